@@ -1,0 +1,25 @@
+import { Type } from 'typebox';
+import { definePlugin, type MessagesRequest } from 'gw2api/plugin';
+
+/** Keeps one answer from costing more than the model or the operator allows (contract §4.3). */
+export default definePlugin({
+  name: 'max-tokens',
+  requires: ['request'],
+  provides: ['request'],
+  options: Type.Object({
+    /** The most output tokens any request gets, thinking included. */
+    cap: Type.Integer({ minimum: 1, maximum: 128_000, default: 128_000 }),
+  }),
+  setup({ cap }, host) {
+    return async function maxTokens(ctx, next) {
+      const model = host.models.find(ctx.state.request.model);
+      ctx.state.request = clamp(ctx.state.request, Math.min(cap, model?.maxTokens ?? cap));
+      await next();
+    };
+  },
+});
+
+/** Lowers `max_tokens` to `cap`, or sets it where the caller left it out; never raises it. */
+export function clamp(request: MessagesRequest, cap: number): MessagesRequest {
+  return { ...request, max_tokens: Math.min(request.max_tokens ?? cap, cap) };
+}

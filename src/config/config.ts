@@ -1,0 +1,111 @@
+import type { CatalogModel, Operation, WireFormat } from '../plugin/index.js';
+
+/** Where something stands in a config file; line and column from 1. */
+export interface Position {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Only requests that match every given part pass the stage. */
+export interface When {
+  readonly format?: readonly WireFormat[];
+  /** Globs over the catalog id. */
+  readonly model?: readonly string[];
+  readonly operation?: readonly Operation[];
+  /** Globs over the caller's key id or name; `master` is the master key. */
+  readonly caller?: readonly string[];
+}
+
+export interface StageConfig {
+  /** A built-in name, a path relative to the config file, or an npm package. */
+  readonly use: string;
+  readonly enabled: boolean;
+  readonly with: Readonly<Record<string, unknown>>;
+  readonly when: When | undefined;
+  /** `pipeline[3]`. */
+  readonly path: string;
+  /** Where the entry stands. */
+  readonly at: Position;
+  /** Where a key within the entry stands: `positionOf(['with', 'cap'])`; the nearest enclosing one where it is absent. */
+  positionOf(path: readonly (string | number)[]): Position;
+}
+
+export type AccountConfig =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'api-key'; readonly key: string; readonly header: 'x-api-key' | 'authorization' }
+  | {
+      readonly kind: 'oauth';
+      readonly accessToken: string;
+      readonly refreshToken: string;
+      readonly tokenUrl: string;
+      readonly clientId: string;
+      readonly clientSecret?: string;
+      /** Unix milliseconds; absent: only a 401 refreshes. */
+      readonly expiresAtMs?: number;
+    };
+
+export interface SlotConfig {
+  readonly id: string;
+  /** An adapter: `messages`, `simulator`, or a module (path or npm package) that exports one. */
+  readonly upstream: string;
+  readonly baseUrl?: string;
+  readonly account: AccountConfig;
+  /** Globs over catalog ids; `*` also lets models through that the catalog lacks. */
+  readonly models: readonly string[];
+  readonly maxConcurrent: number;
+  readonly weight: number;
+  readonly proxy?: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly connectTimeoutMs: number;
+  readonly path: string;
+  readonly at: Position;
+}
+
+/** A checked config: everything is present, typed and in base units. */
+export interface Config {
+  /** As given on the command line: it stands in messages. */
+  readonly file: string;
+  /** Absolute; relative paths in the config start here. */
+  readonly baseDir: string;
+  readonly listen: {
+    readonly host: string;
+    readonly port: number;
+    /** Believe `x-forwarded-*`. */
+    readonly trustProxy: boolean;
+    readonly shutdownTimeoutMs: number;
+  };
+  readonly pipeline: readonly StageConfig[];
+  readonly slots: readonly SlotConfig[];
+  readonly models: readonly CatalogModel[];
+  readonly store: 'memory';
+  readonly live: 'memory';
+  readonly officialClient: { readonly userAgent: string };
+  /** The parsed file after substitution, for `/admin/config`, which blanks the secrets. */
+  readonly source: unknown;
+}
+
+/** Something wrong with a config, said so that it can be mended. */
+export interface Problem {
+  readonly at: Position;
+  /** `pipeline[3].with.cap`; empty for the file as a whole. */
+  readonly path: string;
+  /** What is wrong; what to do. */
+  readonly message: string;
+}
+
+/** All that is wrong with a config at once; its message has one line a problem. */
+export class ConfigError extends Error {
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map(formatProblem).join('\n'));
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+/** `config/gateway.yaml:14:5 pipeline[3].with.cap: must be a whole number, not a string; write it without quotes`. */
+export function formatProblem({ at, path, message }: Problem): string {
+  return `${at.file}:${at.line}:${at.column} ${path ? `${path}: ` : ''}${message}`;
+}

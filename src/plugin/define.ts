@@ -1,0 +1,88 @@
+import type Koa from 'koa';
+import type { Static, TSchema } from 'typebox';
+import type { Host } from './host.js';
+import type { CoreKey, GatewayState, Operation, StateKey } from './state.js';
+
+/** `ctx.state` of a stage: what it requires can be read, what it provides can be set; anything else is a type error. */
+export type StageState<Requires extends StateKey, Provides extends StateKey> = {
+  readonly [Key in Requires | CoreKey]: GatewayState[Key];
+} & { [Key in Provides]: GatewayState[Key] };
+
+export type StageContext<Requires extends StateKey, Provides extends StateKey> = Koa.ParameterizedContext<
+  StageState<Requires, Provides>,
+  // No further context: Koa's default one has an index signature that would make every typo an `any`.
+  object
+>;
+
+/** An ordinary Koa middleware over a typed `ctx.state`. */
+export type StageMiddleware<Requires extends StateKey, Provides extends StateKey> = (
+  ctx: StageContext<Requires, Provides>,
+  next: () => Promise<void>,
+) => Promise<void>;
+
+export interface PluginDefinition<
+  Requires extends StateKey = StateKey,
+  Provides extends StateKey = StateKey,
+  Options extends TSchema = TSchema,
+> {
+  /** The file's name and the name in the config. */
+  readonly name: string;
+  /** Keys that a stage above must have provided. */
+  readonly requires?: readonly Requires[];
+  /** Keys that this stage sets or replaces. */
+  readonly provides?: readonly Provides[];
+  /** Keys that no stage below may replace, because this one has used them. */
+  readonly seals?: readonly StateKey[];
+  /** Which requests pass this stage; default `['generate']`. */
+  readonly operations?: readonly Operation[];
+  /** JSON Schema of `with:`; defaults are filled in, unknown options are refused. */
+  readonly options?: Options;
+  /** Called once for each pipeline. What it throws is a problem of the config. */
+  setup(
+    options: Static<Options>,
+    host: Host,
+  ): StageMiddleware<Requires, Provides> | Promise<StageMiddleware<Requires, Provides>>;
+}
+
+/** Any plugin, its types forgotten: what the pipeline works with. */
+export interface Plugin {
+  readonly name: string;
+  readonly requires: readonly StateKey[];
+  readonly provides: readonly StateKey[];
+  readonly seals: readonly StateKey[];
+  readonly operations: readonly Operation[];
+  readonly options: Readonly<Record<string, unknown>>;
+  setup(options: unknown, host: Host): Koa.Middleware | Promise<Koa.Middleware>;
+}
+
+/** Defines a stage. Every object schema in `options` is closed unless it says otherwise. */
+export function definePlugin<
+  const Requires extends StateKey = never,
+  const Provides extends StateKey = never,
+  const Options extends TSchema = TSchema,
+>(definition: PluginDefinition<Requires, Provides, Options>): Plugin {
+  return normalizePlugin(definition);
+}
+
+/** Fills in what a definition left out; also takes a plain object that never saw `definePlugin`. */
+export function normalizePlugin(definition: object & { name: string; setup: unknown }): Plugin {
+  const given = definition as Partial<Plugin> & Pick<Plugin, 'name' | 'setup'>; // its parts are checked by the loader
+  return {
+    name: given.name,
+    requires: given.requires ?? [],
+    provides: given.provides ?? [],
+    seals: given.seals ?? [],
+    operations: given.operations ?? ['generate'],
+    options: closeObjects(given.options ?? { type: 'object', properties: {} }) as Plugin['options'], // an object stays one
+    setup: (options, host) => given.setup(options, host),
+  };
+}
+
+/** A copy of a JSON Schema in which every object type refuses properties that it does not name. */
+function closeObjects(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closeObjects);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const closed = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closeObjects(value)]));
+  const isOpen = closed['type'] === 'object' && 'properties' in closed && !('additionalProperties' in closed);
+  return isOpen ? { ...closed, additionalProperties: false } : closed;
+}

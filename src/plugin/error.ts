@@ -1,0 +1,95 @@
+/** The codes of design §6; an upstream's own code passes through as it is. */
+export const errorCodes = {
+  missing_api_key: { status: 401, type: 'authentication_error' },
+  invalid_api_key: { status: 401, type: 'authentication_error' },
+  forbidden: { status: 403, type: 'permission_error' },
+  not_found: { status: 404, type: 'not_found_error' },
+  model_not_found: { status: 404, type: 'not_found_error' },
+  method_not_allowed: { status: 405, type: 'invalid_request_error' },
+  body_too_large: { status: 413, type: 'request_too_large' },
+  unsupported_media_type: { status: 415, type: 'invalid_request_error' },
+  invalid_json: { status: 400, type: 'invalid_request_error' },
+  invalid_request: { status: 400, type: 'invalid_request_error' },
+  rate_limited: { status: 429, type: 'rate_limit_error' },
+  incomplete_response: { status: 502, type: 'upstream_error' },
+  upstream_unreachable: { status: 502, type: 'upstream_error' },
+  upstream_interrupted: { status: 502, type: 'upstream_error' },
+  upstream_timeout: { status: 504, type: 'upstream_error' },
+  no_slot_available: { status: 503, type: 'overloaded_error' },
+  shutting_down: { status: 503, type: 'overloaded_error' },
+  internal: { status: 500, type: 'api_error' },
+} as const satisfies Record<string, { status: number; type: string }>;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+export interface GatewayErrorOptions {
+  /** HTTP status; by default the one of the code. */
+  readonly status?: number;
+  /** `error.type` of the body; by default the one of the code. */
+  readonly type?: string;
+  /** Answer headers, lower case: `retry-after`, `x-should-retry`, rate-limit headers. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** An upstream's `error.details`, kept as they came. */
+  readonly details?: unknown;
+  /** How the upstream call failed, for the slot's state and for failover. Never sent to a caller. */
+  readonly failure?: CallFailure;
+  readonly cause?: unknown;
+}
+
+/**
+ * How an upstream call failed, before it was turned into words.
+ * `status`: an HTTP error answer, or an `error` event in place of content. `foreign`: an answer that is not of this
+ * protocol. `reused`: the connection had served before, so that a closed socket says nothing about the slot.
+ */
+export type CallFailure =
+  | { readonly kind: 'unreachable'; readonly reused: boolean }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'interrupted' }
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'foreign' }
+  | { readonly kind: 'status'; readonly status: number; readonly headers: Readonly<Record<string, string>> };
+
+const brand = Symbol.for('gw2api.GatewayError');
+
+/** The one error that reaches a caller: `{"error":{"type","code","message"}}` with its HTTP status (contract §2.3). */
+export class GatewayError extends Error {
+  readonly [brand] = true;
+  readonly code: string;
+  readonly status: number;
+  readonly type: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly details: unknown;
+  readonly failure: CallFailure | undefined;
+
+  /** `code`: one of `errorCodes`, or an upstream's own, which needs `status` and `type` beside it. */
+  constructor(code: ErrorCode | (string & {}), message: string, options: GatewayErrorOptions = {}) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    const known = code in errorCodes ? errorCodes[code as ErrorCode] : errorCodes.internal; // checked by `in`
+    this.name = 'GatewayError';
+    this.code = code;
+    this.status = options.status ?? known.status;
+    this.type = options.type ?? known.type;
+    this.headers = options.headers ?? {};
+    this.details = options.details;
+    this.failure = options.failure;
+  }
+
+  /** The body of contract §2.3; `details` only where an upstream sent them. */
+  toJSON(): { error: { type: string; code: string; message: string; details?: unknown } } {
+    const { type, code, message, details } = this;
+    return { error: details === undefined ? { type, code, message } : { type, code, message, details } };
+  }
+}
+
+/** True for a GatewayError of any copy of this package: recognised by its brand, not by its class. */
+export function isGatewayError(error: unknown): error is GatewayError {
+  return typeof error === 'object' && error !== null && brand in error;
+}
+
+/** Any thrown value as a GatewayError; what we did not foresee becomes `internal` without its text. */
+export function toGatewayError(error: unknown): GatewayError {
+  if (isGatewayError(error)) return error;
+  return new GatewayError('internal', 'The gateway failed on this request; its log says why.', {
+    cause: error,
+  });
+}

@@ -1,0 +1,143 @@
+import { dispatch, type DispatchTable } from './dispatch.js';
+import { GatewayError } from './error.js';
+import type { ModelEvent, ModelEvents } from './events.js';
+import type {
+  ContentBlock,
+  ContentBlockDeltaEvent,
+  ContentBlockStartEvent,
+  Delta,
+  MessageDeltaEvent,
+  MessagesResponse,
+  MessagesStreamEvent,
+  Usage,
+} from './messages.js';
+
+/** The whole message of a stream. Throws what the stream throws, and `upstream_interrupted` where it just ends. */
+export async function foldMessage(events: ModelEvents): Promise<MessagesResponse> {
+  const fold = new MessageFold();
+  for await (const batch of events) for (const event of batch) fold.add(event);
+  return fold.message();
+}
+
+type Growing = { -readonly [Key in keyof ContentBlock]: ContentBlock[Key] } & Record<string, unknown>;
+
+interface OpenBlock {
+  readonly block: Growing;
+  json: string | undefined;
+}
+
+/** Gathers the events of one choice into the message that they spell. */
+export class MessageFold {
+  #message: MessagesResponse | undefined;
+  #blocks: OpenBlock[] = [];
+  #byIndex = new Map<number, OpenBlock>();
+  #stopped = false;
+
+  /** Adds one event; unknown types are passed over, unparsed. */
+  add(event: ModelEvent): void {
+    if (Object.hasOwn(handlers, event.type)) dispatch(handlers, event.json, this);
+  }
+
+  /** Whether `message_stop` has been seen. */
+  get isStopped(): boolean {
+    return this.#stopped;
+  }
+
+  /** The message so far; throws `upstream_interrupted` before `message_stop`. */
+  message(): MessagesResponse {
+    if (!this.#message || !this.#stopped) throw interrupted();
+    return this.partial() as MessagesResponse; // there is a message
+  }
+
+  /** The message as far as it came, undefined before `message_start`. */
+  partial(): MessagesResponse | undefined {
+    if (!this.#message) return undefined;
+    return { ...this.#message, content: [...this.#message.content, ...this.#blocks.map(closeBlock)] };
+  }
+
+  /** @internal */
+  start(message: MessagesResponse): void {
+    this.#message ??= message;
+  }
+
+  /** @internal */
+  openBlock(event: ContentBlockStartEvent): void {
+    const open: OpenBlock = { block: { ...event.content_block } as Growing, json: undefined }; // a copy that may grow
+    this.#blocks.push(open);
+    this.#byIndex.set(event.index, open);
+  }
+
+  /** @internal */
+  extendBlock(event: ContentBlockDeltaEvent): void {
+    const open = this.#byIndex.get(event.index);
+    if (open) dispatch(deltas, event.delta, open);
+  }
+
+  /** @internal */
+  finish(event: MessageDeltaEvent): void {
+    if (!this.#message) return;
+    const { type: _, delta, usage, ...rest } = event;
+    this.#message = { ...this.#message, ...rest, ...delta, usage: mergeUsage(this.#message.usage, usage) };
+  }
+
+  /** @internal */
+  stop(): void {
+    this.#stopped = true;
+  }
+}
+
+const handlers: Partial<DispatchTable<MessagesStreamEvent, MessageFold, void>> = {
+  message_start: (event, fold) => fold.start(event.message),
+  content_block_start: (event, fold) => fold.openBlock(event),
+  content_block_delta: (event, fold) => fold.extendBlock(event),
+  message_delta: (event, fold) => fold.finish(event),
+  message_stop: (_, fold) => fold.stop(),
+};
+
+const deltas: Partial<DispatchTable<Delta, OpenBlock, void>> = {
+  text_delta: ({ text }, open) => append(open, 'text', text),
+  thinking_delta: ({ thinking }, open) => append(open, 'thinking', thinking),
+  signature_delta: ({ signature }, open) => append(open, 'signature', signature),
+  input_json_delta: ({ partial_json }, open) => {
+    open.json = (open.json ?? '') + partial_json;
+  },
+  citations_delta: ({ citation }, { block }) => {
+    block['citations'] = [...(Array.isArray(block['citations']) ? block['citations'] : []), citation];
+  },
+  compaction_delta: ({ content }, open) => append(open, 'content', content ?? ''),
+};
+
+/** Joins to whatever the block began with; several signatures concatenate. */
+function append({ block }: OpenBlock, field: string, text: string): void {
+  block[field] = asText(block[field]) + text;
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** A tool's input is its deltas' JSON; where that is cut (`max_tokens` inside it) the raw text; without deltas as it began. */
+function closeBlock({ block, json }: OpenBlock): ContentBlock {
+  const copy = { ...block };
+  if (json) copy['input'] = parseInput(json);
+  return copy as unknown as ContentBlock; // grown from one
+}
+
+function parseInput(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json; // cut by `max_tokens`: the raw text is the honest answer
+  }
+}
+
+/** Each field of the last report that has it; an explicit zero counts. */
+export function mergeUsage(first: Usage, last: Usage | undefined): Usage {
+  return { ...first, ...last };
+}
+
+function interrupted(): GatewayError {
+  return new GatewayError('upstream_interrupted', 'The upstream ended its answer before it was complete.', {
+    failure: { kind: 'interrupted' },
+  });
+}

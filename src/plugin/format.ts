@@ -1,0 +1,47 @@
+import type { Caller, Interceptor, ModelReply, WireFormat } from './state.js';
+import type { MessagesRequest } from './messages.js';
+import type { CatalogModel, Logger } from './host.js';
+import type { Store } from './store.js';
+
+/** What a format may need besides the body. */
+export interface FormatContext {
+  readonly caller: Caller;
+  /** The catalog entry of a model id or alias. */
+  findModel(id: string): CatalogModel | undefined;
+  readonly store: Store;
+  readonly log: Logger;
+  now(): number;
+}
+
+/** A caller's request in canonical form. */
+export interface Decoded {
+  readonly request: MessagesRequest;
+  /** Whether the caller asked for `stream: true`. */
+  readonly stream: boolean;
+  /** Fields that Messages cannot express, as the caller wrote their paths: `logprobs`, `tools[2]`. */
+  readonly dropped: readonly string[];
+  /** Fan-out of `n` and of several prompts. */
+  readonly interceptors: readonly Interceptor[];
+}
+
+/** Turns one reply into the caller's dialect. */
+export interface ReplyEncoder {
+  /** The JSON body: a fold over the events. Throws what the events throw. */
+  whole(reply: ModelReply): Promise<unknown>;
+  /**
+   * Text of server-sent events, whole events only, one string for what arrived together. After a failure it yields the
+   * dialect's error event, no success marker, and then throws the error.
+   */
+  stream(reply: ModelReply): AsyncIterable<string>;
+  /** Sent after 15 s of silence. */
+  readonly keepAlive: string;
+}
+
+/** One wire format, both ways. */
+export interface Format {
+  readonly name: WireFormat;
+  /** Throws `invalid_request` naming the field (`messages[2].content: …`). */
+  decode(body: unknown, context: FormatContext): Decoded | Promise<Decoded>;
+  /** `body` is one that `decode` has accepted. */
+  encoder(body: unknown, context: FormatContext): ReplyEncoder;
+}

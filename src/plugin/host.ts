@@ -1,0 +1,75 @@
+import type { Format } from './format.js';
+import type { PickPolicy, Slots } from './slots.js';
+import type { WireFormat } from './state.js';
+import type { ProtocolKey, Store } from './store.js';
+
+/** The part of pino that plugins use. Never log a secret or a body. */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  child(fields: object): Logger;
+}
+
+/** A model of the catalog file, defaults filled in. */
+export interface CatalogModel {
+  readonly id: string;
+  readonly displayName: string;
+  readonly upstreamModel: string;
+  /** Cap of `max_tokens`, thinking included. */
+  readonly maxTokens: number;
+  readonly contextWindow?: number;
+  /** False: `tool_choice` of any, tool or required is not native (contract §4.4). */
+  readonly forcedToolChoice: boolean;
+  /** False: `temperature`, `top_p` and `top_k` are refused by the upstream. */
+  readonly sampling: boolean;
+  readonly thinking: 'adaptive' | 'budget' | 'none';
+  readonly webSearch: boolean;
+  readonly aliases: readonly string[];
+  /** Unix seconds. */
+  readonly created: number;
+}
+
+export interface Models {
+  /** By id or alias. */
+  find(id: string): CatalogModel | undefined;
+  list(): readonly CatalogModel[];
+}
+
+export interface Keys {
+  /** What a key sent by a caller is; undefined where it is unknown, expired or revoked. */
+  check(key: string): Promise<{ kind: 'master' } | { kind: 'key'; key: ProtocolKey } | undefined>;
+}
+
+export interface Counter {
+  add(labels: Readonly<Record<string, string>>, amount?: number): void;
+}
+export interface Histogram {
+  observe(labels: Readonly<Record<string, string>>, value: number): void;
+}
+
+/** Prometheus metrics; a name that exists already gives the same metric. */
+export interface Metrics {
+  counter(name: string, help: string, labels: readonly string[]): Counter;
+  histogram(name: string, help: string, labels: readonly string[], buckets: readonly number[]): Histogram;
+}
+
+/** All that a plugin may reach. One for each stage: what it registers ends with its pipeline. */
+export interface Host {
+  readonly log: Logger;
+  readonly models: Models;
+  readonly slots: Slots;
+  readonly formats: { get(name: WireFormat): Format };
+  readonly keys: Keys;
+  readonly store: Store;
+  readonly metrics: Metrics;
+  /** Ways to pick a slot, by name; a stage above slot-pick may register one. */
+  readonly policies: { get(name: string): PickPolicy; register(name: string, make: () => PickPolicy): void };
+  /** Whose usage is not masked (config `officialClient`). */
+  isOfficialClient(userAgent: string): boolean;
+  /** Unix milliseconds. */
+  now(): number;
+  /** Runs after the last response of this pipeline, in reverse order. */
+  onDispose(dispose: () => void | Promise<void>): void;
+}
