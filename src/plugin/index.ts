@@ -1,3 +1,4 @@
+export { callerKey } from './caller-key.js';
 export { compileCheck, didYouMean, formatPath } from './check.js';
 export type { CheckOptions, Mismatch } from './check.js';
 export { definePlugin, normalizePlugin } from './define.js';
