@@ -19,3 +19,4 @@ export type * from './slots.js';
 export { coreKeys } from './state.js';
 export type * from './state.js';
 export type * from './store.js';
+export { Duration, Size, durationMs, sizeBytes } from './units.js';
