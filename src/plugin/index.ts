@@ -18,3 +18,4 @@ export type * from './slots.js';
 export { coreKeys } from './state.js';
 export type * from './state.js';
 export type * from './store.js';
+export { errorFromEvent, interruptedError } from './upstream-error.js';
