@@ -1,9 +1,7 @@
 import {
-  type Citation,
   type ContentBlock,
   type ContentBlockDeltaEvent,
   type ContentBlockStartEvent,
-  type Delta,
   dispatch,
   type DispatchTable,
   errorFromEvent,
@@ -15,27 +13,8 @@ import {
   type StopReason,
   type Usage,
 } from '../plugin/index.js';
+import { type Block, OpenBlock, type Part } from './block.js';
 import type { EventReader } from './relay.js';
-
-/** One content block while it arrives. */
-export interface Block<Start extends ContentBlock = ContentBlock> {
-  /** As it began. */
-  readonly start: Start;
-  /** Text, thinking, or the JSON of a tool's input, as far as it came. */
-  readonly text: string;
-  readonly signature: string;
-  readonly citations: readonly Citation[];
-  /** The answer ended within this block. */
-  readonly isCut: boolean;
-}
-
-/** What a dialect makes of one block. */
-export interface Part {
-  /** More of `text`; a surrogate pair is never divided between two calls. */
-  write?(text: string): void;
-  /** The block is complete, or is cut. */
-  close?(): void;
-}
 
 /** For each type of block that the dialect shows, what becomes of one; the others are invisible. */
 export type PartTable<Writer> = {
@@ -102,9 +81,7 @@ export class AnswerReader implements EventReader {
 
   /** @internal */
   extendBlock({ index, delta }: ContentBlockDeltaEvent): void {
-    const block = this.#open.get(index);
-    const text = block && dispatch(deltas, delta, block);
-    if (text) block.write(text);
+    this.#open.get(index)?.extend(delta);
   }
 
   /** @internal */
@@ -125,16 +102,15 @@ export class AnswerReader implements EventReader {
   /** @internal */
   stop(): void {
     if (!this.#ending) return;
-    for (const block of this.#open.values()) block.close(true);
+    const isCut = this.#ending.stopReason !== 'tool_use'; // then a call is complete, closed or not
+    for (const block of this.#open.values()) block.close(isCut);
     this.#isComplete = true;
     this.#writer.end(this.#ending);
   }
 
   #begin(start: ContentBlock): OpenBlock {
     const block = new OpenBlock(start);
-    block.part = this.#makePart(block);
-    const text = dispatch(beginnings, start, undefined);
-    if (text) block.write(text);
+    block.begin(this.#makePart(block));
     return block;
   }
 }
@@ -153,43 +129,6 @@ export function partMaker<Writer>(
   };
 }
 
-class OpenBlock implements Block {
-  readonly start: ContentBlock;
-  text = '';
-  signature: string;
-  citations: readonly Citation[];
-  isCut = false;
-  part: Part | undefined;
-  #half = '';
-
-  constructor(start: ContentBlock) {
-    this.start = start;
-    this.signature = typeof start['signature'] === 'string' ? start['signature'] : '';
-    this.citations = start.type === 'text' ? (start.citations ?? []) : [];
-  }
-
-  /** A first half of a surrogate pair waits for its second half. */
-  write(text: string): void {
-    this.text += text;
-    const whole = this.#half + text;
-    this.#half = endsInHalf(whole) ? whole.slice(-1) : '';
-    const ready = this.#half === '' ? whole : whole.slice(0, -1);
-    if (ready !== '') this.part?.write?.(ready);
-  }
-
-  close(isCut: boolean): void {
-    this.isCut = isCut;
-    if (this.text === '' && 'input' in this.start) this.write(JSON.stringify(this.start.input));
-    if (this.#half !== '') this.part?.write?.(this.#half);
-    this.part?.close?.();
-  }
-}
-
-function endsInHalf(text: string): boolean {
-  const last = text.charCodeAt(text.length - 1);
-  return last >= 0xd800 && last <= 0xdbff;
-}
-
 const handlers: Partial<DispatchTable<MessagesStreamEvent, AnswerReader, void>> = {
   message_start: (event, reader) => reader.start(event.message),
   content_block_start: (event, reader) => reader.openBlock(event),
@@ -199,26 +138,5 @@ const handlers: Partial<DispatchTable<MessagesStreamEvent, AnswerReader, void>> 
   message_stop: (_, reader) => reader.stop(),
   error: (event) => {
     throw errorFromEvent(event);
-  },
-};
-
-/** The text that a block begins with. */
-const beginnings: Partial<DispatchTable<ContentBlock, undefined, string>> = {
-  text: ({ text }) => text,
-  thinking: ({ thinking }) => thinking,
-};
-
-/** The text that a delta adds; others add to the block beside its text. */
-const deltas: Partial<DispatchTable<Delta, OpenBlock, string | undefined>> = {
-  text_delta: ({ text }) => text,
-  thinking_delta: ({ thinking }) => thinking,
-  input_json_delta: ({ partial_json }) => partial_json,
-  signature_delta: ({ signature }, block) => {
-    block.signature += signature;
-    return undefined;
-  },
-  citations_delta: ({ citation }, block) => {
-    block.citations = [...block.citations, citation];
-    return undefined;
   },
 };

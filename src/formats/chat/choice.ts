@@ -1,5 +1,6 @@
 import type { MessagesResponse, ToolUseBlock } from '../../plugin/index.js';
-import type { AnswerWriter, Block, Ending, Part, PartTable } from '../answer.js';
+import type { AnswerWriter, Ending, PartTable } from '../answer.js';
+import type { Block, Part } from '../block.js';
 import type { ChunkRequest } from '../chunk-stream.js';
 import { type UrlCitation, urlCitations } from '../citations.js';
 import { finishReason } from '../finish-reason.js';
