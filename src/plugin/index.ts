@@ -22,3 +22,4 @@ export { coreKeys } from './state.js';
 export type * from './state.js';
 export type * from './store.js';
 export { Duration, Size, durationMs, sizeBytes } from './units.js';
+export { errorFromEvent, interruptedError } from './upstream-error.js';
