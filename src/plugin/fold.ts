@@ -136,7 +136,8 @@ export function mergeUsage(first: Usage, last: Usage | undefined): Usage {
   return { ...first, ...last };
 }
 
-function interrupted(): GatewayError {
+/** The failure of a stream that ends before `message_stop`. */
+export function interrupted(): GatewayError {
   return new GatewayError('upstream_interrupted', 'The upstream ended its answer before it was complete.', {
     failure: { kind: 'interrupted' },
   });
