@@ -1,14 +1,12 @@
 import { dispatch, type DispatchTable } from './dispatch.js';
 import { GatewayError } from './error.js';
 import type { ModelEvent, ModelEventBatch, ModelEvents } from './events.js';
-import { interrupted } from './fold.js';
-import type { ContentBlock, Delta, ErrorEvent, MessagesStreamEvent } from './messages.js';
+import type { ContentBlock, Delta, MessagesStreamEvent } from './messages.js';
+import { errorFromEvent, interruptedError } from './upstream-error.js';
 
 export interface CommitOptions {
   /** `stream`: the commit point is the first content; `whole`: it is `message_stop`. */
   readonly delivery: 'stream' | 'whole';
-  /** The upstream's answer headers, for an error that comes as an event. */
-  readonly headers: Readonly<Record<string, string>>;
   /** Sees every event once, as it is read. */
   readonly see?: (event: ModelEvent) => void;
   /** Called once the events have ended, failed, or been given up. */
@@ -19,7 +17,7 @@ export interface CommitOptions {
  * Reads an upstream's events up to the commit point (design §4) and gives them all, from the first one on. What fails
  * before it is thrown here, while another slot can still help: what the events throw, an `error` event, an end without
  * `message_stop`, and a turn with nothing visible and no stop reason (contract §7). What fails after it is thrown where
- * the events are read; an `error` event is never handed on as one.
+ * the events are read; an `error` event is handed on first, so that its text can stay what it is.
  */
 export async function committed(events: ModelEvents, options: CommitOptions): Promise<ModelEvents> {
   const iterator = events[Symbol.asyncIterator]();
@@ -28,9 +26,9 @@ export async function committed(events: ModelEvents, options: CommitOptions): Pr
   try {
     while (!turn.isCommitted) {
       const { done, value } = await iterator.next();
-      if (done) throw interrupted();
-      turn.see(value);
-      read.push(value);
+      if (done) throw interruptedError();
+      read.push(turn.see(value));
+      if (turn.hasFailed) throw turn.failure;
     }
   } catch (error) {
     await iterator.return?.();
@@ -51,10 +49,10 @@ async function* followed(
     for (;;) {
       const { done, value } = await iterator.next();
       if (done) break;
-      turn.see(value);
-      yield value;
+      yield turn.see(value);
+      if (turn.hasFailed) throw turn.failure;
     }
-    if (!turn.isStopped) throw interrupted();
+    if (!turn.isStopped) throw interruptedError();
   } finally {
     onEnd?.();
     await iterator.return?.();
@@ -72,6 +70,8 @@ class Turn {
   isStopped = false;
   /** The last block began as an empty text, so that its deltas decide. */
   inText = false;
+  hasFailed = false;
+  failure: unknown;
 
   constructor(options: CommitOptions) {
     this.#options = options;
@@ -81,14 +81,24 @@ class Turn {
     return this.isStopped || (this.#options.delivery === 'stream' && this.hasContent);
   }
 
-  /** Throws where the answer turns out to be none. */
-  see(batch: ModelEventBatch): void {
-    for (const event of batch) {
-      this.#options.see?.(event);
-      if (event.type === 'error') throw errorOf(event, this.#options.headers);
-      const isOldNews = event.type === 'content_block_delta' && !(this.inText && !this.isVisible);
-      if (!isOldNews && Object.hasOwn(looks, event.type)) dispatch(looks, event.json, this);
+  /** The batch as far as it is good, with the `error` event that it fails with. */
+  see(batch: ModelEventBatch): ModelEventBatch {
+    for (const [at, event] of batch.entries()) {
+      try {
+        this.#options.see?.(event);
+        this.#look(event);
+      } catch (error) {
+        this.hasFailed = true;
+        this.failure = error;
+        return batch.slice(0, event.type === 'error' ? at + 1 : at);
+      }
     }
+    return batch;
+  }
+
+  #look(event: ModelEvent): void {
+    const isOldNews = event.type === 'content_block_delta' && !(this.inText && !this.isVisible);
+    if (!isOldNews && Object.hasOwn(looks, event.type)) dispatch(looks, event.json, this);
   }
 }
 
@@ -109,6 +119,9 @@ const looks: Partial<DispatchTable<MessagesStreamEvent, Turn, void>> = {
     turn.isStopped = true;
     if (!turn.isVisible && !turn.hasStopReason) throw incomplete();
   },
+  error: (event) => {
+    throw errorFromEvent(event);
+  },
 };
 
 const isEmpty: Partial<DispatchTable<Delta, undefined, boolean>> = {
@@ -121,31 +134,6 @@ function openBlock(block: ContentBlock, turn: Turn): void {
   if (turn.inText) return;
   turn.hasContent = true;
   turn.isVisible ||= block.type !== 'thinking' && block.type !== 'redacted_thinking';
-}
-
-/** HTTP statuses of the error types that arrive as events, which have none of their own. */
-const statuses: Readonly<Record<string, number>> = {
-  invalid_request_error: 400,
-  authentication_error: 401,
-  billing_error: 402,
-  permission_error: 403,
-  not_found_error: 404,
-  request_too_large: 413,
-  rate_limit_error: 429,
-  api_error: 500,
-  timeout_error: 504,
-  overloaded_error: 529,
-};
-
-function errorOf(event: ModelEvent, headers: CommitOptions['headers']): GatewayError {
-  const { type, message, details } = (event.json as ErrorEvent).error; // its type says so
-  const status = statuses[type] ?? 500;
-  return new GatewayError(type, message, {
-    status,
-    type,
-    details,
-    failure: { kind: 'status', status, headers },
-  });
 }
 
 function incomplete(): GatewayError {

@@ -136,8 +136,7 @@ export function mergeUsage(first: Usage, last: Usage | undefined): Usage {
   return { ...first, ...last };
 }
 
-/** The failure of a stream that ends before `message_stop`. */
-export function interrupted(): GatewayError {
+function interrupted(): GatewayError {
   return new GatewayError('upstream_interrupted', 'The upstream ended its answer before it was complete.', {
     failure: { kind: 'interrupted' },
   });

@@ -1,28 +1,31 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-type Headers = Readonly<Record<string, string>>;
+/** The version of the Messages API that a caller who names none is taken to speak. */
+export const defaultAnthropicVersion = '2023-06-01';
 
-/** The caller's headers that may go to an upstream: what belongs to the wire format, never a credential or a hop's own. */
-export function forwardedHeaders(headers: IncomingHttpHeaders): Headers {
-  return pick(headers, (name) => name.startsWith('anthropic-'));
+/**
+ * What of a caller's headers goes to a Messages upstream: `anthropic-*` unchanged, with `anthropic-version` where it is
+ * missing, and nothing else: no key, no cookie, no address, no client's name (design §6 "headers to a Messages upstream").
+ */
+export function forwardedHeaders(caller: IncomingHttpHeaders): Record<string, string> {
+  const forwarded: Record<string, string> = { 'anthropic-version': defaultAnthropicVersion };
+  for (const [name, value] of Object.entries(caller)) {
+    if (value !== undefined && name.startsWith('anthropic-')) forwarded[name] = [value].flat().join(', ');
+  }
+  return forwarded;
 }
 
-/** The upstream's answer headers that reach the caller (design §6). */
-export function answerHeaders(headers: Headers): Headers {
-  return pick(headers, (name) => answered.test(name));
+/**
+ * What of an upstream's answer headers reaches the caller: the request id, when and whether to try again, and the rate
+ * limits (design §6 "answer headers"). Names are lower case on both sides.
+ */
+export function answerHeaders(upstream: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(upstream).filter(([name]) => reachesCaller(name)));
 }
 
-const answered = /^(?:request-id|retry-after(?:-ms)?|x-should-retry|anthropic-ratelimit-.+|x-ratelimit-.+)$/;
+const passedOn = new Set(['request-id', 'retry-after', 'retry-after-ms', 'x-should-retry']);
+const passedOnPrefixes = ['anthropic-ratelimit-', 'x-ratelimit-'];
 
-/** About how many tokens a value comes to as JSON: a quarter of its bytes, never 0. */
-export function estimateTokens(value: unknown): number {
-  return Math.max(1, Math.ceil(Buffer.byteLength(JSON.stringify(value) ?? '') / 4));
-}
-
-function pick(headers: IncomingHttpHeaders, isWanted: (name: string) => boolean): Headers {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value !== undefined && isWanted(name) ? [[name, [value].flat().join(', ')]] : [],
-    ),
-  );
+function reachesCaller(name: string): boolean {
+  return passedOn.has(name) || passedOnPrefixes.some((prefix) => name.startsWith(prefix));
 }
