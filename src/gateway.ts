@@ -45,7 +45,7 @@ export class Gateway {
   /** Opens the slots and builds the pipeline. Throws ConfigError with all that is wrong. */
   static async create(config: Config, options: GatewayOptions): Promise<Gateway> {
     const now = options.now ?? Date.now;
-    const store = openStore(config.store, { now });
+    const store = await openStore(config, { now });
     const models = createModels(config.models);
     const metrics = new PrometheusMetrics();
     const adapters = upstreamAdapters();
@@ -121,7 +121,7 @@ export class Gateway {
     const config = await this.#loadConfig();
     const running = await run(config, this);
     try {
-      await this.slots.reload(config.slots, running.models);
+      await this.slots.reload(config.slots, { models: running.models });
     } catch (error) {
       await running.pipeline.retire();
       throw error;

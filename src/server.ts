@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ConfigError } from './config/config.js';
-import { loadDotEnv } from './config/dot-env.js';
+import { loadDotEnv } from './config/dotenv.js';
 import { loadConfigFile } from './config/load.js';
 import { ensureMasterKey, welcome } from './first-start.js';
 import { Gateway } from './gateway.js';
