@@ -1,17 +1,17 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { answerHeaders, foldMessage, isGatewayError, type UpstreamSettings } from 'gw2api/plugin';
 import messages from '#src/upstream/messages.js';
-import { Kit, aCall, answer, collect, eventStream, rejection } from './upstream-kit.js';
+import { Kit, type Listener, aCall, answer, collect, eventStream, later, rejection } from './upstream-kit.js';
 
 const shared = join(process.cwd(), '../shared/fixtures');
 
 const whole = answer.start + answer.delta('Hello') + answer.stop;
 
-const good: RequestListener = (request, response) => {
+const good: Listener = (request, response) => {
   request.resume();
   response.writeHead(200, { ...eventStream, 'request-id': 'req_1', 'x-two': ['a', 'b'] }).end(whole);
 };
@@ -26,7 +26,7 @@ describe('messages upstream', () => {
     settings: Partial<UpstreamSettings> = {},
     overrides: Parameters<typeof aCall>[0] = {},
   ): Promise<{ request: IncomingMessage; body: string }> {
-    const { promise, resolve } = withResolvers<{ request: IncomingMessage; body: string }>();
+    const { promise, resolve } = later<{ request: IncomingMessage; body: string }>();
     const url = await kit.serve(async (request, response) => {
       resolve({ request, body: await text(request) });
       response.writeHead(200, eventStream).end(whole);
@@ -98,12 +98,12 @@ describe('messages upstream', () => {
   });
 
   describe('given something else than a stream', () => {
-    async function failure(listener: RequestListener): Promise<unknown> {
+    async function failure(listener: Listener): Promise<unknown> {
       const upstream = await kit.open(await kit.serve(listener));
       return rejection(upstream.generate(aCall()));
     }
 
-    const foreign: readonly [string, RequestListener][] = [
+    const foreign: readonly [string, Listener][] = [
       ['a page', (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
       ['a redirect', (_, response) => response.writeHead(302, { location: '/elsewhere' }).end()],
       ['no content', (_, response) => response.writeHead(204).end()],
@@ -243,12 +243,4 @@ describe('messages upstream', () => {
 function singleValues(headers: Record<string, string | string[]>): Record<string, string> {
   const entries = Object.entries(headers).filter(([name]) => name !== 'transfer-encoding');
   return Object.fromEntries(entries.map(([name, value]) => [name, [value].flat().join(', ')]));
-}
-
-function withResolvers<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
-  let resolve: (value: Value) => void = () => {};
-  const promise = new Promise<Value>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { ModelEvent } from 'gw2api/plugin';
 import { MessageReader } from '#src/upstream/sse.js';
 import { answer, sse } from './upstream-kit.js';
@@ -129,7 +129,6 @@ describe('MessageReader on recorded streams', () => {
   });
 
   const streams = existsSync(folder) ? readdirSync(folder) : [];
-  const isShort = (bytes: Buffer) => bytes.length < 1800;
 
   for (const name of streams) {
     for (const [ends, ended] of lineEnds) {
@@ -170,6 +169,10 @@ describe('MessageReader on recorded streams', () => {
     expect(readAll([Buffer.from(text)]).map((event) => `data: ${event.data}`)).to.deep.equal(data);
   });
 });
+
+function isShort(bytes: Buffer): boolean {
+  return bytes.length < 1800;
+}
 
 function everySplit(bytes: Buffer): readonly (readonly number[])[] {
   return Array.from({ length: bytes.length + 1 }, (_, at) => [at]);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { RequestListener, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import {
   brotliCompressSync,
   createBrotliCompress,
@@ -8,9 +8,20 @@ import {
   deflateSync,
   gzipSync,
 } from 'node:zlib';
+import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { isGatewayError, type ModelEventBatch } from 'gw2api/plugin';
-import { Kit, aCall, answer, collect, eventStream, rejection } from './upstream-kit.js';
+import {
+  Kit,
+  type Listener,
+  aCall,
+  answer,
+  collect,
+  eventStream,
+  later,
+  rejection,
+  turn,
+} from './upstream-kit.js';
 
 const whole = answer.start + answer.delta('Héllo 👋') + answer.stop;
 
@@ -18,7 +29,7 @@ describe('the events of an answer', () => {
   const kit = new Kit();
   afterEach(() => kit.close());
 
-  async function generate(listener: RequestListener, overrides: Parameters<typeof aCall>[0] = {}) {
+  async function generate(listener: Listener, overrides: Parameters<typeof aCall>[0] = {}) {
     const upstream = await kit.open(await kit.serve(listener));
     return (await upstream.generate(aCall(overrides))).events;
   }
@@ -181,11 +192,11 @@ describe('the events of an answer', () => {
       expect(performance.now() - startedAt).to.be.greaterThan(500);
     });
 
-    it('leave the connection for the next call, though the caller is gone by then', async () => {
-      const ports = new Set<number | undefined>();
+    it('leave the connection in peace, though the caller is gone by then', async () => {
+      const sockets = new Set<Socket>();
       const upstream = await kit.open(
         await kit.serve((request, response) => {
-          ports.add(request.socket.remotePort);
+          sockets.add(request.socket);
           response.writeHead(200, eventStream).write(whole);
           setImmediate(() => response.end());
         }),
@@ -195,7 +206,21 @@ describe('the events of an answer', () => {
         const { events } = await upstream.generate(aCall({ signal: controller.signal }));
         for await (const batch of events) if (batch.at(-1)?.type === 'message_stop') break;
         controller.abort();
-        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      expect([...sockets].filter(({ destroyed }) => destroyed)).to.deep.equal([]);
+    });
+
+    it('leave the connection for the next call', async () => {
+      const ports = new Set<number | undefined>();
+      const upstream = await kit.open(
+        await kit.serve((request, response) => {
+          ports.add(request.socket.remotePort);
+          response.writeHead(200, eventStream).end(whole);
+        }),
+      );
+      for (let call = 0; call < 3; call += 1) {
+        await collect((await upstream.generate(aCall())).events);
+        await turn();
       }
       expect(ports.size).to.equal(1);
     });
@@ -228,7 +253,7 @@ describe('the events of an answer', () => {
         response.writeHead(200, eventStream);
         void pump(response, piece, 32 * 1024 * 1024, { bytes: 0 }, onStalled);
       },
-      { idleTimeoutMs: 40 },
+      { idleTimeoutMs: 150 },
     );
     await stalled;
     const all = await collect(events);
@@ -247,7 +272,7 @@ function types(result: IteratorResult<ModelEventBatch>): readonly string[] {
   return result.done ? [] : result.value.map(({ type }) => type);
 }
 
-/** Writes until `total`, and tells when the socket has taken nothing for 200 ms. */
+/** Writes until `total`, and tells when the socket has taken nothing for 300 ms. */
 async function pump(
   response: ServerResponse,
   piece: string,
@@ -255,19 +280,11 @@ async function pump(
   sent: { bytes: number },
   onStalled: (bytes: number) => void,
 ): Promise<void> {
-  const stall = setTimeout(() => onStalled(sent.bytes), 200);
+  const stall = setTimeout(() => onStalled(sent.bytes), 300);
   while (sent.bytes < total) {
     sent.bytes += piece.length;
     stall.refresh();
     if (!response.write(piece)) await once(response, 'drain');
   }
   response.end(answer.stop);
-}
-
-function later<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
-  let resolve: (value: Value) => void = () => {};
-  const promise = new Promise<Value>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }

@@ -11,13 +11,16 @@ import messages from '#src/upstream/messages.js';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
 
+/** What a server does with a request; unlike Node's own it may be asynchronous. */
+export type Listener = (...args: Parameters<RequestListener>) => unknown;
+
 /** Servers and upstreams of one test, closed by `close`. */
 export class Kit {
-  readonly #closers: (() => void | Promise<unknown>)[] = [];
+  readonly #closers: (() => unknown)[] = [];
 
   /** A real HTTP server; gives its base URL. */
-  async serve(listener: RequestListener): Promise<string> {
-    const server = createServer(listener);
+  async serve(listener: Listener): Promise<string> {
+    const server = createServer((request, response) => void listener(request, response));
     this.#closers.push(() => server.closeAllConnections());
     return this.#listen(server);
   }
@@ -46,6 +49,10 @@ export class Kit {
     });
     this.#closers.push(() => void upstream.close());
     return upstream;
+  }
+
+  onClose(close: () => unknown): void {
+    this.#closers.push(close);
   }
 
   async close(): Promise<void> {
@@ -92,6 +99,29 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
     return error;
   }
   throw new Error('It was not rejected.');
+}
+
+/** A promise and what resolves it. */
+export function later<Value = void>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
+  let resolve!: (value: Value) => void;
+  const promise = new Promise<Value>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+/** Resolves when the other side, or we, have closed or reset a socket. */
+export function closing(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    socket.once('close', () => resolve());
+  });
+}
+
+/** A turn of the event loop, after which undici takes a connection whose answer has ended for free. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(() => setImmediate(resolve));
+  });
 }
 
 /** An event as it stands on the wire. */
