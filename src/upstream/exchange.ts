@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher } from 'undici';
+import { errors, type Dispatcher } from 'undici';
 import { isGatewayError, type GatewayError } from '../plugin/index.js';
 import type { Connection, WayOut } from './connections.js';
 import { decompress } from './decompress.js';
@@ -203,7 +203,7 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
 
   #explain(error: Error): GatewayError {
     if (this.#phase === 'reading') return interrupted(error);
-    if ('code' in error && String(error.code).startsWith('HPE_'))
+    if (error instanceof errors.HTTPParserError)
       return foreign(this.#call.slot, 'something else than HTTP', error);
     return unreachable(this.#call.slot, error, this.#isReused);
   }
