@@ -109,3 +109,9 @@ export class ConfigError extends Error {
 export function formatProblem({ at, path, message }: Problem): string {
   return `${at.file}:${at.line}:${at.column} ${path ? `${path}: ` : ''}${message}`;
 }
+
+/** The problems of a refused config as sentences; anything else is thrown on. */
+export function problemsOf(error: unknown): readonly string[] {
+  if (error instanceof ConfigError) return error.problems.map(formatProblem);
+  throw error;
+}

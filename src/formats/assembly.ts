@@ -1,6 +1,6 @@
 import type { CatalogModel, MessagesRequest } from '../plugin/index.js';
 import { invalidField, present } from './body.js';
-import { hasMarker, latestMarkers } from './cache-markers.js';
+import { latestMarkers } from './cache-markers.js';
 import type { Dropped } from './dropped.js';
 import { settleOutput, type OutputWish } from './output-format.js';
 import { settleSampling, type SamplingWish } from './sampling.js';
@@ -24,11 +24,7 @@ export interface Wishes {
 }
 
 /** The Messages request that says the same; what cannot be said is reported. */
-export function assemble(
-  wishes: Wishes,
-  model: CatalogModel | undefined,
-  dropped: Dropped,
-): MessagesRequest & { readonly max_tokens?: number } {
+export function assemble(wishes: Wishes, model: CatalogModel | undefined, dropped: Dropped): MessagesRequest {
   const { transcript, conversationPath } = wishes;
   const { messages } = transcript;
   if (messages.length === 0)
@@ -44,17 +40,17 @@ export function assemble(
     : {};
   const { format, instruction } = settleOutput(wishes.output, dropped);
   const system = [...transcript.system, ...(instruction ? [instruction] : [])];
-  return {
+  return latestMarkers({
     model: wishes.model,
     ...present({ max_tokens: maxTokens }),
     ...(system.length > 0 && { system }),
-    messages: latestMarkers(messages, [...system, ...(tools.tools ?? [])].filter(hasMarker).length),
+    messages,
     ...tools,
     ...settleSampling(wishes.sampling, { model, isThinking: isThinking(plan) }, dropped),
     ...stopSequences(wishes.stop, dropped),
     ...thinkingFields(plan, format),
     ...(wishes.user && { metadata: { user_id: wishes.user } }),
-  };
+  });
 }
 
 function isThinking({ thinking }: ThinkingPlan): boolean {

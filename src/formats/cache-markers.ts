@@ -1,5 +1,11 @@
 import { Type, type Static } from 'typebox';
-import type { CacheControl, ContentBlock, Message } from '../plugin/index.js';
+import {
+  cacheMarkers,
+  maxCacheMarkers,
+  type CacheControl,
+  type ContentBlock,
+  type MessagesRequest,
+} from '../plugin/index.js';
 import { nullable } from './body.js';
 
 const cacheControl = Type.Object({
@@ -21,27 +27,26 @@ export function markerOf(part: Static<typeof marked>): { readonly cache_control?
   return part.prompt_cache_breakpoint ? { cache_control: { type: 'ephemeral' } } : {};
 }
 
-/** The upstream takes four markers in a request; other vendors take more and use the latest. `taken`: those before the messages. */
-export function latestMarkers(messages: readonly Message[], taken: number): readonly Message[] {
-  const marked = messages
-    .flatMap(({ content }) => (typeof content === 'string' ? [] : content))
-    .filter(hasMarker);
-  const surplus = new Set(marked.slice(0, Math.max(0, marked.length + taken - 4)));
-  if (surplus.size === 0) return messages;
-  return messages.map((message) => {
+/**
+ * The request with no more cache markers than an upstream takes, the latest ones: other vendors take any number and do the
+ * same. Those of tools and system, and those within blocks, are never dropped.
+ */
+export function latestMarkers(request: MessagesRequest): MessagesRequest {
+  const surplus = cacheMarkers(request).length - maxCacheMarkers;
+  if (surplus <= 0) return request;
+  const blocks = request.messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
+  const dropped = new Set(blocks.filter((block) => block.cache_control).slice(0, surplus));
+  const messages = request.messages.map((message) => {
     if (typeof message.content === 'string') return message;
     return {
       ...message,
-      content: message.content.map((block) => (surplus.has(block) ? withoutMarker(block) : block)),
+      content: message.content.map((block) => (dropped.has(block) ? unmark(block) : block)),
     };
   });
+  return { ...request, messages };
 }
 
-export function hasMarker({ cache_control }: { readonly cache_control?: unknown }): boolean {
-  return cache_control !== undefined && cache_control !== null;
-}
-
-function withoutMarker(block: ContentBlock): ContentBlock {
+function unmark(block: ContentBlock): ContentBlock {
   const { cache_control: _, ...rest } = block;
   return rest;
 }

@@ -1,6 +1,5 @@
-import type { OutputConfig, TextBlock } from '../plugin/index.js';
+import { closeSchema, type OutputConfig, type TextBlock } from '../plugin/index.js';
 import type { Dropped } from './dropped.js';
-import { closeSchema } from './schema.js';
 
 /** The form that the caller wants the answer in; a schema is absent where any JSON object will do. */
 export interface OutputWish {

@@ -1,16 +1,8 @@
-import type { CacheControl, Tool } from '../plugin/index.js';
+import { closeSchema, type CacheControl, type Tool } from '../plugin/index.js';
 import { present } from './body.js';
 import type { Dropped } from './dropped.js';
-import { closeSchema } from './schema.js';
+import type { CallerTool } from './tools.js';
 import { conformingName } from './upstream-names.js';
-
-/** A client's tool as the client knows it. A `custom` one takes text, which travels as `{"input": text}`. */
-export interface ToolName {
-  readonly kind: 'function' | 'custom';
-  readonly name: string;
-  /** Name of the Responses `namespace` that it was declared in. */
-  readonly namespace?: string;
-}
 
 export interface FunctionDefinition {
   readonly name: string;
@@ -29,14 +21,14 @@ export interface CustomDefinition {
 }
 
 /** Name of a tool upstream: `^[a-zA-Z0-9_-]{1,128}$`, the same in every request, so that prompt caches hold. */
-export function upstreamToolName({ name, namespace }: Omit<ToolName, 'kind'>): string {
+export function upstreamToolName({ name, namespace }: Omit<CallerTool, 'kind'>): string {
   return conformingName(namespace ? `${namespace}__${name}` : name, 128);
 }
 
 /** The tools that a request declares, in order; of several with one name the first counts. */
 export class Toolbox {
   readonly #tools = new Map<string, Tool>();
-  readonly #names = new Map<string, ToolName>();
+  readonly #names = new Map<string, CallerTool>();
   readonly #dropped: Dropped;
 
   constructor(dropped: Dropped) {
@@ -82,21 +74,21 @@ export class Toolbox {
   }
 
   /** The client's tools by their name upstream. */
-  get names(): ReadonlyMap<string, ToolName> {
+  get names(): ReadonlyMap<string, CallerTool> {
     return this.#names;
   }
 
   /** Name upstream of a tool that a call or a choice names; clients also give a namespace to tools declared without. */
-  upstreamName({ name, namespace }: Omit<ToolName, 'kind'>): string {
+  upstreamName({ name, namespace }: Omit<CallerTool, 'kind'>): string {
     const plain = upstreamToolName({ name });
     const full = upstreamToolName({ name, ...present({ namespace }) });
     return !this.#names.has(full) && this.#names.has(plain) ? plain : full;
   }
 
-  #add(toolName: ToolName, definition: Omit<Tool, 'name'>): void {
-    const name = upstreamToolName(toolName);
+  #add(tool: CallerTool, definition: Omit<Tool, 'name'>): void {
+    const name = upstreamToolName(tool);
     if (this.#names.has(name)) return;
-    this.#names.set(name, toolName);
+    this.#names.set(name, tool);
     this.#tools.set(name, { name, ...definition });
   }
 

@@ -1,51 +1,19 @@
-import { readdirSync, readFileSync, existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CatalogModel, FormatContext, StoredResponse } from 'gw2api/plugin';
+import { fakeHost, fakeModels } from 'gw2api/testing';
+import { formatContext, type CatalogModel, type FormatContext } from 'gw2api/plugin';
 
-/** A context whose catalog holds the given models, and whose store the given responses of the key `k1`. */
-export function context(
-  models: Readonly<Record<string, Partial<CatalogModel>>> = {},
-  responses: readonly StoredResponse[] = [],
+/** A context of the caller `k1` whose catalog holds the given models. */
+export function contextWith(
+  ...models: readonly (Partial<CatalogModel> & { readonly id: string })[]
 ): FormatContext {
-  const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
-  const unused = () => Promise.reject(new Error('Decoding reads nothing but responses.'));
-  return {
-    caller: { kind: 'key', keyId: 'k1', name: 'test' },
-    findModel: (id) => (models[id] ? { ...catalogModel(id), ...models[id] } : undefined),
-    store: {
-      keys: { findByHash: unused, put: unused },
-      credentials: { get: unused, put: unused },
-      bindings: { get: unused, put: unused, delete: unused },
-      responses: {
-        get: async (owner, id) => responses.find((stored) => stored.owner === owner && stored.id === id),
-        put: unused,
-        delete: unused,
-      },
-      close: unused,
-    },
-    log: silent,
-    now: () => 0,
-  };
-}
-
-function catalogModel(id: string): CatalogModel {
-  return {
-    id,
-    displayName: id,
-    upstreamModel: id,
-    maxTokens: 128_000,
-    forcedToolChoice: true,
-    sampling: true,
-    thinking: 'adaptive',
-    webSearch: true,
-    aliases: [],
-    created: 0,
-  };
+  const host = fakeHost({ models: fakeModels(...models) });
+  return formatContext(host, { caller: { kind: 'key', keyId: 'k1', name: 'test' }, log: host.log });
 }
 
 const fixtures = join(process.cwd(), '../shared/fixtures');
 
-/** Recorded request bodies of a format by file name; undefined where the recordings are not at hand. */
+/** Recorded request bodies of a format by file name, frozen; undefined where the recordings are not at hand. */
 export function recordedRequests(folder: string): ReadonlyMap<string, unknown> | undefined {
   const path = join(fixtures, folder);
   if (!existsSync(path)) return undefined;

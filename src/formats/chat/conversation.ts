@@ -9,7 +9,7 @@ import { upstreamToolName } from '../toolbox.js';
 import { Transcript } from '../transcript.js';
 import { toolUseId } from '../upstream-names.js';
 import type { ChatMessage, ChatToolCall } from './body.js';
-import { readContent, readText } from './parts.js';
+import { readContent, readText } from './content.js';
 
 /** The conversation of a Chat body; throws `invalid_request` naming what cannot be read. */
 export function readConversation(messages: readonly ChatMessage[], dropped: Dropped): Transcript {

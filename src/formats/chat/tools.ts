@@ -2,11 +2,12 @@ import type { ToolChoice } from '../../plugin/index.js';
 import { required } from '../body.js';
 import { Dropped } from '../dropped.js';
 import type { ToolWish } from '../tool-choice.js';
-import { Toolbox, upstreamToolName, type ToolName } from '../toolbox.js';
+import { Toolbox, upstreamToolName } from '../toolbox.js';
+import type { CallerTools } from '../tools.js';
 import type { ChatBody, ChatTool } from './body.js';
 
 /** The tools of a Chat body by their name upstream: what the encoder names calls by. */
-export function toolNames(body: ChatBody): ReadonlyMap<string, ToolName> {
+export function toolNames(body: ChatBody): CallerTools {
   return readTools(body, new Dropped()).names;
 }
 

@@ -8,7 +8,7 @@ import type { Toolbox } from '../toolbox.js';
 import type { Transcript } from '../transcript.js';
 import { toolUseId } from '../upstream-names.js';
 import type { InputItem } from './body.js';
-import { part, readParts, readTexts } from './parts.js';
+import { part, readParts, readTexts } from './content.js';
 
 /** What reading an item needs beside it. */
 export interface Reading {

@@ -1,73 +1,120 @@
-import { Type, type Static } from 'typebox';
-import type { ContentBlock, TextBlock } from '../../plugin/index.js';
-import { invalidField, nullable, required } from '../body.js';
-import { markerFields, markerOf } from '../cache-markers.js';
-import type { Dropped } from '../dropped.js';
-import { fileBlock, imageBlock } from '../media.js';
+import type { ServerToolUseBlock, TextBlock, ThinkingBlock, ToolUseBlock } from '../../plugin/index.js';
+import type { PartTable } from '../answer.js';
+import type { Block, Part } from '../block.js';
+import { sealReasoning } from '../reasoning.js';
+import { type CallerTool, callerTool, customInput } from '../tools.js';
+import type { OpenItem, ResponseAnswer } from './answer.js';
+import { searchAction, searchSources } from './web-search.js';
 
-export const part = Type.Object({
-  type: Type.String(),
-  text: nullable(Type.String()),
-  refusal: nullable(Type.String()),
-  image_url: nullable(Type.String()),
-  detail: nullable(Type.String()),
-  file_data: nullable(Type.String()),
-  file_url: nullable(Type.String()),
-  file_id: nullable(Type.String()),
-  filename: nullable(Type.String()),
-  ...markerFields,
-});
-
-type Part = Static<typeof part>;
-type Content = string | readonly Part[] | null | undefined;
-
-/** Blocks of a message's or a tool result's content at `path`; throws `invalid_request` for a part that cannot be carried. */
-export function readParts(content: Content, path: string, dropped: Dropped): readonly ContentBlock[] {
-  if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return (content ?? []).map((part, at) => readPart(part, `${path}[${at}]`, dropped));
-}
-
-/** The same where only text can stand: system messages. */
-export function readTexts(content: Content, path: string, dropped: Dropped): readonly TextBlock[] {
-  return readParts(content, path, dropped).map((block, at) => {
-    if (block.type !== 'text') throw invalidField(`${path}[${at}]`, 'must be text in a system message');
-    return block;
-  });
-}
-
-function readPart(part: Part, path: string, dropped: Dropped): ContentBlock {
-  const read = Object.hasOwn(readers, part.type) ? readers[part.type] : undefined;
-  if (!read) throw invalidField(path, `has the type "${part.type}", which the gateway cannot pass on`);
-  return { ...read(part, path, dropped), ...markerOf(part) };
-}
-
-type PartReader = (part: Part, path: string, dropped: Dropped) => ContentBlock;
-
-const readers: Readonly<Record<string, PartReader>> = {
-  text: readText,
-  input_text: readText,
-  output_text: readText,
-  refusal: ({ refusal }, path) => ({ type: 'text', text: required(refusal, `${path}.refusal`) }),
-  input_image: ({ image_url, file_id, detail }, path, dropped) => {
-    refuseFileId(file_id, path, 'image_url');
-    if (detail && detail !== 'auto') dropped.add(`${path}.detail`);
-    return imageBlock(required(image_url, `${path}.image_url`), `${path}.image_url`);
+/** What a response shows of an answer; server tools other than web search stay invisible. */
+export const responsesParts: PartTable<ResponseAnswer> = {
+  text,
+  thinking,
+  redacted_thinking: ({ start }, answer) => {
+    const item = answer.open('rs', reasoningItem);
+    return { close: () => item.done({ ...reasoningItem, encrypted_content: sealReasoning(start) }) };
   },
-  input_file: ({ file_data, file_url, file_id, filename }, path) => {
-    refuseFileId(file_id, path, 'file_data or file_url');
-    const field = file_url ? 'file_url' : 'file_data';
-    return fileBlock(
-      required(file_url || file_data, `${path}.file_data`),
-      filename ?? undefined,
-      `${path}.${field}`,
-    );
+  tool_use: (block, answer) => {
+    const tool = callerTool(answer.request.tools, block.start.name);
+    return tool.kind === 'custom' ? customCall(block, tool, answer) : functionCall(block, tool, answer);
   },
+  server_tool_use: (block, answer) =>
+    block.start.name === 'web_search' ? webSearch(block, answer) : undefined,
+  web_search_tool_result: ({ start }, answer) => ({
+    close: () => answer.searches.get(start.tool_use_id)?.(start),
+  }),
 };
 
-function readText({ text }: Part, path: string): TextBlock {
-  return { type: 'text', text: required(text, `${path}.text`) };
+/** A message begins with its first character: an empty text block is nothing. */
+function text(block: Block<TextBlock>, answer: ResponseAnswer): Part {
+  const start = answer.textLength;
+  return {
+    write: (delta) => answer.message().write(delta),
+    close: () => {
+      if (block.text !== '' && block.citations.length > 0) answer.message().cite(block.citations, start);
+    },
+  };
 }
 
-function refuseFileId(fileId: string | null | undefined, path: string, instead: string): void {
-  if (fileId) throw invalidField(`${path}.file_id`, `cannot be read by the gateway; send ${instead}`);
+const reasoningItem = { type: 'reasoning', summary: [] };
+
+function thinking(block: Block<ThinkingBlock>, answer: ResponseAnswer): Part {
+  const item = answer.open('rs', reasoningItem);
+  const at = { summary_index: 0 };
+  let isBegun = false;
+  return {
+    write(delta) {
+      if (!isBegun) item.emit('response.reasoning_summary_part.added', { ...at, part: summaryText('') });
+      isBegun = true;
+      item.emit('response.reasoning_summary_text.delta', { ...at, delta });
+    },
+    close() {
+      if (isBegun) {
+        item.emit('response.reasoning_summary_text.done', { ...at, text: block.text });
+        item.emit('response.reasoning_summary_part.done', { ...at, part: summaryText(block.text) });
+      }
+      item.done({ ...reasoningItem, summary: isBegun ? [summaryText(block.text)] : [], ...sealed(block) });
+    },
+  };
+}
+
+function summaryText(text: string): object {
+  return { type: 'summary_text', text };
+}
+
+/** Only what is signed can be sent back. */
+function sealed({ start, text, signature }: Block<ThinkingBlock>): object {
+  if (signature === '') return {};
+  return { encrypted_content: sealReasoning({ ...start, thinking: text, signature }) };
+}
+
+function functionCall(block: Block<ToolUseBlock>, tool: CallerTool, answer: ResponseAnswer): Part {
+  const { name, namespace } = tool;
+  const call = {
+    type: 'function_call',
+    call_id: block.start.id,
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+  };
+  const item = answer.open('fc', { ...call, status: 'in_progress', arguments: '' });
+  return {
+    write: (delta) => item.emit('response.function_call_arguments.delta', { delta }),
+    close() {
+      item.emit('response.function_call_arguments.done', { name, arguments: block.text });
+      item.done({ ...call, status: statusOf(block), arguments: block.text });
+    },
+  };
+}
+
+/** Its text stands within JSON until that is complete, so it comes in one piece. */
+function customCall(block: Block<ToolUseBlock>, { name }: CallerTool, answer: ResponseAnswer): Part {
+  const call = { type: 'custom_tool_call', call_id: block.start.id, name };
+  const item = answer.open('ctc', { ...call, status: 'in_progress', input: '' });
+  return {
+    close() {
+      const input = customInput(block.text);
+      if (input !== '') item.emit('response.custom_tool_call_input.delta', { delta: input });
+      item.emit('response.custom_tool_call_input.done', { input });
+      item.done({ ...call, status: statusOf(block), input });
+    },
+  };
+}
+
+function statusOf({ isCut }: Block): string {
+  return isCut ? 'incomplete' : 'completed';
+}
+
+/** The search is done when its result arrives, in a block of its own. */
+function webSearch(block: Block<ServerToolUseBlock>, answer: ResponseAnswer): Part {
+  const call = { type: 'web_search_call' };
+  const item: OpenItem = answer.open('ws', { ...call, status: 'in_progress', action: searchAction('') });
+  item.emit('response.web_search_call.in_progress', {});
+  answer.searches.set(block.start.id, (result) => {
+    answer.searches.delete(block.start.id);
+    const sources = searchSources(result);
+    if (sources) item.emit('response.web_search_call.completed', {});
+    const shown = answer.request.include.includes('web_search_call.action.sources') ? sources : undefined;
+    item.done({ ...call, status: sources ? 'completed' : 'failed', action: searchAction(block.text, shown) });
+  });
+  return { close: () => item.emit('response.web_search_call.searching', {}) };
 }

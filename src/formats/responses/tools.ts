@@ -3,7 +3,8 @@ import type { ToolChoice } from '../../plugin/index.js';
 import { bodyCheck, required } from '../body.js';
 import { Dropped } from '../dropped.js';
 import type { ToolWish } from '../tool-choice.js';
-import { Toolbox, type ToolName } from '../toolbox.js';
+import { Toolbox } from '../toolbox.js';
+import type { CallerTools } from '../tools.js';
 import { webSearchTool } from '../web-search.js';
 import { itemPath, type ResponsesInput } from './input.js';
 import { responsesTool, type InputItem, type ResponsesBody, type ResponsesTool } from './body.js';
@@ -15,7 +16,7 @@ import { responsesTool, type InputItem, type ResponsesBody, type ResponsesTool }
 export function toolNames(
   body: ResponsesBody,
   items: readonly InputItem[] = Array.isArray(body.input) ? body.input : [],
-): ReadonlyMap<string, ToolName> {
+): CallerTools {
   return readTools(body, { items, carried: 0 }, new Dropped()).toolbox.names;
 }
 

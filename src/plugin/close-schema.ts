@@ -1,12 +1,13 @@
-import { isRecord } from './body.js';
+type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * A copy of a JSON Schema in which every object type that says nothing about further properties refuses them, as the
- * upstream wants it of strict schemas. The very same object comes back where nothing was missing.
+ * A copy of a JSON Schema in which every object type refuses further properties, as the upstream wants it of strict
+ * schemas (wire-notes §3). An object with a schema for its further properties keeps it: closing it would empty it. The
+ * very same object comes back where nothing was missing.
  */
-export function closeSchema(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+export function closeSchema(schema: Schema): Schema {
   const entries = Object.entries(schema).map(([key, value]) => [key, closeKeyword(key, value)] as const);
-  const isOpen = isObjectType(schema) && schema['additionalProperties'] === undefined;
+  const isOpen = isObjectType(schema) && (schema['additionalProperties'] ?? true) === true;
   if (!isOpen && entries.every(([key, value]) => value === schema[key])) return schema;
   return { ...Object.fromEntries(entries), ...(isOpen && { additionalProperties: false }) };
 }
@@ -17,7 +18,7 @@ const holdsNamedSchemas = new Set(['properties', 'patternProperties', '$defs', '
 
 function closeKeyword(key: string, value: unknown): unknown {
   if (holdsSchemas.has(key)) return Array.isArray(value) ? closeList(value) : closeAny(value);
-  return holdsNamedSchemas.has(key) && isRecord(value) ? closeNamed(value) : value;
+  return holdsNamedSchemas.has(key) && isSchema(value) ? closeNamed(value) : value;
 }
 
 function closeList(schemas: readonly unknown[]): readonly unknown[] {
@@ -25,15 +26,19 @@ function closeList(schemas: readonly unknown[]): readonly unknown[] {
   return closed.every((schema, at) => schema === schemas[at]) ? schemas : closed;
 }
 
-function closeNamed(schemas: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function closeNamed(schemas: Schema): Schema {
   const closed = Object.entries(schemas).map(([name, schema]) => [name, closeAny(schema)] as const);
   return closed.every(([name, schema]) => schema === schemas[name]) ? schemas : Object.fromEntries(closed);
 }
 
 function closeAny(schema: unknown): unknown {
-  return isRecord(schema) ? closeSchema(schema) : schema;
+  return isSchema(schema) ? closeSchema(schema) : schema;
 }
 
-function isObjectType({ type, properties }: Readonly<Record<string, unknown>>): boolean {
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isObjectType({ type, properties }: Schema): boolean {
   return [type].flat().includes('object') || (type === undefined && properties !== undefined);
 }
