@@ -6,5 +6,8 @@ import type { CoreState } from './exchange.js';
 export function usageOf(slots: Slots, headers: IncomingHttpHeaders, { caller }: CoreState): object {
   const slot = slots.account(caller && stickyKey(caller.keyId, headers));
   if (slot) return usageBody(slot.id, slot.windows);
-  throw new GatewayError('not_found', 'No slot of this gateway has an OAuth account, so there are no usage windows.');
+  throw new GatewayError(
+    'not_found',
+    'No slot of this gateway has an OAuth account, so there are no usage windows.',
+  );
 }
