@@ -6,7 +6,9 @@ export function stringFor(schema: Readonly<Record<string, unknown>>, random: Ran
   if (formatted) return formatted;
   const least = numberOr(schema['minLength'], 0);
   const most = numberOr(schema['maxLength'], Infinity);
-  const plain = (words[between(random, 0, words.length - 1)] ?? '').padEnd(least, ' made up').slice(0, most);
+  const word = Array.from(words[between(random, 0, words.length - 1)] ?? '');
+  const padding = Array.from(' made up'.repeat(Math.ceil(Math.max(0, least - word.length) / 8)));
+  const plain = [...word, ...padding].slice(0, Math.min(most, Math.max(least, word.length))).join('');
   const pattern = schema['pattern'];
   if (typeof pattern !== 'string') return plain;
   return [plain, ...samples].find((sample) => new RegExp(pattern, 'u').test(sample)) ?? plain;
