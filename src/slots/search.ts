@@ -118,6 +118,7 @@ export class Search implements Waiter, Lessor {
       { slot: entry.id },
       "the slot is rejected: its upstream refuses the account's credential",
     );
+    this.#grounds.changed();
   }
 
   #cool(entry: SlotEntry, cooling: Cooling, began: number): void {
