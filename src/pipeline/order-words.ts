@@ -18,17 +18,23 @@ export interface Finding {
   readonly operation: Operation | undefined;
   readonly head: string;
   readonly tail: string;
+  /** The built-in whose absence this is. */
+  readonly lacks?: string | undefined;
 }
 
-/** Findings as problems; those that differ only in the kind of request are one. */
+/** Findings as problems: each said once, and a built-in that is lacking only where it is lacking first. */
 export function toProblems(findings: readonly Finding[], order: Order): readonly Problem[] {
   const groups = new Map<string, Finding[]>();
   for (const finding of findings) {
-    const { stage, head, tail } = finding;
-    const same = JSON.stringify([stage?.path, head, tail]);
+    const same = JSON.stringify([finding.stage?.path, finding.head, finding.tail]);
     groups.set(same, [...(groups.get(same) ?? []), finding]);
   }
-  return [...groups.values()].flatMap((group) => toProblem(group, order));
+  const place = ({ stage }: Finding) => (stage ? order.stages.indexOf(stage) : order.stages.length);
+  const told = new Set<string>();
+  return [...groups.values()]
+    .toSorted(([a], [b]) => (a && b ? place(a) - place(b) : 0))
+    .filter(([first]) => !first?.lacks || (!told.has(first.lacks) && told.add(first.lacks)))
+    .flatMap((group) => toProblem(group, order));
 }
 
 /** The kinds of request are named where the stage passes others too. */
@@ -38,9 +44,13 @@ function toProblem(group: readonly Finding[], order: Order): readonly Problem[] 
   const { stage, head, tail } = first;
   const concerned = group.flatMap(({ operation }) => operation ?? []);
   const isAll = concerned.length === 0 || (stage && concerned.length === operationsOf(stage, order).length);
-  const message = `${head}${isAll ? '' : ` for ${concerned.join(' and ')}`}${tail}`;
+  const message = `${head}${isAll ? '' : ` for ${enumerate(concerned)}`}${tail}`;
   if (stage) return [{ at: stage.at, path: stage.path, subject: stage.name, message }];
   return [{ at: order.at, path: 'pipeline', message }];
+}
+
+function enumerate(names: readonly string[]): string {
+  return names.join(', ').replace(/, ([^,]*)$/, ' and $1');
 }
 
 /** A stage lacks a key, which `below` provides too late, or nothing at all. */
@@ -51,16 +61,48 @@ export function missing(
   operation?: Operation,
   below?: OrderedStage,
 ): Finding {
-  const tail = below
-    ? `, which "${below.name}" provides only at line ${below.at.line}; move it below`
-    : `, which ${whence(order, key, operation)}; ${cure(order, key, operation, stage)}`;
-  return { key, stage, operation, head: `needs "${key}"${why}`, tail };
+  const head = `needs "${key}"${why}`;
+  const place = `"${below?.name}" provides only at line ${below?.at.line}`;
+  if (below) return { key, stage, operation, head, tail: `, which ${place}; move it below` };
+  return { key, stage, operation, head, ...absence(order, key, operation, stage) };
 }
 
 /** The core lacks a key once all stages have been passed. */
 export function unanswered(order: Order, key: StateKey, operation: Operation): Finding {
-  const tail = `, which ${whence(order, key, operation)}; ${cure(order, key, operation)}`;
-  return { key, stage: undefined, operation, head: `must provide "${key}"`, tail };
+  return {
+    key,
+    stage: undefined,
+    operation,
+    head: `must provide "${key}"`,
+    ...absence(order, key, operation),
+  };
+}
+
+/** What to do about a key that no stage provides to these requests; `stage` is the one that needs it. */
+function absence(
+  order: Order,
+  key: StateKey,
+  operation: Operation | undefined,
+  stage?: OrderedStage,
+): Pick<Finding, 'tail' | 'lacks'> {
+  const other = order.stages.find(
+    (one) => introduces(one, key) && operation && !ownOperations(one).includes(operation),
+  );
+  if (other)
+    return {
+      tail: `, which "${other.name}" at line ${other.at.line} provides only for other requests; let it pass these too`,
+    };
+  const lacks = order.builtins.find((builtin) => introduces(builtin, key))?.name;
+  return { tail: `, which no stage provides; ${cure(order, key, lacks, stage)}`, lacks };
+}
+
+function cure({ off }: Order, key: StateKey, lacks: string | undefined, stage?: OrderedStage): string {
+  const place = stage ? ' above it' : key === 'response' ? ' as the last stage' : '';
+  if (!lacks) return `add a plugin that does${place}`;
+  const there = off.find(({ use }) => use === lacks);
+  if (!there) return `add "- use: ${lacks}"${place}`;
+  const isBelow = stage && there.at.line > stage.at.line;
+  return `switch on "${lacks}" at line ${there.at.line}${isBelow ? ' and move it above' : ''}`;
 }
 
 /** A conditional stage is the first to provide a key. */
@@ -84,33 +126,4 @@ export function replaced(
 export function never(stage: OrderedStage): Finding {
   const tail = `: it is for ${stage.operations.join(', ') || 'no'} requests, which its when.operation leaves out`;
   return { key: undefined, stage, operation: undefined, head: 'never runs', tail };
-}
-
-/** A stage that provides the key, but not for these requests. */
-function elsewhere(
-  { stages }: Order,
-  key: StateKey,
-  operation: Operation | undefined,
-): OrderedStage | undefined {
-  return stages.find(
-    (stage) => introduces(stage, key) && operation && !ownOperations(stage).includes(operation),
-  );
-}
-
-function whence(order: Order, key: StateKey, operation: Operation | undefined): string {
-  const other = elsewhere(order, key, operation);
-  return other
-    ? `"${other.name}" at line ${other.at.line} provides only for other requests`
-    : 'no stage provides';
-}
-
-function cure(order: Order, key: StateKey, operation: Operation | undefined, stage?: OrderedStage): string {
-  if (elsewhere(order, key, operation)) return 'let it pass these too';
-  const provider = order.builtins.find((builtin) => introduces(builtin, key));
-  const place = stage ? ' above it' : key === 'response' ? ' as the last stage' : '';
-  if (!provider) return `add a plugin that does${place}`;
-  const off = order.off.find(({ use }) => use === provider.name);
-  if (!off) return `add "- use: ${provider.name}"${place}`;
-  const isBelow = stage && off.at.line > stage.at.line;
-  return `switch on "${off.use}" at line ${off.at.line}${isBelow ? ' and move it above' : ''}`;
 }

@@ -54,15 +54,21 @@ function pass(way: Way, stage: OrderedStage, at: number): readonly words.Finding
   const isOpen = way.stages.slice(0, at).some(({ isUnknown }) => isUnknown);
   const lacks = (key: StateKey) => !isOpen && !way.provided.has(key);
   const missing = needsOf(stage).filter(({ key }) => lacks(key));
-  const introduced = stage.when ? stage.provides.filter(lacks) : [];
+  const introduced = isConditional(stage) ? stage.provides.filter(lacks) : [];
+  const used = stage.seals.filter((key) => !lacks(key) || stage.provides.includes(key));
   const findings = [
     ...missing.map((need) => findMissing(way, stage, at, need)),
     ...introduced.map((key) => words.introduced(stage, key, way.operation)),
     ...findReplaced(way, stage),
   ];
   for (const key of stage.provides) way.provided.add(key);
-  for (const key of stage.seals) way.sealedBy.set(key, stage);
+  for (const key of used) way.sealedBy.set(key, stage);
   return findings;
+}
+
+/** Whether requests of one kind may pass it or not. */
+function isConditional({ when }: OrderedStage): boolean {
+  return when !== undefined && Boolean(when.format ?? when.model ?? when.caller);
 }
 
 /** A key that nothing at all provides is missed once: its cure helps all the stages below. */
