@@ -106,8 +106,9 @@ export class Search implements Waiter, Lessor {
     this.#preferred = undefined;
     this.#tried.set(entry, again);
     if (elsewhere) entry.lastError = error.message;
-    if (state === 'rejected') this.#reject(entry);
-    else if (state !== 'untouched') this.#cool(entry, state, began);
+    const isCurrent = slot.account === entry.slot.account; // what a reload has replaced says nothing about what came
+    if (isCurrent && state === 'rejected') this.#reject(entry);
+    else if (isCurrent && typeof state === 'object') this.#cool(entry, state, began);
     return elsewhere;
   }
 

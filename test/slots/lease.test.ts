@@ -131,6 +131,21 @@ describe('a lease', () => {
       expect((await waiting)?.slot.id).to.equal('a');
     });
 
+    it('is had as soon as a success shows that a slot has cooled down', async () => {
+      const kit = await openPool([slotConfig('a'), slotConfig('b', { maxConcurrent: 1 })]);
+      const first = await kit.pool.lease(leaseRequest());
+      const second = await first.another(refusal(429));
+      kit.pool.pause('b');
+      const third = await kit.pool.lease(leaseRequest());
+      kit.pool.resume('b');
+      expect([second?.slot.id, third.slot.id]).to.deep.equal(['b', 'a']);
+      const waiting = kit.pool.lease(leaseRequest());
+      await settled();
+      expect(queued(kit)).to.deep.equal([0, 1]);
+      third.answered({});
+      expect((await waiting).slot.id).to.equal('a');
+    });
+
     it('is had as soon as a reload makes room', async () => {
       const kit = await openPool([slotConfig('a', { maxConcurrent: 1 })]);
       await kit.pool.lease(leaseRequest());

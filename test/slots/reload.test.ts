@@ -75,6 +75,14 @@ describe('a reload of the slots', () => {
     expect(kit.clock.timers).to.equal(0);
   });
 
+  it('is not undone by a refusal of the old credential', async () => {
+    const kit = await openPool([slotConfig('a')]);
+    const lease = await kit.pool.lease(leaseRequest());
+    await kit.pool.reload([slotConfig('a', { account: { kind: 'none' } })]);
+    await lease.another(refusal(401));
+    expect(stateOf(kit, 'a')).to.include({ state: 'ready' });
+  });
+
   it('changes nothing where an upstream cannot be opened, and leaves none open', async () => {
     const kit = await openPool([slotConfig('a')]);
     const bad: readonly SlotConfig[] = [
