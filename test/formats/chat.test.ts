@@ -86,6 +86,21 @@ describe('chat replies', () => {
     });
   });
 
+  it('have the calls of a message that came whole in its start', async function () {
+    if (fixtureNames().length === 0) this.skip();
+    const { text } = await streamed(chat, body, replyOf(fixture('programmatic-tool-calling-resume')));
+    const [choice] = foldChat(text, { usage: false }).choices;
+    expect(choice?.message.tool_calls).to.deep.equal([
+      {
+        id: 'toolu_015dGLMbwBKv1ZRQr6KdJzeH',
+        type: 'function',
+        name: 'rollDie',
+        text: '{"player":"player2"}',
+      },
+    ]);
+    expect(choice?.finish_reason).to.equal('tool_calls');
+  });
+
   it('unwrap the text of custom tools', async () => {
     const events = [
       ...made(messageStart()),

@@ -100,6 +100,20 @@ describe('the four formats', () => {
       await folds[name](text);
     });
 
+    it(`${name}: what follows the answer's end is passed over, and read to its own end`, async () => {
+      const [events] = fc.sample(answers, { seed: 1, numRuns: 1 });
+      const reply = replyOf([...events!, ...events!], [events!.length, 1, 1]);
+      let isDrained = false;
+      const drained = (async function* () {
+        yield* reply.events;
+        isDrained = true;
+      })();
+      const { text } = await streamed(formats[name], bodies[name], { ...reply, events: drained });
+      const { text: alone } = await streamed(formats[name], bodies[name], replyOf(events!));
+      expect(withoutIds(text)).to.equal(withoutIds(alone));
+      expect(isDrained).to.equal(true);
+    });
+
     it(`${name}: an error of ours that nobody foresaw is told without its text`, async () => {
       const { text, error } = await streamed(
         formats[name],
