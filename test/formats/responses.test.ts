@@ -220,7 +220,7 @@ describe('storing responses', () => {
     expect(rest).to.deep.equal({
       id: reply['id'],
       owner: 'key-1',
-      input: ['Hi'],
+      input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] }],
       expiresAtMs: now + 30 * 24 * 3600 * 1000,
     });
     expect(response['output']).to.have.nested.property('[0].encrypted_content', sealReasoning(signed));
