@@ -36,6 +36,16 @@ describe('messages upstream', () => {
     return promise;
   }
 
+  /** What a call is rejected with. */
+  async function failure(listener: Listener): Promise<unknown> {
+    const upstream = await kit.open(await kit.serve(listener));
+    return rejection(upstream.generate(aCall()));
+  }
+
+  async function refusal(status: number, headers: Record<string, string>, body: string): Promise<unknown> {
+    return failure((_, response) => response.writeHead(status, headers).end(body));
+  }
+
   it('answers with status, headers and events', async () => {
     const upstream = await kit.open(await kit.serve(good));
     const reply = await upstream.generate(aCall());
@@ -80,6 +90,24 @@ describe('messages upstream', () => {
     expect(request.headers['user-agent']).to.match(/^gw2api\/\d/);
   });
 
+  it('waits for the answer behind informational ones', async () => {
+    const upstream = await kit.open(
+      await kit.serve((_, response) => {
+        response.writeProcessing();
+        response.writeEarlyHints({ link: '</a>; rel=preload' });
+        response.writeHead(200, eventStream).end(whole);
+      }),
+    );
+    expect((await collect((await upstream.generate(aCall())).events)).events).to.have.length(3);
+  });
+
+  it('does not blame the upstream for a call that cannot be sent', async () => {
+    const upstream = await kit.open(await kit.serve(good));
+    const error = await rejection(upstream.generate(aCall({ headers: { 'anthropic-beta': 'a\nb' } })));
+    expect(isGatewayError(error)).to.equal(false);
+    expect(error).to.be.an('error').with.property('message').that.contains('anthropic-beta');
+  });
+
   it('says which slot has no baseUrl', () => {
     const settings = { id: 'team-a', headers: {}, connectTimeoutMs: 1, maxConcurrent: 1 };
     const open = () => messages.open(settings as unknown as UpstreamSettings);
@@ -98,11 +126,6 @@ describe('messages upstream', () => {
   });
 
   describe('given something else than a stream', () => {
-    async function failure(listener: Listener): Promise<unknown> {
-      const upstream = await kit.open(await kit.serve(listener));
-      return rejection(upstream.generate(aCall()));
-    }
-
     const foreign: readonly [string, Listener][] = [
       ['a page', (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
       ['a redirect', (_, response) => response.writeHead(302, { location: '/elsewhere' }).end()],
@@ -156,11 +179,6 @@ describe('messages upstream', () => {
   });
 
   describe('given an error', () => {
-    async function failure(status: number, headers: Record<string, string>, body: string): Promise<unknown> {
-      const url = await kit.serve((_, response) => response.writeHead(status, headers).end(body));
-      return rejection((await kit.open(url)).generate(aCall()));
-    }
-
     const json = { 'content-type': 'application/json' };
 
     const expected: Readonly<Record<string, { type: string; code: string }>> = {
@@ -181,7 +199,7 @@ describe('messages upstream', () => {
       for (const file of readdirSync(folder)) {
         const recorded = JSON.parse(readFileSync(join(folder, file), 'utf8'));
         const headers = singleValues(recorded.headers);
-        const error = await failure(recorded.status, headers, JSON.stringify(recorded.body));
+        const error = await refusal(recorded.status, headers, JSON.stringify(recorded.body));
         if (!isGatewayError(error)) throw error;
         expect(error, file).to.include({ status: recorded.status, message: recorded.body.error.message });
         expect(error, file).to.include(expected[file.replace('.json', '')] ?? {});
@@ -195,7 +213,7 @@ describe('messages upstream', () => {
     it('keeps details', async () => {
       const details = { error_code: 'thread_not_found' };
       const body = { type: 'error', error: { type: 'invalid_request_error', message: 'No.', details } };
-      const error = await failure(400, json, JSON.stringify(body));
+      const error = await refusal(400, json, JSON.stringify(body));
       if (!isGatewayError(error)) throw error;
       expect(error.toJSON().error).to.deep.equal({
         type: 'invalid_request_error',
@@ -207,7 +225,7 @@ describe('messages upstream', () => {
 
     it('makes a short text of a page', async () => {
       const page = '<html><head><title>502 Bad\n Gateway</title></head><body>nginx</body></html>';
-      const error = await failure(502, { 'content-type': 'text/html' }, page);
+      const error = await refusal(502, { 'content-type': 'text/html' }, page);
       expect(error).to.include({
         status: 502,
         type: 'upstream_error',
@@ -217,12 +235,12 @@ describe('messages upstream', () => {
     });
 
     it('takes a bare text, a bare string and nothing at all', async () => {
-      expect(await failure(503, {}, 'no healthy upstream')).to.include({
+      expect(await refusal(503, {}, 'no healthy upstream')).to.include({
         type: 'overloaded_error',
         message: 'The upstream answered 503: no healthy upstream.',
       });
-      expect(await failure(403, json, '{"error":"Not here."}')).to.include({ message: 'Not here.' });
-      expect(await failure(418, {}, '')).to.include({
+      expect(await refusal(403, json, '{"error":"Not here."}')).to.include({ message: 'Not here.' });
+      expect(await refusal(418, {}, '')).to.include({
         status: 418,
         type: 'invalid_request_error',
         message: 'The upstream answered 418.',

@@ -57,6 +57,12 @@ describe('MessageReader', () => {
     expect(read(`data: ${ping}\n\n`)).to.deep.equal([['ping', ping]]);
   });
 
+  it('takes a bare error object without a type for an error', () => {
+    const reader = new MessageReader({});
+    expect(reader.read(Buffer.from('data: {"error":{"message":"No.","code":429}}\n\n'))).to.deep.equal([]);
+    expect(reader.failure).to.include({ message: 'No.', type: 'api_error', status: 500 });
+  });
+
   it('passes over [DONE]', () => {
     expect(read(answer.start, answer.stop, 'data: [DONE]\n\n').map(([type]) => type)).to.deep.equal([
       'message_start',
@@ -102,6 +108,15 @@ describe('MessageReader', () => {
       details: { error_code: 'x' },
       failure: { kind: 'status', status: 529, headers: { 'request-id': 'req_1' } },
     });
+  });
+
+  it('gives up on an event that never ends', () => {
+    const reader = new MessageReader({});
+    const piece = Buffer.alloc(16 * 1024 * 1024, 'x');
+    reader.read(Buffer.from('event: ping\ndata: '));
+    for (let at = 0; at < 5; at += 1) reader.read(piece);
+    expect(reader.failure).to.include({ code: 'upstream_interrupted' });
+    expect(reader.read(Buffer.from(answer.stop))).to.deep.equal([]);
   });
 
   it('gives the same events for any split of any bytes', () => {
