@@ -30,7 +30,7 @@ export async function deliverStream(
       await writer.flush();
       if (step.do === 'pause') await pause(exchange, step.ms);
       else if (step.do === 'stall') await exchange.closed;
-      else if (step.do === 'cut') return exchange.cut();
+      else if (step.do === 'cut') return cut(exchange);
       else return writer.end();
     }
     if (writer.isFull) await writer.flush();
@@ -69,8 +69,14 @@ async function breakBody(
   const response = exchange.begin(200, { ...headers, 'content-type': 'application/json' });
   response.write('{"id":"msg_');
   if (how === 'stall') await exchange.closed;
-  else if (how === 'cut') exchange.cut();
+  else if (how === 'cut') await cut(exchange);
   else response.end();
+}
+
+/** Destroys the socket when what was written has had the time to arrive. */
+async function cut(exchange: Exchange): Promise<void> {
+  await exchange.sleep(10);
+  exchange.cut();
 }
 
 function pause(exchange: Exchange, ms: number): Promise<void> {

@@ -119,7 +119,7 @@ export class Exchange implements Struck {
     this.#request.socket.resetAndDestroy();
   }
 
-  /** What was written arrives, nothing else does. @internal */
+  /** Closes the socket in the middle of the answer. @internal */
   cut(): void {
     this.#isDestroyed = true;
     this.#request.socket.destroy();

@@ -1,5 +1,5 @@
 import { numberOf, type Scenario } from './marker.js';
-import { Refusal } from './refusal.js';
+import { errorTypes, Refusal } from './refusal.js';
 
 /** A request that a fault may strike before it is answered. */
 export interface Struck {
@@ -77,7 +77,7 @@ export async function strike(struck: Struck, scenarios: readonly Scenario[]): Pr
 
 function statusFault(status: number): Fault {
   return {
-    help: `HTTP ${status} (retry-after=2 retry-after-ms=50 x-should-retry=false message="…" code=… for error.details.error_code)`,
+    help: errorTypes[status] ?? 'api_error',
     strike: (_, params) => {
       const named = ['retry-after', 'retry-after-ms', 'x-should-retry'].filter((name) => name in params);
       throw new Refusal(status, params['message'] ?? messages[status] ?? 'Simulated', {

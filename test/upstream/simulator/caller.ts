@@ -63,6 +63,7 @@ export function parseEvents(text: string): MessagesStreamEvent[] {
     },
   });
   parser.feed(text);
+  if (text.endsWith('\r')) parser.feed('\n'); // a CR at the very end might have been half of a CR LF
   return events;
 }
 
