@@ -1,0 +1,79 @@
+import { expect } from 'chai';
+import type { MessagesRequest, ModelCall } from 'gw2api/plugin';
+import { replyOf } from 'gw2api/testing';
+import { decodeCompletions, promptsOf } from '#src/formats/completions/request.js';
+import { contextWith, frozen } from '../contexts.js';
+import { refusal } from '../refusals.js';
+
+function decode(fields: object) {
+  return decodeCompletions(frozen({ model: 'm', ...fields }), contextWith({ id: 'm' }));
+}
+
+/** The texts of the calls that a body leads to, in order. */
+async function callsOf(fields: object): Promise<readonly unknown[]> {
+  const { request, interceptors } = decode(fields);
+  const texts: unknown[] = [];
+  const model: ModelCall = async ({ messages }: MessagesRequest) => {
+    texts.push(messages[0]!.content);
+    return replyOf();
+  };
+  const call = interceptors.reduceRight((inner, intercept) => intercept(inner), model);
+  await call(request);
+  return texts.map((content) => (content as unknown as readonly { text: string }[])[0]!.text);
+}
+
+describe('a Completions request', () => {
+  it('makes a user message of its prompt', () => {
+    const { request, stream, dropped } = decode({
+      prompt: 'Say',
+      max_tokens: 5,
+      stop: 'x',
+      stream: true,
+      user: 'u',
+    });
+    expect(request).to.deep.equal({
+      model: 'm',
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Say' }] }],
+      max_tokens: 5,
+      stop_sequences: ['x'],
+      metadata: { user_id: 'u' },
+    });
+    expect({ stream, dropped }).to.deep.equal({ stream: true, dropped: [] });
+  });
+
+  it('makes one call for each prompt, n times, in the order of the choices', async () => {
+    expect(await callsOf({ prompt: 'a' })).to.deep.equal(['a']);
+    expect(await callsOf({ prompt: ['a'], n: 2 })).to.deep.equal(['a', 'a']);
+    expect(await callsOf({ prompt: ['a', 'b'], n: 2 })).to.deep.equal(['a', 'a', 'b', 'b']);
+  });
+
+  it('reports suffix, best_of and logprobs', () => {
+    expect(decode({ prompt: 'a', suffix: 's', best_of: 3, logprobs: 0, echo: true }).dropped).to.deep.equal([
+      'suffix',
+      'best_of',
+      'logprobs',
+    ]);
+  });
+
+  it('shows its prompts to the encoder', () => {
+    expect(promptsOf({ prompt: 'a' })).to.deep.equal(['a']);
+    expect(promptsOf({ prompt: ['a', 'b'] })).to.deep.equal(['a', 'b']);
+  });
+
+  for (const [prompt, message] of [
+    [undefined, 'prompt: is required'],
+    [[], 'prompt: must have at least one item'],
+    [[1, 2], 'prompt: must be text: the gateway cannot read prompts made of token numbers'],
+    [[[1, 2]], 'prompt: must be text: the gateway cannot read prompts made of token numbers'],
+    [['a', {}], 'prompt[1]: must be a string or an array of strings'],
+    [' ', 'prompt: must not be blank'],
+  ] as const) {
+    it(`is refused with the prompt ${JSON.stringify(prompt)}: "${message}"`, async () => {
+      expect(await refusal(() => decode({ prompt }))).to.equal(message);
+    });
+  }
+
+  it('is refused where it asks for more answers at once than anyone needs', async () => {
+    expect(await refusal(() => decode({ prompt: ['a', 'b'], n: 100 }))).to.match(/^n: asks for 200 answers/);
+  });
+});
