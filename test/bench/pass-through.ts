@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
 import { Agent, request as ask } from 'undici';
@@ -8,8 +8,8 @@ const upstream = process.env['UPSTREAM'] ?? '';
 const dispatcher = new Agent({ connections: 64 });
 
 async function relay(
-  incoming: import('node:http').IncomingMessage,
-  outgoing: import('node:http').ServerResponse,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
 ) {
   const answer = await ask(`${upstream}${incoming.url}`, {
     method: 'POST',
