@@ -120,3 +120,9 @@ export function formatProblem({ at, path, subject, message }: Problem): string {
   const what = subject === undefined ? path && `${path}: ` : `${path} "${subject}" `;
   return `${at.file}:${at.line}:${at.column} ${what}${message}`;
 }
+
+/** The problems of a refused config as sentences; anything else is thrown on. */
+export function problemsOf(error: unknown): readonly string[] {
+  if (error instanceof ConfigError) return error.problems.map(formatProblem);
+  throw error;
+}

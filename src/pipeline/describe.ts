@@ -2,8 +2,10 @@ import type { Config, When } from '../config/config.js';
 import type { StageInfo } from './stage-info.js';
 
 /** A config and its pipeline in words, as `check` prints them: what requests do, top to bottom, and what they find. */
-export function describe(config: Config, stages: readonly StageInfo[]): string {
-  const { file, listen, slots, models } = config;
+export function describePipeline(
+  { file, listen, slots, models }: Config,
+  { stages }: { readonly stages: readonly StageInfo[] },
+): string {
   const rows = stages.map(stageRow);
   const head = `${file}: ${count(rows.length, 'stage')}, ${count(slots.length, 'slot')}, ${count(models.length, 'model')}`;
   return [

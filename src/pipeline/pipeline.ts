@@ -2,7 +2,7 @@ import type Koa from 'koa';
 import compose from 'koa-compose';
 import { ConfigError, type Config, type Problem, type StageConfig } from '../config/config.js';
 import { operations } from '../config/schema.js';
-import type { Operation } from '../plugin/index.js';
+import type { Limits, Operation } from '../plugin/index.js';
 import { loadStages, type LoadedStage } from './load-stages.js';
 import { builtinFolder } from './resolve.js';
 import { Disposers, createPolicies, stageHost, type HostServices, type Registrations } from './stage-host.js';
@@ -18,13 +18,20 @@ export interface BuildOptions {
 export class Pipeline {
   /** As they stand in the config, those that are switched off included. */
   readonly stages: readonly StageInfo[];
+  /** As its stages have announced them. */
+  readonly limits: Limits;
   readonly #middleware: ReadonlyMap<Operation, Koa.Middleware>;
   readonly #disposers: Disposers;
   #inside = 0;
   #retirement: Promise<void> | undefined;
   #emptied: () => void = () => undefined;
 
-  private constructor(configs: readonly StageConfig[], ready: readonly ReadyStage[], disposers: Disposers) {
+  private constructor(
+    configs: readonly StageConfig[],
+    ready: readonly ReadyStage[],
+    { limits, disposers }: Registrations,
+  ) {
+    this.limits = limits;
     this.stages = configs.map((config) =>
       toStageInfo(
         config,
@@ -44,9 +51,10 @@ export class Pipeline {
     const { stages, problems } = await loadStages(config.pipeline, { baseDir: config.baseDir, builtins });
     if (problems.length > 0) throw new ConfigError(problems);
     const disposers = new Disposers(services.log);
-    const registrations = { policies: createPolicies(services.builtinPolicies), disposers };
+    const policies = createPolicies(services.builtinPolicies);
+    const registrations: Registrations = { policies, disposers, limits: {} };
     const { ready, problems: refusals } = await setUpAll(stages, services, registrations);
-    if (refusals.length === 0) return new Pipeline(config.pipeline, ready, disposers);
+    if (refusals.length === 0) return new Pipeline(config.pipeline, ready, registrations);
     await disposers.run();
     throw new ConfigError(refusals);
   }

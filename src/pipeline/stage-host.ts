@@ -1,7 +1,7 @@
-import type { Host, Logger, PickPolicy } from '../plugin/index.js';
+import type { Host, Limits, Logger, PickPolicy } from '../plugin/index.js';
 
 /** What the gateway lends to every stage of a pipeline. */
-export interface HostServices extends Omit<Host, 'policies' | 'onDispose'> {
+export interface HostServices extends Omit<Host, 'policies' | 'announce' | 'onDispose'> {
   /** The policies that every pipeline starts with, by name. */
   readonly builtinPolicies: Readonly<Record<string, () => PickPolicy>>;
 }
@@ -10,6 +10,7 @@ export interface HostServices extends Omit<Host, 'policies' | 'onDispose'> {
 export interface Registrations {
   readonly policies: Host['policies'];
   readonly disposers: Disposers;
+  limits: Limits;
 }
 
 /** The host of one stage: its log lines name it, and what it registers ends with its pipeline. */
@@ -26,6 +27,9 @@ export function stageHost(services: HostServices, stage: string, registrations: 
     policies: registrations.policies,
     isOfficialClient: (userAgent) => services.isOfficialClient(userAgent),
     now: () => services.now(),
+    announce: (limits) => {
+      registrations.limits = { ...registrations.limits, ...limits };
+    },
     onDispose: (dispose) => registrations.disposers.add(dispose),
   };
 }

@@ -97,13 +97,13 @@ function deepest(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   return [...outside, ...chosen];
 }
 
+/** A branch whose type fits knows best what is wrong; where none does, it is the type. */
 function unionError(outer: ErrorObject, within: readonly ErrorObject[]): ErrorObject {
-  const types = within.filter(
-    (error) => error.instancePath === outer.instancePath && error.keyword === 'type',
-  );
-  const constants = within.filter(
-    (error) => error.instancePath === outer.instancePath && error.keyword === 'const',
-  );
+  const here = within.filter(({ instancePath }) => instancePath === outer.instancePath);
+  const fitting = here.find(({ keyword }) => !['type', 'const', 'anyOf', 'oneOf'].includes(keyword));
+  if (fitting) return fitting;
+  const types = here.filter(({ keyword }) => keyword === 'type');
+  const constants = here.filter(({ keyword }) => keyword === 'const');
   if (types.length > 0)
     return { ...outer, keyword: 'type', params: { type: types.map(({ params }) => params['type']) } };
   if (constants.length === 0) return outer;

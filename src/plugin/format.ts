@@ -1,6 +1,6 @@
-import type { Caller, Interceptor, ModelReply, WireFormat } from './state.js';
+import type { Caller, GatewayState, Interceptor, ModelReply, WireFormat } from './state.js';
 import type { MessagesRequest } from './messages.js';
-import type { CatalogModel, Logger } from './host.js';
+import type { CatalogModel, Host, Logger } from './host.js';
 import type { Store } from './store.js';
 
 /** What a format may need besides the body. */
@@ -11,6 +11,20 @@ export interface FormatContext {
   readonly store: Store;
   readonly log: Logger;
   now(): number;
+}
+
+/** What a stage hands to a format. */
+export function formatContext(
+  host: Host,
+  { caller, log }: Pick<GatewayState, 'caller' | 'log'>,
+): FormatContext {
+  return {
+    caller,
+    log,
+    findModel: (id) => host.models.find(id),
+    store: host.store,
+    now: () => host.now(),
+  };
 }
 
 /** A caller's request in canonical form. */

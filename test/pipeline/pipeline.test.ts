@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { CatalogModel } from 'gw2api/plugin';
-import { describe as inWords } from '#src/pipeline/describe.js';
+import { describePipeline } from '#src/pipeline/describe.js';
 import type { Pipeline } from '#src/pipeline/pipeline.js';
 import { Workshop, list, moduleText, whole } from './workshop.js';
 
@@ -175,8 +175,8 @@ describe('a pipeline', () => {
       'max-tokens\n    when: { format: [chat, responses], model: "sonnet-*" }',
       ...whole.slice(4),
     );
-    const { stages } = await workshop.build(text);
-    expect(inWords(workshop.config(text), stages)).to.equal(checked);
+    const pipeline = await workshop.build(text);
+    expect(describePipeline(workshop.config(text), pipeline)).to.equal(checked);
   });
 });
 
