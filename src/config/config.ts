@@ -96,15 +96,20 @@ export interface Problem {
   readonly message: string;
 }
 
-/** All that is wrong with a config at once; its message has one line a problem. */
+/** All that is wrong with a config at once; its message has one line a problem, as they stand in the file. */
 export class ConfigError extends Error {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    super(problems.map(formatProblem).join('\n'));
+    const sorted = problems.toSorted(byPlace);
+    super(sorted.map(formatProblem).join('\n'));
     this.name = 'ConfigError';
-    this.problems = problems;
+    this.problems = sorted;
   }
+}
+
+function byPlace({ at: a }: Problem, { at: b }: Problem): number {
+  return a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column;
 }
 
 /**

@@ -66,7 +66,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
     : { models: [], problems: [] };
   const faults = [...checked.problems, ...ruleProblems(raw, source, env, checked), ...catalog.problems];
   const pipeline = isSound(['pipeline']) ? raw.pipeline.map((stage, at) => toStage(stage, at, source)) : [];
-  const all = [...source.problems, ...faults].map(toProblem).toSorted(byPlace);
+  const all = [...source.problems, ...faults].map(toProblem);
   if (all.length > 0) return { config: undefined, pipeline, baseDir: dir, problems: all };
   const config: Config = {
     file,
@@ -114,9 +114,4 @@ function toWhen({ format, model, operation, caller }: NonNullable<RawStage['when
     ...(operation && { operation: [operation].flat() }),
     ...(caller && { caller: [caller].flat() }),
   };
-}
-
-/** As they stand in the files, the config before its catalog. */
-function byPlace({ at: a }: Problem, { at: b }: Problem): number {
-  return a.file === b.file ? a.line - b.line || a.column - b.column : 0;
 }

@@ -6,7 +6,7 @@ type Factory = (options: unknown) => unknown;
 
 /**
  * A module as a plugin: `definePlugin`'s result or an object like it, or a function that makes a Koa middleware from its
- * options, which all requests then pass. Throws an Error that says what the module exported instead.
+ * options, which all requests then pass. Throws an Error whose message goes on from its name.
  */
 export function asPlugin(module: object, use: string): Plugin {
   const exported = defaultExport(module);

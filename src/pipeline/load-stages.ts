@@ -46,7 +46,7 @@ interface Attempt {
 async function loadStage(config: StageConfig, surroundings: Surroundings): Promise<Attempt> {
   const plugin = await loadPlugin(config.use, surroundings);
   if (plugin instanceof Error)
-    return { config, stage: undefined, problems: [problemAt(config, ['use'], plugin.message)] };
+    return { config, stage: undefined, problems: [useProblem(config, plugin.message)] };
   const options = structuredClone(config.with);
   const problems = checkOptions(config, plugin, options);
   return { config, stage: { config, plugin, options }, problems };
@@ -69,8 +69,12 @@ function checkOptions(config: StageConfig, plugin: Plugin, options: unknown): re
     );
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return [problemAt(config, ['use'], `has options that are no JSON Schema: ${why}`)];
+    return [useProblem(config, `has options that are no JSON Schema: ${why}`)];
   }
+}
+
+function useProblem(config: StageConfig, message: string): Problem {
+  return { ...problemAt(config, ['use'], message), subject: config.use };
 }
 
 function problemAt(config: StageConfig, path: Path, message: string): Problem {

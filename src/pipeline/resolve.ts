@@ -18,7 +18,7 @@ export interface Surroundings {
 
 /**
  * Imports what a config names: a path (relative to the config; read again once the file has changed), a built-in, or an
- * npm package that the config's folder or gw2api has. Throws an Error whose message completes a sentence about it.
+ * npm package that the config's folder or gw2api has. Throws an Error whose message goes on from its name.
  */
 export async function importModule(use: string, { baseDir, builtins }: Surroundings): Promise<object> {
   if (isPath(use)) return importFile(path.resolve(baseDir, use), use);
@@ -39,7 +39,7 @@ function isPath(use: string): boolean {
 
 async function importFile(file: string, use: string): Promise<object> {
   const stats = await stat(file).catch(() => undefined);
-  if (!stats?.isFile()) throw new Error(`there is no file ${use} here${await hint(file)}`);
+  if (!stats?.isFile()) throw new Error(`is not there${await hint(file)}`);
   // A CommonJS module is kept under its path whatever its query says.
   delete createRequire(file).cache[file];
   await import('./install-hook.js');
@@ -51,7 +51,7 @@ async function hint(file: string): Promise<string> {
   const meant =
     siblings.find((name) => name === `${path.basename(file)}.js`) ??
     didYouMean(path.basename(file), siblings);
-  return meant ? `; did you mean "${meant}"?` : '; paths start at the config file';
+  return meant ? `; did you mean "${meant}"?` : '; paths start at the folder of the config file';
 }
 
 async function importPackage(use: string, baseDir: string, builtins: readonly string[]): Promise<object> {
@@ -60,7 +60,7 @@ async function importPackage(use: string, baseDir: string, builtins: readonly st
   return load(`${packageScheme}${config}#${encodeURIComponent(use)}`, use, () => {
     const meant = didYouMean(use, builtins);
     const cure = meant ? `did you mean "${meant}"?` : `install it, or write "./${use}.js" for a file`;
-    return `"${use}" is neither a built-in nor an installed npm package; ${cure}`;
+    return `is neither a built-in nor an installed npm package; ${cure}`;
   });
 }
 

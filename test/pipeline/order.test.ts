@@ -157,7 +157,7 @@ describe('the order check', () => {
       rule: 'says nothing of what a stage that cannot be loaded may provide',
       text: list('auth', 'body-limit', 'format-decod', 'slot-pick', 'upstream-call', 'format-encode'),
       says: [
-        'gateway.yaml:4:5 pipeline[2].use: "format-decod" is neither a built-in nor an installed npm package; did you mean "format-decode"?',
+        'gateway.yaml:4:5 pipeline[2].use "format-decod" is neither a built-in nor an installed npm package; did you mean "format-decode"?',
       ],
     },
     {
