@@ -39,6 +39,10 @@ function tool(name: string, fields: object = {}) {
   return { type: 'function', name, parameters: { type: 'object' }, ...fields };
 }
 
+function reasoning(encrypted_content: string | null) {
+  return { type: 'reasoning', summary: [], encrypted_content };
+}
+
 describe('a Responses request', () => {
   describe('its input', () => {
     it('is a string or messages with and without a type', async () => {
@@ -113,11 +117,6 @@ describe('a Responses request', () => {
 
     it('brings our own reasoning back byte for byte, and leaves other vendors’ out', async () => {
       const redacted: RedactedThinkingBlock = { type: 'redacted_thinking', data: 'ZGF0YQ==' };
-      const reasoning = (encrypted_content: string | null) => ({
-        type: 'reasoning',
-        summary: [],
-        encrypted_content,
-      });
       const [, answer] = await messagesOf([
         user,
         reasoning(sealReasoning(thought)),
@@ -165,7 +164,7 @@ describe('a Responses request', () => {
         said('About the tools whose names begin with "mcp__files__": Files of the project.'),
       ]);
       expect(dropped).to.deep.equal(['tools[1].tools[2]']);
-      const names = toolNames({ model: 'm', ...fields } as ResponsesBody);
+      const names = toolNames({ model: 'm', ...fields });
       expect(names.get('read')).to.deep.equal({ kind: 'function', name: 'read' });
       expect(names.get('mcp__files__patch')).to.deep.equal({
         kind: 'custom',
