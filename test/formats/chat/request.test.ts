@@ -490,6 +490,10 @@ describe('a Chat request', () => {
       expect(decode(lost).dropped).to.deep.equal(Object.keys(lost));
     });
 
+    it('are reported in characters that a header takes', () => {
+      expect(decode({ 'a\r\nb,ü': 1 }).dropped).to.deep.equal(['a??b??']);
+    });
+
     it('say nothing of values that change nothing', () => {
       const idle = {
         n: 1,

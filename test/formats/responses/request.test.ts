@@ -128,6 +128,14 @@ describe('a Responses request', () => {
       expect(answer!.content).to.deep.equal([thought, redacted, said('So')]);
     });
 
+    it('leaves out and reports a call that was cut', async () => {
+      const { request, dropped } = await decode({
+        input: [user, call('a', 'f', { arguments: '{"x', status: 'incomplete' }), user],
+      });
+      expect(request.messages).to.have.length(1);
+      expect(dropped).to.deep.equal(['input[1]']);
+    });
+
     it('leaves searches out, and reports items of types that Messages lacks', async () => {
       const { request, dropped } = await decode({
         input: [
@@ -265,7 +273,11 @@ describe('a Responses request', () => {
         text: { format: { type: 'json_schema', name: 'x', schema, strict: true }, verbosity: 'low' },
         max_output_tokens: 100,
         truncation: 'auto',
-        include: ['reasoning.encrypted_content', 'file_search_call.results'],
+        include: [
+          'reasoning.encrypted_content',
+          'file_search_call.results',
+          'web_search_call.action.sources',
+        ],
         store: true,
         background: false,
         user: 'u',
