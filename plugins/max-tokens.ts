@@ -11,6 +11,7 @@ export default definePlugin({
     cap: Type.Integer({ minimum: 1, maximum: 128_000, default: 128_000 }),
   }),
   setup({ cap }, host) {
+    host.announce({ max_tokens: cap });
     return async function maxTokens(ctx, next) {
       const model = host.models.find(ctx.state.request.model);
       ctx.state.request = clamp(ctx.state.request, Math.min(cap, model?.maxTokens ?? cap));

@@ -16,9 +16,10 @@ export function createApp(gateway: Gateway): Koa<CoreState, object> {
   const app = new Koa<CoreState, object>({ proxy: gateway.config.listen.trustProxy });
   const serving = servingOf(gateway);
   const router = createRouter(serving);
-  const admin = createAdminRouter(operationsOf(gateway), (ctx, next) =>
-    requireMaster(ctx.headers, gateway.keys, '/admin/*').then(next),
-  );
+  const admin = createAdminRouter(operationsOf(gateway), async (ctx, next) => {
+    await requireMaster(ctx.headers, gateway.keys, '/admin/*');
+    await next();
+  });
   app.use(gateway.exchanges.middleware);
   app.use(errorBoundary);
   app.use(router.routes());

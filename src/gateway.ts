@@ -5,7 +5,8 @@ import type { Config } from './config/config.js';
 import { createModels } from './config/models.js';
 import { createFormats } from './formats/index.js';
 import { Exchanges } from './http/exchanges.js';
-import { Pipeline, type HostServices } from './pipeline/pipeline.js';
+import { Pipeline } from './pipeline/pipeline.js';
+import type { HostServices } from './pipeline/stage-host.js';
 import { GatewayError, type Keys, type Logger, type Models, type Store } from './plugin/index.js';
 import { recordOf } from './request-record.js';
 import { builtinPolicies } from './slots/policies.js';
@@ -45,7 +46,7 @@ export class Gateway {
   /** Opens the slots and builds the pipeline. Throws ConfigError with all that is wrong. */
   static async create(config: Config, options: GatewayOptions): Promise<Gateway> {
     const now = options.now ?? Date.now;
-    const store = openStore(config.store, { now });
+    const store = await openStore(config, { now });
     const models = createModels(config.models);
     const metrics = new PrometheusMetrics();
     const adapters = upstreamAdapters();
@@ -99,7 +100,8 @@ export class Gateway {
   /** Serves on the configured address. Gives the base URL; rejects where the address cannot be had. */
   async listen(): Promise<string> {
     const { host, port } = this.config.listen;
-    const server = createServer(createApp(this).callback());
+    const handle = createApp(this).callback();
+    const server = createServer((request, response) => void handle(request, response));
     // Long uploads and long answers are ours to bound, not Node's five-minute request timeout.
     server.requestTimeout = 0;
     await new Promise<void>((resolve, reject) => {
@@ -121,7 +123,7 @@ export class Gateway {
     const config = await this.#loadConfig();
     const running = await run(config, this);
     try {
-      await this.slots.reload(config.slots, running.models);
+      await this.slots.reload(config.slots, { models: running.models });
     } catch (error) {
       await running.pipeline.retire();
       throw error;
@@ -130,7 +132,9 @@ export class Gateway {
     this.#running = running;
     warnOfRestart(this.log, old.config, config);
     this.log.info({ stages: config.pipeline.length, slots: config.slots.length }, 'The config was reloaded.');
-    old.pipeline.retire().catch((error: unknown) => this.log.error({ err: error }, 'A pipeline could not be disposed.'));
+    old.pipeline
+      .retire()
+      .catch((error: unknown) => this.log.error({ err: error }, 'A pipeline could not be disposed.'));
   }
 
   /**
@@ -150,9 +154,12 @@ export class Gateway {
 
   async #drain(): Promise<void> {
     const { shutdownTimeoutMs } = this.config.listen;
-    if (this.exchanges.count > 0) this.log.info({ requests: this.exchanges.count }, 'Waiting for requests to finish.');
+    if (this.exchanges.count > 0)
+      this.log.info({ requests: this.exchanges.count }, 'Waiting for requests to finish.');
     const deadline = setTimeout(() => {
-      this.exchanges.abortAll(new GatewayError('shutting_down', 'The gateway was shut down before the answer was complete.'));
+      this.exchanges.abortAll(
+        new GatewayError('shutting_down', 'The gateway was shut down before the answer was complete.'),
+      );
       setTimeout(() => this.#server?.closeAllConnections(), lastWordsMs).unref();
     }, shutdownTimeoutMs);
     await this.exchanges.idle();

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
-import { loadConfig, loadConfigFile } from './config/load.js';
 import { Gateway } from './gateway.js';
+import { loadGatewayConfig, loadGatewayConfigFile } from './load-gateway-config.js';
 import { createLogger } from './telemetry/logs.js';
 import type { Logger } from './plugin/index.js';
 
@@ -31,7 +31,12 @@ export async function createGateway(
 ): Promise<Gateway> {
   const load = async () =>
     typeof config === 'string'
-      ? loadConfigFile(config, env)
-      : loadConfig({ text: stringify(config), file: 'config', env, ...(baseDir !== undefined && { baseDir }) });
+      ? loadGatewayConfigFile(config, env)
+      : loadGatewayConfig({
+          text: stringify(config),
+          file: 'config',
+          env,
+          ...(baseDir !== undefined && { baseDir }),
+        });
   return Gateway.create(await load(), { log: log ?? createLogger(logLevel), masterKey, loadConfig: load });
 }

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ConfigError } from './config/config.js';
-import { loadDotEnv } from './config/dot-env.js';
-import { loadConfigFile } from './config/load.js';
+import { loadDotEnv } from './config/dotenv.js';
 import { ensureMasterKey, welcome } from './first-start.js';
 import { Gateway } from './gateway.js';
+import { loadGatewayConfigFile } from './load-gateway-config.js';
 import { describePipeline } from './pipeline/describe.js';
 import { createLogger, logLevels } from './telemetry/logs.js';
 import { name, version } from './version.js';
@@ -54,7 +54,7 @@ async function command(args: readonly string[]): Promise<number | undefined> {
 }
 
 async function check(file: string): Promise<number> {
-  const config = await loadConfigFile(file, process.env);
+  const config = await loadGatewayConfigFile(file, process.env);
   const gateway = await Gateway.create(config, { ...quiet, loadConfig: () => Promise.resolve(config) });
   const text = describePipeline(config, gateway.pipeline);
   await gateway.close();
@@ -66,7 +66,7 @@ const quiet = { log: createLogger('silent'), masterKey: '' };
 async function serve(file: string): Promise<undefined> {
   const { env } = process;
   const log = createLogger(logLevelOf(env['GW_LOG_LEVEL']));
-  const loadConfig = () => loadConfigFile(file, env);
+  const loadConfig = () => loadGatewayConfigFile(file, env);
   const config = await loadConfig();
   const key = await ensureMasterKey(process.cwd(), env);
   const gateway = await Gateway.create(config, { log, masterKey: key.masterKey, loadConfig });

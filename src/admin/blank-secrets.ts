@@ -6,7 +6,9 @@ const blank = '***';
 export function blankSecrets(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => blankSecrets(item, key));
   if (typeof value === 'object' && value !== null) {
-    const entries = Object.entries(value).map(([name, inner]) => [name, blankEntry(key, name, inner)] as const);
+    const entries = Object.entries(value).map(
+      ([name, inner]) => [name, blankEntry(key, name, inner)] as const,
+    );
     return Object.fromEntries(entries);
   }
   return typeof value === 'string' ? value.replace(/(\/\/)[^/@\s]+@/g, `$1${blank}@`) : value;

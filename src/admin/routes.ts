@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import { Router } from '@koa/router';
 import type Koa from 'koa';
 import { GatewayError, type DiagnosisStep, type SlotStatus } from '../plugin/index.js';
 import { blankSecrets } from './blank-secrets.js';

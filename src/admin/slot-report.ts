@@ -9,7 +9,11 @@ export function slotReport(slot: SlotStatus): object {
     state: slot.state,
     reason: slot.reason,
     until: isoTime(slot.untilMs),
-    cooling_models: slot.models.map(({ model, reason, untilMs }) => ({ model, reason, until: isoTime(untilMs) })),
+    cooling_models: slot.models.map(({ model, reason, untilMs }) => ({
+      model,
+      reason,
+      until: isoTime(untilMs),
+    })),
     in_flight: slot.inFlight,
     queued: slot.queued,
     max_concurrent: slot.maxConcurrent,

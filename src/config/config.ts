@@ -90,6 +90,8 @@ export interface Problem {
   readonly at: Position;
   /** `pipeline[3].with.cap`; empty for the file as a whole. */
   readonly path: string;
+  /** The stage that the message is about: it then reads on from its name. */
+  readonly subject?: string;
   /** What is wrong; what to do. */
   readonly message: string;
 }
@@ -105,9 +107,13 @@ export class ConfigError extends Error {
   }
 }
 
-/** `config/gateway.yaml:14:5 pipeline[3].with.cap: must be a whole number, not a string; write it without quotes`. */
-export function formatProblem({ at, path, message }: Problem): string {
-  return `${at.file}:${at.line}:${at.column} ${path ? `${path}: ` : ''}${message}`;
+/**
+ * `config/gateway.yaml:14:5 pipeline[3].with.cap: must be a whole number, not a string; write it without quotes`, or, about
+ * a stage as a whole, `config/gateway.yaml:14:5 pipeline[3] "usage-mask" needs "reply", which no stage provides; …`.
+ */
+export function formatProblem({ at, path, subject, message }: Problem): string {
+  const what = subject === undefined ? path && `${path}: ` : `${path} "${subject}" `;
+  return `${at.file}:${at.line}:${at.column} ${what}${message}`;
 }
 
 /** The problems of a refused config as sentences; anything else is thrown on. */

@@ -26,6 +26,8 @@ export interface ConfigReading {
   readonly config: Config | undefined;
   /** The pipeline, also where something else is wrong, so that its own problems can be told with the others. */
   readonly pipeline: readonly StageConfig[];
+  /** Absolute; where relative paths start. */
+  readonly baseDir: string;
   readonly problems: readonly Problem[];
 }
 
@@ -65,7 +67,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
   const faults = [...checked.problems, ...ruleProblems(raw, source, env, checked), ...catalog.problems];
   const pipeline = isSound(['pipeline']) ? raw.pipeline.map((stage, at) => toStage(stage, at, source)) : [];
   const all = [...source.problems, ...faults].map(toProblem).toSorted(byPlace);
-  if (all.length > 0) return { config: undefined, pipeline, problems: all };
+  if (all.length > 0) return { config: undefined, pipeline, baseDir: dir, problems: all };
   const config: Config = {
     file,
     baseDir: dir,
@@ -78,7 +80,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
     officialClient: raw.officialClient,
     source: source.value,
   };
-  return { config, pipeline, problems: [] };
+  return { config, pipeline, baseDir: dir, problems: [] };
 }
 
 /** A stage that is switched off may name variables that are not set. */

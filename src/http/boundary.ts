@@ -63,7 +63,8 @@ const preferred: Readonly<Record<number, ErrorCode>> = {
 
 function logError(ctx: CoreContext, error: GatewayError, thrown: unknown): void {
   const fields = { code: error.code, status: error.status };
-  if (error.code === 'internal') ctx.state.log.error({ ...fields, err: error.cause ?? thrown }, 'The gateway failed.');
+  if (error.code === 'internal')
+    ctx.state.log.error({ ...fields, err: error.cause ?? thrown }, 'The gateway failed.');
   else if (error.status >= 500) ctx.state.log.warn({ ...fields, cause: causeOf(error) }, error.message);
   else ctx.state.log.debug(fields, error.message);
 }

@@ -1,15 +1,10 @@
 import type Koa from 'koa';
-import {
-  GatewayError,
-  type CoreKey,
-  type GatewayState,
-  type Logger,
-  type Outcome,
-  type Usage,
-} from '../plugin/index.js';
+import type { CoreKey, GatewayError, GatewayState, Logger, Outcome, Usage } from '../plugin/index.js';
 
 /** The core's own view of `ctx.state`: it seeds what plugins only read, and looks at what they may have set. */
-export type CoreState = { -readonly [Key in CoreKey]: GatewayState[Key] } & Partial<Omit<GatewayState, CoreKey>>;
+export type CoreState = { -readonly [Key in CoreKey]: GatewayState[Key] } & Partial<
+  Omit<GatewayState, CoreKey>
+>;
 
 export type CoreContext = Koa.ParameterizedContext<CoreState, object>;
 export type CoreMiddleware = (ctx: CoreContext, next: () => Promise<void>) => Promise<void>;
@@ -44,7 +39,8 @@ export class Exchange {
     const { res, state } = this.ctx;
     const hasFailed = state.failure !== undefined || res.statusCode >= 500;
     this.#outcome = hasFailed ? 'failed' : res.writableFinished ? 'completed' : 'abandoned';
-    if (!this.#controller.signal.aborted) this.#controller.abort(new DOMException('The response has closed.', 'AbortError'));
+    if (!this.#controller.signal.aborted)
+      this.#controller.abort(new DOMException('The response has closed.', 'AbortError'));
     for (const listener of this.#listeners) this.#call(listener, this.#outcome);
   }
 

@@ -4,7 +4,7 @@ import { requestIdOf } from './request-id.js';
 
 export interface ExchangesOptions {
   readonly log: Logger;
-  now(): number;
+  readonly now: () => number;
   /** Called when a response has closed, after the request's own listeners. */
   onSettled(exchange: Exchange, outcome: Outcome): void;
 }

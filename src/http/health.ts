@@ -1,9 +1,11 @@
+import type { Limits } from '../plugin/index.js';
+
 /** What the health routes tell. */
 export interface Health {
   readonly name: string;
   readonly version: string;
   readonly uptimeSeconds: number;
-  readonly limits: { readonly max_body_bytes: number; readonly max_tokens: number; readonly cache_ttl_seconds: number };
+  readonly limits: Limits;
   readonly slots: { readonly total: number; readonly schedulable: number };
   readonly isDraining: boolean;
 }

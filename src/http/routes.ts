@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import { Router } from '@koa/router';
 import { GatewayError, type Operation, type WireFormat } from '../plugin/index.js';
 import { requireMaster } from './access.js';
 import type { CoreContext, CoreMiddleware, CoreState } from './exchange.js';
@@ -22,7 +22,10 @@ export function createRouter(serving: Serving): GatewayRouter {
   router.get('{/v1}/models/:id', keyed(serving, 'models', 'messages', answerModel(serving)));
   router.get('{/v1}/usage', keyed(serving, 'usage', 'messages', answerUsage(serving)));
   router.get('{/v1}/responses/:id', keyed(serving, 'stored-response', 'responses', showResponse(serving)));
-  router.delete('{/v1}/responses/:id', keyed(serving, 'stored-response', 'responses', deleteResponse(serving)));
+  router.delete(
+    '{/v1}/responses/:id',
+    keyed(serving, 'stored-response', 'responses', deleteResponse(serving)),
+  );
   for (const path of ['/', '/health', '{/v1}/meta']) router.get(path, answerHealth(serving));
   router.get('/metrics', answerMetrics(serving));
   router.all('/api/panel{/*rest}', refusePanel(serving));

@@ -3,7 +3,6 @@ import type { CoreContext } from './exchange.js';
 import { pathParameter } from './path-parameter.js';
 import type { Serving } from './serving.js';
 
-
 /** `GET /v1/responses/:id`: the response object as its owner got it. */
 export const showResponse = (serving: Serving) => async (ctx: CoreContext) => {
   const id = pathParameter(ctx, 'id');

@@ -1,5 +1,8 @@
+import type { ModelEvent } from './events.js';
+import { mergeUsage } from './fold.js';
 import type { Usage } from './messages.js';
 import type { Windows } from './slot.js';
+import type { UsageTally } from './state.js';
 
 /** The sum of two reports, field by field, nested counts included; of what is not a number the later one stays. */
 export function addUsage(first: Usage, second: Usage): Usage {
@@ -32,4 +35,25 @@ export function usageBody(account: string, windows: Windows): object {
 
 function windowBody(window: Windows['5h']): object | null {
   return window && { percent_used: window.percentUsed, resets_at: new Date(window.resetsAtMs).toISOString() };
+}
+
+/** A meter for each upstream call, which is shown its events; what all of them report adds up in `tally.billed`. */
+export function usageMeter(tally: UsageTally): () => (event: ModelEvent) => void {
+  const calls: Usage[] = [];
+  return () => {
+    const nth = calls.push({}) - 1;
+    return (event) => {
+      const usage = usageOf(event);
+      if (!usage) return;
+      calls[nth] = mergeUsage(calls[nth] ?? {}, usage);
+      tally.billed = calls.reduce(addUsage, {});
+    };
+  };
+}
+
+function usageOf(event: ModelEvent): Usage | undefined {
+  if (event.type !== 'message_start' && event.type !== 'message_delta') return undefined;
+  const { json } = event;
+  if (json.type === 'message_start') return json.message.usage;
+  return json.type === 'message_delta' ? json.usage : undefined;
 }

@@ -42,14 +42,14 @@ export class CoolDowns {
 
   /**
    * Begins a cool-down, or doubles the one that was there; true where it is a new one. A failure of a call that began
-   * before it did cannot double it: a hundred calls that fail together are one failure.
+   * before it did cannot double it while it lasts: a hundred calls that fail together are one failure.
    */
   add(cooling: Cooling, model: string, began: number, nowMs: number): boolean {
     const scope = cooling.scope === 'model' ? model : undefined;
     const key = JSON.stringify([cooling.reason, scope]);
     const known = this.#byKey.get(key);
     const toldMs = cooling.untilMs === undefined ? undefined : Math.min(cooling.untilMs, nowMs + longestMs);
-    if (known && known.mark > began) {
+    if (known && known.mark > began && known.untilMs > nowMs) {
       this.#byKey.set(key, { ...known, untilMs: Math.max(known.untilMs, toldMs ?? 0) });
       return false;
     }

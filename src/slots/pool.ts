@@ -110,13 +110,13 @@ export class SlotPool implements Slots {
 
   /** The slot takes no new requests until it is resumed; those it has go on. */
   pause(id: string): void {
-    this.#roster.get(id).held = 'paused';
+    this.#roster.get(id).operatorState = 'paused';
     this.#changed();
   }
 
   /** As `pause`, said where the slot is to be taken away. */
   drain(id: string): void {
-    this.#roster.get(id).held = 'draining';
+    this.#roster.get(id).operatorState = 'draining';
     this.#changed();
   }
 

@@ -106,8 +106,9 @@ export class Search implements Waiter, Lessor {
     this.#preferred = undefined;
     this.#tried.set(entry, again);
     if (elsewhere) entry.lastError = error.message;
-    if (state === 'rejected') this.#reject(entry);
-    else if (state !== 'untouched') this.#cool(entry, state, began);
+    const isCurrent = slot.account === entry.slot.account; // what a reload has replaced says nothing about what came
+    if (isCurrent && state === 'rejected') this.#reject(entry);
+    else if (isCurrent && typeof state === 'object') this.#cool(entry, state, began);
     return elsewhere;
   }
 
@@ -118,6 +119,7 @@ export class Search implements Waiter, Lessor {
       { slot: entry.id },
       "the slot is rejected: its upstream refuses the account's credential",
     );
+    this.#grounds.changed();
   }
 
   #cool(entry: SlotEntry, cooling: Cooling, began: number): void {

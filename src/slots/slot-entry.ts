@@ -18,7 +18,7 @@ export class SlotEntry {
   /** Position in the config file, from 0. */
   order: number;
   /** What the operator has said. */
-  held: 'paused' | 'draining' | undefined;
+  operatorState: 'paused' | 'draining' | undefined;
   isRejected = false;
   lastError: string | null = null;
   #config: SlotConfig;
@@ -53,7 +53,7 @@ export class SlotEntry {
   }
 
   state(nowMs: number): SlotState {
-    if (this.held) return this.held;
+    if (this.operatorState) return this.operatorState;
     if (this.isRejected) return 'rejected';
     return this.coolDowns.active(undefined, nowMs) ? 'cooling' : 'ready';
   }
@@ -70,7 +70,7 @@ export class SlotEntry {
 
   /** Ready again, whatever was the matter: the operator says so. */
   reset(): void {
-    this.held = undefined;
+    this.operatorState = undefined;
     this.#forgive();
   }
 
@@ -90,6 +90,6 @@ export class SlotEntry {
   }
 
   get #isOpen(): boolean {
-    return !this.held && !this.isRejected;
+    return !this.operatorState && !this.isRejected;
   }
 }

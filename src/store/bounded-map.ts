@@ -33,9 +33,11 @@ export class BoundedMap<Value> {
   }
 
   set(key: string, value: Value): void {
+    const weight = this.#weigh(value);
     this.delete(key);
+    if (weight > this.#mostWeight) return;
     this.#values.set(key, value);
-    this.#weight += this.#weigh(value);
+    this.#weight += weight;
     for (const oldest of this.#values.keys()) {
       if (this.#values.size <= this.#most && this.#weight <= this.#mostWeight) return;
       this.delete(oldest);

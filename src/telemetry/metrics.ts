@@ -1,7 +1,5 @@
-import type { Counter as PromCounter, Histogram as PromHistogram, Registry } from 'prom-client';
+import type * as Prom from 'prom-client';
 import type { Counter, Histogram, Metrics } from '../plugin/index.js';
-
-type Prom = typeof import('prom-client');
 
 /** A gauge that is read when it is scraped. */
 export interface Reading {
@@ -14,17 +12,23 @@ export interface Reading {
  * scrape wait in a list as functions of their own and prom-client is loaded beside the first requests.
  */
 export class PrometheusMetrics implements Metrics {
-  #prom: { readonly client: Prom; readonly registry: Registry } | undefined;
+  #prom: LoadedProm | undefined;
   readonly #waiting: (() => void)[] = [];
-  readonly #counters = new Map<string, PromCounter>();
-  readonly #histograms = new Map<string, PromHistogram>();
-  readonly #gauges: { name: string; help: string; labels: readonly string[]; read: () => readonly Reading[] }[] = [];
+  readonly #counters = new Map<string, Prom.Counter>();
+  readonly #histograms = new Map<string, Prom.Histogram>();
+  readonly #gauges: {
+    name: string;
+    help: string;
+    labels: readonly string[];
+    read: () => readonly Reading[];
+  }[] = [];
 
   counter(name: string, help: string, labels: readonly string[]): Counter {
     return {
       add: (values, amount = 1) =>
         this.#later(({ client, registry }) => {
-          const make = () => new client.Counter({ name, help, labelNames: [...labels], registers: [registry] });
+          const make = () =>
+            new client.Counter({ name, help, labelNames: [...labels], registers: [registry] });
           getOrMake(this.#counters, name, make).inc(values, amount);
         }),
     };
@@ -34,7 +38,13 @@ export class PrometheusMetrics implements Metrics {
     return {
       observe: (values, value) =>
         this.#later(({ client, registry }) => {
-          const options = { name, help, labelNames: [...labels], buckets: [...buckets], registers: [registry] };
+          const options = {
+            name,
+            help,
+            labelNames: [...labels],
+            buckets: [...buckets],
+            registers: [registry],
+          };
           getOrMake(this.#histograms, name, () => new client.Histogram(options)).observe(values, value);
         }),
     };
@@ -51,13 +61,13 @@ export class PrometheusMetrics implements Metrics {
     return registry.metrics();
   }
 
-  #later(record: (prom: { client: Prom; registry: Registry }) => void): void {
+  #later(record: (prom: LoadedProm) => void): void {
     if (this.#prom) record(this.#prom);
     else if (this.#waiting.length < maxWaiting) this.#waiting.push(() => this.#prom && record(this.#prom));
   }
 
   /** Loads prom-client and makes up for what was counted before; later calls give the same registry. */
-  async #load(): Promise<{ client: Prom; registry: Registry }> {
+  async #load(): Promise<LoadedProm> {
     const client = await import('prom-client');
     if (this.#prom) return this.#prom;
     const registry = new client.Registry();
@@ -74,6 +84,11 @@ export class PrometheusMetrics implements Metrics {
   }
 }
 
+interface LoadedProm {
+  readonly client: typeof Prom;
+  readonly registry: Prom.Registry;
+}
+
 const maxWaiting = 10_000;
 
 function getOrMake<T>(known: Map<string, T>, name: string, make: () => T): T {
@@ -85,9 +100,14 @@ function getOrMake<T>(known: Map<string, T>, name: string, make: () => T): T {
 }
 
 function registerGauge(
-  client: Prom,
-  registry: Registry,
-  { name, help, labels, read }: { name: string; help: string; labels: readonly string[]; read: () => readonly Reading[] },
+  client: typeof Prom,
+  registry: Prom.Registry,
+  {
+    name,
+    help,
+    labels,
+    read,
+  }: { name: string; help: string; labels: readonly string[]; read: () => readonly Reading[] },
 ): void {
   const gauge = new client.Gauge({
     name,

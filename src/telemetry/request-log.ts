@@ -43,7 +43,11 @@ export class RequestLog {
   /** Writes the line: info for what a caller asked for, debug for health and the like. */
   write(log: Logger, record: RequestRecord): void {
     const { billed, masked, ...rest } = record;
-    const line = { ...rest, tokens: tokensOf(billed), ...(hasTokens(masked) && { masked: tokensOf(masked) }) };
+    const line = {
+      ...rest,
+      tokens: tokensOf(billed),
+      ...(hasTokens(masked) && { masked: tokensOf(masked) }),
+    };
     if (record.operation === 'other' && record.status < 400) log.debug(line, 'request');
     else log.info(line, 'request');
     this.#measure(record);

@@ -1,6 +1,6 @@
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { Transform } from 'node:stream';
-import type { BodyReader, Flow } from './exchange.js';
+import type { BodyReader, Flow } from './body.js';
 import { interrupted } from './failure.js';
 
 /** A body's reader, and where the bytes of that body go first. */

@@ -1,7 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { isGatewayError, type DiagnosisStep, type UpstreamSettings } from '../plugin/index.js';
+import type { Flow } from './body.js';
 import type { WayOut } from './connections.js';
-import { Exchange, type Flow } from './exchange.js';
+import { Exchange } from './exchange.js';
 import type { Answer } from './failure.js';
 import { requestHeaders } from './headers.js';
 import { TextBody } from './text-body.js';

@@ -1,5 +1,5 @@
 import type { ModelEventBatch } from '../plugin/index.js';
-import type { BodyReader, Flow } from './exchange.js';
+import type { BodyReader, Flow } from './body.js';
 import { interrupted } from './failure.js';
 import type { Headers } from './headers.js';
 import { MessageReader } from './sse.js';
@@ -42,7 +42,7 @@ export class EventQueue implements BodyReader, AsyncIterableIterator<ModelEventB
     return this.#queuedBytes < maxQueuedBytes;
   }
 
-  end(error: unknown = interrupted()): void {
+  end(error?: unknown): void {
     this.#hasEnded = true;
     this.#error = error;
     this.#wake();
@@ -109,7 +109,7 @@ export class EventQueue implements BodyReader, AsyncIterableIterator<ModelEventB
 
   #giveUp(): void {
     this.#isOver = true;
-    this.#answer(({ reject }) => reject(this.#error));
+    this.#answer(({ reject }) => reject(this.#error ?? interrupted()));
   }
 
   #answer(answer: (waiter: Waiter) => void): void {

@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher } from 'undici';
+import { errors, type Dispatcher } from 'undici';
 import { isGatewayError, type GatewayError } from '../plugin/index.js';
+import type { BodyReader, Flow } from './body.js';
 import type { Connection, WayOut } from './connections.js';
+import { Deadline } from './deadline.js';
 import { decompress } from './decompress.js';
 import { foreign, interrupted, timedOut, unreachable, type Answer } from './failure.js';
 import { joinHeaders, type Headers } from './headers.js';
@@ -18,24 +20,6 @@ export interface HttpCall<Body extends BodyReader> {
   readonly idleTimeoutMs: number;
   /** Chooses who reads the body, once status and headers are there. May throw. */
   readonly read: (answer: Answer, flow: Flow) => Body;
-}
-
-/** Takes the body of an answer as it comes. Both methods return at once. */
-export interface BodyReader {
-  /** False where this is enough for now, until `flow.resume()`. */
-  write(chunk: Buffer): boolean;
-  /** The body is over, where `error` is given before its end. */
-  end(error?: unknown): void;
-}
-
-/** What a body's reader may ask of the call. */
-export interface Flow {
-  /** Never from within `write`. */
-  resume(): void;
-  /** Nothing more is wanted; where the body ends soon its connection can serve again. */
-  finish(): void;
-  /** Nothing more is wanted, and nobody waits for it. */
-  abort(): void;
 }
 
 export interface Answered<Body extends BodyReader> extends Answer {
@@ -58,9 +42,11 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
   #sink: BodyReader | undefined;
   #resolve: (answered: Answered<Body>) => void = () => {};
   #reject: (error: unknown) => void = () => {};
-  #timer: NodeJS.Timeout | undefined;
-  #limitMs = 0;
-  #heardAtMs = 0;
+  /** While we hold the upstream back its silence is our doing. */
+  readonly #deadline = new Deadline(
+    () => this.#timeOut(),
+    () => this.#controller?.paused ?? false,
+  );
 
   constructor(call: HttpCall<Body>) {
     this.#call = call;
@@ -68,19 +54,13 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
 
   /** Sends the call; resolves when the headers of its answer have come. Throws the signal's reason once it aborts. */
   send(wayOut: WayOut): Promise<Answered<Body>> {
-    const { method, path, headers, body, signal, connectTimeoutMs } = this.#call;
+    this.#call.signal.throwIfAborted();
     return new Promise((resolve, reject) => {
-      signal.throwIfAborted();
       this.#resolve = resolve;
       this.#reject = reject;
-      signal.addEventListener('abort', this.#leave);
-      this.#limit(connectTimeoutMs);
-      const onConnection = (connection: Connection) => {
-        this.#connection = connection;
-      };
-      // Our own timers are exact, undici's come up to a second late.
-      const timeouts = { headersTimeout: 0, bodyTimeout: 0 };
-      wayOut.dispatch({ method, path, headers, body: body ?? null, ...timeouts, onConnection }, this);
+      this.#call.signal.addEventListener('abort', this.#leave);
+      this.#deadline.start(this.#call.connectTimeoutMs);
+      this.#dispatch(wayOut);
     });
   }
 
@@ -99,7 +79,7 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
     this.#connectedAtMs = performance.now();
     this.#isReused = this.#connection?.use() ?? false;
     this.#phase = 'waiting';
-    this.#limit(this.#call.headersTimeoutMs);
+    this.#deadline.start(this.#call.headersTimeoutMs);
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, fields: IncomingHttpHeaders): void {
@@ -111,13 +91,13 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
     if (!decoded) throw foreign(slot, `the content-encoding "${encoding}"`);
     this.#sink = decoded.sink;
     this.#phase = 'reading';
-    this.#limit(idleTimeoutMs);
+    this.#deadline.start(idleTimeoutMs);
     this.#resolve({ ...answer, body: decoded.body });
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#phase !== 'reading') return;
-    this.#heardAtMs = performance.now();
+    this.#deadline.putOff();
     if (this.#sink?.write(chunk) === false) controller.pause();
   }
 
@@ -128,12 +108,12 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
   }
 
   onResponseError(_: unknown, error: Error): void {
-    this.#fail(isGatewayError(error) ? error : this.#explain(error));
+    this.#fail(this.#explain(error));
   }
 
   resume(): void {
     if (!this.#controller?.paused) return;
-    this.#heardAtMs = performance.now();
+    this.#deadline.putOff();
     this.#controller.resume();
   }
 
@@ -141,13 +121,27 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
     if (this.#phase !== 'reading') return;
     this.#phase = 'draining';
     this.#call.signal.removeEventListener('abort', this.#leave);
-    this.#limit(drainMs);
+    this.#deadline.start(drainMs);
     this.resume();
   }
 
   abort(): void {
     this.#close();
     this.#controller?.abort(new Error('The call was given up.'));
+  }
+
+  /** undici's own timers come up to a second late; ours are exact. */
+  #dispatch(wayOut: WayOut): void {
+    const { method, path, headers, body = null } = this.#call;
+    const onConnection = (connection: Connection): void => {
+      this.#connection = connection;
+    };
+    const options = { method, path, headers, body, headersTimeout: 0, bodyTimeout: 0, onConnection };
+    try {
+      wayOut.dispatch(options, this);
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   readonly #leave = (): void => {
@@ -164,28 +158,8 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
 
   #close(): void {
     this.#phase = 'over';
-    clearTimeout(this.#timer);
+    this.#deadline.stop();
     this.#call.signal.removeEventListener('abort', this.#leave);
-  }
-
-  /** Starts the time of a phase. Within it only the clock is read: no timer is touched for what arrives. */
-  #limit(ms: number): void {
-    this.#limitMs = ms;
-    this.#heardAtMs = performance.now();
-    this.#wait(ms);
-  }
-
-  #wait(ms: number): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#checkTime(), ms);
-  }
-
-  /** While we hold the upstream back its silence is our doing. */
-  #checkTime(): void {
-    const leftMs = this.#heardAtMs + this.#limitMs - performance.now();
-    if (this.#controller?.paused) this.#wait(this.#limitMs);
-    else if (leftMs > 0) this.#wait(Math.ceil(leftMs));
-    else this.#timeOut();
   }
 
   #timeOut(): void {
@@ -196,15 +170,18 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
   #timeoutError(): GatewayError {
     const { slot } = this.#call;
     if (this.#phase === 'connecting')
-      return unreachable(slot, new Error(`No connection in ${this.#limitMs} ms.`));
+      return unreachable(slot, new Error(`No connection in ${this.#deadline.limitMs} ms.`));
     const what = this.#phase === 'waiting' ? 'begin to answer' : 'go on with its answer';
-    return timedOut(slot, what, this.#limitMs);
+    return timedOut(slot, what, this.#deadline.limitMs);
   }
 
-  #explain(error: Error): GatewayError {
+  #explain(error: Error): unknown {
+    if (isGatewayError(error) || error instanceof errors.InvalidArgumentError) return error;
     if (this.#phase === 'reading') return interrupted(error);
-    if ('code' in error && String(error.code).startsWith('HPE_'))
-      return foreign(this.#call.slot, 'something else than HTTP', error);
-    return unreachable(this.#call.slot, error, this.#isReused);
+    const { slot } = this.#call;
+    const isHttp = !(error instanceof errors.HTTPParserError);
+    return isHttp
+      ? unreachable(slot, error, this.#isReused)
+      : foreign(slot, 'something else than HTTP', error);
   }
 }

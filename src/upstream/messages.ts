@@ -11,10 +11,11 @@ import type {
   UpstreamReply,
   UpstreamSettings,
 } from '../plugin/index.js';
+import type { BodyReader, Flow } from './body.js';
 import { openWayOut, type WayOut } from './connections.js';
 import { diagnose } from './diagnose.js';
 import { EventQueue } from './event-queue.js';
-import { Exchange, type Answered, type BodyReader, type Flow, type HttpCall } from './exchange.js';
+import { Exchange, type Answered, type HttpCall } from './exchange.js';
 import { fieldsIn, foreign, isClosedReuse, refusal, type Answer } from './failure.js';
 import { mediaType, requestHeaders } from './headers.js';
 import { TextBody } from './text-body.js';

@@ -83,11 +83,12 @@ export class MessageReader {
     return isRestart;
   }
 
-  /** An event without an `event:` line says its type in its JSON. */
+  /** An event without an `event:` line says its type in its JSON; a service of another format may send a bare error. */
   #unnamed(data: string): ModelEvent | undefined {
     try {
       const { json } = new ModelEvent('message', data);
-      return new ModelEvent(json.type, data, json);
+      const type = json.type ?? ('error' in json ? 'error' : 'message');
+      return new ModelEvent(type, data, json);
     } catch (cause) {
       this.#failure = interrupted(cause);
       return undefined;

@@ -1,4 +1,4 @@
-import type { BodyReader, Flow } from './exchange.js';
+import type { BodyReader, Flow } from './body.js';
 
 /** A body that is wanted as one text: error answers, token counts, whole messages. */
 export class TextBody implements BodyReader {
