@@ -4,9 +4,9 @@ import { isRecord } from './body.js';
 export class Dropped {
   readonly #paths = new Set<string>();
 
-  /** `path` as the caller wrote it: `logprobs`, `tools[2]`. */
+  /** `path` as the caller wrote it: `logprobs`, `tools[2]`; what cannot stand in a header's list becomes `?`. */
   add(path: string): void {
-    this.#paths.add(path);
+    this.#paths.add(path.replaceAll(/[^\x21-\x7e]|,/g, '?'));
   }
 
   /** Adds every top-level field that is not in `read`, unless its value asks for nothing. */

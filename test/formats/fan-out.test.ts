@@ -81,6 +81,10 @@ function shown(result: IteratorResult<ModelEventBatch>): readonly string[] | 'do
   return result.done ? 'done' : result.value.map(({ choice, data }) => `${choice}${data}`);
 }
 
+async function* endless(): AsyncGenerator<ModelEventBatch> {
+  for (;;) yield [event('.')];
+}
+
 /** Lets everything happen that waits for nothing but promises. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
@@ -123,9 +127,6 @@ describe('a fan-out', () => {
   });
 
   it('takes turns between sources that are always ready', async () => {
-    const endless = async function* (): AsyncGenerator<ModelEventBatch> {
-      for (;;) yield [event('.')];
-    };
     const { iterator } = await opened([endless(), endless(), endless()]);
     const seen: string[] = [];
     for (let at = 0; at < 300; at += 1) seen.push(...(shown(await iterator.next()) as string[]));

@@ -33,18 +33,13 @@ const lost: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Keys whose value, or everything below, is no part of what is said: settings that are compared elsewhere, ids, other vendors' data. */
-const unsaid = new Set([
-  ...['model', 'id', 'type', 'role', 'status', 'detail', 'phase', 'format', 'mode', 'namespace', 'execution'],
-  ...['include', 'reasoning', 'encrypted_content', 'summary', 'service_tier', 'prediction', 'tool_choice'],
-  ...[
-    'prompt_cache_key',
-    'prompt_cache_options',
-    'prompt_cache_breakpoint',
-    'container',
-    'container_id',
-    'code',
-  ],
-]);
+const unsaid = new Set(
+  (
+    'model id type role status detail phase format mode' +
+    ' namespace execution include reasoning encrypted_content summary service_tier' +
+    ' prediction tool_choice prompt_cache_key prompt_cache_options prompt_cache_breakpoint container container_id code'
+  ).split(' '),
+);
 
 /** Every text of a body that says something: prompts, names, descriptions, arguments, results, data of images. */
 function sayings(value: unknown, key = ''): readonly string[] {
@@ -132,7 +127,8 @@ function allowedOnly(body: unknown): unknown {
  * effort (only the Responses one has it), ids of calls, the data of the image, the assistant's own words, content as text or
  * blocks, `tool_choice: auto`, and `caller` of a recorded call.
  */
-function normal({ model: _, max_tokens: __, thinking: ___, ...request }: MessagesRequest): unknown {
+function normal(whole: MessagesRequest): unknown {
+  const { model: _, max_tokens: __, thinking: ___, ...request } = whole;
   const { effort: ____, ...output } = request.output_config ?? {};
   return {
     ...request,
@@ -147,7 +143,8 @@ function normal({ model: _, max_tokens: __, thinking: ___, ...request }: Message
   };
 }
 
-function normalBlock({ caller: _, ...block }: Fields, role: string): Fields {
+function normalBlock(whole: Fields, role: string): Fields {
+  const { caller: _, ...block } = whole;
   const own = role === 'assistant' && block['type'] === 'text' ? { text: '…' } : {};
   const id = 'id' in block ? { id: '…' } : {};
   const answered = 'tool_use_id' in block ? { tool_use_id: '…' } : {};

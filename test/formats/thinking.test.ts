@@ -13,6 +13,16 @@ function decode(model: Partial<CatalogModel>, fields: object) {
   return { thinking, output_config, temperature, top_p, top_k, dropped };
 }
 
+/** A conversation in the middle of a tool loop, whose call comes with `fields`. */
+function toolLoop(fields: object) {
+  const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '' } };
+  return [
+    user,
+    { role: 'assistant', tool_calls: [call], ...fields },
+    { role: 'tool', tool_call_id: 'a', content: 'x' },
+  ];
+}
+
 const nothing = {
   thinking: undefined,
   output_config: undefined,
@@ -101,19 +111,10 @@ describe('reasoning effort', () => {
     });
 
     it('is reported within a tool loop that began without a thought', () => {
-      const calls = (fields: object) => [
-        user,
-        {
-          role: 'assistant',
-          tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '' } }],
-          ...fields,
-        },
-        { role: 'tool', tool_call_id: 'a', content: 'x' },
-      ];
-      const without = decode(model, { reasoning_effort: 'low', tools, messages: calls({}) });
+      const without = decode(model, { reasoning_effort: 'low', tools, messages: toolLoop({}) });
       expect(without).to.deep.equal({ ...nothing, dropped: ['reasoning_effort'] });
       const reasoning_details = [{ type: 'reasoning.text', text: 't', signature: 's' }];
-      const messages = calls({ reasoning_details });
+      const messages = toolLoop({ reasoning_details });
       expect(decode(model, { reasoning_effort: 'low', tools, messages }).thinking?.type).to.equal('enabled');
     });
 

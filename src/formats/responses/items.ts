@@ -69,10 +69,12 @@ const readers: Readonly<Record<string, ItemReader>> = {
     else transcript.addSystem(readTexts(content, `${path}.content`, dropped));
   },
   function_call: (item, path, reading) => {
+    if (isCut(item)) return reading.dropped.add(path);
     const call = check.functionCall(item, path);
     addCall(call, parseArguments(call.arguments, `${path}.arguments`), reading);
   },
   custom_tool_call: (item, path, reading) => {
+    if (isCut(item)) return reading.dropped.add(path);
     const call = check.customCall(item, path);
     addCall(call, { input: call.input }, reading);
   },
@@ -89,6 +91,11 @@ const readers: Readonly<Record<string, ItemReader>> = {
   additional_tools: () => undefined,
   tool_search_output: () => undefined,
 };
+
+/** A call that `max_tokens` ended in the middle was never made, and its arguments are no JSON. */
+function isCut({ status }: InputItem): boolean {
+  return status === 'incomplete';
+}
 
 type Call = Pick<Static<typeof functionCall>, 'call_id' | 'name' | 'namespace'>;
 

@@ -94,6 +94,9 @@ function outputWish({ text }: ResponsesBody, dropped: Dropped): OutputWish | und
   return undefined;
 }
 
+/** What the encoder includes when it is asked to. */
+const included = new Set(['reasoning.encrypted_content', 'web_search_call.action.sources']);
+
 function reportRest(body: ResponsesBody, dropped: Dropped): void {
   dropped.addUnread(body, read);
   if (body.text?.verbosity) dropped.add('text.verbosity');
@@ -102,6 +105,6 @@ function reportRest(body: ResponsesBody, dropped: Dropped): void {
   for (const [name, value] of Object.entries(rest))
     if (value && value !== 'auto' && value !== 'standard') dropped.add(`reasoning.${name}`);
   body.include?.forEach((name, at) => {
-    if (name !== 'reasoning.encrypted_content') dropped.add(`include[${at}]`);
+    if (!included.has(name)) dropped.add(`include[${at}]`);
   });
 }

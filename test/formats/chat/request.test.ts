@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { CatalogModel } from 'gw2api/plugin';
-import { decodeChat, toolNames, type ChatBody } from '#src/formats/chat/request.js';
+import { decodeChat, toolNames } from '#src/formats/chat/request.js';
 import { contextWith, frozen } from '../contexts.js';
 import { refusal } from '../refusals.js';
 
@@ -21,6 +21,14 @@ function call(id: string, name: string, args = '{}') {
 
 function thrown(fields: object) {
   return refusal(() => decode(fields));
+}
+
+function content(part: object) {
+  return { messages: [{ role: 'user', content: [part] }] };
+}
+
+function calling(args: string) {
+  return { messages: [{ role: 'assistant', tool_calls: [call('a', 'f', args)] }] };
 }
 
 describe('a Chat request', () => {
@@ -295,14 +303,14 @@ describe('a Chat request', () => {
       const body = { tools: names.map((name) => weather({ name })) };
       const upstream = decode(body).request.tools!.map(({ name }) => name);
       for (const name of upstream) expect(name).to.match(/^[a-zA-Z0-9_-]{1,128}$/);
-      const found = toolNames({ model: 'm', messages: [], ...body } as ChatBody);
+      const found = toolNames({ model: 'm', messages: [], ...body });
       expect(upstream.map((name) => found.get(name)!.name)).to.deep.equal(names);
       expect(upstream[0]).to.equal('ok_name-1');
     });
 
     it('are found again as what they are', () => {
       const body = { tools: [{ type: 'custom', custom: { name: 'patch' } }], functions: [{ name: 'f' }] };
-      const found = toolNames({ model: 'm', messages: [], ...body } as unknown as ChatBody);
+      const found = toolNames({ model: 'm', messages: [], ...body });
       expect([...found.values()]).to.deep.equal([
         { kind: 'custom', name: 'patch' },
         { kind: 'function', name: 'f' },
@@ -482,6 +490,10 @@ describe('a Chat request', () => {
       expect(decode(lost).dropped).to.deep.equal(Object.keys(lost));
     });
 
+    it('are reported in characters that a header takes', () => {
+      expect(decode({ 'a\r\nb,ü': 1 }).dropped).to.deep.equal(['a??b??']);
+    });
+
     it('say nothing of values that change nothing', () => {
       const idle = {
         n: 1,
@@ -516,10 +528,6 @@ describe('a Chat request', () => {
   });
 
   describe('that cannot be read is refused', () => {
-    const content = (part: object) => ({ messages: [{ role: 'user', content: [part] }] });
-    const calling = (args: string) => ({
-      messages: [{ role: 'assistant', tool_calls: [call('a', 'f', args)] }],
-    });
     for (const [fields, message] of [
       [{ model: undefined }, 'model: is required'],
       [{ messages: [] }, 'messages: must have at least 1 item(s)'],

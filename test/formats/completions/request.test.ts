@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { MessagesRequest, ModelCall } from 'gw2api/plugin';
+import type { MessagesRequest, ModelCall, TextBlock } from 'gw2api/plugin';
 import { replyOf } from 'gw2api/testing';
 import { decodeCompletions, promptsOf } from '#src/formats/completions/request.js';
 import { contextWith, frozen } from '../contexts.js';
@@ -10,16 +10,17 @@ function decode(fields: object) {
 }
 
 /** The texts of the calls that a body leads to, in order. */
-async function callsOf(fields: object): Promise<readonly unknown[]> {
+async function callsOf(fields: object): Promise<readonly string[]> {
   const { request, interceptors } = decode(fields);
-  const texts: unknown[] = [];
+  const texts: string[] = [];
   const model: ModelCall = async ({ messages }: MessagesRequest) => {
-    texts.push(messages[0]!.content);
+    const [block] = messages[0]!.content as readonly TextBlock[]; // a prompt is one text
+    texts.push(block!.text);
     return replyOf();
   };
   const call = interceptors.reduceRight((inner, intercept) => intercept(inner), model);
   await call(request);
-  return texts.map((content) => (content as unknown as readonly { text: string }[])[0]!.text);
+  return texts;
 }
 
 describe('a Completions request', () => {

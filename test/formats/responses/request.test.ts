@@ -39,6 +39,10 @@ function tool(name: string, fields: object = {}) {
   return { type: 'function', name, parameters: { type: 'object' }, ...fields };
 }
 
+function reasoning(encrypted_content: string | null) {
+  return { type: 'reasoning', summary: [], encrypted_content };
+}
+
 describe('a Responses request', () => {
   describe('its input', () => {
     it('is a string or messages with and without a type', async () => {
@@ -113,11 +117,6 @@ describe('a Responses request', () => {
 
     it('brings our own reasoning back byte for byte, and leaves other vendors’ out', async () => {
       const redacted: RedactedThinkingBlock = { type: 'redacted_thinking', data: 'ZGF0YQ==' };
-      const reasoning = (encrypted_content: string | null) => ({
-        type: 'reasoning',
-        summary: [],
-        encrypted_content,
-      });
       const [, answer] = await messagesOf([
         user,
         reasoning(sealReasoning(thought)),
@@ -127,6 +126,14 @@ describe('a Responses request', () => {
         { role: 'assistant', content: 'So' },
       ]);
       expect(answer!.content).to.deep.equal([thought, redacted, said('So')]);
+    });
+
+    it('leaves out and reports a call that was cut', async () => {
+      const { request, dropped } = await decode({
+        input: [user, call('a', 'f', { arguments: '{"x', status: 'incomplete' }), user],
+      });
+      expect(request.messages).to.have.length(1);
+      expect(dropped).to.deep.equal(['input[1]']);
     });
 
     it('leaves searches out, and reports items of types that Messages lacks', async () => {
@@ -165,7 +172,7 @@ describe('a Responses request', () => {
         said('About the tools whose names begin with "mcp__files__": Files of the project.'),
       ]);
       expect(dropped).to.deep.equal(['tools[1].tools[2]']);
-      const names = toolNames({ model: 'm', ...fields } as ResponsesBody);
+      const names = toolNames({ model: 'm', ...fields });
       expect(names.get('read')).to.deep.equal({ kind: 'function', name: 'read' });
       expect(names.get('mcp__files__patch')).to.deep.equal({
         kind: 'custom',
@@ -266,7 +273,11 @@ describe('a Responses request', () => {
         text: { format: { type: 'json_schema', name: 'x', schema, strict: true }, verbosity: 'low' },
         max_output_tokens: 100,
         truncation: 'auto',
-        include: ['reasoning.encrypted_content', 'file_search_call.results'],
+        include: [
+          'reasoning.encrypted_content',
+          'file_search_call.results',
+          'web_search_call.action.sources',
+        ],
         store: true,
         background: false,
         user: 'u',
