@@ -50,7 +50,7 @@ describe('committed', () => {
     const whole = {
       ...start,
       message: { ...(start as { message: object }).message, stop_reason: 'refusal' },
-    };
+    } as MessagesStreamEvent;
     const events = eventsOf([whole], stop);
     expect(await collectEvents(await committed(events, { delivery: 'stream' }))).to.deep.equal([whole, stop]);
   });
