@@ -1,4 +1,5 @@
 import { Ajv, type ErrorObject } from 'ajv';
+import { units } from './units.js';
 
 /** One thing wrong with a value. */
 export interface Mismatch {
@@ -6,6 +7,8 @@ export interface Mismatch {
   readonly path: readonly (string | number)[];
   /** What is wrong there, without the path: `must be a string`. */
   readonly message: string;
+  /** The JSON types that would do, where the type is what is wrong. */
+  readonly types?: readonly string[];
 }
 
 export interface CheckOptions {
@@ -27,10 +30,23 @@ export function compileCheck(
     strict: false,
     verbose: true,
     discriminator: true,
+    keywords: [unitKeyword],
+    // Compiling says what is wrong with a schema too, without the many milliseconds that the schema of schemas takes.
+    validateSchema: false,
+    meta: false,
   });
   const validate = ajv.compile(schema);
-  return (value) => (validate(value) ? [] : deepest(validate.errors ?? []).map(describe));
+  return (value) => (validate(value) ? [] : deepest(spoken(validate.errors ?? [])).map(describe));
 }
+
+/** `unit: duration` in a schema: the value is one (see units.ts). */
+const unitKeyword = {
+  keyword: 'unit',
+  compile: (unit: keyof typeof units) => {
+    if (!Object.hasOwn(units, unit)) throw new Error(`there is no unit "${unit}"`);
+    return (value: unknown) => units[unit].parse(value) !== undefined;
+  },
+};
 
 /** `messages[2].content`, the way a caller would write it; the empty path is `body`. */
 export function formatPath(path: readonly (string | number)[], root = 'body'): string {
@@ -49,6 +65,24 @@ export function didYouMean(name: string, known: readonly string[]): string | und
     : undefined;
 }
 
+/** Errors that only announce another one, or repeat it, are left out. */
+function spoken(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  return errors.filter(
+    ({ keyword, params, instancePath }) =>
+      keyword !== 'if' &&
+      !(keyword === 'discriminator' && isMissing(errors, instancePath, String(params['tag']))),
+  );
+}
+
+function isMissing(errors: readonly ErrorObject[], instancePath: string, name: string): boolean {
+  return errors.some(
+    (error) =>
+      error.keyword === 'required' &&
+      error.instancePath === instancePath &&
+      error.params['missingProperty'] === name,
+  );
+}
+
 /** Of the errors of a union's branches only those that got furthest say something; the union's own error never does. */
 function deepest(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
@@ -60,16 +94,16 @@ function deepest(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const furthest = within.filter(({ instancePath }) => instancePath.split('/').length === depth);
   const chosen =
     depth > outer.instancePath.split('/').length ? furthest.slice(0, 1) : [unionError(outer, within)];
-  return [...outside.filter(({ keyword }) => keyword !== 'if'), ...chosen];
+  return [...outside, ...chosen];
 }
 
+/** A branch whose type fits knows best what is wrong; where none does, it is the type. */
 function unionError(outer: ErrorObject, within: readonly ErrorObject[]): ErrorObject {
-  const types = within.filter(
-    (error) => error.instancePath === outer.instancePath && error.keyword === 'type',
-  );
-  const constants = within.filter(
-    (error) => error.instancePath === outer.instancePath && error.keyword === 'const',
-  );
+  const here = within.filter(({ instancePath }) => instancePath === outer.instancePath);
+  const fitting = here.find(({ keyword }) => !['type', 'const', 'anyOf', 'oneOf'].includes(keyword));
+  if (fitting) return fitting;
+  const types = here.filter(({ keyword }) => keyword === 'type');
+  const constants = here.filter(({ keyword }) => keyword === 'const');
   if (types.length > 0)
     return { ...outer, keyword: 'type', params: { type: types.map(({ params }) => params['type']) } };
   if (constants.length === 0) return outer;
@@ -104,6 +138,15 @@ const descriptions: Readonly<Record<string, Describe>> = {
   type: ({ params, data }, path) => ({
     path,
     message: `must be ${typeNames(params['type'])}, not ${typeOf(data)}`,
+    types: [params['type']].flat().map(String),
+  }),
+  unit: ({ schema, data }, path) => {
+    const { noun } = units[schema as keyof typeof units]; // it has been compiled
+    return { path, message: `must be ${noun}, not ${show(data)}` };
+  },
+  discriminator: ({ params, parentSchema }, path) => ({
+    path: [...path, String(params['tag'])],
+    message: `must be ${oneOf(tagValues(parentSchema, String(params['tag'])))}, not ${show(params['tagValue'])}`,
   }),
   enum: ({ params, data }, path) => ({
     path,
@@ -122,6 +165,16 @@ const descriptions: Readonly<Record<string, Describe>> = {
     message: `must match ${params['pattern']}, not ${show(data)}`,
   }),
 };
+
+/** The values by which the branches of a discriminated union are told apart. */
+function tagValues(schema: object | undefined, tag: string): readonly unknown[] {
+  const { oneOf: branches = [] } = (schema ?? {}) as { oneOf?: readonly BranchSchema[] }; // Ajv requires them so
+  return branches.map(({ properties }) => properties[tag]?.const);
+}
+
+interface BranchSchema {
+  readonly properties: Readonly<Record<string, { readonly const?: unknown }>>;
+}
 
 const articles: Readonly<Record<string, string>> = {
   string: 'a string',
@@ -163,15 +216,19 @@ function pointerToPath(pointer: string): readonly (string | number)[] {
   });
 }
 
+/** Two letters in the wrong order count as one slip, as does one letter too many, too few or wrong. */
 function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  const rows = [Array.from({ length: b.length + 1 }, (_, at) => at)];
+  const distance = (i: number, j: number) => rows[i]?.[j] ?? Infinity;
   for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
+    const row = [i];
+    rows.push(row);
     for (let j = 1; j <= b.length; j += 1) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next[j] = Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1);
+      const replaced = distance(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwap = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped = isSwap ? distance(i - 2, j - 2) + 1 : Infinity;
+      row.push(Math.min(replaced, swapped, distance(i - 1, j) + 1, distance(i, j - 1) + 1));
     }
-    row = next;
   }
-  return row[b.length] ?? 0;
+  return distance(a.length, b.length);
 }

@@ -86,6 +86,19 @@ export function isGatewayError(error: unknown): error is GatewayError {
   return typeof error === 'object' && error !== null && brand in error;
 }
 
+/** The same error with further answer headers; those that it has already win. */
+export function withHeaders(error: GatewayError, headers: Readonly<Record<string, string>>): GatewayError {
+  const { code, message, status, type, details, failure, cause } = error;
+  return new GatewayError(code, message, {
+    status,
+    type,
+    details,
+    headers: { ...headers, ...error.headers },
+    ...(failure && { failure }),
+    ...(cause !== undefined && { cause }),
+  });
+}
+
 /** Any thrown value as a GatewayError; what we did not foresee becomes `internal` without its text. */
 export function toGatewayError(error: unknown): GatewayError {
   if (isGatewayError(error)) return error;

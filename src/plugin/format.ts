@@ -1,6 +1,6 @@
-import type { Caller, Interceptor, ModelReply, WireFormat } from './state.js';
+import type { Caller, GatewayState, Interceptor, ModelReply, WireFormat } from './state.js';
 import type { MessagesRequest } from './messages.js';
-import type { CatalogModel, Logger } from './host.js';
+import type { CatalogModel, Host, Logger } from './host.js';
 import type { Store } from './store.js';
 
 /** What a format may need besides the body. */
@@ -10,7 +10,21 @@ export interface FormatContext {
   findModel(id: string): CatalogModel | undefined;
   readonly store: Store;
   readonly log: Logger;
-  now(): number;
+  readonly now: () => number;
+}
+
+/** What a stage hands to a format. */
+export function formatContext(
+  host: Host,
+  { caller, log }: Pick<GatewayState, 'caller' | 'log'>,
+): FormatContext {
+  return {
+    caller,
+    log,
+    findModel: (id) => host.models.find(id),
+    store: host.store,
+    now: () => host.now(),
+  };
 }
 
 /** A caller's request in canonical form. */
@@ -43,5 +57,5 @@ export interface Format {
   /** Throws `invalid_request` naming the field (`messages[2].content: …`). */
   decode(body: unknown, context: FormatContext): Decoded | Promise<Decoded>;
   /** `body` is one that `decode` has accepted. */
-  encoder(body: unknown, context: FormatContext): ReplyEncoder;
+  encoder(body: unknown, context: FormatContext): ReplyEncoder | Promise<ReplyEncoder>;
 }

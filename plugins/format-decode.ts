@@ -1,0 +1,63 @@
+import { Type } from 'typebox';
+import {
+  definePlugin,
+  formatContext,
+  GatewayError,
+  globMatcher,
+  headerChoice,
+  type Caller,
+  type MessagesRequest,
+  type Models,
+} from 'gw2api/plugin';
+
+/** Turns the caller's body into a Messages request (contract §2.1). */
+export default definePlugin({
+  name: 'format-decode',
+  requires: ['format', 'body', 'interceptors', 'caller'],
+  provides: ['request', 'delivery', 'interceptors'],
+  seals: ['body'],
+  operations: ['generate', 'count-tokens'],
+  options: Type.Object({
+    /** What becomes of fields that Messages cannot express: named in `x-gw-dropped`, or refused with 400. */
+    unsupported: Type.Union([Type.Literal('report'), Type.Literal('reject')], { default: 'report' }),
+  }),
+  setup({ unsupported }, host) {
+    return async function formatDecode(ctx, next) {
+      const { state } = ctx;
+      const mustBeWhole = headerChoice(ctx.headers, 'x-gw-delivery', ['verified']) !== undefined;
+      const decoded = await host.formats.get(state.format).decode(state.body, formatContext(host, state));
+      if (decoded.dropped.length > 0) {
+        if (unsupported === 'reject') throw unsupportedFields(decoded.dropped);
+        ctx.set('x-gw-dropped', droppedHeader(decoded.dropped));
+      }
+      state.request = underCatalogId(decoded.request, host.models);
+      checkModel(state.caller, state.request.model, decoded.request.model);
+      state.delivery = decoded.stream && !mustBeWhole ? 'stream' : 'whole';
+      state.interceptors.push(...decoded.interceptors);
+      await next();
+    };
+  },
+});
+
+function unsupportedFields(fields: readonly string[]): GatewayError {
+  return new GatewayError('invalid_request', `${fields.join(', ')}: cannot be expressed upstream.`);
+}
+
+/** A caller may have put anything into a field's name, and a header holds neither all of it nor any length. */
+export function droppedHeader(fields: readonly string[], maxLength = 1000): string {
+  const all = fields.join(', ').replaceAll(/[^\x20-\x7e]/g, '?');
+  if (all.length <= maxLength) return all;
+  const lastComma = all.lastIndexOf(', ', maxLength);
+  return `${all.slice(0, lastComma > 0 ? lastComma : maxLength)}, ...`;
+}
+
+/** From here on a model goes by its id in the catalog; the format knows how the caller named it. */
+function underCatalogId(request: MessagesRequest, models: Models): MessagesRequest {
+  const id = models.find(request.model)?.id ?? request.model;
+  return id === request.model ? request : { ...request, model: id };
+}
+
+function checkModel({ models }: Caller, id: string, sent: string): void {
+  if (!models || globMatcher(models)(id)) return;
+  throw new GatewayError('forbidden', `This key may not use model ${JSON.stringify(sent)}.`);
+}

@@ -1,0 +1,84 @@
+import type { Readable } from 'node:stream';
+import { Type } from 'typebox';
+import {
+  definePlugin,
+  Duration,
+  durationMs,
+  formatContext,
+  sseBody,
+  toGatewayError,
+  usageBody,
+  type Count,
+  type GatewayState,
+  type ReplyEncoder,
+} from 'gw2api/plugin';
+
+/** Answers in the caller's dialect (contract §2.2). */
+export default definePlugin({
+  name: 'format-encode',
+  requires: ['format', 'delivery', 'reply', 'body', 'caller'],
+  provides: ['response', 'failure'],
+  seals: ['reply'],
+  operations: ['generate', 'count-tokens'],
+  options: Type.Object({
+    /** The silence after which a stream says that it still lives. */
+    keepAlive: Duration({ default: '15s' }),
+    /** What an OAuth account's token count is: its usage windows (contract §2.2), or a number that is an estimate. */
+    countTokens: Type.Union([Type.Literal('windows'), Type.Literal('estimate')], { default: 'windows' }),
+  }),
+  setup({ keepAlive, countTokens }, host) {
+    const keepAliveMs = durationMs(keepAlive);
+    return async function formatEncode(ctx, next) {
+      const { state } = ctx;
+      if (state.operation === 'count-tokens') {
+        const { body, isEstimate } = countBody(countOf(state), countTokens === 'windows');
+        if (isEstimate) ctx.set('x-gw-estimated', 'true');
+        ctx.body = body;
+      } else {
+        const format = host.formats.get(state.format);
+        const encoder = await format.encoder(state.body, formatContext(host, state));
+        const isWhole = state.delivery === 'whole';
+        if (!isWhole) prepareStream(ctx);
+        ctx.body = isWhole ? await encoder.whole(state.reply) : streamBody(encoder, state, keepAliveMs);
+      }
+      state.response = true;
+      await next();
+    };
+  },
+});
+
+/** koa-compress would hold events back until it has enough of them. */
+function prepareStream(ctx: { set(headers: Record<string, string>): void }): void {
+  ctx.set({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    'x-accel-buffering': 'no',
+  });
+  Object.assign(ctx, { compress: false });
+}
+
+/** A stream that breaks has said so in its own dialect; the core learns of it from the state. */
+function streamBody(
+  encoder: ReplyEncoder,
+  state: Pick<GatewayState, 'reply' | 'failure'>,
+  keepAliveMs: number,
+): Readable {
+  const onFailure = (error: unknown) => {
+    state.failure = toGatewayError(error);
+  };
+  const { keepAlive } = encoder;
+  return sseBody(encoder.stream(state.reply), { keepAlive, keepAliveMs, onFailure });
+}
+
+/** Not required: a pipeline whose model call cannot count is fine until somebody asks for a count. */
+function countOf(state: object): Count {
+  const { count } = state as Partial<Pick<GatewayState, 'count'>>; // the part of it that only this operation has
+  if (!count) throw new TypeError('No stage of this pipeline has counted the tokens.');
+  return count;
+}
+
+function countBody(count: Count, showWindows: boolean): { body: object; isEstimate: boolean } {
+  const { slot, windows, inputTokens, estimated } = count;
+  if (windows && showWindows) return { body: usageBody(slot, windows), isEstimate: false };
+  return { body: { input_tokens: inputTokens }, isEstimate: estimated };
+}

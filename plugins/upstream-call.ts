@@ -1,0 +1,163 @@
+import { Type } from 'typebox';
+import {
+  answerHeaders,
+  committed,
+  definePlugin,
+  Duration,
+  durationMs,
+  estimateTokens,
+  forwardedHeaders,
+  toGatewayError,
+  withHeaders,
+  usageMeter,
+  type CommitOptions,
+  type Count,
+  type GatewayError,
+  type GatewayState,
+  type MessagesRequest,
+  type ModelCall,
+  type ModelReply,
+  type SlotCall,
+  type SlotLease,
+} from 'gw2api/plugin';
+
+/** Asks the upstream, in another slot where one fails before the commit point (design §4, contract §6). */
+export default definePlugin({
+  name: 'upstream-call',
+  requires: ['request', 'delivery', 'lease', 'interceptors'],
+  provides: ['reply', 'count'],
+  seals: ['request', 'lease', 'interceptors'],
+  operations: ['generate', 'count-tokens'],
+  options: Type.Object({
+    /** The most upstream calls for one answer. */
+    attempts: Type.Integer({ minimum: 1, default: 3 }),
+    /** How long an upstream may take to begin its answer. */
+    headersTimeout: Duration({ default: '60s' }),
+    /** The longest silence within an answer. */
+    idleTimeout: Duration({ default: '120s' }),
+  }),
+  setup({ attempts, headersTimeout, idleTimeout }, host) {
+    const timeouts = {
+      headersTimeoutMs: durationMs(headersTimeout),
+      idleTimeoutMs: durationMs(idleTimeout),
+    };
+    return async function upstreamCall(ctx, next) {
+      const { state } = ctx;
+      const prepare = (request: MessagesRequest): SlotCall => ({
+        request: { ...request, model: host.models.find(request.model)?.upstreamModel ?? request.model },
+        headers: forwardedHeaders(ctx.headers),
+        search: state.format === 'messages' ? ctx.search : '',
+        signal: state.signal,
+        ...timeouts,
+      });
+      if (state.operation === 'count-tokens') {
+        state.count = await countTokens(state.lease, prepare(state.request));
+        ctx.set(provenance(state.count.slot, 1));
+      } else {
+        // The first interceptor that was pushed is the outermost.
+        const call = state.interceptors.reduceRight<ModelCall>(
+          (inner, wrap) => wrap(inner),
+          modelCall(state, prepare, attempts),
+        );
+        state.reply = await call(state.request);
+        ctx.set({
+          ...answerHeaders(state.reply.headers),
+          ...provenance(state.reply.slot, state.reply.attempts),
+        });
+      }
+      await next();
+    };
+  },
+});
+
+type CallState = Pick<GatewayState, 'delivery' | 'lease' | 'signal' | 'usage' | 'onSettled'>;
+type Prepare = (request: MessagesRequest) => SlotCall;
+
+/** The call that all interceptors wrap. Each one holds a place of its own until its events have ended. */
+function modelCall(state: CallState, prepare: Prepare, attempts: number): ModelCall {
+  const takePlace = placeTaker(state);
+  const meter = usageMeter(state.usage);
+  return async (request) => {
+    const call = prepare({ ...request, stream: true });
+    let lease = await takePlace();
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await ask(lease, call, attempt, { delivery: state.delivery, see: meter() });
+      } catch (thrown) {
+        const error = withHeaders(toGatewayError(thrown), provenance(lease.slot.id, attempt));
+        const next = state.signal.aborted ? undefined : await elsewhere(lease, error, attempt < attempts);
+        if (!next) {
+          lease.release();
+          throw error;
+        }
+        state.onSettled(() => next.release());
+        lease = next;
+      }
+    }
+  };
+}
+
+/** The first call has the place that slot-pick took; each further one takes its own. */
+function placeTaker({ lease, onSettled }: CallState): () => Promise<SlotLease> {
+  let isTaken = false;
+  return async () => {
+    if (!isTaken) {
+      isTaken = true;
+      return lease;
+    }
+    const own = await lease.again();
+    onSettled(() => own.release());
+    return own;
+  };
+}
+
+async function ask(
+  lease: SlotLease,
+  call: SlotCall,
+  attempts: number,
+  options: Pick<CommitOptions, 'delivery' | 'see'>,
+): Promise<ModelReply> {
+  const { status, headers, events } = await lease.slot.generate(call);
+  const reply = await committed(events, { ...options, onEnd: () => lease.release() });
+  lease.answered(headers);
+  return { status, headers, slot: lease.slot.id, attempts, events: reply };
+}
+
+/** Tells the slot how the call has failed, and takes a place in another one where there are attempts left. */
+async function elsewhere(
+  lease: SlotLease,
+  error: GatewayError,
+  mayTryAgain: boolean,
+): Promise<SlotLease | undefined> {
+  if (!error.failure) return undefined;
+  const next = lease.another(error);
+  if (mayTryAgain) return next;
+  void giveBack(next);
+  return undefined;
+}
+
+/** The slot has heard of the failure by now; the place that comes with it is of no use, and nobody waits for it. */
+async function giveBack(place: Promise<SlotLease | undefined>): Promise<void> {
+  const [taken] = await Promise.allSettled([place]);
+  if (taken.status === 'fulfilled') taken.value?.release();
+}
+
+/** An OAuth account has no count of its own: its windows are what there is to tell (contract §2.2). */
+async function countTokens(lease: SlotLease, { request, ...call }: SlotCall): Promise<Count> {
+  const { slot } = lease;
+  const { stream: _, ...counted } = request;
+  try {
+    if (slot.accountKind === 'oauth')
+      return { inputTokens: estimateTokens(counted), estimated: true, slot: slot.id, windows: slot.windows };
+    const count = await slot.countTokens({ ...call, request: counted });
+    return { ...count, slot: slot.id, windows: undefined };
+  } catch (error) {
+    throw withHeaders(toGatewayError(error), provenance(slot.id, 1));
+  } finally {
+    lease.release();
+  }
+}
+
+function provenance(slot: string, attempts: number): Readonly<Record<string, string>> {
+  return { 'x-gw-slot': slot, 'x-gw-attempts': String(attempts) };
+}

@@ -1,0 +1,165 @@
+import {
+  addUsage,
+  definePlugin,
+  estimateTokens,
+  forwardedHeaders,
+  mapEvents,
+  mergeUsage,
+  type Additions,
+  type EventMap,
+  type Host,
+  type MessagesRequest,
+  type Slot,
+  type Usage,
+  type UsageTally,
+} from 'gw2api/plugin';
+
+/** Takes what the gateway itself put into the request out of the counts that the caller sees (contract §4.7). */
+export default definePlugin({
+  name: 'usage-mask',
+  requires: ['reply', 'additions', 'request'],
+  provides: ['reply'],
+  setup(_, host) {
+    const scale = new Scale(host);
+    return async function usageMask(ctx, next) {
+      const { additions, reply, request, usage } = ctx.state;
+      const isMasked = additions.system.length + additions.tools.length > 0;
+      if (isMasked && !host.isOfficialClient(ctx.get('user-agent'))) {
+        const tokens = scale.weigh(additions, request.model, reply.slot);
+        ctx.state.reply = { ...reply, events: mapEvents(reply.events, mask(tokens, usage)) };
+      }
+      await next();
+    };
+  },
+});
+
+/** Both reports of an answer lose the same tokens; of a later report only the fields that it has. */
+function mask(tokens: number, tally: UsageTally): EventMap {
+  const starts: Usage[] = [];
+  const masked: Usage[] = [];
+  const take = (usage: Usage, choice: number): Usage => {
+    const part = maskedPart(usage, tokens);
+    masked[choice] = part;
+    tally.masked = masked.reduce(addUsage, {});
+    return part;
+  };
+  return {
+    message_start(event, choice) {
+      const { message } = event;
+      starts[choice] = message.usage;
+      return {
+        ...event,
+        message: { ...message, usage: without(message.usage, take(message.usage, choice)) },
+      };
+    },
+    message_delta(event, choice) {
+      if (!event.usage) return event;
+      const whole = mergeUsage(starts[choice] ?? {}, event.usage);
+      return { ...event, usage: without(event.usage, take(whole, choice)) };
+    },
+  };
+}
+
+const fields = ['cache_read_input_tokens', 'cache_creation_input_tokens', 'input_tokens'] as const;
+
+/** From where the tokens were counted: read from the cache, else written to it, else plain; never more than is there. */
+export function maskedPart(usage: Usage, tokens: number): Usage {
+  const part: Record<string, number> = {};
+  let left = tokens;
+  for (const field of fields) {
+    const taken = Math.min(left, usage[field] ?? 0);
+    left -= taken;
+    if (taken > 0) part[field] = taken;
+  }
+  return part;
+}
+
+/** What is left of a report; a field that it lacks stays absent. */
+export function without(usage: Usage, part: Usage): Usage {
+  const left: Record<string, unknown> = { ...usage };
+  for (const field of fields) {
+    const count = usage[field];
+    if (typeof count === 'number') left[field] = Math.max(0, count - (part[field] ?? 0));
+  }
+  const { cache_creation: written } = usage;
+  if (written) left['cache_creation'] = withoutWritten(written, part.cache_creation_input_tokens ?? 0);
+  return left;
+}
+
+/** What we add stands in front of the prompt, and what lasts longer comes first: the hour's part gives first. */
+function withoutWritten(
+  written: NonNullable<Usage['cache_creation']>,
+  tokens: number,
+): Usage['cache_creation'] {
+  const { ephemeral_1h_input_tokens: hour = 0, ephemeral_5m_input_tokens: minutes = 0 } = written;
+  const ofHour = Math.min(hour, tokens);
+  return {
+    ...written,
+    ...(ofHour > 0 && { ephemeral_1h_input_tokens: hour - ofHour }),
+    ...(tokens > ofHour && { ephemeral_5m_input_tokens: Math.max(0, minutes - (tokens - ofHour)) }),
+  };
+}
+
+interface Weight {
+  readonly tokens: number;
+  /** When an estimate is to be measured again. */
+  readonly measureAtMs: number;
+}
+
+/** Knows how many tokens our additions come to for a model, at first by estimate, soon as the upstream counts them. */
+class Scale {
+  readonly #host: Host;
+  readonly #disposed = new AbortController();
+  readonly #weights = new Map<string, Weight>();
+
+  constructor(host: Host) {
+    this.#host = host;
+    host.onDispose(() => this.#disposed.abort());
+  }
+
+  weigh(additions: Additions, model: string, slotId: string): number {
+    const key = JSON.stringify([model, additions]);
+    const known = this.#weights.get(key);
+    if (known && this.#host.now() < known.measureAtMs) return known.tokens;
+    const tokens = known?.tokens ?? estimateTokens([...additions.system, ...additions.tools]);
+    this.#keep(key, { tokens, measureAtMs: this.#host.now() + 300_000 });
+    const slot = this.#host.slots.get(slotId);
+    if (slot) void this.#measure(key, additions, model, slot);
+    return tokens;
+  }
+
+  /** What a placeholder costs with the additions, less what it costs alone. Where nobody counts, the estimate stays. */
+  async #measure(key: string, { system, tools }: Additions, model: string, slot: Slot): Promise<void> {
+    const upstreamModel = this.#host.models.find(model)?.upstreamModel ?? model;
+    const alone: MessagesRequest = { model: upstreamModel, messages: [{ role: 'user', content: '.' }] };
+    const parts = { ...(system.length > 0 && { system }), ...(tools.length > 0 && { tools }) };
+    try {
+      const counts = [this.#count(slot, { ...alone, ...parts }), this.#count(slot, alone)] as const;
+      const [together, placeholder] = await Promise.all(counts);
+      if (together.estimated || placeholder.estimated) return;
+      const tokens = Math.max(0, together.inputTokens - placeholder.inputTokens);
+      this.#keep(key, { tokens, measureAtMs: Infinity });
+    } catch (error) {
+      this.#host.log.debug({ err: error, slot: slot.id }, 'could not measure what the gateway adds');
+    }
+  }
+
+  #count(slot: Slot, request: MessagesRequest) {
+    return slot.countTokens({
+      request,
+      headers: forwardedHeaders({}),
+      search: '',
+      signal: this.#disposed.signal,
+      headersTimeoutMs: 10_000,
+      idleTimeoutMs: 10_000,
+    });
+  }
+
+  /** A hundred pairs of a text and a model are more than a config has. */
+  #keep(key: string, weight: Weight): void {
+    this.#weights.delete(key);
+    this.#weights.set(key, weight);
+    const [oldest] = this.#weights.keys();
+    if (this.#weights.size > 100 && oldest !== undefined) this.#weights.delete(oldest);
+  }
+}

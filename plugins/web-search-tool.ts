@@ -1,0 +1,50 @@
+import { Type } from 'typebox';
+import {
+  continuePausedTurns,
+  definePlugin,
+  headerChoice,
+  type CatalogModel,
+  type MessagesRequest,
+  type Tool,
+} from 'gw2api/plugin';
+
+/** Lets the model search the web where the caller has not said otherwise (contract §1, §4.6). */
+export default definePlugin({
+  name: 'web-search-tool',
+  requires: ['request', 'format', 'additions', 'interceptors'],
+  provides: ['request', 'additions'],
+  options: Type.Object({
+    /** The upstream's name for this kind of tool. */
+    type: Type.String({ minLength: 1, default: 'web_search_20250305' }),
+    /** The most searches in one answer; absent: as many as the upstream allows. */
+    maxUses: Type.Optional(Type.Integer({ minimum: 1 })),
+  }),
+  setup({ type, maxUses }, host) {
+    const tool: Tool = { type, name: toolName, ...(maxUses && { max_uses: maxUses }) };
+    return async function webSearchTool(ctx, next) {
+      const { state } = ctx;
+      const asked = headerChoice(ctx.headers, 'x-gw-web-search', ['true', 'false']);
+      if (asked !== 'false' && hasRoom(state.request, host.models.find(state.request.model))) {
+        state.request = { ...state.request, tools: [...(state.request.tools ?? []), tool] };
+        state.additions = { ...state.additions, tools: [...state.additions.tools, tool] };
+        // Callers of the other dialects cannot continue a turn that a tool of ours has paused.
+        if (state.format !== 'messages') state.interceptors.push(continuePausedTurns(4));
+      }
+      await next();
+    };
+  },
+});
+
+const toolName = 'web_search';
+
+/** A tool of ours must not replace one of the caller's, nor be the one that it forces; unknown models may search. */
+export function hasRoom({ tools, tool_choice }: MessagesRequest, model: CatalogModel | undefined): boolean {
+  const isFree = tool_choice === undefined || tool_choice === null || tool_choice.type === 'auto';
+  const own: unknown = tools ?? []; // nobody has checked it: a list of whatever, if it is one
+  return isFree && model?.webSearch !== false && Array.isArray(own) && !own.some(isWebSearch);
+}
+
+function isWebSearch(tool: unknown): boolean {
+  const { name, type } = { ...(tool as Partial<Tool> | null) }; // whatever it is, its fields are only compared
+  return name === toolName || String(type).startsWith(`${toolName}_`);
+}

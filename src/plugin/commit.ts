@@ -1,0 +1,145 @@
+import { dispatch, type DispatchTable } from './dispatch.js';
+import { GatewayError } from './error.js';
+import type { ModelEvent, ModelEventBatch, ModelEvents } from './events.js';
+import type { ContentBlock, Delta, MessagesStreamEvent } from './messages.js';
+import { errorFromEvent, interruptedError } from './upstream-error.js';
+
+export interface CommitOptions {
+  /** `stream`: the commit point is the first content; `whole`: it is `message_stop`. */
+  readonly delivery: 'stream' | 'whole';
+  /** Sees every event once, as it is read. */
+  readonly see?: (event: ModelEvent) => void;
+  /** Called once the events have ended, failed, or been given up. */
+  readonly onEnd?: () => void;
+}
+
+/**
+ * Reads an upstream's events up to the commit point (design §4) and gives them all, from the first one on. What fails
+ * before it is thrown here, while another slot can still help: what the events throw, an `error` event, an end without
+ * `message_stop`, and a turn with nothing visible and no stop reason (contract §7). What fails after it is thrown where
+ * the events are read; an `error` event is handed on first, so that its text can stay what it is.
+ */
+export async function committed(events: ModelEvents, options: CommitOptions): Promise<ModelEvents> {
+  const iterator = events[Symbol.asyncIterator]();
+  const turn = new Turn(options);
+  const read: ModelEventBatch[] = [];
+  try {
+    while (!turn.isCommitted) {
+      const { done, value } = await iterator.next();
+      if (done) throw interruptedError();
+      read.push(turn.see(value));
+      if (turn.hasFailed) throw turn.failure;
+    }
+  } catch (error) {
+    await iterator.return?.();
+    throw error;
+  }
+  return followed(read, iterator, turn, options);
+}
+
+/** What was read before the commit point, then the rest of it as it comes. */
+async function* followed(
+  read: readonly ModelEventBatch[],
+  iterator: AsyncIterator<ModelEventBatch>,
+  turn: Turn,
+  { onEnd }: CommitOptions,
+): AsyncGenerator<ModelEventBatch> {
+  try {
+    yield* read;
+    for (;;) {
+      const { done, value } = await iterator.next();
+      if (done) break;
+      yield turn.see(value);
+      if (turn.hasFailed) throw turn.failure;
+    }
+    if (!turn.isStopped) throw interruptedError();
+  } finally {
+    onEnd?.();
+    await iterator.return?.();
+  }
+}
+
+/** What has been seen of one answer. Only the events that can still tell something new are parsed. */
+class Turn {
+  readonly #options: CommitOptions;
+  /** The caller would be sent something. */
+  hasContent = false;
+  /** Something other than thinking has been said. */
+  isVisible = false;
+  hasStopReason = false;
+  isStopped = false;
+  /** The last block began as an empty text, so that its deltas decide. */
+  inText = false;
+  hasFailed = false;
+  failure: unknown;
+
+  constructor(options: CommitOptions) {
+    this.#options = options;
+  }
+
+  get isCommitted(): boolean {
+    return this.isStopped || (this.#options.delivery === 'stream' && this.hasContent);
+  }
+
+  /** The batch as far as it is good, with the `error` event that it fails with. */
+  see(batch: ModelEventBatch): ModelEventBatch {
+    for (const [at, event] of batch.entries()) {
+      try {
+        this.#options.see?.(event);
+        this.#look(event);
+      } catch (error) {
+        this.hasFailed = true;
+        this.failure = error;
+        return batch.slice(0, event.type === 'error' ? at + 1 : at);
+      }
+    }
+    return batch;
+  }
+
+  #look(event: ModelEvent): void {
+    const isOldNews = event.type === 'content_block_delta' && !(this.inText && !this.isVisible);
+    if (!isOldNews && Object.hasOwn(looks, event.type)) dispatch(looks, event.json, this);
+  }
+}
+
+const looks: Partial<DispatchTable<MessagesStreamEvent, Turn, void>> = {
+  message_start: ({ message: { content, stop_reason } }, turn) => {
+    for (const block of content) openBlock(block, turn);
+    if (stop_reason) turn.hasContent = turn.hasStopReason = true;
+  },
+  content_block_start: ({ content_block }, turn) => openBlock(content_block, turn),
+  content_block_delta: ({ delta }, turn) => {
+    if (dispatch(isEmpty, delta, undefined)) return;
+    turn.hasContent = turn.isVisible = true;
+  },
+  message_delta: ({ delta }, turn) => {
+    if (delta.stop_reason) turn.hasContent = turn.hasStopReason = true;
+  },
+  message_stop: (_, turn) => {
+    turn.isStopped = true;
+    if (!turn.isVisible && !turn.hasStopReason) throw incomplete();
+  },
+  error: (event) => {
+    throw errorFromEvent(event);
+  },
+};
+
+const isEmpty: Partial<DispatchTable<Delta, undefined, boolean>> = {
+  text_delta: ({ text }) => text === '',
+};
+
+function openBlock(block: ContentBlock, turn: Turn): void {
+  const isText = block.type === 'text';
+  turn.inText = isText && block.text === '';
+  if (turn.inText) return;
+  turn.hasContent = true;
+  turn.isVisible ||= block.type !== 'thinking' && block.type !== 'redacted_thinking';
+}
+
+function incomplete(): GatewayError {
+  return new GatewayError(
+    'incomplete_response',
+    'The upstream ended its turn with no visible output and no stop reason.',
+    { failure: { kind: 'empty' } },
+  );
+}

@@ -1,0 +1,66 @@
+import { Type } from 'typebox';
+
+/** How a unit is written in a config, and what it comes to. */
+interface Unit {
+  /** For messages: `a duration such as "30s"`. */
+  readonly noun: string;
+  /** Undefined where the value is not one. */
+  parse(value: unknown): number | undefined;
+}
+
+const durations: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 60e3, h: 3_600e3, d: 86_400e3 };
+const sizes: Readonly<Record<string, number>> = { '': 1, b: 1, kb: 2 ** 10, mb: 2 ** 20, gb: 2 ** 30 };
+
+/** The units by the name that a schema's `unit` keyword gives them. */
+export const units: Readonly<Record<'duration' | 'size', Unit>> = {
+  duration: {
+    noun: 'a duration such as "500ms", "30s" or "1h"',
+    parse: (value) => amount(value, durations, /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/),
+  },
+  size: {
+    noun: 'a size such as "512kb" or "128mb", or a number of bytes',
+    parse: (value) => amount(value, sizes, /^(\d+(?:\.\d+)?)\s*(b|kb|mb|gb|)$/),
+  },
+};
+
+interface UnitOptions {
+  readonly default?: string;
+  readonly description?: string;
+}
+
+/** Schema of an option that is a duration with its unit, `30s`: a bare number would leave the reader guessing. */
+export function Duration(options?: UnitOptions) {
+  return Type.Unsafe<string>({ unit: 'duration', ...options });
+}
+
+/** Schema of an option that is a size, `128mb` (1 mb is 1,048,576 bytes), or a number of bytes. */
+export function Size(options?: UnitOptions) {
+  return Type.Unsafe<string | number>({ unit: 'size', ...options });
+}
+
+/** Milliseconds in `1h`, `30s`, `500ms`, `1.5m`, `2d`. Throws a TypeError on anything else. */
+export function durationMs(text: string): number {
+  return inUnit('duration', text);
+}
+
+/** Bytes in `128mb`, `1gb`, `4096`. Throws a TypeError on anything else. */
+export function sizeBytes(text: string | number): number {
+  return inUnit('size', text);
+}
+
+function inUnit(name: keyof typeof units, value: string | number): number {
+  const parsed = units[name].parse(value);
+  if (parsed === undefined) throw new TypeError(`${JSON.stringify(value)} is not ${units[name].noun}.`);
+  return parsed;
+}
+
+function amount(
+  value: unknown,
+  factors: Readonly<Record<string, number>>,
+  pattern: RegExp,
+): number | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+  const [, digits, suffix] = pattern.exec(String(value).trim().toLowerCase()) ?? [];
+  const factor = factors[suffix ?? 'none'];
+  return digits === undefined || factor === undefined ? undefined : Math.round(Number(digits) * factor);
+}

@@ -1,0 +1,115 @@
+import {
+  ModelEvent,
+  type ContentBlock,
+  type MessagesStreamEvent,
+  type ModelEvents,
+  type ModelReply,
+  type StopReason,
+  type Usage,
+} from '../plugin/index.js';
+
+/** What one read brings: an event, several at once, or a failure. */
+export type Batch = MessagesStreamEvent | readonly MessagesStreamEvent[] | Error;
+
+/** Model events, one batch for each argument; an `Error` is thrown in its place. */
+export async function* eventsOf(...batches: readonly Batch[]): AsyncGenerator<readonly ModelEvent[]> {
+  for (const batch of batches) {
+    if (batch instanceof Error) throw batch;
+    yield [batch].flat().map((event) => ModelEvent.of(event));
+  }
+}
+
+/** The events of a recorded server-sent-event body, its texts as they are, one event a batch. */
+export async function* recordedEvents(sse: string): AsyncGenerator<readonly ModelEvent[]> {
+  for (const record of sse.split(/\n\n+/)) {
+    const type = /^event: *(.*)$/m.exec(record)?.[1];
+    const data = /^data: *(.*)$/m.exec(record)?.[1];
+    if (type && data) yield [new ModelEvent(type, data)];
+  }
+}
+
+export interface MessageOptions {
+  readonly text?: string;
+  /** In place of `text`. */
+  readonly content?: readonly ContentBlock[];
+  readonly id?: string;
+  readonly model?: string;
+  readonly stopReason?: StopReason | null;
+  /** As `message_start` reports it; the default has input and output tokens. */
+  readonly usage?: Usage;
+  /** As `message_delta` reports it; the default has output tokens. */
+  readonly finalUsage?: Usage;
+}
+
+/** The events of one whole turn, as a Messages upstream sends them. */
+export function messageEvents(options: MessageOptions = {}): readonly MessagesStreamEvent[] {
+  const { text = 'Hello.', content = [{ type: 'text', text }], stopReason = 'end_turn' } = options;
+  return [
+    { type: 'message_start', message: openMessage(options) },
+    ...content.flatMap(blockEvents),
+    {
+      type: 'message_delta',
+      delta: { stop_reason: stopReason, stop_sequence: null },
+      usage: options.finalUsage ?? { output_tokens: 5 },
+    },
+    { type: 'message_stop' },
+  ];
+}
+
+function openMessage({ id, model, usage }: MessageOptions) {
+  return {
+    id: id ?? 'msg_1',
+    type: 'message' as const,
+    role: 'assistant' as const,
+    model: model ?? 'test-model',
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: usage ?? { input_tokens: 10, output_tokens: 1 },
+  };
+}
+
+/** A block opens empty and grows by deltas; one of a kind without deltas stands complete in its start. */
+function blockEvents(block: ContentBlock, index: number): readonly MessagesStreamEvent[] {
+  const [open, deltas] = unfold(block);
+  return [
+    { type: 'content_block_start', index, content_block: open },
+    ...deltas.map((delta) => ({ type: 'content_block_delta' as const, index, delta })),
+    { type: 'content_block_stop', index },
+  ];
+}
+
+type Delta = Extract<MessagesStreamEvent, { type: 'content_block_delta' }>['delta'];
+
+function unfold(block: ContentBlock): [ContentBlock, readonly Delta[]] {
+  if (block.type === 'text') return [{ ...block, text: '' }, [{ type: 'text_delta', text: block.text }]];
+  if (block.type === 'thinking')
+    return [
+      { ...block, thinking: '', signature: '' },
+      [
+        { type: 'thinking_delta', thinking: block.thinking },
+        { type: 'signature_delta', signature: block.signature },
+      ],
+    ];
+  if (block.type === 'tool_use' || block.type === 'server_tool_use')
+    return [
+      { ...block, input: {} },
+      [{ type: 'input_json_delta', partial_json: JSON.stringify(block.input) }],
+    ];
+  return [block, []];
+}
+
+/** A committed reply; the default events are one short turn in a single batch. */
+export function replyOf(
+  events: ModelEvents = eventsOf(messageEvents()),
+  overrides: Partial<ModelReply> = {},
+): ModelReply {
+  return { status: 200, headers: {}, slot: 'a', attempts: 1, events, ...overrides };
+}
+
+/** All events to the end, parsed. Throws what they throw. */
+export async function collectEvents(events: ModelEvents): Promise<readonly MessagesStreamEvent[]> {
+  const seen: MessagesStreamEvent[] = [];
+  for await (const batch of events) seen.push(...batch.map(({ json }) => json));
+  return seen;
+}

@@ -1,0 +1,104 @@
+import type { CatalogModel, Host, Keys, Logger, Models, PickPolicy } from '../plugin/index.js';
+import { fakeFormat } from './fake-format.js';
+import { fakeSlots } from './fake-slots.js';
+import { fakeStore } from './fake-store.js';
+
+export interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly fields: object;
+  readonly message: string;
+}
+
+export interface FakeHost extends Host {
+  /** Everything logged, children included. */
+  readonly logged: readonly LogLine[];
+  /** Runs what `onDispose` was given, last first, as the end of a pipeline does. */
+  dispose(): Promise<void>;
+}
+
+/**
+ * A host without a network: one model in the catalog (`test-model`), no slots, formats that pass Messages through, an
+ * empty store, a clock that stands still at 2026-01-01. `overrides` replaces any part.
+ */
+export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
+  const logged: LogLine[] = [];
+  const disposers: (() => void | Promise<void>)[] = [];
+  return {
+    log: recorder(logged),
+    models: fakeModels({ id: 'test-model' }),
+    slots: fakeSlots(),
+    formats: { get: (name) => fakeFormat(name) },
+    keys: fakeKeys({}),
+    store: fakeStore(),
+    metrics: {
+      counter: () => ({ add: () => undefined }),
+      histogram: () => ({ observe: () => undefined }),
+    },
+    policies: fakePolicies(),
+    announce: () => undefined,
+    isOfficialClient: () => false,
+    now: () => Date.UTC(2026, 0, 1),
+    onDispose: (dispose) => void disposers.push(dispose),
+    ...overrides,
+    logged,
+    async dispose() {
+      for (const dispose of disposers.splice(0).toReversed()) await dispose();
+    },
+  };
+}
+
+/** A catalog of the given models, what is not said filled in. */
+export function fakeModels(...models: readonly (Partial<CatalogModel> & { readonly id: string })[]): Models {
+  const catalog = models.map(catalogModel);
+  return {
+    find: (id) => catalog.find((model) => model.id === id || model.aliases.includes(id)),
+    list: () => catalog,
+  };
+}
+
+/** A model of the catalog with the defaults of design §5. */
+export function catalogModel(model: Partial<CatalogModel> & { readonly id: string }): CatalogModel {
+  return {
+    displayName: model.id,
+    upstreamModel: model.id,
+    maxTokens: 128_000,
+    forcedToolChoice: true,
+    sampling: true,
+    thinking: 'adaptive',
+    webSearch: true,
+    aliases: [],
+    created: 1_767_225_600,
+    ...model,
+  };
+}
+
+/** Keys by their text, as a caller sends them. */
+export function fakeKeys(known: Readonly<Record<string, Awaited<ReturnType<Keys['check']>>>>): Keys {
+  return { check: async (key) => (Object.hasOwn(known, key) ? known[key] : undefined) };
+}
+
+function fakePolicies(): Host['policies'] {
+  const policies = new Map<string, () => PickPolicy>([
+    ['least-loaded', () => (candidates) => candidates.reduce((a, b) => (b.inFlight < a.inFlight ? b : a))],
+  ]);
+  return {
+    get(name) {
+      const make = policies.get(name);
+      if (!make) throw new TypeError(`There is no policy "${name}".`);
+      return make();
+    },
+    register: (name, make) => void policies.set(name, make),
+  };
+}
+
+function recorder(lines: LogLine[], bound: object = {}): Logger {
+  const at = (level: LogLine['level']) => (fields: object, message: string) =>
+    void lines.push({ level, fields: { ...bound, ...fields }, message });
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: (fields) => recorder(lines, { ...bound, ...fields }),
+  };
+}

@@ -1,0 +1,100 @@
+import type {
+  LeaseRequest,
+  ModelEvents,
+  Slot,
+  SlotCall,
+  SlotLease,
+  Slots,
+  TokenCount,
+  UpstreamReply,
+} from '../plugin/index.js';
+import { eventsOf, messageEvents } from './events.js';
+
+export interface FakeSlot extends Slot {
+  /** The calls that it got, token counts included, in order. */
+  readonly calls: readonly SlotCall[];
+}
+
+interface FakeSlotOptions extends Partial<Pick<Slot, 'accountKind' | 'windows'>> {
+  /** The answer to each call; what it throws is the call's failure. */
+  readonly generate?: (call: SlotCall) => ModelEvents | UpstreamReply | Promise<ModelEvents | UpstreamReply>;
+  readonly countTokens?: (call: SlotCall) => TokenCount | Promise<TokenCount>;
+}
+
+/** A slot that answers what it is told to; by default one short turn, and 10 tokens. */
+export function fakeSlot(id: string, options: FakeSlotOptions = {}): FakeSlot {
+  const { generate = () => eventsOf(messageEvents()), countTokens = () => tenTokens } = options;
+  const calls: SlotCall[] = [];
+  return {
+    id,
+    calls,
+    accountKind: options.accountKind ?? 'api-key',
+    windows: options.windows ?? { '5h': null, '7d': null },
+    async generate(call) {
+      calls.push(call);
+      const answer = await generate(call);
+      return 'events' in answer ? answer : { status: 200, headers: {}, events: answer };
+    },
+    async countTokens(call) {
+      calls.push(call);
+      return await countTokens(call);
+    },
+  };
+}
+
+const tenTokens: TokenCount = { inputTokens: 10, estimated: false };
+
+/** What became of the places taken: `answered a`, `failed a: upstream_timeout`, `again a`, `released a`. */
+export type LeaseHistory = readonly string[];
+
+/** A place in the first slot; each failure moves on to the next one, and after the last there is none. */
+export function leaseOf(...slots: readonly Slot[]): { lease: SlotLease; history: LeaseHistory } {
+  const history: string[] = [];
+  return { lease: place(slots, history), history };
+}
+
+function place(slots: readonly Slot[], history: string[]): SlotLease {
+  const [slot, ...others] = slots;
+  if (!slot) throw new TypeError('A lease needs at least one slot.');
+  let isHeld = true;
+  return {
+    slot,
+    answered: () => void history.push(`answered ${slot.id}`),
+    async another(error) {
+      isHeld = false;
+      history.push(`failed ${slot.id}: ${error.code}`);
+      return others.length > 0 ? place(others, history) : undefined;
+    },
+    async again() {
+      history.push(`again ${slot.id}`);
+      return place(slots, history);
+    },
+    release() {
+      if (isHeld) history.push(`released ${slot.id}`);
+      isHeld = false;
+    },
+  };
+}
+
+export interface FakeSlots extends Slots {
+  /** What was asked of `lease`, in order. */
+  readonly requests: readonly LeaseRequest[];
+  readonly history: LeaseHistory;
+}
+
+/** A pool that gives every request a place in the first slot, without states, queues or bindings. */
+export function fakeSlots(...slots: readonly Slot[]): FakeSlots {
+  const requests: LeaseRequest[] = [];
+  const history: string[] = [];
+  return {
+    requests,
+    history,
+    async lease(request) {
+      requests.push(request);
+      return place(slots, history);
+    },
+    get: (id) => slots.find((slot) => slot.id === id),
+    list: () => [],
+    account: () => slots.find(({ accountKind }) => accountKind === 'oauth'),
+  };
+}

@@ -1,0 +1,10 @@
+export { collectEvents, eventsOf, messageEvents, recordedEvents, replyOf } from './events.js';
+export type { Batch, MessageOptions } from './events.js';
+export { catalogModel, fakeHost, fakeKeys, fakeModels } from './fake-host.js';
+export type { FakeHost, LogLine } from './fake-host.js';
+export { fakeFormat } from './fake-format.js';
+export { fakeSlot, fakeSlots, leaseOf } from './fake-slots.js';
+export type { FakeSlot, FakeSlots, LeaseHistory } from './fake-slots.js';
+export { fakeStore } from './fake-store.js';
+export { runStage, serveStage } from './run-stage.js';
+export type { ServedStage, StageOptions, StageRequest, StageRun, StageServer } from './run-stage.js';

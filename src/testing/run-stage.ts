@@ -1,0 +1,200 @@
+import { once } from 'node:events';
+import {
+  createServer,
+  request as sendRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import Koa from 'koa';
+import {
+  compileCheck,
+  formatPath,
+  isGatewayError,
+  type GatewayState,
+  type Host,
+  type Outcome,
+  type Plugin,
+} from '../plugin/index.js';
+import { fakeHost } from './fake-host.js';
+
+export interface StageOptions {
+  /** As `with:` in the config; defaults are filled in, and what the schema refuses is thrown as a TypeError. */
+  readonly options?: Readonly<Record<string, unknown>>;
+  /** What the core and the stages above have provided; the core's part has defaults. */
+  readonly state?: Partial<GatewayState>;
+  readonly host?: Host;
+  /** Stands for the stages below. */
+  readonly below?: (ctx: Koa.Context) => void | Promise<void>;
+}
+
+export interface StageRequest {
+  /** POST by default. */
+  readonly method?: string;
+  /** With its query string; `/v1/messages` by default. */
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A string or bytes are sent as they are, anything else as JSON with its content type. */
+  readonly body?: unknown;
+}
+
+/** What a stage has made of one request, once the response has closed. */
+export interface ServedStage {
+  readonly ctx: Koa.Context;
+  /** What nobody has provided is undefined, whatever its type says. */
+  readonly state: GatewayState;
+  /** Whether the stages below were reached. */
+  readonly nextCalled: boolean;
+  readonly outcome: Outcome;
+  /** What the stage threw. */
+  readonly error: unknown;
+}
+
+export interface StageRun extends ServedStage {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Parsed where it is JSON, else the text. */
+  readonly body: unknown;
+}
+
+export interface StageServer {
+  /** `http://127.0.0.1:<port>` */
+  readonly origin: string;
+  /** The first request's end. */
+  readonly served: Promise<ServedStage>;
+  close(): Promise<void>;
+}
+
+/**
+ * Runs one request through one stage, over a real socket and a real Koa context. A GatewayError becomes the answer that
+ * the gateway would give; anything else that the stage throws is thrown here.
+ */
+export async function runStage(plugin: Plugin, options: StageOptions & StageRequest = {}): Promise<StageRun> {
+  const server = await serveStage(plugin, options);
+  try {
+    const answer = await send(server.origin, options);
+    const served = await server.served;
+    if (served.error && !isGatewayError(served.error)) throw served.error;
+    return { ...served, ...answer };
+  } finally {
+    await server.close();
+  }
+}
+
+/** Serves one stage until closed, for a test that has to hold the connection itself: one that leaves, or reads slowly. */
+export async function serveStage(plugin: Plugin, options: StageOptions = {}): Promise<StageServer> {
+  const host = options.host ?? fakeHost();
+  const middleware = await plugin.setup(checkOptions(plugin, options.options), host);
+  const app = new Koa();
+  const served = new Promise<ServedStage>((resolve) => {
+    let nextCalled = false;
+    let error: unknown;
+    app.on('error', (thrown: unknown) => {
+      error ??= thrown;
+    });
+    app.use(async (ctx, next) => {
+      const state = seedState(ctx, host, options.state, (outcome) =>
+        resolve({ ctx, state, nextCalled, outcome, error }),
+      );
+      ctx.state = state;
+      try {
+        await next();
+        if (ctx.status === 404 && ctx.body === undefined) ctx.status = 204;
+      } catch (thrown) {
+        error = thrown;
+        answerError(ctx, thrown);
+      }
+    });
+    app.use(middleware);
+    app.use(async (ctx) => {
+      nextCalled = true;
+      await options.below?.(ctx);
+    });
+  });
+  return listen(app, served);
+}
+
+function checkOptions(plugin: Plugin, options: StageOptions['options']): unknown {
+  const filled = structuredClone(options ?? {});
+  const mismatches = compileCheck(plugin.options, { useDefaults: true })(filled);
+  if (mismatches.length === 0) return filled;
+  const lines = mismatches.map(({ path, message }) => `${formatPath(path, 'options')} ${message}`);
+  throw new TypeError(`${plugin.name}: ${lines.join('; ')}`);
+}
+
+/** What the core seeds, and what the test says. The listeners hear of the end before the test does. */
+function seedState(
+  ctx: Koa.Context,
+  host: Host,
+  given: Partial<GatewayState> = {},
+  settled: (outcome: Outcome) => void,
+): GatewayState {
+  const closed = new AbortController();
+  const listeners: ((outcome: Outcome) => void)[] = [];
+  const core = {
+    requestId: 'test-request',
+    operation: 'generate',
+    format: 'messages',
+    signal: closed.signal,
+    log: host.log,
+    interceptors: [],
+    additions: { system: [], tools: [] },
+    onSettled: (listener) => void listeners.push(listener),
+    usage: { billed: {}, masked: {} },
+    failure: undefined,
+  } satisfies Partial<GatewayState>;
+  const state = { ...core, ...given } as GatewayState; // the rest is for the stages to provide, as in the gateway
+  ctx.res.once('close', () => {
+    const outcome = state.failure ? 'failed' : ctx.res.writableFinished ? 'completed' : 'abandoned';
+    closed.abort();
+    for (const listener of [...listeners, settled]) listener(outcome);
+  });
+  return state;
+}
+
+function answerError(ctx: Koa.Context, error: unknown): void {
+  if (!isGatewayError(error)) {
+    ctx.status = 500;
+    return;
+  }
+  ctx.status = error.status;
+  ctx.set({ ...error.headers });
+  ctx.body = error.toJSON();
+}
+
+async function listen(app: Koa, served: Promise<ServedStage>): Promise<StageServer> {
+  const handle = app.callback();
+  const server = createServer((req, res) => void handle(req, res)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // a TCP server that listens has one
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    served,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function send(
+  origin: string,
+  request: StageRequest,
+): Promise<Pick<StageRun, 'status' | 'headers' | 'body'>> {
+  const { method = 'POST', path = '/v1/messages', headers = {}, body } = request;
+  const isRaw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
+  const type = isRaw ? {} : { 'content-type': 'application/json' };
+  const sent = sendRequest(new URL(path, origin), { method, headers: { ...type, ...headers }, agent: false });
+  sent.end(isRaw ? body : JSON.stringify(body));
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage]; // the event's one argument
+  const received = await text(answer);
+  const isJson = /\bjson\b/.test(answer.headers['content-type'] ?? '');
+  return {
+    status: answer.statusCode ?? 0,
+    headers: answer.headers,
+    body: isJson ? JSON.parse(received) : received,
+  };
+}
