@@ -47,6 +47,12 @@ describe('MessageReader', () => {
     ]);
   });
 
+  it('takes a byte order mark off the first field, and a CRLF for one line end though it is cut in two', () => {
+    const custom = [['custom', ping]];
+    expect(read(`\uFEFFevent: custom\ndata: ${ping}\n\n`)).to.deep.equal(custom);
+    expect(read('event: custom\r', `\ndata: ${ping}\r`, '\n\r', '\n')).to.deep.equal(custom);
+  });
+
   it('joins several data lines by a line feed', () => {
     expect(read('event: ping\ndata: {"type":\ndata: "ping"}\n\n')).to.deep.equal([
       ['ping', '{"type":\n"ping"}'],
