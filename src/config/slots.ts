@@ -49,11 +49,16 @@ export function duplicateSlots(slots: readonly Partial<RawSlot>[], source: Sourc
   });
 }
 
+/** The kinds of upstream that this version has. */
+const adapters: readonly string[] = ['messages', 'simulator'];
+
 const rules: readonly ((slot: RawSlot) => readonly Fault[])[] = [
   ({ upstream }) => {
-    const meant = didYouMean(upstream, ['messages', 'simulator']);
-    if (!meant || meant === upstream) return [];
-    return [{ path: ['upstream'], message: `"${upstream}" is not an adapter; did you mean "${meant}"?` }];
+    const meant = didYouMean(upstream, adapters);
+    const cure = meant ? `did you mean "${meant}"?` : `there are ${adapters.join(' and ')}`;
+    return adapters.includes(upstream)
+      ? []
+      : [{ path: ['upstream'], message: `"${upstream}" is not an adapter; ${cure}` }];
   },
   ({ upstream, baseUrl }) =>
     upstream === 'messages' && baseUrl === undefined
