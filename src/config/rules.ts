@@ -28,8 +28,9 @@ export function ruleProblems(
   return locate(sections.flat(), source);
 }
 
+/** The address of a database may hold a password, so the message does not repeat it. */
 function memoryOnly(key: 'store' | 'live', value: string): readonly Fault[] {
-  const message = `must be "memory", not "${value}": this version keeps its state in memory`;
+  const message = 'must be "memory": this version keeps its state nowhere else';
   return value === 'memory' ? [] : [{ path: [key], message }];
 }
 
