@@ -48,7 +48,7 @@ export class MessageReader {
     return this.#isComplete;
   }
 
-  /** What ended the answer: an `error` event, or text that is no event. It comes after the events read before. */
+  /** What ended the answer: an `error` event, which is given too, or text that is no event. It comes after the events read. */
   get failure(): GatewayError | undefined {
     return this.#failure;
   }
@@ -71,9 +71,10 @@ export class MessageReader {
   #receive({ event, data }: EventSourceMessage): void {
     if (this.isOver || data === '[DONE]') return;
     const received = event === undefined ? this.#unnamed(data) : new ModelEvent(event, data);
-    if (received?.type === 'error') this.#failure = refusalEvent(this.#headers, data);
-    else if (received && !this.#isRestart(received)) this.#events.push(received);
-    if (received?.type === 'message_stop') this.#isComplete = true;
+    if (!received || this.#isRestart(received)) return;
+    this.#events.push(received);
+    if (received.type === 'error') this.#failure = refusalEvent(this.#headers, data);
+    this.#isComplete = received.type === 'message_stop';
   }
 
   #isRestart({ type }: ModelEvent): boolean {

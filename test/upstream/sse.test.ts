@@ -59,7 +59,8 @@ describe('MessageReader', () => {
 
   it('takes a bare error object without a type for an error', () => {
     const reader = new MessageReader({});
-    expect(reader.read(Buffer.from('data: {"error":{"message":"No.","code":429}}\n\n'))).to.deep.equal([]);
+    const [error] = reader.read(Buffer.from('data: {"error":{"message":"No.","code":429}}\n\n'));
+    expect(error).to.include({ type: 'error' });
     expect(reader.failure).to.include({ message: 'No.', type: 'api_error', status: 500 });
   });
 
@@ -95,11 +96,11 @@ describe('MessageReader', () => {
     expect(reader.read(Buffer.from(answer.delta('later')))).to.deep.equal([]);
   });
 
-  it('makes an error event the error that it would have been as an answer', () => {
+  it('gives an error event as it is, and then the error that it would have been as an answer', () => {
     const reader = new MessageReader({ 'request-id': 'req_1' });
     const error = { type: 'overloaded_error', message: 'Overloaded', details: { error_code: 'x' } };
     const bytes = Buffer.from(answer.start + sse({ type: 'error', error } as { type: string }));
-    expect(reader.read(bytes)).to.have.length(1);
+    expect(reader.read(bytes).map(({ type }) => type)).to.deep.equal(['message_start', 'error']);
     expect(reader.failure).to.deep.include({
       code: 'overloaded_error',
       type: 'overloaded_error',
