@@ -26,12 +26,18 @@ export interface Effect {
   readonly again: boolean;
 }
 
-/** The transitions of design §6. Every other 4xx is about the request, every other 5xx about that one try. */
+/** The transitions of design §6. Where an upstream says `x-should-retry: false`, its slot is not asked once more. */
 export function effectOf(failure: CallFailure, nowMs: number): Effect {
   if (failure.kind !== 'status') return kinds[failure.kind];
-  const ofStatus = statuses[failure.status];
-  if (ofStatus) return ofStatus(failure.headers, nowMs);
-  return failure.status >= 400 && failure.status < 500 ? passOn : tryAgain;
+  const effect = effectOfStatus(failure.status, failure.headers, nowMs);
+  return failure.headers['x-should-retry'] === 'false' ? { ...effect, again: false } : effect;
+}
+
+/** Every 4xx that is not listed is about the request, every such 5xx about that one try. */
+function effectOfStatus(status: number, headers: Readonly<Record<string, string>>, nowMs: number): Effect {
+  const ofStatus = statuses[status];
+  if (ofStatus) return ofStatus(headers, nowMs);
+  return status >= 400 && status < 500 ? passOn : tryAgain;
 }
 
 /** The cool-down of an account whose usage window is used up, undefined where the headers do not say so. */

@@ -44,6 +44,13 @@ describe('transitions', () => {
     });
   }
 
+  it('leaves a slot in peace that says x-should-retry: false, and asks another one', () => {
+    const headers = { 'x-should-retry': 'false' };
+    expect(after(529, headers)).to.include({ elsewhere: true, again: false });
+    expect(after(500, headers)).to.deep.equal({ state: 'untouched', elsewhere: true, again: false });
+    expect(after(500, { 'x-should-retry': 'true' }).again).to.equal(true);
+  });
+
   describe('of a 429', () => {
     it('cool the model until retry-after, in seconds or as a date', () => {
       expect(after(429, { 'retry-after': '17' }).state).to.include({
