@@ -87,24 +87,14 @@ export async function serveStage(plugin: Plugin, options: StageOptions = {}): Pr
   const host = options.host ?? fakeHost();
   const middleware = await plugin.setup(checkOptions(plugin, options.options), host);
   const app = new Koa();
+  app.silent = true; // what goes wrong with a connection shows in the outcome
   const served = new Promise<ServedStage>((resolve) => {
     let nextCalled = false;
-    let error: unknown;
-    app.on('error', (thrown: unknown) => {
-      error ??= thrown;
-    });
     app.use(async (ctx, next) => {
-      const state = seedState(ctx, host, options.state, (outcome) =>
-        resolve({ ctx, state, nextCalled, outcome, error }),
-      );
+      const { state, closed } = seedState(ctx, host, options.state);
       ctx.state = state;
-      try {
-        await next();
-        if (ctx.status === 404 && ctx.body === undefined) ctx.status = 204;
-      } catch (thrown) {
-        error = thrown;
-        answerError(ctx, thrown);
-      }
+      const error = await outcomeOf(ctx, next);
+      void report(resolve, closed, { ctx, state, nextCalled, error });
     });
     app.use(middleware);
     app.use(async (ctx) => {
@@ -113,6 +103,27 @@ export async function serveStage(plugin: Plugin, options: StageOptions = {}): Pr
     });
   });
   return listen(app, served);
+}
+
+/** What the stage threw, after it has been turned into an answer. */
+async function outcomeOf(ctx: Koa.Context, next: Koa.Next): Promise<unknown> {
+  try {
+    await next();
+    if (ctx.status === 404 && ctx.body === undefined) ctx.status = 204;
+    return undefined;
+  } catch (error) {
+    answerError(ctx, error);
+    return error;
+  }
+}
+
+/** Not before the stage has ended and the response has closed, whichever comes last. */
+async function report(
+  resolve: (served: ServedStage) => void,
+  closed: Promise<Outcome>,
+  served: Omit<ServedStage, 'outcome'>,
+): Promise<void> {
+  resolve({ ...served, outcome: await closed });
 }
 
 function checkOptions(plugin: Plugin, options: StageOptions['options']): unknown {
@@ -128,15 +139,14 @@ function seedState(
   ctx: Koa.Context,
   host: Host,
   given: Partial<GatewayState> = {},
-  settled: (outcome: Outcome) => void,
-): GatewayState {
-  const closed = new AbortController();
+): { state: GatewayState; closed: Promise<Outcome> } {
+  const closing = new AbortController();
   const listeners: ((outcome: Outcome) => void)[] = [];
   const core = {
     requestId: 'test-request',
     operation: 'generate',
     format: 'messages',
-    signal: closed.signal,
+    signal: closing.signal,
     log: host.log,
     interceptors: [],
     additions: { system: [], tools: [] },
@@ -145,12 +155,14 @@ function seedState(
     failure: undefined,
   } satisfies Partial<GatewayState>;
   const state = { ...core, ...given } as GatewayState; // the rest is for the stages to provide, as in the gateway
-  ctx.res.once('close', () => {
-    const outcome = state.failure ? 'failed' : ctx.res.writableFinished ? 'completed' : 'abandoned';
-    closed.abort();
-    for (const listener of [...listeners, settled]) listener(outcome);
+  const closed = new Promise<Outcome>((resolve) => {
+    ctx.res.once('close', () => {
+      const outcome = state.failure ? 'failed' : ctx.res.writableFinished ? 'completed' : 'abandoned';
+      closing.abort();
+      for (const listener of [...listeners, resolve]) listener(outcome);
+    });
   });
-  return state;
+  return { state, closed };
 }
 
 function answerError(ctx: Koa.Context, error: unknown): void {
