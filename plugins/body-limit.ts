@@ -12,8 +12,9 @@ export default definePlugin({
     /** The largest body that is read, in bytes after decompression. */
     limit: Size({ default: '128mb' }),
   }),
-  setup({ limit }) {
+  setup({ limit }, host) {
     const maxBytes = checkLimit(sizeBytes(limit));
+    host.announce({ max_body_bytes: maxBytes });
     // Read as text: the JSON mode refuses keys that JSON allows.
     const readText = koaBody({
       json: false,

@@ -23,7 +23,8 @@ export default definePlugin({
     /** Mark the last block of requests in dialects that cannot say it: without, every turn costs the full price. */
     auto: Type.Boolean({ default: true }),
   }),
-  setup({ ttl, auto }) {
+  setup({ ttl, auto }, host) {
+    host.announce({ cache_ttl_seconds: ttl === '5m' ? 300 : 3600 });
     return async function cacheTtl(ctx, next) {
       const { state } = ctx;
       const forced = headerChoice(ctx.headers, 'x-gw-cache-ttl', ['5m']);

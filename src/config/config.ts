@@ -47,7 +47,7 @@ export type AccountConfig =
 
 export interface SlotConfig {
   readonly id: string;
-  /** An adapter: `messages`, `simulator`, or a module (path or npm package) that exports one. */
+  /** An adapter: `messages` or `simulator`. */
   readonly upstream: string;
   readonly baseUrl?: string;
   readonly account: AccountConfig;
@@ -90,22 +90,39 @@ export interface Problem {
   readonly at: Position;
   /** `pipeline[3].with.cap`; empty for the file as a whole. */
   readonly path: string;
+  /** The stage that the message is about: it then reads on from its name. */
+  readonly subject?: string;
   /** What is wrong; what to do. */
   readonly message: string;
 }
 
-/** All that is wrong with a config at once; its message has one line a problem. */
+/** All that is wrong with a config at once; its message has one line a problem, as they stand in the file. */
 export class ConfigError extends Error {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    super(problems.map(formatProblem).join('\n'));
+    const sorted = problems.toSorted(byPlace);
+    super(sorted.map(formatProblem).join('\n'));
     this.name = 'ConfigError';
-    this.problems = problems;
+    this.problems = sorted;
   }
 }
 
-/** `config/gateway.yaml:14:5 pipeline[3].with.cap: must be a whole number, not a string; write it without quotes`. */
-export function formatProblem({ at, path, message }: Problem): string {
-  return `${at.file}:${at.line}:${at.column} ${path ? `${path}: ` : ''}${message}`;
+function byPlace({ at: a }: Problem, { at: b }: Problem): number {
+  return a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column;
+}
+
+/**
+ * `config/gateway.yaml:14:5 pipeline[3].with.cap: must be a whole number, not a string; write it without quotes`, or, about
+ * a stage as a whole, `config/gateway.yaml:14:5 pipeline[3] "usage-mask" needs "reply", which no stage provides; …`.
+ */
+export function formatProblem({ at, path, subject, message }: Problem): string {
+  const what = subject === undefined ? path && `${path}: ` : `${path} "${subject}" `;
+  return `${at.file}:${at.line}:${at.column} ${what}${message}`;
+}
+
+/** The problems of a refused config as sentences; anything else is thrown on. */
+export function problemsOf(error: unknown): readonly string[] {
+  if (error instanceof ConfigError) return error.problems.map(formatProblem);
+  throw error;
 }

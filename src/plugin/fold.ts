@@ -1,5 +1,4 @@
 import { dispatch, type DispatchTable } from './dispatch.js';
-import { GatewayError } from './error.js';
 import type { ModelEvent, ModelEvents } from './events.js';
 import type {
   ContentBlock,
@@ -11,11 +10,15 @@ import type {
   MessagesStreamEvent,
   Usage,
 } from './messages.js';
+import { errorFromEvent, interruptedError } from './upstream-error.js';
 
-/** The whole message of a stream. Throws what the stream throws, and `upstream_interrupted` where it just ends. */
-export async function foldMessage(events: ModelEvents): Promise<MessagesResponse> {
+/**
+ * The whole message of one choice. Throws what the stream throws, what its `error` event says, and
+ * `upstream_interrupted` where it just ends.
+ */
+export async function foldMessage(events: ModelEvents, choice = 0): Promise<MessagesResponse> {
   const fold = new MessageFold();
-  for await (const batch of events) for (const event of batch) fold.add(event);
+  for await (const batch of events) for (const event of batch) if (event.choice === choice) fold.add(event);
   return fold.message();
 }
 
@@ -33,7 +36,7 @@ export class MessageFold {
   #byIndex = new Map<number, OpenBlock>();
   #stopped = false;
 
-  /** Adds one event; unknown types are passed over, unparsed. */
+  /** Adds one event; unknown types are passed over, unparsed. Throws what an `error` event says. */
   add(event: ModelEvent): void {
     if (Object.hasOwn(handlers, event.type)) dispatch(handlers, event.json, this);
   }
@@ -45,7 +48,7 @@ export class MessageFold {
 
   /** The message so far; throws `upstream_interrupted` before `message_stop`. */
   message(): MessagesResponse {
-    if (!this.#message || !this.#stopped) throw interrupted();
+    if (!this.#message || !this.#stopped) throw interruptedError();
     return this.partial() as MessagesResponse; // there is a message
   }
 
@@ -92,6 +95,9 @@ const handlers: Partial<DispatchTable<MessagesStreamEvent, MessageFold, void>> =
   content_block_delta: (event, fold) => fold.extendBlock(event),
   message_delta: (event, fold) => fold.finish(event),
   message_stop: (_, fold) => fold.stop(),
+  error: (event) => {
+    throw errorFromEvent(event);
+  },
 };
 
 const deltas: Partial<DispatchTable<Delta, OpenBlock, void>> = {
@@ -102,7 +108,7 @@ const deltas: Partial<DispatchTable<Delta, OpenBlock, void>> = {
     open.json = (open.json ?? '') + partial_json;
   },
   citations_delta: ({ citation }, { block }) => {
-    block['citations'] = [...(Array.isArray(block['citations']) ? block['citations'] : []), citation];
+    block['citations'] = Array.isArray(block['citations']) ? [...block['citations'], citation] : [citation];
   },
   compaction_delta: ({ content }, open) => append(open, 'content', content ?? ''),
 };
@@ -116,10 +122,14 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A tool's input is its deltas' JSON; where that is cut (`max_tokens` inside it) the raw text; without deltas as it began. */
+/**
+ * A tool's input is its deltas' JSON; where that is cut (`max_tokens` inside it) the raw text; without deltas as it
+ * began. Citations that are null are left out: there are clients that refuse them.
+ */
 function closeBlock({ block, json }: OpenBlock): ContentBlock {
   const copy = { ...block };
   if (json) copy['input'] = parseInput(json);
+  if (copy['citations'] === null) delete copy['citations'];
   return copy as unknown as ContentBlock; // grown from one
 }
 
@@ -131,13 +141,9 @@ function parseInput(json: string): unknown {
   }
 }
 
-/** Each field of the last report that has it; an explicit zero counts. */
-export function mergeUsage(first: Usage, last: Usage | undefined): Usage {
-  return { ...first, ...last };
-}
-
-function interrupted(): GatewayError {
-  return new GatewayError('upstream_interrupted', 'The upstream ended its answer before it was complete.', {
-    failure: { kind: 'interrupted' },
-  });
+/** Each field of the last report that has it; an explicit zero counts, null does not. */
+export function mergeUsage(first: Usage | undefined, last: Usage | undefined): Usage {
+  const known = first ?? {};
+  const reported = Object.entries(last ?? {}).filter(([field, value]) => value !== null || !(field in known));
+  return { ...known, ...Object.fromEntries(reported) };
 }

@@ -55,6 +55,13 @@ export interface Metrics {
   histogram(name: string, help: string, labels: readonly string[], buckets: readonly number[]): Histogram;
 }
 
+/** What the health routes tell of this pipeline's limits; the stage that keeps a limit says it. */
+export interface Limits {
+  readonly max_body_bytes?: number;
+  readonly max_tokens?: number;
+  readonly cache_ttl_seconds?: number;
+}
+
 /** All that a plugin may reach. One for each stage: what it registers ends with its pipeline. */
 export interface Host {
   readonly log: Logger;
@@ -66,6 +73,8 @@ export interface Host {
   readonly metrics: Metrics;
   /** Ways to pick a slot, by name; a stage above slot-pick may register one. */
   readonly policies: { get(name: string): PickPolicy; register(name: string, make: () => PickPolicy): void };
+  /** Tells callers of a limit that this stage keeps, on `/health`. */
+  announce(limits: Limits): void;
   /** Whose usage is not masked (config `officialClient`). */
   isOfficialClient(userAgent: string): boolean;
   /** Unix milliseconds. */

@@ -35,6 +35,7 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
       histogram: () => ({ observe: () => undefined }),
     },
     policies: fakePolicies(),
+    announce: () => undefined,
     isOfficialClient: () => false,
     now: () => Date.UTC(2026, 0, 1),
     onDispose: (dispose) => void disposers.push(dispose),

@@ -1,0 +1,66 @@
+import { Router } from '@koa/router';
+import type Koa from 'koa';
+import { GatewayError, type DiagnosisStep, type SlotStatus } from '../plugin/index.js';
+import { blankSecrets } from './blank-secrets.js';
+import { slotReport } from './slot-report.js';
+
+/** What an operator may ask of a running gateway. Those that take a slot's id may assume that it exists. */
+export interface Operations {
+  listSlots(): readonly SlotStatus[];
+  pause(id: string): void;
+  resume(id: string): void;
+  drain(id: string): void;
+  diagnose(id: string, signal: AbortSignal): Promise<readonly DiagnosisStep[]>;
+  /** Reads the config again. Gives what is wrong with it, a sentence each, and then the old one keeps running. */
+  reload(): Promise<readonly string[]>;
+  /** The stages as they run. */
+  describePipeline(): readonly object[];
+  /** The config as it was read. */
+  readonly configSource: unknown;
+}
+
+/** The longest that a diagnosis may take (contract §7 rule 1). */
+const diagnosisTimeoutMs = 10_000;
+
+/** `/admin/*`; `guard` lets only the master key through. */
+export function createAdminRouter(operations: Operations, guard: Koa.Middleware): Router {
+  const router = new Router({ prefix: '/admin' });
+  router.get('/slots', guard, (ctx) => {
+    ctx.body = { object: 'list', data: operations.listSlots().map(slotReport) };
+  });
+  for (const verb of ['pause', 'resume', 'drain'] as const) {
+    router.post(`/slots/:id/${verb}`, guard, (ctx) => {
+      const { id } = findSlot(operations, ctx.params['id']);
+      operations[verb](id);
+      ctx.body = slotReport(findSlot(operations, id));
+    });
+  }
+  router.post('/slots/:id/diagnose', guard, async (ctx) => {
+    const { id } = findSlot(operations, ctx.params['id']);
+    const steps = await operations.diagnose(id, AbortSignal.timeout(diagnosisTimeoutMs));
+    ctx.body = { slot: id, ok: steps.every(({ ok }) => ok), steps };
+  });
+  router.post('/reload', guard, async (ctx) => {
+    const problems = await operations.reload();
+    if (problems.length > 0) throw new GatewayError('invalid_request', refusal(problems));
+    ctx.body = { status: 'reloaded' };
+  });
+  router.get('/pipeline', guard, (ctx) => {
+    ctx.body = { object: 'list', data: operations.describePipeline() };
+  });
+  router.get('/config', guard, (ctx) => {
+    ctx.body = blankSecrets(operations.configSource);
+  });
+  return router;
+}
+
+function findSlot(operations: Operations, id: string | undefined): SlotStatus {
+  const slot = operations.listSlots().find((status) => status.id === id);
+  if (slot) return slot;
+  const known = operations.listSlots().map((status) => `"${status.id}"`);
+  throw new GatewayError('not_found', `There is no slot "${id}"; there are ${known.join(', ') || 'none'}.`);
+}
+
+function refusal(problems: readonly string[]): string {
+  return `The config was not taken; the old one keeps running.\n${problems.join('\n')}`;
+}

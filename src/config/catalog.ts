@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { CatalogModel } from '../plugin/index.js';
+import { checkSource } from './checked.js';
+import { locate, readSource, type Fault, type Path, type Source, type SourceProblem } from './document.js';
+import { CatalogSchema, type RawModel } from './schema.js';
+import type { Environment } from './substitute.js';
+
+/** The catalog that the package brings, for a config that names none. */
+export const defaultCatalog = fileURLToPath(new URL('../../config/models.yaml', import.meta.url));
+
+export interface Catalog {
+  readonly models: readonly CatalogModel[];
+  readonly problems: readonly SourceProblem[];
+}
+
+/** Reads the catalog that a config names (design §5); what cannot be read is a problem at the place that names it. */
+export function readCatalog(
+  config: Source,
+  name: string | undefined,
+  baseDir: string,
+  env: Environment,
+): Catalog {
+  const shown = name === undefined ? defaultCatalog : path.join(path.dirname(config.file), name);
+  const text = readText(name === undefined ? defaultCatalog : path.resolve(baseDir, name));
+  if (text !== undefined) return parseCatalog(readSource(text, shown, env));
+  const message = `names ${shown}, which cannot be read; leave it out for the catalog that gw2api brings`;
+  return { models: [], problems: [{ at: config.positionOf(['models']), path: ['models'], message }] };
+}
+
+/** The one failure that has a cure in the config is that the file is not there or not ours to read. */
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function parseCatalog(source: Source): Catalog {
+  const { value, problems, isSound } = checkSource(source, CatalogSchema);
+  const wrong = [...source.problems, ...problems];
+  if (!isSound([])) return { models: [], problems: wrong };
+  const { models } = value as { models: readonly RawModel[] }; // it is sound
+  const faults = [...duplicates(models, source), ...models.flatMap(dateFaults)];
+  return { models: models.map(toModel), problems: locate(faults, source) };
+}
+
+function toModel({ displayName, upstreamModel, created, ...raw }: RawModel): CatalogModel {
+  return {
+    ...raw,
+    displayName: displayName ?? raw.id,
+    upstreamModel: upstreamModel ?? raw.id,
+    created: Date.parse(created) / 1000,
+  };
+}
+
+/** An id or alias names one model. */
+function duplicates(models: readonly RawModel[], source: Source): readonly Fault[] {
+  const first = new Map<string, Path>();
+  const names = models.flatMap(({ id, aliases }, at) => [
+    { name: id, path: ['models', at, 'id'] },
+    ...aliases.map((name, index) => ({ name, path: ['models', at, 'aliases', index] })),
+  ]);
+  return names.flatMap(({ name, path }) => {
+    const taken = first.get(name);
+    if (!taken) first.set(name, path);
+    return taken
+      ? [{ path, message: `"${name}" names a model at line ${source.positionOf(taken).line} already` }]
+      : [];
+  });
+}
+
+function dateFaults({ created }: RawModel, index: number): readonly Fault[] {
+  const isDate = /^\d{4}-\d\d-\d\d$/.test(created) && !Number.isNaN(Date.parse(created));
+  const message = `must be a date such as 2026-01-01, not "${created}"`;
+  return isDate ? [] : [{ path: ['models', index, 'created'], message }];
+}

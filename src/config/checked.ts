@@ -1,0 +1,54 @@
+import { compileCheck, type Mismatch } from '../plugin/index.js';
+import type { Path, Source, SourceProblem } from './document.js';
+import { typed } from './substitute.js';
+
+/** A source against its schema. */
+export interface Checked {
+  /** A copy with the defaults filled in; of the schema's shape where `isSound([])`. */
+  readonly value: unknown;
+  readonly problems: readonly SourceProblem[];
+  /** Whether nothing is wrong at this place, within it or around it. */
+  readonly isSound: (path: Path) => boolean;
+}
+
+/** Checks a source, one problem a place; a place that the source has complained about is left alone. */
+export function checkSource(source: Source, schema: object): Checked {
+  const value = structuredClone(source.value);
+  const mismatches = source.isYaml ? compileCheck(schema, { useDefaults: true })(value) : [];
+  const told = new Set(source.problems.map(({ path }) => JSON.stringify(path)));
+  const problems = mismatches
+    .filter(({ path }) => !told.has(JSON.stringify(path)) && told.add(JSON.stringify(path)))
+    .map((mismatch) => ({
+      at: source.positionOf(mismatch.path),
+      path: mismatch.path,
+      message: explain(mismatch, source.value),
+    }));
+  const wrong = [...source.problems, ...problems];
+  const isSound = (place: Path) => !wrong.some(({ path }) => isWithin(path, place) || isWithin(place, path));
+  return { value, problems, isSound };
+}
+
+/** A mismatch in words, with the cure where quotes are what is wrong. `root` is what was checked. */
+export function explain({ path, message, types = [] }: Mismatch, root: unknown): string {
+  const found = valueAt(root, path);
+  if (types.includes('string') && ['number', 'boolean'].includes(typeof found))
+    return `${message}; write it in quotes`;
+  if (path.length === 2 && path[0] === 'pipeline' && typeof found === 'string')
+    return `${message}; write \`- use: ${found}\``;
+  const unquoted = typeof found === 'string' ? typeof typed(found) : 'undefined';
+  if (types.some((type) => (type === 'integer' ? 'number' : type) === unquoted) && unquoted !== 'string')
+    return `${message}; write it without quotes`;
+  return message;
+}
+
+function isWithin(path: Path, enclosing: Path): boolean {
+  return enclosing.every((key, at) => path[at] === key);
+}
+
+function valueAt(root: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined, // any object has keys
+    root,
+  );
+}

@@ -1,0 +1,193 @@
+import {
+  LineCounter,
+  Scalar,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  parseDocument,
+  type Document,
+  type Node,
+  type Pair,
+  type YAMLError,
+  type YAMLMap,
+} from 'yaml';
+import type { Position, Problem } from './config.js';
+import { substitute, typed, type Environment } from './substitute.js';
+
+/** Keys and indices from the root of a file. */
+export type Path = readonly (string | number)[];
+
+/** A YAML file as plain values, with the place of each. */
+export interface Source {
+  readonly file: string;
+  /** After substitution; keys with nothing behind them are left out. */
+  readonly value: unknown;
+  readonly problems: readonly SourceProblem[];
+  /** False where the text is no YAML: there is one problem then, and no value. */
+  readonly isYaml: boolean;
+  /** Where a key or a list item is written; the nearest enclosing one where it is absent. */
+  positionOf(path: Path): Position;
+}
+
+/** Something wrong within a source. */
+export interface Fault {
+  readonly path: Path;
+  readonly message: string;
+}
+
+export interface SourceProblem extends Fault {
+  readonly at: Position;
+}
+
+/** Reads YAML 1.2 with anchors and merge keys, and puts the environment into it. Never throws: it says what is wrong. */
+export function readSource(text: string, file: string, env: Environment): Source {
+  return new Reader(text, file, env).read();
+}
+
+/** `pipeline[3].with.cap`. */
+export function writePath(path: Path): string {
+  return path.map((key, at) => (typeof key === 'number' ? `[${key}]` : at === 0 ? key : `.${key}`)).join('');
+}
+
+/** Faults with their places. */
+export function locate(faults: readonly Fault[], source: Source): readonly SourceProblem[] {
+  return faults.map(({ path, message }) => ({ at: source.positionOf(path), path, message }));
+}
+
+/** A problem of a source as everybody else sees it. */
+export function toProblem({ at, path, message }: SourceProblem): Problem {
+  return { at, path: writePath(path), message };
+}
+
+/** Walks one document once, and keeps what it sees. */
+class Reader {
+  readonly #text: string;
+  readonly #file: string;
+  readonly #env: Environment;
+  readonly #problems: SourceProblem[] = [];
+  readonly #lines = new LineCounter();
+  readonly #document: Document;
+  readonly #positions = new Map<string, Position>();
+  readonly #entered = new Set<Node>();
+
+  constructor(text: string, file: string, env: Environment) {
+    this.#text = text;
+    this.#file = file;
+    this.#env = env;
+    const lineCounter = this.#lines;
+    this.#document = parseDocument(text, {
+      lineCounter,
+      prettyErrors: false,
+      merge: true,
+      uniqueKeys: false,
+    });
+  }
+
+  read(): Source {
+    const { errors, warnings, contents } = this.#document;
+    const [fault] = [...errors, ...warnings]; // what follows the first is mostly its echo
+    if (fault) this.#problems.push({ at: this.#at(fault.pos[0]), path: [], message: this.#explain(fault) });
+    const value = fault || !contents ? {} : this.#read(contents, []);
+    const positionOf = (path: Path) => this.#positionOf(path);
+    return { file: this.#file, value: value ?? {}, problems: this.#problems, isYaml: !fault, positionOf };
+  }
+
+  #explain({ message, pos }: YAMLError): string {
+    const isReference = this.#text.slice(pos[0] - 1, pos[0] + 1) === '${';
+    return `is not valid YAML here: ${message}${isReference ? '; within braces write "${NAME}" in quotes' : ''}`;
+  }
+
+  #positionOf(path: Path): Position {
+    const known = this.#positions.get(JSON.stringify(path));
+    if (known) return known;
+    return path.length === 0 ? this.#at(0) : this.#positionOf(path.slice(0, -1));
+  }
+
+  #read(node: Node | null, path: Path): unknown {
+    if (isAlias(node)) return this.#readTarget(node.resolve(this.#document), path);
+    if (isScalar(node)) return this.#scalar(node, path);
+    if (!node) return null;
+    this.#entered.add(node);
+    const value = isMap(node) ? Object.fromEntries(this.#entries(node, path)) : this.#items(node, path);
+    this.#entered.delete(node);
+    return value;
+  }
+
+  #readTarget(target: Node | undefined, path: Path): unknown {
+    if (!target) return this.#complain(path, 'names an anchor that is not set above it');
+    if (this.#entered.has(target)) return this.#complain(path, 'contains itself');
+    return this.#read(target, path);
+  }
+
+  #readAt(place: Node | null, node: Node | null, path: Path): unknown {
+    if (place?.range) this.#positions.set(JSON.stringify(path), this.#at(place.range[0]));
+    return this.#read(node, path);
+  }
+
+  #items(node: Node, path: Path): unknown {
+    return isSeq<Node>(node) ? node.items.map((item, at) => this.#readAt(item, item, [...path, at])) : null;
+  }
+
+  /** Merged keys come first, so that the map's own ones replace them. */
+  #entries(map: YAMLMap, path: Path): [string, unknown][] {
+    const pairs = map.items as Pair<Node, Node | null>[]; // a parsed map has nodes
+    const merged = pairs.filter(({ key }) => isMergeKey(key));
+    const own = pairs.filter(({ key }) => !isMergeKey(key));
+    const seen = new Map<string, Node>();
+    return [
+      ...merged.flatMap(({ value }) => this.#mergeEntries(value, path)),
+      ...own.flatMap(({ key, value }) => this.#entry(key, value, path, seen)),
+    ];
+  }
+
+  #mergeEntries(value: Node | null, path: Path): [string, unknown][] {
+    const sources = isSeq<Node>(value) ? value.items.toReversed() : [value];
+    return sources.flatMap((source) => {
+      const merged = this.#read(source, path);
+      return typeof merged === 'object' && merged !== null ? Object.entries(merged) : [];
+    });
+  }
+
+  /** None for a key with nothing behind it: that is as if it were not written. */
+  #entry(key: Node, node: Node | null, path: Path, seen: Map<string, Node>): [string, unknown][] {
+    const name = isScalar(key) ? String(key.value) : key.toString();
+    this.#checkUnique(name, key, seen, path);
+    const value = this.#readAt(key, node, [...path, name]);
+    return value === null ? [] : [[name, value]];
+  }
+
+  #checkUnique(name: string, key: Node, seen: Map<string, Node>, path: Path): void {
+    const first = seen.get(name);
+    if (first) {
+      const { line } = this.#at(first.range?.[0] ?? 0);
+      const message = `is written twice, first at line ${line}; keep one of them`;
+      this.#complain([...path, name], message, this.#at(key.range?.[0] ?? 0));
+    }
+    seen.set(name, first ?? key);
+  }
+
+  #scalar(scalar: Scalar, path: Path): unknown {
+    if (typeof scalar.value !== 'string') return scalar.value;
+    const { text, unset } = substitute(scalar.value, this.#env);
+    for (const name of unset) this.#complain(path, unsetMessage(name));
+    return scalar.type === Scalar.PLAIN && text !== scalar.value ? typed(text) : text;
+  }
+
+  #complain(path: Path, message: string, at = this.#positionOf(path)): undefined {
+    this.#problems.push({ at, path, message });
+  }
+
+  #at(offset: number): Position {
+    const { line, col } = this.#lines.linePos(offset);
+    return { file: this.#file, line: Math.max(line, 1), column: Math.max(col, 1) };
+  }
+}
+
+function isMergeKey(key: Node): boolean {
+  return isScalar(key) && key.type === Scalar.PLAIN && key.source === '<<';
+}
+
+function unsetMessage(name: string): string {
+  return `the environment variable ${name} is not set; set it, or write \${${name}:-default}`;
+}

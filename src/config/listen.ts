@@ -1,0 +1,28 @@
+import { durationMs } from '../plugin/index.js';
+import type { Config } from './config.js';
+import type { Fault } from './document.js';
+import type { RawConfig } from './schema.js';
+import type { Environment } from './substitute.js';
+
+/** `listen:`, over which PORT and HOST of the environment win. */
+export function toListen(raw: RawConfig['listen'], { HOST, PORT }: Environment): Config['listen'] {
+  return {
+    host: HOST || raw.host,
+    port: PORT ? Number(PORT) : raw.port,
+    trustProxy: raw.trustProxy,
+    shutdownTimeoutMs: durationMs(raw.shutdownTimeout),
+  };
+}
+
+/** What no schema can say about `listen:`. */
+export function listenFaults({ workers }: RawConfig['listen']): readonly Fault[] {
+  const message = 'must be 1: this version is one process; for more cores run several of them';
+  return workers === 1 ? [] : [{ path: ['listen', 'workers'], message }];
+}
+
+/** PORT stands for `listen.port`. */
+export function portFaults({ PORT }: Environment): readonly Fault[] {
+  if (!PORT || (/^\d+$/.test(PORT) && Number(PORT) <= 65_535)) return [];
+  const message = `the environment variable PORT, which wins over it, must be a port from 0 to 65535, not "${PORT}"`;
+  return [{ path: ['listen', 'port'], message }];
+}

@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { readCatalog } from './catalog.js';
+import { checkSource } from './checked.js';
+import { ConfigError, type Config, type Problem, type StageConfig, type When } from './config.js';
+import { readSource, toProblem, writePath, type Path, type Source } from './document.js';
+import { toListen } from './listen.js';
+import { ruleProblems } from './rules.js';
+import { ConfigSchema, type RawConfig, type RawStage } from './schema.js';
+import { toSlot } from './slots.js';
+import type { Environment } from './substitute.js';
+
+export interface ConfigInput {
+  /** YAML. */
+  readonly text: string;
+  /** Its name in messages. */
+  readonly file: string;
+  readonly env: Environment;
+  /** Where relative paths start; by default the folder of `file`. */
+  readonly baseDir?: string;
+}
+
+/** What could be read of a config. */
+export interface ConfigReading {
+  /** Undefined where there is a problem. */
+  readonly config: Config | undefined;
+  /** The pipeline, also where something else is wrong, so that its own problems can be told with the others. */
+  readonly pipeline: readonly StageConfig[];
+  /** Absolute; where relative paths start. */
+  readonly baseDir: string;
+  readonly problems: readonly Problem[];
+}
+
+/** A checked config from YAML text (design §5). Throws a ConfigError with all problems at once. */
+export function loadConfig(input: ConfigInput): Config {
+  const { config, problems } = readConfig(input);
+  if (!config) throw new ConfigError(problems);
+  return config;
+}
+
+/** A checked config from a file. Throws a ConfigError, also where the file cannot be read. */
+export async function loadConfigFile(file: string, env: Environment): Promise<Config> {
+  return loadConfig(await readConfigFile(file, env));
+}
+
+/** The input for `loadConfig` and `readConfig`. Throws a ConfigError where the file cannot be read. */
+export async function readConfigFile(file: string, env: Environment): Promise<ConfigInput> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === 'ENOENT' ? 'there is no such file' : `cannot be read (${error.code})`;
+    const message = `${why}; name another by --config FILE or GW_CONFIG`;
+    throw new ConfigError([{ at: { file, line: 1, column: 1 }, path: '', message }]);
+  });
+  return { text, file, env };
+}
+
+/** Reads and checks a config as far as it goes. Never throws for what is written in it. */
+export function readConfig(input: ConfigInput): ConfigReading {
+  const { text, file, env, baseDir = path.dirname(path.resolve(file)) } = input;
+  const source = withoutSwitchedOff(readSource(text, file, env));
+  const checked = checkSource(source, ConfigSchema);
+  const { isSound } = checked;
+  const raw = checked.value as RawConfig; // as far as `isSound` says, which is asked before a part is used
+  const dir = path.resolve(baseDir);
+  const catalog = isSound(['models'])
+    ? readCatalog(source, raw.models, dir, env)
+    : { models: [], problems: [] };
+  const faults = [...checked.problems, ...ruleProblems(raw, source, env, checked), ...catalog.problems];
+  const pipeline = isSound(['pipeline']) ? raw.pipeline.map((stage, at) => toStage(stage, at, source)) : [];
+  const all = [...source.problems, ...faults].map(toProblem);
+  if (all.length > 0) return { config: undefined, pipeline, baseDir: dir, problems: all };
+  const config: Config = {
+    file,
+    baseDir: dir,
+    listen: toListen(raw.listen, env),
+    pipeline,
+    slots: raw.slots.map((slot, at) => toSlot(slot, at, source)),
+    models: catalog.models,
+    store: 'memory',
+    live: 'memory',
+    officialClient: raw.officialClient,
+    source: source.value,
+  };
+  return { config, pipeline, baseDir: dir, problems: [] };
+}
+
+/** A stage that is switched off may name variables that are not set. */
+function withoutSwitchedOff(source: Source): Source {
+  const { pipeline } = source.value as { pipeline?: unknown }; // any value has properties, perhaps undefined
+  const isOff = ([key, at]: Path) =>
+    key === 'pipeline' &&
+    typeof at === 'number' &&
+    Array.isArray(pipeline) &&
+    pipeline[at]?.enabled === false;
+  return { ...source, problems: source.problems.filter(({ path }) => !isOff(path)) };
+}
+
+function toStage(raw: RawStage, index: number, source: Source): StageConfig {
+  const place = ['pipeline', index];
+  return {
+    use: raw.use,
+    enabled: raw.enabled,
+    with: raw.with,
+    when: raw.when && toWhen(raw.when),
+    path: writePath(place),
+    at: source.positionOf(place),
+    positionOf: (path) => source.positionOf([...place, ...path]),
+  };
+}
+
+function toWhen({ format, model, operation, caller }: NonNullable<RawStage['when']>): When {
+  return {
+    ...(format && { format: [format].flat() }),
+    ...(model && { model: [model].flat() }),
+    ...(operation && { operation: [operation].flat() }),
+    ...(caller && { caller: [caller].flat() }),
+  };
+}

@@ -1,0 +1,44 @@
+import type { Checked } from './checked.js';
+import { locate, type Fault, type Source, type SourceProblem } from './document.js';
+import { listenFaults, portFaults } from './listen.js';
+import type { RawConfig, RawSlot } from './schema.js';
+import { duplicateSlots, slotFaults } from './slots.js';
+import type { Environment } from './substitute.js';
+
+/** What no schema can say, asked of the parts that have passed theirs. */
+export function ruleProblems(
+  raw: RawConfig,
+  source: Source,
+  env: Environment,
+  { isSound }: Checked,
+): readonly SourceProblem[] {
+  const slots: readonly (RawSlot | null)[] = Array.isArray(raw.slots) ? raw.slots : [];
+  const sections: readonly (readonly Fault[])[] = [
+    portFaults(env),
+    isSound(['listen']) ? listenFaults(raw.listen) : [],
+    isSound(['store']) ? memoryOnly('store', raw.store) : [],
+    isSound(['live']) ? memoryOnly('live', raw.live) : [],
+    isSound(['officialClient']) ? patternFaults(raw.officialClient) : [],
+    slots.flatMap((slot, at) => (slot && isSound(['slots', at]) ? slotFaults(slot, at) : [])),
+    duplicateSlots(
+      slots.map((slot) => slot?.id),
+      source,
+    ),
+  ];
+  return locate(sections.flat(), source);
+}
+
+/** The address of a database may hold a password, so the message does not repeat it. */
+function memoryOnly(key: 'store' | 'live', value: string): readonly Fault[] {
+  const message = 'must be "memory": this version keeps its state nowhere else';
+  return value === 'memory' ? [] : [{ path: [key], message }];
+}
+
+function patternFaults({ userAgent }: RawConfig['officialClient']): readonly Fault[] {
+  try {
+    return RegExp(userAgent) && [];
+  } catch (error) {
+    const message = `must be a regular expression: ${error instanceof Error ? error.message : String(error)}`;
+    return [{ path: ['officialClient', 'userAgent'], message }];
+  }
+}

@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { appendFile, chmod, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface MasterKey {
+  readonly masterKey: string;
+  /** Made just now, because there was none. */
+  readonly isNew: boolean;
+  /** Where a new one was written; undefined where nothing could be written, so that it is gone with the process. */
+  readonly file?: string;
+}
+
+/** `GW2API_API_KEY`, or a new key, which is added to `.env` in `cwd` (mode 0600) where that can be written. */
+export async function ensureMasterKey(
+  cwd: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<MasterKey> {
+  const given = env['GW2API_API_KEY'];
+  if (given) return { masterKey: given, isNew: false };
+  const masterKey = `gw-master-${randomBytes(24).toString('base64url')}`;
+  const file = join(cwd, '.env');
+  const isKept = await addLine(file, `GW2API_API_KEY=${masterKey}`);
+  return { masterKey, isNew: true, ...(isKept && { file }) };
+}
+
+async function addLine(file: string, line: string): Promise<boolean> {
+  try {
+    const before = await readFile(file, 'utf8').catch(() => '');
+    const separator = before === '' || before.endsWith('\n') ? '' : '\n';
+    await appendFile(file, `${separator}${line}\n`, { mode: 0o600 });
+    await chmod(file, 0o600);
+    return true;
+  } catch {
+    return false; // a read-only place: the key holds for this process, and `welcome` says so
+  }
+}
+
+/** What the first start prints, once: the key and a request in each format, ready to paste. */
+export function welcome(url: string, { masterKey, file }: MasterKey, model: string): string {
+  const base = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//127.0.0.1:');
+  const kept = file ? `written to ${file}` : 'NOT kept, for .env cannot be written here: set GW2API_API_KEY';
+  const curls = requests(model).map(
+    ([path, body]) =>
+      `curl ${base}${path} -H 'authorization: Bearer ${masterKey}' -H 'content-type: application/json' -d '${JSON.stringify(body)}'`,
+  );
+  return `\nMaster key: ${masterKey}\n(shown once; ${kept})\n\nTry it, one line a format:\n\n${curls.join('\n\n')}\n\n`;
+}
+
+function requests(model: string): readonly (readonly [path: string, body: object])[] {
+  const messages = [{ role: 'user', content: 'Hello!' }];
+  return [
+    ['/v1/messages', { model, max_tokens: 256, messages }],
+    ['/v1/chat/completions', { model, messages, stream: true }],
+    ['/v1/responses', { model, input: 'Hello!' }],
+    ['/v1/completions', { model, prompt: 'Hello!' }],
+  ];
+}

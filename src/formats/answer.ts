@@ -1,0 +1,142 @@
+import {
+  type ContentBlock,
+  type ContentBlockDeltaEvent,
+  type ContentBlockStartEvent,
+  dispatch,
+  type DispatchTable,
+  errorFromEvent,
+  mergeUsage,
+  type MessageDeltaEvent,
+  type MessagesResponse,
+  type MessagesStreamEvent,
+  type ModelEvent,
+  type StopReason,
+  type Usage,
+} from '../plugin/index.js';
+import { type Block, OpenBlock, type Part } from './block.js';
+import type { EventReader } from './relay.js';
+
+/** For each type of block that the dialect shows, what becomes of one; the others are invisible. */
+export type PartTable<Writer> = {
+  readonly [Type in ContentBlock['type']]?: (
+    block: Block<Extract<ContentBlock, { readonly type: Type }>>,
+    writer: Writer,
+  ) => Part | undefined;
+};
+
+/** How an answer ended. */
+export interface Ending {
+  readonly stopReason: StopReason | null;
+  readonly usage: Usage;
+}
+
+/** One answer in some dialect. */
+export interface AnswerWriter {
+  start(message: MessagesResponse): void;
+  end(ending: Ending): void;
+}
+
+/**
+ * Reads the events of one answer and tells a dialect what they say, block by block. It is here that the ways of real
+ * streams end: blocks that are complete when they begin or are never closed, a message that arrives whole in its start
+ * event, a second start, characters cut in half.
+ */
+export class AnswerReader implements EventReader {
+  readonly #makePart: (block: Block) => Part | undefined;
+  readonly #writer: AnswerWriter;
+  readonly #open = new Map<number, OpenBlock>();
+  #ending: Ending | undefined;
+  #isComplete = false;
+
+  constructor(makePart: (block: Block) => Part | undefined, writer: AnswerWriter) {
+    this.#makePart = makePart;
+    this.#writer = writer;
+  }
+
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** Types that say nothing to a translation are never parsed. Throws what an `error` event says. */
+  add(event: ModelEvent): void {
+    if (this.#isComplete || !Object.hasOwn(handlers, event.type)) return;
+    dispatch(handlers, event.json, this);
+  }
+
+  /** @internal */
+  start(message: MessagesResponse): void {
+    if (this.#ending) return;
+    this.#ending = { stopReason: message.stop_reason, usage: mergeUsage(message.usage, undefined) };
+    this.#writer.start(message);
+    for (const start of message.content) this.#begin(start).close(false);
+  }
+
+  /** @internal */
+  openBlock({ index, content_block: start }: ContentBlockStartEvent): void {
+    if (!this.#ending) return;
+    this.#open.get(index)?.close(true);
+    this.#open.delete(index); // so that the order stays that of the beginnings
+    this.#open.set(index, this.#begin(start));
+  }
+
+  /** @internal */
+  extendBlock({ index, delta }: ContentBlockDeltaEvent): void {
+    this.#open.get(index)?.extend(delta);
+  }
+
+  /** @internal */
+  closeBlock(index: number): void {
+    this.#open.get(index)?.close(false);
+    this.#open.delete(index);
+  }
+
+  /** @internal */
+  finish({ delta, usage }: MessageDeltaEvent): void {
+    if (!this.#ending) return;
+    this.#ending = {
+      stopReason: delta.stop_reason ?? this.#ending.stopReason,
+      usage: mergeUsage(this.#ending.usage, usage),
+    };
+  }
+
+  /** @internal */
+  stop(): void {
+    if (!this.#ending) return;
+    const isCut = this.#ending.stopReason !== 'tool_use'; // then a call is complete, closed or not
+    for (const block of this.#open.values()) block.close(isCut);
+    this.#isComplete = true;
+    this.#writer.end(this.#ending);
+  }
+
+  #begin(start: ContentBlock): OpenBlock {
+    const block = new OpenBlock(start);
+    block.begin(this.#makePart(block));
+    return block;
+  }
+}
+
+/** Looks up what a dialect makes of a block. */
+export function partMaker<Writer>(
+  table: PartTable<Writer>,
+  writer: Writer,
+): (block: Block) => Part | undefined {
+  return (block) => {
+    const { type } = block.start;
+    if (!Object.hasOwn(table, type)) return undefined;
+    // The entry of this type takes exactly a block of it, which TypeScript cannot correlate.
+    const make = table[type] as ((block: Block, writer: Writer) => Part | undefined) | undefined;
+    return make?.(block, writer);
+  };
+}
+
+const handlers: Partial<DispatchTable<MessagesStreamEvent, AnswerReader, void>> = {
+  message_start: (event, reader) => reader.start(event.message),
+  content_block_start: (event, reader) => reader.openBlock(event),
+  content_block_delta: (event, reader) => reader.extendBlock(event),
+  content_block_stop: (event, reader) => reader.closeBlock(event.index),
+  message_delta: (event, reader) => reader.finish(event),
+  message_stop: (_, reader) => reader.stop(),
+  error: (event) => {
+    throw errorFromEvent(event);
+  },
+};

@@ -1,0 +1,74 @@
+import type { CatalogModel, MessagesRequest } from '../plugin/index.js';
+import { invalidField, present } from './body.js';
+import { latestMarkers } from './cache-markers.js';
+import type { Dropped } from './dropped.js';
+import { settleOutput, type OutputWish } from './output-format.js';
+import { settleSampling, type SamplingWish } from './sampling.js';
+import { planThinking, type ThinkingPlan, type ThinkingWish } from './thinking.js';
+import { isForced, settleTools, type ToolWish } from './tool-choice.js';
+import type { Transcript } from './transcript.js';
+
+/** What a caller of a translated format asks for, in words that the formats share. */
+export interface Wishes {
+  readonly model: string;
+  readonly transcript: Transcript;
+  readonly maxTokens?: number | null | undefined;
+  readonly stop?: string | readonly string[] | null | undefined;
+  readonly sampling: SamplingWish;
+  readonly tools?: Omit<ToolWish, 'called'>;
+  readonly thinking?: ThinkingWish;
+  readonly output?: OutputWish | undefined;
+  readonly user?: string | null | undefined;
+  /** The field that holds the conversation, for the message where there is none. */
+  readonly conversationPath: string;
+}
+
+/** The Messages request that says the same; what cannot be said is reported. */
+export function assemble(wishes: Wishes, model: CatalogModel | undefined, dropped: Dropped): MessagesRequest {
+  const { transcript, conversationPath } = wishes;
+  const { messages } = transcript;
+  if (messages.length === 0)
+    throw invalidField(conversationPath, 'must hold a user or assistant message that is not empty');
+  const tools = settleTools(
+    { ...wishes.tools, tools: wishes.tools?.tools ?? [], called: transcript.calledTools },
+    dropped,
+  );
+  const isForcedUpstream = isForced(tools.tool_choice) && model?.forcedToolChoice !== false;
+  const maxTokens = wishes.maxTokens ?? undefined;
+  const plan = wishes.thinking
+    ? planThinking(wishes.thinking, { model, maxTokens, isForced: isForcedUpstream, messages }, dropped)
+    : {};
+  const { format, instruction } = settleOutput(wishes.output, dropped);
+  const system = [...transcript.system, ...(instruction ? [instruction] : [])];
+  return latestMarkers({
+    model: wishes.model,
+    ...present({ max_tokens: maxTokens }),
+    ...(system.length > 0 && { system }),
+    messages,
+    ...tools,
+    ...settleSampling(wishes.sampling, { model, isThinking: isThinking(plan) }, dropped),
+    ...stopSequences(wishes.stop, dropped),
+    ...thinkingFields(plan, format),
+    ...(wishes.user && { metadata: { user_id: wishes.user } }),
+  });
+}
+
+function isThinking({ thinking }: ThinkingPlan): boolean {
+  return thinking !== undefined && thinking.type !== 'disabled';
+}
+
+function thinkingFields(
+  { thinking, effort }: ThinkingPlan,
+  format: ReturnType<typeof settleOutput>['format'],
+): Pick<MessagesRequest, 'thinking' | 'output_config'> {
+  const output_config = present({ effort, format });
+  return { ...present({ thinking }), ...(Object.keys(output_config).length > 0 && { output_config }) };
+}
+
+/** The upstream refuses stop sequences of nothing but white space. */
+function stopSequences(stop: Wishes['stop'], dropped: Dropped): Pick<MessagesRequest, 'stop_sequences'> {
+  const all = [stop ?? []].flat();
+  const stop_sequences = all.filter((text) => text.trim() !== '');
+  if (stop_sequences.length < all.length) dropped.add('stop');
+  return stop_sequences.length > 0 ? { stop_sequences } : {};
+}

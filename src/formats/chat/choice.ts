@@ -1,0 +1,117 @@
+import type { MessagesResponse, ToolUseBlock } from '../../plugin/index.js';
+import type { AnswerWriter, Ending, PartTable } from '../answer.js';
+import type { Block, Part } from '../block.js';
+import type { ChunkRequest } from '../chunk-stream.js';
+import { type UrlCitation, urlCitations } from '../citations.js';
+import { finishReason } from '../finish-reason.js';
+import { type CallerTools, callerTool, customInput } from '../tools.js';
+import type { Annotation, ChatDelta, ChatSink, ReasoningDetail } from './delta.js';
+
+/** What the caller asked that shapes the answer. */
+export interface ChatRequest extends ChunkRequest {
+  /** How many choices. */
+  readonly n: number;
+  /** The caller knows `function_call`, not `tool_calls`. */
+  readonly isLegacy: boolean;
+  readonly tools: CallerTools;
+}
+
+/** One answer as the deltas of one choice. */
+export class ChatChoice implements AnswerWriter {
+  readonly #index: number;
+  readonly #request: ChatRequest;
+  readonly #sink: ChatSink;
+  #length = 0;
+  #calls = 0;
+  #details = 0;
+  #citations: readonly UrlCitation[] = [];
+
+  constructor(index: number, request: ChatRequest, sink: ChatSink) {
+    this.#index = index;
+    this.#request = request;
+    this.#sink = sink;
+  }
+
+  start(message: MessagesResponse): void {
+    this.#sink.start(message);
+    this.delta({ role: 'assistant', content: '' });
+  }
+
+  /** All annotations go in one delta: the clients' libraries cannot add to a list without indices. */
+  end(ending: Ending): void {
+    if (this.#citations.length > 0) this.delta({ annotations: this.#citations.map(annotation) });
+    const reason = finishReason(ending.stopReason);
+    const isLegacyCall = reason === 'tool_calls' && this.#request.isLegacy;
+    this.#sink.delta(this.#index, {}, isLegacyCall ? 'function_call' : reason);
+    this.#sink.end(ending);
+  }
+
+  delta(delta: ChatDelta): void {
+    this.#sink.delta(this.#index, delta, null);
+  }
+
+  text(block: Block): Part {
+    const start = this.#length;
+    return {
+      write: (content) => {
+        this.#length += content.length;
+        this.delta({ content });
+      },
+      close: () => {
+        if (block.citations.length === 0) return;
+        this.#citations = [...this.#citations, ...urlCitations(block.citations, start, this.#length)];
+      },
+    };
+  }
+
+  reasoningDetail(detail: ReasoningDetail): void {
+    this.delta({ reasoning_details: [{ ...detail, index: this.#details }] });
+    this.#details += 1;
+  }
+
+  /** A legacy caller can be told of one call only. */
+  tool(block: Block<ToolUseBlock>): Part | undefined {
+    const index = this.#calls;
+    this.#calls += 1;
+    const { kind, name } = callerTool(this.#request.tools, block.start.name);
+    if (this.#request.isLegacy) return index === 0 ? this.#functionCall(name) : undefined;
+    return kind === 'custom'
+      ? this.#customCall(index, name, block)
+      : this.#toolCall(index, name, block.start.id);
+  }
+
+  #functionCall(name: string): Part {
+    this.delta({ function_call: { name, arguments: '' } });
+    return { write: (json) => this.delta({ function_call: { arguments: json } }) };
+  }
+
+  #toolCall(index: number, name: string, id: string): Part {
+    this.delta({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] });
+    return { write: (json) => this.delta({ tool_calls: [{ index, function: { arguments: json } }] }) };
+  }
+
+  #customCall(index: number, name: string, block: Block<ToolUseBlock>): Part {
+    this.delta({ tool_calls: [{ index, id: block.start.id, type: 'custom', custom: { name, input: '' } }] });
+    return {
+      close: () => this.delta({ tool_calls: [{ index, custom: { input: customInput(block.text) } }] }),
+    };
+  }
+}
+
+/** What a choice shows of an answer; server tools stay invisible. */
+export const chatParts: PartTable<ChatChoice> = {
+  text: (block, choice) => choice.text(block),
+  thinking: (block, choice) => ({
+    write: (text) => choice.delta({ reasoning_content: text }),
+    close: () =>
+      choice.reasoningDetail({ type: 'reasoning.text', text: block.text, signature: block.signature }),
+  }),
+  redacted_thinking: ({ start }, choice) => ({
+    close: () => choice.reasoningDetail({ type: 'reasoning.encrypted', data: start.data }),
+  }),
+  tool_use: (block, choice) => choice.tool(block),
+};
+
+function annotation(citation: UrlCitation): Annotation {
+  return { type: 'url_citation', url_citation: citation };
+}

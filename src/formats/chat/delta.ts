@@ -1,0 +1,50 @@
+import type { MessagesResponse } from '../../plugin/index.js';
+import type { Ending } from '../answer.js';
+import type { UrlCitation } from '../citations.js';
+import type { FinishReason } from '../finish-reason.js';
+
+export interface FunctionDelta {
+  readonly name?: string;
+  readonly arguments: string;
+}
+
+export interface ToolCallDelta {
+  readonly index: number;
+  readonly id?: string;
+  readonly type?: 'function' | 'custom';
+  readonly function?: FunctionDelta;
+  readonly custom?: { readonly name?: string; readonly input: string };
+}
+
+/** A thinking block, such that it can be sent back. */
+export type ReasoningDetail =
+  | { readonly type: 'reasoning.text'; readonly text: string; readonly signature: string }
+  | { readonly type: 'reasoning.encrypted'; readonly data: string };
+
+/** `index` counts the details, for clients that merge lists by it. */
+export type IndexedDetail = ReasoningDetail & { readonly index: number };
+
+export interface Annotation {
+  readonly type: 'url_citation';
+  readonly url_citation: UrlCitation;
+}
+
+/** `choices[].delta` of a chunk. */
+export interface ChatDelta {
+  readonly role?: 'assistant';
+  readonly content?: string;
+  readonly reasoning_content?: string;
+  readonly reasoning_details?: readonly IndexedDetail[];
+  readonly tool_calls?: readonly ToolCallDelta[];
+  readonly function_call?: FunctionDelta;
+  readonly annotations?: readonly Annotation[];
+}
+
+export type ChatFinish = FinishReason | 'function_call';
+
+/** Where deltas go: into chunks, or into one message. */
+export interface ChatSink {
+  start(message: MessagesResponse): void;
+  delta(choice: number, delta: ChatDelta, finish: ChatFinish | null): void;
+  end(ending: Ending): void;
+}

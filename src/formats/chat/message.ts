@@ -1,0 +1,68 @@
+import type {
+  Annotation,
+  ChatDelta,
+  ChatFinish,
+  FunctionDelta,
+  IndexedDetail,
+  ToolCallDelta,
+} from './delta.js';
+
+/** Gathers the deltas of one choice into the message that they spell. */
+export class ChatMessage {
+  finishReason: ChatFinish | null = null;
+  #content = '';
+  #reasoning = '';
+  #details: IndexedDetail[] = [];
+  #calls: GrowingCall[] = [];
+  #functionCall: FunctionDelta | undefined;
+  #annotations: readonly Annotation[] = [];
+
+  add(delta: ChatDelta, finish: ChatFinish | null): void {
+    this.#content += delta.content ?? '';
+    this.#reasoning += delta.reasoning_content ?? '';
+    if (delta.reasoning_details) this.#details.push(...delta.reasoning_details);
+    for (const call of delta.tool_calls ?? []) (this.#calls[call.index] ??= new GrowingCall(call)).add(call);
+    if (delta.function_call) this.#functionCall = extendFunction(this.#functionCall, delta.function_call);
+    this.#annotations = delta.annotations ?? this.#annotations;
+    this.finishReason = finish ?? this.finishReason;
+  }
+
+  /** `choices[].message`; its content is null where there is nothing but calls. */
+  body(): object {
+    const hasCall = this.#calls.length > 0 || this.#functionCall !== undefined;
+    return {
+      role: 'assistant',
+      content: this.#content === '' && hasCall ? null : this.#content,
+      refusal: null,
+      ...(this.#reasoning === '' ? {} : { reasoning_content: this.#reasoning }),
+      ...(this.#details.length === 0 ? {} : { reasoning_details: this.#details }),
+      ...(this.#calls.length === 0 ? {} : { tool_calls: this.#calls.map((call) => call.body()) }),
+      ...(this.#functionCall === undefined ? {} : { function_call: this.#functionCall }),
+      annotations: this.#annotations,
+    };
+  }
+}
+
+class GrowingCall {
+  readonly #first: ToolCallDelta;
+  #text = '';
+
+  constructor(first: ToolCallDelta) {
+    this.#first = first;
+  }
+
+  add(delta: ToolCallDelta): void {
+    this.#text += delta.function?.arguments ?? delta.custom?.input ?? '';
+  }
+
+  body(): object {
+    const { id, type, function: called, custom } = this.#first;
+    return type === 'custom'
+      ? { id, type, custom: { name: custom?.name, input: this.#text } }
+      : { id, type, function: { name: called?.name, arguments: this.#text } };
+  }
+}
+
+function extendFunction(known: FunctionDelta | undefined, delta: FunctionDelta): FunctionDelta {
+  return { ...known, ...delta, arguments: (known?.arguments ?? '') + delta.arguments };
+}

@@ -1,0 +1,60 @@
+import type { MessagesResponse, ModelEvents, Usage } from '../../plugin/index.js';
+import type { Ending } from '../answer.js';
+import { AnswersReader } from '../answers.js';
+import { completionId } from '../completion-id.js';
+import { readAll } from '../relay.js';
+import { chatUsage } from '../usage.js';
+import { ChatChoice, chatParts, type ChatRequest } from './choice.js';
+import type { ChatDelta, ChatFinish, ChatSink } from './delta.js';
+import { ChatMessage } from './message.js';
+
+/** The whole chat completion: the fold of what would have been its chunks. */
+export async function chatReply(events: ModelEvents, request: ChatRequest): Promise<object> {
+  const reply = new ChatReply(request);
+  await readAll(
+    events,
+    new AnswersReader(request.n, chatParts, (index) => new ChatChoice(index, request, reply)),
+  );
+  return reply.body();
+}
+
+class ChatReply implements ChatSink {
+  readonly #request: ChatRequest;
+  readonly #messages: readonly ChatMessage[];
+  readonly #usages: Usage[] = [];
+  #id = '';
+
+  constructor(request: ChatRequest) {
+    this.#request = request;
+    this.#messages = Array.from({ length: request.n }, () => new ChatMessage());
+  }
+
+  start(message: MessagesResponse): void {
+    this.#id ||= completionId('chatcmpl', message);
+  }
+
+  delta(choice: number, delta: ChatDelta, finish: ChatFinish | null): void {
+    this.#messages[choice]?.add(delta, finish);
+  }
+
+  end({ usage }: Ending): void {
+    this.#usages.push(usage);
+  }
+
+  body(): object {
+    const { created, model } = this.#request;
+    return {
+      id: this.#id,
+      object: 'chat.completion',
+      created,
+      model,
+      choices: this.#messages.map((message, index) => ({
+        index,
+        message: message.body(),
+        finish_reason: message.finishReason,
+        logprobs: null,
+      })),
+      usage: chatUsage(this.#usages),
+    };
+  }
+}

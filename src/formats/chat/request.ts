@@ -1,0 +1,73 @@
+import type { CatalogModel, Decoded, FormatContext } from '../../plugin/index.js';
+import { assemble } from '../assembly.js';
+import { bodyCheck } from '../body.js';
+import { Dropped } from '../dropped.js';
+import { fanOut } from '../fan-out.js';
+import type { OutputWish } from '../output-format.js';
+import type { ToolWish } from '../tool-choice.js';
+import { webSearchTool } from '../web-search.js';
+import { chatBody, type ChatBody } from './body.js';
+import { readConversation } from './conversation.js';
+import { readChoice, readTools } from './tools.js';
+
+export type { ChatBody } from './body.js';
+export { toolNames } from './tools.js';
+
+const check = bodyCheck(chatBody);
+const read = new Set(Object.keys(chatBody.properties));
+
+/** A Chat Completions body as a Messages request; throws `invalid_request` naming the field that cannot be read. */
+export function decodeChat(value: unknown, context: FormatContext): Decoded {
+  const body = check(value);
+  const dropped = new Dropped();
+  const model = context.findModel(body.model);
+  const request = assemble(
+    {
+      model: body.model,
+      transcript: readConversation(body.messages, dropped),
+      maxTokens: body.max_completion_tokens ?? body.max_tokens,
+      stop: body.stop,
+      sampling: body,
+      tools: toolWish(body, model, dropped),
+      thinking: { effort: body.reasoning_effort, path: 'reasoning_effort', isShown: false },
+      output: outputWish(body, dropped),
+      user: body.user,
+      conversationPath: 'messages',
+    },
+    model,
+    dropped,
+  );
+  dropped.addUnread(body, read);
+  const n = body.n ?? 1;
+  return {
+    request,
+    stream: body.stream === true,
+    dropped: dropped.paths,
+    interceptors: n > 1 ? [fanOut(n)] : [],
+  };
+}
+
+function toolWish(
+  body: ChatBody,
+  model: CatalogModel | undefined,
+  dropped: Dropped,
+): Omit<ToolWish, 'called'> {
+  const toolbox = readTools(body, dropped);
+  const options = body.web_search_options;
+  const path = 'web_search_options';
+  if (options && model?.webSearch === false) dropped.add(path);
+  else if (options) toolbox.addServer(webSearchTool({ path, options }, dropped), path);
+  return { tools: toolbox.tools, parallel: body.parallel_tool_calls, ...readChoice(body, dropped) };
+}
+
+function outputWish({ response_format }: ChatBody, dropped: Dropped): OutputWish | undefined {
+  if (!response_format || response_format.type === 'text') return undefined;
+  const path = 'response_format.json_schema.schema';
+  if (response_format.type === 'json_object') return { path };
+  if (response_format.type === 'json_schema') {
+    const { schema, description } = response_format.json_schema ?? {};
+    return { path, description, schema: schema ?? undefined };
+  }
+  dropped.add('response_format');
+  return undefined;
+}

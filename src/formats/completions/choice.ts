@@ -1,0 +1,52 @@
+import type { MessagesResponse } from '../../plugin/index.js';
+import type { AnswerWriter, Ending, PartTable } from '../answer.js';
+import type { ChunkRequest } from '../chunk-stream.js';
+import { type FinishReason, finishReason } from '../finish-reason.js';
+
+/** What the caller asked that shapes the answer. */
+export interface CompletionsRequest extends ChunkRequest {
+  /** How many choices: prompts times `n`. */
+  readonly count: number;
+  /** What stands in front of a choice's text: its prompt where the caller asked for `echo`, else nothing. */
+  readonly echo: (choice: number) => string;
+}
+
+/** Where text goes: into chunks, or into one body. */
+export interface CompletionsSink {
+  start(message: MessagesResponse): void;
+  text(choice: number, text: string, finish: FinishReason | null): void;
+  end(ending: Ending): void;
+}
+
+/** One answer as the text of one choice. */
+export class CompletionsChoice implements AnswerWriter {
+  readonly #index: number;
+  readonly #request: CompletionsRequest;
+  readonly #sink: CompletionsSink;
+
+  constructor(index: number, request: CompletionsRequest, sink: CompletionsSink) {
+    this.#index = index;
+    this.#request = request;
+    this.#sink = sink;
+  }
+
+  start(message: MessagesResponse): void {
+    this.#sink.start(message);
+    const prompt = this.#request.echo(this.#index);
+    if (prompt !== '') this.write(prompt);
+  }
+
+  write(text: string): void {
+    this.#sink.text(this.#index, text, null);
+  }
+
+  end(ending: Ending): void {
+    this.#sink.text(this.#index, '', finishReason(ending.stopReason));
+    this.#sink.end(ending);
+  }
+}
+
+/** Completions shows text and nothing else. */
+export const completionsParts: PartTable<CompletionsChoice> = {
+  text: (_, choice) => ({ write: (text) => choice.write(text) }),
+};

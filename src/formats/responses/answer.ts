@@ -1,0 +1,164 @@
+import type { GatewayError, StopReason, Usage, WebSearchToolResultBlock } from '../../plugin/index.js';
+import type { AnswerWriter, Ending } from '../answer.js';
+import { itemId, type ItemKind } from '../item-id.js';
+import type { CallerTools } from '../tools.js';
+import { responsesUsage } from '../usage.js';
+import { settings } from './envelope.js';
+import { responsesError } from './error.js';
+import { MessageItem } from './message-item.js';
+
+/** What the caller asked that shapes the answer. */
+export interface ResponsesRequest {
+  /** `resp_…` */
+  readonly id: string;
+  /** The caller's body, whose settings the response object repeats. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The caller asked for these further parts of items. */
+  readonly include: readonly string[];
+  readonly tools: CallerTools;
+  /** Unix milliseconds. */
+  now(): number;
+  /** Stores the finished response, its reasoning included, before the caller hears of the end. */
+  keep(response: ResponseObject): Promise<void>;
+}
+
+export type ResponseObject = Readonly<Record<string, unknown>>;
+
+/** An output item as the caller sees it. */
+export type Item = Readonly<Record<string, unknown>>;
+
+/** Where events go: into a stream, or nowhere. `fields` lacks only the sequence number. */
+export type EmitEvent = (type: string, fields: object) => void;
+
+/** An output item under way. */
+export interface OpenItem {
+  /** Emits an event about this item. */
+  emit(type: string, fields: object): void;
+  /** Ends it; `fields` are all but its id. */
+  done(fields: object): void;
+}
+
+/** Ends a web search; undefined where the answer ends without its result. */
+export type SettleSearch = (result: WebSearchToolResultBlock | undefined) => void;
+
+/** One answer as a response object that grows, and the events that tell of it. */
+export class ResponseAnswer implements AnswerWriter {
+  readonly request: ResponsesRequest;
+  /** Searches without a result so far, by the id of their call. */
+  readonly searches = new Map<string, SettleSearch>();
+  readonly #emit: EmitEvent;
+  readonly #createdAt: number;
+  readonly #settings: ResponseObject;
+  #output: (Item | undefined)[] = [];
+  #message: MessageItem | undefined;
+  #ending: Ending | undefined;
+  #isStarted = false;
+
+  constructor(request: ResponsesRequest, emit: EmitEvent) {
+    this.request = request;
+    this.#emit = emit;
+    this.#createdAt = Math.floor(request.now() / 1000);
+    this.#settings = settings(request.body);
+  }
+
+  start(): void {
+    this.#isStarted = true;
+    this.#emit('response.created', { response: this.#object('in_progress') });
+    this.#emit('response.in_progress', { response: this.#object('in_progress') });
+  }
+
+  end(ending: Ending): void {
+    this.#ending = ending;
+    this.#message?.close(incompleteReason(ending.stopReason) ? 'incomplete' : 'completed');
+    for (const settle of this.searches.values()) settle(undefined);
+  }
+
+  /** The message that text goes to: neighbouring text blocks share one. */
+  message(): MessageItem {
+    return (this.#message ??= new MessageItem(this.#open('msg', MessageItem.beginning)));
+  }
+
+  /** How much text the message has so far, in UTF-16 units. */
+  get textLength(): number {
+    return this.#message?.text.length ?? 0;
+  }
+
+  /** Begins an item that is not text, which ends the message before it. */
+  open(kind: ItemKind, beginning: Item): OpenItem {
+    this.#message?.close('completed');
+    this.#message = undefined;
+    return this.#open(kind, beginning);
+  }
+
+  /** The finished response. `asStored`: with what the caller did not ask to see, but will need in its next turn. */
+  finished(asStored = false): ResponseObject {
+    const reason = incompleteReason(this.#ending?.stopReason ?? null);
+    const isComplete = reason === undefined;
+    return {
+      ...this.#object(isComplete ? 'completed' : 'incomplete', asStored),
+      completed_at: isComplete ? Math.floor(this.request.now() / 1000) : null,
+      incomplete_details: isComplete ? null : { reason },
+    };
+  }
+
+  /** Tells of a failure; the response then has the items that were done. */
+  fail(error: GatewayError): void {
+    if (!this.#isStarted) this.start();
+    this.#emit('response.failed', {
+      response: { ...this.#object('failed'), error: responsesError(error) },
+    });
+  }
+
+  #open(kind: ItemKind, beginning: Item): OpenItem {
+    const index = this.#output.length;
+    const id = itemId(kind, this.request.id, index);
+    this.#output.push(undefined);
+    this.#emit('response.output_item.added', { output_index: index, item: { id, ...beginning } });
+    return {
+      emit: (type, fields) => this.#emit(type, { item_id: id, output_index: index, ...fields }),
+      done: (fields) => {
+        const item = { id, ...fields };
+        this.#output[index] = item;
+        this.#emit('response.output_item.done', { output_index: index, item: this.#shown(item) });
+      },
+    };
+  }
+
+  #object(status: string, asStored = false): ResponseObject {
+    const done = this.#output.filter((item) => item !== undefined);
+    return {
+      id: this.request.id,
+      object: 'response',
+      created_at: this.#createdAt,
+      completed_at: null,
+      status,
+      error: null,
+      incomplete_details: null,
+      ...this.#settings,
+      output: asStored ? done : done.map((item) => this.#shown(item)),
+      usage: usageOf(this.#ending),
+    };
+  }
+
+  #shown(item: Item): Item {
+    if (!('encrypted_content' in item)) return item;
+    if (this.request.include.includes('reasoning.encrypted_content')) return item;
+    const { encrypted_content: _, ...shown } = item;
+    return shown;
+  }
+}
+
+function usageOf(ending: { usage: Usage } | undefined): object | null {
+  return ending ? responsesUsage(ending.usage) : null;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  max_tokens: 'max_output_tokens',
+  model_context_window_exceeded: 'max_output_tokens',
+  refusal: 'content_filter',
+};
+
+/** Why a response is incomplete; undefined where it is complete. */
+function incompleteReason(stopReason: StopReason | null): string | undefined {
+  return stopReason !== null && Object.hasOwn(reasons, stopReason) ? reasons[stopReason] : undefined;
+}

@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import type { Format, FormatContext } from '../../plugin/index.js';
+import { sseComment } from '../sse.js';
+import type { ResponseObject, ResponsesRequest } from './answer.js';
+import { responsesReply } from './reply.js';
+import { decodeResponses, inputItems, type ResponsesBody, toolNames } from './request.js';
+import { responsesStream } from './stream.js';
+
+/** Responses. */
+export const responses: Format = {
+  name: 'responses',
+  decode: decodeResponses,
+  async encoder(body, context) {
+    const request = await responsesRequest(body as ResponsesBody, context); // decode has accepted it
+    return {
+      keepAlive: sseComment,
+      whole: ({ events }) => responsesReply(events, request),
+      stream: ({ events }) => responsesStream(events, request),
+    };
+  },
+};
+
+async function responsesRequest(body: ResponsesBody, context: FormatContext): Promise<ResponsesRequest> {
+  const input = await inputItems(body, context);
+  const id = `resp_${randomUUID().replaceAll('-', '')}`;
+  return {
+    id,
+    body: { ...body },
+    include: body.include ?? [],
+    tools: toolNames(body, input),
+    now: () => context.now(),
+    keep: async (response) => {
+      if (body.store !== false) await keep({ id, response, input }, context);
+    },
+  };
+}
+
+const lifetimeMs = 30 * 24 * 60 * 60 * 1000;
+
+/** A response that cannot be stored is still an answer. */
+async function keep(
+  kept: { readonly id: string; readonly response: ResponseObject; readonly input: readonly unknown[] },
+  { store, caller, log, now }: FormatContext,
+): Promise<void> {
+  try {
+    await store.responses.put({ ...kept, owner: caller.keyId, expiresAtMs: now() + lifetimeMs });
+  } catch (error) {
+    log.error({ err: error, response: kept.id }, 'A response could not be stored.');
+  }
+}

@@ -1,0 +1,55 @@
+import type { Citation } from '../../plugin/index.js';
+import { urlCitations } from '../citations.js';
+import type { Item, OpenItem } from './answer.js';
+
+/** A message under way: one part of text, which several text blocks add to. */
+export class MessageItem {
+  static readonly beginning: Item = {
+    type: 'message',
+    status: 'in_progress',
+    role: 'assistant',
+    content: [],
+  };
+
+  readonly #item: OpenItem;
+  #annotations: readonly object[] = [];
+  #text = '';
+
+  constructor(item: OpenItem) {
+    this.#item = item;
+    item.emit('response.content_part.added', { content_index: 0, part: outputText('', []) });
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  write(delta: string): void {
+    this.#text += delta;
+    this.#item.emit('response.output_text.delta', { content_index: 0, delta, logprobs: [] });
+  }
+
+  /** Marks the text from `start` on as resting on these pages. */
+  cite(citations: readonly Citation[], start: number): void {
+    for (const citation of urlCitations(citations, start, this.#text.length)) {
+      const annotation = { type: 'url_citation', ...citation };
+      this.#item.emit('response.output_text.annotation.added', {
+        content_index: 0,
+        annotation_index: this.#annotations.length,
+        annotation,
+      });
+      this.#annotations = [...this.#annotations, annotation];
+    }
+  }
+
+  close(status: 'completed' | 'incomplete'): void {
+    const part = outputText(this.#text, this.#annotations);
+    this.#item.emit('response.output_text.done', { content_index: 0, text: this.#text, logprobs: [] });
+    this.#item.emit('response.content_part.done', { content_index: 0, part });
+    this.#item.done({ ...MessageItem.beginning, status, content: [part] });
+  }
+}
+
+function outputText(text: string, annotations: readonly object[]): object {
+  return { type: 'output_text', text, annotations, logprobs: [] };
+}

@@ -1,0 +1,110 @@
+import type { Decoded, FormatContext } from '../../plugin/index.js';
+import { assemble } from '../assembly.js';
+import { bodyCheck, invalidField } from '../body.js';
+import { Dropped } from '../dropped.js';
+import type { OutputWish } from '../output-format.js';
+import type { ThinkingWish } from '../thinking.js';
+import { Transcript } from '../transcript.js';
+import { responsesBody, type ResponsesBody } from './body.js';
+import { itemPath, readInput, type ResponsesInput } from './input.js';
+import { readItem } from './items.js';
+import { addWebSearchTool, readChoice, readTools, type DeclaredTools } from './tools.js';
+
+export type { ResponsesBody } from './body.js';
+export { inputItems } from './input.js';
+export { toolNames } from './tools.js';
+
+const check = bodyCheck(responsesBody);
+const read = new Set([...Object.keys(responsesBody.properties), 'background', 'conversation', 'prompt']);
+
+/**
+ * A Responses body as a Messages request. Throws `invalid_request` naming the field that cannot be read, and for
+ * `background`, `conversation`, `prompt` and an unknown `previous_response_id`.
+ */
+export async function decodeResponses(value: unknown, context: FormatContext): Promise<Decoded> {
+  const body = check(value);
+  refuseUnservable(body);
+  const dropped = new Dropped();
+  const model = context.findModel(body.model);
+  const input = await readInput(body, context);
+  const tools = readTools(body, input, dropped);
+  addWebSearchTool(tools, body, model?.webSearch !== false, dropped);
+  const request = assemble(
+    {
+      model: body.model,
+      transcript: readTranscript(body, input, tools, dropped),
+      maxTokens: body.max_output_tokens,
+      sampling: body,
+      tools: {
+        tools: tools.toolbox.tools,
+        parallel: body.parallel_tool_calls,
+        ...readChoice(body, tools.toolbox, dropped),
+      },
+      thinking: thinkingWish(body),
+      output: outputWish(body, dropped),
+      user: body.user,
+      conversationPath: 'input',
+    },
+    model,
+    dropped,
+  );
+  reportRest(body, dropped);
+  return { request, stream: body.stream === true, dropped: dropped.paths, interceptors: [] };
+}
+
+/** What would need a server that goes on without the caller, or that keeps things of the vendor's. */
+function refuseUnservable(body: ResponsesBody & Readonly<Record<string, unknown>>): void {
+  for (const field of ['background', 'conversation', 'prompt']) {
+    if (body[field]) throw invalidField(field, 'is not supported by this gateway; leave it out');
+  }
+}
+
+function readTranscript(
+  { instructions }: ResponsesBody,
+  { items, carried }: ResponsesInput,
+  { toolbox, notes }: DeclaredTools,
+  dropped: Dropped,
+): Transcript {
+  const transcript = new Transcript();
+  if (instructions) transcript.addSystem([{ type: 'text', text: instructions }]);
+  items.forEach((item, at) => {
+    readItem(item, itemPath(at, carried), {
+      transcript,
+      toolbox,
+      dropped: at < carried ? new Dropped() : dropped,
+    });
+  });
+  transcript.addSystem(notes.map((text) => ({ type: 'text', text })));
+  return transcript;
+}
+
+function thinkingWish({ reasoning }: ResponsesBody): ThinkingWish {
+  const summary = reasoning?.summary ?? reasoning?.generate_summary;
+  return { effort: reasoning?.effort, path: 'reasoning.effort', isShown: Boolean(summary) };
+}
+
+function outputWish({ text }: ResponsesBody, dropped: Dropped): OutputWish | undefined {
+  const format = text?.format;
+  if (!format || format.type === 'text') return undefined;
+  const path = 'text.format.schema';
+  if (format.type === 'json_object') return { path };
+  if (format.type === 'json_schema')
+    return { path, description: format.description, schema: format.schema ?? undefined };
+  dropped.add('text.format');
+  return undefined;
+}
+
+/** What the encoder includes when it is asked to. */
+const included = new Set(['reasoning.encrypted_content', 'web_search_call.action.sources']);
+
+function reportRest(body: ResponsesBody, dropped: Dropped): void {
+  dropped.addUnread(body, read);
+  if (body.text?.verbosity) dropped.add('text.verbosity');
+  const { effort: _, summary, generate_summary, ...rest } = body.reasoning ?? {};
+  if ((summary || generate_summary) && !body.reasoning?.effort) dropped.add('reasoning.summary');
+  for (const [name, value] of Object.entries(rest))
+    if (value && value !== 'auto' && value !== 'standard') dropped.add(`reasoning.${name}`);
+  body.include?.forEach((name, at) => {
+    if (!included.has(name)) dropped.add(`include[${at}]`);
+  });
+}

@@ -1,0 +1,54 @@
+import type { CatalogModel, MessagesRequest } from '../plugin/index.js';
+import { present } from './body.js';
+import type { Dropped } from './dropped.js';
+
+/** Each as the caller sent it; null says nothing. */
+export interface SamplingWish {
+  readonly temperature?: number | null;
+  readonly top_p?: number | null;
+  readonly top_k?: number | null;
+}
+
+type Sampling = Pick<MessagesRequest, keyof SamplingWish>;
+
+/** The sampling parameters as this model takes them; what is left out or lowered is reported. */
+export function settleSampling(
+  wish: SamplingWish,
+  { model, isThinking }: { readonly model: CatalogModel | undefined; readonly isThinking: boolean },
+  dropped: Dropped,
+): Sampling {
+  const given = withoutNulls(wish);
+  const taken = model?.sampling === false ? {} : isThinking ? whileThinking(given) : inRange(given);
+  for (const name of names) {
+    const isLost = given[name] !== taken[name] && !(given[name] === 1 && taken[name] === undefined);
+    if (isLost) dropped.add(name);
+  }
+  return taken;
+}
+
+const names = ['temperature', 'top_p', 'top_k'] as const satisfies readonly (keyof SamplingWish)[];
+
+function withoutNulls({ temperature, top_p, top_k }: SamplingWish): Sampling {
+  return present({
+    temperature: temperature ?? undefined,
+    top_p: top_p ?? undefined,
+    top_k: top_k ?? undefined,
+  });
+}
+
+/** The other vendors' temperature goes up to 2. A `top_p` of 1 says nothing, and newer models refuse it beside a temperature. */
+function inRange({ temperature, top_p, ...rest }: Sampling): Sampling {
+  const isIdle = top_p === 1 && temperature !== undefined;
+  return {
+    ...rest,
+    ...present({
+      temperature: temperature === undefined ? undefined : Math.min(temperature, 1),
+      top_p: isIdle ? undefined : top_p,
+    }),
+  };
+}
+
+/** While it thinks, the upstream takes no temperature, no `top_k`, and a `top_p` of 0.95 at least. */
+function whileThinking({ top_p }: Sampling): Sampling {
+  return top_p !== undefined && top_p >= 0.95 && top_p < 1 ? { top_p } : {};
+}

@@ -1,0 +1,45 @@
+import type { MessagesRequest, Tool, ToolChoice } from '../plugin/index.js';
+import type { Dropped } from './dropped.js';
+
+/** What a caller says about its tools, the names as the upstream knows them. */
+export interface ToolWish {
+  readonly tools: readonly Tool[];
+  readonly choice?: ToolChoice | undefined;
+  /** `allowed_tools`: only these are offered. */
+  readonly allowed?: readonly string[] | undefined;
+  /** False: one call at a time. */
+  readonly parallel?: boolean | null | undefined;
+  /** Tools that the history has called. */
+  readonly called: readonly string[];
+}
+
+/** `tools` and `tool_choice` of the upstream request; a choice that cannot be kept is reported. */
+export function settleTools(
+  wish: ToolWish,
+  dropped: Dropped,
+): Pick<MessagesRequest, 'tools' | 'tool_choice'> {
+  const { allowed } = wish;
+  const tools = allowed ? wish.tools.filter(({ name }) => allowed.includes(name)) : wish.tools;
+  if (tools.length === 0) {
+    if (isForced(wish.choice)) dropped.add('tool_choice');
+    return redeclare(wish.called);
+  }
+  const choice = wish.parallel === false ? oneAtATime(wish.choice) : wish.choice;
+  return { tools, ...(choice && { tool_choice: choice }) };
+}
+
+/** Whether a choice makes the model call a tool. */
+export function isForced(choice: ToolChoice | undefined): boolean {
+  return choice?.type === 'any' || choice?.type === 'tool';
+}
+
+/** The upstream refuses a history with tool calls where no tool is declared. */
+function redeclare(called: readonly string[]): Pick<MessagesRequest, 'tools' | 'tool_choice'> {
+  if (called.length === 0) return {};
+  const tools = called.map((name) => ({ name, input_schema: { type: 'object', properties: {} } }));
+  return { tools, tool_choice: { type: 'none' } };
+}
+
+function oneAtATime(choice: ToolChoice = { type: 'auto' }): ToolChoice {
+  return choice.type === 'none' ? choice : { ...choice, disable_parallel_tool_use: true };
+}

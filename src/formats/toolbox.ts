@@ -1,0 +1,115 @@
+import { closeSchema, type CacheControl, type Tool } from '../plugin/index.js';
+import { present } from './body.js';
+import type { Dropped } from './dropped.js';
+import type { CallerTool } from './tools.js';
+import { conformingName } from './upstream-names.js';
+
+export interface FunctionDefinition {
+  readonly name: string;
+  readonly description?: string | null;
+  readonly parameters?: Readonly<Record<string, unknown>> | null;
+  readonly strict?: boolean | null;
+  readonly cache_control?: CacheControl | null;
+}
+
+export interface CustomDefinition {
+  readonly name: string;
+  readonly description?: string | null;
+  /** A grammar that the text must follow, which the upstream can be told but not held to. */
+  readonly grammar?: { readonly syntax: string; readonly definition: string } | undefined;
+  readonly cache_control?: CacheControl | null;
+}
+
+/** Name of a tool upstream: `^[a-zA-Z0-9_-]{1,128}$`, the same in every request, so that prompt caches hold. */
+export function upstreamToolName({ name, namespace }: Omit<CallerTool, 'kind'>): string {
+  return conformingName(namespace ? `${namespace}__${name}` : name, 128);
+}
+
+/** The tools that a request declares, in order; of several with one name the first counts. */
+export class Toolbox {
+  readonly #tools = new Map<string, Tool>();
+  readonly #names = new Map<string, CallerTool>();
+  readonly #dropped: Dropped;
+
+  constructor(dropped: Dropped) {
+    this.#dropped = dropped;
+  }
+
+  /** `path` is where the definition stands in the caller's body. */
+  addFunction(definition: FunctionDefinition, path: string, namespace?: string): void {
+    const { description, strict, cache_control, name } = definition;
+    const input_schema = this.#inputSchema(definition, path);
+    this.#add(
+      { kind: 'function', name, ...present({ namespace }) },
+      {
+        ...(description && { description }),
+        input_schema,
+        ...(strict && { strict }),
+        ...(cache_control && { cache_control }),
+      },
+    );
+  }
+
+  addCustom(definition: CustomDefinition, path: string, namespace?: string): void {
+    const { name, description, grammar, cache_control } = definition;
+    if (grammar) this.#dropped.add(`${path}.format`);
+    this.#add(
+      { kind: 'custom', name, ...present({ namespace }) },
+      {
+        ...(description && { description }),
+        input_schema: textSchema(grammar),
+        ...(cache_control && { cache_control }),
+      },
+    );
+  }
+
+  /** A server tool. Where the client has one of that name, the client's counts and this one is reported. */
+  addServer(tool: Tool, path: string): void {
+    if (this.#names.has(tool.name)) this.#dropped.add(path);
+    else this.#tools.set(tool.name, tool);
+  }
+
+  get tools(): readonly Tool[] {
+    return [...this.#tools.values()];
+  }
+
+  /** The client's tools by their name upstream. */
+  get names(): ReadonlyMap<string, CallerTool> {
+    return this.#names;
+  }
+
+  /** Name upstream of a tool that a call or a choice names; clients also give a namespace to tools declared without. */
+  upstreamName({ name, namespace }: Omit<CallerTool, 'kind'>): string {
+    const plain = upstreamToolName({ name });
+    const full = upstreamToolName({ name, ...present({ namespace }) });
+    return !this.#names.has(full) && this.#names.has(plain) ? plain : full;
+  }
+
+  #add(tool: CallerTool, definition: Omit<Tool, 'name'>): void {
+    const name = upstreamToolName(tool);
+    if (this.#names.has(name)) return;
+    this.#names.set(name, tool);
+    this.#tools.set(name, { name, ...definition });
+  }
+
+  /** The upstream wants an object type, and of strict schemas that they say what else an object may hold. */
+  #inputSchema({ parameters, strict }: FunctionDefinition, path: string): Readonly<Record<string, unknown>> {
+    if (!parameters || Object.keys(parameters).length === 0) return emptySchema;
+    const schema = 'type' in parameters ? parameters : { type: 'object', ...parameters };
+    const closed = strict ? closeSchema(schema) : schema;
+    if (closed !== schema) this.#dropped.add(`${path}.parameters.additionalProperties`);
+    return closed;
+  }
+}
+
+const emptySchema = { type: 'object', properties: {} };
+
+function textSchema(grammar: CustomDefinition['grammar']): Readonly<Record<string, unknown>> {
+  const description = grammar && `Text that follows this ${grammar.syntax} grammar:\n${grammar.definition}`;
+  return {
+    type: 'object',
+    properties: { input: { type: 'string', ...present({ description }) } },
+    required: ['input'],
+    additionalProperties: false,
+  };
+}

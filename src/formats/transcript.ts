@@ -1,0 +1,109 @@
+import type { ContentBlock, Message, TextBlock, ToolResultBlock } from '../plugin/index.js';
+
+type Role = 'user' | 'assistant';
+
+interface Turn {
+  readonly role: Role;
+  readonly blocks: readonly ContentBlock[];
+}
+
+/** A conversation on its way into Messages form: roles take turns, and each tool result follows its call. */
+export class Transcript {
+  readonly #system: TextBlock[] = [];
+  readonly #turns: Turn[] = [];
+
+  /** Adds to the system text, wherever in the conversation it stood. */
+  addSystem(blocks: readonly TextBlock[]): void {
+    this.#system.push(...blocks);
+  }
+
+  /** Adds what `role` said; blank texts are left out. */
+  add(role: Role, blocks: readonly ContentBlock[]): void {
+    this.#turns.push({ role, blocks: blocks.filter((block) => !isBlank(block)) });
+  }
+
+  get system(): readonly TextBlock[] {
+    return this.#system.filter((block) => !isBlank(block));
+  }
+
+  get messages(): readonly Message[] {
+    const turns = answerCalls(mergeNeighbours(this.#turns)).map(withoutLastThoughts);
+    return mergeNeighbours(turns).map(({ role, blocks }) => ({ role, content: resultsFirst(blocks) }));
+  }
+
+  /** Names of the tools that the conversation has called, as the upstream knows them. */
+  get calledTools(): readonly string[] {
+    const calls = this.#turns.flatMap(({ blocks }) => blocks).filter((block) => block.type === 'tool_use');
+    return [...new Set(calls.map(({ name }) => name))];
+  }
+}
+
+/** A text of nothing but white space, which the upstream refuses. */
+export function isBlank(block: ContentBlock): boolean {
+  return block.type === 'text' && block.text.trim() === '';
+}
+
+function mergeNeighbours(turns: readonly Turn[]): readonly Turn[] {
+  const merged: Turn[] = [];
+  for (const turn of turns.filter(({ blocks }) => blocks.length > 0)) {
+    const last = merged.at(-1);
+    if (last?.role === turn.role)
+      merged[merged.length - 1] = { ...turn, blocks: [...last.blocks, ...turn.blocks] };
+    else merged.push(turn);
+  }
+  return merged;
+}
+
+/** Moves every tool result to the turn after its call; a result without a call before it stays where it is. */
+function answerCalls(turns: readonly Turn[]): readonly Turn[] {
+  const unclaimed = resultsById(turns);
+  const moved = new Map<number, ContentBlock[]>();
+  turns.forEach(({ blocks }, at) => {
+    const results = blocks
+      .filter((block) => block.type === 'tool_use')
+      .flatMap(({ id }) => claim(unclaimed.get(id) ?? [], at));
+    if (results.length > 0) moved.set(at + 1, results);
+  });
+  const claimed = new Set([...moved.values()].flat());
+  return turns.map(({ role, blocks }, at) => ({
+    role,
+    blocks: [...(moved.get(at) ?? []), ...blocks.filter((block) => !claimed.has(block))],
+  }));
+}
+
+interface Standing {
+  readonly block: ToolResultBlock;
+  readonly turn: number;
+}
+
+function resultsById(turns: readonly Turn[]): ReadonlyMap<string, Standing[]> {
+  const results = new Map<string, Standing[]>();
+  turns.forEach(({ blocks }, turn) => {
+    for (const block of blocks.filter((block) => block.type === 'tool_result')) {
+      const standing = results.get(block.tool_use_id) ?? [];
+      standing.push({ block, turn });
+      results.set(block.tool_use_id, standing);
+    }
+  });
+  return results;
+}
+
+/** Takes the first result after the call out of those that still wait for one. */
+function claim(waiting: Standing[], call: number): readonly ToolResultBlock[] {
+  const at = waiting.findIndex(({ turn }) => turn > call);
+  return at === -1 ? [] : waiting.splice(at, 1).map(({ block }) => block);
+}
+
+/** The upstream refuses an assistant message that ends in thinking, which is all that is left of an answer cut there. */
+function withoutLastThoughts({ role, blocks }: Turn): Turn {
+  const end = blocks.findLastIndex(({ type }) => type !== 'thinking' && type !== 'redacted_thinking');
+  return { role, blocks: role === 'assistant' ? blocks.slice(0, end + 1) : blocks };
+}
+
+function resultsFirst(blocks: readonly ContentBlock[]): readonly ContentBlock[] {
+  return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))];
+}
+
+function isResult({ type }: ContentBlock): boolean {
+  return type === 'tool_result';
+}

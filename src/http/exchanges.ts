@@ -1,0 +1,52 @@
+import type { GatewayError, Logger, Outcome } from '../plugin/index.js';
+import { Exchange, type CoreContext } from './exchange.js';
+import { requestIdOf } from './request-id.js';
+
+export interface ExchangesOptions {
+  readonly log: Logger;
+  readonly now: () => number;
+  /** Called when a response has closed, after the request's own listeners. */
+  onSettled(exchange: Exchange, outcome: Outcome): void;
+}
+
+/** The requests under way. */
+export class Exchanges {
+  readonly #options: ExchangesOptions;
+  readonly #open = new Set<Exchange>();
+  readonly #idleWaiters: (() => void)[] = [];
+
+  constructor(options: ExchangesOptions) {
+    this.#options = options;
+  }
+
+  /** The outermost middleware: seeds the state, echoes the request id, sees the response close. */
+  readonly middleware = async (ctx: CoreContext, next: () => Promise<void>): Promise<void> => {
+    const { log, now } = this.#options;
+    const requestId = requestIdOf(ctx.get('x-request-id') || undefined);
+    ctx.set('x-request-id', requestId);
+    const exchange = new Exchange(ctx, requestId, log.child({ id: requestId }), now());
+    this.#open.add(exchange);
+    ctx.res.once('close', () => this.#settled(exchange));
+    await next();
+  };
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** Resolves when no request is under way. */
+  async idle(): Promise<void> {
+    if (this.#open.size > 0) await new Promise<void>((resolve) => void this.#idleWaiters.push(resolve));
+  }
+
+  /** Ends every request under way; their callers are told `reason`. */
+  abortAll(reason: GatewayError): void {
+    for (const exchange of this.#open) exchange.abort(reason);
+  }
+
+  #settled(exchange: Exchange): void {
+    this.#open.delete(exchange);
+    exchange.onSettled((outcome) => this.#options.onSettled(exchange, outcome));
+    if (this.#open.size === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,106 @@
+import { Router } from '@koa/router';
+import { GatewayError, type Operation, type WireFormat } from '../plugin/index.js';
+import { requireMaster } from './access.js';
+import type { CoreContext, CoreMiddleware, CoreState } from './exchange.js';
+import { healthReport } from './health.js';
+import { listModels, showModel } from './models.js';
+import { pathParameter } from './path-parameter.js';
+import type { Serving } from './serving.js';
+import { deleteResponse, showResponse } from './stored-responses.js';
+import { usageOf } from './usage.js';
+
+export type GatewayRouter = Router<CoreState, object>;
+
+/** All routes of the contract, each with and without `/v1`; what is answered here itself runs behind the stages. */
+export function createRouter(serving: Serving): GatewayRouter {
+  const router: GatewayRouter = new Router<CoreState, object>();
+  for (const [path, format] of Object.entries(generatePaths)) {
+    router.post(`{/v1}${path}`, keyed(serving, 'generate', format));
+  }
+  router.post('{/v1}/messages/count_tokens', keyed(serving, 'count-tokens'));
+  router.get('{/v1}/models', keyed(serving, 'models', 'messages', answerModels(serving)));
+  router.get('{/v1}/models/:id', keyed(serving, 'models', 'messages', answerModel(serving)));
+  router.get('{/v1}/usage', keyed(serving, 'usage', 'messages', answerUsage(serving)));
+  router.get('{/v1}/responses/:id', keyed(serving, 'stored-response', 'responses', showResponse(serving)));
+  router.delete(
+    '{/v1}/responses/:id',
+    keyed(serving, 'stored-response', 'responses', deleteResponse(serving)),
+  );
+  for (const path of ['/', '/health', '{/v1}/meta']) router.get(path, answerHealth(serving));
+  router.get('/metrics', answerMetrics(serving));
+  router.all('/api/panel{/*rest}', refusePanel(serving));
+  return router;
+}
+
+const generatePaths: Readonly<Record<string, WireFormat>> = {
+  '/messages': 'messages',
+  '/chat/completions': 'chat',
+  '/responses': 'responses',
+  '/completions': 'completions',
+};
+
+/** Runs the stages of an operation and then `answer`, where the stages do not answer themselves. */
+export function keyed(
+  serving: Serving,
+  operation: Operation,
+  format: WireFormat = 'messages',
+  answer: (ctx: CoreContext) => Promise<void> | void = requireResponse,
+): CoreMiddleware {
+  return async (ctx) => {
+    if (serving.isDraining) throw shuttingDown(ctx);
+    ctx.state.operation = operation;
+    ctx.state.format = format;
+    const { pipeline } = serving;
+    pipeline.enter();
+    ctx.state.onSettled(() => pipeline.leave());
+    // A stage's own context type is narrower; koa-compose calls them all with this one context.
+    const run = pipeline.middlewareFor(operation) as unknown as CoreMiddleware;
+    await run(ctx, async () => answer(ctx));
+  };
+}
+
+function shuttingDown(ctx: CoreContext): GatewayError {
+  ctx.set('connection', 'close');
+  return new GatewayError('shutting_down', 'This gateway is shutting down; send the request again.', {
+    headers: { 'retry-after': '1' },
+  });
+}
+
+function requireResponse(ctx: CoreContext): void {
+  if (!ctx.state.response) throw new GatewayError('internal', 'The pipeline ended without an answer.');
+}
+
+const answerModels = (serving: Serving) => (ctx: CoreContext) => {
+  ctx.body = listModels(serving.models, ctx.URL.searchParams);
+};
+
+const answerModel = (serving: Serving) => (ctx: CoreContext) => {
+  ctx.body = showModel(serving.models, pathParameter(ctx, 'id'));
+};
+
+const answerUsage = (serving: Serving) => (ctx: CoreContext) => {
+  ctx.body = usageOf(serving.slots, ctx.headers, ctx.state);
+};
+
+function answerHealth(serving: Serving): CoreMiddleware {
+  return async (ctx) => {
+    const { isReady, body } = healthReport(serving.health);
+    ctx.status = ctx.URL.searchParams.get('ready') === '1' && !isReady ? 503 : 200;
+    ctx.body = body;
+  };
+}
+
+function answerMetrics(serving: Serving): CoreMiddleware {
+  return async (ctx) => {
+    await requireMaster(ctx.headers, serving.keys, '/metrics');
+    ctx.type = 'text/plain; version=0.0.4; charset=utf-8';
+    ctx.body = await serving.metricsText();
+  };
+}
+
+function refusePanel(serving: Serving): CoreMiddleware {
+  return async (ctx) => {
+    await requireMaster(ctx.headers, serving.keys, '/api/panel/*');
+    throw new GatewayError('not_found', `There is nothing at ${ctx.path}.`);
+  };
+}

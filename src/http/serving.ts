@@ -1,0 +1,25 @@
+import type Koa from 'koa';
+import type { Keys, Logger, Models, Operation, Slots, Store } from '../plugin/index.js';
+import type { Health } from './health.js';
+
+/** A pipeline as requests see it: entered by each, left when the response has closed. */
+export interface RunningPipeline {
+  middlewareFor(operation: Operation): Koa.Middleware;
+  enter(): void;
+  leave(): void;
+}
+
+/** What the routes need of the gateway; every getter gives what is current, also after a reload. */
+export interface Serving {
+  readonly log: Logger;
+  readonly pipeline: RunningPipeline;
+  readonly models: Models;
+  readonly slots: Slots;
+  readonly keys: Keys;
+  readonly store: Store;
+  readonly health: Health;
+  /** True once the process is on its way out: no new requests. */
+  readonly isDraining: boolean;
+  metricsText(): Promise<string>;
+  now(): number;
+}

@@ -1,0 +1,42 @@
+import { stringify } from 'yaml';
+import { Gateway } from './gateway.js';
+import { loadGatewayConfig, loadGatewayConfigFile } from './load-gateway-config.js';
+import { createLogger } from './telemetry/logs.js';
+import type { Logger } from './plugin/index.js';
+
+export { ConfigError } from './config/config.js';
+export type { Config, Problem } from './config/config.js';
+export { Gateway } from './gateway.js';
+
+export interface CreateGatewayOptions {
+  /** The key that may call everything; without one, only protocol keys of the store are let in. */
+  readonly masterKey?: string;
+  /** For `${NAME}` in the config, PORT and HOST; default: none. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Default: JSON lines on standard output at `logLevel`. */
+  readonly log?: Logger;
+  /** Default `info`. */
+  readonly logLevel?: string;
+  /** Where relative paths of a config object start; default the working directory. */
+  readonly baseDir?: string;
+}
+
+/**
+ * A gateway that is ready to `listen()`. `config`: the path of a config file, or its content as an object.
+ * Throws ConfigError with all that is wrong.
+ */
+export async function createGateway(
+  config: string | object,
+  { masterKey = '', env = {}, log, logLevel = 'info', baseDir }: CreateGatewayOptions = {},
+): Promise<Gateway> {
+  const load = async () =>
+    typeof config === 'string'
+      ? loadGatewayConfigFile(config, env)
+      : loadGatewayConfig({
+          text: stringify(config),
+          file: 'config',
+          env,
+          ...(baseDir !== undefined && { baseDir }),
+        });
+  return Gateway.create(await load(), { log: log ?? createLogger(logLevel), masterKey, loadConfig: load });
+}

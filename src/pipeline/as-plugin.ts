@@ -1,0 +1,68 @@
+import type Koa from 'koa';
+import { normalizePlugin, type Plugin } from '../plugin/index.js';
+import { operations } from '../config/schema.js';
+
+type Factory = (options: unknown) => unknown;
+
+/**
+ * A module as a plugin: `definePlugin`'s result or an object like it, or a function that makes a Koa middleware from its
+ * options, which all requests then pass. Throws an Error whose message goes on from its name.
+ */
+export function asPlugin(module: object, use: string): Plugin {
+  const exported = defaultExport(module);
+  if (typeof exported === 'function') return fromFactory(exported as Factory, use); // any function can be called
+  if (isDefinition(exported)) return fromDefinition(exported);
+  throw new Error(
+    `must export default a plugin or a function that makes a Koa middleware, but ${describe(module)}`,
+  );
+}
+
+/** CommonJS compiled from ES modules has its default within the default. */
+function defaultExport(module: object): unknown {
+  const outer = 'default' in module ? module.default : undefined;
+  const isWrapped = typeof outer === 'object' && outer !== null && 'default' in outer && !isDefinition(outer);
+  return isWrapped ? outer.default : outer;
+}
+
+type Definition = object & { readonly name: string; readonly setup: unknown };
+
+function isDefinition(value: unknown): value is Definition {
+  if (typeof value !== 'object' || value === null) return false;
+  return (
+    'name' in value && typeof value.name === 'string' && 'setup' in value && typeof value.setup === 'function'
+  );
+}
+
+function fromDefinition(definition: Definition): Plugin {
+  const plugin = normalizePlugin(definition);
+  for (const key of ['requires', 'provides', 'seals', 'operations'] as const)
+    if (!isTexts(plugin[key])) throw new Error(`has ${key} that are no list of names`);
+  const stranger = plugin.operations.find((operation) => !operations.includes(operation));
+  if (stranger) throw new Error(`has operations with "${stranger}"; there are ${operations.join(', ')}`);
+  return plugin;
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+function fromFactory(factory: Factory, use: string): Plugin {
+  return {
+    name: use,
+    requires: [],
+    provides: [],
+    seals: [],
+    operations,
+    options: { type: 'object' },
+    setup: async (options: unknown) => (await factory(options)) as Koa.Middleware, // checked where it is set up
+  };
+}
+
+function describe(module: object): string {
+  const names = Object.keys(module);
+  if (!('default' in module))
+    return names.length > 0 ? `it has no default, only ${names.join(', ')}` : 'it exports nothing';
+  const { default: exported } = module;
+  if (typeof exported !== 'object' || exported === null) return `its default is ${String(exported)}`;
+  return `its default is an object with ${Object.keys(exported).join(', ') || 'nothing'} and not with name and setup`;
+}

@@ -1,0 +1,62 @@
+import type { Config, When } from '../config/config.js';
+import type { StageInfo } from './stage-info.js';
+
+/** A config and its pipeline in words, as `check` prints them: what requests do, top to bottom, and what they find. */
+export function describePipeline(
+  { file, listen, slots, models }: Config,
+  { stages }: { readonly stages: readonly StageInfo[] },
+): string {
+  const rows = stages.map(stageRow);
+  const head = `${file}: ${count(rows.length, 'stage')}, ${count(slots.length, 'slot')}, ${count(models.length, 'model')}`;
+  return [
+    `${head}, ${listen.host}:${listen.port}`,
+    '',
+    'pipeline',
+    ...align(rows),
+    '',
+    'slots',
+    ...align(
+      slots.map(({ id, upstream, baseUrl, account, models: served }) => [
+        id,
+        upstream,
+        account.kind,
+        served.join(' '),
+        baseUrl ?? '',
+      ]),
+    ),
+    '',
+  ].join('\n');
+}
+
+function stageRow(stage: StageInfo): readonly string[] {
+  const { name, use, enabled, requires, provides, seals, operations, when } = stage;
+  const title = name === use ? name : `${name} (${use})`;
+  if (!enabled) return [title, 'off'];
+  const changes =
+    provides.length > 0 ? `${requires.join(' ')} -> ${provides.join(' ')}`.trim() : requires.join(' ');
+  const isDefault = operations.join() === 'generate';
+  const notes = [
+    seals.length > 0 ? `seals ${seals.join(' ')}` : '',
+    isDefault ? '' : `for ${operations.join(' ')}`,
+    when ? `when ${conditions(when)}` : '',
+  ];
+  return [title, changes, notes.filter(Boolean).join('; ')];
+}
+
+function conditions(when: When): string {
+  return Object.entries(when)
+    .map(([key, values]: [string, readonly string[]]) => `${key} is ${values.join(' or ')}`)
+    .join(', ');
+}
+
+/** Columns as wide as their widest cell, two spaces apart, indented by two. */
+function align(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+  return rows.map((row) => `  ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}`.trimEnd());
+}
+
+function count(amount: number, noun: string): string {
+  return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+}

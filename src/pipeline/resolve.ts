@@ -1,0 +1,82 @@
+import { readdir, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { didYouMean } from '../plugin/index.js';
+import { packageScheme } from './plugin-hook.js';
+
+/** Where the plugins that gw2api brings lie once they are compiled. */
+export const builtinFolder = fileURLToPath(new URL('../plugins/', import.meta.url));
+
+/** Where modules are looked for. */
+export interface Surroundings {
+  /** The config's folder. */
+  readonly baseDir: string;
+  /** A folder of built-in modules, named for them. */
+  readonly builtins: string;
+}
+
+/**
+ * Imports what a config names: a path (relative to the config; read again once the file has changed), a built-in, or an
+ * npm package that the config's folder or gw2api has. Throws an Error whose message goes on from its name.
+ */
+export async function importModule(use: string, { baseDir, builtins }: Surroundings): Promise<object> {
+  if (isPath(use)) return importFile(path.resolve(baseDir, use), use);
+  const names = await builtinNames(builtins);
+  if (names.includes(use)) return load(pathToFileURL(path.join(builtins, `${use}.js`)).href, use);
+  return importPackage(use, baseDir, names);
+}
+
+/** The built-in modules of a folder, as a config names them. */
+export async function builtinNames(folder: string): Promise<readonly string[]> {
+  const files = await readdir(folder);
+  return files.filter((file) => file.endsWith('.js')).map((file) => path.basename(file, '.js'));
+}
+
+function isPath(use: string): boolean {
+  return use.startsWith('./') || use.startsWith('../') || path.isAbsolute(use);
+}
+
+async function importFile(file: string, use: string): Promise<object> {
+  const stats = await stat(file).catch(() => undefined);
+  if (!stats?.isFile()) throw new Error(`is not there${await hint(file)}`);
+  // A CommonJS module is kept under its path whatever its query says.
+  delete createRequire(file).cache[file];
+  await import('./install-hook.js');
+  return load(`${pathToFileURL(file).href}?mtime=${stats.mtimeMs}`, use);
+}
+
+async function hint(file: string): Promise<string> {
+  const siblings = await readdir(path.dirname(file)).catch(() => []);
+  const meant =
+    siblings.find((name) => name === `${path.basename(file)}.js`) ??
+    didYouMean(path.basename(file), siblings);
+  return meant ? `; did you mean "${meant}"?` : '; paths start at the folder of the config file';
+}
+
+async function importPackage(use: string, baseDir: string, builtins: readonly string[]): Promise<object> {
+  await import('./install-hook.js');
+  const config = pathToFileURL(path.join(baseDir, 'config')).href;
+  return load(`${packageScheme}${config}#${encodeURIComponent(use)}`, use, () => {
+    const meant = didYouMean(use, builtins);
+    const cure = meant ? `did you mean "${meant}"?` : `install it, or write "./${use}.js" for a file`;
+    return `is neither a built-in nor an installed npm package; ${cure}`;
+  });
+}
+
+async function load(specifier: string, use: string, notInstalled?: () => string): Promise<object> {
+  try {
+    return (await import(specifier)) as object; // a module namespace
+  } catch (error) {
+    const { message, code } =
+      error instanceof Error ? (error as NodeJS.ErrnoException) : { message: String(error), code: '' };
+    if (notInstalled && code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${packageName(use)}'`))
+      throw new Error(notInstalled(), { cause: error });
+    throw new Error(`cannot be loaded: ${message.split('\n')[0]}`, { cause: error });
+  }
+}
+
+/** `@koa/cors` of `@koa/cors/sub`. */
+function packageName(use: string): string {
+  return use.split('/', use.startsWith('@') ? 2 : 1).join('/');
+}

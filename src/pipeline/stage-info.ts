@@ -1,0 +1,26 @@
+import type { StageConfig } from '../config/config.js';
+import type { Operation, Plugin, StateKey } from '../plugin/index.js';
+
+/** A stage for people: `check` and `/admin/pipeline`. One that is switched off is not loaded and tells only its config. */
+export interface StageInfo extends Pick<StageConfig, 'use' | 'enabled' | 'when' | 'path' | 'at'> {
+  readonly name: string;
+  /** Defaults filled in; it may hold secrets. */
+  readonly options: unknown;
+  readonly requires: readonly StateKey[];
+  readonly provides: readonly StateKey[];
+  readonly seals: readonly StateKey[];
+  readonly operations: readonly Operation[];
+}
+
+export function toStageInfo(
+  { use, enabled, when, path, at, with: written }: StageConfig,
+  loaded: { readonly plugin: Plugin; readonly options: unknown } | undefined,
+): StageInfo {
+  const { name, requires, provides, seals, operations } = loaded?.plugin ?? nothing(use);
+  const options = loaded ? loaded.options : written;
+  return { name, use, enabled, when, path, at, options, requires, provides, seals, operations };
+}
+
+function nothing(name: string): Omit<Plugin, 'options' | 'setup'> {
+  return { name, requires: [], provides: [], seals: [], operations: [] };
+}

@@ -1,0 +1,132 @@
+#!/usr/bin/env node
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { ConfigError } from './config/config.js';
+import { loadDotEnv } from './config/dotenv.js';
+import { ensureMasterKey, welcome } from './first-start.js';
+import { Gateway } from './gateway.js';
+import { loadGatewayConfigFile } from './load-gateway-config.js';
+import { describePipeline } from './pipeline/describe.js';
+import { createLogger, logLevels } from './telemetry/logs.js';
+import { name, version } from './version.js';
+
+const usage = `${name} ${version}: an LLM gateway
+
+  node dist/server.js [--config FILE]         run the gateway
+  node dist/server.js check [--config FILE]   check a config and print the pipeline as it will run
+
+  --config FILE   the config file; else GW_CONFIG, else config/gateway.yaml
+  --help          this text
+  --version       the version
+
+Environment: GW2API_API_KEY (master key), GW_MAX_BODY, GW_CONFIG, PORT, HOST, GW_LOG_LEVEL. A .env file in the working
+directory is read first. SIGHUP reloads the config; SIGTERM finishes what is under way and ends.
+`;
+
+/** What the command line or the environment got wrong: exit code 2 and no stack trace. */
+class UsageError extends Error {}
+
+const quiet = { log: createLogger('silent'), masterKey: '' };
+
+const exitCode = await main(process.argv.slice(2));
+// Without a code the process serves until a signal ends it.
+if (exitCode !== undefined) process.exitCode = exitCode;
+
+async function main(args: readonly string[]): Promise<number | undefined> {
+  try {
+    return await command(args);
+  } catch (error) {
+    if (!(error instanceof ConfigError) && !isUsageError(error)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    return error instanceof ConfigError ? 1 : 2;
+  }
+}
+
+async function command(args: readonly string[]): Promise<number | undefined> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { config: { type: 'string' }, help: { type: 'boolean' }, version: { type: 'boolean' } },
+  });
+  if (values.help) return print(usage);
+  if (values.version) return print(`${version}\n`);
+  const unknown = positionals.find((word) => word !== 'check') ?? positionals[1];
+  if (unknown !== undefined) throw new UsageError(`"${unknown}" is not a command; see --help.`);
+  await loadDotEnv(process.cwd(), process.env);
+  const file = values.config ?? (process.env['GW_CONFIG'] || defaultConfigFile());
+  return positionals[0] === 'check' ? check(file) : serve(file);
+}
+
+async function check(file: string): Promise<number> {
+  const config = await loadGatewayConfigFile(file, process.env);
+  const gateway = await Gateway.create(config, { ...quiet, loadConfig: () => Promise.resolve(config) });
+  const text = describePipeline(config, gateway.pipeline);
+  await gateway.close();
+  return print(text);
+}
+
+async function serve(file: string): Promise<undefined> {
+  const { env } = process;
+  const log = createLogger(logLevelOf(env['GW_LOG_LEVEL']));
+  const loadConfig = () => loadGatewayConfigFile(file, env);
+  const config = await loadConfig();
+  const key = await ensureMasterKey(process.cwd(), env);
+  const gateway = await Gateway.create(config, { log, masterKey: key.masterKey, loadConfig });
+  onSignals(gateway);
+  const url = await gateway.listen().catch((error: unknown) => {
+    throw new UsageError(listenProblem(error, config.listen));
+  });
+  log.info({ url, config: file, slots: config.slots.length, version }, 'The gateway is listening.');
+  if (key.isNew) print(welcome(url, key, gateway.models.list()[0]?.id ?? 'sonnet-5'));
+}
+
+function onSignals(gateway: Gateway): void {
+  let isClosing = false;
+  const stop = (signal: NodeJS.Signals) => {
+    if (isClosing) process.exit(1); // asked twice: now
+    isClosing = true;
+    gateway.log.info({ signal }, 'Shutting down.');
+    void gateway.close().then(() => process.exit(0));
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  process.on('SIGHUP', () => {
+    gateway.reload().catch((error: unknown) => {
+      const problem = error instanceof ConfigError ? { problems: error.message.split('\n') } : { err: error };
+      gateway.log.error(problem, 'The config was not taken; the old one keeps running.');
+    });
+  });
+}
+
+/** `config/gateway.yaml` of the working directory, else the one of this package. */
+function defaultConfigFile(): string {
+  const local = 'config/gateway.yaml';
+  return existsSync(local) ? local : fileURLToPath(new URL(`../${local}`, import.meta.url));
+}
+
+function logLevelOf(level: string | undefined): string {
+  if (!level) return 'info';
+  if (logLevels.some((known) => known === level)) return level;
+  throw new UsageError(`GW_LOG_LEVEL must be one of ${logLevels.join(', ')}, not "${level}".`);
+}
+
+function listenProblem(error: unknown, { host, port }: { host: string; port: number }): string {
+  const code = (error as NodeJS.ErrnoException).code ?? ''; // what a listen error has
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: 'another process listens there; stop it or set another port (PORT=8788)',
+    EACCES: 'that port needs more rights; take one above 1023 (PORT=8787)',
+    EADDRNOTAVAIL: 'this machine has no such address; set HOST=0.0.0.0 for all of them',
+  };
+  return `Cannot listen on ${host}:${port}: ${reasons[code] ?? String(error)}.`;
+}
+
+function print(text: string): 0 {
+  process.stdout.write(text);
+  return 0;
+}
+
+function isUsageError(error: unknown): error is Error {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return error instanceof UsageError || code.startsWith('ERR_PARSE_ARGS');
+}

@@ -1,0 +1,65 @@
+import type { GatewayError, SlotLease } from '../plugin/index.js';
+import type { SlotEntry } from './slot-entry.js';
+import type { UpstreamSlot } from './upstream-slot.js';
+
+/** What a lease reports to. */
+export interface Lessor {
+  answered(lease: Lease, headers: Readonly<Record<string, string>>): void;
+  /** Settles what the failure means, calls `release`, and looks for another place. */
+  failed(lease: Lease, error: GatewayError): Promise<SlotLease | undefined>;
+  again(lease: Lease): Promise<SlotLease>;
+  released(entry: SlotEntry): void;
+}
+
+/** One place in a slot, taken by making it. It is given back at the latest when the request's signal aborts. */
+export class Lease implements SlotLease {
+  readonly entry: SlotEntry;
+  /** A reload may give the entry another one; this lease stays with its own. */
+  readonly slot: UpstreamSlot;
+  readonly #lessor: Lessor;
+  readonly #signal: AbortSignal;
+  /** The slot's cool-downs up to this one were known when the call began. */
+  #began: number;
+  #isReleased = false;
+
+  constructor(entry: SlotEntry, lessor: Lessor, signal: AbortSignal) {
+    this.entry = entry;
+    this.slot = entry.slot;
+    this.#lessor = lessor;
+    this.#signal = signal;
+    this.#began = entry.coolDowns.mark;
+    this.entry.inFlight += 1;
+    this.slot.hold();
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  get began(): number {
+    return this.#began;
+  }
+
+  /** The next call of this lease begins now. */
+  answered(headers: Readonly<Record<string, string>>): void {
+    this.#lessor.answered(this, headers);
+    this.#began = this.entry.coolDowns.mark;
+  }
+
+  /** Undefined also where the place has been given back: what comes then is no failure of the slot. */
+  async another(error: GatewayError): Promise<SlotLease | undefined> {
+    return this.#isReleased ? undefined : this.#lessor.failed(this, error);
+  }
+
+  again(): Promise<SlotLease> {
+    return this.#lessor.again(this);
+  }
+
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    this.entry.inFlight -= 1;
+    this.slot.letGo();
+    this.#lessor.released(this.entry);
+  }
+
+  readonly #onAbort = (): void => this.release();
+}

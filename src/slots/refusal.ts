@@ -1,0 +1,67 @@
+import { GatewayError, type SlotState } from '../plugin/index.js';
+import type { SlotEntry, WantedModel } from './slot-entry.js';
+
+export function queueTimedOut({ id }: WantedModel, timeoutMs: number): GatewayError {
+  const waited = `within ${timeoutMs / 1000} s`;
+  return new GatewayError(
+    'no_slot_available',
+    `All slots that serve the model "${id}" are busy, and none had a free place ${waited}.`,
+  );
+}
+
+export function queueFull({ id }: WantedModel): GatewayError {
+  return new GatewayError(
+    'no_slot_available',
+    `All slots that serve the model "${id}" are busy, and too many requests are waiting already.`,
+    { headers: { 'retry-after': '1' } },
+  );
+}
+
+export function noSuchSlot(id: string): GatewayError {
+  return new GatewayError('not_found', `There is no slot "${id}".`);
+}
+
+export function poolClosed(): GatewayError {
+  return new GatewayError('shutting_down', 'The gateway is shutting down.');
+}
+
+/** Why no slot can be asked: none serves the model (404), all are used up (429), or closed until an operator acts (503). */
+export function nothingToAsk(model: WantedModel, entries: readonly SlotEntry[], nowMs: number): GatewayError {
+  const serving = entries.filter((entry) => entry.serves(model));
+  if (serving.length === 0) return modelNotFound(model);
+  const resets = serving
+    .map((entry) => entry.coolDownFor(model, nowMs)?.untilMs)
+    .filter((time) => time !== undefined);
+  if (resets.length > 0) return windowExhausted(model, Math.min(...resets), nowMs);
+  return unavailable(model, serving, nowMs);
+}
+
+function modelNotFound({ id }: WantedModel): GatewayError {
+  const cure = 'GET /v1/models lists those there are';
+  return new GatewayError('model_not_found', `No slot serves the model "${id}"; ${cure}.`);
+}
+
+function windowExhausted({ id }: WantedModel, resetMs: number, nowMs: number): GatewayError {
+  return new GatewayError(
+    'rate_limited',
+    `The usage window of every slot that serves the model "${id}" is used up until ${new Date(resetMs).toISOString()}.`,
+    { headers: { 'retry-after': String(Math.ceil((resetMs - nowMs) / 1000)) } },
+  );
+}
+
+function unavailable({ id }: WantedModel, serving: readonly SlotEntry[], nowMs: number): GatewayError {
+  const states = serving.map((entry) => `"${entry.id}" ${explanations[entry.state(nowMs)]}`);
+  return new GatewayError(
+    'no_slot_available',
+    `No slot that serves the model "${id}" takes requests: ${states.join('; ')}.`,
+  );
+}
+
+const explanations: Readonly<Record<SlotState, string>> = {
+  ready: 'has failed',
+  cooling: 'is cooling down',
+  rejected:
+    "is rejected (its upstream refuses the account's credential; the operator can mend it and resume the slot)",
+  paused: 'is paused (the operator can resume it)',
+  draining: 'is draining (the operator can resume it)',
+};

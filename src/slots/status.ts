@@ -1,0 +1,31 @@
+import type { SlotStatus } from '../plugin/index.js';
+import type { SlotEntry } from './slot-entry.js';
+
+/** A slot as `/admin/slots` shows it. */
+export function statusOf(
+  entry: SlotEntry,
+  counts: Pick<SlotStatus, 'queued' | 'bindings'>,
+  nowMs: number,
+): SlotStatus {
+  const { config, slot } = entry;
+  const state = entry.state(nowMs);
+  const coolDown = state === 'cooling' ? entry.coolDowns.active(undefined, nowMs) : undefined;
+  return {
+    ...counts,
+    id: entry.id,
+    upstream: config.upstream,
+    accountKind: slot.accountKind,
+    state,
+    reason: coolDown?.reason ?? null,
+    untilMs: coolDown?.untilMs ?? null,
+    models: entry.coolDowns
+      .list(nowMs)
+      .flatMap(({ model, reason, untilMs }) => (model === undefined ? [] : { model, reason, untilMs })),
+    inFlight: entry.inFlight,
+    maxConcurrent: config.maxConcurrent,
+    weight: config.weight,
+    serves: config.models,
+    windows: slot.windows,
+    lastError: entry.lastError,
+  };
+}

@@ -1,0 +1,119 @@
+import {
+  isGatewayError,
+  type AccountKind,
+  type DiagnosisStep,
+  type Logger,
+  type Slot,
+  type SlotCall,
+  type TokenCount,
+  type Upstream,
+  type UpstreamCall,
+  type UpstreamReply,
+  type Windows,
+} from '../plugin/index.js';
+import type { Account } from './account.js';
+import type { WindowGauge } from './windows.js';
+
+export interface UpstreamSlotParts {
+  readonly id: string;
+  readonly account: Account;
+  readonly upstream: Upstream;
+  readonly gauge: WindowGauge;
+  readonly log: Logger;
+}
+
+/** An opened upstream with the account it is asked in the name of. A reload may put another one in its place. */
+export class UpstreamSlot implements Slot {
+  readonly id: string;
+  readonly account: Account;
+  readonly gauge: WindowGauge;
+  readonly #upstream: Upstream;
+  readonly #log: Logger;
+  #held = 0;
+  #onClosed: (() => void) | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor({ id, account, upstream, gauge, log }: UpstreamSlotParts) {
+    this.id = id;
+    this.account = account;
+    this.gauge = gauge;
+    this.#upstream = upstream;
+    this.#log = log;
+  }
+
+  get accountKind(): AccountKind {
+    return this.account.kind;
+  }
+
+  get windows(): Windows {
+    return this.gauge.windows;
+  }
+
+  async generate(call: SlotCall): Promise<UpstreamReply> {
+    const reply = await this.#send(call, (credited) => this.#upstream.generate(credited));
+    this.gauge.read(reply.headers);
+    return reply;
+  }
+
+  countTokens(call: SlotCall): Promise<TokenCount> {
+    return this.#send(call, (credited) => this.#upstream.countTokens(credited));
+  }
+
+  diagnose(signal: AbortSignal): Promise<readonly DiagnosisStep[]> {
+    return this.#upstream.diagnose(signal);
+  }
+
+  /** Somebody is using it: it will not be closed before `letGo`. */
+  hold(): void {
+    this.#held += 1;
+  }
+
+  letGo(): void {
+    this.#held -= 1;
+    this.#closeWhenUnused();
+  }
+
+  /** Closes it once nobody holds it, and then calls `onClosed`. */
+  retire(onClosed: () => void): void {
+    this.#onClosed = onClosed;
+    this.#closeWhenUnused();
+  }
+
+  /** Closes it now. */
+  close(): Promise<void> {
+    this.#closed ??= this.#upstream.close();
+    return this.#closed;
+  }
+
+  #closeWhenUnused(): void {
+    if (!this.#onClosed || this.#held > 0) return;
+    this.close().then(this.#onClosed, (error: unknown) => {
+      this.#log.warn({ err: error, slot: this.id }, 'a replaced upstream could not be closed');
+    });
+  }
+
+  /** A 401 to an account that can renew its credential costs one more try. */
+  async #send<Answer>(call: SlotCall, send: (call: UpstreamCall) => Promise<Answer>): Promise<Answer> {
+    const credential = await this.account.credential(call.signal);
+    try {
+      return await this.#observe(send({ ...call, credential }));
+    } catch (error) {
+      if (!isRefusal(error) || !(await this.account.renew(credential, call.signal))) throw error;
+    }
+    return this.#observe(send({ ...call, credential: await this.account.credential(call.signal) }));
+  }
+
+  /** Errors report the windows too. */
+  async #observe<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    try {
+      return await answer;
+    } catch (error) {
+      if (isGatewayError(error) && error.failure?.kind === 'status') this.gauge.read(error.failure.headers);
+      throw error;
+    }
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return isGatewayError(error) && error.failure?.kind === 'status' && error.failure.status === 401;
+}

@@ -1,0 +1,64 @@
+import type { Window, Windows } from '../plugin/index.js';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** The usage windows of one account, as its answers last reported them (design §6 `/v1/usage`). */
+export class WindowGauge {
+  #windows: Windows = { '5h': null, '7d': null };
+
+  get windows(): Windows {
+    return this.#windows;
+  }
+
+  /** Takes what the headers of an answer say; a window that they do not mention stays as it was. */
+  read(headers: Headers): void {
+    const fiveHours = readWindow(headers, '5h');
+    const sevenDays = readWindow(headers, '7d');
+    if (!fiveHours && !sevenDays) return;
+    this.#windows = { '5h': fiveHours ?? this.#windows['5h'], '7d': sevenDays ?? this.#windows['7d'] };
+  }
+}
+
+function readWindow(headers: Headers, name: keyof Windows): Window | undefined {
+  const utilization = Number.parseFloat(headers[`${prefix}${name}-utilization`] ?? '');
+  const resetsAtMs = resetOf(headers, name);
+  if (!Number.isFinite(utilization) || resetsAtMs === undefined) return undefined;
+  return { percentUsed: Math.round(utilization * 10_000) / 100, resetsAtMs };
+}
+
+/** Whether the headers say that a window of the whole account is used up. */
+export function isExhausted(headers: Headers): boolean {
+  const status = headers[`${prefix}status`];
+  if (status !== undefined && status !== rejected) return false; // what exceeds the window is being paid for
+  const ofWindows = windowNames.map((name) => headers[`${prefix}${name}-status`]);
+  return (
+    ofWindows.includes(rejected) || (status === rejected && ofWindows.every((each) => each === undefined))
+  );
+}
+
+/** When the exhausted windows are all open again, unix milliseconds; undefined where the headers do not say. */
+export function exhaustedUntilMs(headers: Headers): number | undefined {
+  const resets = windowNames
+    .filter((name) => headers[`${prefix}${name}-status`] === rejected)
+    .map((name) => resetOf(headers, name))
+    .filter((reset) => reset !== undefined);
+  return resets.length > 0 ? Math.max(...resets) : unifiedResetMs(headers);
+}
+
+/** When the limit that a refusal was about is lifted, unix milliseconds. */
+export function unifiedResetMs(headers: Headers): number | undefined {
+  return fromUnixSeconds(headers[`${prefix}reset`]);
+}
+
+function resetOf(headers: Headers, name: keyof Windows): number | undefined {
+  return fromUnixSeconds(headers[`${prefix}${name}-reset`]);
+}
+
+function fromUnixSeconds(text: string | undefined): number | undefined {
+  const seconds = Number.parseFloat(text ?? '');
+  return Number.isFinite(seconds) ? seconds * 1000 : undefined;
+}
+
+const prefix = 'anthropic-ratelimit-unified-';
+const rejected = 'rejected';
+const windowNames = ['5h', '7d'] as const satisfies readonly (keyof Windows)[];

@@ -1,0 +1,53 @@
+export interface Bounds<Value> {
+  readonly most: number;
+  /** Of all values together, by `weigh`. */
+  readonly mostWeight?: number;
+  readonly weigh?: (value: Value) => number;
+}
+
+/** A map that drops the least recently used when it is full; a value heavier than all together may be is not kept. */
+export class BoundedMap<Value> {
+  readonly #most: number;
+  readonly #mostWeight: number;
+  readonly #weigh: (value: Value) => number;
+  readonly #values = new Map<string, Value>();
+  #weight = 0;
+
+  constructor({ most, mostWeight = Infinity, weigh = () => 0 }: Bounds<Value>) {
+    this.#most = most;
+    this.#mostWeight = mostWeight;
+    this.#weigh = weigh;
+  }
+
+  get size(): number {
+    return this.#values.size;
+  }
+
+  /** Also a use: it makes the key the last to go. */
+  get(key: string): Value | undefined {
+    const value = this.#values.get(key);
+    if (value === undefined) return undefined;
+    this.#values.delete(key);
+    this.#values.set(key, value);
+    return value;
+  }
+
+  set(key: string, value: Value): void {
+    const weight = this.#weigh(value);
+    this.delete(key);
+    if (weight > this.#mostWeight) return;
+    this.#values.set(key, value);
+    this.#weight += weight;
+    for (const oldest of this.#values.keys()) {
+      if (this.#values.size <= this.#most && this.#weight <= this.#mostWeight) return;
+      this.delete(oldest);
+    }
+  }
+
+  delete(key: string): boolean {
+    const value = this.#values.get(key);
+    if (value === undefined) return false;
+    this.#weight -= this.#weigh(value);
+    return this.#values.delete(key);
+  }
+}

@@ -1,0 +1,122 @@
+import type * as Prom from 'prom-client';
+import type { Counter, Histogram, Metrics } from '../plugin/index.js';
+
+/** A gauge that is read when it is scraped. */
+export interface Reading {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/**
+ * Prometheus metrics. Loading prom-client takes longer than serving a request, so that counts made before the first
+ * scrape wait in a list as functions of their own and prom-client is loaded beside the first requests.
+ */
+export class PrometheusMetrics implements Metrics {
+  #prom: LoadedProm | undefined;
+  readonly #waiting: (() => void)[] = [];
+  readonly #counters = new Map<string, Prom.Counter>();
+  readonly #histograms = new Map<string, Prom.Histogram>();
+  readonly #gauges: {
+    name: string;
+    help: string;
+    labels: readonly string[];
+    read: () => readonly Reading[];
+  }[] = [];
+
+  counter(name: string, help: string, labels: readonly string[]): Counter {
+    return {
+      add: (values, amount = 1) =>
+        this.#later(({ client, registry }) => {
+          const make = () =>
+            new client.Counter({ name, help, labelNames: [...labels], registers: [registry] });
+          getOrMake(this.#counters, name, make).inc(values, amount);
+        }),
+    };
+  }
+
+  histogram(name: string, help: string, labels: readonly string[], buckets: readonly number[]): Histogram {
+    return {
+      observe: (values, value) =>
+        this.#later(({ client, registry }) => {
+          const options = {
+            name,
+            help,
+            labelNames: [...labels],
+            buckets: [...buckets],
+            registers: [registry],
+          };
+          getOrMake(this.#histograms, name, () => new client.Histogram(options)).observe(values, value);
+        }),
+    };
+  }
+
+  /** Registers a gauge whose values `read` gives at each scrape. */
+  gauge(name: string, help: string, labels: readonly string[], read: () => readonly Reading[]): void {
+    this.#gauges.push({ name, help, labels, read });
+  }
+
+  /** The text of `GET /metrics`. */
+  async text(): Promise<string> {
+    const { registry } = await this.#load();
+    return registry.metrics();
+  }
+
+  #later(record: (prom: LoadedProm) => void): void {
+    if (this.#prom) record(this.#prom);
+    else if (this.#waiting.length < maxWaiting) this.#waiting.push(() => this.#prom && record(this.#prom));
+  }
+
+  /** Loads prom-client and makes up for what was counted before; later calls give the same registry. */
+  async #load(): Promise<LoadedProm> {
+    const client = await import('prom-client');
+    if (this.#prom) return this.#prom;
+    const registry = new client.Registry();
+    this.#prom = { client, registry };
+    client.collectDefaultMetrics({ register: registry });
+    for (const gauge of this.#gauges) registerGauge(client, registry, gauge);
+    for (const record of this.#waiting.splice(0)) record();
+    return this.#prom;
+  }
+
+  /** Loads prom-client now, so that nothing need wait. */
+  async warmUp(): Promise<void> {
+    await this.#load();
+  }
+}
+
+interface LoadedProm {
+  readonly client: typeof Prom;
+  readonly registry: Prom.Registry;
+}
+
+const maxWaiting = 10_000;
+
+function getOrMake<T>(known: Map<string, T>, name: string, make: () => T): T {
+  const existing = known.get(name);
+  if (existing) return existing;
+  const made = make();
+  known.set(name, made);
+  return made;
+}
+
+function registerGauge(
+  client: typeof Prom,
+  registry: Prom.Registry,
+  {
+    name,
+    help,
+    labels,
+    read,
+  }: { name: string; help: string; labels: readonly string[]; read: () => readonly Reading[] },
+): void {
+  const gauge = new client.Gauge({
+    name,
+    help,
+    labelNames: [...labels],
+    registers: [registry],
+    collect() {
+      gauge.reset();
+      for (const { labels: values, value } of read()) gauge.set(values, value);
+    },
+  });
+}

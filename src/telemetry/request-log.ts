@@ -1,0 +1,75 @@
+import type { Counter, Histogram, Logger, Metrics, Outcome, Usage } from '../plugin/index.js';
+
+/** What is told of one request when its response has closed. Never a body, never a secret. */
+export interface RequestRecord {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: string;
+  readonly format: string;
+  readonly status: number;
+  readonly outcome: Outcome;
+  readonly ms: number;
+  readonly key: string | undefined;
+  readonly model: string | undefined;
+  readonly slot: string | undefined;
+  readonly attempts: number | undefined;
+  readonly delivery: string | undefined;
+  readonly billed: Usage;
+  readonly masked: Usage;
+  /** The code of a failure after the answer had begun. */
+  readonly code: string | undefined;
+}
+
+const durationBuckets = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+
+/** One log line and the metrics of each request. */
+export class RequestLog {
+  readonly #requests: Counter;
+  readonly #tokens: Counter;
+  readonly #seconds: Histogram;
+
+  constructor(metrics: Metrics) {
+    const labels = ['operation', 'format', 'slot', 'status', 'outcome'];
+    this.#requests = metrics.counter('gw2api_requests_total', 'Requests whose response has closed.', labels);
+    this.#tokens = metrics.counter('gw2api_tokens_total', 'Tokens as billed upstream.', ['slot', 'kind']);
+    this.#seconds = metrics.histogram(
+      'gw2api_request_seconds',
+      'Time from the first byte of a request to the close of its response.',
+      ['operation', 'format'],
+      durationBuckets,
+    );
+  }
+
+  /** Writes the line: info for what a caller asked for, debug for health and the like. */
+  write(log: Logger, record: RequestRecord): void {
+    const { billed, masked, ...rest } = record;
+    const line = {
+      ...rest,
+      tokens: tokensOf(billed),
+      ...(hasTokens(masked) && { masked: tokensOf(masked) }),
+    };
+    if (record.operation === 'other' && record.status < 400) log.debug(line, 'request');
+    else log.info(line, 'request');
+    this.#measure(record);
+  }
+
+  #measure({ operation, format, slot = '', status, outcome, ms, billed }: RequestRecord): void {
+    this.#requests.add({ operation, format, slot, status: String(status), outcome });
+    this.#seconds.observe({ operation, format }, ms / 1000);
+    for (const [kind, amount] of Object.entries(tokensOf(billed))) this.#tokens.add({ slot, kind }, amount);
+  }
+}
+
+function hasTokens(usage: Usage): boolean {
+  return Object.keys(usage).length > 0;
+}
+
+/** The four counts that cost money. */
+function tokensOf(usage: Usage): Readonly<Record<string, number>> {
+  return {
+    input: usage.input_tokens ?? 0,
+    cache_read: usage.cache_read_input_tokens ?? 0,
+    cache_write: usage.cache_creation_input_tokens ?? 0,
+    output: usage.output_tokens ?? 0,
+  };
+}

@@ -1,0 +1,135 @@
+import { Client, Pool, ProxyAgent, type Dispatcher, type buildConnector } from 'undici';
+
+export interface WayOutSettings {
+  readonly origin: string;
+  /** `http://user:pass@host:port` */
+  readonly proxy?: string;
+  readonly connectTimeoutMs: number;
+}
+
+/** A slot's own connections to its upstream. */
+export interface WayOut {
+  readonly origin: string;
+  dispatch(options: TracedOptions, handler: Dispatcher.DispatchHandler): void;
+  /** Takes no more calls; resolves when those that run have ended. */
+  close(): Promise<void>;
+}
+
+/** A connection that a call was given. */
+export interface Connection {
+  /** Marks the connection as used and says whether it had been used before. */
+  use(): boolean;
+}
+
+export interface TracedOptions extends Omit<Dispatcher.DispatchOptions, 'origin'> {
+  /** Told which connection the call waits for. */
+  readonly onConnection: (connection: Connection) => void;
+}
+
+/**
+ * Opens a way out, which connects on first use and carries one call a connection at a time. It has no limit of its own:
+ * the slot's places bound the calls, and a second queue here would be one that nobody sees.
+ */
+export function openWayOut(settings: WayOutSettings): WayOut {
+  const { origin, proxy } = settings;
+  const dispatcher = proxy ? throughProxy(proxy, settings) : directly(settings);
+  return {
+    origin,
+    dispatch: (options, handler) => {
+      // An object in a variable, because undici's type does not know `onConnection`, which it hands on untouched.
+      const traced = { ...options, origin };
+      dispatcher.dispatch(traced, handler);
+    },
+    close: () => dispatcher.close(),
+  };
+}
+
+const keepAliveTimeout = 30_000;
+
+function directly({ origin, connectTimeoutMs }: WayOutSettings): Dispatcher {
+  return new Pool(origin, {
+    keepAliveTimeout,
+    connect: { timeout: connectTimeoutMs },
+    factory: tracedClient,
+  });
+}
+
+function throughProxy(proxy: string, { connectTimeoutMs: timeout }: WayOutSettings): Dispatcher {
+  return new ProxyAgent({
+    uri: withoutUser(proxy),
+    ...proxyToken(proxy),
+    keepAliveTimeout,
+    proxyTls: { timeout },
+    requestTls: { timeout },
+    clientFactory: (origin, options) => new Pool(origin, { ...options, headersTimeout: timeout }),
+    factory: (origin, options: Pool.Options) =>
+      new Pool(origin, { ...options, factory: tracedClient, ...finalErrors(options) }),
+  });
+}
+
+function withoutUser(proxy: string): string {
+  const url = new URL(proxy);
+  url.username = '';
+  url.password = '';
+  return url.href;
+}
+
+/** undici itself passes over a user without a password. */
+function proxyToken(proxy: string): { token?: string } {
+  const { username, password } = new URL(proxy);
+  if (!username) return {};
+  const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { token: `Basic ${Buffer.from(user).toString('base64')}` };
+}
+
+function tracedClient(origin: URL, options: object): Dispatcher {
+  return new TracedClient(origin, options);
+}
+
+/** One connection at a time, which tells each call whether it had served before. */
+class TracedClient extends Client implements Connection {
+  #used = false;
+
+  constructor(origin: URL, options: Client.Options) {
+    super(origin, options);
+    this.on('connect', () => {
+      this.#used = false;
+    });
+  }
+
+  override dispatch(
+    options: Dispatcher.DispatchOptions & Partial<TracedOptions>,
+    handler: Dispatcher.DispatchHandler,
+  ) {
+    options.onConnection?.(this);
+    return super.dispatch(options, handler);
+  }
+
+  use(): boolean {
+    const used = this.#used;
+    this.#used = true;
+    return used;
+  }
+}
+
+/**
+ * A proxy that hangs up on a CONNECT gives an error under one of undici's own socket codes, which undici takes for a
+ * passing one: it connects again, for ever. The same error without its code ends the call.
+ */
+function finalErrors({ connect }: Pool.Options): Pick<Pool.Options, 'connect'> {
+  if (typeof connect !== 'function') return {};
+  const connectOnce: buildConnector.connector = (options, callback) => {
+    connect(options, (error, socket) => {
+      if (error) callback(new ProxyError(error), null);
+      else callback(null, socket);
+    });
+  };
+  return { connect: connectOnce };
+}
+
+class ProxyError extends Error {
+  constructor(cause: Error) {
+    super(cause.message, { cause });
+    this.name = 'ProxyError';
+  }
+}

@@ -1,0 +1,117 @@
+import { interruptedError, type ModelEventBatch } from '../plugin/index.js';
+import type { BodyReader, Flow } from './body.js';
+import { MessageReader } from './sse.js';
+
+/** This much unread text stops the upstream. */
+const maxQueuedBytes = 64 * 1024;
+
+type Result = IteratorResult<ModelEventBatch, undefined>;
+
+interface Waiter {
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * The events of one answer, for one consumer: each batch is all that has arrived since the one before. Bytes wait
+ * unparsed until they are asked for. Ends after `message_stop`; throws where the answer ends before, and after an
+ * `error` event what it says.
+ */
+export class EventQueue implements BodyReader, AsyncIterableIterator<ModelEventBatch, undefined> {
+  readonly #flow: Flow;
+  readonly #reader = new MessageReader();
+  #chunks: Buffer[] = [];
+  #queuedBytes = 0;
+  #waiter: Waiter | undefined;
+  #isWaking = false;
+  #hasEnded = false;
+  #isOver = false;
+  #error: unknown;
+
+  constructor(flow: Flow) {
+    this.#flow = flow;
+  }
+
+  write(chunk: Buffer): boolean {
+    this.#chunks.push(chunk);
+    this.#queuedBytes += chunk.length;
+    this.#wake();
+    return this.#queuedBytes < maxQueuedBytes;
+  }
+
+  end(error?: unknown): void {
+    this.#hasEnded = true;
+    this.#error = error;
+    this.#wake();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#waiter = { resolve, reject };
+      this.#serve();
+    });
+  }
+
+  /** The consumer leaves: the upstream call ends, unless all that matters has come. */
+  return(): Promise<Result> {
+    if (!this.#isOver) this.#flow.abort();
+    this.#isOver = true;
+    this.#chunks = [];
+    this.#serve();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  /** One read of the socket calls `write` many times: the consumer wakes when the read is over, to one batch of it all. */
+  #wake(): void {
+    if (this.#isWaking || !this.#waiter) return;
+    this.#isWaking = true;
+    queueMicrotask(this.#woken);
+  }
+
+  readonly #woken = (): void => {
+    this.#isWaking = false;
+    this.#serve();
+  };
+
+  /** Gives the waiting consumer what there is, if there is anything. */
+  #serve(): void {
+    if (!this.#waiter) return;
+    const batch = this.#take();
+    if (batch.length > 0) this.#answer(({ resolve }) => resolve({ done: false, value: batch }));
+    else if (this.#isOver) this.#answer(({ resolve }) => resolve({ done: true, value: undefined }));
+    else if (this.#hasEnded) this.#giveUp();
+  }
+
+  #take(): ModelEventBatch {
+    const chunks = this.#chunks;
+    if (chunks.length === 0 || this.#isOver) return [];
+    this.#chunks = [];
+    this.#queuedBytes = 0;
+    const batch = this.#reader.read(Buffer.concat(chunks));
+    if (this.#reader.isOver) this.#conclude();
+    else this.#flow.resume();
+    return batch;
+  }
+
+  #conclude(): void {
+    this.#isOver = this.#reader.isComplete;
+    this.#hasEnded = true;
+    this.#error = this.#reader.failure;
+    this.#flow.finish();
+  }
+
+  #giveUp(): void {
+    this.#isOver = true;
+    this.#answer(({ reject }) => reject(this.#error ?? interruptedError()));
+  }
+
+  #answer(answer: (waiter: Waiter) => void): void {
+    const waiter = this.#waiter;
+    this.#waiter = undefined;
+    if (waiter) answer(waiter);
+  }
+}

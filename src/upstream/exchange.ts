@@ -1,0 +1,187 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { errors, type Dispatcher } from 'undici';
+import { interruptedError, isGatewayError, type GatewayError } from '../plugin/index.js';
+import type { BodyReader, Flow } from './body.js';
+import type { Connection, WayOut } from './connections.js';
+import { Deadline } from './deadline.js';
+import { decompress } from './decompress.js';
+import { foreign, timedOut, unreachable, type Answer } from './failure.js';
+import { joinHeaders, type Headers } from './headers.js';
+
+export interface HttpCall<Body extends BodyReader> {
+  readonly slot: string;
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body?: Buffer;
+  readonly signal: AbortSignal;
+  readonly connectTimeoutMs: number;
+  readonly headersTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  /** Chooses who reads the body, once status and headers are there. May throw. */
+  readonly read: (answer: Answer, flow: Flow) => Body;
+}
+
+export interface Answered<Body extends BodyReader> extends Answer {
+  readonly body: Body;
+}
+
+/** Draining: the reader has all it wants, and the connection gets a moment to come to the end of the body. */
+type Phase = 'connecting' | 'waiting' | 'reading' | 'draining' | 'over';
+
+const drainMs = 1000;
+
+/** One HTTP call, from its dispatch to the end of its body; undici calls it straight from the socket's read. */
+export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHandler, Flow {
+  readonly #call: HttpCall<Body>;
+  #phase: Phase = 'connecting';
+  #connection: Connection | undefined;
+  #isReused = false;
+  #connectedAtMs: number | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #sink: BodyReader | undefined;
+  #resolve: (answered: Answered<Body>) => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+  /** While we hold the upstream back its silence is our doing. */
+  readonly #deadline = new Deadline(
+    () => this.#timeOut(),
+    () => this.#controller?.paused ?? false,
+  );
+
+  constructor(call: HttpCall<Body>) {
+    this.#call = call;
+  }
+
+  /** Sends the call; resolves when the headers of its answer have come. Throws the signal's reason once it aborts. */
+  send(wayOut: WayOut): Promise<Answered<Body>> {
+    this.#call.signal.throwIfAborted();
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      this.#call.signal.addEventListener('abort', this.#leave);
+      this.#deadline.start(this.#call.connectTimeoutMs);
+      this.#dispatch(wayOut);
+    });
+  }
+
+  /** When a connection was there for this call, by `performance.now()`; undefined before. */
+  get connectedAtMs(): number | undefined {
+    return this.#connectedAtMs;
+  }
+
+  /** undici has a connection. A call that was given up before is only now in reach to be ended. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#phase === 'over') {
+      controller.abort(new Error('The call was given up while it waited for a connection.'));
+      return;
+    }
+    this.#controller = controller;
+    this.#connectedAtMs = performance.now();
+    this.#isReused = this.#connection?.use() ?? false;
+    this.#phase = 'waiting';
+    this.#deadline.start(this.#call.headersTimeoutMs);
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, fields: IncomingHttpHeaders): void {
+    if (status < 200) return;
+    const answer = { status, headers: joinHeaders(fields) };
+    const { slot, read, idleTimeoutMs } = this.#call;
+    const encoding = (answer.headers['content-encoding'] ?? '').trim().toLowerCase();
+    const decoded = decompress(encoding, this, (flow) => read(answer, flow));
+    if (!decoded) throw foreign(slot, `the content-encoding "${encoding}"`);
+    this.#sink = decoded.sink;
+    this.#phase = 'reading';
+    this.#deadline.start(idleTimeoutMs);
+    this.#resolve({ ...answer, body: decoded.body });
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#phase !== 'reading') return;
+    this.#deadline.putOff();
+    if (this.#sink?.write(chunk) === false) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    const wasReading = this.#phase === 'reading';
+    this.#close();
+    if (wasReading) this.#sink?.end();
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    this.#fail(this.#explain(error));
+  }
+
+  resume(): void {
+    if (!this.#controller?.paused) return;
+    this.#deadline.putOff();
+    this.#controller.resume();
+  }
+
+  finish(): void {
+    if (this.#phase !== 'reading') return;
+    this.#phase = 'draining';
+    this.#call.signal.removeEventListener('abort', this.#leave);
+    this.#deadline.start(drainMs);
+    this.resume();
+  }
+
+  abort(): void {
+    this.#close();
+    this.#controller?.abort(new Error('The call was given up.'));
+  }
+
+  /** undici's own timers come up to a second late; ours are exact. */
+  #dispatch(wayOut: WayOut): void {
+    const { method, path, headers, body = null } = this.#call;
+    const onConnection = (connection: Connection): void => {
+      this.#connection = connection;
+    };
+    const options = { method, path, headers, body, headersTimeout: 0, bodyTimeout: 0, onConnection };
+    try {
+      wayOut.dispatch(options, this);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  readonly #leave = (): void => {
+    this.#fail(this.#call.signal.reason);
+    this.#controller?.abort(new Error('The call was given up.'));
+  };
+
+  #fail(error: unknown): void {
+    const phase = this.#phase;
+    this.#close();
+    if (phase === 'reading') this.#sink?.end(error);
+    else if (phase !== 'draining' && phase !== 'over') this.#reject(error);
+  }
+
+  #close(): void {
+    this.#phase = 'over';
+    this.#deadline.stop();
+    this.#call.signal.removeEventListener('abort', this.#leave);
+  }
+
+  #timeOut(): void {
+    this.#fail(this.#timeoutError());
+    this.#controller?.abort(new Error('The call took too long.'));
+  }
+
+  #timeoutError(): GatewayError {
+    const { slot } = this.#call;
+    if (this.#phase === 'connecting')
+      return unreachable(slot, new Error(`No connection in ${this.#deadline.limitMs} ms.`));
+    const what = this.#phase === 'waiting' ? 'begin to answer' : 'go on with its answer';
+    return timedOut(slot, what, this.#deadline.limitMs);
+  }
+
+  #explain(error: Error): unknown {
+    if (isGatewayError(error) || error instanceof errors.InvalidArgumentError) return error;
+    if (this.#phase === 'reading') return interruptedError(error);
+    const { slot } = this.#call;
+    const isHttp = !(error instanceof errors.HTTPParserError);
+    return isHttp
+      ? unreachable(slot, error, this.#isReused)
+      : foreign(slot, 'something else than HTTP', error);
+  }
+}

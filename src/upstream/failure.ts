@@ -1,0 +1,118 @@
+import { GatewayError, answerHeaders, isGatewayError } from '../plugin/index.js';
+import type { Headers } from './headers.js';
+
+/** Status line and headers of an answer. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+}
+
+/** No answer, because no connection came about or it closed first. `reused`: the connection had served before. */
+export function unreachable(slot: string, cause: Error, reused = false): GatewayError {
+  return new GatewayError(
+    'upstream_unreachable',
+    `Slot "${slot}" could not reach its upstream${codeOf(cause)}.`,
+    { failure: { kind: 'unreachable', reused }, cause },
+  );
+}
+
+export function timedOut(
+  slot: string,
+  what: 'begin to answer' | 'go on with its answer',
+  ms: number,
+): GatewayError {
+  return new GatewayError(
+    'upstream_timeout',
+    `The upstream of slot "${slot}" did not ${what} within ${ms} ms.`,
+    { failure: { kind: 'timeout' } },
+  );
+}
+
+/**
+ * An answer that is not of this protocol: a page, a redirect, something else than HTTP. What is there is not the
+ * upstream that the slot is for, so its code is `upstream_unreachable`.
+ */
+export function foreign(slot: string, what: string, cause?: unknown): GatewayError {
+  return new GatewayError(
+    'upstream_unreachable',
+    `The upstream of slot "${slot}" answered with ${what}, which is not a Messages answer; is its baseUrl right?`,
+    { failure: { kind: 'foreign' }, cause },
+  );
+}
+
+/**
+ * An error answer in its own words: status, `error.type`, message, `details` and the headers that say when to try again
+ * stay; the code is the upstream's own, else the type (design §6). Also takes bodies that are not JSON or not its own.
+ */
+export function refusal({ status, headers }: Answer, body: string): GatewayError {
+  const error = errorFields(body);
+  const type = asText(error['type']) ?? typeOf(status);
+  return new GatewayError(asText(error['code']) ?? type, asText(error['message']) ?? wordsFor(status, body), {
+    status,
+    type,
+    headers: answerHeaders(headers),
+    details: error['details'] ?? undefined,
+    failure: { kind: 'status', status, headers },
+  });
+}
+
+/** A connection that had served before closed in place of an answer: that says nothing about the upstream. */
+export function isClosedReuse(error: unknown): boolean {
+  return isGatewayError(error) && error.failure?.kind === 'unreachable' && error.failure.reused;
+}
+
+/** The fields of a JSON object; none where the text is something else. */
+export function fieldsIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return asObject(JSON.parse(text));
+  } catch {
+    return {}; // a page of some proxy, or half an answer: it has no fields
+  }
+}
+
+/** The `error` object of a body, in the shape of either vendor; empty where there is none. */
+function errorFields(body: string): Readonly<Record<string, unknown>> {
+  const { error, message } = fieldsIn(body);
+  if (typeof error === 'string') return { message: error };
+  return error === undefined ? { message } : asObject(error);
+}
+
+function asObject(value: unknown): Readonly<Record<string, unknown>> {
+  // Any object may be read by name.
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function asText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** A page's title, or the beginning of a text. */
+function wordsFor(status: number, body: string): string {
+  const title = /<title[^>]*>([^<]*)/i.exec(body)?.[1];
+  const text = title ?? (/^\s*[<{[]/.test(body) ? '' : body);
+  const words = text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
+  return `The upstream answered ${status}${words ? `: ${words}` : ''}.`;
+}
+
+/** `error.type` of an answer that names none. */
+const typeOfStatus: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  500: 'api_error',
+  503: 'overloaded_error',
+  529: 'overloaded_error',
+};
+
+function typeOf(status: number): string {
+  return typeOfStatus[status] ?? (status < 500 ? 'invalid_request_error' : 'upstream_error');
+}
+
+/** ` (ECONNREFUSED)`: the code says what happened and names no host. */
+function codeOf(error: Error): string {
+  const code = 'code' in error ? asText(error.code) : undefined;
+  return code ? ` (${code})` : '';
+}

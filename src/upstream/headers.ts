@@ -1,0 +1,51 @@
+import { createRequire } from 'node:module';
+import type { IncomingHttpHeaders } from 'node:http';
+
+export type Headers = Readonly<Record<string, string>>;
+
+export interface HeaderSources {
+  /** The caller's that go upstream. */
+  readonly call: Headers;
+  /** The operator's, for every request of the slot: they win over the caller's. */
+  readonly slot: Headers;
+  /** The account's: it wins over all. */
+  readonly credential: Headers;
+}
+
+/**
+ * The headers of one upstream request, lower case. A stream of small events gains nothing from compression and pays for
+ * it with every event, so none is asked for; what comes compressed all the same is decoded.
+ */
+export function requestHeaders({ call, slot, credential }: HeaderSources): Record<string, string> {
+  return {
+    'user-agent': userAgent,
+    accept: 'text/event-stream, application/json',
+    'accept-encoding': 'identity',
+    ...call,
+    'content-type': 'application/json',
+    ...lowerCase(slot),
+    ...lowerCase(credential),
+  };
+}
+
+/** Answer headers as one record: names are lower case already, several values of one name are joined by `, `. */
+export function joinHeaders(headers: IncomingHttpHeaders): Headers {
+  const joined: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) joined[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  return joined;
+}
+
+/** The media type of an answer, without its parameters. */
+export function mediaType(headers: Headers): string {
+  return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+// Our own package.json, which says what it is that asks.
+const { version } = createRequire(import.meta.url)('gw2api/package.json') as { readonly version: string };
+const userAgent = `gw2api/${version}`;
+
+function lowerCase(headers: Headers): Headers {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

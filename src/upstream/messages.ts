@@ -1,0 +1,182 @@
+import { estimateTokens } from '../plugin/index.js';
+import type {
+  DiagnosisStep,
+  MessagesResponse,
+  ModelEventBatch,
+  ModelEvents,
+  TokenCount,
+  Upstream,
+  UpstreamAdapter,
+  UpstreamCall,
+  UpstreamReply,
+  UpstreamSettings,
+} from '../plugin/index.js';
+import type { BodyReader, Flow } from './body.js';
+import { openWayOut, type WayOut } from './connections.js';
+import { diagnose } from './diagnose.js';
+import { EventQueue } from './event-queue.js';
+import { Exchange, type Answered, type HttpCall } from './exchange.js';
+import { fieldsIn, foreign, isClosedReuse, refusal, type Answer } from './failure.js';
+import { mediaType, requestHeaders } from './headers.js';
+import { TextBody } from './text-body.js';
+import { eventsOf } from './whole-message.js';
+
+/** The adapter of every upstream that speaks the Messages API over HTTP. */
+const messages: UpstreamAdapter = {
+  kind: 'messages',
+  /** Throws where `baseUrl` is missing or no URL. */
+  open: (settings) => new MessagesUpstream(settings),
+};
+
+export default messages;
+
+/** What is longer than this is no error, no count and no message. */
+const maxTextBytes = 32 * 1024 * 1024;
+
+class MessagesUpstream implements Upstream {
+  readonly #settings: UpstreamSettings;
+  readonly #base: URL;
+  readonly #wayOut: WayOut;
+
+  constructor(settings: UpstreamSettings) {
+    this.#settings = settings;
+    this.#base = baseOf(settings);
+    this.#wayOut = this.#openWayOut();
+  }
+
+  /** Resolves when the answer has begun; throws a `GatewayError` with its `failure`, or the signal's reason. */
+  async generate(call: UpstreamCall): Promise<UpstreamReply> {
+    const answered = await this.#post('/v1/messages', call, call.request, readEvents);
+    const { status, headers, body } = answered;
+    if (body instanceof EventQueue) return { status, headers, events: body };
+    const message = await wholeMessage(this.#settings.id, { status, headers, body });
+    return { status, headers, events: oneBatch(eventsOf(message)) };
+  }
+
+  /** The upstream's count, an estimate where it has no such endpoint. Other failures are thrown as by `generate`. */
+  async countTokens(call: UpstreamCall): Promise<TokenCount> {
+    const { stream: _, ...request } = call.request;
+    const answered = await this.#post('/v1/messages/count_tokens', call, request, readText);
+    const text = await answered.body.text;
+    if (answered.status >= 400 && !lacksEndpoint(answered, text)) throw refusal(answered, text);
+    if (answered.body.error) throw answered.body.error;
+    const inputTokens = answered.status === 200 ? tokensIn(text) : undefined;
+    return { inputTokens: inputTokens ?? estimateTokens(request), estimated: inputTokens === undefined };
+  }
+
+  /** On connections of its own, so that it is the way there that is tried and not one that stands already. */
+  async diagnose(signal: AbortSignal): Promise<readonly DiagnosisStep[]> {
+    const wayOut = this.#openWayOut();
+    try {
+      return await diagnose({ settings: this.#settings, base: this.#base, wayOut, signal });
+    } finally {
+      this.#closeLater(wayOut);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#wayOut.close();
+  }
+
+  async #post<Body extends BodyReader>(
+    path: string,
+    call: UpstreamCall,
+    request: object,
+    read: (answer: Answer, flow: Flow) => Body,
+  ): Promise<Answered<Body>> {
+    const { id, headers, connectTimeoutMs } = this.#settings;
+    const { signal, headersTimeoutMs, idleTimeoutMs, credential } = call;
+    return this.#send({
+      slot: id,
+      method: 'POST',
+      path: `${prefixOf(this.#base)}${path}${call.search}`,
+      headers: requestHeaders({ call: call.headers, slot: headers, credential }),
+      body: Buffer.from(JSON.stringify(request)),
+      signal,
+      connectTimeoutMs,
+      headersTimeoutMs,
+      idleTimeoutMs,
+      read,
+    });
+  }
+
+  /** A connection that has served before may have been closed just as this call went out: that one is sent once more. */
+  async #send<Body extends BodyReader>(call: HttpCall<Body>): Promise<Answered<Body>> {
+    try {
+      return await new Exchange(call).send(this.#wayOut);
+    } catch (error) {
+      if (!isClosedReuse(error)) throw error;
+    }
+    const fresh = this.#openWayOut();
+    try {
+      return await new Exchange(call).send(fresh);
+    } finally {
+      this.#closeLater(fresh);
+    }
+  }
+
+  #openWayOut(): WayOut {
+    const { proxy, connectTimeoutMs } = this.#settings;
+    return openWayOut({ origin: this.#base.origin, connectTimeoutMs, ...(proxy ? { proxy } : {}) });
+  }
+
+  /** Closing waits for the call that still runs there. */
+  #closeLater(wayOut: WayOut): void {
+    wayOut.close().catch((error: unknown) => {
+      this.#settings.log.warn({ slot: this.#settings.id, error }, 'A connection could not be closed.');
+    });
+  }
+}
+
+function baseOf({ id, baseUrl = '' }: UpstreamSettings): URL {
+  if (!URL.canParse(baseUrl))
+    throw new Error(`Slot "${id}" needs a baseUrl: the http or https URL of its upstream.`);
+  return new URL(baseUrl);
+}
+
+/** What the paths begin with: the base URL's own path, whose `/v1` is ours to add. */
+function prefixOf(base: URL): string {
+  return base.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
+}
+
+function readEvents({ status, headers }: Answer, flow: Flow): EventQueue | TextBody {
+  const isStream = status === 200 && mediaType(headers) === 'text/event-stream';
+  return isStream ? new EventQueue(flow) : new TextBody(flow, maxTextBytes);
+}
+
+function readText(_: Answer, flow: Flow): TextBody {
+  return new TextBody(flow, maxTextBytes);
+}
+
+/** What a service answers that passed over `stream: true`; all else is thrown. */
+async function wholeMessage(slot: string, answered: Answered<TextBody>): Promise<MessagesResponse> {
+  const { status, headers, body } = answered;
+  const text = await body.text;
+  if (status >= 400) throw refusal(answered, text);
+  if (body.error) throw body.error;
+  const message = status === 200 ? messageIn(text) : undefined;
+  if (message) return message;
+  throw foreign(slot, `${status} ${mediaType(headers)}`.trim());
+}
+
+async function* oneBatch(batch: ModelEventBatch): ModelEvents {
+  yield batch;
+}
+
+/** 404 may be about the model; where it is not, and for what says that there is no such thing, there is no endpoint. */
+function lacksEndpoint(answer: Answer, text: string): boolean {
+  return [404, 405, 501].includes(answer.status) && !/\bmodel\b/i.test(refusal(answer, text).message);
+}
+
+function tokensIn(text: string): number | undefined {
+  const tokens = fieldsIn(text)['input_tokens'];
+  // No request has zero tokens: that is no count.
+  return typeof tokens === 'number' && tokens > 0 ? tokens : undefined;
+}
+
+function messageIn(text: string): MessagesResponse | undefined {
+  const fields = fieldsIn(text);
+  const isMessage = fields['type'] === 'message' && Array.isArray(fields['content']);
+  // It says that it is one; what is in it is the upstream's word.
+  return isMessage ? (fields as unknown as MessagesResponse) : undefined;
+}

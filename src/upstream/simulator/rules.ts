@@ -1,0 +1,143 @@
+import type { MessagesRequest, Tool } from '../../plugin/index.js';
+import { cachingProblem } from './caching-rules.js';
+import { historyProblem } from './history-rules.js';
+import type { SimulatedModel } from './models.js';
+import { badRequest, Refusal } from './refusal.js';
+import { countShape, generateShape } from './request-shape.js';
+import { first, isObject } from './shape.js';
+
+export interface RuleContext {
+  /** The value of `anthropic-version`. */
+  readonly version: string;
+  readonly model: (id: string) => SimulatedModel;
+}
+
+type Rule = (request: MessagesRequest, context: RuleContext) => string | undefined;
+
+/** The body of `POST /v1/messages` as a request. Throws a `Refusal` in the words of the real service. */
+export function checkGenerate(body: unknown, context: RuleContext): MessagesRequest {
+  return check(body, generateShape(body, ''), [...commonRules, ...generateRules], context);
+}
+
+/** The body of `POST /v1/messages/count_tokens`. Throws a `Refusal`. */
+export function checkCount(body: unknown, context: RuleContext): MessagesRequest {
+  return check(body, countShape(body, ''), commonRules, context);
+}
+
+function check(
+  body: unknown,
+  misshapen: string | undefined,
+  rules: readonly Rule[],
+  context: RuleContext,
+): MessagesRequest {
+  if (misshapen) throw badRequest(misshapen.replace(/^: /, ''));
+  const request = withContents(body as MessagesRequest); // its shape has just been checked
+  refuseUnknownThread(request);
+  const broken = first(rules, (rule) => rule(request, context));
+  if (broken) throw badRequest(broken);
+  return request;
+}
+
+/** A system message may come without content, only to configure. */
+function withContents(request: MessagesRequest): MessagesRequest {
+  if (request.messages.every((message) => 'content' in message)) return request;
+  return {
+    ...request,
+    messages: request.messages.map((message) => ({ ...message, content: message.content ?? [] })),
+  };
+}
+
+/** No conversation is held here: a caller that continues one is told to send the whole of it. */
+function refuseUnknownThread({ thread }: MessagesRequest): void {
+  if (!isObject(thread) || thread['type'] !== 'continue') return;
+  throw new Refusal(404, 'No usable Thread state was found for `previous_message_id`.', {
+    details: { error_code: 'thread_not_found' },
+  });
+}
+
+const commonRules: readonly Rule[] = [
+  historyProblem,
+  cachingProblem,
+  ({ tools = [] }) =>
+    new Set(tools.map(({ name }) => name)).size < tools.length
+      ? 'tools: Tool names must be unique.'
+      : undefined,
+  ({ tools = [] }) => first(tools, strictToolProblem),
+  ({ output_config, output_format }) =>
+    formatProblem(output_config?.format, 'output_config.format') ??
+    formatProblem(output_format, 'output_format'),
+  ({ tool_choice: choice, tools = [] }) =>
+    choice?.type === 'tool' && !tools.some(({ name }) => name === choice.name)
+      ? `tool_choice: Tool '${choice.name}' not found in provided tools`
+      : undefined,
+  ({ tool_choice: choice, tools = [] }) =>
+    choice && choice.type !== 'none' && tools.length === 0
+      ? 'tool_choice: may only be specified while providing tools'
+      : undefined,
+];
+
+const generateRules: readonly Rule[] = [
+  ({ max_tokens = 0, model }, context) => {
+    const cap = context.model(model).maxTokens;
+    return max_tokens > cap
+      ? `max_tokens: ${max_tokens} > ${cap}, which is the maximum allowed number of output tokens for ${model}`
+      : undefined;
+  },
+  (request, { version, model }) => {
+    const taken = version < '2026-10-21' && model(request.model).sampling;
+    const sent = ['temperature', 'top_p', 'top_k'].find((name) => request[name] !== undefined);
+    return sent && !taken ? `${sent}: Extra inputs are not permitted` : undefined;
+  },
+  ({ tool_choice: choice, model }, context) =>
+    isForced(choice?.type) && !context.model(model).forcedToolChoice
+      ? 'tool_choice: forced tool use is not supported by this model'
+      : undefined,
+  ({ thinking, tool_choice: choice }) =>
+    isThinking(thinking?.type) && isForced(choice?.type)
+      ? 'Thinking may not be enabled when tool_choice forces tool use.'
+      : undefined,
+  ({ thinking, temperature = 1 }) =>
+    isThinking(thinking?.type) && temperature !== 1
+      ? '`temperature` may only be set to 1 when thinking is enabled.'
+      : undefined,
+  ({ thinking, max_tokens = 0 }) =>
+    thinking?.type === 'enabled' && thinking.budget_tokens >= max_tokens
+      ? '`max_tokens` must be greater than `thinking.budget_tokens`.'
+      : undefined,
+  ({ stop_sequences: stops = [] }) =>
+    first(stops, (stop) =>
+      stop.trim() === '' ? 'stop_sequences: each stop sequence must contain non-whitespace' : undefined,
+    ),
+];
+
+function isThinking(type: string | undefined): boolean {
+  return type === 'enabled' || type === 'adaptive';
+}
+
+function isForced(type: string | undefined): boolean {
+  return type === 'any' || type === 'tool';
+}
+
+function strictToolProblem({ strict, input_schema: schema }: Tool, at: number): string | undefined {
+  return strict && hasOpenObject(schema) ? `tools.${at}.custom: ${mustBeClosed}` : undefined;
+}
+
+function formatProblem(format: unknown, path: string): string | undefined {
+  return isObject(format) && hasOpenObject(format['schema']) ? `${path}.schema: ${mustBeClosed}` : undefined;
+}
+
+const mustBeClosed = "For 'object' type, 'additionalProperties' must be explicitly set to false";
+
+/** Whether any object type in a JSON Schema takes properties that it does not name; `properties` holds names, not schemas. */
+function hasOpenObject(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.some(hasOpenObject);
+  if (!isObject(schema)) return false;
+  const isOpen = [schema['type']].flat().includes('object') && schema['additionalProperties'] !== false;
+  return isOpen || Object.entries(schema).some(([keyword, value]) => opensWithin(keyword, value));
+}
+
+function opensWithin(keyword: string, value: unknown): boolean {
+  if (['enum', 'const', 'default', 'examples'].includes(keyword)) return false;
+  if (!['properties', '$defs', 'definitions'].includes(keyword)) return hasOpenObject(value);
+  return isObject(value) && Object.values(value).some(hasOpenObject);
+}

@@ -1,0 +1,58 @@
+import { windowsHelp } from './answer-headers.js';
+import { contentScenarios } from './content-scenarios.js';
+import { faults } from './faults.js';
+import { framingScenarios } from './framing.js';
+import { findScenarios, parseScenario, type Scenario } from './marker.js';
+import { badRequest } from './refusal.js';
+import { streamScenarios } from './stream-scenarios.js';
+
+/** Every scenario by name, with a line that says what it does. */
+const helpOf: ReadonlyMap<string, string> = new Map([
+  ...Object.entries(faults).map(([name, { help }]) => [name, help] as const),
+  ...Object.entries(streamScenarios).map(([name, { help }]) => [name, help] as const),
+  ...Object.entries(framingScenarios).map(([name, { help }]) => [name, help] as const),
+  ...Object.entries(contentScenarios).map(([name, { help }]) => [name, help] as const),
+  ['windows', windowsHelp],
+]);
+
+/** What is asked and by whom: what a scenario's `for`, `on` and `times` are held against. */
+export interface Asked {
+  readonly operation: string;
+  readonly credential: string;
+  /** The last user message's text. */
+  readonly text: string;
+}
+
+/** Decides which scenarios hold for a request, and counts those that hold only so many times. */
+export class ScenarioBook {
+  /** How often each limited scenario has held, oldest first. */
+  readonly #uses = new Map<string, number>();
+  readonly #capacity = 1000;
+
+  /** Those in the message and those in `always`. Throws a 400 `Refusal` for a name that nobody knows. */
+  select(asked: Asked, always: readonly string[]): readonly Scenario[] {
+    const standing = always.map(parseScenario).filter((scenario) => this.#holds(scenario, asked, ''));
+    const own = findScenarios(asked.text).filter((scenario) => this.#holds(scenario, asked, asked.text));
+    return [...standing, ...own];
+  }
+
+  #holds({ name, params, text }: Scenario, asked: Asked, source: string): boolean {
+    if (!helpOf.has(name)) throw badRequest(`simulator: there is no scenario "${name}"`);
+    if ('for' in params && params['for'] !== asked.credential) return false;
+    if ('on' in params && params['on'] !== asked.operation) return false;
+    if (!('times' in params)) return true;
+    const key = [asked.operation, text, source].join('\0');
+    const uses = this.#uses.get(key) ?? 0;
+    this.#uses.delete(key);
+    this.#uses.set(key, uses + 1);
+    const oldest = this.#uses.keys().next();
+    if (this.#uses.size > this.#capacity && !oldest.done) this.#uses.delete(oldest.value);
+    return uses < Number(params['times']);
+  }
+}
+
+/** All scenarios, one a line. */
+export function scenarioHelp(): string {
+  const width = Math.max(...[...helpOf.keys()].map((name) => name.length)) + 2;
+  return [...helpOf].map(([name, help]) => `  ${name.padEnd(width)}${help}`).join('\n');
+}

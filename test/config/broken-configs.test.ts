@@ -1,0 +1,206 @@
+import { expect } from 'chai';
+import { ConfigError } from '#src/config/config.js';
+import { loadConfig } from '#src/config/load.js';
+
+interface Broken {
+  readonly wrong: string;
+  /** The whole of `gateway.yaml`; a slot is added where it has none. */
+  readonly text: string;
+  /** All that is said about it. */
+  readonly says: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const messagesSlot = 'upstream: messages, baseUrl: https://upstream.example';
+
+/** Configs that cannot work. */
+const broken: readonly Broken[] = [
+  {
+    wrong: 'a mistyped key',
+    text: 'pipeline:\n  - use: max-tokens\n    wiht: { cap: 1000 }\n',
+    says: ['gateway.yaml:3:5 pipeline[0].wiht: is not a known key; did you mean "with"?'],
+  },
+  {
+    wrong: 'a file that says nothing',
+    text: '# later\nslots:\n',
+    says: ['gateway.yaml:1:1 pipeline: is required', 'gateway.yaml:2:1 slots: is required'],
+  },
+  {
+    wrong: 'text that is no YAML, without its echoes',
+    text: 'pipeline: [\n  - use: auth\nslots: 5\n',
+    says: [
+      'gateway.yaml:2:3 is not valid YAML here: Block collections are not allowed within flow collections',
+    ],
+  },
+  {
+    wrong: 'a variable within braces',
+    text: 'pipeline: [{ use: auth }]\nlisten: { port: ${PORT_NUMBER} }\n',
+    says: [
+      'gateway.yaml:2:18 is not valid YAML here: Unexpected flow-map-start at node end; within braces write "${NAME}" in quotes',
+    ],
+  },
+  {
+    wrong: 'a variable that is not set',
+    text: 'pipeline: [{ use: body-limit, with: { limit: "${MAX_BODY}" } }]\n',
+    says: [
+      'gateway.yaml:1:39 pipeline[0].with.limit: the environment variable MAX_BODY is not set; set it, or write ${MAX_BODY:-default}',
+    ],
+  },
+  {
+    wrong: 'a key that is written twice',
+    text: 'pipeline: [{ use: auth }]\nlive: memory\nlive: memory\n',
+    says: ['gateway.yaml:3:1 live: is written twice, first at line 2; keep one of them'],
+  },
+  {
+    wrong: 'an anchor that is nowhere',
+    text: 'pipeline: [{ use: auth }]\nofficialClient: *vendor\n',
+    says: ['gateway.yaml:2:1 officialClient: names an anchor that is not set above it'],
+  },
+  {
+    wrong: 'wrong types, and quotes that are too many or too few',
+    text: [
+      'listen: { port: "8787", workers: 4, trustProxy: 1, shutdownTimeout: 30 }',
+      'pipeline:',
+      '  - auth',
+      '  - use: 5',
+      '    enabled: "yes"',
+    ].join('\n'),
+    says: [
+      'gateway.yaml:1:11 listen.port: must be a whole number, not a string; write it without quotes',
+      'gateway.yaml:1:37 listen.trustProxy: must be true or false, not a number',
+      'gateway.yaml:1:52 listen.shutdownTimeout: must be a duration such as "500ms", "30s" or "1h", not 30',
+      'gateway.yaml:3:5 pipeline[0]: must be an object, not a string; write `- use: auth`',
+      'gateway.yaml:4:5 pipeline[1].use: must be a string, not a number; write it in quotes',
+      'gateway.yaml:5:5 pipeline[1].enabled: must be true or false, not a string',
+    ],
+  },
+  {
+    wrong: 'more than one worker',
+    text: 'pipeline: [{ use: auth }]\nlisten: { workers: 4 }\n',
+    says: [
+      'gateway.yaml:2:11 listen.workers: must be 1: this version is one process; for more cores run several of them',
+    ],
+  },
+  {
+    wrong: 'a PORT in the environment that is none',
+    text: 'listen: { port: 80 }\npipeline: [{ use: auth }]\n',
+    env: { PORT: 'http' },
+    says: [
+      'gateway.yaml:1:11 listen.port: the environment variable PORT, which wins over it, must be a port from 0 to 65535, not "http"',
+    ],
+  },
+  {
+    wrong: 'a condition that nothing can meet',
+    text: 'pipeline:\n  - use: auth\n    when: { format: [chatt], operation: generatte, model: 3, colour: red }\n',
+    says: [
+      'gateway.yaml:3:22 pipeline[0].when.format[0]: must be one of "messages", "chat", "responses", "completions", not "chatt"',
+      'gateway.yaml:3:30 pipeline[0].when.operation: must be one of "generate", "count-tokens", "models", "usage", "stored-response", "other", not "generatte"',
+      'gateway.yaml:3:52 pipeline[0].when.model: must be a string or an array, not a number; write it in quotes',
+      'gateway.yaml:3:62 pipeline[0].when.colour: is not a known key',
+    ],
+  },
+  {
+    wrong: 'no slot',
+    text: 'pipeline: [{ use: auth }]\nslots: []\n',
+    says: ['gateway.yaml:2:1 slots: must have at least 1 item(s)'],
+  },
+  {
+    wrong: 'two slots of one name',
+    text: `pipeline: [{ use: auth }]\nslots:\n  - { id: a, upstream: simulator }\n  - { id: a, upstream: simulator }\n`,
+    says: [
+      'gateway.yaml:4:7 slots[1].id: "a" is the id of slots[0] at line 3 already; give each slot its own',
+    ],
+  },
+  {
+    wrong: 'an upstream without a place and an account',
+    text: 'pipeline: [{ use: auth }]\nslots:\n  - { id: a, upstream: messages }\n  - { id: b, upstream: mesages }\n  - { id: c, upstream: cloud }\n',
+    says: [
+      'gateway.yaml:3:5 slots[0].baseUrl: is required: where the upstream is, `https://upstream.example`',
+      'gateway.yaml:3:5 slots[0].account: is required; write `account: { kind: api-key, key: "${NAME}" }`, or `{ kind: none }` where none is asked for',
+      'gateway.yaml:4:14 slots[1].upstream: "mesages" is not an adapter; did you mean "messages"?',
+      'gateway.yaml:5:14 slots[2].upstream: "cloud" is not an adapter; there are messages and simulator',
+    ],
+  },
+  {
+    wrong: 'accounts that are not one',
+    text: [
+      'pipeline: [{ use: auth }]',
+      'slots:',
+      `  - { id: a, ${messagesSlot}, account: { kind: oath } }`,
+      `  - { id: b, ${messagesSlot}, account: { kind: api-key, apiKey: x } }`,
+      `  - { id: c, ${messagesSlot}, account: { key: x } }`,
+      `  - id: d`,
+      `    upstream: messages`,
+      `    baseUrl: https://upstream.example`,
+      `    account: { kind: oauth, accessToken: a, refreshToken: r, tokenUrl: t, clientId: c, expiresAt: soon }`,
+    ].join('\n'),
+    says: [
+      'gateway.yaml:3:80 slots[0].account.kind: must be one of "none", "api-key", "oauth", not "oath"',
+      'gateway.yaml:4:69 slots[1].account.key: is required',
+      'gateway.yaml:4:95 slots[1].account.apiKey: is not a known key',
+      'gateway.yaml:5:69 slots[2].account.kind: is required',
+      'gateway.yaml:9:62 slots[3].account.tokenUrl: must be a URL that begins with http:// or https://',
+      'gateway.yaml:9:88 slots[3].account.expiresAt: must be a time such as 2026-01-01T12:00:00Z, or unix milliseconds, not "soon"',
+    ],
+  },
+  {
+    wrong: 'addresses and headers that are none',
+    text: [
+      'pipeline: [{ use: auth }]',
+      'slots:',
+      '  - id: a',
+      '    upstream: messages',
+      '    baseUrl: upstream.example',
+      '    proxy: egress:3128',
+      '    account: { kind: none }',
+      '    headers: { "x extra": "1" }',
+      '  - id: b',
+      '    upstream: messages',
+      '    baseUrl: https://upstream.example/v1/',
+      '    account: { kind: none }',
+    ].join('\n'),
+    says: [
+      'gateway.yaml:5:5 slots[0].baseUrl: must be a URL that begins with http:// or https://',
+      'gateway.yaml:6:5 slots[0].proxy: must be a URL that begins with http:// or https://',
+      'gateway.yaml:8:16 slots[0].headers.x extra: is not a header: a name of letters, digits and dashes, and a text of one line',
+      'gateway.yaml:11:5 slots[1].baseUrl: ends in /v1, which every call adds; leave it out',
+    ],
+  },
+  {
+    wrong: 'state that this version cannot keep',
+    text: 'pipeline: [{ use: auth }]\nstore: sqlite:./data/gateway.db\nlive: redis://cache\n',
+    says: [
+      'gateway.yaml:2:1 store: must be "memory": this version keeps its state nowhere else',
+      'gateway.yaml:3:1 live: must be "memory": this version keeps its state nowhere else',
+    ],
+  },
+  {
+    wrong: 'a pattern that does not compile and a catalog that is not there',
+    text: 'pipeline: [{ use: auth }]\nofficialClient: { userAgent: "(" }\nmodels: ./nowhere.yaml\n',
+    says: [
+      'gateway.yaml:2:19 officialClient.userAgent: must be a regular expression: Invalid regular expression: /(/: Unterminated group',
+      'gateway.yaml:3:1 models: names nowhere.yaml, which cannot be read; leave it out for the catalog that gw2api brings',
+    ],
+  },
+];
+
+describe('a broken config', () => {
+  for (const { wrong, text, says, env } of broken) {
+    it(`says what to do about ${wrong}`, () => {
+      const whole = text.includes('slots:') ? text : `${text}\nslots: [{ id: a, upstream: simulator }]`;
+      expect(linesOf(() => loadConfig({ text: whole, file: 'gateway.yaml', env: env ?? {} }))).to.deep.equal(
+        says,
+      );
+    });
+  }
+});
+
+function linesOf(load: () => unknown): readonly string[] {
+  try {
+    load();
+    return [];
+  } catch (error) {
+    expect(error).to.be.instanceOf(ConfigError);
+    return (error as ConfigError).message.split('\n');
+  }
+}

@@ -1,0 +1,119 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { loadConfigFile } from '#src/config/load.js';
+import { CatalogSchema, ConfigSchema } from '#src/config/schema.js';
+import { loadStages } from '#src/pipeline/load-stages.js';
+import { asPlugin } from '#src/pipeline/as-plugin.js';
+import { builtinFolder, builtinNames, importModule } from '#src/pipeline/resolve.js';
+
+describe('the config that ships', () => {
+  for (const file of ['config/gateway.yaml', 'config/gateway.reference.yaml'])
+    it(`${file} works with nothing set up`, async () => {
+      const config = await loadConfigFile(file, {});
+      const { problems } = await loadStages(config.pipeline, {
+        baseDir: config.baseDir,
+        builtins: builtinFolder,
+      });
+      expect(problems).to.deep.equal([]);
+    });
+
+  it('answers without an account of anybody', async () => {
+    const { slots } = await loadConfigFile('config/gateway.yaml', {});
+    expect(slots.map(({ upstream, account }) => [upstream, account.kind])).to.deep.equal([
+      ['simulator', 'none'],
+    ]);
+  });
+
+  it('takes the body limit from GW_MAX_BODY', async () => {
+    const { pipeline } = await loadConfigFile('config/gateway.yaml', { GW_MAX_BODY: '1mb' });
+    expect(pipeline.find(({ use }) => use === 'body-limit')?.with).to.deep.equal({ limit: '1mb' });
+  });
+});
+
+describe('the reference config', () => {
+  const reference = 'config/gateway.reference.yaml';
+
+  it('has every key there is, and no other', async () => {
+    const written = keysOf(parse(await readFile(reference, 'utf8')));
+    expect(without(written, optionsAndHeaders)).to.deep.equal(
+      without(keysOfSchema(ConfigSchema), optionsAndHeaders),
+    );
+  });
+
+  it('has every built-in with every option, and no other', async () => {
+    const config = await loadConfigFile(reference, {});
+    for (const name of await builtinNames(builtinFolder)) {
+      const plugin = asPlugin(await importModule(name, { baseDir: '.', builtins: builtinFolder }), name);
+      const stage = config.pipeline.find(({ use }) => use === name);
+      expect(stage, `a stage of ${name}`).not.to.equal(undefined);
+      expect(keysOf(stage!.with), `the options of ${name}`).to.deep.equal(keysOfSchema(plugin.options));
+    }
+  });
+
+  it('gives the defaults of the options', async () => {
+    const config = await loadConfigFile(reference, {});
+    const { stages } = await loadStages(
+      config.pipeline.map((stage) => ({ ...stage, with: {} })),
+      { baseDir: config.baseDir, builtins: builtinFolder },
+    );
+    for (const { config: written, options } of stages) {
+      const stage = config.pipeline.find(({ use }) => use === written.use)!;
+      expect(stage.with, `the options of ${stage.use}`).to.deep.include(options);
+    }
+  });
+});
+
+describe('the catalog that ships', () => {
+  it('shows every key there is', async () => {
+    const written = keysOf(parse(await readFile('config/models.yaml', 'utf8')));
+    expect(written).to.deep.equal(keysOfSchema(CatalogSchema));
+  });
+});
+
+/** What a schema does not name: options are their plugin's, headers the upstream's. */
+const optionsAndHeaders = /^pipeline\[\]\.with\.|^slots\[\]\.headers\./;
+
+function without(keys: readonly string[], pattern: RegExp): readonly string[] {
+  return keys.filter((key) => !pattern.test(key));
+}
+
+/** The paths of all keys in a value, list items being one: `slots[].account.kind`. */
+function keysOf(value: unknown, path = ''): readonly string[] {
+  return sorted(collect(value, path));
+}
+
+function collect(value: unknown, path: string): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => collect(item, `${path}[]`));
+  if (typeof value !== 'object' || value === null) return [];
+  const inner = Object.entries(value).map(([key, part]) => ({ path: join(path, key), part }));
+  return [...inner.map(({ path }) => path), ...inner.flatMap(({ part, path }) => collect(part, path))];
+}
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly oneOf?: readonly Schema[];
+}
+
+function keysOfSchema(schema: object): readonly string[] {
+  return sorted(collectSchema(schema, ''));
+}
+
+function collectSchema({ properties = {}, items, oneOf = [] }: Schema, path: string): readonly string[] {
+  const inner = Object.entries(properties).map(([key, part]) => ({ path: join(path, key), part }));
+  return [
+    ...inner.map(({ path }) => path),
+    ...inner.flatMap(({ part, path }) => collectSchema(part, path)),
+    ...(items ? collectSchema(items, `${path}[]`) : []),
+    ...oneOf.flatMap((branch) => collectSchema(branch, path)),
+  ];
+}
+
+function join(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`;
+}
+
+function sorted(keys: readonly string[]): readonly string[] {
+  return [...new Set(keys)].toSorted();
+}

@@ -1,0 +1,147 @@
+import { createParser } from 'eventsource-parser';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type Format,
+  type FormatContext,
+  isGatewayError,
+  type Logger,
+  ModelEvent,
+  type ModelReply,
+  type StoredResponse,
+} from 'gw2api/plugin';
+
+/** Real recorded streams; absent where the project stands alone. */
+export const folder = join(process.cwd(), '../shared/fixtures/messages-streams');
+
+/** Recordings that lack `message_stop`. */
+export const broken = ['constructed-cut-inside-tool-block', 'constructed-overloaded-mid-stream'];
+
+export function fixtureNames(): readonly string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .map((file) => file.replace(/\.sse$/, ''))
+    .filter((name) => !broken.includes(name));
+}
+
+export function fixture(name: string, choice = 0): readonly ModelEvent[] {
+  return modelEvents(readFileSync(join(folder, `${name}.sse`), 'utf8'), choice);
+}
+
+export interface SentEvent {
+  readonly event: string | undefined;
+  readonly data: string;
+}
+
+/** The events of an SSE text. */
+export function sentEvents(text: string): readonly SentEvent[] {
+  const events: SentEvent[] = [];
+  const parser = createParser({ onEvent: ({ event, data }) => events.push({ event, data }) });
+  parser.feed(text);
+  return events;
+}
+
+export function modelEvents(text: string, choice = 0): readonly ModelEvent[] {
+  return sentEvents(text).map(({ event, data }) => new ModelEvent(event ?? '', data, undefined, choice));
+}
+
+/** A reply that brings its events in batches of these sizes, the rest in one, and then throws the error if any. */
+export function replyOf(
+  events: readonly ModelEvent[],
+  sizes: readonly number[] = [],
+  error?: Error,
+): ModelReply {
+  async function* batches(): AsyncGenerator<readonly ModelEvent[]> {
+    let at = 0;
+    for (const size of sizes) {
+      if (at >= events.length) break;
+      yield events.slice(at, at + size);
+      at += size;
+    }
+    if (at < events.length) yield events.slice(at);
+    if (error) throw error;
+  }
+  return { status: 200, headers: {}, slot: 'a', attempts: 1, events: batches() };
+}
+
+export interface Streamed {
+  readonly texts: readonly string[];
+  readonly text: string;
+  readonly error: unknown;
+}
+
+/** All that a format's stream gives, and the error that it ends with. */
+export async function streamed(
+  format: Format,
+  body: unknown,
+  reply: ModelReply,
+  context: FormatContext = contextOf(),
+): Promise<Streamed> {
+  const texts: string[] = [];
+  let error: unknown;
+  try {
+    const encoder = await format.encoder(body, context);
+    for await (const text of encoder.stream(reply)) texts.push(text);
+  } catch (caught) {
+    error = caught;
+  }
+  return { texts, text: texts.join(''), error };
+}
+
+export async function whole(
+  format: Format,
+  body: unknown,
+  reply: ModelReply,
+  context: FormatContext = contextOf(),
+): Promise<Record<string, unknown>> {
+  const encoder = await format.encoder(body, context);
+  return (await encoder.whole(reply)) as Record<string, unknown>; // an answer is an object in every format
+}
+
+/** The code of what a promise rejects with. */
+export async function codeOf(promise: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await promise;
+  } catch (error) {
+    return isGatewayError(error) ? error.code : String(error);
+  }
+  return undefined;
+}
+
+export const now = 1_790_000_000_000;
+
+/** A context whose store keeps what it is given in `stored`, or refuses it; what is logged as an error goes to `logged`. */
+export function contextOf(
+  stored: StoredResponse[] = [],
+  refusal?: Error,
+  logged: string[] = [],
+): FormatContext {
+  const log: Logger = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: () => undefined,
+    error: (_, message) => logged.push(message),
+    child: () => log,
+  };
+  const nothing = { get: async () => undefined, put: async () => undefined };
+  return {
+    caller: { kind: 'key', keyId: 'key-1', name: 'one' },
+    findModel: () => undefined,
+    store: {
+      keys: { findByHash: async () => undefined, put: async () => undefined },
+      credentials: nothing,
+      bindings: { ...nothing, delete: async () => undefined },
+      responses: {
+        get: async () => undefined,
+        put: async (response) => {
+          if (refusal) throw refusal;
+          stored.push(response);
+        },
+        delete: async () => false,
+      },
+      close: async () => undefined,
+    },
+    log,
+    now: () => now,
+  };
+}

@@ -1,0 +1,128 @@
+import { tmpdir } from 'node:os';
+import { createGateway, type Gateway } from 'gw2api';
+import type { Logger } from 'gw2api/plugin';
+import { startSimulator, type Simulator, type SimulatorOptions } from '#src/upstream/simulator/index.js';
+
+/** The master key of every gateway under test. */
+export const masterKey = 'test-master-key';
+
+export interface GatewayUnderTest {
+  /** Without a trailing slash. */
+  readonly url: string;
+  readonly gateway: Gateway;
+  /** What the gateway logged, one object a line. */
+  readonly logged: readonly Readonly<Record<string, unknown>>[];
+  /** Posts JSON with the master key unless `headers` has another. */
+  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** The default pipeline, as `config/gateway.yaml` has it. */
+export const defaultStages = [
+  'auth',
+  'body-limit',
+  'format-decode',
+  'persona-inject',
+  'web-search-tool',
+  'tool-choice',
+  'max-tokens',
+  'cache-ttl',
+  'slot-pick',
+  'upstream-call',
+  'usage-mask',
+  'format-encode',
+] as const;
+
+export interface StageOverrides {
+  /** Options by stage name. */
+  readonly with?: Readonly<Record<string, object>>;
+  /** Stages that are left out. */
+  readonly without?: readonly string[];
+}
+
+/** A pipeline entry for each default stage. */
+export function stages({ with: options = {}, without = [] }: StageOverrides = {}): readonly object[] {
+  const kept = defaultStages.filter((name) => !without.includes(name));
+  return kept.map((name) => ({ use: name, ...(options[name] && { with: options[name] }) }));
+}
+
+/** A slot over a simulator (or any other Messages upstream) at `url`. */
+export function slotAt(url: string, settings: object = {}): object {
+  return {
+    id: 'a',
+    upstream: 'messages',
+    baseUrl: url,
+    account: { kind: 'api-key', key: 'upstream-key-a' },
+    ...settings,
+  };
+}
+
+/** Starts a gateway on a free port; `config` overrides the defaults key by key. */
+export async function startGateway(
+  config: Readonly<Record<string, unknown>>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<GatewayUnderTest> {
+  const logged: Record<string, unknown>[] = [];
+  const gateway = await createGateway(
+    { listen: { host: '127.0.0.1', port: 0 }, pipeline: stages(), ...config },
+    { masterKey, env, log: recorder(logged), baseDir: tmpdir() },
+  );
+  const url = await gateway.listen();
+  const withKey = (headers: Readonly<Record<string, string>>) =>
+    'x-api-key' in headers || 'authorization' in headers ? headers : { 'x-api-key': masterKey, ...headers };
+  return {
+    url,
+    gateway,
+    logged,
+    post: (path, body, headers = {}) =>
+      fetch(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...withKey(headers) },
+        body: JSON.stringify(body),
+      }),
+    get: (path, headers = {}) => fetch(url + path, { headers: withKey(headers) }),
+    close: () => gateway.close(),
+  };
+}
+
+export interface Pair extends GatewayUnderTest {
+  readonly simulator: Simulator;
+}
+
+/** A gateway with one slot over a simulator of its own. `close` ends both. */
+export async function startPair(
+  config: Readonly<Record<string, unknown>> = {},
+  simulatorOptions: SimulatorOptions = {},
+): Promise<Pair> {
+  const simulator = await startSimulator(simulatorOptions);
+  const under = await startGateway({ slots: [slotAt(simulator.url)], ...config });
+  const close = async () => {
+    await under.close();
+    await simulator.close();
+  };
+  return { ...under, simulator, close };
+}
+
+/** A Messages request with one user message. */
+export function ask(text: string, fields: object = {}): object {
+  return { model: 'sonnet-5', max_tokens: 1000, messages: [{ role: 'user', content: text }], ...fields };
+}
+
+/** The data of each server-sent event, parsed; `[DONE]` stays text. */
+export function eventsIn(text: string): readonly unknown[] {
+  const lines = text.split('\n').filter((line) => line.startsWith('data: '));
+  return lines.map((line) => (line === 'data: [DONE]' ? '[DONE]' : (JSON.parse(line.slice(6)) as unknown)));
+}
+
+function recorder(lines: Record<string, unknown>[], bound: object = {}): Logger {
+  const write = (level: string) => (fields: object, message: string) =>
+    void lines.push({ ...bound, level, ...fields, msg: message });
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    child: (fields) => recorder(lines, { ...bound, ...fields }),
+  };
+}

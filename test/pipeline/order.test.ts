@@ -1,0 +1,197 @@
+import { expect } from 'chai';
+import { Workshop, list, moduleText, whole } from './workshop.js';
+
+describe('the order check', () => {
+  let workshop: Workshop;
+  before(async () => void (workshop = await Workshop.open()));
+  after(() => workshop.close());
+
+  const rules: readonly { rule: string; text: string; says: readonly string[] }[] = [
+    { rule: 'lets the order of design §5 through', text: list(...whole), says: [] },
+    {
+      rule: 'says below which line a stage belongs',
+      text: list(
+        'auth',
+        'body-limit',
+        'format-decode',
+        'usage-mask',
+        'slot-pick',
+        'upstream-call',
+        'format-encode',
+      ),
+      says: [
+        'gateway.yaml:5:5 pipeline[3] "usage-mask" needs "reply", which "upstream-call" provides only at line 7; move it below',
+      ],
+    },
+    {
+      rule: 'names the built-in that is missing, once',
+      text: list(...whole.filter((name) => name !== 'upstream-call')),
+      says: [
+        'gateway.yaml:7:5 pipeline[5] "usage-mask" needs "reply", which no stage provides; add "- use: upstream-call" above it',
+      ],
+    },
+    {
+      rule: 'names the plugin that gives a key its first value, not one that replaces it',
+      text: list('auth', 'body-limit', 'slot-pick', 'upstream-call', 'format-encode'),
+      says: [
+        'gateway.yaml:4:5 pipeline[2] "slot-pick" needs "request", which no stage provides; add "- use: format-decode" above it',
+      ],
+    },
+    {
+      rule: 'asks for a stage that is switched off before it asks for a new one',
+      text: list(...whole.map((name) => (name === 'slot-pick' ? `${name}\n    enabled: false` : name))),
+      says: [
+        'gateway.yaml:8:5 pipeline[5] "upstream-call" needs "lease", which no stage provides; switch on "slot-pick" at line 6',
+      ],
+    },
+    {
+      rule: 'asks to move a stage up that is switched off below',
+      text: list(
+        'auth',
+        'body-limit',
+        'format-decode',
+        'upstream-call',
+        'format-encode',
+        'slot-pick\n    enabled: false',
+      ),
+      says: [
+        'gateway.yaml:5:5 pipeline[3] "upstream-call" needs "lease", which no stage provides; switch on "slot-pick" at line 7 and move it above',
+      ],
+    },
+    {
+      rule: 'refuses to replace what another stage has used',
+      text: list(
+        'auth',
+        'body-limit',
+        'format-decode',
+        'slot-pick',
+        'upstream-call',
+        'max-tokens',
+        'format-encode',
+      ),
+      says: [
+        'gateway.yaml:7:5 pipeline[5] "max-tokens" replaces "request", which "upstream-call" at line 6 has used by then; move it above that line',
+      ],
+    },
+    {
+      rule: 'wants an answer at the end',
+      text: list(...whole.slice(0, -1)),
+      says: [
+        'gateway.yaml:8:5 pipeline: must provide "response" for generate and count-tokens, which no stage provides; add "- use: format-encode" as the last stage',
+      ],
+    },
+    {
+      rule: 'wants requests without a stage of their own to have a caller',
+      text: list('./own-auth.js', ...whole.slice(1)),
+      says: [
+        'gateway.yaml:9:5 pipeline: must provide "caller" for models, usage and stored-response, which "own-auth" at line 2 provides only for other requests; let it pass these too',
+      ],
+    },
+    {
+      rule: 'says it once where nobody provides a caller',
+      text: list(...whole.slice(1)),
+      says: [
+        'gateway.yaml:5:5 pipeline[3] "slot-pick" needs "caller", which no stage provides; add "- use: auth" above it',
+      ],
+    },
+    {
+      rule: 'lets a condition replace a key and not introduce it',
+      text: list(
+        'auth\n    when: { format: chat }',
+        'body-limit',
+        'format-decode',
+        'max-tokens\n    when: { format: chat }',
+        'slot-pick',
+        'upstream-call',
+        'format-encode',
+      ),
+      says: [
+        'gateway.yaml:2:5 pipeline[0] "auth" is the first to provide "caller", which requests that its "when" leaves out would lack; drop its "when"',
+      ],
+    },
+    {
+      rule: 'names what the stage that provides a key leaves out',
+      text: list('auth\n    when: { operation: [generate, count-tokens] }', ...whole.slice(1)),
+      says: [
+        'gateway.yaml:10:5 pipeline: must provide "caller" for models, usage and stored-response, which "auth" at line 2 provides only for other requests; let it pass these too',
+      ],
+    },
+    {
+      rule: 'wants what a condition asks about above it',
+      text: list(
+        './plain.js\n    when: { model: "sonnet-*" }',
+        './plain.js\n    when: { caller: team-* }',
+        ...whole,
+      ),
+      says: [
+        'gateway.yaml:2:5 pipeline[0] "./plain.js" needs "request" for its when.model, which "format-decode" provides only at line 8; move it below',
+        'gateway.yaml:4:5 pipeline[1] "./plain.js" needs "caller" for its when.caller, which "auth" provides only at line 6; move it below',
+      ],
+    },
+    {
+      rule: 'lets a condition on the model stand where only some requests have one',
+      text: list(
+        'auth',
+        'body-limit',
+        'format-decode',
+        './plain.js\n    when: { model: x }',
+        ...whole.slice(3),
+      ),
+      says: [],
+    },
+    {
+      rule: 'names stages that no request passes',
+      text: list(...whole.slice(0, 3), 'max-tokens\n    when: { operation: models }', ...whole.slice(4)),
+      says: [
+        'gateway.yaml:5:5 pipeline[3] "max-tokens" never runs: it is for generate requests, which its when.operation leaves out',
+      ],
+    },
+    {
+      rule: 'names a plugin of nobody for a key of nobody',
+      text: list('./painter.js', ...whole),
+      says: [
+        'gateway.yaml:2:5 pipeline[0] "painter" needs "colour", which no stage provides; add a plugin that does above it',
+      ],
+    },
+    {
+      rule: 'says nothing of what a stage that cannot be loaded may provide',
+      text: list('auth', 'body-limit', 'format-decod', 'slot-pick', 'upstream-call', 'format-encode'),
+      says: [
+        'gateway.yaml:4:5 pipeline[2].use "format-decod" is neither a built-in nor an installed npm package; did you mean "format-decode"?',
+      ],
+    },
+    {
+      rule: 'says all at once',
+      text: list(
+        'body-limit',
+        'auth',
+        'max-tokens',
+        'format-decode',
+        'upstream-call',
+        'slot-pick',
+        'persona-inject',
+      ),
+      says: [
+        'gateway.yaml:4:5 pipeline[2] "max-tokens" needs "request", which "format-decode" provides only at line 5; move it below',
+        'gateway.yaml:6:5 pipeline[4] "upstream-call" needs "lease", which "slot-pick" provides only at line 7; move it below',
+        'gateway.yaml:8:5 pipeline[6] "persona-inject" replaces "request", which "upstream-call" at line 6 has used by then; move it above that line',
+        'gateway.yaml:8:5 pipeline: must provide "response" for generate and count-tokens, which no stage provides; add "- use: format-encode" as the last stage',
+      ],
+    },
+  ];
+
+  before(async () => {
+    await workshop.write(
+      'own-auth.js',
+      `export const x = 1; ${moduleText({ name: 'own-auth', provides: ['caller'], operations: ['generate', 'count-tokens'] })}`,
+    );
+    await workshop.write('plain.js', 'export default () => (ctx, next) => next();');
+    await workshop.write('painter.js', moduleText({ name: 'painter', requires: ['colour'] }));
+    await workshop.write('package.json', '{"type":"module"}');
+  });
+
+  for (const { rule, text, says } of rules)
+    it(rule, async () => {
+      expect(await workshop.problems(text)).to.deep.equal(says);
+    });
+});

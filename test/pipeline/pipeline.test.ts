@@ -1,0 +1,222 @@
+import { expect } from 'chai';
+import type { CatalogModel } from 'gw2api/plugin';
+import { describePipeline } from '#src/pipeline/describe.js';
+import type { Pipeline } from '#src/pipeline/pipeline.js';
+import { Workshop, list, moduleText, whole } from './workshop.js';
+
+const checked = `gateway.yaml: 9 stages, 1 slot, 3 models, 0.0.0.0:8787
+
+pipeline
+  auth           -> caller                                                  for generate count-tokens models usage stored-response
+  body-limit     -> body                                                    for generate count-tokens
+  ./redact.js    off
+  format-decode  format body interceptors -> request delivery interceptors  seals body; for generate count-tokens
+  max-tokens     request -> request                                         when format is chat or responses, model is sonnet-*
+  slot-pick      request caller -> lease                                    for generate count-tokens
+  upstream-call  request lease interceptors -> reply                        seals request lease interceptors; for generate count-tokens
+  usage-mask     reply additions -> reply
+  format-encode  format delivery reply -> response                          seals reply; for generate count-tokens
+
+slots
+  a  simulator  none  *
+`;
+
+describe('a pipeline', () => {
+  let workshop: Workshop;
+  beforeEach(async () => {
+    workshop = await Workshop.open();
+    await workshop.write('package.json', '{"type":"module"}');
+  });
+  afterEach(() => workshop.close());
+
+  it('walks each kind of request through its own stages, in the order of the config', async () => {
+    const pipeline = await workshop.build(list(...whole));
+    expect(await trail(pipeline, { operation: 'generate' })).to.deep.equal([...whole]);
+    expect(await trail(pipeline, { operation: 'count-tokens' })).to.deep.equal(
+      whole.filter((name) => name !== 'max-tokens' && name !== 'usage-mask'),
+    );
+    expect(await trail(pipeline, { operation: 'models' })).to.deep.equal(['auth']);
+    expect(await trail(pipeline, { operation: 'other' })).to.deep.equal([]);
+  });
+
+  it('neither loads nor checks a stage that is switched off', async () => {
+    const pipeline = await workshop.build(
+      list('./nowhere.js\n    enabled: false\n    with: { a: 1 }', ...whole),
+    );
+    expect(pipeline.stages[0]).to.deep.include({ name: './nowhere.js', enabled: false, options: { a: 1 } });
+    expect(pipeline.stages).to.have.length(whole.length + 1);
+  });
+
+  it('says what is wrong with plugins, options and order at once', async () => {
+    expect(
+      await workshop.problems(
+        list(
+          'auth',
+          'body-limt',
+          'format-decode',
+          'max-tokens\n    with: { cap: lots }',
+          'upstream-call',
+          'format-encode',
+        ),
+      ),
+    ).to.deep.equal([
+      'gateway.yaml:3:5 pipeline[1].use "body-limt" is neither a built-in nor an installed npm package; did you mean "body-limit"?',
+      'gateway.yaml:6:13 pipeline[3].with.cap: must be a whole number, not a string',
+    ]);
+  });
+
+  describe('with a condition', () => {
+    it('passes only requests of its formats', async () => {
+      const pipeline = await conditional(workshop, '{ format: [chat, responses] }');
+      expect(await passes(pipeline, { format: 'responses' })).to.equal(true);
+      expect(await passes(pipeline, { format: 'messages' })).to.equal(false);
+    });
+
+    it('matches the catalog id, whatever alias the caller used, and names that the catalog lacks', async () => {
+      const pipeline = await conditional(workshop, '{ model: "sonnet-*" }');
+      expect(await passes(pipeline, request('sonnet'))).to.equal(true);
+      expect(await passes(pipeline, request('sonnet-9'))).to.equal(true);
+      expect(await passes(pipeline, request('haiku-5'))).to.equal(false);
+      expect(await passes(pipeline, {})).to.equal(false);
+    });
+
+    it('matches a caller by key id or name', async () => {
+      const pipeline = await conditional(workshop, '{ caller: ["team-*", k2] }');
+      expect(await passes(pipeline, caller('k1', 'team-a'))).to.equal(true);
+      expect(await passes(pipeline, caller('k2', 'other'))).to.equal(true);
+      expect(await passes(pipeline, caller('master', 'master'))).to.equal(false);
+    });
+
+    it('wants every part of it to match', async () => {
+      const pipeline = await conditional(workshop, '{ format: chat, model: haiku-5, operation: generate }');
+      expect(await passes(pipeline, { format: 'chat', ...request('haiku-5') })).to.equal(true);
+      expect(await passes(pipeline, { format: 'messages', ...request('haiku-5') })).to.equal(false);
+    });
+  });
+
+  describe('at its end', () => {
+    it('disposes its stages after the last request has left, last set up first', async () => {
+      await setUp(
+        workshop,
+        'one',
+        'host.onDispose(() => host.log.info({}, "one")); host.onDispose(async () => { await null; host.log.info({}, "two"); });',
+      );
+      await setUp(workshop, 'three', 'host.onDispose(() => host.log.info({}, "three"));');
+      const pipeline = await workshop.build(list('./one.js', './three.js', ...whole));
+      pipeline.enter();
+      pipeline.enter();
+      const retired = pipeline.retire();
+      pipeline.leave();
+      await settled();
+      expect(workshop.logged).to.deep.equal([]);
+      pipeline.leave();
+      await retired;
+      expect(workshop.logged).to.deep.equal([
+        'info: three {"stage":"three"}',
+        'info: two {"stage":"one"}',
+        'info: one {"stage":"one"}',
+      ]);
+    });
+
+    it('disposes at once where no request is inside, and only once', async () => {
+      await setUp(workshop, 'one', 'host.onDispose(() => host.log.info({}, "gone"));');
+      const pipeline = await workshop.build(list('./one.js', ...whole));
+      pipeline.enter();
+      pipeline.leave();
+      await Promise.all([pipeline.retire(), pipeline.retire()]);
+      expect(workshop.logged).to.have.length(1);
+    });
+
+    it('logs what fails and goes on', async () => {
+      await setUp(workshop, 'one', 'host.onDispose(() => host.log.info({}, "gone"));');
+      await setUp(workshop, 'two', 'host.onDispose(() => { throw new Error("stuck"); });');
+      const pipeline = await workshop.build(list('./one.js', './two.js', ...whole));
+      await pipeline.retire();
+      expect(workshop.logged).to.deep.equal([
+        'error: A stage could not be disposed. {"err":{}}',
+        'info: gone {"stage":"one"}',
+      ]);
+    });
+
+    it('undoes what was set up where another stage could not be', async () => {
+      await setUp(workshop, 'one', 'host.onDispose(() => host.log.info({}, "undone"));');
+      await setUp(workshop, 'two', 'throw new Error("no such region");');
+      await setUp(workshop, 'three', 'throw new Error("no key");');
+      expect(await workshop.problems(list('./one.js', './two.js', './three.js', ...whole))).to.deep.equal([
+        'gateway.yaml:3:5 pipeline[1] "two" cannot be set up: no such region',
+        'gateway.yaml:4:5 pipeline[2] "three" cannot be set up: no key',
+      ]);
+      expect(workshop.logged).to.deep.equal(['info: undone {"stage":"one"}']);
+    });
+  });
+
+  it('lets a stage register a policy for the stages below, in this pipeline alone', async () => {
+    await workshop.write(
+      'mine.js',
+      moduleText({ name: 'mine' }, 'host.policies.register("last", () => (all) => all.at(-1));'),
+    );
+    await workshop.write(
+      'ask.js',
+      moduleText({ name: 'ask' }, 'host.log.info({ pick: host.policies.get("last")([1, 2]) }, "picked");'),
+    );
+    await workshop.build(list('./mine.js', './ask.js', ...whole));
+    expect(workshop.logged).to.deep.equal(['info: picked {"stage":"ask","pick":2}']);
+    expect(await workshop.problems(list('./ask.js', ...whole))).to.deep.equal([
+      'gateway.yaml:2:5 pipeline[0] "ask" cannot be set up: there is no policy "last"; there are first',
+    ]);
+  });
+
+  it('is told in words as it will run', async () => {
+    const text = list(
+      'auth',
+      'body-limit',
+      './redact.js\n    enabled: false',
+      ...whole.slice(2, 3),
+      'max-tokens\n    when: { format: [chat, responses], model: "sonnet-*" }',
+      ...whole.slice(4),
+    );
+    const pipeline = await workshop.build(text);
+    expect(describePipeline(workshop.config(text), pipeline)).to.equal(checked);
+  });
+});
+
+/** A pipeline whose max-tokens has a `when`; its catalog knows `sonnet-5` alone, with an alias. */
+function conditional(workshop: Workshop, when: string): Promise<Pipeline> {
+  const text = list(...whole.slice(0, 3), `max-tokens\n    when: ${when}`, ...whole.slice(4));
+  return workshop.build(text, { models: { find: findModel, list: () => [] } });
+}
+
+function findModel(name: string): CatalogModel | undefined {
+  return name === 'sonnet' ? ({ id: 'sonnet-5' } as CatalogModel) : undefined; // no more is asked for
+}
+
+async function passes(pipeline: Pipeline, state: object): Promise<boolean> {
+  return (await trail(pipeline, state)).includes('max-tokens');
+}
+
+function request(model: string): object {
+  return { request: { model, messages: [] } };
+}
+
+function caller(keyId: string, name: string): object {
+  return { caller: { kind: 'key', keyId, name } };
+}
+
+/** A plugin of this name beside the config. */
+function setUp(workshop: Workshop, name: string, setup: string): Promise<void> {
+  return workshop.write(`${name}.js`, moduleText({ name }, setup));
+}
+
+/** The names of the stages that a request passes. */
+async function trail(pipeline: Pipeline, state: object): Promise<readonly string[]> {
+  const ctx = { state: { trail: [] as string[], operation: 'generate', format: 'messages', ...state } };
+  const { operation } = ctx.state as { operation: 'generate' };
+  const middleware = pipeline.middlewareFor(operation);
+  await middleware(ctx as unknown as Parameters<typeof middleware>[0], async () => undefined);
+  return ctx.state.trail;
+}
+
+/** All that could happen without anything from outside has happened. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

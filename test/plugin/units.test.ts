@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import { Type } from 'typebox';
+import { Duration, Size, compileCheck, durationMs, sizeBytes } from 'gw2api/plugin';
+
+describe('units', () => {
+  it('reads durations into milliseconds', () => {
+    const read = ['500ms', '30s', '1.5m', '1h', '2d', '0s'].map(durationMs);
+    expect(read).to.deep.equal([500, 30_000, 90_000, 3_600_000, 172_800_000, 0]);
+  });
+
+  it('reads sizes into bytes, a bare number being bytes', () => {
+    const read = ['128mb', '1 KB', '2gb', '4096', 4096, '1.5kb'].map(sizeBytes);
+    expect(read).to.deep.equal([134_217_728, 1024, 2_147_483_648, 4096, 4096, 1536]);
+  });
+
+  it('refuses a duration without its unit', () => {
+    expect(() => durationMs('30')).to.throw(
+      TypeError,
+      '"30" is not a duration such as "500ms", "30s" or "1h".',
+    );
+  });
+
+  it('checks options where they stand', () => {
+    const check = compileCheck(Type.Object({ wait: Duration(), limit: Size() }), { useDefaults: true });
+    expect(check({ wait: '1s', limit: 5 })).to.deep.equal([]);
+    expect(check({ wait: 30, limit: '12 parsecs' })).to.deep.equal([
+      { path: ['wait'], message: 'must be a duration such as "500ms", "30s" or "1h", not 30' },
+      {
+        path: ['limit'],
+        message: 'must be a size such as "512kb" or "128mb", or a number of bytes, not "12 parsecs"',
+      },
+    ]);
+  });
+
+  it('fills in a default in its written form', () => {
+    const options = {};
+    compileCheck(Type.Object({ wait: Duration({ default: '30s' }) }), { useDefaults: true })(options);
+    expect(options).to.deep.equal({ wait: '30s' });
+  });
+});
+
+describe('a discriminated union', () => {
+  const check = compileCheck({
+    type: 'object',
+    required: ['kind'],
+    discriminator: { propertyName: 'kind' },
+    oneOf: [
+      { properties: { kind: { const: 'none' } } },
+      { properties: { kind: { const: 'key' }, key: { type: 'string' } }, required: ['key'] },
+    ],
+  });
+
+  it('names its kinds, not its branches', () => {
+    expect(check({ kind: 'oath' })).to.deep.equal([
+      { path: ['kind'], message: 'must be one of "none", "key", not "oath"' },
+    ]);
+    expect(check({})).to.deep.equal([{ path: ['kind'], message: 'is required' }]);
+  });
+
+  it('checks the branch of its kind alone', () => {
+    expect(check({ kind: 'key' })).to.deep.equal([{ path: ['key'], message: 'is required' }]);
+  });
+});

@@ -1,0 +1,226 @@
+import {
+  GatewayError,
+  type CatalogModel,
+  type LeaseRequest,
+  type Logger,
+  type Models,
+  type SlotCall,
+  type Upstream,
+  type UpstreamAdapter,
+  type UpstreamCall,
+} from 'gw2api/plugin';
+import type { SlotConfig } from '#src/config/config.js';
+import { builtinPolicies } from '#src/slots/policies.js';
+import { SlotPool, type SlotPoolOptions } from '#src/slots/pool.js';
+import type { SetTimer } from '#src/slots/timers.js';
+import { MemoryStore } from '#src/store/memory.js';
+
+/** Time that stands still until it is moved; timers fire on the way, in order. */
+export class Clock {
+  #nowMs = Date.UTC(2026, 0, 1);
+  #timers = new Set<{ atMs: number; callback: () => void }>();
+
+  readonly now = (): number => this.#nowMs;
+
+  readonly setTimer: SetTimer = (callback, ms) => {
+    const timer = { atMs: this.#nowMs + ms, callback };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  };
+
+  get timers(): number {
+    return this.#timers.size;
+  }
+
+  pass(ms: number): void {
+    const untilMs = this.#nowMs + ms;
+    for (;;) {
+      const [next] = [...this.#timers]
+        .filter(({ atMs }) => atMs <= untilMs)
+        .toSorted((a, b) => a.atMs - b.atMs);
+      if (!next) break;
+      this.#timers.delete(next);
+      this.#nowMs = next.atMs;
+      next.callback();
+    }
+    this.#nowMs = untilMs;
+  }
+}
+
+/** An upstream that does what the test says. */
+export class FakeUpstream implements Upstream {
+  readonly calls: UpstreamCall[] = [];
+  isClosed = false;
+  generate: Upstream['generate'] = async (call) => {
+    this.calls.push(call);
+    return { status: 200, headers: {}, events: noEvents() };
+  };
+  countTokens: Upstream['countTokens'] = async (call) => {
+    this.calls.push(call);
+    return { inputTokens: 3, estimated: false };
+  };
+  diagnose: Upstream['diagnose'] = async () => [{ step: 'resolve', ok: true, ms: 1, detail: '127.0.0.1' }];
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+  }
+}
+
+async function* noEvents(): AsyncGenerator<[]> {
+  yield [];
+}
+
+export const silent: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => silent,
+};
+
+export function slotConfig(id: string, changes: Partial<SlotConfig> = {}): SlotConfig {
+  return {
+    id,
+    upstream: 'fake',
+    account: { kind: 'api-key', key: `key-of-${id}`, header: 'x-api-key' },
+    models: ['*'],
+    maxConcurrent: 2,
+    weight: 1,
+    headers: {},
+    connectTimeoutMs: 1000,
+    path: 'slots[0]',
+    at: { file: 'gateway.yaml', line: 1, column: 1 },
+    ...changes,
+  };
+}
+
+function catalogModel(id: string, upstreamModel: string): CatalogModel {
+  return {
+    id,
+    upstreamModel,
+    displayName: id,
+    maxTokens: 128_000,
+    forcedToolChoice: true,
+    sampling: true,
+    thinking: 'adaptive',
+    webSearch: true,
+    aliases: [],
+    created: 0,
+  };
+}
+
+/** `sonnet-5`, which the upstream calls `up-sonnet-5`, and `haiku-5` likewise. */
+export const catalog: Models = {
+  find: (id) => catalog.list().find((model) => model.id === id),
+  list: () => [catalogModel('sonnet-5', 'up-sonnet-5'), catalogModel('haiku-5', 'up-haiku-5')],
+};
+
+export interface Kit {
+  readonly pool: SlotPool;
+  readonly clock: Clock;
+  readonly store: MemoryStore;
+  /** Opened upstreams by slot id, in the order of opening. */
+  readonly upstreams: ReadonlyMap<string, readonly FakeUpstream[]>;
+  upstream(id: string): FakeUpstream;
+}
+
+export async function openPool(
+  slots: readonly SlotConfig[],
+  changes: Partial<SlotPoolOptions> & { clock?: Clock; store?: MemoryStore } = {},
+): Promise<Kit> {
+  const { clock = new Clock() } = changes;
+  const { store = new MemoryStore({ now: clock.now }) } = changes;
+  const upstreams = new Map<string, FakeUpstream[]>();
+  const adapter: UpstreamAdapter = {
+    kind: 'fake',
+    open: ({ id }) => {
+      const upstream = new FakeUpstream();
+      upstreams.set(id, [...(upstreams.get(id) ?? []), upstream]);
+      return upstream;
+    },
+  };
+  const pool = await SlotPool.open({
+    slots,
+    adapters: new Map([['fake', adapter]]),
+    models: catalog,
+    log: silent,
+    now: clock.now,
+    setTimer: clock.setTimer,
+    ...changes,
+    store,
+  });
+  return { pool, clock, store, upstreams, upstream: (id) => upstreams.get(id)!.at(-1)! };
+}
+
+export function leaseRequest(changes: Partial<LeaseRequest> = {}): LeaseRequest {
+  return {
+    model: 'sonnet-5',
+    policy: builtinPolicies['least-loaded']!(),
+    queueTimeoutMs: 30_000,
+    signal: new AbortController().signal,
+    ...changes,
+  };
+}
+
+export function sticky(key: string, changes: Partial<LeaseRequest> = {}): LeaseRequest {
+  return leaseRequest({ sticky: { key, ttlMs: 3_600_000 }, ...changes });
+}
+
+export function slotCall(changes: Partial<SlotCall> = {}): SlotCall {
+  return {
+    request: { model: 'up-sonnet-5', messages: [] },
+    headers: {},
+    search: '',
+    signal: new AbortController().signal,
+    headersTimeoutMs: 1000,
+    idleTimeoutMs: 1000,
+    ...changes,
+  };
+}
+
+/** An upstream's error answer. */
+export function refusal(status: number, headers: Readonly<Record<string, string>> = {}): GatewayError {
+  return new GatewayError('upstream_says_no', `status ${status}`, {
+    status,
+    type: 'api_error',
+    failure: { kind: 'status', status, headers },
+  });
+}
+
+export function failure(kind: 'timeout' | 'interrupted' | 'empty' | 'foreign'): GatewayError {
+  return new GatewayError('upstream_interrupted', kind, { failure: { kind } });
+}
+
+export function unreachable(reused = false): GatewayError {
+  return new GatewayError('upstream_unreachable', 'unreachable', {
+    failure: { kind: 'unreachable', reused },
+  });
+}
+
+/** What a promise was rejected with. */
+export async function rejection(promise: Promise<unknown>): Promise<GatewayError> {
+  try {
+    await promise;
+  } catch (error) {
+    return error as GatewayError; // tests look at its fields
+  }
+  throw new Error('The promise was not rejected.');
+}
+
+/** Lets everything that is already settled go on. */
+export function settled(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+/** The state of a slot with everything that says why. */
+export function stateOf({ pool, clock }: Kit, id: string): unknown {
+  const { state, reason, untilMs } = pool.list().find((slot) => slot.id === id)!;
+  return { state, reason, forMs: untilMs === null ? null : untilMs - clock.now() };
+}
+
+export function modelsOf({ pool, clock }: Kit, id: string): unknown {
+  const { models } = pool.list().find((slot) => slot.id === id)!;
+  return models.map(({ model, reason, untilMs }) => ({ model, reason, forMs: untilMs - clock.now() }));
+}

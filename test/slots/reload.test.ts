@@ -1,0 +1,157 @@
+import { expect } from 'chai';
+import type { SlotConfig } from '#src/config/config.js';
+import {
+  leaseRequest,
+  openPool,
+  refusal,
+  rejection,
+  settled,
+  slotCall,
+  slotConfig,
+  stateOf,
+  type Kit,
+} from './kit.js';
+
+describe('a reload of the slots', () => {
+  it('keeps states, in-flight counts and upstreams by id', async () => {
+    const kit = await openPool([slotConfig('a'), slotConfig('b')]);
+    await kit.pool.lease(leaseRequest());
+    kit.pool.pause('b');
+    await kit.pool.reload([slotConfig('b', { weight: 3 }), slotConfig('a')]);
+    expect(
+      kit.pool.list().map(({ id, state, inFlight, weight }) => ({ id, state, inFlight, weight })),
+    ).to.deep.equal([
+      { id: 'b', state: 'paused', inFlight: 0, weight: 3 },
+      { id: 'a', state: 'ready', inFlight: 1, weight: 1 },
+    ]);
+    expect(opened(kit, 'a')).to.equal(1);
+    expect(opened(kit, 'b')).to.equal(1);
+  });
+
+  it('opens a new upstream for changed settings, and closes the old one when its last request has ended', async () => {
+    const kit = await openPool([slotConfig('a')]);
+    const old = kit.upstream('a');
+    const lease = await kit.pool.lease(leaseRequest());
+    await kit.pool.reload([slotConfig('a', { baseUrl: 'http://127.0.0.1:1' })]);
+    expect(opened(kit, 'a')).to.equal(2);
+    await lease.slot.generate(slotCall());
+    expect(old.calls).to.have.length(1);
+    expect(old.isClosed).to.equal(false);
+    lease.release();
+    expect(old.isClosed).to.equal(true);
+    await (await kit.pool.lease(leaseRequest())).slot.generate(slotCall());
+    expect(kit.upstream('a').calls).to.have.length(1);
+    expect(kit.pool.list()[0]?.inFlight).to.equal(1);
+  });
+
+  it('drains a slot that was taken away, and then closes it', async () => {
+    const kit = await openPool([slotConfig('a'), slotConfig('b')]);
+    const lease = await kit.pool.lease(leaseRequest());
+    await kit.pool.reload([slotConfig('b')]);
+    expect(kit.pool.get('a')).to.equal(undefined);
+    expect(kit.upstream('a').isClosed).to.equal(false);
+    lease.release();
+    expect(kit.upstream('a').isClosed).to.equal(true);
+    expect((await kit.pool.lease(leaseRequest())).slot.id).to.equal('b');
+  });
+
+  it('closes what still drains when the pool closes', async () => {
+    const kit = await openPool([slotConfig('a'), slotConfig('b')]);
+    await kit.pool.lease(leaseRequest());
+    await kit.pool.reload([slotConfig('b')]);
+    await kit.pool.close();
+    expect(kit.upstream('a').isClosed).to.equal(true);
+  });
+
+  it('lifts a rejection by a changed credential, and by nothing else', async () => {
+    const kit = await openPool([slotConfig('a')]);
+    await (await kit.pool.lease(leaseRequest())).another(refusal(401));
+    await kit.pool.reload([slotConfig('a', { maxConcurrent: 9 })]);
+    expect(stateOf(kit, 'a')).to.include({ state: 'rejected' });
+    await kit.pool.reload([
+      slotConfig('a', { maxConcurrent: 9, account: { kind: 'api-key', key: 'new', header: 'x-api-key' } }),
+    ]);
+    expect(stateOf(kit, 'a')).to.include({ state: 'ready' });
+    expect(kit.clock.timers).to.equal(0);
+  });
+
+  it('is not undone by a refusal of the old credential', async () => {
+    const kit = await openPool([slotConfig('a')]);
+    const lease = await kit.pool.lease(leaseRequest());
+    await kit.pool.reload([slotConfig('a', { account: { kind: 'none' } })]);
+    await lease.another(refusal(401));
+    expect(stateOf(kit, 'a')).to.include({ state: 'ready' });
+  });
+
+  it('changes nothing where an upstream cannot be opened, and leaves none open', async () => {
+    const kit = await openPool([slotConfig('a')]);
+    const bad: readonly SlotConfig[] = [
+      slotConfig('a', { baseUrl: 'http://127.0.0.1:1' }),
+      slotConfig('b', { upstream: 'unheard-of' }),
+    ];
+    const error = await rejection(kit.pool.reload(bad));
+    expect(error.message).to.equal('Slot "b" has an unknown upstream "unheard-of".');
+    expect(kit.upstreams.get('a')?.map(({ isClosed }) => isClosed)).to.deep.equal([false, true]);
+    expect(kit.pool.list().map(({ id }) => id)).to.deep.equal(['a']);
+    expect((await kit.pool.lease(leaseRequest())).slot.id).to.equal('a');
+  });
+
+  it('takes another catalog', async () => {
+    const kit = await openPool([slotConfig('a', { models: ['new-*'] })]);
+    expect(await rejection(kit.pool.lease(leaseRequest({ model: 'new-1' })))).to.include({ status: 404 });
+    const models = { find: (id: string) => ({ ...model, id }), list: () => [] };
+    await kit.pool.reload([slotConfig('a', { models: ['new-*'] })], { models });
+    expect((await kit.pool.lease(leaseRequest({ model: 'new-1' }))).slot.id).to.equal('a');
+  });
+
+  it('tells those who wait for a slot that was taken away', async () => {
+    const kit = await openPool([slotConfig('a', { maxConcurrent: 1 })]);
+    await kit.pool.lease(leaseRequest());
+    const waiting = rejection(kit.pool.lease(leaseRequest()));
+    await settled();
+    await kit.pool.reload([]);
+    expect(await waiting).to.include({ code: 'model_not_found' });
+  });
+});
+
+describe('an operator', () => {
+  it('can diagnose a slot', async () => {
+    const kit = await openPool([slotConfig('a')]);
+    const steps = await kit.pool.diagnose('a', new AbortController().signal);
+    expect(steps).to.deep.equal([{ step: 'resolve', ok: true, ms: 1, detail: '127.0.0.1' }]);
+  });
+
+  it('sees how many slots are schedulable', async () => {
+    const { pool } = await openPool([slotConfig('a'), slotConfig('b'), slotConfig('c')]);
+    pool.pause('a');
+    pool.drain('b');
+    expect(pool.schedulable).to.equal(1);
+  });
+
+  it('lets the requests of a paused slot end', async () => {
+    const kit = await openPool([slotConfig('a')]);
+    const lease = await kit.pool.lease(leaseRequest());
+    kit.pool.pause('a');
+    await lease.slot.generate(slotCall());
+    lease.answered({});
+    lease.release();
+    expect(kit.pool.list()[0]).to.include({ state: 'paused', inFlight: 0 });
+  });
+});
+
+const model = {
+  id: 'new-1',
+  displayName: 'New',
+  upstreamModel: 'new-1',
+  maxTokens: 1,
+  forcedToolChoice: true,
+  sampling: true,
+  thinking: 'none',
+  webSearch: false,
+  aliases: [],
+  created: 0,
+} as const;
+
+function opened({ upstreams }: Kit, id: string): number {
+  return upstreams.get(id)?.length ?? 0;
+}

@@ -1,0 +1,209 @@
+import { expect } from 'chai';
+import type { Binding, LeaseRequest } from 'gw2api/plugin';
+import { MemoryStore } from '#src/store/memory.js';
+import {
+  Clock,
+  leaseRequest,
+  openPool,
+  refusal,
+  settled,
+  silent,
+  slotConfig,
+  sticky,
+  type Kit,
+} from './kit.js';
+import { Bindings } from '#src/slots/bindings.js';
+
+describe('a sticky key', () => {
+  const two = [slotConfig('a'), slotConfig('b')];
+
+  it('stays on the slot that has answered it', async () => {
+    const kit = await openPool(two);
+    const slots = [];
+    for (let times = 0; times < 4; times += 1) slots.push(await answer(kit, sticky('s')));
+    expect(new Set(slots).size).to.equal(1);
+  });
+
+  it('is bound when its slot has answered, not when it was picked', async () => {
+    const kit = await openPool(two);
+    const policy = sticky('s').policy;
+    const first = await kit.pool.lease(sticky('s', { policy }));
+    const second = await kit.pool.lease(sticky('s', { policy }));
+    expect([first.slot.id, second.slot.id]).to.deep.equal(['a', 'b']);
+    second.answered({});
+    first.release();
+    second.release();
+    expect(await answer(kit, sticky('s'))).to.equal('b');
+    expect(kit.pool.list().map(({ bindings }) => bindings)).to.deep.equal([0, 1]);
+  });
+
+  it('waits for its slot where that is full, while others take a free one', async () => {
+    const kit = await openPool([slotConfig('a', { maxConcurrent: 1 }), slotConfig('b')]);
+    const held = await kit.pool.lease(sticky('s'));
+    held.answered({});
+    let slot: string | undefined;
+    const wait = async (): Promise<void> => {
+      slot = (await kit.pool.lease(sticky('s'))).slot.id;
+    };
+    const waiting = wait();
+    expect((await kit.pool.lease(leaseRequest())).slot.id).to.equal('b');
+    await settled();
+    expect(slot).to.equal(undefined);
+    held.release();
+    await waiting;
+    expect(slot).to.equal('a');
+  });
+
+  it('moves to the slot that answers when its own is not schedulable, and stays there', async () => {
+    const kit = await openPool(two);
+    expect(await answer(kit, sticky('s'))).to.equal('a');
+    kit.pool.pause('a');
+    expect(await answer(kit, sticky('s'))).to.equal('b');
+    kit.pool.resume('a');
+    expect(await answer(kit, sticky('s'))).to.equal('b');
+  });
+
+  it('keeps its slot when another one answers in its place without the slot being at fault', async () => {
+    const kit = await openPool(two);
+    expect(await answer(kit, sticky('s'))).to.equal('a');
+    const lease = await (await kit.pool.lease(sticky('s'))).another(refusal(500));
+    expect(lease?.slot.id).to.equal('b');
+    lease?.answered({});
+    lease?.release();
+    expect(await answer(kit, sticky('s'))).to.equal('a');
+  });
+
+  it('moves with a failover that cools its slot down', async () => {
+    const kit = await openPool(two);
+    expect(await answer(kit, sticky('s'))).to.equal('a');
+    const lease = await (await kit.pool.lease(sticky('s'))).another(refusal(529));
+    lease?.answered({});
+    lease?.release();
+    kit.clock.pass(60_000);
+    expect(await answer(kit, sticky('s'))).to.equal('b');
+  });
+
+  it('keeps its slot while it also asks for a model that only another slot serves', async () => {
+    const kit = await openPool([
+      slotConfig('a', { models: ['sonnet-*'] }),
+      slotConfig('b', { models: ['sonnet-*', 'haiku-*'] }),
+    ]);
+    expect(await answer(kit, sticky('s'))).to.equal('a');
+    expect(await answer(kit, sticky('s', { model: 'haiku-5' }))).to.equal('b');
+    expect(await answer(kit, sticky('s'))).to.equal('a');
+  });
+
+  it('takes its further calls to the same slot, and waits for it', async () => {
+    const kit = await openPool([slotConfig('a', { maxConcurrent: 1 }), slotConfig('b')]);
+    const lease = await kit.pool.lease(sticky('s'));
+    const further = lease.again();
+    await settled();
+    expect(kit.pool.list().map(({ queued }) => queued)).to.deep.equal([1, 0]);
+    lease.release();
+    expect((await further).slot.id).to.equal('a');
+  });
+
+  it('is forgotten when its time to live is over, counted from the last use', async () => {
+    const kit = await openPool(two);
+    const policy = sticky('s').policy;
+    expect(await answer(kit, sticky('s', { policy }))).to.equal('a');
+    kit.clock.pass(3_000_000);
+    expect(await answer(kit, sticky('s', { policy }))).to.equal('a');
+    kit.clock.pass(3_000_000);
+    expect(await answer(kit, sticky('s', { policy }))).to.equal('a');
+    kit.clock.pass(3_600_000);
+    expect(await answer(kit, sticky('s', { policy }))).to.equal('b');
+  });
+
+  it('is kept across a restart', async () => {
+    const first = await openPool(two);
+    const last = sticky('s', { policy: (candidates) => candidates.at(-1)! });
+    expect(await answer(first, last)).to.equal('b');
+    await first.pool.close();
+    const second = await openPool(two, { clock: first.clock, store: first.store });
+    expect(await answer(second, sticky('s'))).to.equal('b');
+  });
+
+  it('bound to a slot that a reload took away goes elsewhere', async () => {
+    const kit = await openPool(two);
+    expect(await answer(kit, sticky('s'))).to.equal('a');
+    await kit.pool.reload([slotConfig('b')]);
+    expect(await answer(kit, sticky('s'))).to.equal('b');
+  });
+});
+
+describe('Bindings', () => {
+  it('tell the store of a renewal only after a tenth of the time to live', async () => {
+    const clock = new Clock();
+    const { store, puts } = countingStore();
+    const bindings = new Bindings({ store, log: silent, now: clock.now });
+    for (let times = 0; times < 21; times += 1) {
+      bindings.keep('s', 'a', 1000);
+      await bindings.flush();
+      clock.pass(10);
+    }
+    expect(puts).to.have.length(2);
+    expect(bindings.peek('s')).to.equal('a');
+  });
+
+  it('leave the last word in the store, however fast it changes', async () => {
+    const { store } = countingStore();
+    const bindings = new Bindings({ store, log: silent, now: () => 0 });
+    bindings.keep('s', 'a', 1000);
+    bindings.drop('s');
+    bindings.keep('s', 'b', 1000);
+    bindings.keep('t', 'a', 1000);
+    bindings.drop('t');
+    await bindings.flush();
+    expect(await store.get('s')).to.include({ slotId: 'b' });
+    expect(await store.get('t')).to.equal(undefined);
+  });
+
+  it('are bounded in memory and read from the store again', async () => {
+    const { store } = countingStore();
+    const bindings = new Bindings({ store, log: silent, now: () => 0, capacity: 2 });
+    for (const key of ['s', 't', 'u']) {
+      bindings.keep(key, 'a', 1000);
+      await bindings.flush();
+    }
+    expect(bindings.count('a')).to.equal(2);
+    expect(bindings.peek('s')).to.equal(undefined);
+    await bindings.load('s');
+    expect(bindings.peek('s')).to.equal('a');
+  });
+
+  it('go on where the store fails', async () => {
+    const counting = countingStore();
+    const bindings = new Bindings({ store: counting.store, log: silent, now: () => 0 });
+    counting.fail = true;
+    bindings.keep('s', 'a', 1000);
+    await bindings.flush();
+    expect(bindings.peek('s')).to.equal('a');
+  });
+});
+
+async function answer({ pool }: Kit, request: LeaseRequest): Promise<string> {
+  const lease = await pool.lease(request);
+  lease.answered({});
+  lease.release();
+  return lease.slot.id;
+}
+
+/** A store that counts, and that can be made to fail. */
+function countingStore(): { store: MemoryStore['bindings']; puts: [string, Binding][]; fail: boolean } {
+  const puts: [string, Binding][] = [];
+  const memory = new MemoryStore({ now: () => 0 }).bindings;
+  const counting = {
+    puts,
+    fail: false,
+    store: {
+      ...memory,
+      put: async (key: string, binding: Binding): Promise<void> => {
+        if (counting.fail) throw new Error('disk full');
+        puts.push([key, binding]);
+        await memory.put(key, binding);
+      },
+    },
+  };
+  return counting;
+}
