@@ -6,18 +6,18 @@ import { expect } from 'chai';
 import { coreKeys, type Plugin } from 'gw2api/plugin';
 
 const run = promisify(execFile);
+/** Within the package, so that its own name resolves, and where nothing is published from. */
+const folder = join('dist', 'test', 'readme');
 
 describe('plugins/README.md', () => {
   let readme = '';
   before(async () => {
     readme = await readFile('plugins/README.md', 'utf8');
   });
+  after(() => rm(folder, { recursive: true, force: true }));
 
   it('has examples that compile as they stand, and a test that passes', async function () {
     this.timeout(60_000);
-    // Within the package, so that its own name resolves.
-    const folder = join('dist', 'readme');
-    await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
     for (const [, name, code] of readme.matchAll(/```ts\n\/\/ (\S+\.ts)\n(.*?)```/gs))
       await writeFile(join(folder, name!), code!);
@@ -63,7 +63,7 @@ describe('plugins/README.md', () => {
 });
 
 const project = {
-  extends: '../../tsconfig.json',
+  extends: '../../../tsconfig.json',
   include: ['*.ts'],
   references: [],
   compilerOptions: {
