@@ -134,16 +134,9 @@ async function elsewhere(
   mayTryAgain: boolean,
 ): Promise<SlotLease | undefined> {
   if (!error.failure) return undefined;
-  const next = lease.another(error);
-  if (mayTryAgain) return next;
-  void giveBack(next);
+  if (mayTryAgain) return lease.another(error);
+  lease.failed(error);
   return undefined;
-}
-
-/** The slot has heard of the failure by now; the place that comes with it is of no use, and nobody waits for it. */
-async function giveBack(place: Promise<SlotLease | undefined>): Promise<void> {
-  const [taken] = await Promise.allSettled([place]);
-  if (taken.status === 'fulfilled') taken.value?.release();
 }
 
 /** An OAuth account has no count of its own: its windows are what there is to tell (contract §2.2). */
