@@ -35,7 +35,8 @@ export default definePlugin({
         if (isEstimate) ctx.set('x-gw-estimated', 'true');
         ctx.body = body;
       } else {
-        const encoder = host.formats.get(state.format).encoder(state.body, formatContext(host, state));
+        const format = host.formats.get(state.format);
+        const encoder = await format.encoder(state.body, formatContext(host, state));
         const isWhole = state.delivery === 'whole';
         if (!isWhole) prepareStream(ctx);
         ctx.body = isWhole ? await encoder.whole(state.reply) : streamBody(encoder, state, keepAliveMs);

@@ -22,5 +22,10 @@ export default definePlugin({
 
 /** Lowers `max_tokens` to `cap`, or sets it where the caller left it out; never raises it. */
 export function clamp(request: MessagesRequest, cap: number): MessagesRequest {
-  return { ...request, max_tokens: Math.min(request.max_tokens ?? cap, cap) };
+  const max_tokens = Math.min(request.max_tokens ?? cap, cap);
+  const { thinking } = request;
+  const isTooMuch = thinking?.type === 'enabled' && thinking.budget_tokens >= max_tokens;
+  if (!isTooMuch || max_tokens === request.max_tokens) return { ...request, max_tokens };
+  // Thinking shares the budget: what was lowered here must not be refused for a thinking budget above it.
+  return { ...request, max_tokens, thinking: { ...thinking, budget_tokens: max_tokens - 1 } };
 }

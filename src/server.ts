@@ -24,6 +24,11 @@ Environment: GW2API_API_KEY (master key), GW_MAX_BODY, GW_CONFIG, PORT, HOST, GW
 directory is read first. SIGHUP reloads the config; SIGTERM finishes what is under way and ends.
 `;
 
+/** What the command line or the environment got wrong: exit code 2 and no stack trace. */
+class UsageError extends Error {}
+
+const quiet = { log: createLogger('silent'), masterKey: '' };
+
 const exitCode = await main(process.argv.slice(2));
 // Without a code the process serves until a signal ends it.
 if (exitCode !== undefined) process.exitCode = exitCode;
@@ -60,8 +65,6 @@ async function check(file: string): Promise<number> {
   await gateway.close();
   return print(text);
 }
-
-const quiet = { log: createLogger('silent'), masterKey: '' };
 
 async function serve(file: string): Promise<undefined> {
   const { env } = process;
@@ -122,8 +125,6 @@ function print(text: string): 0 {
   process.stdout.write(text);
   return 0;
 }
-
-class UsageError extends Error {}
 
 function isUsageError(error: unknown): error is Error {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

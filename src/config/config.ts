@@ -47,7 +47,7 @@ export type AccountConfig =
 
 export interface SlotConfig {
   readonly id: string;
-  /** An adapter: `messages`, `simulator`, or a module (path or npm package) that exports one. */
+  /** An adapter: `messages` or `simulator`. */
   readonly upstream: string;
   readonly baseUrl?: string;
   readonly account: AccountConfig;

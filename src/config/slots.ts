@@ -39,9 +39,9 @@ export function slotFaults(slot: RawSlot, index: number): readonly Fault[] {
 }
 
 /** One id for two slots would make them one in logs, bindings and `/admin/slots`. */
-export function duplicateSlots(slots: readonly Partial<RawSlot>[], source: Source): readonly Fault[] {
-  return slots.flatMap(({ id }, index) => {
-    const first = slots.findIndex((slot) => slot.id === id);
+export function duplicateSlots(ids: readonly unknown[], source: Source): readonly Fault[] {
+  return ids.flatMap((id, index) => {
+    const first = ids.indexOf(id);
     if (first === index || typeof id !== 'string') return [];
     const { line } = source.positionOf(['slots', first, 'id']);
     const message = `"${id}" is the id of slots[${first}] at line ${line} already; give each slot its own`;
@@ -49,11 +49,16 @@ export function duplicateSlots(slots: readonly Partial<RawSlot>[], source: Sourc
   });
 }
 
+/** The kinds of upstream that this version has. */
+const adapters: readonly string[] = ['messages', 'simulator'];
+
 const rules: readonly ((slot: RawSlot) => readonly Fault[])[] = [
   ({ upstream }) => {
-    const meant = didYouMean(upstream, ['messages', 'simulator']);
-    if (!meant || meant === upstream) return [];
-    return [{ path: ['upstream'], message: `"${upstream}" is not an adapter; did you mean "${meant}"?` }];
+    const meant = didYouMean(upstream, adapters);
+    const cure = meant ? `did you mean "${meant}"?` : `there are ${adapters.join(' and ')}`;
+    return adapters.includes(upstream)
+      ? []
+      : [{ path: ['upstream'], message: `"${upstream}" is not an adapter; ${cure}` }];
   },
   ({ upstream, baseUrl }) =>
     upstream === 'messages' && baseUrl === undefined

@@ -39,8 +39,7 @@ export class Exchange {
     const { res, state } = this.ctx;
     const hasFailed = state.failure !== undefined || res.statusCode >= 500;
     this.#outcome = hasFailed ? 'failed' : res.writableFinished ? 'completed' : 'abandoned';
-    if (!this.#controller.signal.aborted)
-      this.#controller.abort(new DOMException('The response has closed.', 'AbortError'));
+    if (!this.#controller.signal.aborted) this.#controller.abort(responseClosed);
     for (const listener of this.#listeners) this.#call(listener, this.#outcome);
   }
 
@@ -53,6 +52,9 @@ export class Exchange {
     }
   }
 }
+
+/** One for all: a stack trace for each request that ends would cost more than anything else at its end. */
+const responseClosed = new DOMException('The response has closed.', 'AbortError');
 
 function seeds(
   requestId: string,

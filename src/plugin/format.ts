@@ -10,7 +10,7 @@ export interface FormatContext {
   findModel(id: string): CatalogModel | undefined;
   readonly store: Store;
   readonly log: Logger;
-  now(): number;
+  readonly now: () => number;
 }
 
 /** What a stage hands to a format. */
@@ -57,5 +57,5 @@ export interface Format {
   /** Throws `invalid_request` naming the field (`messages[2].content: …`). */
   decode(body: unknown, context: FormatContext): Decoded | Promise<Decoded>;
   /** `body` is one that `decode` has accepted. */
-  encoder(body: unknown, context: FormatContext): ReplyEncoder;
+  encoder(body: unknown, context: FormatContext): ReplyEncoder | Promise<ReplyEncoder>;
 }

@@ -58,8 +58,8 @@ class MessagesUpstream implements Upstream {
     const { stream: _, ...request } = call.request;
     const answered = await this.#post('/v1/messages/count_tokens', call, request, readText);
     const text = await answered.body.text;
-    if (answered.body.error) throw answered.body.error;
     if (answered.status >= 400 && !lacksEndpoint(answered, text)) throw refusal(answered, text);
+    if (answered.body.error) throw answered.body.error;
     const inputTokens = answered.status === 200 ? tokensIn(text) : undefined;
     return { inputTokens: inputTokens ?? estimateTokens(request), estimated: inputTokens === undefined };
   }
@@ -141,7 +141,7 @@ function prefixOf(base: URL): string {
 
 function readEvents({ status, headers }: Answer, flow: Flow): EventQueue | TextBody {
   const isStream = status === 200 && mediaType(headers) === 'text/event-stream';
-  return isStream ? new EventQueue(flow, headers) : new TextBody(flow, maxTextBytes);
+  return isStream ? new EventQueue(flow) : new TextBody(flow, maxTextBytes);
 }
 
 function readText(_: Answer, flow: Flow): TextBody {

@@ -7,10 +7,7 @@ import { Agent, request as ask } from 'undici';
 const upstream = process.env['UPSTREAM'] ?? '';
 const dispatcher = new Agent({ connections: 64 });
 
-async function relay(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-) {
+async function relay(incoming: IncomingMessage, outgoing: ServerResponse) {
   const answer = await ask(`${upstream}${incoming.url}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

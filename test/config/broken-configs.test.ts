@@ -113,11 +113,12 @@ const broken: readonly Broken[] = [
   },
   {
     wrong: 'an upstream without a place and an account',
-    text: 'pipeline: [{ use: auth }]\nslots:\n  - { id: a, upstream: messages }\n  - { id: b, upstream: mesages }\n',
+    text: 'pipeline: [{ use: auth }]\nslots:\n  - { id: a, upstream: messages }\n  - { id: b, upstream: mesages }\n  - { id: c, upstream: cloud }\n',
     says: [
       'gateway.yaml:3:5 slots[0].baseUrl: is required: where the upstream is, `https://upstream.example`',
       'gateway.yaml:3:5 slots[0].account: is required; write `account: { kind: api-key, key: "${NAME}" }`, or `{ kind: none }` where none is asked for',
       'gateway.yaml:4:14 slots[1].upstream: "mesages" is not an adapter; did you mean "messages"?',
+      'gateway.yaml:5:14 slots[2].upstream: "cloud" is not an adapter; there are messages and simulator',
     ],
   },
   {
@@ -169,8 +170,8 @@ const broken: readonly Broken[] = [
     wrong: 'state that this version cannot keep',
     text: 'pipeline: [{ use: auth }]\nstore: sqlite:./data/gateway.db\nlive: redis://cache\n',
     says: [
-      'gateway.yaml:2:1 store: must be "memory", not "sqlite:./data/gateway.db": this version keeps its state in memory',
-      'gateway.yaml:3:1 live: must be "memory", not "redis://cache": this version keeps its state in memory',
+      'gateway.yaml:2:1 store: must be "memory": this version keeps its state nowhere else',
+      'gateway.yaml:3:1 live: must be "memory": this version keeps its state nowhere else',
     ],
   },
   {

@@ -68,9 +68,9 @@ describe('messages replies', () => {
     });
   });
 
-  it('are kept alive by pings', () => {
+  it('are kept alive by pings', async () => {
     // The context is not read.
-    const { keepAlive } = messages.encoder(body, {} as never);
+    const { keepAlive } = await messages.encoder(body, {} as never);
     expect(sentEvents(keepAlive)).to.deep.equal([{ event: 'ping', data: '{"type":"ping"}' }]);
   });
 

@@ -45,7 +45,8 @@ function assistantBlocks(messages: readonly Message[]): readonly ContentBlock[] 
 
 async function chatTurn(name: string, context: FormatContext): Promise<readonly ContentBlock[]> {
   const body = { model: 'm', messages: [user] };
-  const answer = await formats.chat.encoder(body, context).whole(replyOf(eventsOf(name)));
+  const encoder = await formats.chat.encoder(body, context);
+  const answer = await encoder.whole(replyOf(eventsOf(name)));
   const { choices } = answer as { choices: { message: object }[] }; // a chat completion
   const { request } = await formats.chat.decode(
     { model: 'm', messages: [user, choices[0]!.message] },
@@ -56,7 +57,8 @@ async function chatTurn(name: string, context: FormatContext): Promise<readonly 
 
 async function responsesTurn(name: string, context: FormatContext): Promise<readonly ContentBlock[]> {
   const body = { model: 'm', input: [user], store: false, include: ['reasoning.encrypted_content'] };
-  const answer = await formats.responses.encoder(body, context).whole(replyOf(eventsOf(name)));
+  const encoder = await formats.responses.encoder(body, context);
+  const answer = await encoder.whole(replyOf(eventsOf(name)));
   const { output } = answer as { output: object[] }; // a response
   const { request } = await formats.responses.decode({ ...body, input: [user, ...output] }, context);
   return assistantBlocks(request.messages);
@@ -64,7 +66,8 @@ async function responsesTurn(name: string, context: FormatContext): Promise<read
 
 async function storedTurn(name: string, context: FormatContext): Promise<readonly ContentBlock[]> {
   const body = { model: 'm', input: [user] };
-  const answer = await formats.responses.encoder(body, context).whole(replyOf(eventsOf(name)));
+  const encoder = await formats.responses.encoder(body, context);
+  const answer = await encoder.whole(replyOf(eventsOf(name)));
   const { id } = answer as { id: string }; // a response
   const { request } = await formats.responses.decode({ ...body, previous_response_id: id }, context);
   return assistantBlocks(request.messages);

@@ -80,7 +80,8 @@ export async function streamed(
   const texts: string[] = [];
   let error: unknown;
   try {
-    for await (const text of format.encoder(body, context).stream(reply)) texts.push(text);
+    const encoder = await format.encoder(body, context);
+    for await (const text of encoder.stream(reply)) texts.push(text);
   } catch (caught) {
     error = caught;
   }
@@ -93,8 +94,8 @@ export async function whole(
   reply: ModelReply,
   context: FormatContext = contextOf(),
 ): Promise<Record<string, unknown>> {
-  // An answer is an object in every format.
-  return (await format.encoder(body, context).whole(reply)) as Record<string, unknown>;
+  const encoder = await format.encoder(body, context);
+  return (await encoder.whole(reply)) as Record<string, unknown>; // an answer is an object in every format
 }
 
 /** The code of what a promise rejects with. */

@@ -12,4 +12,11 @@ describe('max-tokens', () => {
     expect(clamp({ ...request, max_tokens: 100 }, 64).max_tokens).to.equal(64);
     expect(clamp({ ...request, max_tokens: 10 }, 64).max_tokens).to.equal(10);
   });
+
+  it('lowers a thinking budget with the max_tokens that it shares, and leaves the caller’s own mistakes', () => {
+    const thinking = { type: 'enabled', budget_tokens: 30_000 } as const;
+    const lowered = clamp({ ...request, max_tokens: 40_000, thinking }, 8000);
+    expect(lowered).to.deep.include({ max_tokens: 8000, thinking: { ...thinking, budget_tokens: 7999 } });
+    expect(clamp({ ...request, max_tokens: 8000, thinking }, 8000).thinking).to.equal(thinking);
+  });
 });

@@ -247,6 +247,18 @@ describe('messages upstream', () => {
       });
     });
 
+    it('does not read a body that never ends', async () => {
+      const { promise: closed, resolve } = later();
+      const error = await failure((request, response) => {
+        request.socket.once('close', () => resolve());
+        response.writeHead(500);
+        const write = () => void response.write('x'.repeat(1024 * 1024), (failed) => failed || write());
+        write();
+      });
+      expect(error).to.include({ status: 500 });
+      await closed;
+    });
+
     it('keeps its status where its body is cut', async () => {
       const url = await kit.serve((_, response) => {
         response.writeHead(429, { 'content-length': 99, 'retry-after': '3' });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import {
@@ -20,6 +21,7 @@ import {
   eventStream,
   later,
   rejection,
+  sse,
   turn,
 } from './upstream-kit.js';
 
@@ -98,6 +100,21 @@ describe('the events of an answer', () => {
     });
   }
 
+  it('come whole out of a compressed answer that is larger than all buffers, read slowly', async () => {
+    const noise = Array.from({ length: 400 }, () => answer.delta(randomBytes(8192).toString('base64')));
+    const body = gzipSync([answer.start, ...noise, answer.stop].join(''));
+    const events = await generate((_, response) =>
+      response.writeHead(200, { ...eventStream, 'content-encoding': 'gzip' }).end(body),
+    );
+    let count = 0;
+    for await (const batch of events) {
+      expect(batch.length).to.be.lessThan(40);
+      count += batch.length;
+      await turn();
+    }
+    expect(count).to.equal(402);
+  });
+
   it('break off where their encoding is broken', async () => {
     const events = await generate((_, response) =>
       response.writeHead(200, { ...eventStream, 'content-encoding': 'gzip' }).end('not gzip'),
@@ -140,21 +157,33 @@ describe('the events of an answer', () => {
       expect(await iterator.next()).to.deep.equal({ done: true, value: undefined });
     });
 
+    it('throw what an error event says, once it has been read', async () => {
+      const error = { type: 'overloaded_error', message: 'Overloaded' };
+      const events = await generate((_, response) => {
+        response
+          .writeHead(200, eventStream)
+          .write(answer.start + sse({ type: 'error', error } as { type: string }));
+      });
+      const all = await collect(events);
+      expect(all.events.map(({ type }) => type)).to.deep.equal(['message_start', 'error']);
+      expect(all.error).to.include({ code: 'overloaded_error', status: 529, message: 'Overloaded' });
+    });
+
     it('throw upstream_timeout after a silence, in which a comment counts for life', async () => {
-      const idleTimeoutMs = 60;
+      const idleTimeoutMs = 300;
       let comments = 0;
       const events = await generate(
         (_, response) => {
           response.writeHead(200, eventStream).write(answer.start);
           const timer = setInterval(() => {
             response.write(': still here\n\n');
-            if ((comments += 1) === 5) clearInterval(timer);
-          }, idleTimeoutMs / 2);
+            if ((comments += 1) === 8) clearInterval(timer);
+          }, idleTimeoutMs / 6);
         },
         { idleTimeoutMs },
       );
       const all = await collect(events);
-      expect(comments).to.equal(5);
+      expect(comments).to.equal(8);
       expect(all.events).to.have.length(1);
       expect(all.error).to.deep.include({
         code: 'upstream_timeout',
@@ -226,23 +255,25 @@ describe('the events of an answer', () => {
     });
   });
 
-  it('stop the upstream while nobody reads them, and go on when someone does', async () => {
-    const total = 64 * 1024 * 1024;
-    const piece = answer.delta('x'.repeat(64 * 1024));
-    const { promise: stalled, resolve: onStalled } = later<number>();
-    const sent = { bytes: 0 };
-    const events = await generate((_, response) => {
-      response.writeHead(200, eventStream);
-      void pump(response, piece, total, sent, onStalled);
+  for (const [encoding, encode] of Object.entries({ identity: (text: string) => text, gzip: gzipSync })) {
+    it(`stop the upstream while nobody reads them, and go on when someone does (${encoding})`, async () => {
+      const total = 48 * 1024 * 1024;
+      const piece = encode(answer.delta(randomBytes(48 * 1024).toString('base64')));
+      const { promise: stalled, resolve: onStalled } = later<number>();
+      const sent = { bytes: 0 };
+      const events = await generate((_, response) => {
+        response.writeHead(200, { ...eventStream, 'content-encoding': encoding });
+        void pump(response, piece, encode(answer.stop), total, sent, onStalled);
+      });
+      // What the two sockets hold is the kernel's affair; what we hold is the next batch.
+      expect(await stalled).to.be.lessThan(total / 3);
+      const lengths: number[] = [];
+      for await (const batch of events) lengths.push(batch.length);
+      expect(lengths.at(0)).to.be.lessThan(8);
+      expect(sent.bytes).to.be.at.least(total);
+      expect(lengths.reduce((sum, length) => sum + length)).to.equal(Math.ceil(total / piece.length) + 1);
     });
-    // What the two sockets hold is the kernel's affair; what we hold is the next batch.
-    expect(await stalled).to.be.lessThan(total / 4);
-    const lengths: number[] = [];
-    for await (const batch of events) lengths.push(batch.length);
-    expect(lengths.at(0)).to.be.lessThan(8);
-    expect(sent.bytes).to.be.at.least(total);
-    expect(lengths.reduce((sum, length) => sum + length)).to.equal(Math.ceil(total / piece.length) + 1);
-  });
+  }
 
   it('do not count the time in which we hold the upstream back for its silence', async () => {
     const piece = answer.delta('x'.repeat(64 * 1024));
@@ -250,9 +281,9 @@ describe('the events of an answer', () => {
     const events = await generate(
       (_, response) => {
         response.writeHead(200, eventStream);
-        void pump(response, piece, 32 * 1024 * 1024, { bytes: 0 }, onStalled);
+        void pump(response, piece, answer.stop, 32 * 1024 * 1024, { bytes: 0 }, onStalled, 800);
       },
-      { idleTimeoutMs: 150 },
+      { idleTimeoutMs: 500 },
     );
     await stalled;
     const all = await collect(events);
@@ -271,19 +302,21 @@ function types(result: IteratorResult<ModelEventBatch>): readonly string[] {
   return result.done ? [] : result.value.map(({ type }) => type);
 }
 
-/** Writes until `total`, and tells when the socket has taken nothing for 300 ms. */
+/** Writes until `total`, and tells when the socket has taken nothing for `stallMs`. */
 async function pump(
   response: ServerResponse,
-  piece: string,
+  piece: string | Buffer,
+  last: string | Buffer,
   total: number,
   sent: { bytes: number },
   onStalled: (bytes: number) => void,
+  stallMs = 300,
 ): Promise<void> {
-  const stall = setTimeout(() => onStalled(sent.bytes), 300);
+  const stall = setTimeout(() => onStalled(sent.bytes), stallMs);
   while (sent.bytes < total) {
     sent.bytes += piece.length;
     stall.refresh();
     if (!response.write(piece)) await once(response, 'drain');
   }
-  response.end(answer.stop);
+  response.end(last);
 }

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import type { Decoded, FormatContext, Interceptor } from '../../plugin/index.js';
+import type { Decoded, FormatContext, Interceptor, MessagesRequest } from '../../plugin/index.js';
 import { assemble } from '../assembly.js';
 import { bodyCheck, invalidField, nullable } from '../body.js';
 import { Dropped } from '../dropped.js';
@@ -37,6 +37,7 @@ export function decodeCompletions(value: unknown, context: FormatContext): Decod
   const prompts = promptsOf(body);
   const transcript = new Transcript();
   transcript.add('user', prompts.slice(0, 1).map(textBlock));
+  const messages = prompts.map((text) => ({ role: 'user' as const, content: [textBlock(text)] }));
   const { model, max_tokens: maxTokens, stop, user } = body;
   const request = assemble(
     { model, transcript, maxTokens, stop, user, sampling: body, conversationPath: 'prompt' },
@@ -44,10 +45,10 @@ export function decodeCompletions(value: unknown, context: FormatContext): Decod
     dropped,
   );
   return {
-    request,
+    request: { ...request, messages },
     stream: body.stream === true,
     dropped: dropped.paths,
-    interceptors: interceptors(prompts, body.n ?? 1),
+    interceptors: interceptors(prompts.length, body.n ?? 1),
   };
 }
 
@@ -68,21 +69,22 @@ export function promptsOf({ prompt }: Pick<CompletionsBody, 'prompt'>): readonly
 /** More than this many calls at once for one request is a mistake, or an attack. */
 const maxChoices = 128;
 
-function interceptors(prompts: readonly string[], n: number): readonly Interceptor[] {
-  const choices = prompts.length * n;
+/**
+ * The request has a message for each prompt, so that every stage sees all of them; each call takes its own and whatever
+ * the stages have put behind.
+ */
+function interceptors(prompts: number, n: number): readonly Interceptor[] {
+  const choices = prompts * n;
   if (choices > maxChoices)
     throw invalidField('n', `asks for ${choices} answers with these prompts; the most is ${maxChoices}`);
   if (choices === 1) return [];
-  if (prompts.length === 1) return [fanOut(n)];
-  const each = prompts.flatMap((text) => Array.from({ length: n }, () => text));
-  return [
-    fanOut(
-      each.map((text) => (request) => ({
-        ...request,
-        messages: [{ role: 'user', content: [textBlock(text)] }],
-      })),
-    ),
-  ];
+  const variants = Array.from({ length: choices }, (_, choice) => Math.floor(choice / n));
+  return [fanOut(variants.map((prompt) => (request) => onlyPrompt(request, prompt, prompts)))];
+}
+
+function onlyPrompt(request: MessagesRequest, prompt: number, prompts: number): MessagesRequest {
+  const messages = request.messages.filter((_, at) => at === prompt || at >= prompts);
+  return { ...request, messages };
 }
 
 function textBlock(text: string): { readonly type: 'text'; readonly text: string } {

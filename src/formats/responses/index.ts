@@ -10,8 +10,8 @@ import { responsesStream } from './stream.js';
 export const responses: Format = {
   name: 'responses',
   decode: decodeResponses,
-  encoder(body, context) {
-    const request = responsesRequest(body as ResponsesBody, context); // decode has accepted it
+  async encoder(body, context) {
+    const request = await responsesRequest(body as ResponsesBody, context); // decode has accepted it
     return {
       keepAlive: sseComment,
       whole: ({ events }) => responsesReply(events, request),
@@ -20,16 +20,17 @@ export const responses: Format = {
   },
 };
 
-function responsesRequest(body: ResponsesBody, context: FormatContext): ResponsesRequest {
+async function responsesRequest(body: ResponsesBody, context: FormatContext): Promise<ResponsesRequest> {
+  const input = await inputItems(body, context);
   const id = `resp_${randomUUID().replaceAll('-', '')}`;
   return {
     id,
     body: { ...body },
     include: body.include ?? [],
-    tools: toolNames(body),
+    tools: toolNames(body, input),
     now: () => context.now(),
     keep: async (response) => {
-      if (body.store !== false) await keep(response, id, body, context);
+      if (body.store !== false) await keep({ id, response, input }, context);
     },
   };
 }
@@ -38,20 +39,12 @@ const lifetimeMs = 30 * 24 * 60 * 60 * 1000;
 
 /** A response that cannot be stored is still an answer. */
 async function keep(
-  response: ResponseObject,
-  id: string,
-  body: ResponsesBody,
-  context: FormatContext,
+  kept: { readonly id: string; readonly response: ResponseObject; readonly input: readonly unknown[] },
+  { store, caller, log, now }: FormatContext,
 ): Promise<void> {
   try {
-    await context.store.responses.put({
-      id,
-      owner: context.caller.keyId,
-      input: await inputItems(body, context),
-      response,
-      expiresAtMs: context.now() + lifetimeMs,
-    });
+    await store.responses.put({ ...kept, owner: caller.keyId, expiresAtMs: now() + lifetimeMs });
   } catch (error) {
-    context.log.error({ err: error, response: id }, 'A response could not be stored.');
+    log.error({ err: error, response: kept.id }, 'A response could not be stored.');
   }
 }

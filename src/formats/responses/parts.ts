@@ -87,8 +87,13 @@ function functionCall(block: Block<ToolUseBlock>, tool: CallerTool, answer: Resp
 }
 
 /** Its text stands within JSON until that is complete, so it comes in one piece. */
-function customCall(block: Block<ToolUseBlock>, { name }: CallerTool, answer: ResponseAnswer): Part {
-  const call = { type: 'custom_tool_call', call_id: block.start.id, name };
+function customCall(
+  block: Block<ToolUseBlock>,
+  { name, namespace }: CallerTool,
+  answer: ResponseAnswer,
+): Part {
+  const own = namespace === undefined ? {} : { namespace };
+  const call = { type: 'custom_tool_call', call_id: block.start.id, name, ...own };
   const item = answer.open('ctc', { ...call, status: 'in_progress', input: '' });
   return {
     close() {

@@ -56,6 +56,23 @@ describe('a Completions request', () => {
     ]);
   });
 
+  it('has a message for each prompt, and each call takes its own with what stages have put behind', async () => {
+    const { request, interceptors } = decode({ prompt: ['a', 'b'] });
+    expect(request.messages).to.have.length(2);
+    const seen: unknown[] = [];
+    const model: ModelCall = async ({ messages }) => {
+      seen.push(messages.map(({ content }) => (content as readonly TextBlock[])[0]!.text)); // all are one text
+      return replyOf();
+    };
+    const polite = { role: 'user' as const, content: [{ type: 'text' as const, text: 'please' }] };
+    const edited = { ...request, messages: [...request.messages, polite] };
+    await interceptors.reduceRight((inner, intercept) => intercept(inner), model)(edited);
+    expect(seen).to.deep.equal([
+      ['a', 'please'],
+      ['b', 'please'],
+    ]);
+  });
+
   it('shows its prompts to the encoder', () => {
     expect(promptsOf({ prompt: 'a' })).to.deep.equal(['a']);
     expect(promptsOf({ prompt: ['a', 'b'] })).to.deep.equal(['a', 'b']);
