@@ -24,7 +24,8 @@ describe('the Completions SDK', () => {
   it('gets the same text chunk by chunk, and the usage last', async () => {
     const params = { model, prompt: 'Hello!', stream_options: { include_usage: true } };
     const chunks = [];
-    for await (const chunk of await client.completions.create({ ...params, stream: true })) chunks.push(chunk);
+    for await (const chunk of await client.completions.create({ ...params, stream: true }))
+      chunks.push(chunk);
     const whole = await client.completions.create({ model, prompt: 'Hello!' });
     expect(chunks.map(({ choices }) => choices[0]?.text ?? '').join('')).to.equal(whole.choices[0]?.text);
     expect(chunks.at(-1)).to.deep.include({ choices: [] });
@@ -36,7 +37,9 @@ describe('the Completions SDK', () => {
     const params = { model, prompt: ['One', 'Two', 'Three'], n: 2, echo: true };
     const { choices, usage } = await client.completions.create(params);
     expect(modelCalls(pair).length - earlier).to.equal(6);
-    expect(choices.map(({ index, text }) => [index, /^[A-Z][a-z]{2,4}(?=This)/.exec(text)?.[0]])).to.deep.equal([
+    expect(
+      choices.map(({ index, text }) => [index, /^[A-Z][a-z]{2,4}(?=This)/.exec(text)?.[0]]),
+    ).to.deep.equal([
       [0, 'One'],
       [1, 'One'],
       [2, 'Two'],
@@ -49,5 +52,19 @@ describe('the Completions SDK', () => {
       for (const { index, text } of chunk.choices) texts[index] += text;
     expect(texts).to.deep.equal(choices.map(({ text }) => text));
     expect(usage?.completion_tokens).to.be.greaterThan(0);
+  });
+
+  it('gets very many at once, of which Node.js does not complain', async () => {
+    const warnings: Error[] = [];
+    const hear = (warning: Error) => void warnings.push(warning);
+    process.on('warning', hear);
+    try {
+      const prompt = Array.from({ length: 30 }, (_, at) => `Prompt ${at}`);
+      const { choices } = await client.completions.create({ model, prompt });
+      expect(choices).to.have.length(30);
+    } finally {
+      process.off('warning', hear);
+    }
+    expect(warnings).to.deep.equal([]);
   });
 });
