@@ -32,7 +32,8 @@ const formats = {
   Completions: {
     whole: (client: OpenAI, text: string, signal?: AbortSignal) =>
       client.completions.create({ model, prompt: text }, { signal }),
-    stream: (client: OpenAI, text: string) => client.completions.create({ model, prompt: text, stream: true }),
+    stream: (client: OpenAI, text: string) =>
+      client.completions.create({ model, prompt: text, stream: true }),
   },
 } as const;
 

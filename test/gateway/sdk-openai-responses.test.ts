@@ -11,7 +11,10 @@ type InputItem = OpenAI.Responses.ResponseInputItem;
 
 const model = 'sonnet-5';
 
-function itemsOf<Type extends OpenAI.Responses.ResponseOutputItem['type']>({ output }: Responses, type: Type) {
+function itemsOf<Type extends OpenAI.Responses.ResponseOutputItem['type']>(
+  { output }: Responses,
+  type: Type,
+) {
   return output.filter(
     (item): item is Extract<OpenAI.Responses.ResponseOutputItem, { type: Type }> => item.type === type,
   );
@@ -255,7 +258,11 @@ describe('the Responses SDK', () => {
 
     describe(`with a web search, ${way}`, () => {
       it('shows the search and cites its sources in the text', async () => {
-        const response = await create({ model, tools: [{ type: 'web_search' }], input: 'Search for koalas.' });
+        const response = await create({
+          model,
+          tools: [{ type: 'web_search' }],
+          input: 'Search for koalas.',
+        });
         const [search] = itemsOf(response, 'web_search_call');
         expect(search).to.include({ status: 'completed' });
         expect(search?.action).to.deep.include({ type: 'search', query: 'Search for koalas.' });
