@@ -7,8 +7,8 @@ export function masterKeyOf({ GW2API_API_KEY: given }: Readonly<Record<string, s
   readonly masterKey: string;
   readonly isNew: boolean;
 } {
-  const made = () => `gw-master-${randomBytes(24).toString('base64url')}`;
-  return given ? { masterKey: given, isNew: false } : { masterKey: made(), isNew: true };
+  if (given) return { masterKey: given, isNew: false };
+  return { masterKey: `gw-master-${randomBytes(24).toString('base64url')}`, isNew: true };
 }
 
 /** Adds a new key to `.env` in `cwd` (mode 0600) and gives the file; undefined where that cannot be written. */
