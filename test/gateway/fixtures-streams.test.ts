@@ -10,6 +10,7 @@ import { slotAt, stages, startGateway, type GatewayUnderTest } from './harness.j
 import { promptOf, startReplay, type Received, type Replay } from './replay.js';
 
 const recordings = fixtureNames();
+const masked = new Set<string | undefined>(['message_start', 'message_delta']);
 const itself = (name: string) => name;
 
 function recorded(name: string): string {
@@ -21,7 +22,8 @@ function answer(received: Received) {
   if (received.path !== '/v1/messages') return undefined;
   const name = promptOf(received);
   const isContinued = (received.body['messages'] as MessagesRequest['messages']).at(-1)?.role === 'assistant';
-  return { pieces: [recorded(isContinued ? name.replace('part1', 'part2') : name)] };
+  const headers = { 'request-id': 'req_1' };
+  return { headers, pieces: [recorded(isContinued ? name.replace('part1', 'part2') : name)] };
 }
 
 /** What a recording says, a second start left out. */
@@ -92,8 +94,7 @@ describe('a recorded stream through the gateway', () => {
     await each(recordings, itself, async (name) => {
       const sent = sentEvents(await streamed(full, 'messages', name));
       const came = eventsOf(name);
-      const masked = new Set(['message_start', 'message_delta']);
-      const isUnchanged = ({ event }: SentEvent) => !masked.has(event!);
+      const isUnchanged = ({ event }: SentEvent) => !masked.has(event);
       expect(sent.filter(isUnchanged)).to.deep.equal(came.filter(isUnchanged));
       expect(sent.map(({ event }) => event)).to.deep.equal(came.map(({ event }) => event));
       const known: Usage = {};
@@ -134,10 +135,10 @@ describe('a recorded stream through the gateway', () => {
     const { choices } = body as {
       choices: { message: { tool_calls: { id: string; function: object }[] } }[];
     };
-    const calls = choices[0]!.message.tool_calls.map(({ id, function: called }) => ({ id, ...called }));
+    const calls = choices[0]!.message.tool_calls.map(({ id, function: called }) => [id, called]);
     expect(calls).to.deep.equal([
-      { id: 'toolu_first', name: 'test-tool', arguments: '{"value":"Spark' },
-      { id: 'toolu_second', name: 'test-tool', arguments: '{"value":"Sparkle Day"}' },
+      ['toolu_first', { name: 'test-tool', arguments: '{"value":"Spark' }],
+      ['toolu_second', { name: 'test-tool', arguments: '{"value":"Sparkle Day"}' }],
     ]);
   });
 });
@@ -191,6 +192,7 @@ describe('a recorded stream without message_stop', () => {
         const response = await gateway.post(path, request(name));
         expect(response.status).to.equal(status);
         expect(response.headers.get('x-gw-attempts')).to.equal('2');
+        expect(response.headers.get('request-id')).to.equal('req_1');
         const { error } = (await response.json()) as { error: object };
         expect(error).to.include({ type, code }).and.have.property('message').that.is.a('string');
         expect(calls(from).map(({ headers }) => headers['x-api-key'])).to.have.members(['a', 'b']);

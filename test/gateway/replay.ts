@@ -80,6 +80,7 @@ async function read(request: IncomingMessage): Promise<Received> {
 async function send(response: ServerResponse, { status = 200, headers, pieces }: Answer): Promise<void> {
   response.writeHead(status, { 'content-type': 'text/event-stream; charset=utf-8', ...spread(headers) });
   response.flushHeaders();
+  await setImmediate();
   for (const piece of pieces) {
     if (response.destroyed) return;
     response.write(piece);
