@@ -250,6 +250,20 @@ describe('other clients', () => {
     });
   });
 
+  describe('editors', () => {
+    it('begin the answer themselves, whatever white space they end with', async () => {
+      const { message } = await answerOf({
+        model: 'sonnet-5',
+        messages: [
+          { role: 'user', content: 'Write a function.' },
+          { role: 'assistant', content: 'Sure:\n\n```ts\n' },
+        ],
+      });
+      expect(message['content']).to.be.a('string').that.is.not.equal('');
+      expect(lastRequest(pair).messages.at(-1)).to.have.nested.property('content[0].text', 'Sure:\n\n```ts');
+    });
+  });
+
   describe('curl and its like', () => {
     it('send both key headers, of which x-api-key wins', async () => {
       const body = ask('Hello!');
