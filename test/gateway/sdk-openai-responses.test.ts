@@ -49,6 +49,7 @@ describe('the Responses SDK', () => {
         metadata: {},
       });
       expect(response.id).to.match(/^resp_/);
+      expect(response._request_id).to.be.a('string').that.is.not.equal('');
       expect(response.output_text).to.include('You said: Hello!');
       const { input_tokens, output_tokens, total_tokens, output_tokens_details } = response.usage!;
       expect(total_tokens).to.equal(input_tokens + output_tokens);
@@ -233,6 +234,43 @@ describe('the Responses SDK', () => {
         expect(output.map(({ type }) => type)).to.deep.equal([...round, ...round]);
       });
 
+      it('may send all of it back, and the upstream has it in the same order', async () => {
+        const input: InputItem[] = [{ role: 'user', content: '[[sim:interleave]]' }];
+        const params: Create = {
+          model,
+          tools: [time],
+          reasoning: { effort: 'high' },
+          store: false,
+          include: ['reasoning.encrypted_content'],
+          input,
+        };
+        const asked = await create(params);
+        input.push(...(asked.output as InputItem[])); // what comes out may go in
+        for (const { call_id } of itemsOf(asked, 'function_call'))
+          input.push({ type: 'function_call_output', call_id, output: 'done' });
+        expect((await create(params)).output_text).to.include('The tool answered: done');
+        const sent = lastRequest(pair).messages[1]!.content as readonly { type: string }[]; // items become blocks
+        const round = ['text', 'thinking', 'tool_use'];
+        expect(sent.map(({ type }) => type)).to.deep.equal(['thinking', ...round, ...round]);
+      });
+
+      it('gets what there is of a call that was cut, and may send it back', async () => {
+        const input: InputItem[] = [{ role: 'user', content: 'Hello!' }];
+        const long = {
+          type: 'object',
+          properties: { city: { type: 'string', minLength: 500 } },
+          required: ['city'],
+        };
+        const params: Create = { model, tools: [{ ...weather, parameters: long }], input };
+        const cut = await create({ ...params, tool_choice: 'required', max_output_tokens: 30 });
+        expect(cut.incomplete_details).to.deep.equal({ reason: 'max_output_tokens' });
+        const [call] = itemsOf(cut, 'function_call');
+        expect(call).to.include({ status: 'incomplete' });
+        expect(call?.arguments).to.match(/^\{"city":"/);
+        input.push(...(cut.output as InputItem[]), { role: 'user', content: 'Go on.' }); // what comes out may go in
+        expect((await create(params)).output_text).to.match(/Go on\.$/);
+      });
+
       it('forces a tool, or any, or none', async () => {
         const choices = {
           get_time: { type: 'function', name: 'get_time' },
@@ -278,6 +316,20 @@ describe('the Responses SDK', () => {
           const { start_index, end_index } = annotation;
           expect(text.slice(start_index, end_index)).to.match(/^A made-up passage about/);
         }
+      });
+
+      it('names the sources of the search where it asks for them', async () => {
+        const response = await create({
+          model,
+          tools: [{ type: 'web_search' }],
+          include: ['web_search_call.action.sources'],
+          input: 'Search for koalas.',
+        });
+        const [search] = itemsOf(response, 'web_search_call');
+        expect(search).to.have.deep.nested.property('action.sources', [
+          { type: 'url', url: 'https://example.com/simulated/1' },
+          { type: 'url', url: 'https://example.com/simulated/2' },
+        ]);
       });
 
       it('has a paused turn continued by the gateway', async () => {
