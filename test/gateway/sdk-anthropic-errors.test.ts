@@ -82,10 +82,11 @@ describe('the errors of the Messages SDK', () => {
     });
 
     it('are RateLimitError with the retry-after of the upstream', async () => {
-      const question = asking('[[sim:429 retry-after=17]]');
+      const question = asking('[[sim:429 retry-after=17 retry-after-ms=16500]]');
       const error = await failureOf(client.messages.create(question), RateLimitError);
       expect(error).to.include({ status: 429, type: 'rate_limit_error' });
       expect(error.headers.get('retry-after')).to.equal('17');
+      expect(error.headers.get('retry-after-ms')).to.equal('16500');
       expect(error.headers.get('x-should-retry')).to.equal('true');
       expect(error.apiMessage).to.include("your organization's rate limit");
     });
