@@ -40,7 +40,7 @@ export class Gateway {
   readonly #loadConfig: () => Promise<Config>;
   #running: Running;
   #server: Server | undefined;
-  #isDraining = false;
+  #closing: Promise<void> | undefined;
   #reloading: Promise<unknown> = Promise.resolve();
 
   /** Opens the slots and builds the pipeline. Throws ConfigError with all that is wrong. */
@@ -94,7 +94,7 @@ export class Gateway {
   }
 
   get isDraining(): boolean {
-    return this.#isDraining;
+    return this.#closing !== undefined;
   }
 
   /** Serves on the configured address. Gives the base URL; rejects where the address cannot be had. */
@@ -112,8 +112,13 @@ export class Gateway {
     return urlOf(server.address() as AddressInfo); // a TCP server that listens has one
   }
 
-  /** Swaps in the config as it stands now; what is under way finishes on the old one. Throws ConfigError. */
+  /**
+   * Swaps in the config as it stands now; what is under way finishes on the old one. Throws ConfigError, and
+   * `shutting_down` once the gateway closes.
+   */
   async reload(): Promise<void> {
+    if (this.isDraining)
+      throw new GatewayError('shutting_down', 'This gateway is shutting down; it takes no new config.');
     const next = this.#reloading.then(() => this.#reload());
     this.#reloading = next.catch(() => undefined);
     await next;
@@ -141,12 +146,14 @@ export class Gateway {
    * Takes no new requests, gives those under way `shutdownTimeout` to finish, ends the rest with an error event, and
    * closes everything.
    */
-  async close(): Promise<void> {
-    if (this.#isDraining) return;
-    this.#isDraining = true;
-    await this.#drain();
-    const server = this.#server;
-    await new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve()));
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([this.#drain(), this.#reloading]);
+    if (this.#server) await stop(this.#server);
     await this.pipeline.retire();
     await this.slots.close();
     await this.store.close();
@@ -157,19 +164,28 @@ export class Gateway {
     if (this.exchanges.count > 0)
       this.log.info({ requests: this.exchanges.count }, 'Waiting for requests to finish.');
     const deadline = setTimeout(() => {
-      this.exchanges.abortAll(
-        new GatewayError('shutting_down', 'The gateway was shut down before the answer was complete.'),
-      );
+      this.exchanges.abortAll(cutShort());
       setTimeout(() => this.#server?.closeAllConnections(), lastWordsMs).unref();
     }, shutdownTimeoutMs);
     await this.exchanges.idle();
     clearTimeout(deadline);
-    this.#server?.closeIdleConnections();
   }
 }
 
-/** How long a caller that does not read has to take in the error event that ends its stream. */
+/** How long a caller that does not read has to take in what ends its answer, and one that writes half a request to go. */
 const lastWordsMs = 1000;
+
+function cutShort(): GatewayError {
+  const message = 'The gateway was shut down before the answer was complete.';
+  return new GatewayError('shutting_down', message, { headers: { connection: 'close' } });
+}
+
+async function stop(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+  const hangUp = setTimeout(() => server.closeAllConnections(), lastWordsMs);
+  await closed;
+  clearTimeout(hangUp);
+}
 
 /** What a reload replaces. */
 interface Running {
