@@ -1,10 +1,9 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createApp } from './app.js';
 import type { Config } from './config/config.js';
 import { createModels } from './config/models.js';
 import { createFormats } from './formats/index.js';
 import { Exchanges } from './http/exchanges.js';
+import { Listener } from './listener.js';
 import { Pipeline } from './pipeline/pipeline.js';
 import type { HostServices } from './pipeline/stage-host.js';
 import { GatewayError, type Keys, type Logger, type Models, type Store } from './plugin/index.js';
@@ -39,7 +38,7 @@ export class Gateway {
   readonly startedMs: number;
   readonly #loadConfig: () => Promise<Config>;
   #running: Running;
-  #server: Server | undefined;
+  #listener: Listener | undefined;
   #closing: Promise<void> | undefined;
   #reloading: Promise<unknown> = Promise.resolve();
 
@@ -99,17 +98,8 @@ export class Gateway {
 
   /** Serves on the configured address. Gives the base URL; rejects where the address cannot be had. */
   async listen(): Promise<string> {
-    const { host, port } = this.config.listen;
-    const handle = createApp(this).callback();
-    const server = createServer((request, response) => void handle(request, response));
-    // Long uploads and long answers are ours to bound, not Node's five-minute request timeout.
-    server.requestTimeout = 0;
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, host, resolve);
-    });
-    this.#server = server;
-    return urlOf(server.address() as AddressInfo); // a TCP server that listens has one
+    this.#listener = await Listener.open(createApp(this).callback(), this.config.listen);
+    return this.#listener.url;
   }
 
   /**
@@ -153,7 +143,7 @@ export class Gateway {
 
   async #close(): Promise<void> {
     await Promise.all([this.#drain(), this.#reloading]);
-    if (this.#server) await stop(this.#server);
+    await this.#listener?.close();
     await this.pipeline.retire();
     await this.slots.close();
     await this.store.close();
@@ -165,26 +155,16 @@ export class Gateway {
       this.log.info({ requests: this.exchanges.count }, 'Waiting for requests to finish.');
     const deadline = setTimeout(() => {
       this.exchanges.abortAll(cutShort());
-      setTimeout(() => this.#server?.closeAllConnections(), lastWordsMs).unref();
+      this.#listener?.hangUpSoon();
     }, shutdownTimeoutMs);
     await this.exchanges.idle();
     clearTimeout(deadline);
   }
 }
 
-/** How long a caller that does not read has to take in what ends its answer, and one that writes half a request to go. */
-const lastWordsMs = 1000;
-
 function cutShort(): GatewayError {
   const message = 'The gateway was shut down before the answer was complete.';
   return new GatewayError('shutting_down', message, { headers: { connection: 'close' } });
-}
-
-async function stop(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
-  const hangUp = setTimeout(() => server.closeAllConnections(), lastWordsMs);
-  await closed;
-  clearTimeout(hangUp);
 }
 
 /** What a reload replaces. */
@@ -219,8 +199,4 @@ function warnOfRestart(log: Logger, before: Config, after: Config): void {
     (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
   );
   if (changed.length > 0) log.warn({ changed }, 'These settings take effect at the next start.');
-}
-
-function urlOf({ address, family, port }: AddressInfo): string {
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
