@@ -1,10 +1,11 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createApp } from './app.js';
 import type { Config } from './config/config.js';
 import { createModels } from './config/models.js';
 import { createFormats } from './formats/index.js';
 import { Exchanges } from './http/exchanges.js';
+import { closeListener, createListener } from './http/listener.js';
 import { Pipeline } from './pipeline/pipeline.js';
 import type { HostServices } from './pipeline/stage-host.js';
 import { GatewayError, type Keys, type Logger, type Models, type Store } from './plugin/index.js';
@@ -101,9 +102,7 @@ export class Gateway {
   async listen(): Promise<string> {
     const { host, port } = this.config.listen;
     const handle = createApp(this).callback();
-    const server = createServer((request, response) => void handle(request, response));
-    // Long uploads and long answers are ours to bound, not Node's five-minute request timeout.
-    server.requestTimeout = 0;
+    const server = createListener((request, response) => void handle(request, response));
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(port, host, resolve);
@@ -145,8 +144,7 @@ export class Gateway {
     if (this.#isDraining) return;
     this.#isDraining = true;
     await this.#drain();
-    const server = this.#server;
-    await new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve()));
+    if (this.#server) await closeListener(this.#server, lastWordsMs);
     await this.pipeline.retire();
     await this.slots.close();
     await this.store.close();
