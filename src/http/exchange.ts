@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type Koa from 'koa';
 import type { CoreKey, GatewayError, GatewayState, Logger, Outcome, Usage } from '../plugin/index.js';
 
@@ -20,6 +21,8 @@ export class Exchange {
   constructor(ctx: CoreContext, requestId: string, log: Logger, nowMs: number) {
     this.ctx = ctx;
     this.startedMs = nowMs;
+    // Each call and each place of the request listens, of which there are as many as the answers it asks for.
+    setMaxListeners(0, this.#controller.signal);
     ctx.state = seeds(requestId, log, this.#controller.signal, (listener) => this.onSettled(listener));
     ctx.res.once('close', () => this.#settle());
   }
