@@ -71,7 +71,7 @@ function requireResponse(ctx: CoreContext): void {
 }
 
 const answerModels = (serving: Serving) => (ctx: CoreContext) => {
-  ctx.body = listModels(serving.models, ctx.URL.searchParams);
+  ctx.body = listModels(serving.models, queryOf(ctx));
 };
 
 const answerModel = (serving: Serving) => (ctx: CoreContext) => {
@@ -82,10 +82,15 @@ const answerUsage = (serving: Serving) => (ctx: CoreContext) => {
   ctx.body = usageOf(serving.slots, ctx.headers, ctx.state);
 };
 
+/** Not by way of `ctx.URL`, which needs a host header that makes a URL; health checks have none. */
+function queryOf(ctx: CoreContext): URLSearchParams {
+  return new URLSearchParams(ctx.querystring);
+}
+
 function answerHealth(serving: Serving): CoreMiddleware {
   return async (ctx) => {
     const { isReady, body } = healthReport(serving.health);
-    ctx.status = ctx.URL.searchParams.get('ready') === '1' && !isReady ? 503 : 200;
+    ctx.status = queryOf(ctx).get('ready') === '1' && !isReady ? 503 : 200;
     ctx.body = body;
   };
 }

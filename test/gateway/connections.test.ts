@@ -32,6 +32,14 @@ describe('the connections of a gateway', () => {
     expect(received.indexOf('"sonnet-5"')).to.be.lessThan(received.indexOf('"haiku-5"'));
   });
 
+  for (const request of ['GET / HTTP/1.0', 'GET /health?ready=1 HTTP/1.1\r\nhost: [', 'HEAD / HTTP/1.0']) {
+    it(`answer ${JSON.stringify(request)}, whatever its host header`, async () => {
+      socket.write(`${request}\r\n\r\n`);
+      await heard('\r\n\r\n');
+      expect(received).to.match(/^HTTP\/1\.1 200 /);
+    });
+  }
+
   it('hold nothing of a pipelined request once they are closed', async () => {
     socket.write(post(ask('[[sim:stall after=5]]', { stream: true })) + post(ask('two')) + get('/health'));
     await heard('message_start');
