@@ -69,7 +69,7 @@ export function refusal({ status, headers }: Answer, body: string): GatewayError
 /** An `error` event of a stream as what it would have been as an answer. */
 export function refusalEvent(headers: Headers, data: string): GatewayError {
   const type = asText(errorFields(data)['type']) ?? 'api_error';
-  return refusal({ status: statusOfType[type] ?? 500, headers }, data);
+  return refusal({ status: statusOf(type) ?? 500, headers }, data);
 }
 
 /** A connection that had served before closed in place of an answer: that says nothing about the upstream. */
@@ -122,6 +122,10 @@ const statusOfType: Readonly<Record<string, number>> = {
   timeout_error: 504,
   overloaded_error: 529,
 };
+
+function statusOf(type: string): number | undefined {
+  return Object.hasOwn(statusOfType, type) ? statusOfType[type] : undefined;
+}
 
 function typeOf(status: number): string {
   if (status === 503) return 'overloaded_error';
