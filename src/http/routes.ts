@@ -56,6 +56,7 @@ export function keyed(
     // A stage's own context type is narrower; koa-compose calls them all with this one context.
     const run = pipeline.middlewareFor(operation) as unknown as CoreMiddleware;
     await run(ctx, async () => answer(ctx));
+    requireAnswer(ctx);
   };
 }
 
@@ -64,6 +65,13 @@ function shuttingDown(ctx: CoreContext): GatewayError {
   return new GatewayError('shutting_down', 'This gateway is shutting down; send the request again.', {
     headers: { 'retry-after': '1' },
   });
+}
+
+/** A stage that neither calls `next` nor answers has forgotten something: Koa would say 404 for it, in plain text. */
+function requireAnswer(ctx: CoreContext): void {
+  const isUntouched = ctx.status === 404 && ctx.body === undefined && !ctx.headerSent;
+  if (isUntouched && ctx.respond !== false)
+    throw new GatewayError('internal', 'A stage has ended the request without an answer.');
 }
 
 function requireResponse(ctx: CoreContext): void {
