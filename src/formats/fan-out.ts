@@ -37,6 +37,7 @@ function join(replies: readonly ModelReply[]): ModelReply {
   return {
     ...first,
     attempts: replies.reduce((sum, { attempts }) => sum + attempts, 0),
+    calls: (choice) => replies[choice]?.calls?.(0) ?? 1,
     events: mergeEvents(replies.map(({ events }) => events)),
   };
 }
