@@ -12,21 +12,25 @@ export function ruleProblems(
   env: Environment,
   { isSound }: Checked,
 ): readonly SourceProblem[] {
-  const slots: readonly RawSlot[] = Array.isArray(raw.slots) ? raw.slots : [];
+  const slots: readonly (RawSlot | null)[] = Array.isArray(raw.slots) ? raw.slots : [];
   const sections: readonly (readonly Fault[])[] = [
     portFaults(env),
     isSound(['listen']) ? listenFaults(raw.listen) : [],
     isSound(['store']) ? memoryOnly('store', raw.store) : [],
     isSound(['live']) ? memoryOnly('live', raw.live) : [],
     isSound(['officialClient']) ? patternFaults(raw.officialClient) : [],
-    slots.flatMap((slot, at) => (isSound(['slots', at]) ? slotFaults(slot, at) : [])),
-    duplicateSlots(slots, source),
+    slots.flatMap((slot, at) => (slot && isSound(['slots', at]) ? slotFaults(slot, at) : [])),
+    duplicateSlots(
+      slots.map((slot) => slot?.id),
+      source,
+    ),
   ];
   return locate(sections.flat(), source);
 }
 
+/** The address of a database may hold a password, so the message does not repeat it. */
 function memoryOnly(key: 'store' | 'live', value: string): readonly Fault[] {
-  const message = `must be "memory", not "${value}": this version keeps its state in memory`;
+  const message = 'must be "memory": this version keeps its state nowhere else';
   return value === 'memory' ? [] : [{ path: [key], message }];
 }
 

@@ -39,9 +39,9 @@ export function slotFaults(slot: RawSlot, index: number): readonly Fault[] {
 }
 
 /** One id for two slots would make them one in logs, bindings and `/admin/slots`. */
-export function duplicateSlots(slots: readonly Partial<RawSlot>[], source: Source): readonly Fault[] {
-  return slots.flatMap(({ id }, index) => {
-    const first = slots.findIndex((slot) => slot.id === id);
+export function duplicateSlots(ids: readonly unknown[], source: Source): readonly Fault[] {
+  return ids.flatMap((id, index) => {
+    const first = ids.indexOf(id);
     if (first === index || typeof id !== 'string') return [];
     const { line } = source.positionOf(['slots', first, 'id']);
     const message = `"${id}" is the id of slots[${first}] at line ${line} already; give each slot its own`;

@@ -21,8 +21,7 @@ export class Exchange {
   constructor(ctx: CoreContext, requestId: string, log: Logger, nowMs: number) {
     this.ctx = ctx;
     this.startedMs = nowMs;
-    // Each call and each place of the request listens, of which there are as many as the answers it asks for.
-    setMaxListeners(0, this.#controller.signal);
+    setMaxListeners(0, this.#controller.signal); // one request may make many upstream calls, and each listens to it
     ctx.state = seeds(requestId, log, this.#controller.signal, (listener) => this.onSettled(listener));
     ctx.res.once('close', () => this.#settle());
   }
@@ -42,8 +41,7 @@ export class Exchange {
     const { res, state } = this.ctx;
     const hasFailed = state.failure !== undefined || res.statusCode >= 500;
     this.#outcome = hasFailed ? 'failed' : res.writableFinished ? 'completed' : 'abandoned';
-    if (!this.#controller.signal.aborted)
-      this.#controller.abort(new DOMException('The response has closed.', 'AbortError'));
+    if (!this.#controller.signal.aborted) this.#controller.abort(responseClosed);
     for (const listener of this.#listeners) this.#call(listener, this.#outcome);
   }
 
@@ -56,6 +54,9 @@ export class Exchange {
     }
   }
 }
+
+/** One for all: a stack trace for each request that ends would cost more than anything else at its end. */
+const responseClosed = new DOMException('The response has closed.', 'AbortError');
 
 function seeds(
   requestId: string,

@@ -29,9 +29,10 @@ export function errorFromEvent(event: MessagesStreamEvent): GatewayError {
 }
 
 /** The upstream's answer just ended: neither `message_stop` nor an error. */
-export function interruptedError(): GatewayError {
+export function interruptedError(cause?: unknown): GatewayError {
   return new GatewayError('upstream_interrupted', 'The upstream ended its answer before it was complete.', {
     failure: { kind: 'interrupted' },
+    cause,
   });
 }
 

@@ -1,7 +1,7 @@
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { Transform } from 'node:stream';
+import { interruptedError } from '../plugin/index.js';
 import type { BodyReader, Flow } from './body.js';
-import { interrupted } from './failure.js';
 
 /** A body's reader, and where the bytes of that body go first. */
 export interface Decoded<Body extends BodyReader> {
@@ -93,7 +93,7 @@ class Decompressor implements BodyReader, Flow {
       .on('end', () => this.#reader?.end(this.#error))
       .on('error', (error) => {
         this.#flow.abort();
-        this.#reader?.end(interrupted(error));
+        this.#reader?.end(interruptedError(error));
       });
   }
 }

@@ -1,7 +1,5 @@
-import type { ModelEventBatch } from '../plugin/index.js';
+import { interruptedError, type ModelEventBatch } from '../plugin/index.js';
 import type { BodyReader, Flow } from './body.js';
-import { interrupted } from './failure.js';
-import type { Headers } from './headers.js';
 import { MessageReader } from './sse.js';
 
 /** This much unread text stops the upstream. */
@@ -16,11 +14,12 @@ interface Waiter {
 
 /**
  * The events of one answer, for one consumer: each batch is all that has arrived since the one before. Bytes wait
- * unparsed until they are asked for. Ends after `message_stop`; throws where the answer ends before.
+ * unparsed until they are asked for. Ends after `message_stop`; throws where the answer ends before, and after an
+ * `error` event what it says.
  */
 export class EventQueue implements BodyReader, AsyncIterableIterator<ModelEventBatch, undefined> {
   readonly #flow: Flow;
-  readonly #reader: MessageReader;
+  readonly #reader = new MessageReader();
   #chunks: Buffer[] = [];
   #queuedBytes = 0;
   #waiter: Waiter | undefined;
@@ -29,10 +28,8 @@ export class EventQueue implements BodyReader, AsyncIterableIterator<ModelEventB
   #isOver = false;
   #error: unknown;
 
-  /** `headers`: those of the answer. */
-  constructor(flow: Flow, headers: Headers) {
+  constructor(flow: Flow) {
     this.#flow = flow;
-    this.#reader = new MessageReader(headers);
   }
 
   write(chunk: Buffer): boolean {
@@ -109,7 +106,7 @@ export class EventQueue implements BodyReader, AsyncIterableIterator<ModelEventB
 
   #giveUp(): void {
     this.#isOver = true;
-    this.#answer(({ reject }) => reject(this.#error ?? interrupted()));
+    this.#answer(({ reject }) => reject(this.#error ?? interruptedError()));
   }
 
   #answer(answer: (waiter: Waiter) => void): void {

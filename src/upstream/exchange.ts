@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { errors, type Dispatcher } from 'undici';
-import { isGatewayError, type GatewayError } from '../plugin/index.js';
+import { interruptedError, isGatewayError, type GatewayError } from '../plugin/index.js';
 import type { BodyReader, Flow } from './body.js';
 import type { Connection, WayOut } from './connections.js';
 import { Deadline } from './deadline.js';
 import { decompress } from './decompress.js';
-import { foreign, interrupted, timedOut, unreachable, type Answer } from './failure.js';
+import { foreign, timedOut, unreachable, type Answer } from './failure.js';
 import { joinHeaders, type Headers } from './headers.js';
 
 export interface HttpCall<Body extends BodyReader> {
@@ -177,7 +177,7 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
 
   #explain(error: Error): unknown {
     if (isGatewayError(error) || error instanceof errors.InvalidArgumentError) return error;
-    if (this.#phase === 'reading') return interrupted(error);
+    if (this.#phase === 'reading') return interruptedError(error);
     const { slot } = this.#call;
     const isHttp = !(error instanceof errors.HTTPParserError);
     return isHttp

@@ -24,18 +24,8 @@ export function timedOut(
   return new GatewayError(
     'upstream_timeout',
     `The upstream of slot "${slot}" did not ${what} within ${ms} ms.`,
-    {
-      failure: { kind: 'timeout' },
-    },
+    { failure: { kind: 'timeout' } },
   );
-}
-
-/** The answer broke off. */
-export function interrupted(cause?: unknown): GatewayError {
-  return new GatewayError('upstream_interrupted', 'The upstream ended its answer before it was complete.', {
-    failure: { kind: 'interrupted' },
-    cause,
-  });
 }
 
 /**
@@ -64,12 +54,6 @@ export function refusal({ status, headers }: Answer, body: string): GatewayError
     details: error['details'] ?? undefined,
     failure: { kind: 'status', status, headers },
   });
-}
-
-/** An `error` event of a stream as what it would have been as an answer. */
-export function refusalEvent(headers: Headers, data: string): GatewayError {
-  const type = asText(errorFields(data)['type']) ?? 'api_error';
-  return refusal({ status: statusOf(type) ?? 500, headers }, data);
 }
 
 /** A connection that had served before closed in place of an answer: that says nothing about the upstream. */
@@ -110,27 +94,21 @@ function wordsFor(status: number, body: string): string {
   return `The upstream answered ${status}${words ? `: ${words}` : ''}.`;
 }
 
-const statusOfType: Readonly<Record<string, number>> = {
-  invalid_request_error: 400,
-  authentication_error: 401,
-  billing_error: 402,
-  permission_error: 403,
-  not_found_error: 404,
-  request_too_large: 413,
-  rate_limit_error: 429,
-  api_error: 500,
-  timeout_error: 504,
-  overloaded_error: 529,
+/** `error.type` of an answer that names none. */
+const typeOfStatus: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  500: 'api_error',
+  503: 'overloaded_error',
+  529: 'overloaded_error',
 };
 
-function statusOf(type: string): number | undefined {
-  return Object.hasOwn(statusOfType, type) ? statusOfType[type] : undefined;
-}
-
 function typeOf(status: number): string {
-  if (status === 503) return 'overloaded_error';
-  const named = Object.entries(statusOfType).find(([, known]) => known === status);
-  return named?.[0] ?? (status < 500 ? 'invalid_request_error' : 'upstream_error');
+  return typeOfStatus[status] ?? (status < 500 ? 'invalid_request_error' : 'upstream_error');
 }
 
 /** ` (ECONNREFUSED)`: the code says what happened and names no host. */

@@ -141,7 +141,7 @@ function prefixOf(base: URL): string {
 
 function readEvents({ status, headers }: Answer, flow: Flow): EventQueue | TextBody {
   const isStream = status === 200 && mediaType(headers) === 'text/event-stream';
-  return isStream ? new EventQueue(flow, headers) : new TextBody(flow, maxTextBytes);
+  return isStream ? new EventQueue(flow) : new TextBody(flow, maxTextBytes);
 }
 
 function readText(_: Answer, flow: Flow): TextBody {

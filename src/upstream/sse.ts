@@ -1,8 +1,12 @@
 import { StringDecoder } from 'node:string_decoder';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { ModelEvent, type GatewayError } from '../plugin/index.js';
-import { interrupted, refusalEvent } from './failure.js';
-import type { Headers } from './headers.js';
+import {
+  ModelEvent,
+  errorFromEvent,
+  interruptedError,
+  toGatewayError,
+  type GatewayError,
+} from '../plugin/index.js';
 
 /** An event larger than this is no event. */
 const maxEventLength = 64 * 1024 * 1024;
@@ -12,14 +16,13 @@ const maxEventLength = 64 * 1024 * 1024;
  * `message_start` and `[DONE]` are left out; nothing counts after `message_stop` or an `error` event.
  */
 export class MessageReader {
-  readonly #headers: Headers;
   readonly #decoder = new StringDecoder('utf8');
   readonly #parser = createParser({
     maxBufferSize: maxEventLength,
     onEvent: (message) => this.#receive(message),
     onError: (error) => {
       // Unknown fields are normal; this one means that the parser takes nothing more.
-      if (error.type === 'max-buffer-size-exceeded') this.#failure ??= interrupted(error);
+      if (error.type === 'max-buffer-size-exceeded') this.#failure ??= interruptedError(error);
     },
   });
   #events: ModelEvent[] = [];
@@ -28,11 +31,6 @@ export class MessageReader {
   #isStarted = false;
   #isComplete = false;
   #failure: GatewayError | undefined;
-
-  /** `headers`: those of the answer, for an error that its stream may end in. */
-  constructor(headers: Headers) {
-    this.#headers = headers;
-  }
 
   /** The events that these bytes complete. */
   read(bytes: Buffer): readonly ModelEvent[] {
@@ -71,9 +69,10 @@ export class MessageReader {
   #receive({ event, data }: EventSourceMessage): void {
     if (this.isOver || data === '[DONE]') return;
     const received = event === undefined ? this.#unnamed(data) : new ModelEvent(event, data);
-    if (received?.type === 'error') this.#failure = refusalEvent(this.#headers, data);
-    else if (received && !this.#isRestart(received)) this.#events.push(received);
-    if (received?.type === 'message_stop') this.#isComplete = true;
+    if (!received || this.#isRestart(received)) return;
+    this.#events.push(received);
+    if (received.type === 'message_stop') this.#isComplete = true;
+    if (received.type === 'error') this.#failure = errorIn(received);
   }
 
   #isRestart({ type }: ModelEvent): boolean {
@@ -90,8 +89,16 @@ export class MessageReader {
       const type = json.type ?? ('error' in json ? 'error' : 'message');
       return new ModelEvent(type, data, json);
     } catch (cause) {
-      this.#failure = interrupted(cause);
+      this.#failure = interruptedError(cause);
       return undefined;
     }
+  }
+}
+
+function errorIn(event: ModelEvent): GatewayError {
+  try {
+    return errorFromEvent(event.json);
+  } catch (error) {
+    return toGatewayError(error);
   }
 }

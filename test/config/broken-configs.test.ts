@@ -170,8 +170,8 @@ const broken: readonly Broken[] = [
     wrong: 'state that this version cannot keep',
     text: 'pipeline: [{ use: auth }]\nstore: sqlite:./data/gateway.db\nlive: redis://cache\n',
     says: [
-      'gateway.yaml:2:1 store: must be "memory", not "sqlite:./data/gateway.db": this version keeps its state in memory',
-      'gateway.yaml:3:1 live: must be "memory", not "redis://cache": this version keeps its state in memory',
+      'gateway.yaml:2:1 store: must be "memory": this version keeps its state nowhere else',
+      'gateway.yaml:3:1 live: must be "memory": this version keeps its state nowhere else',
     ],
   },
   {

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
+import * as fc from 'fast-check';
 import type { ConfigError } from '#src/config/config.js';
 import { loadDotEnv } from '#src/config/dotenv.js';
 import { loadConfig, loadConfigFile, readConfig } from '#src/config/load.js';
@@ -146,6 +147,39 @@ describe('readConfig', () => {
     expect(reading.pipeline).to.have.length(1);
   });
 });
+
+describe('readConfig, whatever it is given,', () => {
+  it('tells problems and never throws', () => {
+    const values = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        tie('leaf'),
+        fc.array(tie('value')),
+        fc.dictionary(names, tie('value')),
+      ),
+      leaf: fc.oneof(fc.constantFrom(null, 'memory', 'simulator', '${X}', '*', 0, -1, true), fc.string()),
+    }));
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          values.value.map((value) => JSON.stringify(value)),
+          fc.string(),
+        ),
+        (text) => {
+          const { config, problems } = readConfig({ text, file: 'f', env: {} });
+          expect(config === undefined).to.equal(problems.length > 0);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});
+
+/** Keys of a config, and others. */
+const names = fc.constantFrom(
+  ...'listen port pipeline use with when format slots id upstream account kind models store'.split(' '),
+  ...'officialClient userAgent headers proxy live __proto__ << other'.split(' '),
+);
 
 describe('files', () => {
   let dir = '';

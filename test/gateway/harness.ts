@@ -44,7 +44,7 @@ export interface StageOverrides {
 /** A pipeline entry for each default stage. */
 export function stages({ with: options = {}, without = [] }: StageOverrides = {}): readonly object[] {
   const kept = defaultStages.filter((name) => !without.includes(name));
-  return kept.map((name) => ({ use: name, ...(options[name] && { with: options[name] }) }));
+  return kept.map((name) => (options[name] ? { use: name, with: options[name] } : { use: name }));
 }
 
 /** A slot over a simulator (or any other Messages upstream) at `url`. */
@@ -96,7 +96,12 @@ export async function startPair(
   simulatorOptions: SimulatorOptions = {},
 ): Promise<Pair> {
   const simulator = await startSimulator(simulatorOptions);
-  const under = await startGateway({ slots: [slotAt(simulator.url)], ...config });
+  const under = await startGateway({ slots: [slotAt(simulator.url)], ...config }).catch(
+    async (error: unknown) => {
+      await simulator.close(); // or the test run would never end
+      throw error;
+    },
+  );
   const close = async () => {
     await under.close();
     await simulator.close();

@@ -1,18 +1,12 @@
 import { expect } from 'chai';
 import { GatewayError } from 'gw2api/plugin';
 import { decompress } from '#src/upstream/decompress.js';
-import { refusalEvent } from '#src/upstream/failure.js';
 
 const refuse = () => expect.fail();
 const flow = { resume: refuse, finish: refuse, abort: refuse };
 
 describe('words of an upstream that every object knows', () => {
   for (const word of ['constructor', '__proto__', 'toString']) {
-    it(`are an error type without a status of its own: ${word}`, () => {
-      const error = refusalEvent({}, JSON.stringify({ error: { type: word, message: 'no' } }));
-      expect(error).to.include({ status: 500, type: word, message: 'no' });
-    });
-
     it(`are no encoding that could be undone: ${word}`, () => {
       expect(decompress(word, flow, () => expect.fail())).to.equal(undefined);
     });

@@ -13,7 +13,7 @@ function read(...pieces: readonly (string | Buffer)[]): readonly (readonly [stri
   return readAll(pieces.map((piece) => Buffer.from(piece))).map(({ type, data }) => [type, data] as const);
 }
 
-function readAll(pieces: readonly Buffer[], reader = new MessageReader({})): readonly ModelEvent[] {
+function readAll(pieces: readonly Buffer[], reader = new MessageReader()): readonly ModelEvent[] {
   return pieces.flatMap((piece) => reader.read(piece));
 }
 
@@ -64,8 +64,9 @@ describe('MessageReader', () => {
   });
 
   it('takes a bare error object without a type for an error', () => {
-    const reader = new MessageReader({});
-    expect(reader.read(Buffer.from('data: {"error":{"message":"No.","code":429}}\n\n'))).to.deep.equal([]);
+    const reader = new MessageReader();
+    const events = reader.read(Buffer.from('data: {"error":{"message":"No.","code":429}}\n\n'));
+    expect(events.map(({ type }) => type)).to.deep.equal(['error']);
     expect(reader.failure).to.include({ message: 'No.', type: 'api_error', status: 500 });
   });
 
@@ -82,7 +83,7 @@ describe('MessageReader', () => {
   });
 
   it('gives the events before an unnamed one that is not JSON, and then says that the answer broke', () => {
-    const reader = new MessageReader({});
+    const reader = new MessageReader();
     expect(reader.read(Buffer.from(`${answer.start}data: oops\n\n${answer.stop}`))).to.have.length(1);
     expect(reader.failure).to.include({ code: 'upstream_interrupted' });
     expect(reader.isComplete).to.equal(false);
@@ -93,7 +94,7 @@ describe('MessageReader', () => {
   });
 
   it('is over after message_stop', () => {
-    const reader = new MessageReader({});
+    const reader = new MessageReader();
     expect(readAll([Buffer.from(answer.start + answer.stop + answer.delta('late'))], reader)).to.have.length(
       2,
     );
@@ -101,23 +102,28 @@ describe('MessageReader', () => {
     expect(reader.read(Buffer.from(answer.delta('later')))).to.deep.equal([]);
   });
 
-  it('makes an error event the error that it would have been as an answer', () => {
-    const reader = new MessageReader({ 'request-id': 'req_1' });
+  it('gives an error event and then says what it means; nothing counts after it', () => {
+    const reader = new MessageReader();
     const error = { type: 'overloaded_error', message: 'Overloaded', details: { error_code: 'x' } };
-    const bytes = Buffer.from(answer.start + sse({ type: 'error', error } as { type: string }));
-    expect(reader.read(bytes)).to.have.length(1);
+    const bytes = Buffer.from(answer.start + sse({ type: 'error', error } as { type: string }) + answer.stop);
+    expect(reader.read(bytes).map(({ type }) => type)).to.deep.equal(['message_start', 'error']);
+    expect(reader.isComplete).to.equal(false);
     expect(reader.failure).to.deep.include({
       code: 'overloaded_error',
-      type: 'overloaded_error',
       status: 529,
       message: 'Overloaded',
       details: { error_code: 'x' },
-      failure: { kind: 'status', status: 529, headers: { 'request-id': 'req_1' } },
     });
   });
 
+  it('takes an error event that is not JSON for the end of the answer', () => {
+    const reader = new MessageReader();
+    expect(reader.read(Buffer.from('event: error\ndata: died\n\n'))).to.have.length(1);
+    expect(reader.failure).to.include({ code: 'upstream_interrupted' });
+  });
+
   it('gives up on an event that never ends', () => {
-    const reader = new MessageReader({});
+    const reader = new MessageReader();
     const piece = Buffer.alloc(16 * 1024 * 1024, 'x');
     reader.read(Buffer.from('event: ping\ndata: '));
     for (let at = 0; at < 5; at += 1) reader.read(piece);
@@ -173,7 +179,7 @@ describe('MessageReader on recorded streams', () => {
 
   it('finds every stream complete but the two that are not', () => {
     const incomplete = streams.filter((name) => {
-      const reader = new MessageReader({});
+      const reader = new MessageReader();
       reader.read(readFileSync(join(folder, name)));
       return !reader.isComplete;
     });

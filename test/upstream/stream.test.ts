@@ -21,6 +21,7 @@ import {
   eventStream,
   later,
   rejection,
+  sse,
   turn,
 } from './upstream-kit.js';
 
@@ -156,21 +157,33 @@ describe('the events of an answer', () => {
       expect(await iterator.next()).to.deep.equal({ done: true, value: undefined });
     });
 
+    it('throw what an error event says, once it has been read', async () => {
+      const error = { type: 'overloaded_error', message: 'Overloaded' };
+      const events = await generate((_, response) => {
+        response
+          .writeHead(200, eventStream)
+          .write(answer.start + sse({ type: 'error', error } as { type: string }));
+      });
+      const all = await collect(events);
+      expect(all.events.map(({ type }) => type)).to.deep.equal(['message_start', 'error']);
+      expect(all.error).to.include({ code: 'overloaded_error', status: 529, message: 'Overloaded' });
+    });
+
     it('throw upstream_timeout after a silence, in which a comment counts for life', async () => {
-      const idleTimeoutMs = 60;
+      const idleTimeoutMs = 300;
       let comments = 0;
       const events = await generate(
         (_, response) => {
           response.writeHead(200, eventStream).write(answer.start);
           const timer = setInterval(() => {
             response.write(': still here\n\n');
-            if ((comments += 1) === 5) clearInterval(timer);
-          }, idleTimeoutMs / 2);
+            if ((comments += 1) === 8) clearInterval(timer);
+          }, idleTimeoutMs / 6);
         },
         { idleTimeoutMs },
       );
       const all = await collect(events);
-      expect(comments).to.equal(5);
+      expect(comments).to.equal(8);
       expect(all.events).to.have.length(1);
       expect(all.error).to.deep.include({
         code: 'upstream_timeout',
