@@ -90,13 +90,14 @@ export interface Pair extends GatewayUnderTest {
   readonly simulator: Simulator;
 }
 
-/** A gateway with one slot over a simulator of its own. `close` ends both. */
+/** A gateway over a simulator of its own, with one slot unless `slots` says more. `close` ends both. */
 export async function startPair(
   config: Readonly<Record<string, unknown>> = {},
   simulatorOptions: SimulatorOptions = {},
+  slots: (url: string) => readonly object[] = (url) => [slotAt(url)],
 ): Promise<Pair> {
   const simulator = await startSimulator(simulatorOptions);
-  const under = await startGateway({ slots: [slotAt(simulator.url)], ...config });
+  const under = await startGateway({ slots: slots(simulator.url), ...config });
   const close = async () => {
     await under.close();
     await simulator.close();
