@@ -5,7 +5,6 @@ RUN npm ci
 COPY tsconfig.json ./
 COPY src src
 COPY plugins plugins
-COPY test/tsconfig.json test/tsconfig.json
 RUN npx tsc -b src plugins && npm prune --omit=dev
 
 FROM node:24-slim

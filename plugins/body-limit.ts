@@ -83,7 +83,7 @@ interface ReadingError extends Error {
 /** What koa-body's reader throws, in our words. */
 function refusal(error: ReadingError, maxBytes: number): Error {
   if (error.type === 'entity.too.large') return tooLarge(maxBytes);
-  if (error.type === 'request.aborted' || error.type === 'request.size.invalid') return cutShort();
+  if (error.type?.startsWith('request.') || /^(?:HPE_|ECONN)/.test(error.code ?? '')) return cutShort();
   if (error.message.startsWith('Unsupported Content-Encoding'))
     return new GatewayError('unsupported_media_type', 'content-encoding: must be gzip, deflate or br.');
   const isFromZlib = /^(?:Z_|ERR_)/.test(error.code ?? '');

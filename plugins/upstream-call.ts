@@ -118,9 +118,13 @@ async function ask(
   options: Pick<CommitOptions, 'delivery' | 'see'>,
 ): Promise<ModelReply> {
   const { status, headers, events } = await lease.slot.generate(call);
-  const reply = await committed(events, { ...options, onEnd: () => lease.release() });
-  lease.answered(headers);
-  return { status, headers, slot: lease.slot.id, attempts, events: reply };
+  try {
+    const reply = await committed(events, { ...options, onEnd: () => lease.release() });
+    lease.answered(headers);
+    return { status, headers, slot: lease.slot.id, attempts, events: reply };
+  } catch (error) {
+    throw withHeaders(toGatewayError(error), answerHeaders(headers));
+  }
 }
 
 /** Tells the slot how the call has failed, and takes a place in another one where there are attempts left. */

@@ -16,8 +16,8 @@ export interface CommitOptions {
 /**
  * Reads an upstream's events up to the commit point (design §4) and gives them all, from the first one on. What fails
  * before it is thrown here, while another slot can still help: what the events throw, an `error` event, an end without
- * `message_stop`, and a turn with nothing visible and no stop reason (contract §7). What fails after it is thrown where
- * the events are read; an `error` event is handed on first, so that its text can stay what it is.
+ * `message_stop`, and a turn with nothing visible and no stop reason (contract §7). What fails after it, were it in the
+ * same read, is thrown where the events are read; an `error` event is handed on first, so that its text can stay what it is.
  */
 export async function committed(events: ModelEvents, options: CommitOptions): Promise<ModelEvents> {
   const iterator = events[Symbol.asyncIterator]();
@@ -28,7 +28,7 @@ export async function committed(events: ModelEvents, options: CommitOptions): Pr
       const { done, value } = await iterator.next();
       if (done) throw interruptedError();
       read.push(turn.see(value));
-      if (turn.hasFailed) throw turn.failure;
+      if (turn.hasFailed && !turn.isCommitted) throw turn.failure;
     }
   } catch (error) {
     await iterator.return?.();
@@ -46,12 +46,12 @@ async function* followed(
 ): AsyncGenerator<ModelEventBatch> {
   try {
     yield* read;
-    for (;;) {
+    while (!turn.hasFailed) {
       const { done, value } = await iterator.next();
       if (done) break;
       yield turn.see(value);
-      if (turn.hasFailed) throw turn.failure;
     }
+    if (turn.hasFailed) throw turn.failure;
     if (!turn.isStopped) throw interruptedError();
   } finally {
     onEnd?.();
@@ -116,8 +116,8 @@ const looks: Partial<DispatchTable<MessagesStreamEvent, Turn, void>> = {
     if (delta.stop_reason) turn.hasContent = turn.hasStopReason = true;
   },
   message_stop: (_, turn) => {
-    turn.isStopped = true;
     if (!turn.isVisible && !turn.hasStopReason) throw incomplete();
+    turn.isStopped = true;
   },
   error: (event) => {
     throw errorFromEvent(event);

@@ -1,6 +1,6 @@
 export { callerKey } from './caller-key.js';
 export { cacheMarkers, mapCacheMarkers, maxCacheMarkers } from './cache-markers.js';
-export { compileCheck, didYouMean, formatPath } from './check.js';
+export { compileCheck, formatPath } from './check.js';
 export type { CheckOptions, Mismatch } from './check.js';
 export { closeSchema } from './close-schema.js';
 export { committed } from './commit.js';
@@ -8,6 +8,7 @@ export type { CommitOptions } from './commit.js';
 export { continuePausedTurns } from './continuation.js';
 export { definePlugin, normalizePlugin } from './define.js';
 export type { Plugin, PluginDefinition, StageContext, StageMiddleware, StageState } from './define.js';
+export { didYouMean } from './did-you-mean.js';
 export { dispatch } from './dispatch.js';
 export type { DispatchTable } from './dispatch.js';
 export { GatewayError, errorCodes, isGatewayError, toGatewayError, withHeaders } from './error.js';

@@ -5,9 +5,10 @@ import type { ModelEvent, WireFormat } from 'gw2api/plugin';
 import { foldChat, wholeChat } from './grammar/chat.js';
 import { foldCompletions } from './grammar/completions.js';
 import { foldMessages } from './grammar/messages.js';
-import { checkFailed, checkResponses } from './grammar/responses.js';
+import { checkBroken } from './grammar/broken.js';
+import { checkResponses } from './grammar/responses.js';
 import { answers, sizes } from './generated.js';
-import { broken, codeOf, fixture, fixtureNames, replyOf, sentEvents, streamed, whole } from './streams.js';
+import { broken, codeOf, fixture, fixtureNames, replyOf, streamed, whole } from './streams.js';
 
 const bodies: Readonly<Record<WireFormat, object>> = {
   messages: { model: 'asked' },
@@ -83,7 +84,7 @@ describe('the four formats', () => {
         if (fixtures.length === 0) this.skip();
         const { text, error } = await streamed(formats[name], bodies[name], replyOf(fixture(recording)));
         expect(error).to.have.property('name', 'GatewayError');
-        checkError[name](text);
+        checkBroken[name](text);
         const code = recording.includes('overloaded') ? 'overloaded_error' : 'upstream_interrupted';
         expect(error).to.have.property('code', code);
         expect(await codeOf(whole(formats[name], bodies[name], replyOf(fixture(recording))))).to.equal(code);
@@ -122,29 +123,10 @@ describe('the four formats', () => {
       );
       expect(error).to.have.property('code', 'internal');
       expect(text).to.not.contain('secret');
-      checkError[name](text);
+      checkBroken[name](text);
     });
   }
 });
-
-const checkError: Readonly<Record<WireFormat, (text: string) => void>> = {
-  messages: (text) => {
-    const last = sentEvents(text).at(-1)!;
-    expect(last.event).to.equal('error');
-    expect(JSON.parse(last.data)).to.have.nested.property('error.message').a('string');
-    expect(text).to.not.contain('message_stop');
-  },
-  chat: checkChatError,
-  completions: checkChatError,
-  responses: (text) => expect(checkFailed(text)['error']).to.have.keys('code', 'message'),
-};
-
-function checkChatError(text: string): void {
-  const { event, data } = sentEvents(text).at(-1)!;
-  expect(event).to.equal(undefined);
-  expect(JSON.parse(data)).to.have.property('error').with.keys('type', 'code', 'message');
-  expect(text).to.not.contain('[DONE]');
-}
 
 /** Says which recording a failure is about. */
 async function named(name: string, check: () => Promise<void>): Promise<void> {

@@ -1,4 +1,11 @@
-import { errorFromEvent, type GatewayError, ModelEvent, type ModelEvents } from '../../plugin/index.js';
+import {
+  errorFromEvent,
+  type GatewayError,
+  type MessagesStreamEvent,
+  ModelEvent,
+  type ModelEvents,
+} from '../../plugin/index.js';
+import { isRecord } from '../body.js';
 import { relay, type StreamWriter } from '../relay.js';
 import { sseEvent } from '../sse.js';
 import { messagesError } from './error.js';
@@ -58,8 +65,8 @@ class MessagesStream implements StreamWriter {
   }
 
   error(event: ModelEvent): void {
-    this.pass(event);
-    this.#hasError = true;
+    this.#hasError = isErrorEvent(event.json);
+    if (this.#hasError) this.pass(event);
     throw errorFromEvent(event.json);
   }
 }
@@ -69,6 +76,12 @@ const specials: Readonly<Record<string, (event: ModelEvent, stream: MessagesStre
   message_stop: (event, stream) => stream.stop(event),
   error: (event, stream) => stream.error(event),
 };
+
+/** Compatible services send errors in many shapes; a client of Messages reads this one. */
+function isErrorEvent(json: MessagesStreamEvent): boolean {
+  if (json.type !== 'error' || !isRecord(json.error)) return false;
+  return typeof json.error.type === 'string' && typeof json.error.message === 'string';
+}
 
 function underModel(event: ModelEvent, model: string): ModelEvent {
   const { json } = event;

@@ -1,0 +1,116 @@
+import type { ErrorObject } from 'ajv';
+import { didYouMean } from './did-you-mean.js';
+import { units } from './units.js';
+
+/** One thing wrong with a value. */
+export interface Mismatch {
+  /** Keys and indices from the root to the place: `['messages', 2, 'content']`. */
+  readonly path: readonly (string | number)[];
+  /** What is wrong there, without the path: `must be a string`. */
+  readonly message: string;
+  /** The JSON types that would do, where the type is what is wrong. */
+  readonly types?: readonly string[];
+}
+
+/** An error of ajv in our words. */
+export function describe(error: ErrorObject): Mismatch {
+  const path = pointerToPath(error.instancePath);
+  const describeKeyword = descriptions[error.keyword];
+  return describeKeyword ? describeKeyword(error, path) : { path, message: error.message ?? 'is not valid' };
+}
+
+type Describe = (error: ErrorObject, path: Mismatch['path']) => Mismatch;
+
+const descriptions: Readonly<Record<string, Describe>> = {
+  required: ({ params }, path) => ({
+    path: [...path, String(params['missingProperty'])],
+    message: 'is required',
+  }),
+  additionalProperties: ({ params, parentSchema }, path) => {
+    const name = String(params['additionalProperty']);
+    const meant = didYouMean(name, Object.keys((parentSchema?.['properties'] as object | undefined) ?? {}));
+    return {
+      path: [...path, name],
+      message: `is not a known key${meant ? `; did you mean "${meant}"?` : ''}`,
+    };
+  },
+  type: ({ params, data }, path) => ({
+    path,
+    message: `must be ${typeNames(params['type'])}, not ${typeOf(data)}`,
+    types: [params['type']].flat().map(String),
+  }),
+  unit: ({ schema, data }, path) => {
+    const { noun } = units[schema as keyof typeof units]; // it has been compiled
+    return { path, message: `must be ${noun}, not ${show(data)}` };
+  },
+  discriminator: ({ params, parentSchema }, path) => ({
+    path: [...path, String(params['tag'])],
+    message: `must be ${oneOf(tagValues(parentSchema, String(params['tag'])))}, not ${show(params['tagValue'])}`,
+  }),
+  enum: ({ params, data }, path) => ({
+    path,
+    message: `must be ${oneOf(params['allowedValues'])}, not ${show(data)}`,
+  }),
+  const: ({ params, data }, path) => ({
+    path,
+    message: `must be ${show(params['allowedValue'])}, not ${show(data)}`,
+  }),
+  minimum: ({ params }, path) => ({ path, message: `must be at least ${params['limit']}` }),
+  maximum: ({ params }, path) => ({ path, message: `must be at most ${params['limit']}` }),
+  minItems: ({ params }, path) => ({ path, message: `must have at least ${params['limit']} item(s)` }),
+  minLength: (_, path) => ({ path, message: 'must not be empty' }),
+  pattern: ({ params, data }, path) => ({
+    path,
+    message: `must match ${params['pattern']}, not ${show(data)}`,
+  }),
+};
+
+/** The values by which the branches of a discriminated union are told apart. */
+function tagValues(schema: object | undefined, tag: string): readonly unknown[] {
+  const { oneOf: branches = [] } = (schema ?? {}) as { oneOf?: readonly BranchSchema[] }; // Ajv requires them so
+  return branches.map(({ properties }) => properties[tag]?.const);
+}
+
+interface BranchSchema {
+  readonly properties: Readonly<Record<string, { readonly const?: unknown }>>;
+}
+
+const articles: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'an array',
+  null: 'null',
+};
+
+function typeNames(types: unknown): string {
+  const names = [types].flat().map((type) => articles[String(type)] ?? String(type));
+  return [...new Set(names)].join(' or ');
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (typeof value === 'boolean') return String(value);
+  return articles[Array.isArray(value) ? 'array' : typeof value] ?? typeof value;
+}
+
+function oneOf(values: unknown): string {
+  const shown = [...new Set([values].flat().map(show))];
+  return shown.length === 1 ? String(shown[0]) : `one of ${shown.join(', ')}`;
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}
+
+/** Keys made of digits are taken for array indices: no format of ours has such a property. */
+function pointerToPath(pointer: string): readonly (string | number)[] {
+  const keys = pointer.split('/').slice(1);
+  return keys.map((key) => {
+    const text = key.replaceAll('~1', '/').replaceAll('~0', '~');
+    return /^\d+$/.test(text) ? Number(text) : text;
+  });
+}

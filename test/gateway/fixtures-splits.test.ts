@@ -1,0 +1,183 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import type { ModelEventBatch, ModelEvents, WireFormat } from 'gw2api/plugin';
+import { formats } from '#src/formats/index.js';
+import { broken, contextOf, fixtureNames, folder, replyOf, streamed } from '../formats/streams.js';
+import { aCall, eventStream, Kit } from '../upstream/upstream-kit.js';
+import { dialects, formatNames, timeless } from './dialects.js';
+import { each } from './each.js';
+import { slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
+import { promptOf, startReplay, type Answer, type Replay } from './replay.js';
+
+const recordings = fixtureNames().length === 0 ? [] : [...fixtureNames(), ...broken];
+
+const bytesOf = new Map(recordings.map((name) => [name, readFileSync(join(folder, `${name}.sse`))]));
+
+/** Another way to send the same events. */
+type Variant = (bytes: Buffer) => Buffer;
+
+const text =
+  (change: (text: string) => string): Variant =>
+  (bytes) =>
+    Buffer.from(change(bytes.toString()));
+
+const variants: Readonly<Record<string, Variant>> = {
+  'CR LF': text((sse) => sse.replaceAll('\n', '\r\n')),
+  CR: text((sse) => sse.replaceAll('\n', '\r')),
+  'a byte order mark': text((sse) => `\uFEFF${sse}`),
+  comments: text((sse) => `: hello\n\n${sse.replaceAll('\ndata: ', '\n: a comment\nid: 7\ndata: ')}`),
+  'no space after the colon': text((sse) => sse.replaceAll(/^(event|data): /gm, '$1:')),
+  'no event lines': text((sse) => sse.replaceAll(/^event: .*\n/gm, '')),
+  'a [DONE] at the end': text((sse) => `${sse}data: [DONE]\n\n`),
+};
+
+const pieceSizes = fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 12 });
+
+/** Pieces of these sizes, over and over, but few enough for a test that is quick. */
+function cut(bytes: Buffer, sizes: readonly number[]): readonly Buffer[] {
+  const stride = Math.max(1, Math.floor(bytes.length / 20_000));
+  const pieces: Buffer[] = [];
+  for (let at = 0, nth = 0; at < bytes.length; nth += 1) {
+    const size = sizes[nth % sizes.length]! * stride;
+    pieces.push(bytes.subarray(at, at + size));
+    at += size;
+  }
+  return pieces;
+}
+
+describe('a recorded stream, however its bytes arrive,', () => {
+  const answers = new Map<string, Answer>();
+  let replay: Replay;
+  let gateway: GatewayUnderTest;
+  /** What each format makes of each recording that arrives in one piece. */
+  const expected = new Map<string, string>();
+
+  before(async function () {
+    if (recordings.length === 0) this.skip();
+    for (const [name, bytes] of bytesOf) answers.set(name, { pieces: [bytes] });
+    replay = await startReplay((received) => answers.get(promptOf(received)));
+    gateway = await startGateway({
+      slots: [slotAt(replay.url)],
+      pipeline: stages({ without: ['persona-inject', 'web-search-tool'] }),
+    });
+    for (const format of formatNames)
+      await each(recordings, String, async (name) => {
+        expected.set(format + name, await ask(format, name));
+      });
+  });
+  after(() => gateway?.close());
+  after(() => replay?.close());
+
+  async function ask(format: WireFormat, prompt: string): Promise<string> {
+    const { path, request } = dialects[format];
+    const response = await gateway.post(path, { ...request(prompt), stream: true });
+    return timeless(await response.text());
+  }
+
+  /** Asks for each recording, sent as `answer` says, and expects what came of it in one piece. */
+  async function check(format: WireFormat, answer: (bytes: Buffer, name: string) => Answer): Promise<void> {
+    await each(recordings, String, async (name) => {
+      const prompt = `${name} for ${format}`;
+      answers.set(prompt, answer(bytesOf.get(name)!, name));
+      expect(await ask(format, prompt)).to.equal(expected.get(format + name));
+    });
+  }
+
+  for (const format of formatNames) {
+    it(`gives one ${format} stream for every split of a sample`, async () => {
+      for (const sizes of fc.sample(pieceSizes, { seed: 20_261_103, numRuns: 2 }))
+        await check(format, (bytes) => ({ pieces: cut(bytes, sizes) }));
+    });
+
+    for (const [name, vary] of Object.entries(variants))
+      it(`gives the same ${format} stream with ${name}`, async () => {
+        const [sizes] = fc.sample(pieceSizes, { seed: name.length, numRuns: 1 });
+        await check(format, (bytes) => ({ pieces: cut(vary(bytes), sizes!) }));
+      });
+
+    it(`gives the same ${format} stream out of gzip`, async () => {
+      const headers = { 'content-encoding': 'gzip' };
+      await check(format, (bytes) => ({ headers, pieces: cut(gzipSync(bytes), [1, 7, 500]) }));
+    });
+  }
+
+  it('reaches the caller piece by piece', async () => {
+    answers.set('in pieces', { pieces: cut(bytesOf.get('thinking-many-deltas')!, [200]) });
+    const body = { ...dialects.messages.request('in pieces'), stream: true };
+    const response = await gateway.post('/v1/messages', body);
+    let reads = 0;
+    for await (const _ of response.body!) reads += 1;
+    expect(reads).to.be.greaterThan(10);
+  });
+
+  it('gives the same streams byte by byte', async () => {
+    const short = recordings.filter((name) => bytesOf.get(name)!.length < 2000);
+    for (const format of formatNames)
+      await each(short, String, async (name) => {
+        const prompt = `${name} bytewise`;
+        answers.set(prompt, { pieces: cut(bytesOf.get(name)!, [1]) });
+        expect(await ask(format, prompt)).to.equal(expected.get(format + name));
+      });
+  });
+});
+
+describe('a short recorded stream', () => {
+  const kit = new Kit();
+  const short = recordings.filter((name) => bytesOf.get(name)!.length < 1100);
+  afterEach(() => kit.close());
+
+  for (const name of short)
+    it(`gives the same streams for every split in two: ${name}`, async function () {
+      this.timeout(30_000);
+      const bytes = bytesOf.get(name)!;
+      const url = await kit.serve(async (request, response) => {
+        const at = Number(request.headers['x-split']);
+        response.writeHead(200, eventStream).flushHeaders();
+        await setImmediate();
+        response.write(bytes.subarray(0, at));
+        await setImmediate();
+        response.end(bytes.subarray(at));
+      });
+      const upstream = await kit.open(url);
+      const { texts: expected } = await allFormats(await upstream.generate(splitAt(0)));
+      const places = Array.from({ length: bytes.length }, (_, at) => at);
+      let readTwice = 0;
+      await each(places, String, async (at) => {
+        const { texts, reads } = await allFormats(await upstream.generate(splitAt(at)));
+        expect(texts).to.deep.equal(expected);
+        if (reads > 1) readTwice += 1;
+      });
+      // A first part without a whole event is no read of its own.
+      expect(readTwice).to.be.greaterThan((bytes.length - bytes.indexOf('\n\n')) / 2);
+    });
+});
+
+function splitAt(at: number) {
+  return aCall({ headers: { 'x-split': String(at) } });
+}
+
+/** What each format makes of the same batches. */
+async function allFormats({ events }: { events: ModelEvents }) {
+  const batches: ModelEventBatch[] = [];
+  let failure: Error | undefined;
+  try {
+    for await (const batch of events) batches.push(batch);
+  } catch (error) {
+    failure = error as Error; // the upstream throws nothing else
+  }
+  const reply = () =>
+    replyOf(
+      batches.flat(),
+      batches.map(({ length }) => length),
+      failure,
+    );
+  const texts = formatNames.map(async (format) => {
+    const { text } = await streamed(formats[format], dialects[format].request('Hi'), reply(), contextOf());
+    return timeless(text);
+  });
+  return { texts: await Promise.all(texts), reads: batches.length };
+}

@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import { addUsage, closeSchema, GatewayError, headerChoice, stickyKey, withHeaders } from 'gw2api/plugin';
+
+describe('closeSchema', () => {
+  it('closes every object, however deep, and nothing that only looks like one', () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        properties: { type: ['object', 'null'], properties: { type: { type: 'string' } } },
+        list: { type: 'array', items: { anyOf: [{ type: 'object' }, { $ref: '#/$defs/a' }] } },
+      },
+      enum: [{ type: 'object' }],
+      $defs: { a: { type: 'object', additionalProperties: true } },
+    };
+    const closed = { additionalProperties: false };
+    expect(closeSchema(schema)).to.deep.equal({
+      ...schema,
+      properties: {
+        properties: { ...schema.properties.properties, ...closed },
+        list: { type: 'array', items: { anyOf: [{ type: 'object', ...closed }, { $ref: '#/$defs/a' }] } },
+      },
+      $defs: { a: { type: 'object', ...closed } },
+      ...closed,
+    });
+  });
+
+  it('keeps a schema for further properties, itself closed', () => {
+    const map = { type: 'object', additionalProperties: { type: 'object' } };
+    const closed = { type: 'object', additionalProperties: { type: 'object', additionalProperties: false } };
+    expect(closeSchema(map)).to.deep.equal(closed);
+  });
+
+  it('gives the same object back where nothing was missing', () => {
+    const schema = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false };
+    expect(closeSchema(schema)).to.equal(schema);
+  });
+});
+
+describe('addUsage', () => {
+  it('adds what is a number, nested or not, and keeps the rest', () => {
+    const first = {
+      input_tokens: 1,
+      cache_read_input_tokens: null,
+      cache_creation: { ephemeral_5m_input_tokens: 2 },
+      service_tier: 'standard',
+    };
+    const second = {
+      input_tokens: 2,
+      cache_read_input_tokens: 5,
+      cache_creation: { ephemeral_5m_input_tokens: 3 },
+      output_tokens: 0,
+    };
+    expect(addUsage(first, second)).to.deep.equal({
+      input_tokens: 3,
+      cache_read_input_tokens: 5,
+      cache_creation: { ephemeral_5m_input_tokens: 5 },
+      service_tier: 'standard',
+      output_tokens: 0,
+    });
+  });
+});
+
+describe('headerChoice', () => {
+  it('is undefined where the header is absent or empty', () => {
+    expect(headerChoice({}, 'x-gw-a', ['on'])).to.equal(undefined);
+    expect(headerChoice({ 'x-gw-a': ' ' }, 'x-gw-a', ['on'])).to.equal(undefined);
+  });
+
+  it('takes a choice in any case and refuses everything else', () => {
+    expect(headerChoice({ 'x-gw-a': ' ON ' }, 'x-gw-a', ['on', 'off'])).to.equal('on');
+    expect(() => headerChoice({ 'x-gw-a': 'maybe' }, 'x-gw-a', ['on', 'off'])).to.throw(
+      'x-gw-a: must be "on" or "off", not "maybe".',
+    );
+  });
+});
+
+describe('stickyKey', () => {
+  it('shows neither the session nor anything else than the key id', () => {
+    expect(stickyKey('k1', { 'x-session-id': 'secret' })).to.match(/^k1:[0-9a-f]{64}$/);
+  });
+
+  it('passes over what is no name', () => {
+    expect(stickyKey('k1', { 'x-session-id': ' ' }, [undefined, null, 5, {}, ''])).to.equal(undefined);
+    expect(stickyKey('k1', { 'x-session-id': '' }, ['', 's'])).to.equal(stickyKey('k1', {}, ['s']));
+  });
+});
+
+describe('withHeaders', () => {
+  it('keeps everything else, and the headers that are there', () => {
+    const failure = { kind: 'timeout' } as const;
+    const cause = new Error('why');
+    const options = {
+      status: 529,
+      type: 't',
+      details: { a: 1 },
+      headers: { 'retry-after': '1' },
+      failure,
+      cause,
+    };
+    const error = withHeaders(new GatewayError('c', 'm', options), { 'retry-after': '9', 'x-gw-slot': 'a' });
+    expect(error).to.include({ code: 'c', message: 'm', status: 529, type: 't', failure, cause });
+    expect(error.toJSON().error.details).to.deep.equal({ a: 1 });
+    expect(error.headers).to.deep.equal({ 'retry-after': '1', 'x-gw-slot': 'a' });
+  });
+});

@@ -1,0 +1,57 @@
+import { expect } from 'chai';
+import { array, assert, integer, jsonValue, property, string } from 'fast-check';
+import { parseJson } from 'gw2api/plugin';
+
+describe('parseJson', () => {
+  const broken: Record<string, string> = {
+    '{"a": x}': 'unexpected "x" at line 1, column 7',
+    '{"a":1': 'it ends too early, at line 1, column 7',
+    '{"a":1,}': 'unexpected "}" at line 1, column 8',
+    '[1,\n 2,\n oops]': 'unexpected "o" at line 3, column 2',
+    '{"a":1} {': 'unexpected "{" at line 1, column 9',
+    "{'a':1}": 'unexpected "\'" at line 1, column 2',
+    '{"a" 1}': 'unexpected "\\"" at line 1, column 2',
+    '[1 2]': 'unexpected "2" at line 1, column 4',
+    '{"a":1]': 'unexpected "]" at line 1, column 7',
+    '01': 'unexpected "1" at line 1, column 2',
+    '"a\nb"': 'unexpected "\\"" at line 1, column 1',
+    hello: 'unexpected "h" at line 1, column 1',
+    '': 'it ends too early, at line 1, column 1',
+  };
+
+  for (const [text, where] of Object.entries(broken))
+    it(`says of ${JSON.stringify(text)}: ${where}`, () => {
+      expect(() => parseJson(text)).to.throw(`The body is not valid JSON: ${where}.`);
+    });
+
+  it('finds a place in everything that is not JSON', () => {
+    assert(
+      property(
+        jsonValue(),
+        array(string({ unit: 'grapheme', maxLength: 2 }), { maxLength: 2 }),
+        integer({ min: 0, max: 50 }),
+        (value, junk, at) => {
+          const text = JSON.stringify(value);
+          const torn = text.slice(0, at) + junk.join('');
+          const thrown = attempt(() => parseJson(torn));
+          if (attempt(() => JSON.parse(torn) as unknown) === undefined) expect(thrown).to.equal(undefined);
+          else expect(thrown).to.have.property('code', 'invalid_json');
+        },
+      ),
+    );
+  });
+
+  it('takes a long text without losing its breath', () => {
+    const text = `["${'a\\n'.repeat(1_000_000)}", ${'['.repeat(5000)}`;
+    expect(() => parseJson(text)).to.throw('it ends too early');
+  });
+});
+
+function attempt(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}

@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import { fakeHost, fakeKeys, runStage } from 'gw2api/testing';
+import auth, { keyOf } from '#plugins/auth.js';
+
+describe('auth', () => {
+  const key = { id: 'k1', name: 'team', hash: '00' };
+  const host = fakeHost({
+    keys: fakeKeys({
+      top: { kind: 'master' },
+      'sk-gw-1': { kind: 'key', key },
+      'sk-gw-2': { kind: 'key', key: { ...key, id: 'k2', models: ['sonnet-*'] } },
+    }),
+  });
+  const run = (headers: Record<string, string>) => runStage(auth, { host, headers });
+
+  it('names the master key', async () => {
+    const { state } = await run({ authorization: 'Bearer top' });
+    expect(state.caller).to.deep.equal({ kind: 'master', keyId: 'master', name: 'master' });
+  });
+
+  it('names a protocol key, with the models that it may use', async () => {
+    const { state } = await run({ 'x-api-key': 'sk-gw-2' });
+    expect(state.caller).to.deep.equal({ kind: 'key', keyId: 'k2', name: 'team', models: ['sonnet-*'] });
+  });
+
+  it('takes x-api-key where both headers are sent', async () => {
+    const { state } = await run({ 'x-api-key': 'sk-gw-1', authorization: 'Bearer top' });
+    expect(state.caller.keyId).to.equal('k1');
+  });
+
+  it('answers 401 missing_api_key where no key is sent', async () => {
+    for (const headers of [{}, { authorization: 'Basic dG9w' }, { authorization: 'Bearer ' }]) {
+      const { status, body, nextCalled } = await run(headers);
+      expect(status).to.equal(401);
+      expect(body).to.have.nested.property('error.code', 'missing_api_key');
+      expect(body).to.have.nested.property('error.type', 'authentication_error');
+      expect(nextCalled).to.equal(false);
+    }
+  });
+
+  it('answers 401 invalid_api_key to a key that nobody knows', async () => {
+    const { status, body } = await run({ 'x-api-key': 'sk-gw-9' });
+    expect(status).to.equal(401);
+    expect(body).to.have.nested.property('error.code', 'invalid_api_key');
+  });
+
+  it('reads the scheme in any case', () => {
+    for (const scheme of ['Bearer', 'bearer', 'BEARER'])
+      expect(keyOf({ authorization: `${scheme}  top ` })).to.equal('top');
+  });
+
+  it('passes over an empty x-api-key', () => {
+    expect(keyOf({ 'x-api-key': ' ', authorization: 'Bearer top' })).to.equal('top');
+  });
+});

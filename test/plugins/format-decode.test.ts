@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import type { Decoded, GatewayState, Interceptor, WireFormat } from 'gw2api/plugin';
+import { fakeFormat, fakeHost, fakeModels, runStage, type StageOptions } from 'gw2api/testing';
+import formatDecode, { droppedHeader } from '#plugins/format-decode.js';
+
+describe('format-decode', () => {
+  const models = fakeModels({ id: 'sonnet-5', aliases: ['sonnet-latest'] });
+  const caller = { kind: 'master', keyId: 'master', name: 'master' } as const;
+  const run = (
+    {
+      decoded = {},
+      state = {},
+      ...rest
+    }: Omit<StageOptions, 'state'> & {
+      decoded?: Partial<Decoded>;
+      state?: Partial<GatewayState>;
+      headers?: Record<string, string>;
+    } = {},
+    body: object = {},
+  ) =>
+    runStage(formatDecode, {
+      host: fakeHost({ models, formats: { get: (name) => fakeFormat(name, decoded) } }),
+      state: { caller, body: { model: 'sonnet-5', messages: [], ...body }, ...state },
+      ...rest,
+    });
+
+  it('gives the request', async () => {
+    const { state, nextCalled } = await run({}, { max_tokens: 5 });
+    expect(state.request).to.deep.equal({ model: 'sonnet-5', messages: [], max_tokens: 5 });
+    expect(nextCalled).to.equal(true);
+  });
+
+  it('asks the format of the path', async () => {
+    const asked: string[] = [];
+    const get = (name: WireFormat) => {
+      asked.push(name);
+      return fakeFormat(name);
+    };
+    const host = fakeHost({ formats: { get } });
+    await run({ host, state: { format: 'chat' } });
+    expect(asked).to.deep.equal(['chat']);
+  });
+
+  it('delivers a stream where one is asked for', async () => {
+    expect((await run({}, { stream: true })).state.delivery).to.equal('stream');
+    expect((await run({}, { stream: false })).state.delivery).to.equal('whole');
+    expect((await run({}, {})).state.delivery).to.equal('whole');
+  });
+
+  it('delivers whole with x-gw-delivery: verified, whatever the body says', async () => {
+    const { state } = await run({ headers: { 'x-gw-delivery': 'Verified' } }, { stream: true });
+    expect(state.delivery).to.equal('whole');
+  });
+
+  it('answers 400 to any other value of that header', async () => {
+    const { status, body } = await run({ headers: { 'x-gw-delivery': 'fast' } });
+    expect(status).to.equal(400);
+    expect(body).to.have.nested.property('error.message', 'x-gw-delivery: must be "verified", not "fast".');
+  });
+
+  it('turns an alias into the catalog id and leaves unknown names alone', async () => {
+    expect((await run({}, { model: 'sonnet-latest' })).state.request.model).to.equal('sonnet-5');
+    expect((await run({}, { model: 'other' })).state.request.model).to.equal('other');
+  });
+
+  it('adds the interceptors of the format after those that are there', async () => {
+    const [first, second]: Interceptor[] = [(call) => call, (call) => call];
+    const { state } = await run({ decoded: { interceptors: [second!] }, state: { interceptors: [first!] } });
+    expect(state.interceptors).to.deep.equal([first, second]);
+  });
+
+  it('names what was dropped in x-gw-dropped', async () => {
+    const { headers, nextCalled } = await run({ decoded: { dropped: ['logprobs', 'tools[2]'] } });
+    expect(headers['x-gw-dropped']).to.equal('logprobs, tools[2]');
+    expect(nextCalled).to.equal(true);
+  });
+
+  it('refuses it instead where the operator wants that', async () => {
+    const { status, body } = await run({
+      options: { unsupported: 'reject' },
+      decoded: { dropped: ['logprobs', 'seed'] },
+    });
+    expect(status).to.equal(400);
+    expect(body).to.have.nested.property('error.code', 'invalid_request');
+    expect(body).to.have.nested.property('error.message').that.includes('logprobs, seed');
+  });
+
+  it('answers 403 where the key may not use the model', async () => {
+    const limited = { ...caller, models: ['sonnet-*'] };
+    expect((await run({ state: { caller: limited } }, { model: 'sonnet-latest' })).nextCalled).to.equal(true);
+    const { status, body } = await run({ state: { caller: limited } }, { model: 'opus' });
+    expect(status).to.equal(403);
+    expect(body).to.have.nested.property('error.code', 'forbidden');
+    expect(body).to.have.nested.property('error.message', 'This key may not use model "opus".');
+  });
+
+  describe('droppedHeader', () => {
+    it('holds only what a header can', () => {
+      expect(droppedHeader(['a\r\nb', 'ü'])).to.equal('a??b, ?');
+    });
+
+    it('ends after the last whole name that fits', () => {
+      expect(droppedHeader(['abc', 'def', 'ghi'], 9)).to.equal('abc, def, ...');
+      expect(droppedHeader(['abc', 'def'], 8)).to.equal('abc, def');
+      expect(droppedHeader(['abcdef'], 4)).to.equal('abcd, ...');
+    });
+  });
+});

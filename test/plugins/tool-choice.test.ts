@@ -1,0 +1,80 @@
+import { expect } from 'chai';
+import type { MessagesRequest, ToolChoice } from 'gw2api/plugin';
+import { fakeHost, fakeModels, runStage } from 'gw2api/testing';
+import toolChoice, { unforced } from '#plugins/tool-choice.js';
+
+describe('tool-choice', () => {
+  const schema = {
+    type: 'object',
+    properties: { at: { type: 'array', items: { type: 'object', properties: { x: {} } } } },
+  };
+  const tools = [
+    { name: 'look', input_schema: schema },
+    { name: 'other', input_schema: schema },
+  ];
+  const asking = (tool_choice: unknown, more: object = {}) =>
+    ({ model: 'sonnet-5-5', messages: [], tools, tool_choice, ...more }) as MessagesRequest;
+
+  it('sends any, tool and required as auto', () => {
+    for (const type of ['any', 'tool', 'required'])
+      expect(unforced(asking({ type, name: 'nobody' })).tool_choice).to.deep.equal({ type: 'auto' });
+  });
+
+  it('keeps disable_parallel_tool_use', () => {
+    const choice: ToolChoice = { type: 'any', disable_parallel_tool_use: true };
+    expect(unforced(asking(choice)).tool_choice).to.deep.equal({
+      type: 'auto',
+      disable_parallel_tool_use: true,
+    });
+  });
+
+  it('makes the named tool strict, its schema closed all the way down, and no other', () => {
+    const [look, other] = unforced(asking({ type: 'tool', name: 'look' })).tools!;
+    expect(look).to.deep.equal({
+      name: 'look',
+      strict: true,
+      input_schema: {
+        type: 'object',
+        additionalProperties: false,
+        properties: {
+          at: {
+            type: 'array',
+            items: { type: 'object', properties: { x: {} }, additionalProperties: false },
+          },
+        },
+      },
+    });
+    expect(other).to.equal(tools[1]);
+  });
+
+  it('leaves a server tool as it is', () => {
+    const search = { type: 'web_search_20250305', name: 'web_search' };
+    const request = asking({ type: 'tool', name: 'web_search' }, { tools: [search] });
+    expect(unforced(request).tools).to.deep.equal([search]);
+  });
+
+  it('leaves auto, none and no choice alone', () => {
+    for (const choice of [{ type: 'auto' }, { type: 'none' }, undefined, null]) {
+      const request = asking(choice);
+      expect(unforced(request)).to.equal(request);
+    }
+  });
+
+  it('does not break on tools that nobody has checked', () => {
+    for (const odd of [null, 5, { a: 1 }, [null], [{}]]) {
+      const request = asking({ type: 'tool', name: 'look' }, { tools: odd });
+      expect(unforced(request).tools).to.deep.equal(odd);
+    }
+  });
+
+  it('changes only requests to models without forced tool choice', async () => {
+    const host = fakeHost({
+      models: fakeModels({ id: 'sonnet-5-5', forcedToolChoice: false }, { id: 'sonnet-5' }),
+    });
+    const run = (model: string) =>
+      runStage(toolChoice, { host, state: { request: asking({ type: 'any' }, { model }) } });
+    expect((await run('sonnet-5-5')).state.request.tool_choice).to.deep.equal({ type: 'auto' });
+    expect((await run('sonnet-5')).state.request.tool_choice).to.deep.equal({ type: 'any' });
+    expect((await run('unknown')).state.request.tool_choice).to.deep.equal({ type: 'any' });
+  });
+});

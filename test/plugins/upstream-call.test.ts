@@ -1,0 +1,337 @@
+import { EventEmitter, once } from 'node:events';
+import { request as sendRequest } from 'node:http';
+import { expect } from 'chai';
+import {
+  GatewayError,
+  ModelEvent,
+  type GatewayState,
+  type Interceptor,
+  type MessagesRequest,
+  type MessagesStreamEvent,
+  type ModelEvents,
+  type Slot,
+} from 'gw2api/plugin';
+import {
+  collectEvents,
+  eventsOf,
+  fakeHost,
+  fakeModels,
+  fakeSlot,
+  leaseOf,
+  messageEvents,
+  runStage,
+  serveStage,
+} from 'gw2api/testing';
+import upstreamCall from '#plugins/upstream-call.js';
+
+describe('upstream-call', () => {
+  it('asks the slot for a stream, under the name that the upstream knows', async () => {
+    const slot = fakeSlot('a');
+    const host = fakeHost({ models: fakeModels({ id: 'sonnet-5', upstreamModel: 'vendor-5' }) });
+    const { events } = await run([slot], { host });
+    expect(slot.calls).to.have.length(1);
+    expect(slot.calls[0]!.request).to.deep.equal({ model: 'vendor-5', messages: [], stream: true });
+    expect(slot.calls[0]).to.include({ headersTimeoutMs: 60_000, idleTimeoutMs: 120_000 });
+    expect(events).to.deep.equal(messageEvents());
+  });
+
+  it('sends what belongs to the wire format of the headers, and no credential', async () => {
+    const slot = fakeSlot('a');
+    const headers = {
+      'anthropic-beta': 'x',
+      authorization: 'Bearer key',
+      cookie: 'c',
+      'x-gw-cache-ttl': '5m',
+    };
+    await run([slot], { headers });
+    expect(slot.calls[0]!.headers).to.deep.equal({
+      'anthropic-beta': 'x',
+      'anthropic-version': '2023-06-01',
+    });
+  });
+
+  it('sends the query string of a Messages caller, of no other', async () => {
+    for (const [format, search] of [
+      ['messages', '?beta=true'],
+      ['chat', ''],
+    ] as const) {
+      const slot = fakeSlot('a');
+      await run([slot], { path: '/v1/messages?beta=true', state: { format } });
+      expect(slot.calls[0]!.search).to.equal(search);
+    }
+  });
+
+  it('says which slot answered, after how many calls, and what the upstream said of its limits', async () => {
+    const headers = { 'request-id': 'r1', 'retry-after': '1', 'x-ratelimit-left': '3', server: 'nginx' };
+    const slot = fakeSlot('a', {
+      generate: () => ({ status: 200, headers, events: eventsOf(messageEvents()) }),
+    });
+    const answer = await run([slot]);
+    expect(answer.headers).to.include({
+      'x-gw-slot': 'a',
+      'x-gw-attempts': '1',
+      'request-id': 'r1',
+      'x-ratelimit-left': '3',
+    });
+    expect(answer.headers).to.not.have.property('server');
+  });
+
+  it('reports the answer at the commit point and gives the place back at the end', async () => {
+    const { history } = await run([fakeSlot('a')]);
+    expect(history).to.deep.equal(['answered a', 'released a']);
+  });
+
+  describe('before the commit point', () => {
+    const failures: Record<string, [() => ModelEvents, string]> = {
+      'a refused call': [
+        () => {
+          throw overloaded();
+        },
+        'overloaded_error',
+      ],
+      'an error event': [
+        () => eventsOf(start, { type: 'error', error: { type: 'overloaded_error', message: 'Busy.' } }),
+        'overloaded_error',
+      ],
+      'an end without message_stop': [() => eventsOf(start), 'upstream_interrupted'],
+      'an empty turn': [
+        () => eventsOf(messageEvents({ content: [], stopReason: null })),
+        'incomplete_response',
+      ],
+      'a broken stream': [() => eventsOf(start, overloaded()), 'overloaded_error'],
+      'an event that is not JSON': [() => brokenEvents(), 'upstream_interrupted'],
+    };
+    for (const [name, [generate, code]] of Object.entries(failures))
+      it(`goes to another slot after ${name}`, async () => {
+        const { history, events, headers } = await run([fakeSlot('a', { generate }), fakeSlot('b')]);
+        expect(events).to.deep.equal(messageEvents());
+        expect(history).to.deep.equal([`failed a: ${code}`, 'answered b', 'released b']);
+        expect(headers).to.include({ 'x-gw-slot': 'b', 'x-gw-attempts': '2' });
+      });
+
+    it('throws the last failure where no slot is left', async () => {
+      const { status, body, headers, nextCalled } = await run([
+        fakeSlot('a', { generate: refuse }),
+        fakeSlot('b', { generate: refuse }),
+      ]);
+      expect(status).to.equal(529);
+      expect(body).to.deep.equal({
+        error: { type: 'overloaded_error', code: 'overloaded_error', message: 'Busy.' },
+      });
+      expect(headers).to.include({ 'x-gw-slot': 'b', 'x-gw-attempts': '2', 'retry-after': '7' });
+      expect(nextCalled).to.equal(false);
+    });
+
+    it('stops after the attempts that the operator allows, and holds no place', async () => {
+      const slots = ['a', 'b', 'c'].map((id) => fakeSlot(id, { generate: refuse }));
+      const { headers, history } = await run(slots, { options: { attempts: 2 } });
+      expect(headers['x-gw-attempts']).to.equal('2');
+      expect(history).to.deep.equal([
+        'failed a: overloaded_error',
+        'failed b: overloaded_error',
+        'released c',
+      ]);
+    });
+
+    it('answers 502 incomplete_response to a turn with nothing visible and no stop reason', async () => {
+      const { status, body } = await run([fakeSlot('a', { generate: sayNothing })]);
+      expect(status).to.equal(502);
+      expect(body).to.have.nested.property('error.code', 'incomplete_response');
+      expect(body).to.have.nested.property('error.type', 'upstream_error');
+    });
+
+    it('does not blame a slot for a fault of the gateway', async () => {
+      const fault = new GatewayError('internal', 'Ours.');
+      const { history, status } = await run([
+        fakeSlot('a', {
+          generate: () => {
+            throw fault;
+          },
+        }),
+        fakeSlot('b'),
+      ]);
+      expect(status).to.equal(500);
+      expect(history).to.deep.equal(['released a']);
+    });
+  });
+
+  describe('after the commit point', () => {
+    const [, open, delta] = messageEvents();
+
+    it('hands on what came and then the failure, and asks nobody else', async () => {
+      const generate = breaking(start, open!, delta!);
+      const { failure, events, history } = await run([fakeSlot('a', { generate }), fakeSlot('b')]);
+      expect(events).to.deep.equal([start, open, delta]);
+      expect(failure).to.have.property('code', 'overloaded_error');
+      expect(history).to.deep.equal(['answered a', 'released a']);
+    });
+
+    it('says so where the stream just ends', async () => {
+      const { failure } = await run([fakeSlot('a', { generate: () => eventsOf([start, open!, delta!]) })]);
+      expect(failure).to.have.property('code', 'upstream_interrupted');
+    });
+
+    it('is not there yet for whole delivery until message_stop', async () => {
+      const generate = breaking(start, open!, delta!);
+      const { history, events } = await run([fakeSlot('a', { generate }), fakeSlot('b')], {
+        state: { delivery: 'whole' },
+      });
+      expect(events).to.deep.equal(messageEvents());
+      expect(history[0]).to.equal('failed a: overloaded_error');
+    });
+  });
+
+  it('wraps the call in the interceptors, the first one outermost', async () => {
+    const seen: string[] = [];
+    const named =
+      (name: string): Interceptor =>
+      (call) =>
+      (request) => {
+        seen.push(name);
+        return call({ ...request, max_tokens: 7 });
+      };
+    const slot = fakeSlot('a');
+    await run([slot], { state: { interceptors: [named('outer'), named('inner')] } });
+    expect(seen).to.deep.equal(['outer', 'inner']);
+    expect(slot.calls[0]!.request.max_tokens).to.equal(7);
+  });
+
+  it('takes a place for each further call of an interceptor', async () => {
+    const { history, state } = await run([fakeSlot('a')], { state: { interceptors: [twice] } });
+    expect(history).to.deep.equal(['answered a', 'released a', 'again a', 'answered a', 'released a']);
+    expect(state.usage.billed).to.deep.equal({ input_tokens: 20, output_tokens: 10 });
+  });
+
+  it('tallies what the upstream bills', async () => {
+    const usage = { input_tokens: 3, cache_read_input_tokens: 4, output_tokens: 1 };
+    const generate = () => eventsOf(messageEvents({ usage, finalUsage: { output_tokens: 9 } }));
+    const { state } = await run([fakeSlot('a', { generate })]);
+    expect(state.usage.billed).to.deep.equal({
+      input_tokens: 3,
+      cache_read_input_tokens: 4,
+      output_tokens: 9,
+    });
+  });
+
+  it('does not mark the slot when the caller leaves', async () => {
+    const asked = new EventEmitter();
+    const slot = fakeSlot('a', {
+      generate: async ({ signal }) => {
+        asked.emit('call');
+        await once(signal, 'abort');
+        throw overloaded();
+      },
+    });
+    const { lease, history } = leaseOf(slot, fakeSlot('b'));
+    const server = await serveStage(upstreamCall, { state: { ...basics, lease } });
+    const sent = sendRequest(server.origin, { method: 'POST' }).on('error', () => undefined);
+    const call = once(asked, 'call');
+    sent.end();
+    await call;
+    sent.destroy();
+    const { outcome } = await server.served;
+    expect(outcome).to.equal('abandoned');
+    await server.close();
+    expect(history).to.deep.equal(['released a']);
+  });
+
+  describe('for a token count', () => {
+    const state = { operation: 'count-tokens' } as const;
+
+    it('gives the count of the upstream, asked without stream', async () => {
+      const slot = fakeSlot('a', { countTokens: () => ({ inputTokens: 12, estimated: false }) });
+      const run1 = await run([slot], {
+        state: { ...state, request: { model: 'm', messages: [], stream: true } },
+      });
+      expect(run1.state.count).to.deep.equal({
+        inputTokens: 12,
+        estimated: false,
+        slot: 'a',
+        windows: undefined,
+      });
+      expect(slot.calls[0]!.request).to.deep.equal({ model: 'm', messages: [] });
+      expect(run1.headers['x-gw-slot']).to.equal('a');
+      expect(run1.history).to.deep.equal(['released a']);
+    });
+
+    it('gives the windows of an OAuth account, and an estimate, without asking', async () => {
+      const windows = { '5h': { percentUsed: 12.5, resetsAtMs: 0 }, '7d': null };
+      const slot = fakeSlot('a', { accountKind: 'oauth', windows });
+      const { count } = (await run([slot], { state })).state;
+      expect(count).to.deep.include({ windows, estimated: true, slot: 'a' });
+      expect(count.inputTokens).to.be.greaterThan(0);
+      expect(slot.calls).to.deep.equal([]);
+    });
+
+    it('passes a failure on and leaves the slot as it is', async () => {
+      const slot = fakeSlot('a', {
+        countTokens: () => {
+          throw overloaded();
+        },
+      });
+      const { status, headers, history } = await run([slot, fakeSlot('b')], { state });
+      expect(status).to.equal(529);
+      expect(headers).to.include({ 'x-gw-slot': 'a', 'x-gw-attempts': '1' });
+      expect(history).to.deep.equal(['released a']);
+    });
+  });
+});
+
+const [start] = messageEvents() as [ReturnType<typeof messageEvents>[number]];
+const request: MessagesRequest = { model: 'sonnet-5', messages: [] };
+const basics = { request, delivery: 'stream' } as const;
+
+function overloaded(): GatewayError {
+  return new GatewayError('overloaded_error', 'Busy.', {
+    status: 529,
+    type: 'overloaded_error',
+    headers: { 'retry-after': '7' },
+    failure: { kind: 'status', status: 529, headers: {} },
+  });
+}
+
+async function* brokenEvents(): ModelEvents {
+  yield [new ModelEvent('message_start', '{"type":')];
+}
+
+function refuse(): never {
+  throw overloaded();
+}
+
+function sayNothing(): ModelEvents {
+  return eventsOf(messageEvents({ content: [], stopReason: null }));
+}
+
+function breaking(...events: readonly MessagesStreamEvent[]): () => ModelEvents {
+  return () => eventsOf(...events, overloaded());
+}
+
+const twice: Interceptor = (call) => async (request) => {
+  const first = await call(request);
+  await collectEvents(first.events);
+  return call(request);
+};
+
+/** Runs the stage and then reads the reply, as format-encode does. */
+async function run(
+  slots: readonly Slot[],
+  options: Omit<Parameters<typeof runStage>[1] & object, 'below'> = {},
+) {
+  const { lease, history } = leaseOf(...slots);
+  const events: unknown[] = [];
+  let failure: unknown;
+  const result = await runStage(upstreamCall, {
+    ...options,
+    state: { ...basics, lease, ...options.state },
+    async below(ctx) {
+      const { reply } = ctx.state as GatewayState;
+      if (!reply) return;
+      try {
+        for await (const batch of reply.events) events.push(...batch.map(({ json }) => json));
+      } catch (error) {
+        failure = error;
+      }
+    },
+  });
+  return { ...result, history, events, failure };
+}

@@ -1,0 +1,74 @@
+import { expect } from 'chai';
+import type { GatewayState, MessagesRequest } from 'gw2api/plugin';
+import { fakeHost, fakeModels, runStage } from 'gw2api/testing';
+import webSearchTool, { hasRoom } from '#plugins/web-search-tool.js';
+
+describe('web-search-tool', () => {
+  const tool = { type: 'web_search_20250305', name: 'web_search' };
+  const own = { name: 'look', input_schema: {} };
+
+  it('adds the tool after those of the caller, and records it', async () => {
+    const { state } = await run({ request: asking({ tools: [own] }) });
+    expect(state.request.tools).to.deep.equal([own, tool]);
+    expect(state.additions.tools).to.deep.equal([tool]);
+  });
+
+  it('takes its type and the most searches from the operator', async () => {
+    const options = { type: 'web_search_2027', maxUses: 3 };
+    const { state } = await run({}, { options });
+    expect(state.request.tools).to.deep.equal([{ type: 'web_search_2027', name: 'web_search', max_uses: 3 }]);
+  });
+
+  it('adds nothing with x-gw-web-search: false', async () => {
+    const request = asking({});
+    const { state } = await run({ request }, { headers: { 'x-gw-web-search': 'false' } });
+    expect(state.request).to.equal(request);
+    expect(state.additions.tools).to.deep.equal([]);
+  });
+
+  it('answers 400 to any other value of that header than true', async () => {
+    expect((await run({}, { headers: { 'x-gw-web-search': 'true' } })).nextCalled).to.equal(true);
+    const { status, body } = await run({}, { headers: { 'x-gw-web-search': 'no' } });
+    expect(status).to.equal(400);
+    const message = 'x-gw-web-search: must be "true" or "false", not "no".';
+    expect(body).to.have.nested.property('error.message', message);
+  });
+
+  it('gives way to a tool of that name or kind', () => {
+    expect(hasRoom(asking({ tools: [{ name: 'web_search', input_schema: {} }] }), undefined)).to.equal(false);
+    expect(hasRoom(asking({ tools: [{ type: 'web_search_2027', name: 'x' }] }), undefined)).to.equal(false);
+    expect(hasRoom(asking({ tools: [own] }), undefined)).to.equal(true);
+  });
+
+  it('stays away where tools are forced or forbidden', () => {
+    for (const type of ['any', 'tool', 'none', 'required'])
+      expect(hasRoom(asking({ tool_choice: { type } }), undefined)).to.equal(false);
+    expect(hasRoom(asking({ tool_choice: { type: 'auto' } }), undefined)).to.equal(true);
+    expect(hasRoom(asking({ tool_choice: null }), undefined)).to.equal(true);
+  });
+
+  it('does not break on tools that nobody has checked', () => {
+    for (const tools of [5, { a: 1 }]) expect(hasRoom(asking({ tools }), undefined)).to.equal(false);
+    for (const tools of [null, [null, 5, 'a']]) expect(hasRoom(asking({ tools }), undefined)).to.equal(true);
+  });
+
+  it('adds nothing for a model that cannot search', async () => {
+    const host = fakeHost({ models: fakeModels({ id: 'test-model', webSearch: false }) });
+    expect((await run({}, { host })).state.request.tools).to.equal(undefined);
+  });
+
+  it('continues paused turns for callers who cannot, and only then', async () => {
+    expect((await run({ format: 'chat' })).state.interceptors).to.have.length(1);
+    expect((await run({ format: 'messages' })).state.interceptors).to.have.length(0);
+    const withOwn = asking({ tools: [{ name: 'web_search' }] });
+    expect((await run({ format: 'chat', request: withOwn })).state.interceptors).to.have.length(0);
+  });
+});
+
+function asking(more: object): MessagesRequest {
+  return { model: 'test-model', messages: [], ...more };
+}
+
+function run(state: Partial<GatewayState>, more: Parameters<typeof runStage>[1] = {}) {
+  return runStage(webSearchTool, { ...more, state: { request: asking({}), ...state } });
+}
