@@ -56,7 +56,13 @@ export function keyed(
     // A stage's own context type is narrower; koa-compose calls them all with this one context.
     const run = pipeline.middlewareFor(operation) as unknown as CoreMiddleware;
     await run(ctx, async () => answer(ctx));
+    if (isUnanswered(ctx)) throw withoutAnswer();
   };
+}
+
+/** Koa itself would answer with a line of text; a stage may also have taken the socket over. */
+function isUnanswered(ctx: CoreContext): boolean {
+  return ctx.body === undefined && ctx.status === 404 && ctx.respond !== false && !ctx.headerSent;
 }
 
 function shuttingDown(ctx: CoreContext): GatewayError {
@@ -67,11 +73,15 @@ function shuttingDown(ctx: CoreContext): GatewayError {
 }
 
 function requireResponse(ctx: CoreContext): void {
-  if (!ctx.state.response) throw new GatewayError('internal', 'The pipeline ended without an answer.');
+  if (!ctx.state.response) throw withoutAnswer();
+}
+
+function withoutAnswer(): GatewayError {
+  return new GatewayError('internal', 'The pipeline ended without an answer.');
 }
 
 const answerModels = (serving: Serving) => (ctx: CoreContext) => {
-  ctx.body = listModels(serving.models, ctx.URL.searchParams);
+  ctx.body = listModels(serving.models, queryOf(ctx));
 };
 
 const answerModel = (serving: Serving) => (ctx: CoreContext) => {
@@ -82,10 +92,15 @@ const answerUsage = (serving: Serving) => (ctx: CoreContext) => {
   ctx.body = usageOf(serving.slots, ctx.headers, ctx.state);
 };
 
+/** Koa's own `ctx.URL` has none where the `host` header is no host. */
+function queryOf(ctx: CoreContext): URLSearchParams {
+  return new URLSearchParams(ctx.querystring);
+}
+
 function answerHealth(serving: Serving): CoreMiddleware {
   return async (ctx) => {
     const { isReady, body } = healthReport(serving.health);
-    ctx.status = ctx.URL.searchParams.get('ready') === '1' && !isReady ? 503 : 200;
+    ctx.status = queryOf(ctx).get('ready') === '1' && !isReady ? 503 : 200;
     ctx.body = body;
   };
 }
