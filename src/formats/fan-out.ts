@@ -1,17 +1,22 @@
 import type { Interceptor, MessagesRequest, ModelEvents, ModelReply } from '../plugin/index.js';
 import { mergeEvents } from './merged-events.js';
+import { readAhead } from './read-ahead.js';
 
 /** Makes one of several requests out of the one that the stages have prepared. */
 export type Variant = (request: MessagesRequest) => MessagesRequest;
 
 /**
  * Makes several calls at once and one reply of them: the events of call `i` carry choice `i`. `calls`: how often the
- * request is sent, or what each call makes of it. The first failure ends the other calls and is thrown.
+ * request is sent, or what each call makes of it. The first failure ends the other calls and is thrown. Answers are read
+ * while others have not begun: a call may wait for the place that another one has.
  */
 export function fanOut(calls: number | readonly Variant[]): Interceptor {
   const variants = typeof calls === 'number' ? Array.from({ length: calls }, () => same) : calls;
   return (call) => async (request) => {
-    const pending = variants.map((vary) => call(vary(request)));
+    const pending = variants.map(async (vary) => {
+      const reply = await call(vary(request));
+      return { ...reply, events: readAhead(reply.events) };
+    });
     return join(await allOrNone(pending));
   };
 }
