@@ -53,7 +53,13 @@ describe('failover', () => {
     }
   }
 
-  for (const fault of ['cut after=12', 'end after=12', 'error after=12', 'not-json after=12', 'stall after=12']) {
+  for (const fault of [
+    'cut after=12',
+    'end after=12',
+    'error after=12',
+    'not-json after=12',
+    'stall after=12',
+  ]) {
     it(`cures "${fault}" for a whole answer, of which nothing has been sent`, async () => {
       team.simulator.faults.push(only('a', fault), 'slow ms=1');
       for (const path of ['/v1/messages', '/v1/chat/completions']) {
@@ -68,7 +74,11 @@ describe('failover', () => {
     it(`cures "${fault}" for a stream with x-gw-delivery: verified`, async () => {
       team.simulator.faults.push(only('a', fault), 'slow ms=1');
       const verified = { 'x-gw-delivery': 'verified' };
-      const response = await team.post('/v1/messages', ask('[[sim:tokens n=20]]', { stream: true }), verified);
+      const response = await team.post(
+        '/v1/messages',
+        ask('[[sim:tokens n=20]]', { stream: true }),
+        verified,
+      );
       expect(response.headers.get('content-type')).to.match(/^application\/json/);
       expect(await response.text()).to.include(' tok'.repeat(20));
       expect(asked()).to.deep.equal(['a', 'b']);
@@ -76,10 +86,10 @@ describe('failover', () => {
 
     it(`never replays a stream that "${fault}" has broken`, async () => {
       team.simulator.faults.push(only('a', fault), 'slow ms=1');
-      const response = await team.post('/v1/messages', ask('[[sim:tokens n=20]]', { stream: true }));
+      const response = await team.post('/v1/chat/completions', ask('[[sim:tokens n=20]]', { stream: true }));
       expect(response.headers.get('x-gw-slot')).to.equal('a');
-      const text = await response.text();
-      expect(eventsIn(text.replaceAll('oh no', '"')).length).to.be.greaterThan(3);
+      const events = eventsIn(await response.text());
+      expect(events.at(-1)).to.have.property('error');
       expect(asked()).to.deep.equal(['a']);
     });
   }
@@ -102,9 +112,12 @@ describe('failover', () => {
   });
 
   it('tries each slot once, then the first again, while attempts last; the last error is told', async () => {
-    team.simulator.faults.push(only('a', '529 message="a is busy"'), only('b', '500 message="b is broken"'));
+    team.simulator.faults.push(
+      only('a', '500 message="a is broken"'),
+      only('b', '500 message="b is broken"'),
+    );
     const response = await team.post('/v1/messages', ask('Hello!'));
-    expect(await errorIn(response)).to.include({ status: 529, message: 'a is busy' });
+    expect(await errorIn(response)).to.include({ status: 500, message: 'a is broken' });
     expect(response.headers.get('x-gw-attempts')).to.equal('3');
     expect(response.headers.get('x-gw-slot')).to.equal('a');
     expect(asked()).to.deep.equal(['a', 'b', 'a']);

@@ -41,9 +41,13 @@ describe('fan-out', () => {
       expect(response.status).to.equal(200);
       const text = await response.text();
       if (stream) {
-        const chunks = eventsIn(text).slice(0, -1) as { choices: { index: number; finish_reason: unknown }[] }[];
+        const chunks = eventsIn(text).slice(0, -1) as {
+          choices: { index: number; finish_reason: unknown }[];
+        }[];
         const ended = chunks.flatMap(({ choices }) => choices).filter((choice) => choice.finish_reason);
-        expect(ended.map(({ index }) => index).toSorted()).to.deep.equal([0, 1, 2]);
+        expect(ended.map(({ index }) => index).toSorted((one, other) => one - other)).to.deep.equal([
+          0, 1, 2,
+        ]);
         expect(text).to.match(/data: \[DONE\]\n\n$/);
       } else {
         const { choices } = JSON.parse(text) as { choices: readonly { message: { content: string } }[] };
@@ -75,8 +79,8 @@ describe('fan-out', () => {
       expect(await errorIn(response)).to.include({ status: 400 });
       await pair.gateway.exchanges.idle();
       expect(inFlight(pair)).to.deep.equal([0]);
-      const endings = await Promise.all(callsTo(pair.simulator).map(({ closed }) => closed));
-      expect(endings.filter((ending) => ending === 'aborted')).to.have.length(2);
+      const others = callsTo(pair.simulator).filter(({ status }) => status !== 400);
+      for (const { closed } of others) expect(await closed).to.equal('aborted');
     });
   }
 
