@@ -21,7 +21,7 @@ export class Exchange {
   constructor(ctx: CoreContext, requestId: string, log: Logger, nowMs: number) {
     this.ctx = ctx;
     this.startedMs = nowMs;
-    setMaxListeners(0, this.#controller.signal); // a fan-out has several of them for each call
+    setMaxListeners(0, this.#controller.signal); // one request may make many upstream calls, and each listens to it
     ctx.state = seeds(requestId, log, this.#controller.signal, (listener) => this.onSettled(listener));
     ctx.res.once('close', () => this.#settle());
   }

@@ -44,7 +44,7 @@ export interface StageOverrides {
 /** A pipeline entry for each default stage. */
 export function stages({ with: options = {}, without = [] }: StageOverrides = {}): readonly object[] {
   const kept = defaultStages.filter((name) => !without.includes(name));
-  return kept.map((name) => ({ use: name, ...(options[name] && { with: options[name] }) }));
+  return kept.map((name) => (options[name] ? { use: name, with: options[name] } : { use: name }));
 }
 
 /** A slot over a simulator (or any other Messages upstream) at `url`. */
@@ -101,7 +101,12 @@ export async function startPair(
 ): Promise<Pair> {
   const simulator = await startSimulator(simulatorOptions);
   const { now } = simulatorOptions;
-  const under = await startGateway({ slots: slots(simulator.url), ...config }, {}, now);
+  const under = await startGateway({ slots: slots(simulator.url), ...config }, {}, now).catch(
+    async (error: unknown) => {
+      await simulator.close(); // or the test run would never end
+      throw error;
+    },
+  );
   const close = async () => {
     await under.close();
     await simulator.close();
