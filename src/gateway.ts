@@ -40,7 +40,7 @@ export class Gateway {
   readonly #loadConfig: () => Promise<Config>;
   #running: Running;
   #server: Server | undefined;
-  #isDraining = false;
+  #closing: Promise<void> | undefined;
   #reloading: Promise<unknown> = Promise.resolve();
 
   /** Opens the slots and builds the pipeline. Throws ConfigError with all that is wrong. */
@@ -94,7 +94,7 @@ export class Gateway {
   }
 
   get isDraining(): boolean {
-    return this.#isDraining;
+    return this.#closing !== undefined;
   }
 
   /** Serves on the configured address. Gives the base URL; rejects where the address cannot be had. */
@@ -141,12 +141,14 @@ export class Gateway {
    * Takes no new requests, gives those under way `shutdownTimeout` to finish, ends the rest with an error event, and
    * closes everything.
    */
-  async close(): Promise<void> {
-    if (this.#isDraining) return;
-    this.#isDraining = true;
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     await this.#drain();
-    const server = this.#server;
-    await new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve()));
+    await this.#stopListening();
     await this.pipeline.retire();
     await this.slots.close();
     await this.store.close();
@@ -164,7 +166,15 @@ export class Gateway {
     }, shutdownTimeoutMs);
     await this.exchanges.idle();
     clearTimeout(deadline);
-    this.#server?.closeIdleConnections();
+  }
+
+  /** Nothing is under way; a connection on which no request has begun yet is not idle to Node, and would keep it open. */
+  async #stopListening(): Promise<void> {
+    const server = this.#server;
+    if (!server) return;
+    const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+    server.closeAllConnections();
+    await closed;
   }
 }
 
