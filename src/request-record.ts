@@ -10,7 +10,7 @@ export function recordOf({ ctx, startedMs }: Exchange, outcome: Outcome, nowMs: 
     path: ctx.path,
     operation: state.operation,
     format: state.format,
-    status: ctx.res.statusCode,
+    status: statusOf(ctx, outcome),
     outcome,
     ms: nowMs - startedMs,
     key: state.caller?.keyId,
@@ -22,6 +22,11 @@ export function recordOf({ ctx, startedMs }: Exchange, outcome: Outcome, nowMs: 
     masked: state.usage.masked,
     code: state.failure?.code,
   };
+}
+
+/** 499, as reverse proxies log it, where the caller left before there was an answer. */
+function statusOf({ res }: CoreContext, outcome: Outcome): number {
+  return outcome === 'abandoned' && !res.headersSent ? 499 : res.statusCode;
 }
 
 function answerHeader(ctx: CoreContext, header: string): string | undefined {
