@@ -66,9 +66,10 @@ export function readConfig(input: ConfigInput): ConfigReading {
     : { models: [], problems: [] };
   const faults = [...checked.problems, ...ruleProblems(raw, source, env, checked), ...catalog.problems];
   const written = readWritten(text);
-  const pipeline = isSound(['pipeline'])
-    ? raw.pipeline.map((stage, at) => toStage(stage, at, source, written))
-    : [];
+  const entries: readonly unknown[] = Array.isArray(raw.pipeline) ? raw.pipeline : [];
+  const pipeline = entries.map((entry, at) =>
+    isSound(['pipeline', at]) ? toStage(entry as RawStage, at, source, written) : brokenStage(at, source),
+  );
   const all = [...source.problems, ...faults].map(toProblem);
   if (all.length > 0) return { config: undefined, pipeline, baseDir: dir, problems: all };
   const config: Config = {
@@ -110,6 +111,12 @@ function toStage(raw: RawStage, index: number, source: Source, written: unknown)
     at: source.positionOf(place),
     positionOf: (path) => source.positionOf([...place, ...path]),
   };
+}
+
+/** Its place in the order, so that what is wrong with the other stages can be told as well. */
+function brokenStage(index: number, source: Source): StageConfig {
+  const entry = { use: '', enabled: true, with: {} };
+  return { ...toStage(entry, index, source, { pipeline: [] }), isBroken: true };
 }
 
 function toWhen({ format, model, operation, caller }: NonNullable<RawStage['when']>): When {

@@ -44,6 +44,7 @@ interface Attempt {
 }
 
 async function loadStage(config: StageConfig, surroundings: Surroundings): Promise<Attempt> {
+  if (config.isBroken) return { config, stage: undefined, problems: [] };
   const plugin = await loadPlugin(config.use, surroundings);
   if (plugin instanceof Error)
     return { config, stage: undefined, problems: [useProblem(config, plugin.message)] };
