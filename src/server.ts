@@ -4,10 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ConfigError } from './config/config.js';
 import { loadDotEnv } from './config/dotenv.js';
-import { ensureMasterKey, welcome } from './first-start.js';
+import { keepMasterKey, masterKeyOf, welcome } from './first-start.js';
 import { Gateway } from './gateway.js';
 import { loadGatewayConfigFile } from './load-gateway-config.js';
 import { describePipeline } from './pipeline/describe.js';
+import type { Logger } from './plugin/index.js';
 import { createLogger, logLevels } from './telemetry/logs.js';
 import { name, version } from './version.js';
 
@@ -53,7 +54,9 @@ async function command(args: readonly string[]): Promise<number | undefined> {
   if (values.version) return print(`${version}\n`);
   const unknown = positionals.find((word) => word !== 'check') ?? positionals[1];
   if (unknown !== undefined) throw new UsageError(`"${unknown}" is not a command; see --help.`);
-  await loadDotEnv(process.cwd(), process.env);
+  await loadDotEnv(process.cwd(), process.env).catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`.env cannot be read (${error.code}); mend it or take it away.`);
+  });
   const file = values.config ?? (process.env['GW_CONFIG'] || defaultConfigFile());
   return positionals[0] === 'check' ? check(file) : serve(file);
 }
@@ -71,14 +74,21 @@ async function serve(file: string): Promise<undefined> {
   const log = createLogger(logLevelOf(env['GW_LOG_LEVEL']));
   const loadConfig = () => loadGatewayConfigFile(file, env);
   const config = await loadConfig();
-  const key = await ensureMasterKey(process.cwd(), env);
-  const gateway = await Gateway.create(config, { log, masterKey: key.masterKey, loadConfig });
+  const { masterKey, isNew } = masterKeyOf(env);
+  const gateway = await Gateway.create(config, { log, masterKey, loadConfig });
   onSignals(gateway);
+  onLostErrors(log);
   const url = await gateway.listen().catch((error: unknown) => {
     throw new UsageError(listenProblem(error, config.listen));
   });
   log.info({ url, config: file, slots: config.slots.length, version }, 'The gateway is listening.');
-  if (key.isNew) print(welcome(url, key, gateway.models.list()[0]?.id ?? 'sonnet-5'));
+  if (isNew) await introduce(url, masterKey, gateway);
+}
+
+/** Only now: a start that fails must not leave a key behind that nobody has been shown. */
+async function introduce(url: string, masterKey: string, { models }: Gateway): Promise<void> {
+  const file = await keepMasterKey(process.cwd(), masterKey);
+  print(welcome(url, { masterKey, file }, models.list()[0]?.id ?? 'sonnet-5'));
 }
 
 function onSignals(gateway: Gateway): void {
@@ -96,6 +106,13 @@ function onSignals(gateway: Gateway): void {
       const problem = error instanceof ConfigError ? { problems: error.message.split('\n') } : { err: error };
       gateway.log.error(problem, 'The config was not taken; the old one keeps running.');
     });
+  });
+}
+
+/** A plugin that forgets to await fails one request at most, and not the process with all others in it. */
+function onLostErrors(log: Logger): void {
+  process.on('unhandledRejection', (error) => {
+    log.error({ err: error }, 'Nobody has caught this error; a stage may lack an await.');
   });
 }
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type Koa from 'koa';
 import type { CoreKey, GatewayError, GatewayState, Logger, Outcome, Usage } from '../plugin/index.js';
 
@@ -20,6 +21,7 @@ export class Exchange {
   constructor(ctx: CoreContext, requestId: string, log: Logger, nowMs: number) {
     this.ctx = ctx;
     this.startedMs = nowMs;
+    setMaxListeners(0, this.#controller.signal); // one request may make many upstream calls, and each listens to it
     ctx.state = seeds(requestId, log, this.#controller.signal, (listener) => this.onSettled(listener));
     ctx.res.once('close', () => this.#settle());
   }
