@@ -20,8 +20,12 @@ export default definePlugin({
   },
 });
 
-/** Lowers `max_tokens` to `cap`, or sets it where the caller left it out; never raises it. */
+/**
+ * Lowers `max_tokens` to `cap`, or sets it where the caller left it out; never raises it. What is no number is for the
+ * upstream to refuse, in the caller's own words.
+ */
 export function clamp(request: MessagesRequest, cap: number): MessagesRequest {
+  if (typeof (request.max_tokens ?? cap) !== 'number') return request;
   const max_tokens = Math.min(request.max_tokens ?? cap, cap);
   const { thinking } = request;
   const isTooMuch = thinking?.type === 'enabled' && thinking.budget_tokens >= max_tokens;

@@ -13,6 +13,13 @@ describe('max-tokens', () => {
     expect(clamp({ ...request, max_tokens: 10 }, 64).max_tokens).to.equal(10);
   });
 
+  for (const wrong of ['100', [5], {}, true, '']) {
+    it(`leaves the caller's mistakes to the upstream: ${JSON.stringify(wrong)}`, () => {
+      const mistaken = { ...request, max_tokens: wrong as unknown as number };
+      expect(clamp(mistaken, 64)).to.equal(mistaken);
+    });
+  }
+
   it('lowers a thinking budget with the max_tokens that it shares, and leaves the caller’s own mistakes', () => {
     const thinking = { type: 'enabled', budget_tokens: 30_000 } as const;
     const lowered = clamp({ ...request, max_tokens: 40_000, thinking }, 8000);
