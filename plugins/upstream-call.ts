@@ -50,14 +50,16 @@ export default definePlugin({
         signal: state.signal,
         ...timeouts,
       });
+      // Said as each call begins, for the log of a caller who does not wait for its end.
+      const onCall: OnCall = (lease, attempt) => ctx.set(provenance(lease.slot.id, attempt));
       if (state.operation === 'count-tokens') {
+        onCall(state.lease, 1);
         state.count = await countTokens(state.lease, prepare(state.request));
-        ctx.set(provenance(state.count.slot, 1));
       } else {
         // The first interceptor that was pushed is the outermost.
         const call = state.interceptors.reduceRight<ModelCall>(
           (inner, wrap) => wrap(inner),
-          modelCall(state, prepare, attempts),
+          modelCall(state, prepare, attempts, onCall),
         );
         state.reply = await call(state.request);
         ctx.set({
@@ -72,15 +74,17 @@ export default definePlugin({
 
 type CallState = Pick<GatewayState, 'delivery' | 'lease' | 'signal' | 'usage' | 'onSettled'>;
 type Prepare = (request: MessagesRequest) => SlotCall;
+type OnCall = (lease: SlotLease, attempt: number) => void;
 
 /** The call that all interceptors wrap. Each one holds a place of its own until its events have ended. */
-function modelCall(state: CallState, prepare: Prepare, attempts: number): ModelCall {
+function modelCall(state: CallState, prepare: Prepare, attempts: number, onCall: OnCall): ModelCall {
   const takePlace = placeTaker(state);
   const meter = usageMeter(state.usage);
   return async (request) => {
     const call = prepare({ ...request, stream: true });
     let lease = await takePlace();
     for (let attempt = 1; ; attempt += 1) {
+      onCall(lease, attempt);
       try {
         return await ask(lease, call, attempt, { delivery: state.delivery, see: meter() });
       } catch (thrown) {

@@ -19,6 +19,8 @@ export interface CreateGatewayOptions {
   readonly logLevel?: string;
   /** Where relative paths of a config object start; default the working directory. */
   readonly baseDir?: string;
+  /** Unix milliseconds; default the clock of the machine. */
+  readonly now?: () => number;
 }
 
 /**
@@ -27,7 +29,7 @@ export interface CreateGatewayOptions {
  */
 export async function createGateway(
   config: string | object,
-  { masterKey = '', env = {}, log, logLevel = 'info', baseDir }: CreateGatewayOptions = {},
+  { masterKey = '', env = {}, log, logLevel = 'info', baseDir, now }: CreateGatewayOptions = {},
 ): Promise<Gateway> {
   const load = async () =>
     typeof config === 'string'
@@ -38,5 +40,10 @@ export async function createGateway(
           env,
           ...(baseDir !== undefined && { baseDir }),
         });
-  return Gateway.create(await load(), { log: log ?? createLogger(logLevel), masterKey, loadConfig: load });
+  return Gateway.create(await load(), {
+    log: log ?? createLogger(logLevel),
+    masterKey,
+    loadConfig: load,
+    ...(now && { now }),
+  });
 }
