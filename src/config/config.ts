@@ -25,7 +25,7 @@ export interface StageConfig {
   /** `with` as the file has it, with nothing of the environment in it. */
   readonly written: Readonly<Record<string, unknown>>;
   readonly when: When | undefined;
-  /** What is wrong with the entry has been told: it is no further looked at. */
+  /** What is wrong with the entry has been told: of it only `use` is looked at. */
   readonly isBroken?: boolean;
   /** `pipeline[3]`. */
   readonly path: string;

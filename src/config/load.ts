@@ -68,7 +68,9 @@ export function readConfig(input: ConfigInput): ConfigReading {
   const written = readWritten(text);
   const entries: readonly unknown[] = Array.isArray(raw.pipeline) ? raw.pipeline : [];
   const pipeline = entries.map((entry, at) =>
-    isSound(['pipeline', at]) ? toStage(entry as RawStage, at, source, written) : brokenStage(at, source),
+    isSound(['pipeline', at])
+      ? toStage(entry as RawStage, at, source, written)
+      : brokenStage(entry, at, source),
   );
   const all = [...source.problems, ...faults].map(toProblem);
   if (all.length > 0) return { config: undefined, pipeline, baseDir: dir, problems: all };
@@ -113,10 +115,11 @@ function toStage(raw: RawStage, index: number, source: Source, written: unknown)
   };
 }
 
-/** Its place in the order, so that what is wrong with the other stages can be told as well. */
-function brokenStage(index: number, source: Source): StageConfig {
-  const entry = { use: '', enabled: true, with: {} };
-  return { ...toStage(entry, index, source, { pipeline: [] }), isBroken: true };
+/** What it is and where it stands, so that what is wrong with the other stages can be told as well. */
+function brokenStage(entry: unknown, index: number, source: Source): StageConfig {
+  const { use } = Object(entry) as { use?: unknown }; // any object has properties, perhaps undefined
+  const bare = { use: typeof use === 'string' ? use : '', enabled: true, with: {} };
+  return { ...toStage(bare, index, source, { pipeline: [] }), isBroken: true };
 }
 
 function toWhen({ format, model, operation, caller }: NonNullable<RawStage['when']>): When {
