@@ -56,7 +56,7 @@ function wrongType(header: string): GatewayError {
   return new GatewayError('unsupported_media_type', `content-type: must be "${json}", not ${sent}.`);
 }
 
-/** Ends the wait when the caller leaves, of which the decoder of a compressed body hears nothing, or the gateway does. */
+/** Ends the wait when the caller leaves, of which the decoder of a compressed body hears nothing, or is sent away. */
 async function unlessLeft(signal: AbortSignal, reading: Promise<void>): Promise<void> {
   let leave: (() => void) | undefined;
   const left = new Promise<never>((_, reject) => {

@@ -1,10 +1,9 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createApp } from './app.js';
 import type { Config } from './config/config.js';
 import { createModels } from './config/models.js';
 import { createFormats } from './formats/index.js';
 import { Exchanges } from './http/exchanges.js';
+import { Listener } from './listener.js';
 import { Pipeline } from './pipeline/pipeline.js';
 import type { HostServices } from './pipeline/stage-host.js';
 import { GatewayError, type Keys, type Logger, type Models, type Store } from './plugin/index.js';
@@ -39,7 +38,7 @@ export class Gateway {
   readonly startedMs: number;
   readonly #loadConfig: () => Promise<Config>;
   #running: Running;
-  #server: Server | undefined;
+  #listener: Listener | undefined;
   #closing: Promise<void> | undefined;
   #reloading: Promise<unknown> = Promise.resolve();
 
@@ -99,21 +98,17 @@ export class Gateway {
 
   /** Serves on the configured address. Gives the base URL; rejects where the address cannot be had. */
   async listen(): Promise<string> {
-    const { host, port } = this.config.listen;
-    const handle = createApp(this).callback();
-    const server = createServer((request, response) => void handle(request, response));
-    // Long uploads and long answers are ours to bound, not Node's five-minute request timeout.
-    server.requestTimeout = 0;
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, host, resolve);
-    });
-    this.#server = server;
-    return urlOf(server.address() as AddressInfo); // a TCP server that listens has one
+    this.#listener = await Listener.open(createApp(this).callback(), this.config.listen);
+    return this.#listener.url;
   }
 
-  /** Swaps in the config as it stands now; what is under way finishes on the old one. Throws ConfigError. */
+  /**
+   * Swaps in the config as it stands now; what is under way finishes on the old one. Throws ConfigError, and
+   * `shutting_down` once the gateway closes.
+   */
   async reload(): Promise<void> {
+    if (this.isDraining)
+      throw new GatewayError('shutting_down', 'This gateway is shutting down; it takes no new config.');
     const next = this.#reloading.then(() => this.#reload());
     this.#reloading = next.catch(() => undefined);
     await next;
@@ -147,8 +142,8 @@ export class Gateway {
   }
 
   async #close(): Promise<void> {
-    await this.#drain();
-    await this.#stopListening();
+    await Promise.all([this.#drain(), this.#reloading]);
+    await this.#listener?.close();
     await this.pipeline.retire();
     await this.slots.close();
     await this.store.close();
@@ -159,27 +154,18 @@ export class Gateway {
     if (this.exchanges.count > 0)
       this.log.info({ requests: this.exchanges.count }, 'Waiting for requests to finish.');
     const deadline = setTimeout(() => {
-      this.exchanges.abortAll(
-        new GatewayError('shutting_down', 'The gateway was shut down before the answer was complete.'),
-      );
-      setTimeout(() => this.#server?.closeAllConnections(), lastWordsMs).unref();
+      this.exchanges.abortAll(cutShort());
+      this.#listener?.hangUpSoon();
     }, shutdownTimeoutMs);
     await this.exchanges.idle();
     clearTimeout(deadline);
   }
-
-  /** Nothing is under way; a connection on which no request has begun yet is not idle to Node, and would keep it open. */
-  async #stopListening(): Promise<void> {
-    const server = this.#server;
-    if (!server) return;
-    const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
-    server.closeAllConnections();
-    await closed;
-  }
 }
 
-/** How long a caller that does not read has to take in the error event that ends its stream. */
-const lastWordsMs = 1000;
+function cutShort(): GatewayError {
+  const message = 'The gateway was shut down before the answer was complete.';
+  return new GatewayError('shutting_down', message, { headers: { connection: 'close' } });
+}
 
 /** What a reload replaces. */
 interface Running {
@@ -213,8 +199,4 @@ function warnOfRestart(log: Logger, before: Config, after: Config): void {
     (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
   );
   if (changed.length > 0) log.warn({ changed }, 'These settings take effect at the next start.');
-}
-
-function urlOf({ address, family, port }: AddressInfo): string {
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { TempFolders, type Files } from './temp-folders.js';
 
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
 
@@ -100,7 +100,7 @@ export class GatewayProcess {
 /** The processes and folders of one test; `end` kills and removes them. */
 export class ProcessWorkshop {
   readonly #processes: GatewayProcess[] = [];
-  readonly #folders: string[] = [];
+  readonly #folders = new TempFolders();
 
   /** Starts a gateway in a folder of its own, unless `cwd` names one. */
   async start(options: ProcessOptions = {}): Promise<GatewayProcess> {
@@ -115,19 +115,13 @@ export class ProcessWorkshop {
   }
 
   /** A new folder with these files in it. */
-  async folder(files: Readonly<Record<string, string>> = {}): Promise<string> {
-    const folder = await mkdtemp(path.join(tmpdir(), 'gw2api-test-'));
-    this.#folders.push(folder);
-    for (const [name, text] of Object.entries(files)) {
-      await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
-      await writeFile(path.join(folder, name), text);
-    }
-    return folder;
+  folder(files: Files = {}): Promise<string> {
+    return this.#folders.make(files);
   }
 
   async end(): Promise<void> {
     for (const running of this.#processes) running.signal('SIGKILL');
     await Promise.all(this.#processes.splice(0).map(({ ended }) => ended));
-    for (const folder of this.#folders.splice(0)) await rm(folder, { recursive: true, force: true });
+    await this.#folders.remove();
   }
 }

@@ -58,19 +58,25 @@ export function slotAt(url: string, settings: object = {}): object {
   };
 }
 
-/** Starts a gateway on a free port; `config` overrides the defaults key by key, or is the path of a config file. */
+/** A whole config: the default pipeline on a free port, and what `config` says. */
+export function configOf(config: Readonly<Record<string, unknown>>): object {
+  return { listen: { host: '127.0.0.1', port: 0 }, pipeline: stages(), ...config };
+}
+
+/** Starts a gateway on a free port; `config` overrides the defaults key by key, or is the path of a whole config. */
 export async function startGateway(
   config: Readonly<Record<string, unknown>> | string,
   env: Readonly<Record<string, string>> = {},
   now: () => number = Date.now,
 ): Promise<GatewayUnderTest> {
   const logged: Record<string, unknown>[] = [];
-  const gateway = await createGateway(
-    typeof config === 'string'
-      ? config
-      : { listen: { host: '127.0.0.1', port: 0 }, pipeline: stages(), ...config },
-    { masterKey, env, log: recorder(logged), baseDir: tmpdir(), now },
-  );
+  const gateway = await createGateway(typeof config === 'string' ? config : configOf(config), {
+    masterKey,
+    env,
+    log: recorder(logged),
+    baseDir: tmpdir(),
+    now,
+  });
   const url = await gateway.listen();
   const withKey = (headers: Readonly<Record<string, string>>) =>
     'x-api-key' in headers || 'authorization' in headers ? headers : { 'x-api-key': masterKey, ...headers };

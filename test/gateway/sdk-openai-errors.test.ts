@@ -74,12 +74,13 @@ describe('the errors of the OpenAI SDK', () => {
 
       for (const [status, [kind, type]] of Object.entries(statuses)) {
         it(`are ${kind.name} where the upstream answers ${status}`, async () => {
-          const text = `[[sim:${status} message="In its own words." retry-after=17]]`;
+          const text = `[[sim:${status} message="In its own words." retry-after=17 retry-after-ms=16500]]`;
           for (const ask of [whole, readWhole]) {
             const error = await failureOf(ask(client, text), kind);
             expect(error).to.include({ status: Number(status), type, code: type });
             expect(error.message).to.equal(`${status} In its own words.`);
             expect(error.headers?.get('retry-after')).to.equal('17');
+            expect(error.headers?.get('retry-after-ms')).to.equal('16500');
           }
         });
       }
