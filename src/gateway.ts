@@ -3,7 +3,8 @@ import type { Config } from './config/config.js';
 import { createModels } from './config/models.js';
 import { createFormats } from './formats/index.js';
 import { Exchanges } from './http/exchanges.js';
-import { Listener } from './listener.js';
+import { Listener } from './http/listener.js';
+
 import { Pipeline } from './pipeline/pipeline.js';
 import type { HostServices } from './pipeline/stage-host.js';
 import { GatewayError, type Keys, type Logger, type Models, type Store } from './plugin/index.js';

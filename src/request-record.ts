@@ -10,7 +10,7 @@ export function recordOf({ ctx, startedMs }: Exchange, outcome: Outcome, nowMs: 
     path: ctx.path,
     operation: state.operation,
     format: state.format,
-    status: statusOf(ctx, outcome),
+    status: ctx.headerSent ? ctx.res.statusCode : callerHasLeft,
     outcome,
     ms: nowMs - startedMs,
     key: state.caller?.keyId,
@@ -24,10 +24,8 @@ export function recordOf({ ctx, startedMs }: Exchange, outcome: Outcome, nowMs: 
   };
 }
 
-/** 499, as reverse proxies log it, where the caller left before there was an answer. */
-function statusOf({ res }: CoreContext, outcome: Outcome): number {
-  return outcome === 'abandoned' && !res.headersSent ? 499 : res.statusCode;
-}
+/** What proxies log where the caller left before there was an answer; until then Koa's own status is 404. */
+const callerHasLeft = 499;
 
 function answerHeader(ctx: CoreContext, header: string): string | undefined {
   const value = ctx.res.getHeader(header);

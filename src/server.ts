@@ -8,6 +8,7 @@ import { keepMasterKey, masterKeyOf, welcome } from './first-start.js';
 import { Gateway } from './gateway.js';
 import { loadGatewayConfigFile } from './load-gateway-config.js';
 import { describePipeline } from './pipeline/describe.js';
+import type { Logger } from './plugin/index.js';
 import { createLogger, logLevels } from './telemetry/logs.js';
 import { name, version } from './version.js';
 
@@ -76,6 +77,7 @@ async function serve(file: string): Promise<undefined> {
   const { masterKey, isNew } = masterKeyOf(env);
   const gateway = await Gateway.create(config, { log, masterKey, loadConfig });
   onSignals(gateway);
+  onLostErrors(log);
   const url = await gateway.listen().catch((error: unknown) => {
     throw new UsageError(listenProblem(error, config.listen));
   });
@@ -104,6 +106,13 @@ function onSignals(gateway: Gateway): void {
       const problem = error instanceof ConfigError ? { problems: error.message.split('\n') } : { err: error };
       gateway.log.error(problem, 'The config was not taken; the old one keeps running.');
     });
+  });
+}
+
+/** A plugin that forgets to await fails one request at most, and not the process with all others in it. */
+function onLostErrors(log: Logger): void {
+  process.on('unhandledRejection', (error) => {
+    log.error({ err: error }, 'Nobody has caught this error; a stage may lack an await.');
   });
 }
 

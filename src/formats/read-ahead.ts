@@ -1,43 +1,44 @@
 import type { ModelEventBatch, ModelEvents } from '../plugin/index.js';
 
-type Result = IteratorResult<ModelEventBatch>;
-
-/**
- * The same events, read from now on and kept until somebody wants them; from then on as they are asked for. What waits
- * for others that way ends its upstream call and gives its place back.
- */
-export function readAhead(events: ModelEvents): ModelEvents {
-  const iterator = new ReadAhead(events[Symbol.asyncIterator]());
-  return { [Symbol.asyncIterator]: () => iterator };
-}
-
-class ReadAhead implements AsyncIterator<ModelEventBatch> {
+/** Events that are read at once, though nobody has asked for them yet, until `stop`: from then on at the reader's pace. */
+export class ReadAhead implements ModelEvents, AsyncIterator<ModelEventBatch> {
   readonly #source: AsyncIterator<ModelEventBatch>;
-  readonly #read: Promise<Result>[] = [];
-  #isWanted = false;
+  #results: Promise<IteratorResult<ModelEventBatch>>[] = [];
+  #isStopped = false;
 
-  constructor(source: AsyncIterator<ModelEventBatch>) {
-    this.#source = source;
-    void this.#readOn();
+  constructor(events: ModelEvents) {
+    this.#source = events[Symbol.asyncIterator]();
+    void this.#read();
   }
 
-  next(): Promise<Result> {
-    this.#isWanted = true;
-    return this.#read.shift() ?? this.#source.next();
+  stop(): void {
+    this.#isStopped = true;
   }
 
-  async return(): Promise<Result> {
-    this.#isWanted = true;
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<ModelEventBatch>> {
+    return this.#results.shift() ?? this.#source.next();
+  }
+
+  async return(): Promise<IteratorResult<ModelEventBatch>> {
+    this.stop();
+    this.#results = [];
     await this.#source.return?.();
     return { done: true, value: undefined };
   }
 
-  async #readOn(): Promise<void> {
-    while (!this.#isWanted) {
-      const next = this.#source.next();
-      this.#read.push(next);
-      const [result] = await Promise.allSettled([next]);
-      if (result.status === 'rejected' || result.value.done) return;
+  /** A failure is kept for the reader. */
+  async #read(): Promise<void> {
+    for (let isOver = false; !isOver && !this.#isStopped;) {
+      const result = this.#source.next();
+      this.#results.push(result);
+      isOver = await result.then(
+        ({ done }) => done === true,
+        () => true,
+      );
     }
   }
 }

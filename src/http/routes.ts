@@ -56,13 +56,8 @@ export function keyed(
     // A stage's own context type is narrower; koa-compose calls them all with this one context.
     const run = pipeline.middlewareFor(operation) as unknown as CoreMiddleware;
     await run(ctx, async () => answer(ctx));
-    if (isUnanswered(ctx)) throw withoutAnswer();
+    requireAnswer(ctx);
   };
-}
-
-/** Koa itself would answer with a line of text; a stage may also have taken the socket over. */
-function isUnanswered(ctx: CoreContext): boolean {
-  return ctx.body === undefined && ctx.status === 404 && ctx.respond !== false && !ctx.headerSent;
 }
 
 function shuttingDown(ctx: CoreContext): GatewayError {
@@ -72,12 +67,15 @@ function shuttingDown(ctx: CoreContext): GatewayError {
   });
 }
 
-function requireResponse(ctx: CoreContext): void {
-  if (!ctx.state.response) throw withoutAnswer();
+/** A stage that neither calls `next` nor answers has forgotten something: Koa would say 404 for it, in plain text. */
+function requireAnswer(ctx: CoreContext): void {
+  const isUntouched = ctx.status === 404 && ctx.body === undefined && !ctx.headerSent;
+  if (isUntouched && ctx.respond !== false)
+    throw new GatewayError('internal', 'A stage has ended the request without an answer.');
 }
 
-function withoutAnswer(): GatewayError {
-  return new GatewayError('internal', 'The pipeline ended without an answer.');
+function requireResponse(ctx: CoreContext): void {
+  if (!ctx.state.response) throw new GatewayError('internal', 'The pipeline ended without an answer.');
 }
 
 const answerModels = (serving: Serving) => (ctx: CoreContext) => {
@@ -92,7 +90,7 @@ const answerUsage = (serving: Serving) => (ctx: CoreContext) => {
   ctx.body = usageOf(serving.slots, ctx.headers, ctx.state);
 };
 
-/** Koa's own `ctx.URL` has none where the `host` header is no host. */
+/** Not by way of `ctx.URL`, which needs a host header that makes a URL; health checks have none. */
 function queryOf(ctx: CoreContext): URLSearchParams {
   return new URLSearchParams(ctx.querystring);
 }

@@ -36,6 +36,8 @@ export interface ModelReply {
   /** How many upstream calls it took. */
   readonly attempts: number;
   readonly events: ModelEvents;
+  /** Where an interceptor joins the answers of several calls: how many a choice has come from so far. Absent: one. */
+  readonly calls?: (choice: number) => number;
 }
 
 export type ModelCall = (request: MessagesRequest) => Promise<ModelReply>;

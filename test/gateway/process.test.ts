@@ -479,3 +479,19 @@ async function isServing(url: string): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
+
+describe('a gateway whose plugin loses an error', () => {
+  it('says so and goes on', async () => {
+    const config = yaml().replace('pipeline:', 'pipeline:\n  - use: ./loses.mjs');
+    const text = `export default () => (ctx, next) => { Promise.reject(new Error('lost')); return next(); };`;
+    const cwd = await workshop.folder({ 'gateway.yaml': config, 'loses.mjs': text });
+    const gateway = await workshop.start({ cwd, env, args: ['--config', 'gateway.yaml'] });
+    const url = await gateway.url();
+    const answers = [await post(url, ask('one')), await post(url, ask('two'))];
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
+    const line = await gateway.log('Nobody has caught this error; a stage may lack an await.');
+    expect(line).to.have.nested.property('err.message', 'lost');
+    gateway.signal('SIGTERM');
+    expect(await gateway.ended).to.include({ code: 0, signal: null });
+  });
+});

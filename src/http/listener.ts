@@ -16,7 +16,12 @@ export class Listener {
 
   /** Rejects where the address cannot be had. */
   static async open(handle: Handle, { host, port }: { host: string; port: number }): Promise<Listener> {
-    const server = createServer((request, response) => void handle(request, response));
+    const server = createServer((request, response) => {
+      // A pipelined request waits for its turn to answer: until then its response is not told that the connection has
+      // closed, and what it holds would be held for ever.
+      if (response.socket) void handle(request, response);
+      else response.once('socket', () => void handle(request, response));
+    });
     // Long uploads and long answers are ours to bound, not Node's five-minute request timeout.
     server.requestTimeout = 0;
     await new Promise<void>((resolve, reject) => {
