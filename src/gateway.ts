@@ -15,6 +15,7 @@ import { openStore } from './store/index.js';
 import { createKeys } from './store/keys.js';
 import { PrometheusMetrics } from './telemetry/metrics.js';
 import { RequestLog } from './telemetry/request-log.js';
+import { measureSlots } from './telemetry/slot-metrics.js';
 import { upstreamAdapters } from './upstream/index.js';
 
 export interface GatewayOptions {
@@ -72,6 +73,7 @@ export class Gateway {
     this.#loadConfig = options.loadConfig;
     this.#running = running;
     const requestLog = new RequestLog(parts.metrics);
+    measureSlots(parts.metrics, parts.slots);
     this.exchanges = new Exchanges({
       log: parts.log,
       now: parts.now,
