@@ -24,7 +24,7 @@ export { headerChoice } from './header-choice.js';
 export { answerHeaders, defaultAnthropicVersion, forwardedHeaders } from './headers.js';
 export type * from './host.js';
 export type * from './messages.js';
-export { parseJson } from './parse-json.js';
+export { isTooDeep, parseJson } from './parse-json.js';
 export type * from './slot.js';
 export type * from './slots.js';
 export { sseBody } from './sse-body.js';

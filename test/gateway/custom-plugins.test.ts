@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ask, eventsIn, slotAt, stages, startGateway, startPair, type GatewayUnderTest } from './harness.js';
 import { startHeldUpstream } from './held-upstream.js';
-import { callsTo, errorIn, inFlight, issueKey, lastCall } from './kit.js';
+import { callsTo, errorIn, inFlight, lastCall } from './kit.js';
 import { TempFolders, type Files } from './temp-folders.js';
 
 describe('a plugin of a team', () => {
@@ -58,40 +58,6 @@ describe('a plugin of a team', () => {
       (thrown: unknown) => String(thrown),
     );
     expect(error).to.match(/with\.patern: [^\n]*did you mean "pattern"\?/);
-  });
-
-  const header = `export default {
-    name: 'header',
-    setup: () => async (ctx, next) => { await next(); ctx.set('x-passed', 'yes'); },
-  };`;
-
-  for (const [what, when, expected] of [
-    ['format', { format: ['chat'] }, { '/v1/messages': null, '/v1/chat/completions': 'yes' }],
-    ['model', { model: 'haiku-*' }, { '/v1/messages': null, '/v1/chat/completions': 'yes' }],
-    ['caller', { caller: 'ci' }, { '/v1/messages': 'yes', '/v1/chat/completions': null }],
-  ] as const)
-    it(`is passed only when it says so: ${what}`, async () => {
-      const pair = await start({ 'header.mjs': header }, (folder) =>
-        before('slot-pick', { use: `${folder}/header.mjs`, when }),
-      );
-      const key = await issueKey(pair, 'ci');
-      const messages = await pair.post('/v1/messages', ask('Hello!'), { 'x-api-key': key });
-      const chat = await pair.post('/v1/chat/completions', {
-        model: 'haiku',
-        messages: [{ role: 'user', content: 'Hello!' }],
-      });
-      expect([messages.status, chat.status]).to.deep.equal([200, 200]);
-      expect({
-        '/v1/messages': messages.headers.get('x-passed'),
-        '/v1/chat/completions': chat.headers.get('x-passed'),
-      }).to.deep.equal(expected);
-    });
-
-  it('that is switched off is not even loaded', async () => {
-    const pair = await start({ 'broken.mjs': 'this is no JavaScript' }, (folder) =>
-      before('slot-pick', { use: `${folder}/broken.mjs`, enabled: false, with: { secret: '${NOT_SET}' } }),
-    );
-    expect(await pair.post('/v1/messages', ask('Hello!'))).to.have.property('status', 200);
   });
 
   it('may change events of one type, and the others pass as they came', async () => {
@@ -263,30 +229,5 @@ describe('a plugin of a team', () => {
       message: 'Your team has used up its budget.',
     });
     expect(callsTo(pair.simulator)).to.deep.equal([]);
-  });
-
-  it('may replace a built-in: the gateway knows none by name', async () => {
-    const mine = `
-      import { definePlugin } from 'gw2api/plugin';
-      export default definePlugin({
-        name: 'my-encode', requires: ['reply'], provides: ['response'], seals: ['reply'],
-        setup: () => async (ctx, next) => {
-          let text = '';
-          for await (const batch of ctx.state.reply.events)
-            for (const { type, json } of batch) if (type === 'content_block_delta') text += json.delta.text ?? '';
-          ctx.body = { mine: text };
-          ctx.state.response = true;
-          await next();
-        },
-      });`;
-    const pair = await start({ 'mine.mjs': mine }, (folder) => [
-      ...stages({ without: ['format-encode', 'usage-mask'] }),
-      { use: `${folder}/mine.mjs` },
-      { use: 'format-encode', when: { operation: 'count-tokens' } },
-    ]);
-    const response = await pair.post('/v1/messages', ask('[[sim:say text="Hello from mine."]]'));
-    expect(await response.json()).to.deep.equal({ mine: 'Hello from mine.' });
-    const count = await pair.post('/v1/messages/count_tokens', ask('Hello!', { max_tokens: undefined }));
-    expect(await count.json()).to.have.keys('input_tokens');
   });
 });
