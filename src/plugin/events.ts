@@ -95,20 +95,30 @@ export type EventMap = Partial<
   DispatchTable<MessagesStreamEvent, number, MessagesStreamEvent | readonly MessagesStreamEvent[]>
 >;
 
-/** Changes the named event types and lets the rest through unparsed; batches stay batches. */
+/**
+ * Changes the named event types and lets the rest through unparsed; batches stay batches. What stood before an event that
+ * cannot be mapped goes on before the error is thrown.
+ */
 export async function* mapEvents(events: ModelEvents, map: EventMap): AsyncGenerator<ModelEventBatch> {
   for await (const batch of events) {
-    const mapped = batch.some((event) => Object.hasOwn(map, event.type)) ? mapBatch(batch, map) : batch;
+    if (batch.some((event) => Object.hasOwn(map, event.type))) yield* mapBatch(batch, map);
+    else yield batch;
+  }
+}
+
+function* mapBatch(batch: ModelEventBatch, map: EventMap): Generator<ModelEventBatch> {
+  const mapped: ModelEvent[] = [];
+  try {
+    for (const event of batch) mapped.push(...mapEvent(event, map));
+  } finally {
     if (mapped.length > 0) yield mapped;
   }
 }
 
-function mapBatch(batch: ModelEventBatch, map: EventMap): ModelEventBatch {
-  return batch.flatMap((event) => {
-    if (!Object.hasOwn(map, event.type)) return event;
-    const result = dispatch(map, event.json, event.choice) ?? event.json;
-    return [result].flat().map((json) => (json === event.json ? event : ModelEvent.of(json, event.choice)));
-  });
+function mapEvent(event: ModelEvent, map: EventMap): readonly ModelEvent[] {
+  if (!Object.hasOwn(map, event.type)) return [event];
+  const result = dispatch(map, event.json, event.choice) ?? event.json;
+  return [result].flat().map((json) => (json === event.json ? event : ModelEvent.of(json, event.choice)));
 }
 
 /** Calls `see` for each event of the named types as it passes; nothing is changed. */

@@ -31,9 +31,13 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new GatewayError('invalid_json', `The body is not valid JSON: ${describeBreak(text)}.`, { cause });
+    const where = text.length > mostSearched ? '' : `: ${describeBreak(text)}`;
+    throw new GatewayError('invalid_json', `The body is not valid JSON${where}.`, { cause });
   }
 }
+
+/** In a longer text the search for the place would keep all other requests waiting. */
+const mostSearched = 4 * 1024 * 1024;
 
 function describeBreak(text: string): string {
   const at = breakOf(text);

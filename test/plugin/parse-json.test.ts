@@ -59,6 +59,13 @@ describe('parseJson', () => {
     const text = `["${'a\\n'.repeat(1_000_000)}", ${'['.repeat(5000)}`;
     expect(() => parseJson(text)).to.throw('it ends too early');
   });
+
+  it('searches no text that is so long that others would have to wait', () => {
+    for (const text of [`["${'\\n'.repeat(12_000_000)}" x`, `[${'1,'.repeat(12_000_000)}x`]) {
+      const message = 'The body is not valid JSON.';
+      expect(attempt(() => parseJson(text))).to.include({ code: 'invalid_json', status: 400, message });
+    }
+  });
 });
 
 function attempt(run: () => unknown): unknown {
