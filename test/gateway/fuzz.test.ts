@@ -125,7 +125,7 @@ describe('a body that nobody would send', () => {
             else if (isStream) await checkStream(format, text);
           },
         ),
-        { seed, numRuns: 300 * scale },
+        { seed, numRuns: 200 * scale },
       );
     });
 
@@ -165,7 +165,7 @@ describe('a stream that no service should send', () => {
           else if (isStream) await checkStream(format, text);
           else expect(JSON.parse(text)).to.be.an('object');
         }),
-        { seed, numRuns: 200 * scale },
+        { seed, numRuns: 150 * scale },
       );
     });
 
