@@ -97,7 +97,7 @@ describe('README.md', () => {
     });
 
     it('a plugin', async () => {
-      const [, code] = /```js\n(\/\/ my-plugins\/polite\.js[^]*?)```/.exec(readme)!;
+      const [, code] = /```js\n(\/\/ config\/my-plugins\/polite\.js[^]*?)```/.exec(readme)!;
       const folder = await folders.make({ 'polite.mjs': code! });
       const [first, second, third, ...rest] = stages();
       pair = await startPair({ pipeline: [first, second, third, { use: `${folder}/polite.mjs` }, ...rest] });
