@@ -51,6 +51,21 @@ describe('README.md', () => {
     expect(drawn).to.deep.equal([...names.slice(0, at), ...names.slice(at).toReversed()]);
   });
 
+  it('names paths that the gateway has, with the methods that they take', async () => {
+    const pair = await startPair();
+    const rows = tableUnder(readme, 'What it serves').map(([cell]) => cell!);
+    for (const row of rows) {
+      const methods = row.match(/[A-Z]{3,}/g)!;
+      for (const route of row.match(/\/[\w/:]*/g)!)
+        for (const at of new Set([route, route.replace(/^\/v1/, '')])) {
+          const { headers } = await fetch(pair.url + at, { method: 'OPTIONS' });
+          expect(headers.get('allow')?.split(', '), at).to.include.members(methods);
+        }
+    }
+    await pair.close();
+    expect(rows).not.to.deep.equal([]);
+  });
+
   it('is short enough to be read', () => {
     expect(readme.split('\n').length).to.be.below(200);
   });
@@ -97,7 +112,7 @@ describe('README.md', () => {
     });
 
     it('a plugin', async () => {
-      const [, code] = /```js\n(\/\/ config\/my-plugins\/polite\.js[^]*?)```/.exec(readme)!;
+      const [, code] = /```js\n(\/\/ \S*polite\.js[^]*?)```/.exec(readme)!;
       const folder = await folders.make({ 'polite.mjs': code! });
       const [first, second, third, ...rest] = stages();
       pair = await startPair({ pipeline: [first, second, third, { use: `${folder}/polite.mjs` }, ...rest] });
