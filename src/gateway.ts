@@ -48,7 +48,7 @@ export class Gateway {
     const now = options.now ?? Date.now;
     const store = await openStore(config, { now });
     const models = createModels(config.models);
-    const metrics = new PrometheusMetrics();
+    const metrics = new PrometheusMetrics(options.log);
     const adapters = upstreamAdapters();
     const { log, masterKey } = options;
     const slots = await SlotPool.open({ slots: config.slots, models, adapters, store, log, now });

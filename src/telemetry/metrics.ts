@@ -1,5 +1,5 @@
 import type * as Prom from 'prom-client';
-import type { Counter, Histogram, Metrics } from '../plugin/index.js';
+import type { Counter, Histogram, Logger, Metrics } from '../plugin/index.js';
 
 /** A gauge that is read when it is scraped. */
 export interface Reading {
@@ -12,6 +12,7 @@ export interface Reading {
  * until somebody scrapes, or there are many.
  */
 export class PrometheusMetrics implements Metrics {
+  readonly #log: Logger;
   #prom: LoadedProm | undefined;
   readonly #waiting: ((prom: LoadedProm) => void)[] = [];
   readonly #counters = new Map<string, Prom.Counter>();
@@ -22,6 +23,11 @@ export class PrometheusMetrics implements Metrics {
     labels: readonly string[];
     read: () => readonly Reading[];
   }[] = [];
+
+  /** `log`: is told of counts that cannot be taken. */
+  constructor(log: Logger) {
+    this.#log = log;
+  }
 
   counter(name: string, help: string, labels: readonly string[]): Counter {
     return {
@@ -62,7 +68,7 @@ export class PrometheusMetrics implements Metrics {
   }
 
   #later(record: (prom: LoadedProm) => void): void {
-    if (this.#prom) record(this.#prom);
+    if (this.#prom) this.#record(record, this.#prom);
     else if (this.#waiting.push(record) === mostWaiting) void this.#load();
   }
 
@@ -74,8 +80,17 @@ export class PrometheusMetrics implements Metrics {
     this.#prom = { client, registry };
     client.collectDefaultMetrics({ register: registry });
     for (const gauge of this.#gauges) registerGauge(client, registry, gauge);
-    for (const record of this.#waiting.splice(0)) record(this.#prom);
+    for (const record of this.#waiting.splice(0)) this.#record(record, this.#prom);
     return this.#prom;
+  }
+
+  /** A label that a metric lacks, an amount that is none: no reason to fail on a request, and it may be over by now. */
+  #record(record: (prom: LoadedProm) => void, prom: LoadedProm): void {
+    try {
+      record(prom);
+    } catch (error) {
+      this.#log.warn({ err: error }, 'A count could not be taken.');
+    }
   }
 }
 

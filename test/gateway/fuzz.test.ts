@@ -146,6 +146,7 @@ describe('a stream that no service should send', () => {
       slots: [slotAt(replay.url)],
       pipeline: stages({ with: { 'upstream-call': { attempts: 1 } } }),
     });
+    await gateway.get('/metrics'); // from the first scrape on, counts are taken at once
   });
   after(() => gateway?.close());
   after(() => replay?.close());
