@@ -28,7 +28,7 @@ export class Exchange {
 
   /** Calls `listener` once the response has closed; at once where that has happened. */
   onSettled(listener: (outcome: Outcome) => void): void {
-    if (this.#outcome) listener(this.#outcome);
+    if (this.#outcome) this.#call(listener, this.#outcome);
     else this.#listeners.push(listener);
   }
 

@@ -12,7 +12,7 @@ export function faultIn(event: Readonly<Record<string, unknown>>): string | unde
 }
 
 const text: Check = (value) => (typeof value === 'string' ? undefined : '');
-const number: Check = (value) => (typeof value === 'number' ? undefined : '');
+const number: Check = (value) => (Number.isFinite(value) ? undefined : '');
 const textIfAny = optional(text);
 const count = optional(number);
 

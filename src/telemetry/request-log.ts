@@ -65,12 +65,12 @@ function hasTokens(usage: Usage): boolean {
   return Object.keys(usage).length > 0;
 }
 
-/** The four counts that cost money. */
+/** The four counts that cost money; an upstream that does not know one may say -1. */
 function tokensOf(usage: Usage): Readonly<Record<string, number>> {
   return {
-    input: usage.input_tokens ?? 0,
-    cache_read: usage.cache_read_input_tokens ?? 0,
-    cache_write: usage.cache_creation_input_tokens ?? 0,
-    output: usage.output_tokens ?? 0,
+    input: Math.max(0, usage.input_tokens ?? 0),
+    cache_read: Math.max(0, usage.cache_read_input_tokens ?? 0),
+    cache_write: Math.max(0, usage.cache_creation_input_tokens ?? 0),
+    output: Math.max(0, usage.output_tokens ?? 0),
   };
 }

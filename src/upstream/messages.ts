@@ -1,4 +1,4 @@
-import { estimateTokens } from '../plugin/index.js';
+import { estimateTokens, ModelEvent } from '../plugin/index.js';
 import type {
   DiagnosisStep,
   MessagesResponse,
@@ -174,9 +174,10 @@ function tokensIn(text: string): number | undefined {
   return typeof tokens === 'number' && tokens > 0 ? tokens : undefined;
 }
 
+/** A text that says it is a message is checked as the event that begins one. */
 function messageIn(text: string): MessagesResponse | undefined {
-  const fields = fieldsIn(text);
-  const isMessage = fields['type'] === 'message' && Array.isArray(fields['content']);
-  // It says that it is one; what is in it is the upstream's word.
-  return isMessage ? (fields as unknown as MessagesResponse) : undefined;
+  const { type, content } = fieldsIn(text);
+  if (type !== 'message' || !Array.isArray(content)) return undefined;
+  const { json } = new ModelEvent('message_start', `{"message":${text}}`);
+  return json.type === 'message_start' ? json.message : undefined;
 }

@@ -51,6 +51,11 @@ describe('the value of an event', () => {
     expect(() => parse('ping', { type: 'message_stop' })).to.throw('whose "type" is not');
   });
 
+  it('is refused with a count that is more than any number', () => {
+    const data = '{"type":"message_delta","delta":{},"usage":{"output_tokens":1e999}}';
+    expect(() => new ModelEvent('message_delta', data).json).to.throw('"usage.output_tokens"');
+  });
+
   it('is refused where it is no object, or nested too deeply to be written again', () => {
     for (const data of ['', 'oops', 'null', '7', '"x"'])
       expect(() => new ModelEvent('ping', data).json).to.throw('that is not a JSON object');
