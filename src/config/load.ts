@@ -3,11 +3,11 @@ import path from 'node:path';
 import { readCatalog } from './catalog.js';
 import { checkSource, type Checked } from './checked.js';
 import { ConfigError, type Config, type Problem, type StageConfig, type When } from './config.js';
-import { readSource, readWritten, toProblem, writePath, type Path, type Source } from './document.js';
+import { locate, readSource, readWritten, toProblem, writePath, type Path, type Source } from './document.js';
 import { toListen } from './listen.js';
 import { ruleProblems } from './rules.js';
 import { ConfigSchema, type RawConfig, type RawStage } from './schema.js';
-import { toSlot } from './slots.js';
+import { toSlot, variableFaults } from './slots.js';
 import type { Environment } from './substitute.js';
 
 export interface ConfigInput {
@@ -64,8 +64,13 @@ export function readConfig(input: ConfigInput): ConfigReading {
   const catalog = isSound(['models'])
     ? readCatalog(source, raw.models, dir, env)
     : { models: [], problems: [] };
-  const faults = [...checked.problems, ...ruleProblems(raw, source, env, checked), ...catalog.problems];
   const written = readWritten(text);
+  const faults = [
+    ...checked.problems,
+    ...ruleProblems(raw, source, env, checked),
+    ...locate(variableFaults(written), source),
+    ...catalog.problems,
+  ];
   const entries: readonly unknown[] = Array.isArray(raw.pipeline) ? raw.pipeline : [];
   const pipeline = entries.map((entry, at) =>
     isSound(['pipeline', at])

@@ -40,6 +40,20 @@ export function slotFaults(slot: RawSlot, index: number, isSound: Checked['isSou
     .map(({ path, message }) => ({ path: ['slots', index, ...path], message }));
 }
 
+/** A credential that was meant to come from the environment, in a config as it is `written`: nobody's key is `$NAME`. */
+export function variableFaults(written: unknown): readonly Fault[] {
+  const { slots } = Object(written) as { slots?: unknown }; // any object has properties, perhaps undefined
+  return [slots].flat().flatMap((slot: unknown, index) => {
+    const { account } = Object(slot) as { account?: unknown }; // as above
+    return Object.entries(Object(account) as object)
+      .filter(([, text]: [string, unknown]) => typeof text === 'string' && /^\$[A-Za-z_]\w*$/.test(text))
+      .map(([key, text]: [string, string]) => ({
+        path: ['slots', index, 'account', key],
+        message: `looks like a variable; write \${${text.slice(1)}}`,
+      }));
+  });
+}
+
 /** One id for two slots would make them one in logs, bindings and `/admin/slots`. */
 export function duplicateSlots(ids: readonly unknown[], source: Source): readonly Fault[] {
   return ids.flatMap((id, index) => {

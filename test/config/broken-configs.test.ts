@@ -208,6 +208,24 @@ const broken: readonly Broken[] = [
     ],
   },
   {
+    wrong: 'variables that are none',
+    text: [
+      'pipeline: [{ use: auth, with: { text: "$${fine} $fine ${}" } }]',
+      'slots:',
+      `  - { id: a, ${messagesSlot}, account: { kind: api-key, key: "$TEAM_A_KEY" } }`,
+      `  - { id: b, ${messagesSlot}, account: { kind: api-key, key: "${'${team a}'}" } }`,
+      `  - { id: c, ${messagesSlot}, account: { kind: api-key, key: "${'${VALUE}'}" } }`,
+      '  - { id: "d${", upstream: simulator }',
+    ].join('\n'),
+    env: { VALUE: '$OF_THE_ENVIRONMENT ${}' },
+    says: [
+      'gateway.yaml:1:33 pipeline[0].with.text: looks like a variable; write ${NAME} or ${NAME:-default}, or $${ for a plain ${',
+      'gateway.yaml:3:95 slots[0].account.key: looks like a variable; write ${TEAM_A_KEY}',
+      'gateway.yaml:4:95 slots[1].account.key: looks like a variable; write ${NAME} or ${NAME:-default}, or $${ for a plain ${',
+      'gateway.yaml:6:7 slots[3].id: looks like a variable; write ${NAME} or ${NAME:-default}, or $${ for a plain ${',
+    ],
+  },
+  {
     wrong: 'state that this version cannot keep',
     text: 'pipeline: [{ use: auth }]\nstore: sqlite:./data/gateway.db\nlive: redis://cache\n',
     says: [
