@@ -93,8 +93,8 @@ function operationsOf(gateway: Gateway): Operations {
     diagnose: (id, signal) => slots.diagnose(id, signal),
     reload: () =>
       gateway.reload().then(
-        () => [],
-        (error: unknown) => problemsOf(error),
+        (needsRestart) => ({ problems: [], needsRestart }),
+        (error: unknown) => ({ problems: problemsOf(error), needsRestart: [] }),
       ),
     describePipeline: () => gateway.pipeline.stages,
     get writtenConfig() {
