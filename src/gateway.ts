@@ -1,10 +1,10 @@
 import { createApp } from './app.js';
-import type { Config } from './config/config.js';
+import { formatProblem, type Config } from './config/config.js';
 import { createModels } from './config/models.js';
+import { warningsOf } from './config/warnings.js';
 import { createFormats } from './formats/index.js';
 import { Exchanges } from './http/exchanges.js';
 import { Listener } from './http/listener.js';
-
 import { Pipeline } from './pipeline/pipeline.js';
 import type { HostServices } from './pipeline/stage-host.js';
 import { GatewayError, type Keys, type Logger, type Models, type Store } from './plugin/index.js';
@@ -181,6 +181,7 @@ type Parts = Pick<Gateway, 'log' | 'store' | 'metrics' | 'slots' | 'now' | 'keys
 
 async function run(config: Config, { log, store, metrics, slots, now, keys }: Parts): Promise<Running> {
   const models = createModels(config.models);
+  for (const warning of warningsOf(config)) log.warn({ path: warning.path }, formatProblem(warning));
   const userAgent = config.officialClient.userAgent ? new RegExp(config.officialClient.userAgent) : undefined;
   const services: HostServices = {
     log,

@@ -231,6 +231,18 @@ describe('the config of a start', () => {
     expect(problems).to.have.length(expected.length);
   });
 
+  it('warns of models that are not in the catalog, and goes on', async () => {
+    const slots = '[{ id: a, upstream: simulator, models: [sonet-5] }]';
+    const cwd = await workshop.folder({ 'config/gateway.yaml': yaml(slots) });
+    const told = 'slots[0].models[0]: "sonet-5" is not in the catalog; did you mean "sonnet-5"?';
+    const { code, stdout } = await workshop.run({ cwd, args: ['check'] });
+    expect(code).to.equal(0);
+    expect(stdout.trimEnd().split('\n').at(-1)).to.equal(`warning: config/gateway.yaml:9:9 ${told}`);
+    const gateway = await workshop.start({ cwd, env });
+    await gateway.url();
+    expect(gateway.logged.find(({ level }) => level === 'warn')?.msg).to.include(told);
+  });
+
   it('puts the environment into it: GW_MAX_BODY', async () => {
     const gateway = await workshop.start({ env: { ...env, GW_MAX_BODY: '1kb' } });
     const url = await gateway.url();
