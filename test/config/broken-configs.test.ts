@@ -103,7 +103,7 @@ const broken: readonly Broken[] = [
       'gateway.yaml:3:22 pipeline[0].when.format[0]: must be one of "messages", "chat", "responses", "completions", not "chatt"',
       'gateway.yaml:3:30 pipeline[0].when.operation: must be one of "generate", "count-tokens", "models", "usage", "stored-response", "other", not "generatte"',
       'gateway.yaml:3:52 pipeline[0].when.model: must be a string or an array, not a number; write it in quotes',
-      'gateway.yaml:3:62 pipeline[0].when.colour: is not a known key',
+      'gateway.yaml:3:62 pipeline[0].when.colour: is not a known key; known here: format, model, operation, caller',
     ],
   },
   {
@@ -144,7 +144,7 @@ const broken: readonly Broken[] = [
     says: [
       'gateway.yaml:3:80 slots[0].account.kind: must be one of "none", "api-key", "oauth", not "oath"',
       'gateway.yaml:4:69 slots[1].account.key: is required',
-      'gateway.yaml:4:95 slots[1].account.apiKey: is not a known key',
+      'gateway.yaml:4:95 slots[1].account.apiKey: is not a known key; known here: kind, key, header',
       'gateway.yaml:5:69 slots[2].account.kind: is required',
       'gateway.yaml:9:62 slots[3].account.tokenUrl: must be a URL that begins with http:// or https://',
       'gateway.yaml:9:88 slots[3].account.expiresAt: must be a time such as 2026-01-01T12:00:00Z, or unix milliseconds, not "soon"',
