@@ -199,7 +199,7 @@ const broken: readonly Broken[] = [
       'gateway.yaml:5:5 slots[0].proxy: must be a URL that begins with http:// or https://',
       'gateway.yaml:6:5 slots[0].account.key: is required',
       'gateway.yaml:6:31 slots[0].account.apiKey: the environment variable TEAM_A_KEY is not set; set it, or write ${TEAM_A_KEY:-default}',
-      'gateway.yaml:6:31 slots[0].account.apiKey: is not a known key',
+      'gateway.yaml:6:31 slots[0].account.apiKey: is not a known key; known here: kind, key, header',
       'gateway.yaml:7:5 slots[1].baseUrl: is required: where the upstream is, `https://upstream.example`',
       'gateway.yaml:7:5 slots[1].account: is required; write `account: { kind: api-key, key: "${NAME}" }`, or `{ kind: none }` where none is asked for',
       'gateway.yaml:9:5 slots[1].weigth: is not a known key; did you mean "weight"?',
