@@ -15,6 +15,7 @@ import { openStore } from './store/index.js';
 import { createKeys } from './store/keys.js';
 import { PrometheusMetrics } from './telemetry/metrics.js';
 import { RequestLog } from './telemetry/request-log.js';
+import { measureSlots } from './telemetry/slot-gauges.js';
 import { upstreamAdapters } from './upstream/index.js';
 
 export interface GatewayOptions {
@@ -81,6 +82,10 @@ export class Gateway {
         requestLog.write(exchange.ctx.state.log, recordOf(exchange, outcome, parts.now()));
       },
     });
+    measureSlots(parts.metrics, () => parts.slots.list());
+    parts.metrics.gauge('gw2api_requests_in_flight', 'Requests whose response is open.', [], () => [
+      { labels: {}, value: this.exchanges.count },
+    ]);
   }
 
   get config(): Config {
