@@ -19,7 +19,7 @@ interface Trace {
 export function traceStage(middleware: Koa.Middleware, by: StagePlace): Koa.Middleware {
   return function traced(ctx, next) {
     const trace = ctx.state as Trace; // Koa types it as anything; nobody else writes these keys
-    const done = () => {
+    const ended = () => {
       trace.endedBy ??= by;
     };
     const failed = (error: unknown) => {
@@ -28,7 +28,7 @@ export function traceStage(middleware: Koa.Middleware, by: StagePlace): Koa.Midd
     };
     try {
       const result: unknown = middleware(ctx, next);
-      return result instanceof Promise ? result.then(done, failed) : done();
+      return result instanceof Promise ? result.then(ended, failed) : ended();
     } catch (error) {
       return failed(error);
     }
