@@ -15,7 +15,7 @@ import { openStore } from './store/index.js';
 import { createKeys } from './store/keys.js';
 import { PrometheusMetrics } from './telemetry/metrics.js';
 import { RequestLog } from './telemetry/request-log.js';
-import { measureSlots } from './telemetry/slot-metrics.js';
+import { measureSlots } from './telemetry/slot-gauges.js';
 import { upstreamAdapters } from './upstream/index.js';
 
 export interface GatewayOptions {
@@ -75,7 +75,10 @@ export class Gateway {
     this.#started = running.config;
     this.#running = running;
     const requestLog = new RequestLog(parts.metrics);
-    measureSlots(parts.metrics, parts.slots);
+    measureSlots(parts.metrics, () => parts.slots.list());
+    parts.metrics.gauge('gw2api_requests_in_flight', 'Requests whose response is open.', [], () => [
+      { labels: {}, value: this.exchanges.count },
+    ]);
     this.exchanges = new Exchanges({
       log: parts.log,
       now: parts.now,

@@ -4,9 +4,12 @@ import type { Environment } from './config/substitute.js';
 import { loadStages } from './pipeline/load-stages.js';
 import { builtinFolder } from './pipeline/resolve.js';
 
-/** A checked config from a file. Throws a ConfigError with all that is wrong, its plugins and their order included. */
-export async function loadGatewayConfigFile(file: string, env: Environment): Promise<Config> {
-  return loadGatewayConfig(await readConfigFile(file, env));
+/**
+ * A checked config from a file. Throws a ConfigError with all that is wrong, its plugins and their order included; `cure`
+ * says what helps where the file cannot be read.
+ */
+export async function loadGatewayConfigFile(file: string, env: Environment, cure?: string): Promise<Config> {
+  return loadGatewayConfig(await readConfigFile(file, env, cure));
 }
 
 /** A checked config from YAML text. Throws a ConfigError with all that is wrong. */

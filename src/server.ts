@@ -15,16 +15,22 @@ import { name, version } from './version.js';
 
 const usage = `${name} ${version}: an LLM gateway
 
-  node dist/server.js [--config FILE]         run the gateway
-  node dist/server.js check [--config FILE]   check a config and print the pipeline as it will run
+  gw2api [--config FILE]         run the gateway
+  gw2api check [--config FILE]   check a config and print the pipeline as it will run
 
-  --config FILE   the config file; else GW_CONFIG, else config/gateway.yaml
+  --config FILE   the config file; else GW_CONFIG, else config/gateway.yaml of the working directory, else the one
+                  that the package brings, whose answers are made up
   --help          this text
   --version       the version
+
+Where the package is not installed, \`gw2api\` is \`node dist/server.js\`.
 
 Environment: GW2API_API_KEY (master key), GW_MAX_BODY, GW_CONFIG, PORT, HOST, GW_LOG_LEVEL. A .env file in the working
 directory is read first. SIGHUP reloads the config; SIGTERM finishes what is under way and ends.
 `;
+
+/** What helps where the config file cannot be read. */
+const otherFile = 'name another by --config FILE or GW_CONFIG';
 
 /** What the command line or the environment got wrong: exit code 2 and no stack trace. */
 class UsageError extends Error {}
@@ -40,7 +46,7 @@ async function main(args: readonly string[]): Promise<number | undefined> {
     return await command(args);
   } catch (error) {
     if (!(error instanceof ConfigError) && !isUsageError(error)) throw error;
-    process.stderr.write(`${error.message}\n`);
+    process.stderr.write(`${explain(error)}\n`);
     return error instanceof ConfigError ? 1 : 2;
   }
 }
@@ -63,7 +69,7 @@ async function command(args: readonly string[]): Promise<number | undefined> {
 }
 
 async function check(file: string): Promise<number> {
-  const config = await loadGatewayConfigFile(file, process.env);
+  const config = await loadGatewayConfigFile(file, process.env, otherFile);
   const gateway = await Gateway.create(config, { ...quiet, loadConfig: () => Promise.resolve(config) });
   const text = describePipeline(config, gateway.pipeline);
   await gateway.close();
@@ -74,7 +80,7 @@ async function check(file: string): Promise<number> {
 async function serve(file: string): Promise<undefined> {
   const { env } = process;
   const log = createLogger(logLevelOf(env['GW_LOG_LEVEL']));
-  const loadConfig = () => loadGatewayConfigFile(file, env);
+  const loadConfig = () => loadGatewayConfigFile(file, env, otherFile);
   const config = await loadConfig();
   const { masterKey, isNew } = masterKeyOf(env);
   const gateway = await Gateway.create(config, { log, masterKey, loadConfig });
@@ -83,7 +89,8 @@ async function serve(file: string): Promise<undefined> {
   const url = await gateway.listen().catch((error: unknown) => {
     throw new UsageError(listenProblem(error, config.listen));
   });
-  log.info({ url, config: file, slots: config.slots.length, version }, 'The gateway is listening.');
+  const { pid } = process;
+  log.info({ url, config: file, slots: config.slots.length, version, pid }, 'The gateway is listening.');
   if (isNew) await introduce(url, masterKey, gateway);
 }
 
@@ -146,6 +153,14 @@ function print(text: string): 0 {
 }
 
 function isUsageError(error: unknown): error is Error {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return error instanceof UsageError || code.startsWith('ERR_PARSE_ARGS');
+  return error instanceof UsageError || (error instanceof Error && isParseError(error));
+}
+
+function isParseError(error: Error): boolean {
+  return 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+}
+
+/** Of what parseArgs says the first sentence: the second one is about arguments that we do not have. */
+function explain(error: Error): string {
+  return isParseError(error) ? `${error.message.replace(/\.( .*)?$/s, '')}; see --help.` : error.message;
 }

@@ -43,11 +43,11 @@ export async function loadConfigFile(file: string, env: Environment): Promise<Co
   return loadConfig(await readConfigFile(file, env));
 }
 
-/** The input for `loadConfig` and `readConfig`. Throws a ConfigError where the file cannot be read. */
-export async function readConfigFile(file: string, env: Environment): Promise<ConfigInput> {
+/** The input for `loadConfig` and `readConfig`. Throws a ConfigError where the file cannot be read; `cure` says what helps. */
+export async function readConfigFile(file: string, env: Environment, cure?: string): Promise<ConfigInput> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     const why = error.code === 'ENOENT' ? 'there is no such file' : `cannot be read (${error.code})`;
-    const message = `${why}; name another by --config FILE or GW_CONFIG`;
+    const message = cure === undefined ? why : `${why}; ${cure}`;
     throw new ConfigError([{ at: { file, line: 1, column: 1 }, path: '', message }]);
   });
   return { text, file, env };

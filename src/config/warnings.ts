@@ -16,8 +16,9 @@ interface NameList extends Pick<Problem, 'at' | 'path'> {
   readonly names: readonly string[];
 }
 
-function conditionOf({ when, path, positionOf }: StageConfig): NameList {
-  return { names: when?.model ?? [], at: positionOf(['when', 'model']), path: `${path}.when.model` };
+function conditionOf(stage: StageConfig): NameList {
+  const at = stage.positionOf(['when', 'model']);
+  return { names: stage.when?.model ?? [], at, path: `${stage.path}.when.model` };
 }
 
 function servedBy({ models, path, at }: SlotConfig): NameList {

@@ -29,11 +29,17 @@ export class RequestLog {
   readonly #requests: Counter;
   readonly #tokens: Counter;
   readonly #seconds: Histogram;
+  readonly #attempts: Counter;
 
   constructor(metrics: Metrics) {
     const labels = ['operation', 'format', 'slot', 'status', 'outcome'];
     this.#requests = metrics.counter('gw2api_requests_total', 'Requests whose response has closed.', labels);
     this.#tokens = metrics.counter('gw2api_tokens_total', 'Tokens as billed upstream.', ['slot', 'kind']);
+    this.#attempts = metrics.counter(
+      'gw2api_upstream_attempts_total',
+      'Upstream calls, counted for the slot that had the last of a request.',
+      ['slot'],
+    );
     this.#seconds = metrics.histogram(
       'gw2api_request_seconds',
       'Time from the first byte of a request to the close of its response.',
@@ -55,8 +61,9 @@ export class RequestLog {
     this.#measure(record);
   }
 
-  #measure({ operation, format, slot = '', status, outcome, ms, billed }: RequestRecord): void {
+  #measure({ operation, format, slot = '', status, outcome, ms, billed, attempts }: RequestRecord): void {
     this.#requests.add({ operation, format, slot, status: String(status), outcome });
+    if (attempts) this.#attempts.add({ slot }, attempts);
     this.#seconds.observe({ operation, format }, ms / 1000);
     const tokens = Object.entries(tokensOf(billed)).filter(([, amount]) => amount > 0);
     for (const [kind, amount] of tokens) this.#tokens.add({ slot, kind }, amount);

@@ -304,8 +304,8 @@ describe('what is told of requests', () => {
       expect(samples).to.include({
         'gw2api_slot_in_flight{slot="a"}': 1,
         'gw2api_slot_in_flight{slot="b"}': 0,
-        'gw2api_slot_ready{slot="a"}': 1,
-        'gw2api_slot_ready{slot="b"}': 0,
+        'gw2api_slot_state{slot="a",state="ready"}': 1,
+        'gw2api_slot_state{slot="b",state="ready"}': 0,
       });
       answer.finish();
       await response.text();

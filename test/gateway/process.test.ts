@@ -231,6 +231,14 @@ describe('the config of a start', () => {
     expect(problems).to.have.length(expected.length);
   });
 
+  it('names the process that SIGHUP goes to', async () => {
+    const gateway = await workshop.start({ env });
+    const { pid } = await gateway.log('The gateway is listening.');
+    expect(pid).to.be.a('number');
+    process.kill(Number(pid), 'SIGTERM');
+    expect(await gateway.ended).to.include({ code: 0 });
+  });
+
   it('warns of models that are not in the catalog, and goes on', async () => {
     const slots = '[{ id: a, upstream: simulator, models: [sonet-5] }]';
     const cwd = await workshop.folder({ 'config/gateway.yaml': yaml(slots) });
@@ -432,7 +440,8 @@ describe('the command line', () => {
     const { code, stdout } = await workshop.run({ args: ['--help'] });
     expect(code).to.equal(0);
     expect(stdout.startsWith(`${name} ${version}`)).to.equal(true);
-    for (const word of ['check', '--config', '--version', 'GW2API_API_KEY', 'GW_MAX_BODY', 'SIGHUP'])
+    const options = ['gw2api check', 'node dist/server.js', '--config', '--version', 'the package brings'];
+    for (const word of [...options, 'GW2API_API_KEY', 'GW_MAX_BODY', 'SIGHUP'])
       expect(stdout).to.include(word);
   });
 
@@ -443,8 +452,8 @@ describe('the command line', () => {
   for (const [args, says] of [
     [['cheque'], /^"cheque" is not a command; see --help\.\n$/],
     [['check', 'config.yaml'], /^"config\.yaml" is not a command; see --help\.\n$/],
-    [['--confg', 'x'], /^Unknown option '--confg'[^\n]*\n$/],
-    [['--config'], /^[^\n]*--config[^\n]*argument missing\n$/],
+    [['--confg', 'x'], /^Unknown option '--confg'; see --help\.\n$/],
+    [['--config'], /^[^\n]*--config[^\n]*argument missing; see --help\.\n$/],
   ] as const)
     it(`refuses ${args.join(' ')} in one line`, async () => {
       const { code, stdout, stderr } = await workshop.run({ args });

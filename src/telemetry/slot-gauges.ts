@@ -1,0 +1,35 @@
+import type { SlotState, SlotStatus } from '../plugin/index.js';
+import type { PrometheusMetrics } from './metrics.js';
+
+const states = ['ready', 'cooling', 'rejected', 'paused', 'draining'] as const satisfies readonly SlotState[];
+
+/** What the slots are doing, read at each scrape. */
+export function measureSlots(metrics: PrometheusMetrics, list: () => readonly SlotStatus[]): void {
+  metrics.gauge('gw2api_slot_in_flight', 'Places of a slot that are taken.', ['slot'], () =>
+    list().map(({ id, inFlight }) => ({ labels: { slot: id }, value: inFlight })),
+  );
+  metrics.gauge('gw2api_slot_queued', 'Requests that wait for a slot of theirs.', ['slot'], () =>
+    list().map(({ id, queued }) => ({ labels: { slot: id }, value: queued })),
+  );
+  metrics.gauge('gw2api_slot_state', '1 for the state that a slot is in, else 0.', ['slot', 'state'], () =>
+    list().flatMap(({ id, state: current }) =>
+      states.map((state) => ({ labels: { slot: id, state }, value: Number(state === current) })),
+    ),
+  );
+  metrics.gauge('gw2api_slot_cooling_models', 'Models for which a slot cools down.', ['slot'], () =>
+    list().map(({ id, models }) => ({ labels: { slot: id }, value: models.length })),
+  );
+  metrics.gauge(
+    'gw2api_slot_window_percent_used',
+    'How much of a usage window is used, 0 to 100, where the upstream has said so.',
+    ['slot', 'window'],
+    () => list().flatMap(windowsOf),
+  );
+}
+
+function windowsOf({ id, windows }: SlotStatus) {
+  return (['5h', '7d'] as const).flatMap((window) => {
+    const value = windows[window]?.percentUsed;
+    return value === undefined ? [] : [{ labels: { slot: id, window }, value }];
+  });
+}
