@@ -1,10 +1,10 @@
 import { createApp } from './app.js';
-import type { Config } from './config/config.js';
+import { formatProblem, type Config } from './config/config.js';
 import { createModels } from './config/models.js';
+import { warningsOf } from './config/warnings.js';
 import { createFormats } from './formats/index.js';
 import { Exchanges } from './http/exchanges.js';
 import { Listener } from './http/listener.js';
-
 import { Pipeline } from './pipeline/pipeline.js';
 import type { HostServices } from './pipeline/stage-host.js';
 import { GatewayError, type Keys, type Logger, type Models, type Store } from './plugin/index.js';
@@ -15,6 +15,7 @@ import { openStore } from './store/index.js';
 import { createKeys } from './store/keys.js';
 import { PrometheusMetrics } from './telemetry/metrics.js';
 import { RequestLog } from './telemetry/request-log.js';
+import { measureSlots } from './telemetry/slot-metrics.js';
 import { upstreamAdapters } from './upstream/index.js';
 
 export interface GatewayOptions {
@@ -48,7 +49,7 @@ export class Gateway {
     const now = options.now ?? Date.now;
     const store = await openStore(config, { now });
     const models = createModels(config.models);
-    const metrics = new PrometheusMetrics(options.log);
+    const metrics = new PrometheusMetrics();
     const adapters = upstreamAdapters();
     const { log, masterKey } = options;
     const slots = await SlotPool.open({ slots: config.slots, models, adapters, store, log, now });
@@ -72,6 +73,7 @@ export class Gateway {
     this.#loadConfig = options.loadConfig;
     this.#running = running;
     const requestLog = new RequestLog(parts.metrics);
+    measureSlots(parts.metrics, parts.slots);
     this.exchanges = new Exchanges({
       log: parts.log,
       now: parts.now,
@@ -179,6 +181,7 @@ type Parts = Pick<Gateway, 'log' | 'store' | 'metrics' | 'slots' | 'now' | 'keys
 
 async function run(config: Config, { log, store, metrics, slots, now, keys }: Parts): Promise<Running> {
   const models = createModels(config.models);
+  for (const warning of warningsOf(config)) log.warn({ path: warning.path }, formatProblem(warning));
   const userAgent = config.officialClient.userAgent ? new RegExp(config.officialClient.userAgent) : undefined;
   const services: HostServices = {
     log,

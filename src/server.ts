@@ -2,8 +2,9 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { ConfigError } from './config/config.js';
+import { ConfigError, formatProblem } from './config/config.js';
 import { loadDotEnv } from './config/dotenv.js';
+import { warningsOf } from './config/warnings.js';
 import { keepMasterKey, masterKeyOf, welcome } from './first-start.js';
 import { Gateway } from './gateway.js';
 import { loadGatewayConfigFile } from './load-gateway-config.js';
@@ -66,7 +67,8 @@ async function check(file: string): Promise<number> {
   const gateway = await Gateway.create(config, { ...quiet, loadConfig: () => Promise.resolve(config) });
   const text = describePipeline(config, gateway.pipeline);
   await gateway.close();
-  return print(text);
+  const warnings = warningsOf(config).map((warning) => `\nwarning: ${formatProblem(warning)}`);
+  return print(`${text}${warnings.join('')}${warnings.length > 0 ? '\n' : ''}`);
 }
 
 async function serve(file: string): Promise<undefined> {

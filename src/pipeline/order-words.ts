@@ -111,6 +111,18 @@ export function introduced(stage: OrderedStage, key: StateKey, operation: Operat
   return { key, stage, operation, head: `is the first to provide "${key}"`, tail };
 }
 
+/** A stage provides anew what another one has provided. */
+export function repeated(
+  stage: OrderedStage,
+  key: StateKey,
+  first: OrderedStage,
+  operation: Operation,
+): Finding {
+  const replacing = first.name === stage.name ? '' : `, or let it require "${key}" where it is to replace it`;
+  const tail = `, which "${first.name}" at line ${first.at.line} has provided already; keep one of them${replacing}`;
+  return { key, stage, operation, head: `provides "${key}"`, tail };
+}
+
 /** A stage replaces a key that another one has used by then. */
 export function replaced(
   stage: OrderedStage,

@@ -37,12 +37,15 @@ interface Way {
   /** The stages that it passes. */
   readonly stages: readonly OrderedStage[];
   readonly provided: Set<StateKey>;
+  /** The stage that gave a key its first value. */
+  readonly introducedBy: Map<StateKey, OrderedStage>;
   readonly sealedBy: Map<StateKey, OrderedStage>;
 }
 
 function walk(order: Order, operation: Operation): readonly words.Finding[] {
   const stages = order.stages.filter((stage) => operationsOf(stage, order).includes(operation));
-  const way: Way = { order, operation, stages, provided: new Set(coreKeys), sealedBy: new Map() };
+  const provided = new Set<StateKey>(coreKeys);
+  const way: Way = { order, operation, stages, provided, introducedBy: new Map(), sealedBy: new Map() };
   const findings = stages.flatMap((stage, at) => pass(way, stage, at));
   const isOpen = stages.some(({ isUnknown }) => isUnknown);
   const told = new Set(findings.map(({ key }) => key));
@@ -59,9 +62,12 @@ function pass(way: Way, stage: OrderedStage, at: number): readonly words.Finding
   const findings = [
     ...missing.map((need) => findMissing(way, stage, at, need)),
     ...introduced.map((key) => words.introduced(stage, key, way.operation)),
-    ...findReplaced(way, stage),
+    ...(findRepeated(way, stage) ?? findReplaced(way, stage)),
   ];
-  for (const key of stage.provides) way.provided.add(key);
+  for (const key of stage.provides) {
+    if (introduces(stage, key) && !way.provided.has(key)) way.introducedBy.set(key, stage);
+    way.provided.add(key);
+  }
   for (const key of used) way.sealedBy.set(key, stage);
   return findings;
 }
@@ -76,6 +82,17 @@ function findMissing(way: Way, stage: OrderedStage, at: number, need: Need): wor
   const below = way.stages.slice(at + 1).find((other) => introduces(other, need.key));
   if (!below) way.provided.add(need.key);
   return words.missing(way.order, stage, need, way.operation, below);
+}
+
+/** What provides a key without looking at the value that it has makes the stage before it useless. */
+function findRepeated(
+  { introducedBy, operation }: Way,
+  stage: OrderedStage,
+): readonly words.Finding[] | undefined {
+  if (isConditional(stage)) return undefined;
+  const key = stage.provides.find((provided) => introduces(stage, provided) && introducedBy.has(provided));
+  const first = key && introducedBy.get(key);
+  return first && [words.repeated(stage, key, first, operation)];
 }
 
 function findReplaced({ sealedBy, operation }: Way, stage: OrderedStage): readonly words.Finding[] {

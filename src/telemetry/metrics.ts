@@ -1,5 +1,5 @@
 import type * as Prom from 'prom-client';
-import type { Counter, Histogram, Logger, Metrics } from '../plugin/index.js';
+import type { Counter, Histogram, Metrics } from '../plugin/index.js';
 
 /** A gauge that is read when it is scraped. */
 export interface Reading {
@@ -12,9 +12,10 @@ export interface Reading {
  * until somebody scrapes, or there are many.
  */
 export class PrometheusMetrics implements Metrics {
-  readonly #log: Logger;
   #prom: LoadedProm | undefined;
   readonly #waiting: ((prom: LoadedProm) => void)[] = [];
+  /** Kind and labels by name. */
+  readonly #shapes = new Map<string, string>();
   readonly #counters = new Map<string, Prom.Counter>();
   readonly #histograms = new Map<string, Prom.Histogram>();
   readonly #gauges: {
@@ -24,25 +25,25 @@ export class PrometheusMetrics implements Metrics {
     read: () => readonly Reading[];
   }[] = [];
 
-  /** `log`: is told of counts that cannot be taken. */
-  constructor(log: Logger) {
-    this.#log = log;
-  }
-
   counter(name: string, help: string, labels: readonly string[]): Counter {
+    this.#claim('counter', name, labels);
     return {
-      add: (values, amount = 1) =>
+      add: (values, amount = 1) => {
+        check({ name, labels }, values, amount, 0);
         this.#later(({ client, registry }) => {
           const make = () =>
             new client.Counter({ name, help, labelNames: [...labels], registers: [registry] });
           getOrMake(this.#counters, name, make).inc(values, amount);
-        }),
+        });
+      },
     };
   }
 
   histogram(name: string, help: string, labels: readonly string[], buckets: readonly number[]): Histogram {
+    this.#claim('histogram', name, labels);
     return {
-      observe: (values, value) =>
+      observe: (values, value) => {
+        check({ name, labels }, values, value);
         this.#later(({ client, registry }) => {
           const options = {
             name,
@@ -52,7 +53,8 @@ export class PrometheusMetrics implements Metrics {
             registers: [registry],
           };
           getOrMake(this.#histograms, name, () => new client.Histogram(options)).observe(values, value);
-        }),
+        });
+      },
     };
   }
 
@@ -67,8 +69,19 @@ export class PrometheusMetrics implements Metrics {
     return registry.metrics();
   }
 
+  /** What is wrong is said where a metric is made: at its first scrape it would be everybody's trouble. */
+  #claim(kind: string, name: string, labels: readonly string[]): void {
+    if (!/^[a-zA-Z_:][\w:]*$/.test(name)) throw new Error(`"${name}" is no name for a metric`);
+    const wrong = labels.find((label) => !/^[a-zA-Z_]\w*$/.test(label));
+    if (wrong !== undefined) throw new Error(`"${wrong}" is no label for the metric "${name}"`);
+    const shape = `${kind} with ${labels.join(', ') || 'no labels'}`;
+    const known = this.#shapes.get(name) ?? shape;
+    if (known !== shape) throw new Error(`there is a metric "${name}" already, a ${known}`);
+    this.#shapes.set(name, shape);
+  }
+
   #later(record: (prom: LoadedProm) => void): void {
-    if (this.#prom) this.#record(record, this.#prom);
+    if (this.#prom) record(this.#prom);
     else if (this.#waiting.push(record) === mostWaiting) void this.#load();
   }
 
@@ -80,17 +93,8 @@ export class PrometheusMetrics implements Metrics {
     this.#prom = { client, registry };
     client.collectDefaultMetrics({ register: registry });
     for (const gauge of this.#gauges) registerGauge(client, registry, gauge);
-    for (const record of this.#waiting.splice(0)) this.#record(record, this.#prom);
+    for (const record of this.#waiting.splice(0)) record(this.#prom);
     return this.#prom;
-  }
-
-  /** A label that a metric lacks, an amount that is none: no reason to fail on a request, and it may be over by now. */
-  #record(record: (prom: LoadedProm) => void, prom: LoadedProm): void {
-    try {
-      record(prom);
-    } catch (error) {
-      this.#log.warn({ err: error }, 'A count could not be taken.');
-    }
   }
 }
 
@@ -101,6 +105,18 @@ interface LoadedProm {
 
 /** Where so many wait and nobody has scraped yet, prom-client is loaded for them. */
 const mostWaiting = 1000;
+
+function check(
+  { name, labels }: { readonly name: string; readonly labels: readonly string[] },
+  values: Readonly<Record<string, string>>,
+  amount: number,
+  least = -Infinity,
+): void {
+  if (!Number.isFinite(amount) || amount < least)
+    throw new RangeError(`The metric "${name}" cannot take ${amount}.`);
+  for (const label in values)
+    if (!labels.includes(label)) throw new TypeError(`The metric "${name}" has no label "${label}".`);
+}
 
 function getOrMake<T>(known: Map<string, T>, name: string, make: () => T): T {
   const existing = known.get(name);

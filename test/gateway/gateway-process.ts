@@ -34,7 +34,7 @@ export class GatewayProcess {
 
   constructor({ args = [], env = {}, cwd = tmpdir(), entry = 'server.js' }: ProcessOptions) {
     const own = { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0' };
-    const argv = [path.resolve('dist', entry), ...args];
+    const argv = [path.resolve('dist', entry), ...args]; // an absolute entry stays as it is
     this.#child = spawn(process.execPath, argv, { cwd, env: { ...own, ...env } });
     this.#child.stdout?.on('data', (chunk: Buffer) => this.#read(() => (this.#stdout += chunk.toString())));
     this.#child.stderr?.on('data', (chunk: Buffer) => this.#read(() => (this.#stderr += chunk.toString())));

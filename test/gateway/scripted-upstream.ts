@@ -18,12 +18,13 @@ export interface ScriptedUpstream {
 
 /** An upstream that does what no scenario of the simulator does: `serve` answers each request once its body was read. */
 export async function scripted(
-  serve: (request: IncomingMessage, response: ServerResponse, parts: Parts) => unknown,
+  serve: (request: IncomingMessage, response: ServerResponse, parts: Parts, body: string) => unknown,
 ): Promise<ScriptedUpstream> {
   const kit = new Kit();
   const url = await kit.serve(async (request, response) => {
-    for await (const _ of request) continue;
-    await serve(request, response, parts);
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    await serve(request, response, parts, Buffer.concat(chunks).toString());
   });
   return { url, close: () => kit.close() };
 }

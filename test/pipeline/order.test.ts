@@ -74,6 +74,34 @@ describe('the order check', () => {
       ],
     },
     {
+      rule: 'refuses what provides a key once more, and says so once a stage',
+      text: list(...whole.slice(0, 3), 'format-decode', ...whole.slice(3), 'format-encode'),
+      says: [
+        'gateway.yaml:5:5 pipeline[3] "format-decode" provides "request", which "format-decode" at line 4 has provided already; keep one of them',
+        'gateway.yaml:11:5 pipeline[9] "format-encode" provides "response", which "format-encode" at line 10 has provided already; keep one of them',
+      ],
+    },
+    {
+      rule: 'wants a plugin that replaces a key to require it',
+      text: list('auth', './own-auth.js', ...whole.slice(1)),
+      says: [
+        'gateway.yaml:3:5 pipeline[1] "own-auth" provides "caller", which "auth" at line 2 has provided already; keep one of them, or let it require "caller" where it is to replace it',
+      ],
+    },
+    {
+      rule: 'lets stages share a key that are for different requests, or replace it for some or for all',
+      text: list(
+        './own-auth.js',
+        'auth\n    when: { operation: [models, usage, stored-response] }',
+        'auth\n    when: { format: chat }',
+        'body-limit',
+        'format-decode',
+        'max-tokens',
+        ...whole.slice(3),
+      ),
+      says: [],
+    },
+    {
       rule: 'wants an answer at the end',
       text: list(...whole.slice(0, -1)),
       says: [
