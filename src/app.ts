@@ -4,8 +4,9 @@ import { problemsOf } from './config/config.js';
 import type { Gateway } from './gateway.js';
 import { requireMaster } from './http/access.js';
 import { errorBoundary } from './http/boundary.js';
-import type { CoreState } from './http/exchange.js';
+import type { CoreMiddleware, CoreState } from './http/exchange.js';
 import type { Health } from './http/health.js';
+import { pathParameter } from './http/path-parameter.js';
 import { createRouter } from './http/routes.js';
 import type { Serving } from './http/serving.js';
 import { answerUnrouted } from './http/unrouted.js';
@@ -19,16 +20,26 @@ export function createApp(gateway: Gateway): Koa<CoreState, object> {
   const admin = createAdminRouter(operationsOf(gateway));
   app.use(gateway.exchanges.middleware);
   app.use(errorBoundary);
-  app.use(async (ctx, next) => {
-    if (isAdminPath(ctx.path)) await requireMaster(ctx.headers, gateway.keys, '/admin/*');
-    await next();
-  });
+  app.use(guardAdmin(gateway));
   app.use(router.routes());
   app.use(admin.routes());
   app.use(answerUnrouted(serving, [router, admin]));
   // Every error is answered by the boundary; what is left are sockets that broke while a body was written.
   app.on('error', (error: Error) => gateway.log.debug({ err: error }, 'A response broke off.'));
   return app;
+}
+
+/** Lets only the master key to `/admin/*`, and tells of what it has done there. */
+function guardAdmin({ keys }: Gateway): CoreMiddleware {
+  return async (ctx, next) => {
+    const isAdmin = isAdminPath(ctx.path);
+    if (isAdmin) await requireMaster(ctx.headers, keys, '/admin/*');
+    await next();
+    if (!isAdmin || ctx.method !== 'POST' || ctx.status >= 400) return;
+    const what = ctx.path.replace(/\/+$/, '').split('/').at(-1);
+    const slot = pathParameter(ctx, 'id') || undefined;
+    ctx.state.log.info({ by: 'master', what, slot }, 'An operator has acted.');
+  };
 }
 
 /** Also those that no route has, whatever their case: the router does not look at it either. */
@@ -82,8 +93,8 @@ function operationsOf(gateway: Gateway): Operations {
     diagnose: (id, signal) => slots.diagnose(id, signal),
     reload: () =>
       gateway.reload().then(
-        () => [],
-        (error: unknown) => problemsOf(error),
+        (needsRestart) => ({ problems: [], needsRestart }),
+        (error: unknown) => ({ problems: problemsOf(error), needsRestart: [] }),
       ),
     describePipeline: () => gateway.pipeline.stages,
     get writtenConfig() {

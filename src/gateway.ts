@@ -39,6 +39,7 @@ export class Gateway {
   readonly now: () => number;
   readonly startedMs: number;
   readonly #loadConfig: () => Promise<Config>;
+  readonly #started: Config;
   #running: Running;
   #listener: Listener | undefined;
   #closing: Promise<void> | undefined;
@@ -71,6 +72,7 @@ export class Gateway {
     this.now = parts.now;
     this.startedMs = parts.now();
     this.#loadConfig = options.loadConfig;
+    this.#started = running.config;
     this.#running = running;
     const requestLog = new RequestLog(parts.metrics);
     measureSlots(parts.metrics, parts.slots);
@@ -106,18 +108,18 @@ export class Gateway {
   }
 
   /**
-   * Swaps in the config as it stands now; what is under way finishes on the old one. Throws ConfigError, and
-   * `shutting_down` once the gateway closes.
+   * Swaps in the config as it stands now; what is under way finishes on the old one. Gives the settings that take effect
+   * only at a restart. Throws ConfigError, and `shutting_down` once the gateway closes.
    */
-  async reload(): Promise<void> {
+  async reload(): Promise<readonly string[]> {
     if (this.isDraining)
       throw new GatewayError('shutting_down', 'This gateway is shutting down; it takes no new config.');
     const next = this.#reloading.then(() => this.#reload());
     this.#reloading = next.catch(() => undefined);
-    await next;
+    return next;
   }
 
-  async #reload(): Promise<void> {
+  async #reload(): Promise<readonly string[]> {
     const config = await this.#loadConfig();
     const running = await run(config, this);
     try {
@@ -128,11 +130,13 @@ export class Gateway {
     }
     const old = this.#running;
     this.#running = running;
-    warnOfRestart(this.log, old.config, config);
+    const changed = needsRestart(this.#started, config);
+    if (changed.length > 0) this.log.warn({ changed }, 'These settings take effect at the next start.');
     this.log.info({ stages: config.pipeline.length, slots: config.slots.length }, 'The config was reloaded.');
     old.pipeline
       .retire()
       .catch((error: unknown) => this.log.error({ err: error }, 'A pipeline could not be disposed.'));
+    return changed;
   }
 
   /**
@@ -198,9 +202,14 @@ async function run(config: Config, { log, store, metrics, slots, now, keys }: Pa
   return { config, models, pipeline: await Pipeline.build(config, services) };
 }
 
-function warnOfRestart(log: Logger, before: Config, after: Config): void {
-  const changed = (['listen', 'store', 'live'] as const).filter(
-    (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
+/** What of a config is not as it was at the start, and is read only there. */
+function needsRestart(started: Config, now: Config): readonly string[] {
+  const before = readAtStart(started);
+  return Object.entries(readAtStart(now)).flatMap(
+    ([key, text]) => (text === before[key as keyof typeof before] ? [] : [key]), // both have the same keys
   );
-  if (changed.length > 0) log.warn({ changed }, 'These settings take effect at the next start.');
+}
+
+function readAtStart({ listen: { host, port, trustProxy }, store, live }: Config) {
+  return { listen: JSON.stringify([host, port, trustProxy]), store, live };
 }

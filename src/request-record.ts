@@ -20,7 +20,8 @@ export function recordOf({ ctx, startedMs }: Exchange, outcome: Outcome, nowMs: 
     delivery: state.delivery,
     billed: state.usage.billed,
     masked: state.usage.masked,
-    code: state.failure?.code,
+    code: (state.failure ?? state.answered)?.code,
+    upstreamRequestId: answerHeader(ctx, 'request-id'),
   };
 }
 

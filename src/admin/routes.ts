@@ -10,12 +10,18 @@ export interface Operations {
   resume(id: string): void;
   drain(id: string): void;
   diagnose(id: string, signal: AbortSignal): Promise<readonly DiagnosisStep[]>;
-  /** Reads the config again. Gives what is wrong with it, a sentence each, and then the old one keeps running. */
-  reload(): Promise<readonly string[]>;
+  /** Reads the config again. Where there are `problems`, a sentence each, the old one keeps running. */
+  reload(): Promise<Reload>;
   /** The stages as they run, secrets in their options included. */
   describePipeline(): readonly object[];
   /** The config as its file has it. */
   readonly writtenConfig: unknown;
+}
+
+export interface Reload {
+  readonly problems: readonly string[];
+  /** The settings that take effect only at a restart. */
+  readonly needsRestart: readonly string[];
 }
 
 /** The longest that a diagnosis may take (contract §7 rule 1). */
@@ -40,9 +46,9 @@ export function createAdminRouter(operations: Operations): Router {
     ctx.body = { slot: id, ok: steps.every(({ ok }) => ok), steps };
   });
   router.post('/reload', async (ctx) => {
-    const problems = await operations.reload();
+    const { problems, needsRestart } = await operations.reload();
     if (problems.length > 0) throw new GatewayError('invalid_request', refusal(problems));
-    ctx.body = { status: 'reloaded' };
+    ctx.body = { status: 'reloaded', needs_restart: needsRestart };
   });
   router.get('/pipeline', (ctx) => {
     ctx.body = { object: 'list', data: blankSecrets(operations.describePipeline()) };

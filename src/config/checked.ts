@@ -11,13 +11,16 @@ export interface Checked {
   readonly isSound: (path: Path) => boolean;
 }
 
-/** Checks a source, one problem a place; a place that the source has complained about is left alone. */
+/** Checks a source, one problem a place; a value that the source has complained about is left alone. */
 export function checkSource(source: Source, schema: object): Checked {
   const value = structuredClone(source.value);
   const mismatches = source.isYaml ? compileCheck(schema, { useDefaults: true })(value) : [];
   const told = new Set(source.problems.map(({ path }) => JSON.stringify(path)));
   const problems = mismatches
-    .filter(({ path }) => !told.has(JSON.stringify(path)) && told.add(JSON.stringify(path)))
+    .filter(
+      ({ path, isUnknownKey }) =>
+        isUnknownKey || (!told.has(JSON.stringify(path)) && told.add(JSON.stringify(path))),
+    )
     .map((mismatch) => ({
       at: source.positionOf(mismatch.path),
       path: mismatch.path,

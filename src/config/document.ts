@@ -47,7 +47,7 @@ export function readSource(text: string, file: string, env: Environment): Source
 
 /** The values of a YAML text as they are written, with nothing of the environment in them. */
 export function readWritten(text: string): unknown {
-  return new Reader(text, '', (scalar) => ({ text: scalar, unset: [] })).read().value;
+  return new Reader(text, '', (scalar) => ({ text: scalar, unset: [], isMalformed: false })).read().value;
 }
 
 /** `pipeline[3].with.cap`. */
@@ -174,7 +174,8 @@ class Reader {
 
   #scalar(scalar: Scalar, path: Path): unknown {
     if (typeof scalar.value !== 'string') return scalar.value;
-    const { text, unset } = this.#fill(scalar.value);
+    const { text, unset, isMalformed } = this.#fill(scalar.value);
+    if (isMalformed) this.#complain(path, malformed);
     for (const name of unset) this.#complain(path, unsetMessage(name));
     return scalar.type === Scalar.PLAIN && text !== scalar.value ? typed(text) : text;
   }
@@ -192,6 +193,8 @@ class Reader {
 function isMergeKey(key: Node): boolean {
   return isScalar(key) && key.type === Scalar.PLAIN && key.source === '<<';
 }
+
+const malformed = 'looks like a variable; write ${NAME} or ${NAME:-default}, or $${ for a plain ${';
 
 function unsetMessage(name: string): string {
   return `the environment variable ${name} is not set; set it, or write \${${name}:-default}`;

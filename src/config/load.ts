@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { readCatalog } from './catalog.js';
-import { checkSource } from './checked.js';
+import { checkSource, type Checked } from './checked.js';
 import { ConfigError, type Config, type Problem, type StageConfig, type When } from './config.js';
-import { readSource, readWritten, toProblem, writePath, type Path, type Source } from './document.js';
+import { locate, readSource, readWritten, toProblem, writePath, type Path, type Source } from './document.js';
 import { toListen } from './listen.js';
 import { ruleProblems } from './rules.js';
 import { ConfigSchema, type RawConfig, type RawStage } from './schema.js';
-import { toSlot } from './slots.js';
+import { toSlot, variableFaults } from './slots.js';
 import type { Environment } from './substitute.js';
 
 export interface ConfigInput {
@@ -64,13 +64,18 @@ export function readConfig(input: ConfigInput): ConfigReading {
   const catalog = isSound(['models'])
     ? readCatalog(source, raw.models, dir, env)
     : { models: [], problems: [] };
-  const faults = [...checked.problems, ...ruleProblems(raw, source, env, checked), ...catalog.problems];
   const written = readWritten(text);
+  const faults = [
+    ...checked.problems,
+    ...ruleProblems(raw, source, env, checked),
+    ...locate(variableFaults(written), source),
+    ...catalog.problems,
+  ];
   const entries: readonly unknown[] = Array.isArray(raw.pipeline) ? raw.pipeline : [];
   const pipeline = entries.map((entry, at) =>
     isSound(['pipeline', at])
       ? toStage(entry as RawStage, at, source, written)
-      : brokenStage(entry, at, source),
+      : brokenStage(entry, at, source, checked),
   );
   const all = [...source.problems, ...faults].map(toProblem);
   if (all.length > 0) return { config: undefined, pipeline, baseDir: dir, problems: all };
@@ -115,10 +120,15 @@ function toStage(raw: RawStage, index: number, source: Source, written: unknown)
   };
 }
 
-/** What it is and where it stands, so that what is wrong with the other stages can be told as well. */
-function brokenStage(entry: unknown, index: number, source: Source): StageConfig {
-  const { use } = Object(entry) as { use?: unknown }; // any object has properties, perhaps undefined
-  const bare = { use: typeof use === 'string' ? use : '', enabled: true, with: {} };
+/** What it is, when it runs and where it stands, so that what is wrong with the other stages can be told as well. */
+function brokenStage(entry: unknown, index: number, source: Source, { isSound }: Checked): StageConfig {
+  const { use, when } = Object(entry) as Partial<RawStage>; // any object has properties; each is asked for first
+  const bare = {
+    use: isSound(['pipeline', index, 'use']) && use !== undefined ? use : '',
+    enabled: true,
+    with: {},
+    ...(when && isSound(['pipeline', index, 'when']) && { when }),
+  };
   return { ...toStage(bare, index, source, { pipeline: [] }), isBroken: true };
 }
 

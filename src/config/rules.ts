@@ -19,7 +19,7 @@ export function ruleProblems(
     isSound(['store']) ? memoryOnly('store', raw.store) : [],
     isSound(['live']) ? memoryOnly('live', raw.live) : [],
     isSound(['officialClient']) ? patternFaults(raw.officialClient) : [],
-    slots.flatMap((slot, at) => (slot && isSound(['slots', at]) ? slotFaults(slot, at) : [])),
+    slots.flatMap((slot, at) => (slot ? slotFaults(slot, at, isSound) : [])),
     duplicateSlots(
       slots.map((slot) => slot?.id),
       source,

@@ -1,4 +1,5 @@
 import { didYouMean, durationMs } from '../plugin/index.js';
+import type { Checked } from './checked.js';
 import type { AccountConfig, SlotConfig } from './config.js';
 import type { Fault, Path, Source } from './document.js';
 import type { RawSlot } from './schema.js';
@@ -31,11 +32,26 @@ function toAccount(raw: RawSlot['account']): AccountConfig {
   return expiresAtMs === undefined ? account : { ...account, expiresAtMs };
 }
 
-/** What no schema can say about one slot. */
-export function slotFaults(slot: RawSlot, index: number): readonly Fault[] {
+/** What no schema can say about one slot, asked of those of its fields that are sound. */
+export function slotFaults(slot: RawSlot, index: number, isSound: Checked['isSound']): readonly Fault[] {
   return rules
-    .flatMap((rule) => rule(slot))
+    .filter(({ of }) => of.every((field) => isSound(['slots', index, field])))
+    .flatMap(({ faults }) => faults(slot))
     .map(({ path, message }) => ({ path: ['slots', index, ...path], message }));
+}
+
+/** A credential that was meant to come from the environment, in a config as it is `written`: nobody's key is `$NAME`. */
+export function variableFaults(written: unknown): readonly Fault[] {
+  const { slots } = Object(written) as { slots?: unknown }; // any object has properties, perhaps undefined
+  return [slots].flat().flatMap((slot: unknown, index) => {
+    const { account } = Object(slot) as { account?: unknown }; // as above
+    return Object.entries(Object(account) as object)
+      .filter(([, text]: [string, unknown]) => typeof text === 'string' && /^\$[A-Za-z_]\w*$/.test(text))
+      .map(([key, text]: [string, string]) => ({
+        path: ['slots', index, 'account', key],
+        message: `looks like a variable; write \${${text.slice(1)}}`,
+      }));
+  });
 }
 
 /** One id for two slots would make them one in logs, bindings and `/admin/slots`. */
@@ -52,60 +68,75 @@ export function duplicateSlots(ids: readonly unknown[], source: Source): readonl
 /** The kinds of upstream that this version has. */
 const adapters: readonly string[] = ['messages', 'simulator'];
 
-const rules: readonly ((slot: RawSlot) => readonly Fault[])[] = [
-  ({ id }) =>
-    /^[\x21-\x7e]+$/.test(id)
-      ? []
-      : [{ path: ['id'], message: 'must be plain letters, digits and signs: answers name it in a header' }],
-  ({ upstream }) => {
-    const meant = didYouMean(upstream, adapters);
-    const cure = meant ? `did you mean "${meant}"?` : `there are ${adapters.join(' and ')}`;
-    return adapters.includes(upstream)
-      ? []
-      : [{ path: ['upstream'], message: `"${upstream}" is not an adapter; ${cure}` }];
+interface Rule {
+  /** The fields that it looks at. */
+  readonly of: readonly (keyof RawSlot)[];
+  readonly faults: (slot: RawSlot) => readonly Fault[];
+}
+
+const rules: readonly Rule[] = [
+  { of: ['id'], faults: idFaults },
+  { of: ['upstream'], faults: upstreamFaults },
+  {
+    of: ['upstream', 'baseUrl'],
+    faults: ({ upstream, baseUrl }) =>
+      upstream === 'messages' && baseUrl === undefined
+        ? [{ path: ['baseUrl'], message: 'is required: where the upstream is, `https://upstream.example`' }]
+        : [],
   },
-  ({ upstream, baseUrl }) =>
-    upstream === 'messages' && baseUrl === undefined
-      ? [{ path: ['baseUrl'], message: 'is required: where the upstream is, `https://upstream.example`' }]
-      : [],
-  ({ upstream, account }) =>
-    upstream === 'messages' && account === undefined
-      ? [
-          {
-            path: ['account'],
-            message:
-              'is required; write `account: { kind: api-key, key: "${NAME}" }`, or `{ kind: none }` where none is asked for',
-          },
-        ]
-      : [],
-  ({ baseUrl }) => (baseUrl === undefined ? [] : urlFaults(['baseUrl'], baseUrl)),
-  ({ baseUrl }) =>
-    baseUrl !== undefined && /\/v1\/*$/.test(baseUrl)
-      ? [{ path: ['baseUrl'], message: 'ends in /v1, which every call adds; leave it out' }]
-      : [],
-  ({ proxy }) => (proxy === undefined ? [] : urlFaults(['proxy'], proxy)),
-  ({ account }) => (account?.kind === 'oauth' ? urlFaults(['account', 'tokenUrl'], account.tokenUrl) : []),
-  ({ account }) =>
-    account?.kind === 'oauth' && account.expiresAt !== undefined && timeMs(account.expiresAt) === undefined
-      ? [
-          {
-            path: ['account', 'expiresAt'],
-            message: `must be a time such as 2026-01-01T12:00:00Z, or unix milliseconds, not ${JSON.stringify(account.expiresAt)}`,
-          },
-        ]
-      : [],
-  ({ headers }) =>
-    Object.entries(headers).flatMap(([name, text]) =>
-      /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !/[\r\n\0]/.test(text)
-        ? []
-        : [
-            {
-              path: ['headers', name],
-              message: 'is not a header: a name of letters, digits and dashes, and a text of one line',
-            },
-          ],
-    ),
+  {
+    of: ['upstream', 'account'],
+    faults: ({ upstream, account }) =>
+      upstream === 'messages' && account === undefined ? [{ path: ['account'], message: noAccount }] : [],
+  },
+  { of: ['baseUrl'], faults: ({ baseUrl }) => (baseUrl === undefined ? [] : baseUrlFaults(baseUrl)) },
+  { of: ['proxy'], faults: ({ proxy }) => (proxy === undefined ? [] : urlFaults(['proxy'], proxy)) },
+  { of: ['account'], faults: accountFaults },
+  { of: ['headers'], faults: headerFaults },
 ];
+
+const noAccount =
+  'is required; write `account: { kind: api-key, key: "${NAME}" }`, or `{ kind: none }` where none is asked for';
+
+function idFaults({ id }: RawSlot): readonly Fault[] {
+  const message = 'must be plain letters, digits and signs: answers name it in a header';
+  return /^[\x21-\x7e]+$/.test(id) ? [] : [{ path: ['id'], message }];
+}
+
+function upstreamFaults({ upstream }: RawSlot): readonly Fault[] {
+  if (adapters.includes(upstream)) return [];
+  const meant = didYouMean(upstream, adapters);
+  const cure = meant ? `did you mean "${meant}"?` : `there are ${adapters.join(' and ')}`;
+  return [{ path: ['upstream'], message: `"${upstream}" is not an adapter; ${cure}` }];
+}
+
+/** A path that every call adds is the commonest mistake. */
+function baseUrlFaults(baseUrl: string): readonly Fault[] {
+  const path = ['baseUrl'];
+  const added = /\/v1(\/messages)?(?=\/*$)/.exec(baseUrl)?.[0];
+  return [
+    ...urlFaults(path, baseUrl),
+    ...(added ? [{ path, message: `ends in ${added}, which every call adds; leave it out` }] : []),
+  ];
+}
+
+function accountFaults({ account }: RawSlot): readonly Fault[] {
+  if (account?.kind !== 'oauth') return [];
+  const { expiresAt, tokenUrl } = account;
+  const isTime = expiresAt === undefined || timeMs(expiresAt) !== undefined;
+  const message = `must be a time such as 2026-01-01T12:00:00Z, or unix milliseconds, not ${JSON.stringify(expiresAt)}`;
+  return [
+    ...urlFaults(['account', 'tokenUrl'], tokenUrl),
+    ...(isTime ? [] : [{ path: ['account', 'expiresAt'], message }]),
+  ];
+}
+
+function headerFaults({ headers }: RawSlot): readonly Fault[] {
+  const message = 'is not a header: a name of letters, digits and dashes, and a text of one line';
+  return Object.entries(headers)
+    .filter(([name, text]) => !/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[\r\n\0]/.test(text))
+    .map(([name]) => ({ path: ['headers', name], message }));
+}
 
 /** The text of a URL may hold a password, so the message does not repeat it. */
 function urlFaults(path: Path, text: string): readonly Fault[] {

@@ -1,24 +1,36 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `${NAME}`, `${NAME:-default}` (also where NAME is set to nothing, as in a shell); `$${` stands for a plain `${`. */
-const reference = /\$(\$\{)|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
+const reference = /\$(\$\{)|\$\{(?:([A-Za-z_]\w*)(?::-([^}]*))?\})?/g;
+
+/** A text with its variables put in, and what is wrong with them. */
+export interface Filled {
+  readonly text: string;
+  /** The names that have neither a value nor a default. */
+  readonly unset: readonly string[];
+  /** There is a `${` that begins no variable. */
+  readonly isMalformed: boolean;
+}
 
 /** Puts values into the text of a scalar. */
-export type Fill = (text: string) => { text: string; unset: readonly string[] };
+export type Fill = (text: string) => Filled;
 
-/** Puts the environment into a text; `unset` are the names that have neither a value nor a default. */
-export function substitute(text: string, env: Environment): { text: string; unset: readonly string[] } {
+/** Puts the environment into a text. */
+export function substitute(text: string, env: Environment): Filled {
   const unset: string[] = [];
+  let isMalformed = false;
   const replaced = text.replace(
     reference,
-    (whole: string, escaped: string | undefined, name: string, fallback: string | undefined) => {
+    (whole: string, escaped: string | undefined, name: string | undefined, fallback: string | undefined) => {
       if (escaped !== undefined) return escaped;
+      isMalformed ||= name === undefined;
+      if (name === undefined) return whole;
       const value = fallback === undefined ? env[name] : env[name] || fallback;
       if (value === undefined) unset.push(name);
       return value ?? whole;
     },
   );
-  return { text: replaced, unset };
+  return { text: replaced, unset, isMalformed };
 }
 
 /**

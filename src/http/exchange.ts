@@ -5,7 +5,10 @@ import type { CoreKey, GatewayError, GatewayState, Logger, Outcome, Usage } from
 /** The core's own view of `ctx.state`: it seeds what plugins only read, and looks at what they may have set. */
 export type CoreState = { -readonly [Key in CoreKey]: GatewayState[Key] } & Partial<
   Omit<GatewayState, CoreKey>
->;
+> & {
+    /** The error that was the answer. */
+    answered?: GatewayError;
+  };
 
 export type CoreContext = Koa.ParameterizedContext<CoreState, object>;
 export type CoreMiddleware = (ctx: CoreContext, next: () => Promise<void>) => Promise<void>;

@@ -10,11 +10,19 @@ export interface Health {
   readonly isDraining: boolean;
 }
 
-/** The body of `/health`, `/` and `/v1/meta`, and whether requests can be served (`?ready=1`). */
-export function healthReport(health: Health): { readonly isReady: boolean; readonly body: object } {
+export interface HealthReport {
+  /** Whether requests can be served. */
+  readonly isReady: boolean;
+  readonly body: object;
+}
+
+/** The body of `/health`, `/` and `/v1/meta`; where readiness is asked for (`?ready=1`), `status` tells of that. */
+export function healthReport(health: Health, asksReadiness: boolean): HealthReport {
   const { name, version, uptimeSeconds, limits, slots, isDraining } = health;
+  const isReady = !isDraining && slots.schedulable > 0;
+  const status = isReady || !asksReadiness ? 'ok' : isDraining ? 'shutting_down' : 'not_ready';
   return {
-    isReady: !isDraining && slots.schedulable > 0,
-    body: { status: 'ok', name, version, uptime_seconds: Math.floor(uptimeSeconds), limits, slots },
+    isReady,
+    body: { status, name, version, uptime_seconds: Math.floor(uptimeSeconds), limits, slots },
   };
 }

@@ -97,8 +97,9 @@ function queryOf(ctx: CoreContext): URLSearchParams {
 
 function answerHealth(serving: Serving): CoreMiddleware {
   return async (ctx) => {
-    const { isReady, body } = healthReport(serving.health);
-    ctx.status = queryOf(ctx).get('ready') === '1' && !isReady ? 503 : 200;
+    const asksReadiness = queryOf(ctx).get('ready') === '1';
+    const { isReady, body } = healthReport(serving.health, asksReadiness);
+    ctx.status = asksReadiness && !isReady ? 503 : 200;
     ctx.body = body;
   };
 }

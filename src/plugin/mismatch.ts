@@ -10,6 +10,8 @@ export interface Mismatch {
   readonly message: string;
   /** The JSON types that would do, where the type is what is wrong. */
   readonly types?: readonly string[];
+  /** There is no such key, whatever its value is. */
+  readonly isUnknownKey?: true;
 }
 
 /** An error of ajv in our words. */
@@ -32,6 +34,7 @@ const descriptions: Readonly<Record<string, Describe>> = {
     return {
       path: [...path, name],
       message: `is not a known key${meant ? `; did you mean "${meant}"?` : ''}`,
+      isUnknownKey: true,
     };
   },
   type: ({ params, data }, path) => ({

@@ -16,8 +16,10 @@ export interface RequestRecord {
   readonly delivery: string | undefined;
   readonly billed: Usage;
   readonly masked: Usage;
-  /** The code of a failure after the answer had begun. */
+  /** The code of the error that was the answer, or that broke it off. */
   readonly code: string | undefined;
+  /** The upstream's own name for the request. */
+  readonly upstreamRequestId: string | undefined;
 }
 
 const durationBuckets = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];

@@ -95,7 +95,7 @@ describe('a reload', () => {
     const before = await openStream();
     const also = await openStream();
     await write(marked('three'));
-    expect(await reload()).to.deep.equal({ status: 200, body: { status: 'reloaded' } });
+    expect(await reload()).to.deep.equal({ status: 200, body: { status: 'reloaded', needs_restart: [] } });
 
     const after = await openStream();
     expect(after.response.headers.get('x-mark')).to.equal('three');
@@ -188,10 +188,20 @@ describe('a reload', () => {
     expect(data.map(({ id }) => id)).to.deep.equal(['new-model']);
   });
 
+  it('still tells of them when it brings no more of them, and of none that it takes', async () => {
+    await start({});
+    await write({ listen: { host: '127.0.0.1', port: 0, trustProxy: true } });
+    await reload();
+    expect(await reload()).to.have.deep.nested.property('body.needs_restart', ['listen']);
+    await write({ listen: { host: '127.0.0.1', port: 0, shutdownTimeout: '1s' } });
+    expect(await reload()).to.have.deep.nested.property('body.needs_restart', []);
+  });
+
   it('tells which settings wait for the next start', async () => {
     await start({});
-    await write({ listen: { host: '127.0.0.1', port: 0, shutdownTimeout: '1s' } });
-    await reload();
+    const listen = { host: '127.0.0.1', port: 0, trustProxy: true };
+    await write({ listen });
+    expect(await reload()).to.have.deep.property('body', { status: 'reloaded', needs_restart: ['listen'] });
     const warnings = under.logged.filter(({ level }) => level === 'warn');
     expect(warnings).to.deep.equal([
       { level: 'warn', changed: ['listen'], msg: 'These settings take effect at the next start.' },
