@@ -3,7 +3,9 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { errorCodes } from 'gw2api/plugin';
-import { ask, masterKey, stages, startPair, type Pair } from './gateway/harness.js';
+import { loadGatewayConfig } from '#src/load-gateway-config.js';
+import { ProcessWorkshop } from './gateway/gateway-process.js';
+import { ask, configOf, masterKey, stages, startPair, type Pair } from './gateway/harness.js';
 import { lastCall } from './gateway/kit.js';
 import { TempFolders } from './gateway/temp-folders.js';
 
@@ -17,6 +19,10 @@ function tableUnder(markdown: string, heading: string): readonly (readonly strin
       .split('|')
       .map((cell) => cell.trim().replaceAll('`', '')),
   );
+}
+
+function variablesIn(text: string): readonly string[] {
+  return [...new Set(text.match(/\b(?:GW2?[A-Z]*_[A-Z_]+|PORT|HOST)\b/g))].toSorted();
 }
 
 describe('README.md', () => {
@@ -66,11 +72,19 @@ describe('README.md', () => {
     expect(rows).not.to.deep.equal([]);
   });
 
+  it('names the variables of the environment that --help names', async () => {
+    const workshop = new ProcessWorkshop();
+    const { stdout } = await workshop.run({ args: ['--help'] });
+    await workshop.end();
+    const told = readme.split('\n').find((line) => line.startsWith('- **Environment**'))!;
+    expect(variablesIn(told)).to.deep.equal(variablesIn(stdout));
+  });
+
   it('is short enough to be read', () => {
     expect(readme.split('\n').length).to.be.below(200);
   });
 
-  for (const file of ['README.md', 'plugins/README.md'])
+  for (const file of ['README.md', 'plugins/README.md', 'CHANGELOG.md'])
     it(`leads somewhere: the links of ${file}`, async () => {
       const text = await readFile(file, 'utf8');
       const targets = [...text.matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)].map(([, target]) => target!);
@@ -80,9 +94,12 @@ describe('README.md', () => {
 
   describe('gives examples that work as they stand:', () => {
     const folders = new TempFolders();
-    let pair: Pair;
+    const workshop = new ProcessWorkshop();
+    let pair: Pair | undefined;
     afterEach(async () => {
-      await pair.close();
+      await pair?.close();
+      pair = undefined;
+      await workshop.end();
       await folders.remove();
     });
 
@@ -118,6 +135,25 @@ describe('README.md', () => {
       pair = await startPair({ pipeline: [first, second, third, { use: `${folder}/polite.mjs` }, ...rest] });
       await pair.post('/v1/messages', ask('Hello!'));
       expect(JSON.stringify(lastCall(pair.simulator)['messages'])).to.include('Please answer politely.');
+    });
+
+    it('a slot', async () => {
+      const [, slots] = /```yaml\n(slots:[^]*?)```/.exec(readme)!;
+      const text = `pipeline: ${JSON.stringify(stages())}\n${slots}`;
+      const config = await loadGatewayConfig({ text, file: 'gateway.yaml', env: { TEAM_A_KEY: 'k' } });
+      expect(config.slots[0]!.account).to.deep.include({ kind: 'api-key', key: 'k' });
+    });
+
+    it('a program that embeds it', async () => {
+      const [, code] = /```js\n(import \{ createGateway[^]*?)```/.exec(readme)!;
+      const main = code!.replace("'gw2api'", JSON.stringify(path.resolve('dist/index.js')));
+      const config = configOf({ slots: [{ id: 'a', upstream: 'simulator' }] });
+      const cwd = await workshop.folder({ 'config/gateway.yaml': config, 'main.mjs': main });
+      const entry = path.join(cwd, 'main.mjs');
+      const running = await workshop.start({ cwd, entry, env: { GW2API_API_KEY: 'k' } });
+      const [url] = /^http:\S+$/m.exec(await running.output('http://'))!;
+      const answer = await fetch(`${url}/v1/models`, { headers: { 'x-api-key': 'k' } });
+      expect(answer.status).to.equal(200);
     });
   });
 });

@@ -32,7 +32,7 @@ export interface StageConfig {
   /** Where the entry stands. */
   readonly at: Position;
   /** Where a key within the entry stands: `positionOf(['with', 'cap'])`; the nearest enclosing one where it is absent. */
-  positionOf(path: readonly (string | number)[]): Position;
+  readonly positionOf: (path: readonly (string | number)[]) => Position;
 }
 
 export type AccountConfig =

@@ -63,11 +63,12 @@ const preferred: Readonly<Record<number, ErrorCode>> = {
 };
 
 function logError(ctx: CoreContext, error: GatewayError, thrown: unknown): void {
-  const fields = { code: error.code, status: error.status };
-  if (error.code === 'internal')
-    ctx.state.log.error({ ...fields, err: error.cause ?? thrown }, 'The gateway failed.');
-  else if (error.status >= 500) ctx.state.log.warn({ ...fields, cause: causeOf(error) }, error.message);
-  else ctx.state.log.debug(fields, 'The request was refused.'); // the message may quote what its caller wrote
+  const { thrown: traced, log } = ctx.state;
+  const by = traced?.error === thrown ? traced?.by : undefined;
+  const fields = { code: error.code, status: error.status, ...by };
+  if (error.code === 'internal') log.error({ ...fields, err: error.cause ?? thrown }, 'The gateway failed.');
+  else if (error.status >= 500) log.warn({ ...fields, cause: causeOf(error) }, error.message);
+  else log.debug(fields, 'The request was refused.'); // the message may quote what its caller wrote
 }
 
 /** The cause in a few words: an upstream's stack helps nobody. */

@@ -8,7 +8,17 @@ export type CoreState = { -readonly [Key in CoreKey]: GatewayState[Key] } & Part
 > & {
     /** The error that was the answer. */
     answered?: GatewayError;
+    /** The last error that a stage has thrown, as the pipeline has traced it. */
+    thrown?: { readonly error: unknown; readonly by: StagePlace | undefined };
+    /** The first stage that was done with the request. */
+    readonly endedBy?: StagePlace;
   };
+
+/** A stage as log lines name it: its name, and where it stands in the config. */
+export interface StagePlace {
+  readonly stage: string;
+  readonly path: string;
+}
 
 export type CoreContext = Koa.ParameterizedContext<CoreState, object>;
 export type CoreMiddleware = (ctx: CoreContext, next: () => Promise<void>) => Promise<void>;

@@ -70,8 +70,10 @@ function shuttingDown(ctx: CoreContext): GatewayError {
 /** A stage that neither calls `next` nor answers has forgotten something: Koa would say 404 for it, in plain text. */
 function requireAnswer(ctx: CoreContext): void {
   const isUntouched = ctx.status === 404 && ctx.body === undefined && !ctx.headerSent;
-  if (isUntouched && ctx.respond !== false)
-    throw new GatewayError('internal', 'A stage has ended the request without an answer.');
+  if (!isUntouched || ctx.respond === false) return;
+  const error = new GatewayError('internal', 'A stage has ended the request without an answer.');
+  ctx.state.thrown = { error, by: ctx.state.endedBy };
+  throw error;
 }
 
 function requireResponse(ctx: CoreContext): void {

@@ -54,9 +54,24 @@ function fromFactory(factory: Factory, use: string): Plugin {
     seals: [],
     operations,
     options: { type: 'object' },
-    setup: async (options: unknown) => (await factory(options)) as Koa.Middleware, // checked where it is set up
+    setup: async (options: unknown) => (await make(factory, options)) as Koa.Middleware, // checked where it is set up
   };
 }
+
+/** Who exports the middleware itself learns what is called with what. */
+async function make(factory: Factory, options: unknown): Promise<unknown> {
+  try {
+    const made = await factory(options);
+    if (made !== undefined) return made;
+  } catch (error) {
+    if (factory.length < 2) throw error;
+    throw new Error(`${error instanceof Error ? error.message : String(error)}; ${shape}`, { cause: error });
+  }
+  throw new Error(shape);
+}
+
+const shape =
+  'the default export is called with its options and must return the middleware: export default () => async (ctx, next) => …';
 
 function describe(module: object): string {
   const names = Object.keys(module);

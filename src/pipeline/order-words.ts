@@ -1,5 +1,5 @@
 import type { Problem } from '../config/config.js';
-import type { Operation, StateKey } from '../plugin/index.js';
+import { coreKeys, didYouMean, type Operation, type StateKey } from '../plugin/index.js';
 import {
   introduces,
   operationsOf,
@@ -93,7 +93,13 @@ function absence(
       tail: `, which "${other.name}" at line ${other.at.line} provides only for other requests; let it pass these too`,
     };
   const lacks = order.builtins.find((builtin) => introduces(builtin, key))?.name;
-  return { tail: `, which no stage provides; ${cure(order, key, lacks, stage)}`, lacks };
+  const meant = lacks ? undefined : didYouMean(key, knownKeys(order));
+  const what = meant ? `did you mean "${meant}"?` : cure(order, key, lacks, stage);
+  return { tail: `, which no stage provides; ${what}`, lacks };
+}
+
+function knownKeys({ stages, builtins }: Order): readonly string[] {
+  return [...coreKeys, ...[...builtins, ...stages].flatMap(({ provides }) => provides)];
 }
 
 function cure({ off }: Order, key: StateKey, lacks: string | undefined, stage?: OrderedStage): string {

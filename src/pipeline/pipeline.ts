@@ -7,6 +7,7 @@ import { loadStages, type LoadedStage } from './load-stages.js';
 import { builtinFolder } from './resolve.js';
 import { Disposers, createPolicies, stageHost, type HostServices, type Registrations } from './stage-host.js';
 import { toStageInfo, type StageInfo } from './stage-info.js';
+import { traceStage } from './trace-stage.js';
 import { onlyWhen } from './when.js';
 
 export interface BuildOptions {
@@ -117,8 +118,11 @@ async function setUp(
   const { config, plugin, options } = stage;
   try {
     const middleware: unknown = await plugin.setup(options, stageHost(services, plugin.name, registrations));
-    if (typeof middleware === 'function')
-      return onlyWhen(config.when, middleware as Koa.Middleware, services.models); // any function is taken for one
+    if (typeof middleware === 'function') {
+      const { path } = config;
+      const traced = traceStage(middleware as Koa.Middleware, { stage: plugin.name, path }); // any function is taken for one
+      return onlyWhen(config.when, traced, services.models);
+    }
     return problemOf(stage, `gave ${String(middleware)} in place of a middleware; it must return a function`);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);

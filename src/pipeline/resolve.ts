@@ -40,14 +40,21 @@ function isPath(use: string): boolean {
 async function importFile(file: string, use: string): Promise<object> {
   const stats = await stat(file).catch(() => undefined);
   if (!stats?.isFile()) throw new Error(`is not there${await hint(file)}`);
+  if (/\.[cm]?ts$/.test(file)) throw new Error(typeScript(use));
   // A CommonJS module is kept under its path whatever its query says.
   delete createRequire(file).cache[file];
   await import('./install-hook.js');
   return load(`${pathToFileURL(file).href}?mtime=${stats.mtimeMs}`, use);
 }
 
+function typeScript(use: string): string {
+  const compiled = path.basename(use).replace(/ts$/, 'js');
+  return `is TypeScript, which Node does not load: compile it and list ${compiled}`;
+}
+
 async function hint(file: string): Promise<string> {
-  const siblings = await readdir(path.dirname(file)).catch(() => []);
+  const there = await readdir(path.dirname(file)).catch(() => []);
+  const siblings = there.filter((name) => !/\.[cm]?ts$/.test(name));
   const meant =
     siblings.find((name) => name === `${path.basename(file)}.js`) ??
     didYouMean(path.basename(file), siblings);

@@ -30,12 +30,9 @@ const descriptions: Readonly<Record<string, Describe>> = {
   }),
   additionalProperties: ({ params, parentSchema }, path) => {
     const name = String(params['additionalProperty']);
-    const meant = didYouMean(name, Object.keys((parentSchema?.['properties'] as object | undefined) ?? {}));
-    return {
-      path: [...path, name],
-      message: `is not a known key${meant ? `; did you mean "${meant}"?` : ''}`,
-      isUnknownKey: true,
-    };
+    const known = Object.keys((parentSchema?.['properties'] as object | undefined) ?? {});
+    const message = `is not a known key; ${cureOfUnknown(name, known)}`;
+    return { path: [...path, name], message, isUnknownKey: true };
   },
   type: ({ params, data }, path) => ({
     path,
@@ -67,6 +64,12 @@ const descriptions: Readonly<Record<string, Describe>> = {
     message: `must match ${params['pattern']}, not ${show(data)}`,
   }),
 };
+
+function cureOfUnknown(name: string, known: readonly string[]): string {
+  const meant = didYouMean(name, known);
+  if (meant) return `did you mean "${meant}"?`;
+  return known.length > 0 ? `known here: ${known.join(', ')}` : 'nothing can be set here';
+}
 
 /** The values by which the branches of a discriminated union are told apart. */
 function tagValues(schema: object | undefined, tag: string): readonly unknown[] {

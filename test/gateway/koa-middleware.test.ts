@@ -105,6 +105,7 @@ describe('a Koa middleware as a stage', () => {
       expect(((await plain.json()) as { object: string }).object).to.equal('list');
     });
 
+<<<<<<< HEAD
     it('does not hold streams back: each event is there while the answer is still open', async () => {
       await shop.start([compress, ...stages()]);
       const response = await raw(ask('Hi', { stream: true }), 'gzip, deflate, br');
@@ -124,5 +125,300 @@ describe('a Koa middleware as a stage', () => {
       answer.finish();
       await until('message_stop');
     });
+=======
+  it('has to hold in all its parts', async () => {
+    await startWhen({ format: 'messages', model: 'haiku-*' });
+    expect(isTagged(await answered(ask('Hi', { model: 'haiku-5' })))).to.equal(true);
+    expect(isTagged(await answered(ask('Hi')))).to.equal(false);
+    expect(isTagged(await answered({ ...chat, model: 'haiku-5' }, {}, '/v1/chat/completions'))).to.equal(
+      false,
+    );
+  });
+});
+
+describe('a stage that is switched off', () => {
+  it('is neither loaded nor checked nor passed', async () => {
+    await start([
+      { use: './not-there.js', enabled: false, with: { key: '${NOT_SET}' } },
+      ...stages().map((stage) =>
+        'use' in stage && stage.use === 'max-tokens' ? { ...stage, enabled: false } : stage,
+      ),
+    ]);
+    const response = under.post('/v1/messages', ask('Hi', { max_tokens: 999_999 }));
+    const call = await upstream.next();
+    expect(JSON.parse(call.text)).to.include({ max_tokens: 999_999 });
+    call.finish();
+    expect((await response).status).to.equal(200);
+  });
+});
+
+describe('a plugin in place of a built-in', () => {
+  function replaced(name: string): readonly object[] {
+    return stages().map((stage) =>
+      'use' in stage && stage.use === name ? { use: `./own-${name}.js` } : stage,
+    );
+  }
+
+  it('can be its own auth', async () => {
+    await start(replaced('auth'), {
+      'own-auth.js': `import { definePlugin, GatewayError } from 'gw2api/plugin';
+        export default definePlugin({
+          name: 'own-auth',
+          provides: ['caller'],
+          operations: ['generate', 'count-tokens', 'models', 'usage', 'stored-response'],
+          setup: () => async (ctx, next) => {
+            const team = ctx.get('x-team');
+            if (!team) throw new GatewayError('missing_api_key', 'Say who you are in x-team.');
+            ctx.state.caller = { kind: 'key', keyId: team, name: team };
+            await next();
+          },
+        });`,
+    });
+    expect((await answered(ask('Hi'), { 'x-team': 'blue' })).status).to.equal(200);
+    expect(await errorIn(await under.post('/v1/messages', ask('Hi')))).to.include({
+      status: 401,
+      message: 'Say who you are in x-team.',
+    });
+    expect((await under.get('/v1/models')).status).to.equal(401);
+    await under.gateway.exchanges.idle();
+    expect(under.logged.filter(({ msg }) => msg === 'request').map(({ key }) => key)).to.include('blue');
+  });
+
+  it('can be its own slot-pick, with places that are given back', async () => {
+    await start(
+      replaced('slot-pick'),
+      {
+        'own-slot-pick.js': `import { definePlugin } from 'gw2api/plugin';
+          export default definePlugin({
+            name: 'own-slot-pick',
+            requires: ['request', 'caller'],
+            provides: ['lease'],
+            operations: ['generate', 'count-tokens'],
+            setup: (_, host) => async (ctx, next) => {
+              const lease = await host.slots.lease({
+                model: ctx.state.request.model,
+                policy: (candidates) => candidates.find(({ id }) => id === ctx.get('x-slot')) ?? candidates[0],
+                queueTimeoutMs: 1000,
+                signal: ctx.state.signal,
+              });
+              ctx.state.onSettled(() => lease.release());
+              ctx.state.lease = lease;
+              await next();
+            },
+          });`,
+      },
+      { slots: [slotAt(upstream.url), slotAt(upstream.url, { id: 'b' })] },
+    );
+    const response = await answered(ask('Hi'), { 'x-slot': 'b' });
+    expect(response.headers.get('x-gw-slot')).to.equal('b');
+    await response.text();
+    await under.gateway.exchanges.idle();
+    expect(under.gateway.slots.list().map(({ inFlight }) => inFlight)).to.deep.equal([0, 0]);
+  });
+
+  it('can be its own upstream-call, which asks nobody', async () => {
+    await start(replaced('upstream-call'), {
+      'own-upstream-call.js': `import { definePlugin, ModelEvent } from 'gw2api/plugin';
+        const events = [
+          { type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [],
+            stop_reason: null, stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } } },
+          { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+          { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Canned.' } },
+          { type: 'content_block_stop', index: 0 },
+          { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 2 } },
+          { type: 'message_stop' },
+        ];
+        export default definePlugin({
+          name: 'own-upstream-call',
+          requires: ['request', 'lease'],
+          provides: ['reply', 'count'],
+          seals: ['request', 'lease'],
+          operations: ['generate', 'count-tokens'],
+          setup: () => async (ctx, next) => {
+            async function* canned() { yield events.map((event) => ModelEvent.of(event)); }
+            ctx.state.count = { inputTokens: 7, estimated: true, slot: 'none', windows: undefined };
+            ctx.state.reply = { status: 200, headers: {}, slot: 'none', attempts: 1, events: canned() };
+            await next();
+          },
+        });`,
+    });
+    const whole = await under.post('/v1/responses', { model: 'sonnet-5', input: 'Hi' });
+    expect(await whole.text()).to.include('Canned.');
+    const stream = await under.post('/v1/completions', { model: 'sonnet-5', prompt: 'Hi', stream: true });
+    expect(await stream.text()).to.match(/Canned\.[^]*\[DONE\]/);
+    const count = await under.post('/v1/messages/count_tokens', ask('Hi'));
+    expect(await count.json()).to.deep.equal({ input_tokens: 7 });
+  });
+
+  it('can be its own format-encode', async () => {
+    await start(replaced('format-encode'), {
+      'own-format-encode.js': `import { definePlugin } from 'gw2api/plugin';
+        export default definePlugin({
+          name: 'own-format-encode',
+          requires: ['reply'],
+          provides: ['response'],
+          seals: ['reply'],
+          operations: ['generate', 'count-tokens'],
+          setup: () => async (ctx, next) => {
+            let text = '';
+            for await (const batch of ctx.state.reply.events)
+              for (const { type, json } of batch)
+                if (type === 'content_block_delta') text += json.delta.text;
+            ctx.type = 'text/plain';
+            ctx.body = text;
+            ctx.state.response = true;
+            await next();
+          },
+        });`,
+    });
+    const response = await answered();
+    expect(response.headers.get('content-type')).to.equal('text/plain; charset=utf-8');
+    expect(await response.text()).to.equal('Hello.');
+  });
+
+  it('is refused where it leaves a key out that the stages below need', async () => {
+    const failed = await start(replaced('auth'), {
+      'own-auth.js': `export default { name: 'own-auth', setup: () => (ctx, next) => next() };`,
+    }).catch((error: Error) => error.message);
+    expect(failed).to.match(
+      /"format-decode" needs "caller", which no stage provides; add "- use: auth" above it$/,
+    );
+  });
+});
+
+describe('a plugin that misbehaves', () => {
+  async function startWith(middleware: string): Promise<void> {
+    await start([{ use: './bad.js' }, ...stages()], {
+      'bad.js': `export default { name: 'bad', setup: () => ${middleware} };`,
+    });
+  }
+
+  /** Nothing is left behind: no request, no place in a slot. */
+  async function isClean(): Promise<void> {
+    await under.gateway.exchanges.idle();
+    expect(under.gateway.slots.list().map(({ inFlight }) => inFlight)).to.deep.equal([0]);
+  }
+
+  const thrown = {
+    'a text': `async () => { throw 'SECRET'; }`,
+    'nothing at all': `async () => { throw undefined; }`,
+    'an error of its own': `async () => { throw new TypeError('SECRET'); }`,
+    'an error, and is not even asynchronous': `() => { throw new Error('SECRET'); }`,
+  };
+  for (const [what, middleware] of Object.entries(thrown))
+    it(`and throws ${what} is answered for with 500, and told of in the log alone`, async () => {
+      await startWith(middleware);
+      expect(await errorIn(await under.post('/v1/messages', ask('Hi')))).to.deep.equal(internal);
+      const lines = under.logged.filter(({ level }) => level === 'error');
+      expect(lines).to.have.length(1);
+      expect(lines[0]).to.include({ msg: 'The gateway failed.', code: 'internal' });
+      await isClean();
+    });
+
+  it('and throws as Koa does is answered for with its status', async () => {
+    await startWith(`async (ctx) => ctx.throw(418, 'I am a teapot.')`);
+    expect(await errorIn(await under.post('/v1/messages', ask('Hi')))).to.deep.equal({
+      status: 418,
+      type: 'invalid_request_error',
+      code: 'invalid_request',
+      message: 'I am a teapot.',
+    });
+  });
+
+  it('and calls next twice is answered for with 500', async () => {
+    await startWith(`async (ctx, next) => { await next(); await next(); }`);
+    expect(await errorIn(await answered())).to.deep.equal(internal);
+    await isClean();
+  });
+
+  it('and throws when the stream stands ready ends the upstream call too', async () => {
+    await startWith(`async (ctx, next) => { await next(); throw new Error('SECRET'); }`);
+    const response = under.post('/v1/messages', ask('Hi', { stream: true }));
+    const { closed } = await upstream.next();
+    expect(await errorIn(await response)).to.deep.equal(internal);
+    expect(await closed, 'whether the upstream could finish').to.equal(false);
+    await isClean();
+  });
+
+  it('and never calls next, nor answers, is answered for with 500', async () => {
+    await startWith(`async () => undefined`);
+    expect(await errorIn(await under.post('/v1/messages', ask('Hi')))).to.include({
+      status: 500,
+      code: 'internal',
+    });
+    await isClean();
+  });
+
+  it('and forgets to wait for next is answered for with 500, and nothing is asked for nobody', async () => {
+    await startWith(`(ctx, next) => { next().catch(() => undefined); }`);
+    expect(await errorIn(await under.post('/v1/messages', ask('Hi')))).to.include({
+      status: 500,
+      code: 'internal',
+    });
+    await isClean();
+  });
+
+  const faults: readonly (readonly [what: string, text: string, by?: object])[] = [
+    ['throws', `async () => { throw new Error('SECRET'); }`],
+    ['throws at once', `() => { throw new Error('SECRET'); }`],
+    ['throws behind the others', `async (ctx, next) => { await next(); throw new Error('SECRET'); }`],
+    ['throws in place of what another threw', `(ctx, next) => next().finally(() => { throw 'SECRET'; })`],
+    ['never calls next, nor answers', `async () => undefined`],
+    ['forgets to wait for next', `(ctx, next) => { next().catch(() => undefined); }`],
+    [
+      'lets the error of another through',
+      `async (ctx, next) => { ctx.state.interceptors.push(() => { throw new Error('SECRET'); }); await next(); }`,
+      { stage: 'upstream-call', path: 'pipeline[10]' },
+    ],
+  ];
+  for (const [what, text, by = { stage: 'bad', path: 'pipeline[0]' }] of faults)
+    it(`and ${what} is named in the log with its place`, async () => {
+      await startWith(text);
+      upstream.next().then(
+        (answer) => answer.finish(),
+        () => undefined,
+      );
+      expect(await errorIn(await under.post('/v1/messages', ask('Hi')))).to.include({ code: 'internal' });
+      expect(under.logged.find(({ msg }) => msg === 'The gateway failed.')).to.include(by);
+    });
+
+  it('and answers itself is let to', async () => {
+    await startWith(`async (ctx) => { ctx.body = { own: ctx.path }; }`);
+    const response = await under.post('/v1/messages', ask('Hi'));
+    expect([response.status, await response.json()]).to.deep.equal([200, { own: '/v1/messages' }]);
+  });
+
+  it('and puts its own answer in place of a stream ends the upstream call too', async () => {
+    await startWith(`async (ctx, next) => { await next(); ctx.body = { own: true }; }`);
+    const response = under.post('/v1/messages', ask('Hi', { stream: true }));
+    const { closed } = await upstream.next();
+    expect(await (await response).json()).to.deep.equal({ own: true });
+    expect(await closed, 'whether the upstream could finish').to.equal(false);
+    await isClean();
+  });
+
+  it('and breaks the events ends the stream with an error event', async () => {
+    const [auth, limit, decode, ...rest] = stages();
+    const call = rest.findIndex((stage) => 'use' in stage && stage.use === 'upstream-call');
+    await start(
+      [auth!, limit!, decode!, ...rest.slice(0, call + 1), { use: './bad.js' }, ...rest.slice(call + 1)],
+      {
+        'bad.js': `import { mapEvents } from 'gw2api/plugin';
+        export default { name: 'bad', requires: ['reply'], provides: ['reply'], setup: () => async (ctx, next) => {
+          const { reply } = ctx.state;
+          const events = mapEvents(reply.events, { message_delta() { throw new Error('SECRET'); } });
+          ctx.state.reply = { ...reply, events };
+          await next();
+        } };`,
+      },
+    );
+    const response = await answered(ask('Hi', { stream: true }));
+    const text = await response.text();
+    expect(text).to.match(/Hello\.[^]*event: error\ndata: .*The gateway failed on this request/);
+    expect(text).not.to.match(/SECRET|message_stop/);
+    const line = under.logged.find(({ msg }) => msg === 'request');
+    expect(line).to.include({ outcome: 'failed', code: 'internal' });
+    await isClean();
+>>>>>>> polish
   });
 });

@@ -83,7 +83,8 @@ describe('what is told of requests', () => {
       const answer = await done('/v1/chat/completions?x=1', chat('Hello!'), { 'x-request-id': 'mine-1' });
       const [line, ...more] = await requests();
       expect(more).to.deep.equal([]);
-      const { time, ms, tokens, ...rest } = line!;
+      const { time, ms, tokens, upstreamRequestId, ...rest } = line!;
+      expect(upstreamRequestId).to.equal(answer.headers.get('request-id'));
       expect(rest).to.deep.equal({
         level: 'info',
         msg: 'request',
@@ -131,9 +132,9 @@ describe('what is told of requests', () => {
       const told = (await requests()).map(({ status, outcome, code, slot }) => [status, outcome, code, slot]);
       expect(told).to.deep.equal([
         [200, 'failed', 'overloaded_error', 'a'],
-        [401, 'completed', undefined, undefined],
-        [400, 'completed', undefined, 'a'],
-        [404, 'completed', undefined, undefined],
+        [401, 'completed', 'invalid_api_key', undefined],
+        [400, 'completed', 'invalid_request_error', 'a'],
+        [404, 'completed', 'not_found', undefined],
         [200, 'abandoned', undefined, 'a'],
       ]);
     });

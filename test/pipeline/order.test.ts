@@ -182,6 +182,14 @@ describe('the order check', () => {
       ],
     },
     {
+      rule: 'knows a mistyped key',
+      text: list(...whole.slice(0, 3), './mistyped.js', ...whole.slice(3)),
+      says: [
+        'gateway.yaml:5:5 pipeline[3] "mistyped" needs "reqest", which no stage provides; did you mean "request"?',
+        'gateway.yaml:5:5 pipeline[3] "mistyped" needs "formt", which no stage provides; did you mean "format"?',
+      ],
+    },
+    {
       rule: 'says nothing of what a stage that cannot be loaded may provide',
       text: list('auth', 'body-limit', 'format-decod', 'slot-pick', 'upstream-call', 'format-encode'),
       says: [
@@ -215,6 +223,7 @@ describe('the order check', () => {
     );
     await workshop.write('plain.js', 'export default () => (ctx, next) => next();');
     await workshop.write('painter.js', moduleText({ name: 'painter', requires: ['colour'] }));
+    await workshop.write('mistyped.js', moduleText({ name: 'mistyped', requires: ['reqest', 'formt'] }));
     await workshop.write('package.json', '{"type":"module"}');
   });
 

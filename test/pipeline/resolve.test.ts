@@ -146,6 +146,28 @@ describe('resolving a plugin', () => {
       says: 'gateway.yaml:2:5 pipeline[0].use "./mine" is not there; did you mean "mine.js"?',
     },
     {
+      what: 'TypeScript',
+      use: './mine.ts',
+      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.ts" is TypeScript, which Node does not load: compile it and list mine.js',
+    },
+    {
+      what: 'a file that is there as TypeScript only',
+      use: './mine.js',
+      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" is not there; paths start at the folder of the config file',
+    },
+    {
+      what: 'a middleware in place of its factory',
+      use: './mine.js',
+      text: 'export default async (ctx, next) => { await next(); };',
+      says: 'gateway.yaml:2:5 pipeline[0] "./mine.js" cannot be set up: next is not a function; the default export is called with its options and must return the middleware: export default () => async (ctx, next) => …',
+    },
+    {
+      what: 'a middleware that asks for no next',
+      use: './mine.js',
+      text: 'export default async (ctx) => { ctx.body = "x"; };',
+      says: 'gateway.yaml:2:5 pipeline[0] "./mine.js" cannot be set up: the default export is called with its options and must return the middleware: export default () => async (ctx, next) => …',
+    },
+    {
       what: 'a module without a default',
       use: './mine.js',
       text: 'export const plugin = 1, other = 2;',
@@ -220,7 +242,8 @@ describe('resolving a plugin', () => {
   ];
   for (const { what, use, text, says } of refusals)
     it(`refuses ${what} and says what to do`, async () => {
-      if (text !== undefined) await workshop.write('mine.js', text);
+      if (text === undefined) await workshop.write('mine.ts', 'export default {};');
+      else await workshop.write('mine.js', text);
       expect(await workshop.problems(first(use))).to.deep.equal([says]);
     });
 
