@@ -7,7 +7,7 @@ import { foldChat } from '../formats/grammar/chat.js';
 import { foldCompletions } from '../formats/grammar/completions.js';
 import { checkResponses } from '../formats/grammar/responses.js';
 import { sentEvents } from '../formats/streams.js';
-import { answer } from '../upstream/upstream-kit.js';
+import { answer, sse } from '../upstream/upstream-kit.js';
 import { dialects, formatNames } from './dialects.js';
 import {
   masterKey,
@@ -197,10 +197,28 @@ describe('a stream that no service should send', () => {
     );
   });
 
+  it('counts nothing for a count that is below zero', async () => {
+    sent.set('-1', { pieces: [answer.start, oddEnd, answer.stop] });
+    const { path, request } = dialects.messages;
+    const before = gateway.logged.length;
+    const { status } = await send(gateway, path, JSON.stringify(request('-1')));
+    expect(status).to.equal(200);
+    await gateway.get('/health'); // its line comes after that of the request before
+    const line = gateway.logged.slice(before).find(({ msg }) => msg === 'request');
+    expect(line).to.have.nested.property('tokens.output', 0);
+    expect((await gateway.get('/metrics')).status).to.equal(200);
+  });
+
   it('leaves no error of our own in the log', () => {
     expect(gateway.logged.filter(({ level }) => level === 'error')).to.deep.equal([]);
   });
 });
+
+const oddEnd = sse({
+  type: 'message_delta',
+  delta: { stop_reason: 'end_turn' },
+  usage: { output_tokens: -1 },
+} as { type: string });
 
 const wholeMessage = {
   id: 'msg_1',
