@@ -85,6 +85,32 @@ describe('a plugin that misbehaves', () => {
     await isClean();
   });
 
+  const faults: readonly (readonly [what: string, text: string, by?: object])[] = [
+    ['throws', `async () => { throw new Error('SECRET'); }`],
+    ['throws at once', `() => { throw new Error('SECRET'); }`],
+    ['throws behind the others', `async (ctx, next) => { await next(); throw new Error('SECRET'); }`],
+    ['throws in place of what another threw', `(ctx, next) => next().finally(() => { throw 'SECRET'; })`],
+    ['never calls next, nor answers', `async () => undefined`],
+    ['forgets to wait for next', `(ctx, next) => { next().catch(() => undefined); }`],
+    [
+      'lets the error of another through',
+      `async (ctx, next) => { ctx.state.interceptors.push(() => { throw new Error('SECRET'); }); await next(); }`,
+      { stage: 'upstream-call', path: 'pipeline[10]' },
+    ],
+  ];
+  for (const [what, text, by = { stage: 'bad', path: 'pipeline[0]' }] of faults)
+    it(`and ${what} is named in the log with its place`, async () => {
+      await startWith(text);
+      shop.upstream.next().then(
+        (answer) => answer.finish(),
+        () => undefined,
+      );
+      expect(await errorIn(await shop.under.post('/v1/messages', ask('Hi')))).to.include({
+        code: 'internal',
+      });
+      expect(shop.under.logged.find(({ msg }) => msg === 'The gateway failed.')).to.include(by);
+    });
+
   it('and answers itself is let to', async () => {
     await startWith(`async (ctx) => { ctx.body = { own: ctx.path }; }`);
     const response = await shop.under.post('/v1/messages', ask('Hi'));
