@@ -118,9 +118,13 @@ async function ask(
   options: Pick<CommitOptions, 'delivery' | 'see'>,
 ): Promise<ModelReply> {
   const { status, headers, events } = await lease.slot.generate(call);
-  const reply = await committed(events, { ...options, onEnd: () => lease.release() });
-  lease.answered(headers);
-  return { status, headers, slot: lease.slot.id, attempts, events: reply };
+  try {
+    const reply = await committed(events, { ...options, onEnd: () => lease.release() });
+    lease.answered(headers);
+    return { status, headers, slot: lease.slot.id, attempts, events: reply };
+  } catch (error) {
+    throw withHeaders(toGatewayError(error), answerHeaders(headers));
+  }
 }
 
 /** Tells the slot how the call has failed, and takes a place in another one where there are attempts left. */
@@ -130,16 +134,9 @@ async function elsewhere(
   mayTryAgain: boolean,
 ): Promise<SlotLease | undefined> {
   if (!error.failure) return undefined;
-  const next = lease.another(error);
-  if (mayTryAgain) return next;
-  void giveBack(next);
+  if (mayTryAgain) return lease.another(error);
+  lease.failed(error);
   return undefined;
-}
-
-/** The slot has heard of the failure by now; the place that comes with it is of no use, and nobody waits for it. */
-async function giveBack(place: Promise<SlotLease | undefined>): Promise<void> {
-  const [taken] = await Promise.allSettled([place]);
-  if (taken.status === 'fulfilled') taken.value?.release();
 }
 
 /** An OAuth account has no count of its own: its windows are what there is to tell (contract §2.2). */

@@ -28,24 +28,13 @@ export async function committed(events: ModelEvents, options: CommitOptions): Pr
       const { done, value } = await iterator.next();
       if (done) throw interruptedError();
       read.push(turn.see(value));
-      if (turn.hasFailed && !turn.isCommitted)
-        throw turn.wasTold ? await lastWord(iterator, turn.failure) : turn.failure;
+      if (turn.hasFailed && !turn.isCommitted) throw turn.failure;
     }
   } catch (error) {
     await iterator.return?.();
     throw error;
   }
   return followed(read, iterator, turn, options);
-}
-
-/** What an upstream throws behind its `error` event knows more than the event does: the headers of the answer. */
-async function lastWord(iterator: AsyncIterator<ModelEventBatch>, told: unknown): Promise<unknown> {
-  try {
-    await iterator.next();
-  } catch (error) {
-    return error;
-  }
-  return told;
 }
 
 /** What was read before the commit point, then the rest of it as it comes. */
@@ -83,8 +72,6 @@ class Turn {
   inText = false;
   hasFailed = false;
   failure: unknown;
-  /** The failure is what an `error` event has said. */
-  wasTold = false;
 
   constructor(options: CommitOptions) {
     this.#options = options;
@@ -103,8 +90,7 @@ class Turn {
       } catch (error) {
         this.hasFailed = true;
         this.failure = error;
-        this.wasTold = event.type === 'error';
-        return batch.slice(0, this.wasTold ? at + 1 : at);
+        return batch.slice(0, event.type === 'error' ? at + 1 : at);
       }
     }
     return batch;

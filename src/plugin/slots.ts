@@ -35,6 +35,8 @@ export interface SlotLease {
    * this request has not tried. Where every slot was tried: the first one again. Undefined where no slot can help.
    */
   another(error: GatewayError): Promise<SlotLease | undefined>;
+  /** Reports a failed call, as `another` does, and gives the place back: the request will not be sent once more. */
+  failed(error: GatewayError): void;
   /** A place of its own for a further call of the same request, on the same terms. */
   again(): Promise<SlotLease>;
   /** Gives the place back; further calls do nothing. */

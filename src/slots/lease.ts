@@ -5,8 +5,10 @@ import type { UpstreamSlot } from './upstream-slot.js';
 /** What a lease reports to. */
 export interface Lessor {
   answered(lease: Lease, headers: Readonly<Record<string, string>>): void;
-  /** Settles what the failure means, calls `release`, and looks for another place. */
-  failed(lease: Lease, error: GatewayError): Promise<SlotLease | undefined>;
+  /** Settles what the failure means for the slot; true where the request should be sent once more. */
+  failed(lease: Lease, error: GatewayError): boolean;
+  /** A place for the request that has just failed. */
+  elsewhere(): Promise<SlotLease | undefined>;
   again(lease: Lease): Promise<SlotLease>;
   released(entry: SlotEntry): void;
 }
@@ -45,7 +47,11 @@ export class Lease implements SlotLease {
 
   /** Undefined also where the place has been given back: what comes then is no failure of the slot. */
   async another(error: GatewayError): Promise<SlotLease | undefined> {
-    return this.#isReleased ? undefined : this.#lessor.failed(this, error);
+    return this.#fail(error) ? this.#lessor.elsewhere() : undefined;
+  }
+
+  failed(error: GatewayError): void {
+    this.#fail(error);
   }
 
   again(): Promise<SlotLease> {
@@ -59,6 +65,12 @@ export class Lease implements SlotLease {
     this.entry.inFlight -= 1;
     this.slot.letGo();
     this.#lessor.released(this.entry);
+  }
+
+  #fail(error: GatewayError): boolean {
+    const goesOn = !this.#isReleased && this.#lessor.failed(this, error);
+    this.release();
+    return goesOn;
   }
 
   readonly #onAbort = (): void => this.release();

@@ -78,10 +78,11 @@ export class Search implements Waiter, Lessor {
     if (isOver) this.#grounds.changed();
   }
 
-  async failed(lease: Lease, error: GatewayError): Promise<SlotLease | undefined> {
-    const goesOn = error.failure !== undefined && this.#report(lease, error, error.failure);
-    lease.release();
-    if (!goesOn) return undefined;
+  failed(lease: Lease, error: GatewayError): boolean {
+    return error.failure !== undefined && this.#report(lease, error, error.failure);
+  }
+
+  async elsewhere(): Promise<SlotLease | undefined> {
     const placed = await this.#place();
     return isGatewayError(placed) ? undefined : placed;
   }

@@ -1,4 +1,5 @@
 import type {
+  GatewayError,
   LeaseRequest,
   ModelEvents,
   Slot,
@@ -57,14 +58,18 @@ function place(slots: readonly Slot[], history: string[]): SlotLease {
   const [slot, ...others] = slots;
   if (!slot) throw new TypeError('A lease needs at least one slot.');
   let isHeld = true;
+  const failed = (error: GatewayError) => {
+    isHeld = false;
+    history.push(`failed ${slot.id}: ${error.code}`);
+  };
   return {
     slot,
     answered: () => void history.push(`answered ${slot.id}`),
     async another(error) {
-      isHeld = false;
-      history.push(`failed ${slot.id}: ${error.code}`);
+      failed(error);
       return others.length > 0 ? place(others, history) : undefined;
     },
+    failed,
     async again() {
       history.push(`again ${slot.id}`);
       return place(slots, history);

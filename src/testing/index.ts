@@ -7,4 +7,5 @@ export { fakeSlot, fakeSlots, leaseOf } from './fake-slots.js';
 export type { FakeSlot, FakeSlots, LeaseHistory } from './fake-slots.js';
 export { fakeStore } from './fake-store.js';
 export { runStage, serveStage } from './run-stage.js';
-export type { ServedStage, StageOptions, StageRequest, StageRun, StageServer } from './run-stage.js';
+export type { ServedStage, StageOptions, StageRun, StageServer } from './run-stage.js';
+export type { Answer, StageRequest } from './send.js';

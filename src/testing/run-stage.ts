@@ -1,12 +1,6 @@
 import { once } from 'node:events';
-import {
-  createServer,
-  request as sendRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-} from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import Koa from 'koa';
 import {
   compileCheck,
@@ -18,6 +12,8 @@ import {
   type Plugin,
 } from '../plugin/index.js';
 import { fakeHost } from './fake-host.js';
+import { seedState } from './seed-state.js';
+import { send, type Answer, type StageRequest } from './send.js';
 
 export interface StageOptions {
   /** As `with:` in the config; defaults are filled in, and what the schema refuses is thrown as a TypeError. */
@@ -27,16 +23,6 @@ export interface StageOptions {
   readonly host?: Host;
   /** Stands for the stages below. */
   readonly below?: (ctx: Koa.Context) => void | Promise<void>;
-}
-
-export interface StageRequest {
-  /** POST by default. */
-  readonly method?: string;
-  /** With its query string; `/v1/messages` by default. */
-  readonly path?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** A string or bytes are sent as they are, anything else as JSON with its content type. */
-  readonly body?: unknown;
 }
 
 /** What a stage has made of one request, once the response has closed. */
@@ -51,12 +37,7 @@ export interface ServedStage {
   readonly error: unknown;
 }
 
-export interface StageRun extends ServedStage {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  /** Parsed where it is JSON, else the text. */
-  readonly body: unknown;
-}
+export type StageRun = ServedStage & Answer;
 
 export interface StageServer {
   /** `http://127.0.0.1:<port>` */
@@ -134,37 +115,6 @@ function checkOptions(plugin: Plugin, options: StageOptions['options']): unknown
   throw new TypeError(`${plugin.name}: ${lines.join('; ')}`);
 }
 
-/** What the core seeds, and what the test says. The listeners hear of the end before the test does. */
-function seedState(
-  ctx: Koa.Context,
-  host: Host,
-  given: Partial<GatewayState> = {},
-): { state: GatewayState; closed: Promise<Outcome> } {
-  const closing = new AbortController();
-  const listeners: ((outcome: Outcome) => void)[] = [];
-  const core = {
-    requestId: 'test-request',
-    operation: 'generate',
-    format: 'messages',
-    signal: closing.signal,
-    log: host.log,
-    interceptors: [],
-    additions: { system: [], tools: [] },
-    onSettled: (listener) => void listeners.push(listener),
-    usage: { billed: {}, masked: {} },
-    failure: undefined,
-  } satisfies Partial<GatewayState>;
-  const state = { ...core, ...given } as GatewayState; // the rest is for the stages to provide, as in the gateway
-  const closed = new Promise<Outcome>((resolve) => {
-    ctx.res.once('close', () => {
-      const outcome = state.failure ? 'failed' : ctx.res.writableFinished ? 'completed' : 'abandoned';
-      closing.abort();
-      for (const listener of [...listeners, resolve]) listener(outcome);
-    });
-  });
-  return { state, closed };
-}
-
 function answerError(ctx: Koa.Context, error: unknown): void {
   if (!isGatewayError(error)) {
     ctx.status = 500;
@@ -189,24 +139,5 @@ async function listen(app: Koa, served: Promise<ServedStage>): Promise<StageServ
       server.closeAllConnections();
       await closed;
     },
-  };
-}
-
-async function send(
-  origin: string,
-  request: StageRequest,
-): Promise<Pick<StageRun, 'status' | 'headers' | 'body'>> {
-  const { method = 'POST', path = '/v1/messages', headers = {}, body } = request;
-  const isRaw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
-  const type = isRaw ? {} : { 'content-type': 'application/json' };
-  const sent = sendRequest(new URL(path, origin), { method, headers: { ...type, ...headers }, agent: false });
-  sent.end(isRaw ? body : JSON.stringify(body));
-  const [answer] = (await once(sent, 'response')) as [IncomingMessage]; // the event's one argument
-  const received = await text(answer);
-  const isJson = /\bjson\b/.test(answer.headers['content-type'] ?? '');
-  return {
-    status: answer.statusCode ?? 0,
-    headers: answer.headers,
-    body: isJson ? JSON.parse(received) : received,
   };
 }

@@ -22,7 +22,8 @@ function answer(received: Received) {
   if (received.path !== '/v1/messages') return undefined;
   const name = promptOf(received);
   const isContinued = (received.body['messages'] as MessagesRequest['messages']).at(-1)?.role === 'assistant';
-  return { pieces: [recorded(isContinued ? name.replace('part1', 'part2') : name)] };
+  const headers = { 'request-id': 'req_1' };
+  return { headers, pieces: [recorded(isContinued ? name.replace('part1', 'part2') : name)] };
 }
 
 /** What a recording says, a second start left out. */
@@ -191,6 +192,7 @@ describe('a recorded stream without message_stop', () => {
         const response = await gateway.post(path, request(name));
         expect(response.status).to.equal(status);
         expect(response.headers.get('x-gw-attempts')).to.equal('2');
+        expect(response.headers.get('request-id')).to.equal('req_1');
         const { error } = (await response.json()) as { error: object };
         expect(error).to.include({ type, code }).and.have.property('message').that.is.a('string');
         expect(calls(from).map(({ headers }) => headers['x-api-key'])).to.have.members(['a', 'b']);

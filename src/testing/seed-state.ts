@@ -1,0 +1,33 @@
+import type Koa from 'koa';
+import type { GatewayState, Host, Outcome } from '../plugin/index.js';
+
+/** What the core seeds, and what the test says. The listeners hear of the end before the test does. */
+export function seedState(
+  ctx: Koa.Context,
+  host: Host,
+  given: Partial<GatewayState> = {},
+): { state: GatewayState; closed: Promise<Outcome> } {
+  const closing = new AbortController();
+  const listeners: ((outcome: Outcome) => void)[] = [];
+  const core = {
+    requestId: 'test-request',
+    operation: 'generate',
+    format: 'messages',
+    signal: closing.signal,
+    log: host.log,
+    interceptors: [],
+    additions: { system: [], tools: [] },
+    onSettled: (listener) => void listeners.push(listener),
+    usage: { billed: {}, masked: {} },
+    failure: undefined,
+  } satisfies Partial<GatewayState>;
+  const state = { ...core, ...given } as GatewayState; // the rest is for the stages to provide, as in the gateway
+  const closed = new Promise<Outcome>((resolve) => {
+    ctx.res.once('close', () => {
+      const outcome = state.failure ? 'failed' : ctx.res.writableFinished ? 'completed' : 'abandoned';
+      closing.abort();
+      for (const listener of [...listeners, resolve]) listener(outcome);
+    });
+  });
+  return { state, closed };
+}

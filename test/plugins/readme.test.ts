@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { coreKeys, type Plugin } from 'gw2api/plugin';
+
+const run = promisify(execFile);
+/** Within the package, so that its own name resolves, and where nothing is published from. */
+const folder = join('dist', 'test', 'readme');
+
+describe('plugins/README.md', () => {
+  let readme = '';
+  before(async () => {
+    readme = await readFile('plugins/README.md', 'utf8');
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  it('has examples that compile as they stand, and a test that passes', async function () {
+    this.timeout(60_000);
+    await mkdir(folder, { recursive: true });
+    for (const [, name, code] of readme.matchAll(/```ts\n\/\/ (\S+\.ts)\n(.*?)```/gs))
+      await writeFile(join(folder, name!), code!);
+    expect((await readdir(folder)).toSorted()).to.deep.equal([
+      'drop-sampling.ts',
+      'redact.test.ts',
+      'redact.ts',
+      'stop-reasons.ts',
+    ]);
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(project));
+    await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', folder]);
+    const mocha = ['node_modules/mocha/bin/mocha.js', '--no-config', join(folder, 'redact.test.js')];
+    const { stdout } = await run(process.execPath, mocha);
+    expect(stdout).to.include('1 passing');
+  });
+
+  it('says of each stage what its module says', async () => {
+    const rows = [...readme.matchAll(/^\| ([a-z-]+) \|(.*)\|$/gm)].map(([, name, cells]) => [
+      name,
+      cells!.split('|').map(list),
+    ]);
+    const files = (await readdir('plugins'))
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => file.slice(0, -3));
+    const table = Object.fromEntries(rows.filter(([name]) => name !== 'export' && name !== 'stage'));
+    expect(Object.keys(table).toSorted()).to.deep.equal(files.toSorted());
+    for (const name of files) {
+      const { requires, provides, seals, operations } = await load(name);
+      expect(table[name], name).to.deep.equal([requires, provides, seals, operations]);
+    }
+  });
+
+  it('names everything that is present from the start', () => {
+    for (const key of coreKeys) expect(readme).to.include(`\`${key}\``);
+  });
+
+  it('leads to modules that are named like their plugins', async () => {
+    for (const file of await readdir('plugins')) {
+      if (!file.endsWith('.ts')) continue;
+      expect((await load(file.slice(0, -3))).name).to.equal(file.slice(0, -3));
+    }
+  });
+});
+
+const project = {
+  extends: '../../../tsconfig.json',
+  include: ['*.ts'],
+  references: [],
+  compilerOptions: {
+    composite: false,
+    incremental: false,
+    declaration: false,
+    rootDir: '.',
+    types: ['node', 'mocha'],
+  },
+};
+
+function list(cell: string): readonly string[] {
+  return cell
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+async function load(name: string): Promise<Plugin> {
+  const { default: plugin } = (await import(`#plugins/${name}.js`)) as { default: Plugin };
+  return plugin;
+}
