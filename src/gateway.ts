@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createApp } from './app.js';
-import type { Config } from './config/config.js';
+import { ConfigError, type Config } from './config/config.js';
 import { createModels } from './config/models.js';
 import { createFormats } from './formats/index.js';
 import { Exchanges } from './http/exchanges.js';
@@ -13,6 +13,7 @@ import { builtinPolicies } from './slots/policies.js';
 import { SlotPool } from './slots/pool.js';
 import { openStore } from './store/index.js';
 import { createKeys } from './store/keys.js';
+import { StoreError } from './store/store-error.js';
 import { PrometheusMetrics } from './telemetry/metrics.js';
 import { RequestLog } from './telemetry/request-log.js';
 import { upstreamAdapters } from './upstream/index.js';
@@ -21,6 +22,8 @@ export interface GatewayOptions {
   readonly log: Logger;
   /** Empty: there is no master key, and `/admin/*` cannot be used. */
   readonly masterKey: string;
+  /** Encrypts the credentials in the store (`GW_SECRET_KEY`); without it there can be none in it. */
+  readonly secretKey?: string;
   /** Reads the config again, for `reload()`. Throws ConfigError. */
   readonly loadConfig: () => Promise<Config>;
   /** Unix milliseconds. */
@@ -46,7 +49,7 @@ export class Gateway {
   /** Opens the slots and builds the pipeline. Throws ConfigError with all that is wrong. */
   static async create(config: Config, options: GatewayOptions): Promise<Gateway> {
     const now = options.now ?? Date.now;
-    const store = await openStore(config, { now });
+    const store = await openConfiguredStore(config, options, now);
     const models = createModels(config.models);
     const metrics = new PrometheusMetrics();
     const adapters = upstreamAdapters();
@@ -196,6 +199,21 @@ async function run(config: Config, { log, store, metrics, slots, now, keys }: Pa
     isOfficialClient: (agent) => userAgent?.test(agent) ?? false,
   };
   return { config, models, pipeline: await Pipeline.build(config, services) };
+}
+
+/** What a store says when it cannot be opened is a matter of the config. */
+async function openConfiguredStore(
+  config: Config,
+  options: GatewayOptions,
+  now: () => number,
+): Promise<Store> {
+  const { log, secretKey } = options;
+  try {
+    return await openStore(config.store, { log, now, ...(secretKey !== undefined && { secretKey }) });
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new ConfigError([{ at: config.storeAt, path: 'store', message: error.message }]);
+  }
 }
 
 function warnOfRestart(log: Logger, before: Config, after: Config): void {

@@ -44,6 +44,11 @@ export class BoundedMap<Value> {
     }
   }
 
+  /** Least recently used first; no use of them. */
+  entries(): IterableIterator<[string, Value]> {
+    return this.#values.entries();
+  }
+
   delete(key: string): boolean {
     const value = this.#values.get(key);
     if (value === undefined) return false;

@@ -38,7 +38,7 @@ describe('loadConfig', () => {
         at: { file: 'gateway.yaml', line: 2, column: 9 },
       },
     ]);
-    expect(config).to.deep.include({ store: 'memory', live: 'memory', officialClient: { userAgent: '' } });
+    expect(config).to.deep.include({ live: 'memory', officialClient: { userAgent: '' } });
   });
 
   it('reads a slot with everything', () => {

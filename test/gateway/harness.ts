@@ -65,7 +65,7 @@ export async function startGateway(
 ): Promise<GatewayUnderTest> {
   const logged: Record<string, unknown>[] = [];
   const gateway = await createGateway(
-    { listen: { host: '127.0.0.1', port: 0 }, pipeline: stages(), ...config },
+    { listen: { host: '127.0.0.1', port: 0 }, pipeline: stages(), store: 'memory', ...config },
     { masterKey, env, log: recorder(logged), baseDir: tmpdir() },
   );
   const url = await gateway.listen();

@@ -3,7 +3,7 @@ import { fakeHost, fakeKeys, runStage } from 'gw2api/testing';
 import auth, { keyOf } from '#plugins/auth.js';
 
 describe('auth', () => {
-  const key = { id: 'k1', name: 'team', hash: '00' };
+  const key = { id: 'k1', name: 'team', hash: '00', last4: 'wxyz', createdAtMs: 0 };
   const host = fakeHost({
     keys: fakeKeys({
       top: { kind: 'master' },
