@@ -1,7 +1,7 @@
 import { constants } from 'node:buffer';
 import { koaBody } from 'koa-body';
 import { Type } from 'typebox';
-import { definePlugin, GatewayError, parseJson, Size, sizeBytes } from 'gw2api/plugin';
+import { definePlugin, GatewayError, isGatewayError, parseJson, Size, sizeBytes } from 'gw2api/plugin';
 
 /** Reads the JSON body, and no more of it than the limit allows (contract §8). */
 export default definePlugin({
@@ -56,11 +56,11 @@ function wrongType(header: string): GatewayError {
   return new GatewayError('unsupported_media_type', `content-type: must be "${json}", not ${sent}.`);
 }
 
-/** Ends the wait when the caller leaves, of which the decoder of a compressed body hears nothing. */
+/** Ends the wait when the caller leaves, of which the decoder of a compressed body hears nothing, or is sent away. */
 async function unlessLeft(signal: AbortSignal, reading: Promise<void>): Promise<void> {
   let leave: (() => void) | undefined;
   const left = new Promise<never>((_, reject) => {
-    leave = () => reject(cutShort());
+    leave = () => reject(isGatewayError(signal.reason) ? signal.reason : cutShort());
     signal.addEventListener('abort', leave);
   });
   try {

@@ -9,6 +9,7 @@ import {
   type EventMap,
   type Host,
   type MessagesRequest,
+  type ModelReply,
   type Slot,
   type Usage,
   type UsageTally,
@@ -26,19 +27,22 @@ export default definePlugin({
       const isMasked = additions.system.length + additions.tools.length > 0;
       if (isMasked && !host.isOfficialClient(ctx.get('user-agent'))) {
         const tokens = scale.weigh(additions, request.model, reply.slot);
-        ctx.state.reply = { ...reply, events: mapEvents(reply.events, mask(tokens, usage)) };
+        ctx.state.reply = { ...reply, events: mapEvents(reply.events, mask(tokens, usage, reply.calls)) };
       }
       await next();
     };
   },
 });
 
-/** Both reports of an answer lose the same tokens; of a later report only the fields that it has. */
-function mask(tokens: number, tally: UsageTally): EventMap {
+/**
+ * Both reports of an answer lose the same tokens; of a later report only the fields that it has. An answer that several
+ * calls have made up reports the input of all of them, and each had the additions in it.
+ */
+function mask(tokens: number, tally: UsageTally, calls: ModelReply['calls'] = () => 1): EventMap {
   const starts: Usage[] = [];
   const masked: Usage[] = [];
   const take = (usage: Usage, choice: number): Usage => {
-    const part = maskedPart(usage, tokens);
+    const part = maskedPart(usage, tokens * calls(choice));
     masked[choice] = part;
     tally.masked = masked.reduce(addUsage, {});
     return part;

@@ -80,8 +80,8 @@ function operationsOf(gateway: Gateway): Operations {
         (error: unknown) => problemsOf(error),
       ),
     describePipeline: () => gateway.pipeline.stages,
-    get configSource() {
-      return gateway.config.source;
+    get writtenConfig() {
+      return gateway.config.written;
     },
   };
 }

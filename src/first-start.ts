@@ -2,25 +2,35 @@ import { randomBytes } from 'node:crypto';
 import { appendFile, chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-export interface MasterKey {
+/** `GW2API_API_KEY`; where there is none, a new one, which is of use once `keepMasterKey` and `welcome` have told of it. */
+export function masterKeyOf({ GW2API_API_KEY: given }: Readonly<Record<string, string | undefined>>): {
   readonly masterKey: string;
-  /** Made just now, because there was none. */
   readonly isNew: boolean;
-  /** Where a new one was written; undefined where nothing could be written, so that it is gone with the process. */
-  readonly file?: string;
+} {
+  if (given) return { masterKey: given, isNew: false };
+  return { masterKey: `gw-master-${randomBytes(24).toString('base64url')}`, isNew: true };
 }
 
-/** `GW2API_API_KEY`, or a new key, which is added to `.env` in `cwd` (mode 0600) where that can be written. */
-export async function ensureMasterKey(
-  cwd: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<MasterKey> {
-  const given = env['GW2API_API_KEY'];
-  if (given) return { masterKey: given, isNew: false };
-  const masterKey = `gw-master-${randomBytes(24).toString('base64url')}`;
+/** Adds a new key to `.env` in `cwd` (mode 0600) and gives the file; undefined where that cannot be written. */
+export async function keepMasterKey(cwd: string, masterKey: string): Promise<string | undefined> {
   const file = join(cwd, '.env');
-  const isKept = await addLine(file, `GW2API_API_KEY=${masterKey}`);
-  return { masterKey, isNew: true, ...(isKept && { file }) };
+  return (await addLine(file, `GW2API_API_KEY=${masterKey}`)) ? file : undefined;
+}
+
+/**
+ * Gives `GW_SECRET_KEY`; where there is none, a new one, which the first call adds to `.env` in `cwd`. Undefined where that
+ * cannot be written: what would be encrypted with a key that nobody keeps could not be read again.
+ */
+export function secretKeyOf(
+  cwd: string,
+  { GW_SECRET_KEY: given }: Readonly<Record<string, string | undefined>>,
+): () => Promise<string | undefined> {
+  let made: Promise<string | undefined> | undefined;
+  const make = async () => {
+    const secretKey = randomBytes(32).toString('base64');
+    return (await addLine(join(cwd, '.env'), `GW_SECRET_KEY=${secretKey}`)) ? secretKey : undefined;
+  };
+  return async () => given || (made ??= make());
 }
 
 async function addLine(file: string, line: string): Promise<boolean> {
@@ -35,8 +45,14 @@ async function addLine(file: string, line: string): Promise<boolean> {
   }
 }
 
+export interface NewKey {
+  readonly masterKey: string;
+  /** Where it was written; undefined where nothing could be written, so that it is gone with the process. */
+  readonly file: string | undefined;
+}
+
 /** What the first start prints, once: the key and a request in each format, ready to paste. */
-export function welcome(url: string, { masterKey, file }: MasterKey, model: string): string {
+export function welcome(url: string, { masterKey, file }: NewKey, model: string): string {
   const base = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//127.0.0.1:');
   const kept = file ? `written to ${file}` : 'NOT kept, for .env cannot be written here: set GW2API_API_KEY';
   const curls = requests(model).map(

@@ -1,19 +1,20 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createApp } from './app.js';
-import { ConfigError, type Config } from './config/config.js';
+import type { Config } from './config/config.js';
 import { createModels } from './config/models.js';
+import { Durable } from './durable.js';
 import { createFormats } from './formats/index.js';
 import { Exchanges } from './http/exchanges.js';
+import { Listener } from './http/listener.js';
+import { ledgerRowOf } from './ledger-row.js';
 import { Pipeline } from './pipeline/pipeline.js';
 import type { HostServices } from './pipeline/stage-host.js';
-import { GatewayError, type Keys, type Logger, type Models, type Store } from './plugin/index.js';
+import { GatewayError, type Logger, type Models, type Store } from './plugin/index.js';
 import { recordOf } from './request-record.js';
 import { builtinPolicies } from './slots/policies.js';
 import { SlotPool } from './slots/pool.js';
-import { openStore } from './store/index.js';
-import { createKeys } from './store/keys.js';
-import { StoreError } from './store/store-error.js';
+import type { SecretKey } from './store/index.js';
+import type { CheckedKeys } from './store/keys.js';
+import type { LedgerWriter } from './store/ledger-writer.js';
 import { PrometheusMetrics } from './telemetry/metrics.js';
 import { RequestLog } from './telemetry/request-log.js';
 import { upstreamAdapters } from './upstream/index.js';
@@ -22,8 +23,8 @@ export interface GatewayOptions {
   readonly log: Logger;
   /** Empty: there is no master key, and `/admin/*` cannot be used. */
   readonly masterKey: string;
-  /** Encrypts the credentials in the store (`GW_SECRET_KEY`); without it there can be none in it. */
-  readonly secretKey?: string;
+  /** Encrypts the credentials in the store (`GW_SECRET_KEY`), asked for when there is one; without it there can be none. */
+  readonly secretKey?: SecretKey;
   /** Reads the config again, for `reload()`. Throws ConfigError. */
   readonly loadConfig: () => Promise<Config>;
   /** Unix milliseconds. */
@@ -33,29 +34,45 @@ export interface GatewayOptions {
 /** One gateway: its server, the pipeline that new requests take, and what outlives a reload. */
 export class Gateway {
   readonly log: Logger;
-  readonly keys: Keys;
+  readonly keys: CheckedKeys;
   readonly store: Store;
   readonly slots: SlotPool;
   readonly metrics: PrometheusMetrics;
   readonly exchanges: Exchanges;
   readonly now: () => number;
   readonly startedMs: number;
+  readonly #durable: Durable;
   readonly #loadConfig: () => Promise<Config>;
   #running: Running;
-  #server: Server | undefined;
-  #isDraining = false;
+  #listener: Listener | undefined;
+  #closing: Promise<void> | undefined;
   #reloading: Promise<unknown> = Promise.resolve();
 
   /** Opens the slots and builds the pipeline. Throws ConfigError with all that is wrong. */
   static async create(config: Config, options: GatewayOptions): Promise<Gateway> {
     const now = options.now ?? Date.now;
-    const store = await openConfiguredStore(config, options, now);
+    const durable = await Durable.open(config, { ...options, now });
+    try {
+      return await Gateway.#over(durable, config, options, now);
+    } catch (error) {
+      await durable.close();
+      throw error;
+    }
+  }
+
+  static async #over(
+    durable: Durable,
+    config: Config,
+    options: GatewayOptions,
+    now: () => number,
+  ): Promise<Gateway> {
+    const { store, keys } = durable;
+    const { log } = options;
     const models = createModels(config.models);
     const metrics = new PrometheusMetrics();
     const adapters = upstreamAdapters();
-    const { log, masterKey } = options;
     const slots = await SlotPool.open({ slots: config.slots, models, adapters, store, log, now });
-    const parts = { log, store, metrics, slots, now, keys: createKeys(masterKey, store, now) };
+    const parts = { log, store, metrics, slots, now, keys, durable };
     try {
       return new Gateway(options, parts, await run(config, parts));
     } catch (error) {
@@ -64,7 +81,8 @@ export class Gateway {
     }
   }
 
-  private constructor(options: GatewayOptions, parts: Parts, running: Running) {
+  private constructor(options: GatewayOptions, parts: Parts & { durable: Durable }, running: Running) {
+    this.#durable = parts.durable;
     this.log = parts.log;
     this.keys = parts.keys;
     this.store = parts.store;
@@ -79,7 +97,10 @@ export class Gateway {
       log: parts.log,
       now: parts.now,
       onSettled: (exchange, outcome) => {
-        requestLog.write(exchange.ctx.state.log, recordOf(exchange, outcome, parts.now()));
+        const record = recordOf(exchange, outcome, parts.now());
+        requestLog.write(exchange.ctx.state.log, record);
+        const row = ledgerRowOf(exchange, record);
+        if (row) parts.durable.ledger.write(row);
       },
     });
   }
@@ -96,27 +117,28 @@ export class Gateway {
     return this.#running.models;
   }
 
+  /** Writes the ledger, and says whether the store takes it. */
+  get ledger(): LedgerWriter {
+    return this.#durable.ledger;
+  }
+
   get isDraining(): boolean {
-    return this.#isDraining;
+    return this.#closing !== undefined;
   }
 
   /** Serves on the configured address. Gives the base URL; rejects where the address cannot be had. */
   async listen(): Promise<string> {
-    const { host, port } = this.config.listen;
-    const handle = createApp(this).callback();
-    const server = createServer((request, response) => void handle(request, response));
-    // Long uploads and long answers are ours to bound, not Node's five-minute request timeout.
-    server.requestTimeout = 0;
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, host, resolve);
-    });
-    this.#server = server;
-    return urlOf(server.address() as AddressInfo); // a TCP server that listens has one
+    this.#listener = await Listener.open(createApp(this).callback(), this.config.listen);
+    return this.#listener.url;
   }
 
-  /** Swaps in the config as it stands now; what is under way finishes on the old one. Throws ConfigError. */
+  /**
+   * Swaps in the config as it stands now; what is under way finishes on the old one. Throws ConfigError, and
+   * `shutting_down` once the gateway closes.
+   */
   async reload(): Promise<void> {
+    if (this.isDraining)
+      throw new GatewayError('shutting_down', 'This gateway is shutting down; it takes no new config.');
     const next = this.#reloading.then(() => this.#reload());
     this.#reloading = next.catch(() => undefined);
     await next;
@@ -144,15 +166,17 @@ export class Gateway {
    * Takes no new requests, gives those under way `shutdownTimeout` to finish, ends the rest with an error event, and
    * closes everything.
    */
-  async close(): Promise<void> {
-    if (this.#isDraining) return;
-    this.#isDraining = true;
-    await this.#drain();
-    const server = this.#server;
-    await new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve()));
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([this.#drain(), this.#reloading]);
+    await this.#listener?.close();
     await this.pipeline.retire();
     await this.slots.close();
-    await this.store.close();
+    await this.#durable.close();
   }
 
   async #drain(): Promise<void> {
@@ -160,19 +184,18 @@ export class Gateway {
     if (this.exchanges.count > 0)
       this.log.info({ requests: this.exchanges.count }, 'Waiting for requests to finish.');
     const deadline = setTimeout(() => {
-      this.exchanges.abortAll(
-        new GatewayError('shutting_down', 'The gateway was shut down before the answer was complete.'),
-      );
-      setTimeout(() => this.#server?.closeAllConnections(), lastWordsMs).unref();
+      this.exchanges.abortAll(cutShort());
+      this.#listener?.hangUpSoon();
     }, shutdownTimeoutMs);
     await this.exchanges.idle();
     clearTimeout(deadline);
-    this.#server?.closeIdleConnections();
   }
 }
 
-/** How long a caller that does not read has to take in the error event that ends its stream. */
-const lastWordsMs = 1000;
+function cutShort(): GatewayError {
+  const message = 'The gateway was shut down before the answer was complete.';
+  return new GatewayError('shutting_down', message, { headers: { connection: 'close' } });
+}
 
 /** What a reload replaces. */
 interface Running {
@@ -201,28 +224,9 @@ async function run(config: Config, { log, store, metrics, slots, now, keys }: Pa
   return { config, models, pipeline: await Pipeline.build(config, services) };
 }
 
-/** What a store says when it cannot be opened is a matter of the config. */
-async function openConfiguredStore(
-  config: Config,
-  options: GatewayOptions,
-  now: () => number,
-): Promise<Store> {
-  const { log, secretKey } = options;
-  try {
-    return await openStore(config.store, { log, now, ...(secretKey !== undefined && { secretKey }) });
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    throw new ConfigError([{ at: config.storeAt, path: 'store', message: error.message }]);
-  }
-}
-
 function warnOfRestart(log: Logger, before: Config, after: Config): void {
-  const changed = (['listen', 'store', 'live'] as const).filter(
+  const changed = (['listen', 'store', 'ledger', 'live'] as const).filter(
     (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
   );
   if (changed.length > 0) log.warn({ changed }, 'These settings take effect at the next start.');
-}
-
-function urlOf({ address, family, port }: AddressInfo): string {
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

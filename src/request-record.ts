@@ -10,7 +10,7 @@ export function recordOf({ ctx, startedMs }: Exchange, outcome: Outcome, nowMs: 
     path: ctx.path,
     operation: state.operation,
     format: state.format,
-    status: ctx.res.statusCode,
+    status: ctx.headerSent ? ctx.res.statusCode : callerHasLeft,
     outcome,
     ms: nowMs - startedMs,
     key: state.caller?.keyId,
@@ -20,9 +20,12 @@ export function recordOf({ ctx, startedMs }: Exchange, outcome: Outcome, nowMs: 
     delivery: state.delivery,
     billed: state.usage.billed,
     masked: state.usage.masked,
-    code: state.failure?.code,
+    code: state.failure?.code ?? state.refusal,
   };
 }
+
+/** What proxies log where the caller left before there was an answer; until then Koa's own status is 404. */
+const callerHasLeft = 499;
 
 function answerHeader(ctx: CoreContext, header: string): string | undefined {
   const value = ctx.res.getHeader(header);

@@ -2,12 +2,13 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { ConfigError } from './config/config.js';
+import { ConfigError, type Config } from './config/config.js';
 import { loadDotEnv } from './config/dotenv.js';
-import { ensureMasterKey, welcome } from './first-start.js';
+import { keepMasterKey, masterKeyOf, secretKeyOf, welcome } from './first-start.js';
 import { Gateway } from './gateway.js';
 import { loadGatewayConfigFile } from './load-gateway-config.js';
 import { describePipeline } from './pipeline/describe.js';
+import type { Logger } from './plugin/index.js';
 import { createLogger, logLevels } from './telemetry/logs.js';
 import { name, version } from './version.js';
 
@@ -20,8 +21,8 @@ const usage = `${name} ${version}: an LLM gateway
   --help          this text
   --version       the version
 
-Environment: GW2API_API_KEY (master key), GW_MAX_BODY, GW_CONFIG, PORT, HOST, GW_LOG_LEVEL. A .env file in the working
-directory is read first. SIGHUP reloads the config; SIGTERM finishes what is under way and ends.
+Environment: GW2API_API_KEY (master key), GW_SECRET_KEY (encrypts credentials in the store), GW_MAX_BODY, GW_CONFIG,
+PORT, HOST, GW_LOG_LEVEL. A .env file in the working directory is read first. SIGHUP reloads the config; SIGTERM finishes what is under way and ends.
 `;
 
 /** What the command line or the environment got wrong: exit code 2 and no stack trace. */
@@ -53,14 +54,18 @@ async function command(args: readonly string[]): Promise<number | undefined> {
   if (values.version) return print(`${version}\n`);
   const unknown = positionals.find((word) => word !== 'check') ?? positionals[1];
   if (unknown !== undefined) throw new UsageError(`"${unknown}" is not a command; see --help.`);
-  await loadDotEnv(process.cwd(), process.env);
+  await loadDotEnv(process.cwd(), process.env).catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`.env cannot be read (${error.code}); mend it or take it away.`);
+  });
   const file = values.config ?? (process.env['GW_CONFIG'] || defaultConfigFile());
   return positionals[0] === 'check' ? check(file) : serve(file);
 }
 
 async function check(file: string): Promise<number> {
   const config = await loadGatewayConfigFile(file, process.env);
-  const gateway = await Gateway.create(config, { ...quiet, loadConfig: () => Promise.resolve(config) });
+  // Without its store: to check a config makes no file, and asks no server.
+  const alone: Config = { ...config, store: { kind: 'memory' } };
+  const gateway = await Gateway.create(alone, { ...quiet, loadConfig: () => Promise.resolve(config) });
   const text = describePipeline(config, gateway.pipeline);
   await gateway.close();
   return print(text);
@@ -71,14 +76,29 @@ async function serve(file: string): Promise<undefined> {
   const log = createLogger(logLevelOf(env['GW_LOG_LEVEL']));
   const loadConfig = () => loadGatewayConfigFile(file, env);
   const config = await loadConfig();
-  const key = await ensureMasterKey(process.cwd(), env);
-  const gateway = await Gateway.create(config, { log, masterKey: key.masterKey, loadConfig });
+  const { masterKey, isNew } = masterKeyOf(env);
+  const secretKey = secretKeyOf(process.cwd(), env);
+  const gateway = await Gateway.create(config, {
+    log,
+    masterKey,
+    loadConfig,
+    secretKey,
+  });
   onSignals(gateway);
+  onLostErrors(log);
   const url = await gateway.listen().catch((error: unknown) => {
     throw new UsageError(listenProblem(error, config.listen));
   });
   log.info({ url, config: file, slots: config.slots.length, version }, 'The gateway is listening.');
-  if (key.isNew) print(welcome(url, key, gateway.models.list()[0]?.id ?? 'sonnet-5'));
+  if (config.store.kind !== 'memory' && !(await secretKey()))
+    log.warn({}, 'GW_SECRET_KEY is not set and .env cannot be written: the store can keep no credentials.');
+  if (isNew) await introduce(url, masterKey, gateway);
+}
+
+/** Only now: a start that fails must not leave a key behind that nobody has been shown. */
+async function introduce(url: string, masterKey: string, { models }: Gateway): Promise<void> {
+  const file = await keepMasterKey(process.cwd(), masterKey);
+  print(welcome(url, { masterKey, file }, models.list()[0]?.id ?? 'sonnet-5'));
 }
 
 function onSignals(gateway: Gateway): void {
@@ -96,6 +116,13 @@ function onSignals(gateway: Gateway): void {
       const problem = error instanceof ConfigError ? { problems: error.message.split('\n') } : { err: error };
       gateway.log.error(problem, 'The config was not taken; the old one keeps running.');
     });
+  });
+}
+
+/** A plugin that forgets to await fails one request at most, and not the process with all others in it. */
+function onLostErrors(log: Logger): void {
+  process.on('unhandledRejection', (error) => {
+    log.error({ err: error }, 'Nobody has caught this error; a stage may lack an await.');
   });
 }
 

@@ -1,21 +1,29 @@
-const secretKey = /key$|token|secret|password|authorization|credential|cookie/i;
+const secretKey = /keys?$|token|secret|passw|authorization|credential|cookie|^headers$/i;
 const harmless = new Set(['tokenUrl', 'max_tokens', 'maxTokens', 'countTokens']);
 const blank = '***';
 
-/** A copy of a config in which nothing that could be a secret is left: by key, every header value, and URLs' user info. */
-export function blankSecrets(value: unknown, key = ''): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown) => blankSecrets(item, key));
+/**
+ * A copy of a config in which nothing that could be a secret is left: what stands under a key that sounds like one, every
+ * header value, and in addresses the user and the values of the query.
+ */
+export function blankSecrets(value: unknown, isSecret = false): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => blankSecrets(item, isSecret));
   if (typeof value === 'object' && value !== null) {
     const entries = Object.entries(value).map(
-      ([name, inner]) => [name, blankEntry(key, name, inner)] as const,
+      ([key, inner]: [string, unknown]) => [key, blankSecrets(inner, isSecret || isSecretKey(key))] as const,
     );
     return Object.fromEntries(entries);
   }
-  return typeof value === 'string' ? value.replace(/(\/\/)[^/@\s]+@/g, `$1${blank}@`) : value;
+  if (isSecret) return blank;
+  return typeof value === 'string' ? blankAddress(value) : value;
 }
 
-function blankEntry(parent: string, name: string, value: unknown): unknown {
-  const isSecret = parent === 'headers' || (secretKey.test(name) && !harmless.has(name));
-  const isPlain = typeof value === 'string' || typeof value === 'number';
-  return isSecret && isPlain ? blank : blankSecrets(value, name);
+function isSecretKey(key: string): boolean {
+  return secretKey.test(key) && !harmless.has(key);
+}
+
+/** Not a parser, which would give up where a password has not been encoded. */
+function blankAddress(text: string): string {
+  if (!/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return text;
+  return text.replace(/(:\/\/)[^/?#]*@/, `$1${blank}@`).replace(/([?&][^=&#]*=)[^&#]*/g, `$1${blank}`);
 }

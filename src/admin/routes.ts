@@ -13,10 +13,10 @@ export interface Operations {
   diagnose(id: string, signal: AbortSignal): Promise<readonly DiagnosisStep[]>;
   /** Reads the config again. Gives what is wrong with it, a sentence each, and then the old one keeps running. */
   reload(): Promise<readonly string[]>;
-  /** The stages as they run. */
+  /** The stages as they run, secrets in their options included. */
   describePipeline(): readonly object[];
-  /** The config as it was read. */
-  readonly configSource: unknown;
+  /** The config as its file has it. */
+  readonly writtenConfig: unknown;
 }
 
 /** The longest that a diagnosis may take (contract §7 rule 1). */
@@ -46,10 +46,10 @@ export function createAdminRouter(operations: Operations, guard: Koa.Middleware)
     ctx.body = { status: 'reloaded' };
   });
   router.get('/pipeline', guard, (ctx) => {
-    ctx.body = { object: 'list', data: operations.describePipeline() };
+    ctx.body = { object: 'list', data: blankSecrets(operations.describePipeline()) };
   });
   router.get('/config', guard, (ctx) => {
-    ctx.body = blankSecrets(operations.configSource);
+    ctx.body = blankSecrets(operations.writtenConfig);
   });
   return router;
 }

@@ -22,6 +22,8 @@ export interface StageConfig {
   readonly use: string;
   readonly enabled: boolean;
   readonly with: Readonly<Record<string, unknown>>;
+  /** `with` as the file has it, with nothing of the environment in it. */
+  readonly written: Readonly<Record<string, unknown>>;
   readonly when: When | undefined;
   /** `pipeline[3]`. */
   readonly path: string;
@@ -97,8 +99,8 @@ export interface Config {
   };
   readonly live: 'memory';
   readonly officialClient: { readonly userAgent: string };
-  /** The parsed file after substitution, for `/admin/config`, which blanks the secrets. */
-  readonly source: unknown;
+  /** What the file says, with nothing of the environment in it; it may hold secrets. */
+  readonly written: unknown;
 }
 
 /** Something wrong with a config, said so that it can be mended. */

@@ -13,7 +13,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import type { Position, Problem } from './config.js';
-import { substitute, typed, type Environment } from './substitute.js';
+import { substitute, typed, type Environment, type Fill } from './substitute.js';
 
 /** Keys and indices from the root of a file. */
 export type Path = readonly (string | number)[];
@@ -42,7 +42,12 @@ export interface SourceProblem extends Fault {
 
 /** Reads YAML 1.2 with anchors and merge keys, and puts the environment into it. Never throws: it says what is wrong. */
 export function readSource(text: string, file: string, env: Environment): Source {
-  return new Reader(text, file, env).read();
+  return new Reader(text, file, (scalar) => substitute(scalar, env)).read();
+}
+
+/** The values of a YAML text as they are written, with nothing of the environment in them. */
+export function readWritten(text: string): unknown {
+  return new Reader(text, '', (scalar) => ({ text: scalar, unset: [] })).read().value;
 }
 
 /** `pipeline[3].with.cap`. */
@@ -64,17 +69,17 @@ export function toProblem({ at, path, message }: SourceProblem): Problem {
 class Reader {
   readonly #text: string;
   readonly #file: string;
-  readonly #env: Environment;
+  readonly #fill: Fill;
   readonly #problems: SourceProblem[] = [];
   readonly #lines = new LineCounter();
   readonly #document: Document;
   readonly #positions = new Map<string, Position>();
   readonly #entered = new Set<Node>();
 
-  constructor(text: string, file: string, env: Environment) {
+  constructor(text: string, file: string, fill: Fill) {
     this.#text = text;
     this.#file = file;
-    this.#env = env;
+    this.#fill = fill;
     const lineCounter = this.#lines;
     this.#document = parseDocument(text, {
       lineCounter,
@@ -169,7 +174,7 @@ class Reader {
 
   #scalar(scalar: Scalar, path: Path): unknown {
     if (typeof scalar.value !== 'string') return scalar.value;
-    const { text, unset } = substitute(scalar.value, this.#env);
+    const { text, unset } = this.#fill(scalar.value);
     for (const name of unset) this.#complain(path, unsetMessage(name));
     return scalar.type === Scalar.PLAIN && text !== scalar.value ? typed(text) : text;
   }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { readCatalog } from './catalog.js';
 import { checkSource } from './checked.js';
 import { ConfigError, type Config, type Problem, type StageConfig, type When } from './config.js';
-import { readSource, toProblem, writePath, type Path, type Source } from './document.js';
+import { readSource, readWritten, toProblem, writePath, type Path, type Source } from './document.js';
 import { toListen } from './listen.js';
 import { ruleProblems } from './rules.js';
 import { ConfigSchema, type RawConfig, type RawStage } from './schema.js';
@@ -66,7 +66,10 @@ export function readConfig(input: ConfigInput): ConfigReading {
     ? readCatalog(source, raw.models, dir, env)
     : { models: [], problems: [] };
   const faults = [...checked.problems, ...ruleProblems(raw, source, env, checked), ...catalog.problems];
-  const pipeline = isSound(['pipeline']) ? raw.pipeline.map((stage, at) => toStage(stage, at, source)) : [];
+  const written = readWritten(text);
+  const pipeline = isSound(['pipeline'])
+    ? raw.pipeline.map((stage, at) => toStage(stage, at, source, written))
+    : [];
   const all = [...source.problems, ...faults].map(toProblem);
   if (all.length > 0) return { config: undefined, pipeline, baseDir: dir, problems: all };
   const config: Config = {
@@ -81,7 +84,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
     ledger: toLedger(raw),
     live: 'memory',
     officialClient: raw.officialClient,
-    source: source.value,
+    written,
   };
   return { config, pipeline, baseDir: dir, problems: [] };
 }
@@ -97,12 +100,14 @@ function withoutSwitchedOff(source: Source): Source {
   return { ...source, problems: source.problems.filter(({ path }) => !isOff(path)) };
 }
 
-function toStage(raw: RawStage, index: number, source: Source): StageConfig {
+function toStage(raw: RawStage, index: number, source: Source, written: unknown): StageConfig {
   const place = ['pipeline', index];
+  const { pipeline } = written as { pipeline: readonly Partial<RawStage>[] }; // of the shape that `raw` has
   return {
     use: raw.use,
     enabled: raw.enabled,
     with: raw.with,
+    written: pipeline[index]?.with ?? {},
     when: raw.when && toWhen(raw.when),
     path: writePath(place),
     at: source.positionOf(place),

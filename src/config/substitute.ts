@@ -3,6 +3,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** `${NAME}`, `${NAME:-default}` (also where NAME is set to nothing, as in a shell); `$${` stands for a plain `${`. */
 const reference = /\$(\$\{)|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
+/** Puts values into the text of a scalar. */
+export type Fill = (text: string) => { text: string; unset: readonly string[] };
+
 /** Puts the environment into a text; `unset` are the names that have neither a value nor a default. */
 export function substitute(text: string, env: Environment): { text: string; unset: readonly string[] } {
   const unset: string[] = [];

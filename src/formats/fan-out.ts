@@ -1,22 +1,34 @@
-import type { Interceptor, MessagesRequest, ModelEvents, ModelReply } from '../plugin/index.js';
+import type { Interceptor, MessagesRequest, ModelReply } from '../plugin/index.js';
 import { mergeEvents } from './merged-events.js';
+import { ReadAhead } from './read-ahead.js';
 
 /** Makes one of several requests out of the one that the stages have prepared. */
 export type Variant = (request: MessagesRequest) => MessagesRequest;
 
 /**
  * Makes several calls at once and one reply of them: the events of call `i` carry choice `i`. `calls`: how often the
- * request is sent, or what each call makes of it. The first failure ends the other calls and is thrown.
+ * request is sent, or what each call makes of it. The first failure ends the other calls and is thrown. What answers
+ * first is read while the others wait, for they may be waiting for its place.
  */
 export function fanOut(calls: number | readonly Variant[]): Interceptor {
   const variants = typeof calls === 'number' ? Array.from({ length: calls }, () => same) : calls;
   return (call) => async (request) => {
-    const pending = variants.map((vary) => call(vary(request)));
-    return join(await allOrNone(pending));
+    const pending = variants.map(async (vary) => begun(await call(vary(request))));
+    const replies = await allOrNone(pending);
+    for (const { events } of replies) events.stop();
+    return join(replies);
   };
 }
 
 const same: Variant = (request) => request;
+
+interface BegunReply extends ModelReply {
+  readonly events: ReadAhead;
+}
+
+function begun(reply: ModelReply): BegunReply {
+  return { ...reply, events: new ReadAhead(reply.events) };
+}
 
 /** Slot, status and headers are those of the first call. */
 function join(replies: readonly ModelReply[]): ModelReply {
@@ -25,22 +37,19 @@ function join(replies: readonly ModelReply[]): ModelReply {
   return {
     ...first,
     attempts: replies.reduce((sum, { attempts }) => sum + attempts, 0),
+    calls: (choice) => replies[choice]?.calls?.(0) ?? 1,
     events: mergeEvents(replies.map(({ events }) => events)),
   };
 }
 
 /** All replies; where a call fails its error at once, and the others end as soon as they are there. */
-async function allOrNone(pending: readonly Promise<ModelReply>[]): Promise<readonly ModelReply[]> {
+async function allOrNone(pending: readonly Promise<BegunReply>[]): Promise<readonly BegunReply[]> {
   try {
     return await Promise.all(pending);
   } catch (error) {
-    for (const reply of pending) reply.then(({ events }) => abandon(events), ignore).catch(ignore);
+    for (const reply of pending) reply.then(({ events }) => events.return()).catch(ignore);
     throw error;
   }
-}
-
-async function abandon(events: ModelEvents): Promise<void> {
-  await events[Symbol.asyncIterator]().return?.();
 }
 
 /** The first failure is the one that is told. */

@@ -38,11 +38,9 @@ function readDataUrl(url: string, path: string): { mediaType: string; data: stri
   const [mediaType = '', ...parameters] = url.slice('data:'.length, Math.max(comma, 0)).split(';');
   if (!url.startsWith('data:') || !parameters.includes('base64') || mediaType === '')
     throw invalidField(path, 'must be an http(s) URL or a data: URL with a media type and base64 data');
-  return {
-    mediaType: aliases[mediaType.toLowerCase()] ?? mediaType.toLowerCase(),
-    data: url.slice(comma + 1),
-  };
+  const name = mediaType.toLowerCase();
+  return { mediaType: aliases.get(name) ?? name, data: url.slice(comma + 1) };
 }
 
 /** Names in use for media types that the upstream knows by another one. */
-const aliases: Readonly<Record<string, string>> = { 'image/jpg': 'image/jpeg' };
+const aliases: ReadonlyMap<string, string> = new Map([['image/jpg', 'image/jpeg']]);

@@ -31,7 +31,7 @@ export function planThinking(wish: ThinkingWish, context: ThinkingContext, dropp
   if (!wish.effort) return {};
   const kind = context.model?.thinking ?? 'adaptive';
   if (wish.effort === 'none') return kind === 'none' ? {} : { thinking: { type: 'disabled' } };
-  const level = levels[wish.effort];
+  const level = Object.hasOwn(levels, wish.effort) ? levels[wish.effort] : undefined;
   const plan = level && planners[kind](level, wish.isShown, context);
   if (!plan?.thinking) dropped.add(wish.path);
   return plan ?? {};

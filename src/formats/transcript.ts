@@ -28,7 +28,8 @@ export class Transcript {
 
   get messages(): readonly Message[] {
     const turns = answerCalls(mergeNeighbours(this.#turns)).map(withoutLastThoughts);
-    return mergeNeighbours(turns).map(({ role, blocks }) => ({ role, content: resultsFirst(blocks) }));
+    const merged = trimPrefill(mergeNeighbours(turns));
+    return merged.map(({ role, blocks }) => ({ role, content: resultsFirst(blocks) }));
   }
 
   /** Names of the tools that the conversation has called, as the upstream knows them. */
@@ -98,6 +99,15 @@ function claim(waiting: Standing[], call: number): readonly ToolResultBlock[] {
 function withoutLastThoughts({ role, blocks }: Turn): Turn {
   const end = blocks.findLastIndex(({ type }) => type !== 'thinking' && type !== 'redacted_thinking');
   return { role, blocks: role === 'assistant' ? blocks.slice(0, end + 1) : blocks };
+}
+
+/** The upstream refuses to go on from an assistant text that ends in white space. */
+function trimPrefill(turns: readonly Turn[]): readonly Turn[] {
+  const last = turns.at(-1);
+  const block = last?.blocks.at(-1);
+  if (last?.role !== 'assistant' || block?.type !== 'text') return turns;
+  const blocks = [...last.blocks.slice(0, -1), { ...block, text: block.text.trimEnd() }];
+  return [...turns.slice(0, -1), { ...last, blocks }];
 }
 
 function resultsFirst(blocks: readonly ContentBlock[]): readonly ContentBlock[] {

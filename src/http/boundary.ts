@@ -19,6 +19,7 @@ function respond(ctx: CoreContext, error: GatewayError): void {
     ctx.res.destroy();
     return;
   }
+  ctx.state.refusal = error.code;
   ctx.status = error.status;
   for (const [name, value] of Object.entries(error.headers)) ctx.set(name, value);
   ctx.body = JSON.stringify(error);

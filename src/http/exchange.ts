@@ -1,10 +1,14 @@
+import { setMaxListeners } from 'node:events';
 import type Koa from 'koa';
 import type { CoreKey, GatewayError, GatewayState, Logger, Outcome, Usage } from '../plugin/index.js';
 
 /** The core's own view of `ctx.state`: it seeds what plugins only read, and looks at what they may have set. */
 export type CoreState = { -readonly [Key in CoreKey]: GatewayState[Key] } & Partial<
   Omit<GatewayState, CoreKey>
->;
+> & {
+    /** The code of the error that was answered instead of what was asked for. */
+    refusal?: string;
+  };
 
 export type CoreContext = Koa.ParameterizedContext<CoreState, object>;
 export type CoreMiddleware = (ctx: CoreContext, next: () => Promise<void>) => Promise<void>;
@@ -20,6 +24,7 @@ export class Exchange {
   constructor(ctx: CoreContext, requestId: string, log: Logger, nowMs: number) {
     this.ctx = ctx;
     this.startedMs = nowMs;
+    setMaxListeners(0, this.#controller.signal); // one request may make many upstream calls, and each listens to it
     ctx.state = seeds(requestId, log, this.#controller.signal, (listener) => this.onSettled(listener));
     ctx.res.once('close', () => this.#settle());
   }
@@ -74,5 +79,6 @@ function seeds(
     onSettled,
     usage: { billed: none, masked: none },
     failure: undefined,
+    firstEventAtMs: undefined,
   };
 }

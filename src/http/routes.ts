@@ -56,6 +56,7 @@ export function keyed(
     // A stage's own context type is narrower; koa-compose calls them all with this one context.
     const run = pipeline.middlewareFor(operation) as unknown as CoreMiddleware;
     await run(ctx, async () => answer(ctx));
+    requireAnswer(ctx);
   };
 }
 
@@ -66,12 +67,19 @@ function shuttingDown(ctx: CoreContext): GatewayError {
   });
 }
 
+/** A stage that neither calls `next` nor answers has forgotten something: Koa would say 404 for it, in plain text. */
+function requireAnswer(ctx: CoreContext): void {
+  const isUntouched = ctx.status === 404 && ctx.body === undefined && !ctx.headerSent;
+  if (isUntouched && ctx.respond !== false)
+    throw new GatewayError('internal', 'A stage has ended the request without an answer.');
+}
+
 function requireResponse(ctx: CoreContext): void {
   if (!ctx.state.response) throw new GatewayError('internal', 'The pipeline ended without an answer.');
 }
 
 const answerModels = (serving: Serving) => (ctx: CoreContext) => {
-  ctx.body = listModels(serving.models, ctx.URL.searchParams);
+  ctx.body = listModels(serving.models, queryOf(ctx));
 };
 
 const answerModel = (serving: Serving) => (ctx: CoreContext) => {
@@ -82,10 +90,15 @@ const answerUsage = (serving: Serving) => (ctx: CoreContext) => {
   ctx.body = usageOf(serving.slots, ctx.headers, ctx.state);
 };
 
+/** Not by way of `ctx.URL`, which needs a host header that makes a URL; health checks have none. */
+function queryOf(ctx: CoreContext): URLSearchParams {
+  return new URLSearchParams(ctx.querystring);
+}
+
 function answerHealth(serving: Serving): CoreMiddleware {
   return async (ctx) => {
     const { isReady, body } = healthReport(serving.health);
-    ctx.status = ctx.URL.searchParams.get('ready') === '1' && !isReady ? 503 : 200;
+    ctx.status = queryOf(ctx).get('ready') === '1' && !isReady ? 503 : 200;
     ctx.body = body;
   };
 }

@@ -12,7 +12,7 @@ import { builtinNames, importModule, type Surroundings } from './resolve.js';
 export interface LoadedStage {
   readonly config: StageConfig;
   readonly plugin: Plugin;
-  readonly options: unknown;
+  readonly options: object;
 }
 
 export interface LoadedStages {

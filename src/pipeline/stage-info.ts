@@ -4,8 +4,8 @@ import type { Operation, Plugin, StateKey } from '../plugin/index.js';
 /** A stage for people: `check` and `/admin/pipeline`. One that is switched off is not loaded and tells only its config. */
 export interface StageInfo extends Pick<StageConfig, 'use' | 'enabled' | 'when' | 'path' | 'at'> {
   readonly name: string;
-  /** Defaults filled in; it may hold secrets. */
-  readonly options: unknown;
+  /** As the file has them, with the defaults of those that it leaves out; they may hold secrets. */
+  readonly options: object;
   readonly requires: readonly StateKey[];
   readonly provides: readonly StateKey[];
   readonly seals: readonly StateKey[];
@@ -13,11 +13,11 @@ export interface StageInfo extends Pick<StageConfig, 'use' | 'enabled' | 'when' 
 }
 
 export function toStageInfo(
-  { use, enabled, when, path, at, with: written }: StageConfig,
-  loaded: { readonly plugin: Plugin; readonly options: unknown } | undefined,
+  { use, enabled, when, path, at, written }: StageConfig,
+  loaded: { readonly plugin: Plugin; readonly options: object } | undefined,
 ): StageInfo {
   const { name, requires, provides, seals, operations } = loaded?.plugin ?? nothing(use);
-  const options = loaded ? loaded.options : written;
+  const options = { ...loaded?.options, ...written };
   return { name, use, enabled, when, path, at, options, requires, provides, seals, operations };
 }
 

@@ -12,17 +12,18 @@ import { addUsage } from './usage.js';
 export function continuePausedTurns(limit: number): Interceptor {
   return (call) => async (request) => {
     const reply = await call(request);
-    return { ...reply, events: joined(reply, request, call, limit) };
+    const answer = new JoinedAnswer();
+    return { ...reply, calls: () => answer.calls, events: joined(answer, reply, request, call, limit) };
   };
 }
 
 async function* joined(
+  answer: JoinedAnswer,
   first: ModelReply,
   request: MessagesRequest,
   call: ModelCall,
   limit: number,
 ): AsyncGenerator<ModelEventBatch> {
-  const answer = new JoinedAnswer();
   for (let reply = first, left = limit; ; left -= 1) {
     const fold = new MessageFold();
     const map = answer.begin(left > 0);
@@ -38,20 +39,22 @@ class JoinedAnswer {
   readonly #content: ContentBlock[] = [];
   #usage: Usage = {};
   #startUsage: Usage = {};
-  #isFirst = true;
   #offset = 0;
+  calls = 0;
   isPaused = false;
 
   /** What to do with the events of the next answer. */
   begin(mayContinue: boolean): EventMap {
     this.isPaused = false;
+    this.calls += 1;
+    const isFirst = this.calls === 1;
     return {
-      ...(this.#isFirst ? {} : this.#splice()),
+      ...(isFirst ? {} : this.#splice()),
       message_delta: (event) => {
         this.isPaused = mayContinue && event.delta.stop_reason === 'pause_turn';
         if (this.isPaused) return [];
         const usage = addUsage(this.#usage, mergeUsage(this.#startUsage, event.usage));
-        return this.#isFirst ? event : { ...event, usage };
+        return isFirst ? event : { ...event, usage };
       },
       message_stop: (event) => (this.isPaused ? [] : event),
     };
@@ -75,7 +78,6 @@ class JoinedAnswer {
     this.#content.push(...(message?.content ?? []));
     this.#offset = this.#content.length;
     this.#usage = addUsage(this.#usage, message?.usage ?? {});
-    this.#isFirst = false;
   }
 
   /** The request with what has been said so far; upstreams refuse a text block without text. */

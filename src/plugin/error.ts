@@ -64,7 +64,7 @@ export class GatewayError extends Error {
   /** `code`: one of `errorCodes`, or an upstream's own, which needs `status` and `type` beside it. */
   constructor(code: ErrorCode | (string & {}), message: string, options: GatewayErrorOptions = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined);
-    const known = code in errorCodes ? errorCodes[code as ErrorCode] : errorCodes.internal; // checked by `in`
+    const known = Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode] : errorCodes.internal; // just checked
     this.name = 'GatewayError';
     this.code = code;
     this.status = options.status ?? known.status;

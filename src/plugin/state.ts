@@ -36,6 +36,8 @@ export interface ModelReply {
   /** How many upstream calls it took. */
   readonly attempts: number;
   readonly events: ModelEvents;
+  /** Where an interceptor joins the answers of several calls: how many a choice has come from so far. Absent: one. */
+  readonly calls?: (choice: number) => number;
 }
 
 export type ModelCall = (request: MessagesRequest) => Promise<ModelReply>;
@@ -76,6 +78,8 @@ export interface GatewayState {
   readonly usage: UsageTally;
   /** Set where an answer broke after it had begun: the outcome is then `failed`. */
   failure: GatewayError | undefined;
+  /** By upstream-call: when the first event of the answer came, unix milliseconds. */
+  firstEventAtMs: number | undefined;
 
   /** By auth. */
   caller: Caller;
@@ -109,6 +113,7 @@ export const coreKeys = [
   'onSettled',
   'usage',
   'failure',
+  'firstEventAtMs',
 ] as const satisfies readonly StateKey[];
 
 export type CoreKey = (typeof coreKeys)[number];

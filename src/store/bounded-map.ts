@@ -49,6 +49,11 @@ export class BoundedMap<Value> {
     return this.#values.entries();
   }
 
+  clear(): void {
+    this.#values.clear();
+    this.#weight = 0;
+  }
+
   delete(key: string): boolean {
     const value = this.#values.get(key);
     if (value === undefined) return false;

@@ -1,6 +1,8 @@
 import type { Logger, Store } from '../plugin/index.js';
 import { MemoryStore } from './memory.js';
-import { createVault } from './vault.js';
+import { createVault, type SecretKey } from './vault.js';
+
+export type { SecretKey } from './vault.js';
 
 /** Where state is kept, as a config names it. */
 export type StoreSettings =
@@ -10,7 +12,7 @@ export type StoreSettings =
 
 export interface StoreOptions {
   /** What seals credentials (`GW_SECRET_KEY`); without one there are none to be kept. */
-  readonly secretKey?: string;
+  readonly secretKey?: SecretKey;
   readonly log: Logger;
   /** Unix milliseconds. */
   readonly now?: () => number;

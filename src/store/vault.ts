@@ -2,6 +2,9 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes, scrypt } fro
 import { promisify } from 'node:util';
 import { StoreError } from './store-error.js';
 
+/** The text of `GW_SECRET_KEY`, or what gives it when it is first needed; undefined: there is none. */
+export type SecretKey = string | (() => Promise<string | undefined>);
+
 /** Seals secrets for the time that they lie in a store. */
 export interface Vault {
   /** Text that `open` turns into `value` again, under the same name only. Throws a StoreError where there is no key. */
@@ -14,12 +17,11 @@ export interface Vault {
  * AES-256-GCM with a nonce of its own for each text. The key: 32 bytes in base64 as they are, any other text through
  * scrypt. Sealed: `v1.<key id>.<nonce>.<ciphertext and tag>`, base64url; the name is authenticated with it.
  */
-export function createVault(secret: string | undefined): Vault {
-  const given = secret ? new LazyKey(secret) : undefined;
+export function createVault(secret: SecretKey | undefined): Vault {
+  const given = new LazyKey(secret);
   return {
     async seal(name, value) {
-      if (!given) throw new StoreError(`${noKey}: it is needed to keep ${name}.`);
-      const { id, bytes } = await given.get();
+      const { id, bytes } = await given.get(`it is needed to keep ${name}`);
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv('aes-256-gcm', bytes, nonce).setAAD(Buffer.from(name));
       const text = Buffer.concat([
@@ -30,8 +32,7 @@ export function createVault(secret: string | undefined): Vault {
       return ['v1', id, nonce.toString('base64url'), text.toString('base64url')].join('.');
     },
     async open(name, sealed) {
-      if (!given) throw new StoreError(`${noKey}: ${name} is encrypted.`);
-      const key = await given.get();
+      const key = await given.get(`${name} is encrypted`);
       const [version, keyId, nonce = '', text = ''] = sealed.split('.');
       if (version !== 'v1')
         throw new StoreError(`${name} is sealed in a way that this version does not know.`);
@@ -41,7 +42,6 @@ export function createVault(secret: string | undefined): Vault {
   };
 }
 
-const noKey = 'GW_SECRET_KEY is not set';
 const nonceBytes = 12;
 const tagBytes = 16;
 
@@ -53,16 +53,24 @@ interface Key {
 
 /** A key out of a text takes scrypt a while, so that it is made when it is first needed. */
 class LazyKey {
-  readonly #secret: string;
-  #key: Promise<Key> | undefined;
+  readonly #secret: SecretKey | undefined;
+  #key: Promise<Key | undefined> | undefined;
 
-  constructor(secret: string) {
+  constructor(secret: SecretKey | undefined) {
     this.#secret = secret;
   }
 
-  get(): Promise<Key> {
-    this.#key ??= keyOf(this.#secret);
-    return this.#key;
+  /** Throws a StoreError where there is none, which says what for. */
+  async get(whatFor: string): Promise<Key> {
+    this.#key ??= this.#make();
+    const key = await this.#key;
+    if (!key) throw new StoreError(`GW_SECRET_KEY is not set: ${whatFor}.`);
+    return key;
+  }
+
+  async #make(): Promise<Key | undefined> {
+    const secret = typeof this.#secret === 'function' ? await this.#secret() : this.#secret;
+    return secret ? keyOf(secret) : undefined;
   }
 }
 

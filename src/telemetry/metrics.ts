@@ -8,12 +8,12 @@ export interface Reading {
 }
 
 /**
- * Prometheus metrics. Loading prom-client takes longer than serving a request, so that counts made before the first
- * scrape wait in a list as functions of their own and prom-client is loaded beside the first requests.
+ * Prometheus metrics. Loading prom-client takes longer than serving a request, so that the first counts wait in a list
+ * until somebody scrapes, or there are many.
  */
 export class PrometheusMetrics implements Metrics {
   #prom: LoadedProm | undefined;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: ((prom: LoadedProm) => void)[] = [];
   readonly #counters = new Map<string, Prom.Counter>();
   readonly #histograms = new Map<string, Prom.Histogram>();
   readonly #gauges: {
@@ -63,7 +63,7 @@ export class PrometheusMetrics implements Metrics {
 
   #later(record: (prom: LoadedProm) => void): void {
     if (this.#prom) record(this.#prom);
-    else if (this.#waiting.length < maxWaiting) this.#waiting.push(() => this.#prom && record(this.#prom));
+    else if (this.#waiting.push(record) === mostWaiting) void this.#load();
   }
 
   /** Loads prom-client and makes up for what was counted before; later calls give the same registry. */
@@ -74,13 +74,8 @@ export class PrometheusMetrics implements Metrics {
     this.#prom = { client, registry };
     client.collectDefaultMetrics({ register: registry });
     for (const gauge of this.#gauges) registerGauge(client, registry, gauge);
-    for (const record of this.#waiting.splice(0)) record();
+    for (const record of this.#waiting.splice(0)) record(this.#prom);
     return this.#prom;
-  }
-
-  /** Loads prom-client now, so that nothing need wait. */
-  async warmUp(): Promise<void> {
-    await this.#load();
   }
 }
 
@@ -89,7 +84,8 @@ interface LoadedProm {
   readonly registry: Prom.Registry;
 }
 
-const maxWaiting = 10_000;
+/** Where so many wait and nobody has scraped yet, prom-client is loaded for them. */
+const mostWaiting = 1000;
 
 function getOrMake<T>(known: Map<string, T>, name: string, make: () => T): T {
   const existing = known.get(name);

@@ -16,7 +16,7 @@ export interface RequestRecord {
   readonly delivery: string | undefined;
   readonly billed: Usage;
   readonly masked: Usage;
-  /** The code of a failure after the answer had begun. */
+  /** The code of the error that was answered, or that broke an answer off. */
   readonly code: string | undefined;
 }
 

@@ -19,7 +19,7 @@ export function decompress<Body extends BodyReader>(
     const body = read(flow);
     return { body, sink: body };
   }
-  const open = decoders[encoding];
+  const open = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
   if (!open) return undefined;
   const decompressor = new Decompressor(open, flow);
   const body = read(decompressor);

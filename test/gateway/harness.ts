@@ -44,7 +44,7 @@ export interface StageOverrides {
 /** A pipeline entry for each default stage. */
 export function stages({ with: options = {}, without = [] }: StageOverrides = {}): readonly object[] {
   const kept = defaultStages.filter((name) => !without.includes(name));
-  return kept.map((name) => ({ use: name, ...(options[name] && { with: options[name] }) }));
+  return kept.map((name) => (options[name] ? { use: name, with: options[name] } : { use: name }));
 }
 
 /** A slot over a simulator (or any other Messages upstream) at `url`. */
@@ -58,16 +58,23 @@ export function slotAt(url: string, settings: object = {}): object {
   };
 }
 
-/** Starts a gateway on a free port; `config` overrides the defaults key by key. */
+/** A whole config: the default pipeline on a free port, and what `config` says. */
+export function configOf(config: Readonly<Record<string, unknown>>): object {
+  return { listen: { host: '127.0.0.1', port: 0 }, pipeline: stages(), store: 'memory', ...config };
+}
+
+/** Starts a gateway on a free port; `config` overrides the defaults key by key, or is the path of a whole config. */
 export async function startGateway(
-  config: Readonly<Record<string, unknown>>,
+  config: Readonly<Record<string, unknown>> | string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<GatewayUnderTest> {
   const logged: Record<string, unknown>[] = [];
-  const gateway = await createGateway(
-    { listen: { host: '127.0.0.1', port: 0 }, pipeline: stages(), store: 'memory', ...config },
-    { masterKey, env, log: recorder(logged), baseDir: tmpdir() },
-  );
+  const gateway = await createGateway(typeof config === 'string' ? config : configOf(config), {
+    masterKey,
+    env,
+    log: recorder(logged),
+    baseDir: tmpdir(),
+  });
   const url = await gateway.listen();
   const withKey = (headers: Readonly<Record<string, string>>) =>
     'x-api-key' in headers || 'authorization' in headers ? headers : { 'x-api-key': masterKey, ...headers };
@@ -96,7 +103,12 @@ export async function startPair(
   simulatorOptions: SimulatorOptions = {},
 ): Promise<Pair> {
   const simulator = await startSimulator(simulatorOptions);
-  const under = await startGateway({ slots: [slotAt(simulator.url)], ...config });
+  const under = await startGateway({ slots: [slotAt(simulator.url)], ...config }).catch(
+    async (error: unknown) => {
+      await simulator.close(); // or the test run would never end
+      throw error;
+    },
+  );
   const close = async () => {
     await under.close();
     await simulator.close();

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type Anthropic from '@anthropic-ai/sdk';
 import {
   APIConnectionError,
@@ -17,6 +18,11 @@ import { slotAt, startGateway, startPair, type GatewayUnderTest, type Pair } fro
 import { anthropicAt, failureOf, modelCalls, nextModelCall, timeToAbort } from './sdk-clients.js';
 
 type Create = Anthropic.MessageCreateParamsNonStreaming;
+
+/** Looks again at each turn of the event loop. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await nextTurn();
+}
 
 function asking(content: string, fields: Partial<Create> = {}): Create {
   return { model: 'sonnet-5', max_tokens: 1000, messages: [{ role: 'user', content }], ...fields };
@@ -76,10 +82,11 @@ describe('the errors of the Messages SDK', () => {
     });
 
     it('are RateLimitError with the retry-after of the upstream', async () => {
-      const question = asking('[[sim:429 retry-after=17]]');
+      const question = asking('[[sim:429 retry-after=17 retry-after-ms=16500]]');
       const error = await failureOf(client.messages.create(question), RateLimitError);
       expect(error).to.include({ status: 429, type: 'rate_limit_error' });
       expect(error.headers.get('retry-after')).to.equal('17');
+      expect(error.headers.get('retry-after-ms')).to.equal('16500');
       expect(error.headers.get('x-should-retry')).to.equal('true');
       expect(error.apiMessage).to.include("your organization's rate limit");
     });
@@ -237,6 +244,20 @@ describe('the errors of the Messages SDK', () => {
       const answer = client.messages.create(asking('[[sim:hang]]'), { signal: controller.signal });
       const failed = failureOf(answer, APIUserAbortError);
       expect(await timeToAbort(await arrived, () => controller.abort())).to.be.lessThan(250);
+      await failed;
+    });
+
+    it('by an AbortController ends a whole call in the middle of its answer', async () => {
+      const controller = new AbortController();
+      const arrived = nextModelCall(pair);
+      const question = asking('[[sim:slow ms=5]] [[sim:tokens n=2000]]', { max_tokens: 5000 });
+      const failed = failureOf(
+        client.messages.create(question, { signal: controller.signal }),
+        APIUserAbortError,
+      );
+      const exchange = await arrived;
+      await until(() => exchange.eventsWritten > 5);
+      expect(await timeToAbort(exchange, () => controller.abort())).to.be.lessThan(250);
       await failed;
     });
 

@@ -249,6 +249,13 @@ describe('the tool runner of the Messages SDK', () => {
     });
   }
 
+  it('talks in a thread, which it begins anew where the upstream has forgotten it', async () => {
+    const thread = client.beta.messages.thread({ model, max_tokens: 1000 });
+    expect(textOf(await thread.send({ role: 'user', content: 'One.' }))).to.include('You said: One.');
+    expect(textOf(await thread.send({ role: 'user', content: 'Two.' }))).to.include('You said: Two.');
+    expect(lastRequest(pair).messages).to.have.length(3);
+  });
+
   it('has what it told the upstream about its thread passed on, and the code of the refusal passed back', async () => {
     await client.beta.messages.toolRunner({
       model,

@@ -203,6 +203,19 @@ describe('the Messages SDK', () => {
       expect(lastRequest(pair).output_config?.format).to.deep.include({ type: 'json_schema' });
     });
 
+    it('parses the answers of the beta way too', async () => {
+      const params = {
+        model,
+        max_tokens: 1000,
+        messages: [{ role: 'user' as const, content: 'The weather, please.' }],
+        output_config: { format },
+      };
+      const whole = await client.beta.messages.parse(params);
+      expect(whole.parsed_output).to.have.all.keys('city', 'degrees', 'tags');
+      const streamed = await client.beta.messages.stream(params).finalMessage();
+      expect(streamed.parsed_output).to.deep.equal(whole.parsed_output);
+    });
+
     it('parses the answer of a stream', async () => {
       const stream = client.messages.stream({
         ...asking('The weather, please.'),

@@ -52,6 +52,19 @@ export async function timeToAbort(exchange: Exchange, leave: () => void): Promis
   return performance.now() - startedMs;
 }
 
+/** A JSON Schema as the SDKs' helpers take schemas of any library; what fits it is believed to be an `Output`. */
+export function standardSchema<Output>(schema: Readonly<Record<string, unknown>>) {
+  return {
+    '~standard': {
+      version: 1 as const,
+      vendor: 'test',
+      types: undefined as { readonly input: Output; readonly output: Output } | undefined,
+      validate: (value: unknown) => ({ value: value as Output }), // that is the belief
+      jsonSchema: { input: () => ({ ...schema }) },
+    },
+  };
+}
+
 /** A PNG of one pixel. */
 export const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';

@@ -97,7 +97,7 @@ class LibsqlConnection implements DatabaseConnection {
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    let prepared: Database.Statement<unknown[]> | undefined;
+    let prepared: Database.Statement | undefined;
     return unlessBusy(() => {
       // The same one at each try: one that was busy counts as in progress until it has run, and forbids every commit.
       const statement = (prepared ??= this.#database.prepare(sql));

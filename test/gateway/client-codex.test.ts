@@ -1,0 +1,210 @@
+import { expect } from 'chai';
+import type { ContentBlock } from 'gw2api/plugin';
+import { eventsIn, slotAt, startGateway, startPair, type GatewayUnderTest, type Pair } from './harness.js';
+import { lastRequest, modelCalls } from './sdk-clients.js';
+
+type Item = Readonly<Record<string, unknown>>;
+
+const session = '019a5b2c-7e77-7d52-b2a1-3f0a5a6a7b80';
+
+const headers = {
+  'session-id': session,
+  'thread-id': session,
+  originator: 'a-cli',
+  'user-agent': 'a-cli/0.60 (Linux)',
+  accept: 'text/event-stream',
+};
+
+const grammar = 'start: begin_patch hunk+ end_patch\nbegin_patch: "*** Begin Patch" LF';
+
+const tools = [
+  {
+    type: 'function',
+    name: 'shell',
+    description: 'Runs a command.',
+    strict: false,
+    parameters: {
+      type: 'object',
+      properties: { command: { type: 'array', items: { type: 'string' } } },
+      required: ['command'],
+      additionalProperties: false,
+    },
+  },
+  {
+    type: 'custom',
+    name: 'apply_patch',
+    description: 'Changes files.',
+    format: { type: 'grammar', syntax: 'lark', definition: grammar },
+  },
+  { type: 'tool_search', execution: 'client', description: 'Finds tools.', parameters: { type: 'object' } },
+  { type: 'web_search', external_web_access: false },
+  {
+    type: 'namespace',
+    name: 'mcp__files',
+    description: 'Files on a server.',
+    tools: [
+      {
+        type: 'function',
+        name: 'read_file',
+        description: 'Reads.',
+        strict: false,
+        parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+      },
+    ],
+  },
+];
+
+function message(role: string, text: string): Item {
+  return { type: 'message', role, content: [{ type: 'input_text', text }] };
+}
+
+/** A turn as the CLI sends it; `items` after the fixed beginning. */
+function turn(items: readonly Item[]): object {
+  return {
+    model: 'sonnet-5',
+    instructions: 'You are a coding agent.',
+    input: [
+      message('developer', '<permissions>Ask first.</permissions>'),
+      message('user', '<environment_context><cwd>/work</cwd></environment_context>'),
+      ...items,
+    ],
+    tools,
+    tool_choice: 'auto',
+    parallel_tool_calls: true,
+    reasoning: { effort: 'medium', summary: 'auto' },
+    store: false,
+    stream: true,
+    include: ['reasoning.encrypted_content'],
+    prompt_cache_key: session,
+    text: { verbosity: 'low' },
+    client_metadata: { installation: 'one' },
+  };
+}
+
+/** What the CLI keeps of an answer for the next turn: the items without their ids, and it needs `response.completed`. */
+function keptItems(stream: string): readonly Item[] {
+  const events = eventsIn(stream) as { type?: string; item?: Item }[];
+  expect(events.map(({ type }) => type)).to.include('response.completed');
+  return events.flatMap(({ type, item }) => {
+    if (type !== 'response.output_item.done' || !item) return [];
+    const { id: _, ...kept } = item;
+    return [kept];
+  });
+}
+
+function blocksOf(content: string | readonly ContentBlock[]): readonly ContentBlock[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}
+
+describe('Codex', () => {
+  let pair: Pair;
+  before(async () => {
+    pair = await startPair();
+  });
+  after(() => pair.close());
+
+  async function ask(items: readonly Item[], under: GatewayUnderTest = pair): Promise<readonly Item[]> {
+    const response = await under.post('/v1/responses', turn(items), headers);
+    expect(response.status).to.equal(200);
+    return keptItems(await response.text());
+  }
+
+  it('has its system text, its environment and its question told apart', async () => {
+    await ask([message('user', 'Hello!')]);
+    const { system, messages, thinking, output_config } = lastRequest(pair);
+    expect(blocksOf(system!).slice(1)).to.deep.equal([
+      { type: 'text', text: 'You are a coding agent.' },
+      { type: 'text', text: '<permissions>Ask first.</permissions>' },
+      { type: 'text', text: 'About the tools whose names begin with "mcp__files__": Files on a server.' },
+    ]);
+    expect(messages.map(({ role }) => role)).to.deep.equal(['user']);
+    expect(blocksOf(messages[0]!.content)).to.have.length(2);
+    expect(thinking).to.deep.equal({ type: 'adaptive', display: 'summarized' });
+    expect(output_config).to.deep.equal({ effort: 'medium' });
+  });
+
+  it('has each kind of its tools become one that the upstream knows, or reported', async () => {
+    const response = await pair.post('/v1/responses', turn([message('user', 'Hello!')]), headers);
+    await response.text();
+    const sent = lastRequest(pair).tools ?? [];
+    expect(sent.map(({ name }) => name)).to.deep.equal([
+      'shell',
+      'apply_patch',
+      'mcp__files__read_file',
+      'web_search',
+    ]);
+    expect(JSON.stringify(sent[1])).to.include('begin_patch hunk+ end_patch');
+    const dropped = response.headers.get('x-gw-dropped')?.split(', ');
+    expect(dropped).to.include.members(['tools[2]', 'text.verbosity', 'client_metadata']);
+    expect(dropped).not.to.include('prompt_cache_key');
+  });
+
+  const loops = {
+    shell: {
+      call: { type: 'function_call', name: 'shell' },
+      output: { type: 'function_call_output', output: 'It worked.' },
+    },
+    apply_patch: {
+      call: { type: 'custom_tool_call', name: 'apply_patch' },
+      output: { type: 'custom_tool_call_output', output: 'It worked.' },
+    },
+    mcp__files__read_file: {
+      call: { type: 'function_call', name: 'read_file', namespace: 'mcp__files' },
+      output: {
+        type: 'function_call_output',
+        output: [{ type: 'input_text', text: 'It worked.' }],
+      },
+    },
+  };
+
+  for (const [name, { call, output }] of Object.entries(loops)) {
+    it(`calls ${name}, and sends the call and its thinking back without ids`, async () => {
+      const question = message('user', `Use ${name} now.`);
+      const kept = await ask([question]);
+      expect(kept.map(({ type }) => type)).to.deep.equal(['reasoning', 'message', call.type]);
+      const made = kept.at(-1)!;
+      expect(made).to.include(call);
+      const answer = await ask([question, ...kept, { ...output, call_id: made['call_id'] }]);
+      expect(JSON.stringify(answer.at(-1))).to.include('The tool answered: It worked.');
+      const [, asked] = lastRequest(pair).messages;
+      const [thought, text, use] = blocksOf(asked!.content);
+      expect(thought).to.include({ type: 'thinking' });
+      expect(text).to.include({ type: 'text' });
+      expect(use).to.include({ type: 'tool_use', name });
+    });
+  }
+
+  it('goes on for three turns with its thinking byte-exact in each', async () => {
+    const items: Item[] = [];
+    for (const text of ['One.', 'Two – “naïve” 🌍.', 'Three.']) {
+      items.push(message('user', text));
+      items.push(...(await ask(items)));
+    }
+    const thoughts = lastRequest(pair).messages.flatMap(({ content }) =>
+      blocksOf(content).filter(({ type }) => type === 'thinking'),
+    );
+    expect(thoughts).to.have.length(2);
+  });
+
+  it('stays on one slot by its session, and reads the cache there', async () => {
+    const slots = ['a', 'b', 'c'].map((id) =>
+      slotAt(pair.simulator.url, { id, account: { kind: 'api-key', key: `key-${id}` } }),
+    );
+    const wide = await startGateway({ slots });
+    try {
+      const items: Item[] = [message('user', 'A first question.')];
+      items.push(...(await ask(items, wide)), message('user', 'A second one.'));
+      items.push(...(await ask(items, wide)), message('user', 'A third one.'));
+      const response = await wide.post('/v1/responses', turn(items), headers);
+      const events = eventsIn(await response.text()) as { type?: string; response?: Item }[];
+      const keys = modelCalls(pair)
+        .slice(-3)
+        .map(({ credential }) => credential);
+      expect(new Set(keys)).to.have.property('size', 1);
+      const done = events.find(({ type }) => type === 'response.completed')?.response;
+      expect(done).to.have.nested.property('usage.input_tokens_details.cached_tokens').that.is.above(100);
+    } finally {
+      await wide.close();
+    }
+  });
+});

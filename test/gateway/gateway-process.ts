@@ -1,0 +1,127 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { TempFolders, type Files } from './temp-folders.js';
+
+export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
+
+export interface ProcessOptions {
+  /** What comes after `node dist/server.js`. */
+  readonly args?: readonly string[];
+  /** Beside a free port on the loopback address; nothing else of our own environment is handed on. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** In place of `server.js`. */
+  readonly entry?: string;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A gateway that runs in a process of its own. */
+export class GatewayProcess {
+  readonly ended: Promise<Ended>;
+  readonly #child: ChildProcess;
+  readonly #watchers = new Set<() => void>();
+  #stdout = '';
+  #stderr = '';
+  #isOver = false;
+
+  constructor({ args = [], env = {}, cwd = tmpdir(), entry = 'server.js' }: ProcessOptions) {
+    const own = { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0' };
+    const argv = [path.resolve('dist', entry), ...args];
+    this.#child = spawn(process.execPath, argv, { cwd, env: { ...own, ...env } });
+    this.#child.stdout?.on('data', (chunk: Buffer) => this.#read(() => (this.#stdout += chunk.toString())));
+    this.#child.stderr?.on('data', (chunk: Buffer) => this.#read(() => (this.#stderr += chunk.toString())));
+    this.ended = once(this.#child, 'close').then(([code, signal]) => {
+      this.#read(() => (this.#isOver = true));
+      return { code, signal, stdout: this.#stdout, stderr: this.#stderr };
+    });
+  }
+
+  get stdout(): string {
+    return this.#stdout;
+  }
+
+  /** The log so far. */
+  get logged(): readonly LogLine[] {
+    const whole = this.#stdout.split('\n').slice(0, -1);
+    return whole.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as LogLine); // pino writes them
+  }
+
+  /** The log line of this message, now or as soon as it comes. */
+  async log(message: string): Promise<LogLine> {
+    return this.#until(() => this.logged.find(({ msg }) => msg === message), `the log line "${message}"`);
+  }
+
+  /** Where it listens. */
+  async url(): Promise<string> {
+    return String((await this.log('The gateway is listening.'))['url']);
+  }
+
+  /** The standard output, once there is this in it. */
+  async output(part: string): Promise<string> {
+    return this.#until(
+      () => (this.#stdout.includes(part) ? this.#stdout : undefined),
+      `the output "${part}"`,
+    );
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  #read(take: () => unknown): void {
+    take();
+    for (const look of this.#watchers) look();
+  }
+
+  async #until<Found>(find: () => Found | undefined, what: string): Promise<Found> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const found = find();
+        if (found !== undefined) resolve(found);
+        else if (this.#isOver)
+          reject(new Error(`It ended before ${what} came: ${this.#stdout}${this.#stderr}`));
+        else return;
+        this.#watchers.delete(look);
+      };
+      this.#watchers.add(look);
+      look();
+    });
+  }
+}
+
+/** The processes and folders of one test; `end` kills and removes them. */
+export class ProcessWorkshop {
+  readonly #processes: GatewayProcess[] = [];
+  readonly #folders = new TempFolders();
+
+  /** Starts a gateway in a folder of its own, unless `cwd` names one. */
+  async start(options: ProcessOptions = {}): Promise<GatewayProcess> {
+    const started = new GatewayProcess({ ...options, cwd: options.cwd ?? (await this.folder()) });
+    this.#processes.push(started);
+    return started;
+  }
+
+  /** Runs to the end. */
+  async run(options: ProcessOptions = {}): Promise<Ended> {
+    return (await this.start(options)).ended;
+  }
+
+  /** A new folder with these files in it. */
+  folder(files: Files = {}): Promise<string> {
+    return this.#folders.make(files);
+  }
+
+  async end(): Promise<void> {
+    for (const running of this.#processes) running.signal('SIGKILL');
+    await Promise.all(this.#processes.splice(0).map(({ ended }) => ended));
+    await this.#folders.remove();
+  }
+}
