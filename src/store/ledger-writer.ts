@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as breath, setTimeout as delay } from 'node:timers/promises';
 import type { Ledger, LedgerRow, Logger } from '../plugin/index.js';
 import type { Spool } from './spool.js';
 
@@ -44,7 +44,7 @@ export class LedgerWriter {
 
   write(row: LedgerRow): void {
     this.#queue.push(row);
-    if (this.#queue.length >= batchRows) void this.#start();
+    if (this.#queue.length >= mostUnwritten) void this.#start();
     else this.#timer ??= setTimeout(() => void this.#start(), flushMs).unref();
   }
 
@@ -76,11 +76,16 @@ export class LedgerWriter {
   async #writeAll(): Promise<void> {
     while (this.#queue.length > 0) {
       const batch = this.#queue.splice(0, batchRows);
-      if (!this.#isAway && (await this.#appended(batch))) continue;
-      if (await this.#spooled(batch)) continue;
-      this.#keep(batch);
-      return;
+      if (!(await this.#placed(batch))) {
+        this.#keep(batch);
+        return;
+      }
+      await breath(); // SQLite writes within this very turn
     }
+  }
+
+  async #placed(batch: readonly LedgerRow[]): Promise<boolean> {
+    return (!this.#isAway && (await this.#appended(batch))) || this.#spooled(batch);
   }
 
   /** A batch that is still under way when patience ends counts as not taken: should it be after all, that does no harm. */
@@ -157,7 +162,10 @@ export class LedgerWriter {
 }
 
 const flushMs = 250;
-const batchRows = 500;
+const mostUnwritten = 500;
+
+/** How many rows go at once: SQLite takes some milliseconds for them, in which nothing else runs. */
+const batchRows = 100;
 const mostWaiting = 50_000;
 const longestRetryMs = 30_000;
 

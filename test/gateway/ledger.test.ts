@@ -120,12 +120,13 @@ describe('a gateway with a SQLite file', () => {
     const running = new GatewayProcess({ cwd: folder.where, env });
     const url = await running.url();
     const answeredAtMs: number[] = [];
-    const startedAtMs = Date.now();
+    const olderThan = (ms: number, nowMs = Date.now()) =>
+      answeredAtMs.filter((atMs) => atMs < nowMs - ms).length;
     const loops = Array.from({ length: 4 }, async () => {
       for (;;) {
         await request(url);
         answeredAtMs.push(Date.now());
-        if (Date.now() > startedAtMs + 2000) running.signal('SIGKILL');
+        if (olderThan(1500) >= 40) running.signal('SIGKILL');
       }
     });
     await Promise.allSettled(loops);
@@ -139,8 +140,8 @@ describe('a gateway with a SQLite file', () => {
       stepMs: 3_600_000 * 24 * 36500,
     });
     await store.close();
-    const safe = answeredAtMs.filter((atMs) => atMs < killedAtMs - 1000).length;
-    expect(safe).to.be.greaterThan(50);
+    const safe = olderThan(1000, killedAtMs);
+    expect(safe).to.be.at.least(40);
     expect(sum!.requests).to.be.within(safe, answeredAtMs.length + 4);
   });
 

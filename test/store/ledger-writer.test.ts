@@ -33,9 +33,9 @@ describe('the ledger writer', () => {
 
   it('writes by itself within a moment, many rows at a time', async () => {
     open();
-    for (let at = 0; at < 1200; at += 1) writer!.write(row(String(at), at));
-    while (ledger.rows.size < 1200) await ledger.appended();
-    expect(ledger.batches).to.deep.equal([500, 500, 200]);
+    for (let at = 0; at < 250; at += 1) writer!.write(row(String(at), at));
+    while (ledger.rows.size < 250) await ledger.appended();
+    expect(ledger.batches).to.deep.equal([100, 100, 50]);
   });
 
   it('has written everything once it is closed', async () => {
@@ -54,7 +54,7 @@ describe('the ledger writer', () => {
     writer!.write(row('2', 2));
     await writer!.flush();
     expect(writer!.isAway).to.equal(true);
-    expect(await spools()).to.equal(1);
+    expect(await spools()).to.be.at.least(1);
     ledger.isGone = false;
     while (writer!.isAway) await immediate();
     writer!.write(row('3', 3));

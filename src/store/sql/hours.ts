@@ -33,34 +33,31 @@ export async function addToHours(db: Kysely<Tables>, rows: readonly LedgerRecord
 
 /** In one order for all instances: two that lock the same hours in different orders would wait for each other. */
 function sums(rows: readonly LedgerRecord[]): readonly HourRecord[] {
-  const byGroup = new Map<string, HourRecord>();
+  const byGroup = new Map<string, Sum>();
   for (const row of rows) {
-    const own = hourRecord(row);
-    const group = JSON.stringify([own.at, ...groupColumns.map((column) => own[column])]);
-    const known = byGroup.get(group);
-    byGroup.set(group, known ? { ...known, ...added(known, own) } : own);
+    const group = JSON.stringify([hourOf(row.at), row.key_id, row.slot, row.model, row.format]);
+    const sum = byGroup.get(group) ?? emptySum(row);
+    byGroup.set(group, sum);
+    addRow(sum, row);
   }
   const ordered = [...byGroup].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return ordered.map(([, record]) => record);
+  return ordered.map(([, sum]) => sum);
 }
 
-function hourRecord(row: LedgerRecord): HourRecord {
-  const columns = [...groupColumns, ...tokenColumns.flatMap(([, billed, shown]) => [billed, shown])] as const;
-  const kept = Object.fromEntries(columns.map((column) => [column, row[column]]));
-  const own = {
-    at: hourOf(row.at),
-    requests: 1,
-    errors: row.failed,
-    first_events: row.first_event_ms === null ? 0 : 1,
-    first_event_ms_sum: row.first_event_ms ?? 0,
-    duration_ms_sum: row.duration_ms,
-  };
-  return { ...kept, ...own } as HourRecord; // the columns of an hour, each from one of the two lists
+type Sum = { -readonly [Column in keyof HourRecord]: HourRecord[Column] };
+
+const countedColumns = tokenColumns.flatMap(([, billed, shown]) => [billed, shown]);
+
+function emptySum({ at, key_id, slot, model, format }: LedgerRecord): Sum {
+  const zeros = Object.fromEntries(sumColumns.map((column) => [column, 0])) as SumRecord; // each column once
+  return { at: hourOf(at), key_id, slot, model, format, ...zeros };
 }
 
-/** The sums of two, column by column. */
-export function added(first: SumRecord, second: SumRecord): SumRecord {
-  return Object.fromEntries(
-    sumColumns.map((column) => [column, first[column] + second[column]]),
-  ) as SumRecord; // each column once
+function addRow(sum: Sum, row: LedgerRecord): void {
+  sum.requests += 1;
+  sum.errors += row.failed;
+  sum.first_events += row.first_event_ms === null ? 0 : 1;
+  sum.first_event_ms_sum += row.first_event_ms ?? 0;
+  sum.duration_ms_sum += row.duration_ms;
+  for (const column of countedColumns) sum[column] += row[column];
 }
