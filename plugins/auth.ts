@@ -1,5 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { definePlugin, GatewayError, type Caller, type Keys } from 'gw2api/plugin';
+import { callerKey, definePlugin, GatewayError, type Caller, type Keys } from 'gw2api/plugin';
 
 /** Lets nobody pass without a known key (contract §5). */
 export default definePlugin({
@@ -8,21 +7,13 @@ export default definePlugin({
   operations: ['generate', 'count-tokens', 'models', 'usage', 'stored-response'],
   setup(_, host) {
     return async function auth(ctx, next) {
-      ctx.state.caller = await identify(keyOf(ctx.headers), host.keys);
+      ctx.state.caller = await identify(callerKey(ctx.headers), host.keys);
       await next();
     };
   },
 });
 
-/** The key that a caller sent: `x-api-key`, else `authorization: Bearer`. */
-export function keyOf(headers: IncomingHttpHeaders): string | undefined {
-  const apiKey = String(headers['x-api-key'] ?? '').trim();
-  return apiKey || /^bearer +(\S+)\s*$/i.exec(headers.authorization ?? '')?.[1];
-}
-
-async function identify(key: string | undefined, keys: Keys): Promise<Caller> {
-  if (!key)
-    throw new GatewayError('missing_api_key', 'Send a key as "x-api-key" or "authorization: Bearer".');
+async function identify(key: string, keys: Keys): Promise<Caller> {
   const found = await keys.check(key);
   if (!found) throw new GatewayError('invalid_api_key', 'This key is unknown, expired or revoked.');
   if (found.kind === 'master') return { kind: 'master', keyId: 'master', name: 'master' };

@@ -20,12 +20,23 @@ export default definePlugin({
   },
 });
 
-/** Lowers `max_tokens` to `cap`, or sets it where the caller left it out; never raises it. */
+/**
+ * Lowers `max_tokens` to `cap`, or sets it where the caller left it out; never raises it. What is no number stays, for
+ * the upstream to refuse.
+ */
 export function clamp(request: MessagesRequest, cap: number): MessagesRequest {
-  const max_tokens = Math.min(request.max_tokens ?? cap, cap);
+  const wanted = request.max_tokens ?? cap;
+  if (!isNumber(wanted)) return request;
+  const max_tokens = Math.min(wanted, cap);
   const { thinking } = request;
-  const isTooMuch = thinking?.type === 'enabled' && thinking.budget_tokens >= max_tokens;
+  const isTooMuch =
+    thinking?.type === 'enabled' && isNumber(thinking.budget_tokens) && thinking.budget_tokens >= max_tokens;
   if (!isTooMuch || max_tokens === request.max_tokens) return { ...request, max_tokens };
   // Thinking shares the budget: what was lowered here must not be refused for a thinking budget above it.
   return { ...request, max_tokens, thinking: { ...thinking, budget_tokens: max_tokens - 1 } };
+}
+
+/** Nobody has checked a Messages body, whatever its type says. */
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number';
 }

@@ -51,14 +51,16 @@ export default definePlugin({
         signal: state.signal,
         ...timeouts,
       });
+      // Said as each call begins, for the log of a caller who does not wait for its end.
+      const onCall: OnCall = (lease, attempt) => ctx.set(provenance(lease.slot.id, attempt));
       if (state.operation === 'count-tokens') {
+        onCall(state.lease, 1);
         state.count = await countTokens(state.lease, prepare(state.request));
-        ctx.set(provenance(state.count.slot, 1));
       } else {
         // The first interceptor that was pushed is the outermost.
         const call = state.interceptors.reduceRight<ModelCall>(
           (inner, wrap) => wrap(inner),
-          modelCall(state, prepare, attempts, () => host.now()),
+          modelCall(state, prepare, { attempts, onCall, now: () => host.now() }),
         );
         state.reply = await call(state.request);
         ctx.set({
@@ -76,15 +78,23 @@ type CallState = Pick<
   'delivery' | 'lease' | 'signal' | 'usage' | 'onSettled' | 'firstEventAtMs'
 >;
 type Prepare = (request: MessagesRequest) => SlotCall;
+type OnCall = (lease: SlotLease, attempt: number) => void;
+
+interface Calling {
+  readonly attempts: number;
+  readonly onCall: OnCall;
+  readonly now: () => number;
+}
 
 /** The call that all interceptors wrap. Each one holds a place of its own until its events have ended. */
-function modelCall(state: CallState, prepare: Prepare, attempts: number, now: () => number): ModelCall {
+function modelCall(state: CallState, prepare: Prepare, { attempts, onCall, now }: Calling): ModelCall {
   const takePlace = placeTaker(state);
   const meter = usageMeter(state.usage);
   return async (request) => {
     const call = prepare({ ...request, stream: true });
     let lease = await takePlace();
     for (let attempt = 1; ; attempt += 1) {
+      onCall(lease, attempt);
       try {
         const clock = firstEventClock(now, meter());
         const reply = await ask(lease, call, attempt, { delivery: state.delivery, see: clock.see });

@@ -50,6 +50,7 @@ function mask(tokens: number, tally: UsageTally, calls: ModelReply['calls'] = ()
   return {
     message_start(event, choice) {
       const { message } = event;
+      if (!message.usage) return event; // there are services that count only at the end
       starts[choice] = message.usage;
       return {
         ...event,

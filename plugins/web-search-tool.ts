@@ -46,5 +46,5 @@ export function hasRoom({ tools, tool_choice }: MessagesRequest, model: CatalogM
 
 function isWebSearch(tool: unknown): boolean {
   const { name, type } = { ...(tool as Partial<Tool> | null) }; // whatever it is, its fields are only compared
-  return name === toolName || String(type).startsWith(`${toolName}_`);
+  return name === toolName || (typeof type === 'string' && type.startsWith(`${toolName}_`));
 }

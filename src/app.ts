@@ -16,18 +16,24 @@ export function createApp(gateway: Gateway): Koa<CoreState, object> {
   const app = new Koa<CoreState, object>({ proxy: gateway.config.listen.trustProxy });
   const serving = servingOf(gateway);
   const router = createRouter(serving);
-  const admin = createAdminRouter(operationsOf(gateway), async (ctx, next) => {
-    await requireMaster(ctx.headers, gateway.keys, '/admin/*');
-    await next();
-  });
+  const admin = createAdminRouter(operationsOf(gateway));
   app.use(gateway.exchanges.middleware);
   app.use(errorBoundary);
+  app.use(async (ctx, next) => {
+    if (isAdminPath(ctx.path)) await requireMaster(ctx.headers, gateway.keys, '/admin/*');
+    await next();
+  });
   app.use(router.routes());
   app.use(admin.routes());
   app.use(answerUnrouted(serving, [router, admin]));
   // Every error is answered by the boundary; what is left are sockets that broke while a body was written.
   app.on('error', (error: Error) => gateway.log.debug({ err: error }, 'A response broke off.'));
   return app;
+}
+
+/** Also those that no route has, whatever their case: the router does not look at it either. */
+function isAdminPath(path: string): boolean {
+  return /^\/admin(\/|$)/i.test(path);
 }
 
 function servingOf(gateway: Gateway): Serving {

@@ -17,6 +17,7 @@ import type { CheckedKeys } from './store/keys.js';
 import type { LedgerWriter } from './store/ledger-writer.js';
 import { PrometheusMetrics } from './telemetry/metrics.js';
 import { RequestLog } from './telemetry/request-log.js';
+import { measureSlots } from './telemetry/slot-metrics.js';
 import { upstreamAdapters } from './upstream/index.js';
 
 export interface GatewayOptions {
@@ -93,6 +94,7 @@ export class Gateway {
     this.#loadConfig = options.loadConfig;
     this.#running = running;
     const requestLog = new RequestLog(parts.metrics);
+    measureSlots(parts.metrics, parts.slots);
     this.exchanges = new Exchanges({
       log: parts.log,
       now: parts.now,

@@ -21,6 +21,8 @@ export interface CreateGatewayOptions {
   readonly logLevel?: string;
   /** Where relative paths of a config object start; default the working directory. */
   readonly baseDir?: string;
+  /** Unix milliseconds; default the clock of the machine. */
+  readonly now?: () => number;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface CreateGatewayOptions {
  */
 export async function createGateway(
   config: string | object,
-  { masterKey = '', secretKey, env = {}, log, logLevel = 'info', baseDir }: CreateGatewayOptions = {},
+  { masterKey = '', secretKey, env = {}, log, logLevel = 'info', baseDir, now }: CreateGatewayOptions = {},
 ): Promise<Gateway> {
   const load = async () =>
     typeof config === 'string'
@@ -45,5 +47,6 @@ export async function createGateway(
     masterKey,
     loadConfig: load,
     ...(secretKey !== undefined && { secretKey }),
+    ...(now && { now }),
   });
 }

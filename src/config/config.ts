@@ -25,6 +25,8 @@ export interface StageConfig {
   /** `with` as the file has it, with nothing of the environment in it. */
   readonly written: Readonly<Record<string, unknown>>;
   readonly when: When | undefined;
+  /** What is wrong with the entry has been told: of it only `use` is looked at. */
+  readonly isBroken?: boolean;
   /** `pipeline[3]`. */
   readonly path: string;
   /** Where the entry stands. */

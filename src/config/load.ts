@@ -67,9 +67,12 @@ export function readConfig(input: ConfigInput): ConfigReading {
     : { models: [], problems: [] };
   const faults = [...checked.problems, ...ruleProblems(raw, source, env, checked), ...catalog.problems];
   const written = readWritten(text);
-  const pipeline = isSound(['pipeline'])
-    ? raw.pipeline.map((stage, at) => toStage(stage, at, source, written))
-    : [];
+  const entries: readonly unknown[] = Array.isArray(raw.pipeline) ? raw.pipeline : [];
+  const pipeline = entries.map((entry, at) =>
+    isSound(['pipeline', at])
+      ? toStage(entry as RawStage, at, source, written)
+      : brokenStage(entry, at, source),
+  );
   const all = [...source.problems, ...faults].map(toProblem);
   if (all.length > 0) return { config: undefined, pipeline, baseDir: dir, problems: all };
   const config: Config = {
@@ -113,6 +116,13 @@ function toStage(raw: RawStage, index: number, source: Source, written: unknown)
     at: source.positionOf(place),
     positionOf: (path) => source.positionOf([...place, ...path]),
   };
+}
+
+/** What it is and where it stands, so that what is wrong with the other stages can be told as well. */
+function brokenStage(entry: unknown, index: number, source: Source): StageConfig {
+  const { use } = Object(entry) as { use?: unknown }; // any object has properties, perhaps undefined
+  const bare = { use: typeof use === 'string' ? use : '', enabled: true, with: {} };
+  return { ...toStage(bare, index, source, { pipeline: [] }), isBroken: true };
 }
 
 function toWhen({ format, model, operation, caller }: NonNullable<RawStage['when']>): When {

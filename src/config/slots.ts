@@ -53,6 +53,10 @@ export function duplicateSlots(ids: readonly unknown[], source: Source): readonl
 const adapters: readonly string[] = ['messages', 'simulator'];
 
 const rules: readonly ((slot: RawSlot) => readonly Fault[])[] = [
+  ({ id }) =>
+    /^[\x21-\x7e]+$/.test(id)
+      ? []
+      : [{ path: ['id'], message: 'must be plain letters, digits and signs: answers name it in a header' }],
   ({ upstream }) => {
     const meant = didYouMean(upstream, adapters);
     const cure = meant ? `did you mean "${meant}"?` : `there are ${adapters.join(' and ')}`;

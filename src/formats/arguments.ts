@@ -1,3 +1,4 @@
+import { isTooDeep } from '../plugin/index.js';
 import { invalidField, isRecord } from './body.js';
 
 /**
@@ -12,6 +13,12 @@ export function parseArguments(text: unknown, path: string): Readonly<Record<str
 
 function parseJson(text: string, path: string): unknown {
   if (text.trim() === '') return {};
+  const value = valueOf(text, path);
+  if (isTooDeep(value, text)) throw invalidField(path, 'must not be nested that deeply');
+  return value;
+}
+
+function valueOf(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

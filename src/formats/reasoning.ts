@@ -1,4 +1,4 @@
-import type { RedactedThinkingBlock, ThinkingBlock } from '../plugin/index.js';
+import { isTooDeep, type RedactedThinkingBlock, type ThinkingBlock } from '../plugin/index.js';
 import { isRecord } from './body.js';
 
 /** A block whose bytes the upstream has signed or encrypted: it must come back as it was. */
@@ -17,7 +17,7 @@ export function openReasoning(text: string): SignedThinking | undefined {
   if (!text.startsWith(prefix)) return undefined;
   const json = Buffer.from(text.slice(prefix.length), 'base64url').toString();
   const block = parseJson(json);
-  return isSignedThinking(block) ? block : undefined;
+  return isSignedThinking(block) && !isTooDeep(block, json) ? block : undefined;
 }
 
 function isSignedThinking(block: unknown): block is SignedThinking {

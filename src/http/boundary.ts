@@ -67,7 +67,7 @@ function logError(ctx: CoreContext, error: GatewayError, thrown: unknown): void 
   if (error.code === 'internal')
     ctx.state.log.error({ ...fields, err: error.cause ?? thrown }, 'The gateway failed.');
   else if (error.status >= 500) ctx.state.log.warn({ ...fields, cause: causeOf(error) }, error.message);
-  else ctx.state.log.debug(fields, error.message);
+  else ctx.state.log.debug(fields, 'The request was refused.'); // the message may quote what its caller wrote
 }
 
 /** The cause in a few words: an upstream's stack helps nobody. */

@@ -6,6 +6,12 @@ export type Handle = (request: IncomingMessage, response: ServerResponse) => Pro
 /** How long a caller has to take in what ends its answer, and one that is still writing a request to come to its end. */
 const lastWordsMs = 1000;
 
+/**
+ * Longer than the idle time of the usual load balancers, so that it is they who hang up; and a caller whose machine has
+ * vanished is noticed by the system's probes.
+ */
+const sockets = { keepAliveTimeout: 75_000, keepAlive: true, keepAliveInitialDelay: 60_000 };
+
 /** An HTTP server that listens. */
 export class Listener {
   readonly #server: Server;
@@ -16,7 +22,7 @@ export class Listener {
 
   /** Rejects where the address cannot be had. */
   static async open(handle: Handle, { host, port }: { host: string; port: number }): Promise<Listener> {
-    const server = createServer((request, response) => {
+    const server = createServer(sockets, (request, response) => {
       // A pipelined request waits for its turn to answer: until then its response is not told that the connection has
       // closed, and what it holds would be held for ever.
       if (response.socket) void handle(request, response);

@@ -45,6 +45,10 @@ interface Attempt {
 
 async function loadStage(config: StageConfig, surroundings: Surroundings): Promise<Attempt> {
   const plugin = await loadPlugin(config.use, surroundings);
+  if (config.isBroken) {
+    const stage = plugin instanceof Error ? undefined : { config, plugin, options: {} };
+    return { config, stage, problems: [] };
+  }
   if (plugin instanceof Error)
     return { config, stage: undefined, problems: [useProblem(config, plugin.message)] };
   const options = structuredClone(config.with);

@@ -59,7 +59,7 @@ async function* followed(
   }
 }
 
-/** What has been seen of one answer. Only the events that can still tell something new are parsed. */
+/** What has been seen of one answer. After the commit point only events that can still tell something are parsed. */
 class Turn {
   readonly #options: CommitOptions;
   /** The caller would be sent something. */
@@ -96,9 +96,11 @@ class Turn {
     return batch;
   }
 
+  /** Before the commit point every event is parsed: one that is no JSON can still be cured. */
   #look(event: ModelEvent): void {
     const isOldNews = event.type === 'content_block_delta' && !(this.inText && !this.isVisible);
-    if (!isOldNews && Object.hasOwn(looks, event.type)) dispatch(looks, event.json, this);
+    if (isOldNews && this.isCommitted) return;
+    if (Object.hasOwn(looks, event.type)) dispatch(looks, event.json, this);
   }
 }
 

@@ -1,6 +1,8 @@
 import { dispatch, type DispatchTable } from './dispatch.js';
 import { GatewayError } from './error.js';
+import { faultIn } from './event-shape.js';
 import type { MessagesStreamEvent } from './messages.js';
+import { isTooDeep } from './parse-json.js';
 
 /** What one network read brought. Events travel in batches: handling each one alone is what costs. */
 export type ModelEventBatch = readonly ModelEvent[];
@@ -29,14 +31,20 @@ export class ModelEvent {
     return new ModelEvent(json.type, undefined, json, choice);
   }
 
+  /** One that came without a name. Throws as `json` does. */
+  static unnamed(data: string): ModelEvent {
+    const json = parseEvent(data);
+    return new ModelEvent(json.type, data, json);
+  }
+
   /** The JSON text, byte for byte as the upstream sent it unless a stage replaced the event. */
   get data(): string {
     return (this.#data ??= JSON.stringify(this.#json));
   }
 
-  /** The parsed event. Throws `upstream_interrupted` where the upstream sent something else than a JSON object. */
+  /** The parsed event. Throws `upstream_interrupted` where the upstream sent no JSON, or not what the type stands for. */
   get json(): MessagesStreamEvent {
-    return (this.#json ??= parseEvent(this.type, this.#data ?? ''));
+    return (this.#json ??= parseEvent(this.#data ?? '', this.type));
   }
 
   /** The same event under another choice. */
@@ -45,26 +53,38 @@ export class ModelEvent {
   }
 }
 
-function parseEvent(type: string, data: string): MessagesStreamEvent {
-  try {
-    const value: unknown = JSON.parse(data);
-    // A stream event is an object; its `type` stands in the event already, so the shape is as the upstream says it is.
-    if (typeof value === 'object' && value !== null) return value as MessagesStreamEvent;
-  } catch (cause) {
-    throw notJson(type, cause);
-  }
-  throw notJson(type);
+/** `name`: what the event was sent as; an event without a name says its type itself, or is a bare error. */
+function parseEvent(data: string, name?: string): MessagesStreamEvent {
+  const value = parseObject(data, name);
+  const type = name ?? typeOf(value);
+  const event = value['type'] === undefined ? { ...value, type } : value;
+  const fault = event['type'] === type ? faultIn(event) : 'type';
+  if (isTooDeep(event, data)) throw malformed(type, 'that is nested too deeply');
+  if (fault !== undefined) throw malformed(type, `whose "${fault}" is not what it should be`);
+  return event as unknown as MessagesStreamEvent; // what handlers rely on is as it should be
 }
 
-function notJson(type: string, cause?: unknown): GatewayError {
-  return new GatewayError(
-    'upstream_interrupted',
-    `The upstream sent a "${type}" event that is not a JSON object.`,
-    {
-      failure: { kind: 'interrupted' },
-      cause,
-    },
-  );
+function parseObject(data: string, name = 'nameless'): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(data);
+    // Any object may be read by name.
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch (cause) {
+    throw malformed(name, 'that is not a JSON object', cause);
+  }
+  throw malformed(name, 'that is not a JSON object');
+}
+
+function typeOf({ type, error }: Readonly<Record<string, unknown>>): string {
+  if (typeof type === 'string') return type;
+  return error === undefined ? 'message' : 'error';
+}
+
+function malformed(name: string, what: string, cause?: unknown): GatewayError {
+  return new GatewayError('upstream_interrupted', `The upstream sent a "${name}" event ${what}.`, {
+    failure: { kind: 'interrupted' },
+    cause,
+  });
 }
 
 /**
@@ -75,20 +95,30 @@ export type EventMap = Partial<
   DispatchTable<MessagesStreamEvent, number, MessagesStreamEvent | readonly MessagesStreamEvent[]>
 >;
 
-/** Changes the named event types and lets the rest through unparsed; batches stay batches. */
+/**
+ * Changes the named event types and lets the rest through unparsed; batches stay batches. What stood before an event that
+ * cannot be mapped goes on before the error is thrown.
+ */
 export async function* mapEvents(events: ModelEvents, map: EventMap): AsyncGenerator<ModelEventBatch> {
   for await (const batch of events) {
-    const mapped = batch.some((event) => Object.hasOwn(map, event.type)) ? mapBatch(batch, map) : batch;
+    if (batch.some((event) => Object.hasOwn(map, event.type))) yield* mapBatch(batch, map);
+    else yield batch;
+  }
+}
+
+function* mapBatch(batch: ModelEventBatch, map: EventMap): Generator<ModelEventBatch> {
+  const mapped: ModelEvent[] = [];
+  try {
+    for (const event of batch) mapped.push(...mapEvent(event, map));
+  } finally {
     if (mapped.length > 0) yield mapped;
   }
 }
 
-function mapBatch(batch: ModelEventBatch, map: EventMap): ModelEventBatch {
-  return batch.flatMap((event) => {
-    if (!Object.hasOwn(map, event.type)) return event;
-    const result = dispatch(map, event.json, event.choice) ?? event.json;
-    return [result].flat().map((json) => (json === event.json ? event : ModelEvent.of(json, event.choice)));
-  });
+function mapEvent(event: ModelEvent, map: EventMap): readonly ModelEvent[] {
+  if (!Object.hasOwn(map, event.type)) return [event];
+  const result = dispatch(map, event.json, event.choice) ?? event.json;
+  return [result].flat().map((json) => (json === event.json ? event : ModelEvent.of(json, event.choice)));
 }
 
 /** Calls `see` for each event of the named types as it passes; nothing is changed. */

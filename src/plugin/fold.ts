@@ -10,6 +10,7 @@ import type {
   MessagesStreamEvent,
   Usage,
 } from './messages.js';
+import { isTooDeep } from './parse-json.js';
 import { errorFromEvent, interruptedError } from './upstream-error.js';
 
 /**
@@ -135,7 +136,8 @@ function closeBlock({ block, json }: OpenBlock): ContentBlock {
 
 function parseInput(json: string): unknown {
   try {
-    return JSON.parse(json);
+    const input: unknown = JSON.parse(json);
+    return isTooDeep(input, json) ? json : input; // nobody could write it again
   } catch {
     return json; // cut by `max_tokens`: the raw text is the honest answer
   }

@@ -25,7 +25,7 @@ export { answerHeaders, defaultAnthropicVersion, forwardedHeaders } from './head
 export type * from './host.js';
 export type * from './ledger.js';
 export type * from './messages.js';
-export { parseJson } from './parse-json.js';
+export { isTooDeep, parseJson } from './parse-json.js';
 export type * from './slot.js';
 export type * from './slots.js';
 export { sseBody } from './sse-body.js';

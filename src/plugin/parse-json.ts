@@ -1,13 +1,43 @@
 import { GatewayError } from './error.js';
 
-/** The value of a JSON text. Throws `invalid_json` that says where the text stops being JSON, by line and column. */
+/**
+ * The value of a JSON text. Throws `invalid_json` that says where the text stops being JSON, by line and column, and
+ * `invalid_request` for what is nested too deeply.
+ */
 export function parseJson(text: string): unknown {
+  const value = parse(text);
+  if (!isTooDeep(value, text)) return value;
+  throw new GatewayError('invalid_request', `body: must not be nested more than ${maxLevels} levels deep`);
+}
+
+/** Real bodies have some tens of levels. */
+const maxLevels = 500;
+
+/**
+ * Whether what a JSON text says has so many levels that writing it as JSON again, or walking through it, could overflow
+ * the stack.
+ */
+export function isTooDeep(value: unknown, text: string): boolean {
+  const mostLevels = text.length / 2; // a bracket before and one after
+  return mostLevels > maxLevels && isDeeperThan(maxLevels, value);
+}
+
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((part) => isDeeperThan(levels - 1, part));
+}
+
+function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new GatewayError('invalid_json', `The body is not valid JSON: ${describeBreak(text)}.`, { cause });
+    const where = text.length > mostSearched ? '' : `: ${describeBreak(text)}`;
+    throw new GatewayError('invalid_json', `The body is not valid JSON${where}.`, { cause });
   }
 }
+
+/** In a longer text the search for the place would keep all other requests waiting. */
+const mostSearched = 4 * 1024 * 1024;
 
 function describeBreak(text: string): string {
   const at = breakOf(text);

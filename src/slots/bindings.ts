@@ -82,9 +82,7 @@ export class Bindings {
     this.#unwritten.set(key, binding);
     const [oldest] = this.#unwritten.keys();
     if (this.#unwritten.size > this.#capacity && oldest !== undefined) this.#unwritten.delete(oldest);
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = undefined;
-    });
+    this.#writing ??= this.#writeAll();
   }
 
   /** One after the other, so that the last word on a session is also the store's. */
@@ -93,6 +91,7 @@ export class Bindings {
       await this.#writeOne(key, binding);
       if (this.#unwritten.get(key) === binding) this.#unwritten.delete(key);
     }
+    this.#writing = undefined; // at once, or what came in between would wait for somebody else
   }
 
   async #writeOne(key: string, binding: Binding | undefined): Promise<void> {

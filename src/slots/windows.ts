@@ -47,17 +47,22 @@ export function exhaustedUntilMs(headers: Headers): number | undefined {
 
 /** When the limit that a refusal was about is lifted, unix milliseconds. */
 export function unifiedResetMs(headers: Headers): number | undefined {
-  return fromUnixSeconds(headers[`${prefix}reset`]);
+  return toTime(headers[`${prefix}reset`]);
 }
 
 function resetOf(headers: Headers, name: keyof Windows): number | undefined {
-  return fromUnixSeconds(headers[`${prefix}${name}-reset`]);
+  return toTime(headers[`${prefix}${name}-reset`]);
 }
 
-function fromUnixSeconds(text: string | undefined): number | undefined {
-  const seconds = Number.parseFloat(text ?? '');
-  return Number.isFinite(seconds) ? seconds * 1000 : undefined;
+/** Unix seconds, or a date as the other limits have it; undefined for what no calendar knows. */
+function toTime(text = ''): number | undefined {
+  const seconds = text.trim() === '' ? Number.NaN : Number(text);
+  const time = Number.isNaN(seconds) ? Date.parse(text) : seconds * 1000;
+  return time >= 0 && time <= latestMs ? time : undefined;
 }
+
+/** What a Date can hold. */
+const latestMs = 8.64e15;
 
 const prefix = 'anthropic-ratelimit-unified-';
 const rejected = 'rejected';

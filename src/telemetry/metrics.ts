@@ -14,6 +14,8 @@ export interface Reading {
 export class PrometheusMetrics implements Metrics {
   #prom: LoadedProm | undefined;
   readonly #waiting: ((prom: LoadedProm) => void)[] = [];
+  /** Kind and labels by name. */
+  readonly #shapes = new Map<string, string>();
   readonly #counters = new Map<string, Prom.Counter>();
   readonly #histograms = new Map<string, Prom.Histogram>();
   readonly #gauges: {
@@ -24,19 +26,24 @@ export class PrometheusMetrics implements Metrics {
   }[] = [];
 
   counter(name: string, help: string, labels: readonly string[]): Counter {
+    this.#claim('counter', name, labels);
     return {
-      add: (values, amount = 1) =>
+      add: (values, amount = 1) => {
+        check({ name, labels }, values, amount, 0);
         this.#later(({ client, registry }) => {
           const make = () =>
             new client.Counter({ name, help, labelNames: [...labels], registers: [registry] });
           getOrMake(this.#counters, name, make).inc(values, amount);
-        }),
+        });
+      },
     };
   }
 
   histogram(name: string, help: string, labels: readonly string[], buckets: readonly number[]): Histogram {
+    this.#claim('histogram', name, labels);
     return {
-      observe: (values, value) =>
+      observe: (values, value) => {
+        check({ name, labels }, values, value);
         this.#later(({ client, registry }) => {
           const options = {
             name,
@@ -46,7 +53,8 @@ export class PrometheusMetrics implements Metrics {
             registers: [registry],
           };
           getOrMake(this.#histograms, name, () => new client.Histogram(options)).observe(values, value);
-        }),
+        });
+      },
     };
   }
 
@@ -59,6 +67,17 @@ export class PrometheusMetrics implements Metrics {
   async text(): Promise<string> {
     const { registry } = await this.#load();
     return registry.metrics();
+  }
+
+  /** What is wrong is said where a metric is made: at its first scrape it would be everybody's trouble. */
+  #claim(kind: string, name: string, labels: readonly string[]): void {
+    if (!/^[a-zA-Z_:][\w:]*$/.test(name)) throw new Error(`"${name}" is no name for a metric`);
+    const wrong = labels.find((label) => !/^[a-zA-Z_]\w*$/.test(label));
+    if (wrong !== undefined) throw new Error(`"${wrong}" is no label for the metric "${name}"`);
+    const shape = `${kind} with ${labels.join(', ') || 'no labels'}`;
+    const known = this.#shapes.get(name) ?? shape;
+    if (known !== shape) throw new Error(`there is a metric "${name}" already, a ${known}`);
+    this.#shapes.set(name, shape);
   }
 
   #later(record: (prom: LoadedProm) => void): void {
@@ -86,6 +105,18 @@ interface LoadedProm {
 
 /** Where so many wait and nobody has scraped yet, prom-client is loaded for them. */
 const mostWaiting = 1000;
+
+function check(
+  { name, labels }: { readonly name: string; readonly labels: readonly string[] },
+  values: Readonly<Record<string, string>>,
+  amount: number,
+  least = -Infinity,
+): void {
+  if (!Number.isFinite(amount) || amount < least)
+    throw new RangeError(`The metric "${name}" cannot take ${amount}.`);
+  for (const label in values)
+    if (!labels.includes(label)) throw new TypeError(`The metric "${name}" has no label "${label}".`);
+}
 
 function getOrMake<T>(known: Map<string, T>, name: string, make: () => T): T {
   const existing = known.get(name);

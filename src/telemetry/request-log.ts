@@ -56,7 +56,8 @@ export class RequestLog {
   #measure({ operation, format, slot = '', status, outcome, ms, billed }: RequestRecord): void {
     this.#requests.add({ operation, format, slot, status: String(status), outcome });
     this.#seconds.observe({ operation, format }, ms / 1000);
-    for (const [kind, amount] of Object.entries(tokensOf(billed))) this.#tokens.add({ slot, kind }, amount);
+    const tokens = Object.entries(tokensOf(billed)).filter(([, amount]) => amount > 0);
+    for (const [kind, amount] of tokens) this.#tokens.add({ slot, kind }, amount);
   }
 }
 

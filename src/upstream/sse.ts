@@ -69,7 +69,7 @@ export class MessageReader {
   #receive({ event, data }: EventSourceMessage): void {
     if (this.isOver || data === '[DONE]') return;
     const received = event === undefined ? this.#unnamed(data) : new ModelEvent(event, data);
-    if (!received || this.#isRestart(received)) return;
+    if (!received || this.#isRestart(received) || this.#lacksStart(received)) return;
     this.#events.push(received);
     if (received.type === 'message_stop') this.#isComplete = true;
     if (received.type === 'error') this.#failure = errorIn(received);
@@ -82,18 +82,30 @@ export class MessageReader {
     return isRestart;
   }
 
-  /** An event without an `event:` line says its type in its JSON; a service of another format may send a bare error. */
   #unnamed(data: string): ModelEvent | undefined {
     try {
-      const { json } = new ModelEvent('message', data);
-      const type = json.type ?? ('error' in json ? 'error' : 'message');
-      return new ModelEvent(type, data, json);
+      return ModelEvent.unnamed(data);
     } catch (cause) {
-      this.#failure = interruptedError(cause);
+      this.#failure = toGatewayError(cause);
       return undefined;
     }
   }
+
+  /** An answer that does not begin with `message_start` is none. */
+  #lacksStart({ type }: ModelEvent): boolean {
+    if (this.#isStarted || !withinMessage.has(type)) return false;
+    this.#failure = interruptedError();
+    return true;
+  }
 }
+
+const withinMessage: ReadonlySet<string> = new Set([
+  'content_block_start',
+  'content_block_delta',
+  'content_block_stop',
+  'message_delta',
+  'message_stop',
+]);
 
 function errorIn(event: ModelEvent): GatewayError {
   try {

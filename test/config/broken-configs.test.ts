@@ -40,6 +40,13 @@ const broken: readonly Broken[] = [
     ],
   },
   {
+    wrong: 'a slot whose id no header can hold',
+    text: 'pipeline: [{ use: auth }]\nslots: [{ id: "équipe", upstream: simulator }]\n',
+    says: [
+      'gateway.yaml:2:11 slots[0].id: must be plain letters, digits and signs: answers name it in a header',
+    ],
+  },
+  {
     wrong: 'a variable that is not set',
     text: 'pipeline: [{ use: body-limit, with: { limit: "${MAX_BODY}" } }]\n',
     says: [

@@ -266,10 +266,10 @@ describe('files', () => {
   });
 
   it('takes .env as far as the environment says nothing', async () => {
-    const env: Record<string, string | undefined> = { SET: 'mine' };
+    const env: Record<string, string | undefined> = { SET: 'mine', EMPTY: '' };
     await loadDotEnv(dir, env);
-    await write('.env', '# keys\nSET=other\nexport KEY="a b" # why\n');
+    await write('.env', '# keys\nSET=other\nEMPTY=filled\nexport KEY="a b" # why\n');
     await loadDotEnv(dir, env);
-    expect(env).to.deep.equal({ SET: 'mine', KEY: 'a b' });
+    expect(env).to.deep.equal({ SET: 'mine', EMPTY: 'filled', KEY: 'a b' });
   });
 });

@@ -182,6 +182,49 @@ describe('responses replies', () => {
     expect(shown).to.have.nested.property('action.sources[0].url').a('string');
   });
 
+  it('end a search that begins again under its id, and one whose result comes before its call is complete', async () => {
+    const search = (index: number) =>
+      ({
+        type: 'content_block_start',
+        index,
+        content_block: { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
+      }) as const;
+    const result = { type: 'web_search_tool_result', tool_use_id: 's', content: [] } as const;
+    const events = made(
+      messageStart(),
+      search(0),
+      search(1),
+      { type: 'content_block_start', index: 2, content_block: result },
+      { type: 'content_block_stop', index: 2 },
+      { type: 'content_block_stop', index: 1 },
+    );
+    const { output } = await answered([...events, ...end('end_turn')]);
+    expect(output.map(({ type, status }) => [type, status])).to.deep.equal([
+      ['web_search_call', 'failed'],
+      ['web_search_call', 'completed'],
+    ]);
+  });
+
+  it('cite within the message that holds the text, where a call begins before the text is complete', async () => {
+    const citation = { type: 'web_search_result_location', url: 'https://a.example/', title: 'A' };
+    const [open, piece, close] = text('one');
+    const events = [
+      ...made(messageStart()),
+      ...text('before '),
+      open!,
+      ...made({ type: 'content_block_delta', index: 0, delta: { type: 'citations_delta', citation } }),
+      piece!,
+      ...made({ type: 'content_block_start', index: 1, content_block: { ...redacted } }),
+      ...made({ type: 'content_block_stop', index: 1 }),
+      piece!,
+      close!,
+    ];
+    const { output } = await answered([...events, ...end('end_turn')]);
+    expect(output.map(({ type }) => type)).to.deep.equal(['message', 'reasoning', 'message']);
+    const [, , last] = output;
+    expect(last?.content?.[0]?.annotations[0]).to.include({ start_index: 0, end_index: 3 });
+  });
+
   it('tell of a failure in a response that has what was done before it', async () => {
     const events = [...made(messageStart()), ...tool('toolu_1', 'f', '{}'), ...text('Hm')];
     const overloaded = made({ type: 'error', error: { type: 'rate_limit_error', message: 'Slow down.' } });

@@ -17,22 +17,23 @@ const recordings = fixtureNames().length === 0 ? [] : [...fixtureNames(), ...bro
 
 const bytesOf = new Map(recordings.map((name) => [name, readFileSync(join(folder, `${name}.sse`))]));
 
-/** Another way to send the same events. */
-type Variant = (bytes: Buffer) => Buffer;
+/** The same events in other words, in pieces of odd sizes. */
+function reworded(change: (sse: string) => string): (bytes: Buffer) => Answer {
+  return (bytes) => ({ pieces: cut(Buffer.from(change(bytes.toString())), [7, 300, 1, 41, 2, 160]) });
+}
 
-const text =
-  (change: (text: string) => string): Variant =>
-  (bytes) =>
-    Buffer.from(change(bytes.toString()));
-
-const variants: Readonly<Record<string, Variant>> = {
-  'CR LF': text((sse) => sse.replaceAll('\n', '\r\n')),
-  CR: text((sse) => sse.replaceAll('\n', '\r')),
-  'a byte order mark': text((sse) => `\uFEFF${sse}`),
-  comments: text((sse) => `: hello\n\n${sse.replaceAll('\ndata: ', '\n: a comment\nid: 7\ndata: ')}`),
-  'no space after the colon': text((sse) => sse.replaceAll(/^(event|data): /gm, '$1:')),
-  'no event lines': text((sse) => sse.replaceAll(/^event: .*\n/gm, '')),
-  'a [DONE] at the end': text((sse) => `${sse}data: [DONE]\n\n`),
+const framings: Readonly<Record<string, (bytes: Buffer) => Answer>> = {
+  'CR LF': reworded((sse) => sse.replaceAll('\n', '\r\n')),
+  CR: reworded((sse) => sse.replaceAll('\n', '\r')),
+  'a byte order mark': reworded((sse) => `\uFEFF${sse}`),
+  comments: reworded((sse) => `: hello\n\n${sse.replaceAll('\ndata: ', '\n: a comment\nid: 7\ndata: ')}`),
+  'no space after the colon': reworded((sse) => sse.replaceAll(/^(event|data): /gm, '$1:')),
+  'no event lines': reworded((sse) => sse.replaceAll(/^event: .*\n/gm, '')),
+  'a [DONE] at the end': reworded((sse) => `${sse}data: [DONE]\n\n`),
+  'a content-encoding': (bytes) => ({
+    headers: { 'content-encoding': 'gzip' },
+    pieces: cut(gzipSync(bytes), [1, 7, 500]),
+  }),
 };
 
 const pieceSizes = fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 12 });
@@ -49,7 +50,8 @@ function cut(bytes: Buffer, sizes: readonly number[]): readonly Buffer[] {
   return pieces;
 }
 
-describe('a recorded stream, however its bytes arrive,', () => {
+describe('a recorded stream, however its bytes arrive,', function () {
+  this.timeout(30_000);
   const answers = new Map<string, Answer>();
   let replay: Replay;
   let gateway: GatewayUnderTest;
@@ -79,31 +81,36 @@ describe('a recorded stream, however its bytes arrive,', () => {
   }
 
   /** Asks for each recording, sent as `answer` says, and expects what came of it in one piece. */
-  async function check(format: WireFormat, answer: (bytes: Buffer, name: string) => Answer): Promise<void> {
-    await each(recordings, String, async (name) => {
-      const prompt = `${name} for ${format}`;
-      answers.set(prompt, answer(bytesOf.get(name)!, name));
-      expect(await ask(format, prompt)).to.equal(expected.get(format + name));
-    });
+  async function check(
+    formatOf: (nth: number) => WireFormat,
+    answer: (bytes: Buffer) => Answer,
+  ): Promise<void> {
+    await each(
+      [...recordings.entries()],
+      ([, name]) => name,
+      async ([nth, name]) => {
+        const format = formatOf(nth);
+        const prompt = `${name} for ${format}`;
+        answers.set(prompt, answer(bytesOf.get(name)!));
+        expect(await ask(format, prompt)).to.equal(expected.get(format + name));
+      },
+    );
   }
 
-  for (const format of formatNames) {
+  for (const format of formatNames)
     it(`gives one ${format} stream for every split of a sample`, async () => {
       for (const sizes of fc.sample(pieceSizes, { seed: 20_261_103, numRuns: 2 }))
-        await check(format, (bytes) => ({ pieces: cut(bytes, sizes) }));
+        await check(
+          () => format,
+          (bytes) => ({ pieces: cut(bytes, sizes) }),
+        );
     });
 
-    for (const [name, vary] of Object.entries(variants))
-      it(`gives the same ${format} stream with ${name}`, async () => {
-        const [sizes] = fc.sample(pieceSizes, { seed: name.length, numRuns: 1 });
-        await check(format, (bytes) => ({ pieces: cut(vary(bytes), sizes!) }));
-      });
-
-    it(`gives the same ${format} stream out of gzip`, async () => {
-      const headers = { 'content-encoding': 'gzip' };
-      await check(format, (bytes) => ({ headers, pieces: cut(gzipSync(bytes), [1, 7, 500]) }));
+  for (const [at, [name, send]] of Object.entries(framings).entries())
+    it(`gives the same stream with ${name}, in Messages and in one of the other formats`, async () => {
+      await check(() => 'messages', send);
+      await check((nth) => formatNames[1 + ((nth + at) % 3)]!, send);
     });
-  }
 
   it('reaches the caller piece by piece', async () => {
     answers.set('in pieces', { pieces: cut(bytesOf.get('thinking-many-deltas')!, [200]) });
@@ -125,14 +132,16 @@ describe('a recorded stream, however its bytes arrive,', () => {
   });
 });
 
-describe('a short recorded stream', () => {
+describe('a short recorded stream', function () {
+  this.timeout(30_000);
   const kit = new Kit();
   const short = recordings.filter((name) => bytesOf.get(name)!.length < 1100);
   afterEach(() => kit.close());
 
+  if (short.length === 0) it('gives the same streams for every split in two'); // pending: there are no recordings
+
   for (const name of short)
-    it(`gives the same streams for every split in two: ${name}`, async function () {
-      this.timeout(30_000);
+    it(`gives the same streams for every split in two: ${name}`, async () => {
       const bytes = bytesOf.get(name)!;
       const url = await kit.serve(async (request, response) => {
         const at = Number(request.headers['x-split']);

@@ -32,7 +32,8 @@ function eventsOf(name: string): readonly SentEvent[] {
   return events.filter(({ event }, at) => event !== 'message_start' || at === 0);
 }
 
-describe('a recorded stream through the gateway', () => {
+describe('a recorded stream through the gateway', function () {
+  this.timeout(30_000);
   let replay: Replay;
   /** All stages, and those that add nothing. */
   let full: GatewayUnderTest;

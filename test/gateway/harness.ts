@@ -67,6 +67,7 @@ export function configOf(config: Readonly<Record<string, unknown>>): object {
 export async function startGateway(
   config: Readonly<Record<string, unknown>> | string,
   env: Readonly<Record<string, string>> = {},
+  now: () => number = Date.now,
 ): Promise<GatewayUnderTest> {
   const logged: Record<string, unknown>[] = [];
   const gateway = await createGateway(typeof config === 'string' ? config : configOf(config), {
@@ -74,6 +75,7 @@ export async function startGateway(
     env,
     log: recorder(logged),
     baseDir: tmpdir(),
+    now,
   });
   const url = await gateway.listen();
   const withKey = (headers: Readonly<Record<string, string>>) =>
@@ -97,13 +99,15 @@ export interface Pair extends GatewayUnderTest {
   readonly simulator: Simulator;
 }
 
-/** A gateway with one slot over a simulator of its own. `close` ends both. */
+/** A gateway over a simulator of its own, with one slot unless `slots` says more. `close` ends both. */
 export async function startPair(
   config: Readonly<Record<string, unknown>> = {},
   simulatorOptions: SimulatorOptions = {},
+  slots: (url: string) => readonly object[] = (url) => [slotAt(url)],
 ): Promise<Pair> {
   const simulator = await startSimulator(simulatorOptions);
-  const under = await startGateway({ slots: [slotAt(simulator.url)], ...config }).catch(
+  const { now } = simulatorOptions;
+  const under = await startGateway({ slots: slots(simulator.url), ...config }, {}, now).catch(
     async (error: unknown) => {
       await simulator.close(); // or the test run would never end
       throw error;

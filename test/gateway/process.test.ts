@@ -8,7 +8,11 @@ import { ProcessWorkshop, type GatewayProcess } from './gateway-process.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';
 
 const workshop = new ProcessWorkshop();
-afterEach(() => workshop.end());
+
+/** A hook of a `describe`: at the top of a file it would be one of every test there is. */
+function endProcesses(): void {
+  afterEach(() => workshop.end());
+}
 
 const key = 'the-master-key';
 const env = { GW2API_API_KEY: key };
@@ -54,6 +58,8 @@ function curlsIn(text: string): readonly (readonly [url: string, init: RequestIn
 }
 
 describe('the first start', () => {
+  endProcesses();
+
   it('makes a master key, keeps it in .env, and prints it with four requests that work as they stand', async () => {
     const cwd = await workshop.folder();
     const gateway = await workshop.start({ cwd });
@@ -156,6 +162,8 @@ describe('the first start', () => {
 });
 
 describe('the config of a start', () => {
+  endProcesses();
+
   const inAnotherPlace = { 'elsewhere/my.yaml': yaml('[{ id: mine, upstream: simulator }]') };
 
   async function slotsOf(gateway: GatewayProcess): Promise<readonly string[]> {
@@ -273,6 +281,8 @@ describe('the config of a start', () => {
 });
 
 describe('a port that cannot be had', () => {
+  endProcesses();
+
   it('is said in one line, in exit code 2', async () => {
     const taken = await takePort();
     const ended = await workshop.run({ env: { ...env, PORT: String(taken.port) } });
@@ -306,6 +316,8 @@ describe('a port that cannot be had', () => {
 });
 
 describe('SIGHUP', () => {
+  endProcesses();
+
   it('takes the config as it stands now', async () => {
     const cwd = await workshop.folder({ 'config/gateway.yaml': yaml() });
     const gateway = await workshop.start({ cwd, env });
@@ -334,6 +346,8 @@ describe('SIGHUP', () => {
 });
 
 describe('SIGTERM', () => {
+  endProcesses();
+
   let upstream: HeldUpstream;
   beforeEach(async () => {
     upstream = await startHeldUpstream();
@@ -405,6 +419,8 @@ describe('SIGTERM', () => {
 });
 
 describe('the command line', () => {
+  endProcesses();
+
   it('has a help that names every command, option and variable', async () => {
     const { code, stdout } = await workshop.run({ args: ['--help'] });
     expect(code).to.equal(0);
@@ -431,6 +447,8 @@ describe('the command line', () => {
 });
 
 describe('check', () => {
+  endProcesses();
+
   it('prints the pipeline as it will run', async () => {
     const cwd = await workshop.folder({
       'my.yaml': yaml().replace('auth', 'auth\n  - { use: max-tokens, enabled: false }'),
@@ -486,6 +504,8 @@ async function isServing(url: string): Promise<void> {
 }
 
 describe('a gateway whose plugin loses an error', () => {
+  endProcesses();
+
   it('says so and goes on', async () => {
     const config = yaml().replace('pipeline:', 'pipeline:\n  - use: ./loses.mjs');
     const text = `export default () => (ctx, next) => { Promise.reject(new Error('lost')); return next(); };`;

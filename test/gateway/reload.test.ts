@@ -23,15 +23,18 @@ let upstream: HeldUpstream;
 let folder: string;
 let under: GatewayUnderTest;
 
-beforeEach(async () => {
-  upstream = await startHeldUpstream();
-  folder = await folders.make({ 'mark.js': mark });
-});
-afterEach(async () => {
-  await upstream.close();
-  await under?.close();
-  await folders.remove();
-});
+/** Hooks of a `describe`: at the top of a file they would be those of every test there is. */
+function hooks(): void {
+  beforeEach(async () => {
+    upstream = await startHeldUpstream();
+    folder = await folders.make({ 'mark.js': mark });
+  });
+  afterEach(async () => {
+    await upstream.close();
+    await under?.close();
+    await folders.remove();
+  });
+}
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -84,6 +87,8 @@ async function slots(): Promise<readonly SlotReport[]> {
 }
 
 describe('a reload', () => {
+  hooks();
+
   it('lets requests under way finish on the old pipeline, and then disposes it, last stage first', async () => {
     await start(marked('one', 'two'));
     const old = under.gateway.pipeline;
@@ -196,6 +201,8 @@ describe('a reload', () => {
 });
 
 describe('a reload of a config that is bad', () => {
+  hooks();
+
   const cases: readonly (readonly [string, Fields, RegExp])[] = [
     ['a key nobody knows', { pipelines: [] }, /pipelines: is not a known key; did you mean "pipeline"\?/],
     ['a plugin nobody has', { pipeline: [{ use: 'oath' }] }, /"oath" is neither a built-in nor/],
@@ -256,6 +263,8 @@ describe('a reload of a config that is bad', () => {
 });
 
 describe('the slots of a reload', () => {
+  hooks();
+
   const a = () => slotAt(upstream.url);
   const b = (settings: object = {}) =>
     slotAt(upstream.url, { id: 'b', account: { kind: 'api-key', key: 'upstream-key-b' }, ...settings });

@@ -41,9 +41,30 @@ describe('parseJson', () => {
     );
   });
 
+  it('refuses what is nested so deeply that nobody could write it again', () => {
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+    ] as const) {
+      const nested = (levels: number) => `${open.repeat(levels)}1${close.repeat(levels)}`;
+      expect(() => parseJson(nested(500))).to.not.throw();
+      expect(() => parseJson(nested(501))).to.throw('body: must not be nested more than 500 levels deep');
+      expect(() => parseJson(nested(100_000)))
+        .to.throw()
+        .with.property('code', 'invalid_request');
+    }
+  });
+
   it('takes a long text without losing its breath', () => {
     const text = `["${'a\\n'.repeat(1_000_000)}", ${'['.repeat(5000)}`;
     expect(() => parseJson(text)).to.throw('it ends too early');
+  });
+
+  it('searches no text that is so long that others would have to wait', () => {
+    for (const text of [`["${'\\n'.repeat(12_000_000)}" x`, `[${'1,'.repeat(12_000_000)}x`]) {
+      const message = 'The body is not valid JSON.';
+      expect(attempt(() => parseJson(text))).to.include({ code: 'invalid_json', status: 400, message });
+    }
   });
 });
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { callerKey } from 'gw2api/plugin';
 import { fakeHost, fakeKeys, runStage } from 'gw2api/testing';
-import auth, { keyOf } from '#plugins/auth.js';
+import auth from '#plugins/auth.js';
 
 describe('auth', () => {
   const key = { id: 'k1', name: 'team', hash: '00', last4: 'wxyz', createdAtMs: 0 };
@@ -46,10 +47,10 @@ describe('auth', () => {
 
   it('reads the scheme in any case', () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER'])
-      expect(keyOf({ authorization: `${scheme}  top ` })).to.equal('top');
+      expect(callerKey({ authorization: `${scheme}  top ` })).to.equal('top');
   });
 
   it('passes over an empty x-api-key', () => {
-    expect(keyOf({ 'x-api-key': ' ', authorization: 'Bearer top' })).to.equal('top');
+    expect(callerKey({ 'x-api-key': ' ', authorization: 'Bearer top' })).to.equal('top');
   });
 });

@@ -146,6 +146,18 @@ describe('Bindings', () => {
     expect(bindings.peek('s')).to.equal('a');
   });
 
+  it('are all in the store after a flush, whenever they were kept', async () => {
+    for (let turns = 0; turns < 10; turns += 1) {
+      const { store } = countingStore();
+      const bindings = new Bindings({ store, log: silent, now: () => 0 });
+      bindings.keep('first', 'a', 1000);
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      bindings.keep('second', 'a', 1000);
+      await bindings.flush();
+      expect(await store.get('second'), `after ${turns} turns`).to.include({ slotId: 'a' });
+    }
+  });
+
   it('leave the last word in the store, however fast it changes', async () => {
     const { store } = countingStore();
     const bindings = new Bindings({ store, log: silent, now: () => 0 });

@@ -5,6 +5,8 @@ import { WindowGauge } from '#src/slots/windows.js';
 
 const resetSeconds = Date.UTC(2026, 0, 2) / 1000;
 
+const resetHeader = 'anthropic-ratelimit-unified-5h-reset';
+
 describe('usage windows', () => {
   it('are percentages to two decimals and times in milliseconds', () => {
     const gauge = new WindowGauge();
@@ -30,6 +32,20 @@ describe('usage windows', () => {
     gauge.read({ 'anthropic-ratelimit-unified-5h-utilization': '0.5' });
     expect(gauge.windows).to.deep.equal({ '5h': null, '7d': null });
   });
+
+  it('end at a date as well as at a number of seconds', () => {
+    const gauge = new WindowGauge();
+    gauge.read({ ...headersOf('5h', '0.5'), [resetHeader]: '2026-01-02T00:00:00Z' });
+    expect(gauge.windows['5h']).to.deep.equal({ percentUsed: 50, resetsAtMs: resetSeconds * 1000 });
+  });
+
+  for (const reset of ['1e300', '-5', '', 'soon', '9999999999999999']) {
+    it(`are not taken where they end at no time: ${JSON.stringify(reset)}`, () => {
+      const gauge = new WindowGauge();
+      gauge.read({ ...headersOf('5h', '0.5'), [resetHeader]: reset });
+      expect(gauge.windows['5h']).to.equal(null);
+    });
+  }
 
   it('are read from every answer, successes and errors', async () => {
     const kit = await openPool([slotConfig('a')]);

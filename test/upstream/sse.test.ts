@@ -70,12 +70,21 @@ describe('MessageReader', () => {
     expect(reader.failure).to.include({ message: 'No.', type: 'api_error', status: 500 });
   });
 
+  it('takes an answer that does not begin with message_start for none', () => {
+    const reader = new MessageReader();
+    expect(
+      readAll([Buffer.from(`event: ping\ndata: ${ping}\n\n${answer.delta('a')}${answer.stop}`)], reader),
+    ).to.have.length(1);
+    expect(reader.failure).to.include({ code: 'upstream_interrupted' });
+    expect(reader.isComplete).to.equal(false);
+  });
+
   it('passes over [DONE]', () => {
     expect(read(answer.start, answer.stop, 'data: [DONE]\n\n').map(([type]) => type)).to.deep.equal([
       'message_start',
       'message_stop',
     ]);
-    expect(read('data: [DONE]\n\n', answer.stop)).to.have.length(1);
+    expect(read('data: [DONE]\n\n', answer.start)).to.have.length(1);
   });
 
   it('keeps data that is not JSON as it is, for whoever parses it', () => {

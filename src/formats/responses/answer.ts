@@ -78,11 +78,6 @@ export class ResponseAnswer implements AnswerWriter {
     return (this.#message ??= new MessageItem(this.#open('msg', MessageItem.beginning)));
   }
 
-  /** How much text the message has so far, in UTF-16 units. */
-  get textLength(): number {
-    return this.#message?.text.length ?? 0;
-  }
-
   /** Begins an item that is not text, which ends the message before it. */
   open(kind: ItemKind, beginning: Item): OpenItem {
     this.#message?.close('completed');

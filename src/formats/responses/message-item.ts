@@ -14,6 +14,7 @@ export class MessageItem {
   readonly #item: OpenItem;
   #annotations: readonly object[] = [];
   #text = '';
+  #isClosed = false;
 
   constructor(item: OpenItem) {
     this.#item = item;
@@ -29,8 +30,9 @@ export class MessageItem {
     this.#item.emit('response.output_text.delta', { content_index: 0, delta, logprobs: [] });
   }
 
-  /** Marks the text from `start` on as resting on these pages. */
+  /** Marks the text from `start` on as resting on these pages; too late once another item has ended the message. */
   cite(citations: readonly Citation[], start: number): void {
+    if (this.#isClosed) return;
     for (const citation of urlCitations(citations, start, this.#text.length)) {
       const annotation = { type: 'url_citation', ...citation };
       this.#item.emit('response.output_text.annotation.added', {
@@ -43,6 +45,7 @@ export class MessageItem {
   }
 
   close(status: 'completed' | 'incomplete'): void {
+    this.#isClosed = true;
     const part = outputText(this.#text, this.#annotations);
     this.#item.emit('response.output_text.done', { content_index: 0, text: this.#text, logprobs: [] });
     this.#item.emit('response.content_part.done', { content_index: 0, part });

@@ -4,6 +4,7 @@ import type { Block, Part } from '../block.js';
 import { sealReasoning } from '../reasoning.js';
 import { type CallerTool, callerTool, customInput } from '../tools.js';
 import type { OpenItem, ResponseAnswer } from './answer.js';
+import type { MessageItem } from './message-item.js';
 import { searchAction, searchSources } from './web-search.js';
 
 /** What a response shows of an answer; server tools other than web search stay invisible. */
@@ -27,12 +28,16 @@ export const responsesParts: PartTable<ResponseAnswer> = {
 
 /** A message begins with its first character: an empty text block is nothing. */
 function text(block: Block<TextBlock>, answer: ResponseAnswer): Part {
-  const start = answer.textLength;
+  let message: MessageItem | undefined;
+  let start = 0;
   return {
-    write: (delta) => answer.message().write(delta),
-    close: () => {
-      if (block.text !== '' && block.citations.length > 0) answer.message().cite(block.citations, start);
+    write(delta) {
+      const current = answer.message();
+      if (current !== message) start = current.text.length;
+      message = current;
+      current.write(delta);
     },
+    close: () => message?.cite(block.citations, start),
   };
 }
 
@@ -114,12 +119,19 @@ function webSearch(block: Block<ServerToolUseBlock>, answer: ResponseAnswer): Pa
   const call = { type: 'web_search_call' };
   const item: OpenItem = answer.open('ws', { ...call, status: 'in_progress', action: searchAction('') });
   item.emit('response.web_search_call.in_progress', {});
+  let isSearching = false;
+  const search = () => {
+    if (!isSearching) item.emit('response.web_search_call.searching', {});
+    isSearching = true;
+  };
+  answer.searches.get(block.start.id)?.(undefined); // a service that began anew: the one before has no result
   answer.searches.set(block.start.id, (result) => {
     answer.searches.delete(block.start.id);
+    search();
     const sources = searchSources(result);
     if (sources) item.emit('response.web_search_call.completed', {});
     const shown = answer.request.include.includes('web_search_call.action.sources') ? sources : undefined;
     item.done({ ...call, status: sources ? 'completed' : 'failed', action: searchAction(block.text, shown) });
   });
-  return { close: () => item.emit('response.web_search_call.searching', {}) };
+  return { close: search };
 }

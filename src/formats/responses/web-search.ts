@@ -1,4 +1,5 @@
 import type { WebSearchToolResultBlock } from '../../plugin/index.js';
+import { isRecord } from '../body.js';
 
 /** `action` of a web_search_call; `json` is the input of the upstream's tool call, possibly cut. */
 export function searchAction(json: string, sources?: readonly object[]): object {
@@ -18,7 +19,7 @@ export function searchSources(result: WebSearchToolResultBlock | undefined): rea
 function queryOf(json: string): string {
   try {
     const input: unknown = JSON.parse(json);
-    if (typeof input === 'object' && input !== null && 'query' in input) return String(input.query);
+    if (isRecord(input) && typeof input['query'] === 'string') return input['query'];
   } catch {
     return ''; // not yet there, or cut by `max_tokens`
   }

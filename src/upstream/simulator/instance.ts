@@ -13,9 +13,16 @@ interface Making {
 
 const deepest = 5;
 
+/** More of anything is never made, whatever a schema asks for. */
+const most = 1000;
+
 /** A made-up value that fits a JSON Schema, as far as its keywords can be followed; the same for the same `random`. */
 export function instanceOf(schema: unknown, random: Random): unknown {
-  return make(schema, { root: schema, random, depth: 0 });
+  try {
+    return make(schema, { root: schema, random, depth: 0 });
+  } catch {
+    return {}; // nobody has checked that it is a schema, nor that it can be fulfilled
+  }
 }
 
 function make(given: unknown, making: Making): unknown {
@@ -98,7 +105,9 @@ function makeObject(schema: Schema, making: Making): unknown {
     numberOr(schema['maxProperties'], Infinity),
   );
   const made = names.map((name) => [name, make(properties[name] ?? {}, making)] as const);
-  const extra = Array.from({ length: Math.max(0, numberOr(schema['minProperties'], 0) - names.length) });
+  const extra = Array.from({
+    length: Math.min(most, Math.max(0, numberOr(schema['minProperties'], 0) - names.length)),
+  });
   const more = extra.map((_, at) => [`key${at}`, make(schema['additionalProperties'], making)] as const);
   return Object.fromEntries([...made, ...more]);
 }
@@ -107,7 +116,7 @@ function makeArray(schema: Schema, making: Making): unknown {
   const least = numberOr(schema['minItems'], 0);
   const usual = making.depth < deepest ? between(making.random, 1, 2) : 0;
   const prefix = listOf(schema['prefixItems']);
-  const length = Math.min(Math.max(least, usual, prefix.length), numberOr(schema['maxItems'], Infinity));
+  const length = Math.min(Math.max(least, usual, prefix.length), numberOr(schema['maxItems'], most), most);
   const items = Array.from({ length }, (_, at) => make(prefix[at] ?? schema['items'], making));
   return schema['uniqueItems'] ? items.map((item, at) => toUnique(item, at)) : items;
 }

@@ -49,5 +49,5 @@ export function numberOf(params: Scenario['params'], name: string, fallback: num
 }
 
 function isText(block: ContentBlock): block is TextBlock {
-  return block.type === 'text';
+  return block.type === 'text' && typeof block.text === 'string';
 }

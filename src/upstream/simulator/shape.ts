@@ -94,7 +94,8 @@ export function tagged(tag: string, shapes: Fields): Shape {
   return (value, path) => {
     if (!isObject(value)) return `${path}: Input should be an object`;
     if (!(tag in value)) return `${path}.${tag}: Field required`;
-    const found = String(value[tag]);
+    const given = value[tag];
+    const found = typeof given === 'string' ? given : JSON.stringify(given);
     if (Object.hasOwn(shapes, found)) return shapes[found]?.(value, `${path}.${found}`);
     const expected = Object.keys(shapes)
       .map((name) => `'${name}'`)

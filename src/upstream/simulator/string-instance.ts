@@ -4,7 +4,7 @@ import { between, type Random } from './random.js';
 export function stringFor(schema: Readonly<Record<string, unknown>>, random: Random): string {
   const formatted = formats[String(schema['format'])];
   if (formatted) return formatted;
-  const least = numberOr(schema['minLength'], 0);
+  const least = Math.min(numberOr(schema['minLength'], 0), 100_000);
   const most = numberOr(schema['maxLength'], Infinity);
   const word = Array.from(words[between(random, 0, words.length - 1)] ?? '');
   const padding = Array.from(' made up'.repeat(Math.ceil(Math.max(0, least - word.length) / 8)));

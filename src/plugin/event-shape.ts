@@ -1,0 +1,103 @@
+/** What stands at a name within an object: undefined where it is right, else the path of what is wrong. */
+type Check = (value: unknown) => string | undefined;
+
+/**
+ * Which part of an upstream's event is not of the type that the format says; undefined where its handlers can rely on it.
+ * Types of events, blocks and deltas that nobody knows are normal, and so are fields that are left out but for those
+ * without which there is nothing to go by.
+ */
+export function faultIn(event: Readonly<Record<string, unknown>>): string | undefined {
+  const check = own(events, event['type']);
+  return check?.(event);
+}
+
+const text: Check = (value) => (typeof value === 'string' ? undefined : '');
+const number: Check = (value) => (typeof value === 'number' ? undefined : '');
+const textIfAny = optional(text);
+const count = optional(number);
+
+const usage = optional(
+  fields({
+    input_tokens: count,
+    output_tokens: count,
+    cache_creation_input_tokens: count,
+    cache_read_input_tokens: count,
+    cache_creation: optional(fields({ ephemeral_5m_input_tokens: count, ephemeral_1h_input_tokens: count })),
+    output_tokens_details: optional(fields({ thinking_tokens: count })),
+  }),
+);
+
+const block = tagged({
+  text: fields({ text: textIfAny, citations: optional(list(fields({}))) }),
+  thinking: fields({ thinking: textIfAny, signature: textIfAny }),
+  redacted_thinking: fields({ data: text }),
+  tool_use: fields({ id: text, name: text }),
+  server_tool_use: fields({ id: text, name: text }),
+  web_search_tool_result: fields({ tool_use_id: text }),
+});
+
+const delta = tagged({
+  text_delta: fields({ text }),
+  input_json_delta: fields({ partial_json: text }),
+  thinking_delta: fields({ thinking: text }),
+  signature_delta: fields({ signature: text }),
+  citations_delta: fields({ citation: fields({}) }),
+  compaction_delta: fields({ content: textIfAny }),
+});
+
+const events: Readonly<Record<string, Check>> = {
+  message_start: fields({
+    message: fields({ id: text, content: list(block), stop_reason: textIfAny, usage }),
+  }),
+  content_block_start: fields({ index: number, content_block: block }),
+  content_block_delta: fields({ index: number, delta }),
+  content_block_stop: fields({ index: number }),
+  message_delta: fields({ delta: fields({ stop_reason: textIfAny }), usage }),
+};
+
+/** An object whose fields pass their checks. */
+function fields(checks: Readonly<Record<string, Check>>): Check {
+  const entries = Object.entries(checks);
+  return (value) => {
+    if (!isObject(value)) return '';
+    for (const [name, check] of entries) {
+      const fault = check(value[name]);
+      if (fault !== undefined) return join(name, fault);
+    }
+    return undefined;
+  };
+}
+
+/** An object whose `type` says which check it has to pass, if any. */
+function tagged(checks: Readonly<Record<string, Check>>): Check {
+  return (value) => {
+    if (!isObject(value)) return '';
+    if (typeof value['type'] !== 'string') return 'type';
+    return own(checks, value['type'])?.(value);
+  };
+}
+
+function list(check: Check): Check {
+  return (value) => {
+    if (!Array.isArray(value)) return '';
+    const at = value.findIndex((item) => check(item) !== undefined);
+    return at === -1 ? undefined : join(String(at), check(value[at]) ?? '');
+  };
+}
+
+/** Absent and null are fine. */
+function optional(check: Check): Check {
+  return (value) => (value === undefined || value === null ? undefined : check(value));
+}
+
+function own(checks: Readonly<Record<string, Check>>, type: unknown): Check | undefined {
+  return typeof type === 'string' && Object.hasOwn(checks, type) ? checks[type] : undefined;
+}
+
+function join(name: string, rest: string): string {
+  return rest === '' ? name : `${name}.${rest}`;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,123 @@
+import { access, readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { errorCodes } from 'gw2api/plugin';
+import { ask, masterKey, stages, startPair, type Pair } from './gateway/harness.js';
+import { lastCall } from './gateway/kit.js';
+import { TempFolders } from './gateway/temp-folders.js';
+
+/** The rows of the table under a heading, cell by cell, without the head. */
+function tableUnder(markdown: string, heading: string): readonly (readonly string[])[] {
+  const section = markdown.slice(markdown.indexOf(`\n## ${heading}\n`)).split('\n## ', 2)[1] ?? '';
+  const rows = section.split('\n').filter((line) => line.startsWith('|'));
+  return rows.slice(2).map((row) =>
+    row
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim().replaceAll('`', '')),
+  );
+}
+
+describe('README.md', () => {
+  let readme = '';
+  before(async () => void (readme = await readFile('README.md', 'utf8')));
+
+  it('has every error code with its status, and no other', () => {
+    const told = tableUnder(readme, 'Errors').map(([code, status]) => [code, Number(status)]);
+    const known = Object.entries(errorCodes).map(([code, { status }]) => [code, status]);
+    expect(told).to.deep.equal(known);
+  });
+
+  it('has every stage, in the order of config/gateway.yaml', async () => {
+    const told = tableUnder(readme, 'The stages').map(([stage]) => stage!);
+    const { pipeline } = parse(await readFile('config/gateway.yaml', 'utf8')) as {
+      pipeline: { use: string }[];
+    };
+    expect(told).to.deep.equal(pipeline.map(({ use }) => use));
+    const files = (await readdir('plugins')).filter((file) => file.endsWith('.ts'));
+    expect(told.toSorted()).to.deep.equal(files.map((file) => path.basename(file, '.ts')).toSorted());
+  });
+
+  it('draws the pipeline as it is', async () => {
+    const [, picture] = /```\n([^]*?)```/.exec(readme)!;
+    const { pipeline } = parse(await readFile('config/gateway.yaml', 'utf8')) as {
+      pipeline: { use: string }[];
+    };
+    const names = pipeline.map(({ use }) => use);
+    const drawn = picture!.match(/[a-z]+(?:-[a-z]+)*/g)!.filter((word) => names.includes(word));
+    // What comes after the call stands on the way back, from right to left.
+    const at = names.indexOf('upstream-call') + 1;
+    expect(drawn).to.deep.equal([...names.slice(0, at), ...names.slice(at).toReversed()]);
+  });
+
+  it('names paths that the gateway has, with the methods that they take', async () => {
+    const pair = await startPair();
+    const rows = tableUnder(readme, 'What it serves').map(([cell]) => cell!);
+    for (const row of rows) {
+      const methods = row.match(/[A-Z]{3,}/g)!;
+      for (const route of row.match(/\/[\w/:]*/g)!)
+        for (const at of new Set([route, route.replace(/^\/v1/, '')])) {
+          const { headers } = await fetch(pair.url + at, { method: 'OPTIONS' });
+          expect(headers.get('allow')?.split(', '), at).to.include.members(methods);
+        }
+    }
+    await pair.close();
+    expect(rows).not.to.deep.equal([]);
+  });
+
+  it('is short enough to be read', () => {
+    expect(readme.split('\n').length).to.be.below(200);
+  });
+
+  for (const file of ['README.md', 'plugins/README.md'])
+    it(`leads somewhere: the links of ${file}`, async () => {
+      const text = await readFile(file, 'utf8');
+      const targets = [...text.matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)].map(([, target]) => target!);
+      for (const target of targets) await access(path.join(path.dirname(file), target));
+      if (file === 'README.md') expect(targets).to.include('LICENSE');
+    });
+
+  describe('gives examples that work as they stand:', () => {
+    const folders = new TempFolders();
+    let pair: Pair;
+    afterEach(async () => {
+      await pair.close();
+      await folders.remove();
+    });
+
+    it('four requests, one a format', async () => {
+      pair = await startPair();
+      const curls = [
+        ...readme.matchAll(
+          /^curl (\S+) -H "[^"]*" -H 'content-type: application\/json' \\\n {2}-d '([^']*)'$/gm,
+        ),
+      ];
+      expect(curls.map(([, url]) => new URL(url!).pathname)).to.deep.equal([
+        '/v1/messages',
+        '/v1/chat/completions',
+        '/v1/responses',
+        '/v1/completions',
+      ]);
+      for (const [, url, body] of curls) {
+        const headers = { authorization: `Bearer ${masterKey}`, 'content-type': 'application/json' };
+        const response = await fetch(pair.url + new URL(url!).pathname, {
+          method: 'POST',
+          headers,
+          body: body!,
+        });
+        expect(response.status).to.equal(200);
+        expect(await response.text()).to.include('Hello!');
+      }
+    });
+
+    it('a plugin', async () => {
+      const [, code] = /```js\n(\/\/ \S*polite\.js[^]*?)```/.exec(readme)!;
+      const folder = await folders.make({ 'polite.mjs': code! });
+      const [first, second, third, ...rest] = stages();
+      pair = await startPair({ pipeline: [first, second, third, { use: `${folder}/polite.mjs` }, ...rest] });
+      await pair.post('/v1/messages', ask('Hello!'));
+      expect(JSON.stringify(lastCall(pair.simulator)['messages'])).to.include('Please answer politely.');
+    });
+  });
+});

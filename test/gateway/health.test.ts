@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { version } from '#src/version.js';
+import { slotAt, stages, startGateway, startPair, type Pair } from './harness.js';
+
+describe('health', () => {
+  let pair: Pair;
+  let nowMs = Date.UTC(2026, 0, 1);
+  before(async () => {
+    const pipeline = stages({
+      with: { 'body-limit': { limit: '1mb' }, 'max-tokens': { cap: 64_000 }, 'cache-ttl': { ttl: '5m' } },
+    });
+    pair = await startPair({ pipeline }, { now: () => nowMs }, (url) => [
+      slotAt(url),
+      slotAt(url, { id: 'b' }),
+    ]);
+  });
+  after(() => pair.close());
+
+  for (const path of ['/health', '/', '/v1/meta', '/meta'])
+    it(`is told at ${path}, with the limits that the stages keep`, async () => {
+      nowMs += 1500;
+      const startedMs = Date.UTC(2026, 0, 1);
+      const response = await fetch(pair.url + path);
+      expect(response.headers.get('content-type')).to.match(/^application\/json/);
+      expect(await response.json()).to.deep.equal({
+        status: 'ok',
+        name: 'gw2api',
+        version,
+        uptime_seconds: Math.floor((nowMs - startedMs) / 1000),
+        limits: { max_body_bytes: 1_048_576, max_tokens: 64_000, cache_ttl_seconds: 300 },
+        slots: { total: 2, schedulable: 2 },
+      });
+    });
+
+  it('has the limits of the contract where nothing is said', async () => {
+    const plain = await startGateway({ slots: [slotAt(pair.simulator.url)] });
+    const { limits } = (await (await plain.get('/health')).json()) as { limits: object };
+    await plain.close();
+    expect(limits).to.deep.equal({
+      max_body_bytes: 134_217_728,
+      max_tokens: 128_000,
+      cache_ttl_seconds: 3600,
+    });
+  });
+
+  it('is 200 as long as the process serves, and 503 with ready=1 where no slot is schedulable', async () => {
+    pair.gateway.slots.pause('a');
+    const one = await pair.get('/health?ready=1');
+    expect(one.status).to.equal(200);
+    expect(await one.json()).to.have.deep.property('slots', { total: 2, schedulable: 1 });
+    pair.gateway.slots.drain('b');
+    expect(await pair.get('/health')).to.have.property('status', 200);
+    const none = await pair.get('/health?ready=1');
+    expect(none.status).to.equal(503);
+    expect(await none.json()).to.have.deep.property('slots', { total: 2, schedulable: 0 });
+    pair.gateway.slots.resume('a');
+    pair.gateway.slots.resume('b');
+    expect(await pair.get('/?ready=1')).to.have.property('status', 200);
+  });
+});

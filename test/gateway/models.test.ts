@@ -1,0 +1,127 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { expect } from 'chai';
+import { ask, eventsIn, slotAt, startGateway, startPair, type Pair } from './harness.js';
+import { callsTo, errorIn, lastCall, startTeam } from './kit.js';
+
+interface Listed {
+  readonly data: readonly { readonly id: string }[];
+  readonly has_more: boolean;
+  readonly first_id: string | null;
+  readonly last_id: string | null;
+}
+
+describe('models', () => {
+  let pair: Pair;
+  before(async () => void (pair = await startPair()));
+  after(() => pair.close());
+
+  async function list(query = ''): Promise<Listed> {
+    return (await (await pair.get(`/v1/models${query}`)).json()) as Listed;
+  }
+
+  const ids = ({ data }: Listed) => data.map(({ id }) => id);
+
+  it('are listed in the shape of both vendors', async () => {
+    const catalog = await list();
+    expect(catalog).to.include({ object: 'list', has_more: false, first_id: 'sonnet-5', last_id: 'haiku-5' });
+    expect(catalog.data[0]).to.deep.equal({
+      id: 'sonnet-5',
+      object: 'model',
+      created: Date.UTC(2026, 0, 1) / 1000,
+      owned_by: 'gw2api',
+      type: 'model',
+      display_name: 'Sonnet 5',
+      created_at: '2026-01-01T00:00:00Z',
+      max_tokens: 128_000,
+      context_window: 1_000_000,
+    });
+  });
+
+  it('come in pages', async () => {
+    const first = await list('?limit=2');
+    expect([ids(first), first.has_more, first.last_id]).to.deep.equal([
+      ['sonnet-5', 'sonnet-5-5'],
+      true,
+      'sonnet-5-5',
+    ]);
+    const second = await list(`?limit=2&after_id=${first.last_id}`);
+    expect([ids(second), second.has_more]).to.deep.equal([['haiku-5'], false]);
+    const back = await list(`?limit=1&before_id=${second.first_id}`);
+    expect([ids(back), back.has_more]).to.deep.equal([['sonnet-5-5'], true]);
+    const none = await list('?after_id=haiku-5');
+    expect([ids(none), none.first_id, none.last_id]).to.deep.equal([[], null, null]);
+  });
+
+  for (const query of ['?limit=0', '?limit=1001', '?limit=x', '?after_id=nothing'])
+    it(`are not listed for ${query}: 400 names the parameter`, async () => {
+      const error = await errorIn(await pair.get(`/v1/models${query}`));
+      expect(error).to.include({ status: 400, code: 'invalid_request' });
+      expect(error.message).to.match(/^(limit|after_id): /);
+    });
+
+  it('are shown one by one, by id and by alias', async () => {
+    for (const name of ['haiku-5', 'haiku'])
+      expect(await (await pair.get(`/v1/models/${name}`)).json()).to.include({
+        id: 'haiku-5',
+        max_tokens: 64_000,
+      });
+    const error = await errorIn(await pair.get('/v1/models/gpt-0'));
+    expect(error).to.include({ status: 404, type: 'not_found_error', code: 'model_not_found' });
+  });
+
+  describe('of a catalog with other names upstream', () => {
+    let dir: string;
+    let renamed: Awaited<ReturnType<typeof startGateway>>;
+    before(async () => {
+      dir = await mkdtemp(path.join(os.tmpdir(), 'gw2api-'));
+      const catalog =
+        'models:\n  - { id: house-model, upstreamModel: vendor-model-2026, aliases: [house] }\n';
+      await writeFile(path.join(dir, 'models.yaml'), catalog);
+      renamed = await startGateway({
+        models: path.join(dir, 'models.yaml'),
+        slots: [slotAt(pair.simulator.url)],
+      });
+    });
+    after(async () => {
+      await renamed.close();
+      await rm(dir, { recursive: true });
+    });
+
+    const bodies: Readonly<Record<string, object>> = {
+      '/v1/messages': ask('Hello!'),
+      '/v1/chat/completions': { messages: [{ role: 'user', content: 'Hello!' }] },
+      '/v1/responses': { input: 'Hello!' },
+      '/v1/completions': { prompt: 'Hello!' },
+    };
+    for (const [at, body] of Object.entries(bodies))
+      for (const model of ['house-model', 'house'])
+        it(`the upstream gets its own name for ${model}, the caller sees the one it used (${at})`, async () => {
+          const whole = await renamed.post(at, { ...body, model });
+          expect(await whole.json()).to.have.property('model', model);
+          expect(lastCall(pair.simulator)).to.have.property('model', 'vendor-model-2026');
+          const text = await (await renamed.post(at, { ...body, model, stream: true })).text();
+          expect(text).to.include(`"model":"${model}"`).and.not.include('vendor-model');
+          expect(eventsIn(text).length).to.be.greaterThan(2);
+        });
+  });
+
+  it('that the catalog lacks go upstream as they are where a slot takes all', async () => {
+    const body = ask('Hello!', { model: 'brand-new', max_tokens: undefined });
+    expect(await pair.post('/v1/messages', body)).to.have.property('status', 200);
+    expect(lastCall(pair.simulator)).to.include({ model: 'brand-new', max_tokens: 128_000 });
+  });
+
+  it('that no slot serves are 404 model_not_found, and no slot is asked', async () => {
+    const team = await startTeam({}, { a: { models: ['sonnet-*'] }, b: { models: ['haiku-5'] } });
+    for (const model of ['brand-new', 'sonnet-9']) {
+      const error = await errorIn(await team.post('/v1/messages', ask('Hello!', { model })));
+      expect(error).to.include({ status: 404, type: 'not_found_error', code: 'model_not_found' });
+    }
+    const served = await team.post('/v1/messages', ask('Hello!', { model: 'haiku-5' }));
+    expect(served.headers.get('x-gw-slot')).to.equal('b');
+    expect(callsTo(team.simulator)).to.have.length(1);
+    await team.close();
+  });
+});

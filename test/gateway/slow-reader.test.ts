@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { ask, masterKey, startPair, type Pair } from './harness.js';
+import { callsTo, inFlight, requestLines } from './kit.js';
+
+const megabyte = 1024 * 1024;
+
+/** What the two sockets of the kernel may hold on the way; the gateway itself holds less than one. */
+const maxOnTheWay = 24 * megabyte;
+
+describe('a caller who reads slowly', () => {
+  let pair: Pair;
+  beforeEach(async () => void (pair = await startPair()));
+  afterEach(() => pair.close());
+
+  /** Asks for a stream of so many megabytes and reads nothing of it. */
+  async function askWithoutReading(megabytes: number, path = '/v1/messages'): Promise<Socket> {
+    const text = `[[sim:size kb=${megabytes * 1024}]]`;
+    const body = JSON.stringify({ ...ask(text), stream: true });
+    const socket = connect(Number(new URL(pair.url).port), '127.0.0.1').on('error', () => undefined);
+    await once(socket, 'connect');
+    socket.pause();
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${masterKey}\r\ncontent-type: application/json\r\n` +
+        `content-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+    );
+    return socket;
+  }
+
+  /** Resolves when the upstream has not written anything for as long as it would have taken it to write it all. */
+  async function untilStill(): Promise<void> {
+    const call = await pair.simulator.nextRequest(({ path }) => path === '/v1/messages');
+    await call.blocked;
+    for (let still = 0, seen = -1; still < 200; still += 1) {
+      if (seen !== call.bytesWritten) still = 0;
+      seen = call.bytesWritten;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  for (const path of ['/v1/messages', '/v1/chat/completions']) {
+    it(`stops the upstream, and gets everything once it reads (${path})`, async () => {
+      const before = memory();
+      const socket = await askWithoutReading(64, path);
+      await untilStill();
+      const call = callsTo(pair.simulator)[0]!;
+      expect(call.isBlocked).to.equal(true);
+      expect(call.bytesWritten).to.be.below(maxOnTheWay);
+      expect(memory() - before).to.be.below(maxOnTheWay);
+
+      let received = 0;
+      let tail = '';
+      socket.on('data', (chunk: Buffer) => {
+        received += chunk.length;
+        tail = (tail + chunk.toString('latin1')).slice(-200);
+      });
+      socket.resume();
+      await once(socket, 'close');
+      expect(await call.closed).to.equal('finished');
+      expect(received).to.be.greaterThan(64 * megabyte);
+      expect(tail).to.match(path === '/v1/messages' ? /event: message_stop/ : /data: \[DONE\]/);
+      const [line] = await requestLines(pair);
+      expect(line).to.include({ status: 200, outcome: 'completed' });
+    }).timeout(30_000);
+  }
+
+  it('keeps nobody else waiting', async () => {
+    const sockets = await Promise.all(Array.from({ length: 5 }, () => askWithoutReading(64)));
+    await untilStill();
+    const response = await pair.post('/v1/messages', ask('Hello!', { stream: true }));
+    expect(await response.text()).to.include('message_stop');
+    for (const socket of sockets) socket.destroy();
+    await pair.gateway.exchanges.idle();
+    expect(inFlight(pair)).to.deep.equal([0]);
+  });
+
+  it('and then leaves ends the upstream call', async () => {
+    const socket = await askWithoutReading(64);
+    await untilStill();
+    const call = callsTo(pair.simulator)[0]!;
+    const leftAtMs = performance.now();
+    socket.destroy();
+    expect(await call.closed).to.equal('aborted');
+    expect(performance.now() - leftAtMs).to.be.below(250);
+    const [line] = await requestLines(pair);
+    expect(line).to.include({ status: 200, outcome: 'abandoned', slot: 'a' });
+  });
+
+  /** What this process holds outside of garbage: the bytes of buffers. */
+  function memory(): number {
+    const { external, arrayBuffers } = process.memoryUsage();
+    return Math.max(external, arrayBuffers);
+  }
+});

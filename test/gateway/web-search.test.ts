@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import { ask, eventsIn, stages, startPair, type Pair } from './harness.js';
+import { callsTo, lastCall } from './kit.js';
+
+const look = { name: 'look', input_schema: { type: 'object', properties: {} } };
+const search = { type: 'web_search_20250305', name: 'web_search' };
+
+describe('the web_search tool', () => {
+  let pair: Pair;
+  before(async () => void (pair = await startPair()));
+  after(() => pair.close());
+
+  async function toolsOf(fields: object, headers: Readonly<Record<string, string>> = {}) {
+    const response = await pair.post('/v1/messages', ask('Hello!', fields), headers);
+    expect(response.status, await response.clone().text()).to.equal(200);
+    return lastCall(pair.simulator)['tools'];
+  }
+
+  it('is added behind the caller’s own', async () => {
+    expect(await toolsOf({})).to.deep.equal([search]);
+    expect(await toolsOf({ tools: [look] })).to.deep.equal([look, search]);
+    expect(await toolsOf({ tools: [look], tool_choice: { type: 'auto' } })).to.deep.equal([look, search]);
+  });
+
+  for (const [what, fields, expected] of [
+    [
+      'the caller has a tool of that name',
+      { tools: [{ name: 'web_search', input_schema: { type: 'object' } }] },
+      [{ name: 'web_search', input_schema: { type: 'object' } }],
+    ],
+    [
+      'the caller has the tool itself',
+      { tools: [{ type: 'web_search_20260209', name: 'web_search' }] },
+      [{ type: 'web_search_20260209', name: 'web_search' }],
+    ],
+    ['tool_choice is none', { tools: [look], tool_choice: { type: 'none' } }, [look]],
+    ['tool_choice is any', { tools: [look], tool_choice: { type: 'any' } }, [look]],
+    ['tool_choice names a tool', { tools: [look], tool_choice: { type: 'tool', name: 'look' } }, [look]],
+  ] as const)
+    it(`is not added where ${what}`, async () => {
+      expect(await toolsOf(fields)).to.deep.equal(expected);
+    });
+
+  it('is not added with x-gw-web-search: false, in no format', async () => {
+    const header = { 'x-gw-web-search': 'false' };
+    expect(await toolsOf({}, header)).to.equal(undefined);
+    for (const [path, body] of [
+      ['/v1/chat/completions', { messages: [{ role: 'user', content: 'Hello!' }] }],
+      ['/v1/responses', { input: 'Hello!' }],
+      ['/v1/completions', { prompt: 'Hello!' }],
+    ] as const) {
+      await pair.post(path, { model: 'sonnet-5', ...body }, header);
+      expect(lastCall(pair.simulator)).not.to.have.property('tools');
+      await pair.post(path, { model: 'sonnet-5', ...body });
+      expect(lastCall(pair.simulator)['tools']).to.deep.equal([search]);
+    }
+  });
+
+  it('has the kind and the number of uses that the operator says', async () => {
+    const options = { 'web-search-tool': { type: 'web_search_20260209', maxUses: 3 } };
+    const other = await startPair({ pipeline: stages({ with: options }) });
+    await other.post('/v1/messages', ask('Hello!'));
+    expect(lastCall(other.simulator)['tools']).to.deep.equal([
+      { type: 'web_search_20260209', name: 'web_search', max_uses: 3 },
+    ]);
+    await other.close();
+  });
+
+  describe('in a turn that it pauses', () => {
+    const chat = (text: string, fields: object = {}) => ({
+      model: 'sonnet-5',
+      messages: [{ role: 'user', content: text }],
+      ...fields,
+    });
+
+    it('leaves pause_turn to Messages callers', async () => {
+      const calls = callsTo(pair.simulator).length;
+      const response = await pair.post('/v1/messages', ask('[[sim:pause]]'));
+      expect(await response.json()).to.have.property('stop_reason', 'pause_turn');
+      expect(callsTo(pair.simulator)).to.have.length(calls + 1);
+    });
+
+    for (const stream of [true, false])
+      it(`goes on for the callers of the other formats (stream: ${stream})`, async () => {
+        const calls = callsTo(pair.simulator).length;
+        const response = await pair.post(
+          '/v1/chat/completions',
+          chat('[[sim:pause n=2]] Search!', { stream }),
+        );
+        const text = await response.text();
+        expect(text).to.include('"finish_reason":"stop"');
+        expect(callsTo(pair.simulator)).to.have.length(calls + 3);
+        if (stream) expect(eventsIn(text).at(-1)).to.equal('[DONE]');
+        const last = lastCall(pair.simulator)['messages'] as readonly { role: string }[];
+        expect(last.at(-1)).to.have.property('role', 'assistant');
+      });
+
+    it('goes on four times at most', async () => {
+      const calls = callsTo(pair.simulator).length;
+      const response = await pair.post('/v1/chat/completions', chat('[[sim:pause n=9]] Search!'));
+      expect(response.status).to.equal(200);
+      expect(callsTo(pair.simulator)).to.have.length(calls + 5);
+    });
+  });
+});
