@@ -14,6 +14,9 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY config config
+# Where the SQLite file is; the rest of /app stays as it is.
+RUN mkdir data && chown node:node data
+VOLUME /app/data
 USER node
 EXPOSE 8787
 HEALTHCHECK CMD ["node", "-e", "fetch('http://127.0.0.1:8787/health').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]

@@ -16,6 +16,7 @@ import {
   type GatewayState,
   type MessagesRequest,
   type ModelCall,
+  type ModelEvent,
   type ModelReply,
   type SlotCall,
   type SlotLease,
@@ -59,7 +60,7 @@ export default definePlugin({
         // The first interceptor that was pushed is the outermost.
         const call = state.interceptors.reduceRight<ModelCall>(
           (inner, wrap) => wrap(inner),
-          modelCall(state, prepare, attempts, onCall),
+          modelCall(state, prepare, { attempts, onCall, now: () => host.now() }),
         );
         state.reply = await call(state.request);
         ctx.set({
@@ -72,12 +73,21 @@ export default definePlugin({
   },
 });
 
-type CallState = Pick<GatewayState, 'delivery' | 'lease' | 'signal' | 'usage' | 'onSettled'>;
+type CallState = Pick<
+  GatewayState,
+  'delivery' | 'lease' | 'signal' | 'usage' | 'onSettled' | 'firstEventAtMs'
+>;
 type Prepare = (request: MessagesRequest) => SlotCall;
 type OnCall = (lease: SlotLease, attempt: number) => void;
 
+interface Calling {
+  readonly attempts: number;
+  readonly onCall: OnCall;
+  readonly now: () => number;
+}
+
 /** The call that all interceptors wrap. Each one holds a place of its own until its events have ended. */
-function modelCall(state: CallState, prepare: Prepare, attempts: number, onCall: OnCall): ModelCall {
+function modelCall(state: CallState, prepare: Prepare, { attempts, onCall, now }: Calling): ModelCall {
   const takePlace = placeTaker(state);
   const meter = usageMeter(state.usage);
   return async (request) => {
@@ -86,7 +96,10 @@ function modelCall(state: CallState, prepare: Prepare, attempts: number, onCall:
     for (let attempt = 1; ; attempt += 1) {
       onCall(lease, attempt);
       try {
-        return await ask(lease, call, attempt, { delivery: state.delivery, see: meter() });
+        const clock = firstEventClock(now, meter());
+        const reply = await ask(lease, call, attempt, { delivery: state.delivery, see: clock.see });
+        state.firstEventAtMs ??= clock.atMs();
+        return reply;
       } catch (thrown) {
         const error = withHeaders(toGatewayError(thrown), provenance(lease.slot.id, attempt));
         const next = state.signal.aborted ? undefined : await elsewhere(lease, error, attempt < attempts);
@@ -98,6 +111,18 @@ function modelCall(state: CallState, prepare: Prepare, attempts: number, onCall:
         lease = next;
       }
     }
+  };
+}
+
+/** Notes when the first event is seen, and shows all of them to `see`. */
+function firstEventClock(now: () => number, see: (event: ModelEvent) => void) {
+  let atMs: number | undefined;
+  return {
+    atMs: () => atMs,
+    see: (event: ModelEvent) => {
+      atMs ??= now();
+      see(event);
+    },
   };
 }
 

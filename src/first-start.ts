@@ -17,6 +17,22 @@ export async function keepMasterKey(cwd: string, masterKey: string): Promise<str
   return (await addLine(file, `GW2API_API_KEY=${masterKey}`)) ? file : undefined;
 }
 
+/**
+ * Gives `GW_SECRET_KEY`; where there is none, a new one, which the first call adds to `.env` in `cwd`. Undefined where that
+ * cannot be written: what would be encrypted with a key that nobody keeps could not be read again.
+ */
+export function secretKeyOf(
+  cwd: string,
+  { GW_SECRET_KEY: given }: Readonly<Record<string, string | undefined>>,
+): () => Promise<string | undefined> {
+  let made: Promise<string | undefined> | undefined;
+  const make = async () => {
+    const secretKey = randomBytes(32).toString('base64');
+    return (await addLine(join(cwd, '.env'), `GW_SECRET_KEY=${secretKey}`)) ? secretKey : undefined;
+  };
+  return async () => given || (made ??= make());
+}
+
 async function addLine(file: string, line: string): Promise<boolean> {
   try {
     const before = await readFile(file, 'utf8').catch(() => '');

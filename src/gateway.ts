@@ -2,17 +2,20 @@ import { createApp } from './app.js';
 import { formatProblem, type Config } from './config/config.js';
 import { createModels } from './config/models.js';
 import { warningsOf } from './config/warnings.js';
+import { Durable } from './durable.js';
 import { createFormats } from './formats/index.js';
 import { Exchanges } from './http/exchanges.js';
 import { Listener } from './http/listener.js';
+import { ledgerRowOf } from './ledger-row.js';
 import { Pipeline } from './pipeline/pipeline.js';
 import type { HostServices } from './pipeline/stage-host.js';
-import { GatewayError, type Keys, type Logger, type Models, type Store } from './plugin/index.js';
+import { GatewayError, type Logger, type Models, type Store } from './plugin/index.js';
 import { recordOf } from './request-record.js';
 import { builtinPolicies } from './slots/policies.js';
 import { SlotPool } from './slots/pool.js';
-import { openStore } from './store/index.js';
-import { createKeys } from './store/keys.js';
+import type { SecretKey } from './store/index.js';
+import type { CheckedKeys } from './store/keys.js';
+import type { LedgerWriter } from './store/ledger-writer.js';
 import { PrometheusMetrics } from './telemetry/metrics.js';
 import { RequestLog } from './telemetry/request-log.js';
 import { measureSlots } from './telemetry/slot-gauges.js';
@@ -22,6 +25,8 @@ export interface GatewayOptions {
   readonly log: Logger;
   /** Empty: there is no master key, and `/admin/*` cannot be used. */
   readonly masterKey: string;
+  /** Encrypts the credentials in the store (`GW_SECRET_KEY`), asked for when there is one; without it there can be none. */
+  readonly secretKey?: SecretKey;
   /** Reads the config again, for `reload()`. Throws ConfigError. */
   readonly loadConfig: () => Promise<Config>;
   /** Unix milliseconds. */
@@ -31,13 +36,14 @@ export interface GatewayOptions {
 /** One gateway: its server, the pipeline that new requests take, and what outlives a reload. */
 export class Gateway {
   readonly log: Logger;
-  readonly keys: Keys;
+  readonly keys: CheckedKeys;
   readonly store: Store;
   readonly slots: SlotPool;
   readonly metrics: PrometheusMetrics;
   readonly exchanges: Exchanges;
   readonly now: () => number;
   readonly startedMs: number;
+  readonly #durable: Durable;
   readonly #loadConfig: () => Promise<Config>;
   readonly #started: Config;
   #running: Running;
@@ -48,13 +54,28 @@ export class Gateway {
   /** Opens the slots and builds the pipeline. Throws ConfigError with all that is wrong. */
   static async create(config: Config, options: GatewayOptions): Promise<Gateway> {
     const now = options.now ?? Date.now;
-    const store = await openStore(config, { now });
+    const durable = await Durable.open(config, { ...options, now });
+    try {
+      return await Gateway.#over(durable, config, options, now);
+    } catch (error) {
+      await durable.close();
+      throw error;
+    }
+  }
+
+  static async #over(
+    durable: Durable,
+    config: Config,
+    options: GatewayOptions,
+    now: () => number,
+  ): Promise<Gateway> {
+    const { store, keys } = durable;
+    const { log } = options;
     const models = createModels(config.models);
     const metrics = new PrometheusMetrics();
     const adapters = upstreamAdapters();
-    const { log, masterKey } = options;
     const slots = await SlotPool.open({ slots: config.slots, models, adapters, store, log, now });
-    const parts = { log, store, metrics, slots, now, keys: createKeys(masterKey, store, now) };
+    const parts = { log, store, metrics, slots, now, keys, durable };
     try {
       return new Gateway(options, parts, await run(config, parts));
     } catch (error) {
@@ -63,7 +84,8 @@ export class Gateway {
     }
   }
 
-  private constructor(options: GatewayOptions, parts: Parts, running: Running) {
+  private constructor(options: GatewayOptions, parts: Parts & { durable: Durable }, running: Running) {
+    this.#durable = parts.durable;
     this.log = parts.log;
     this.keys = parts.keys;
     this.store = parts.store;
@@ -83,7 +105,10 @@ export class Gateway {
       log: parts.log,
       now: parts.now,
       onSettled: (exchange, outcome) => {
-        requestLog.write(exchange.ctx.state.log, recordOf(exchange, outcome, parts.now()));
+        const record = recordOf(exchange, outcome, parts.now());
+        requestLog.write(exchange.ctx.state.log, record);
+        const row = ledgerRowOf(exchange, record);
+        if (row) parts.durable.ledger.write(row);
       },
     });
   }
@@ -98,6 +123,11 @@ export class Gateway {
 
   get models(): Models {
     return this.#running.models;
+  }
+
+  /** Writes the ledger, and says whether the store takes it. */
+  get ledger(): LedgerWriter {
+    return this.#durable.ledger;
   }
 
   get isDraining(): boolean {
@@ -156,7 +186,7 @@ export class Gateway {
     await this.#listener?.close();
     await this.pipeline.retire();
     await this.slots.close();
-    await this.store.close();
+    await this.#durable.close();
   }
 
   async #drain(): Promise<void> {
@@ -213,6 +243,7 @@ function needsRestart(started: Config, now: Config): readonly string[] {
   );
 }
 
-function readAtStart({ listen: { host, port, trustProxy }, store, live }: Config) {
-  return { listen: JSON.stringify([host, port, trustProxy]), store, live };
+function readAtStart({ listen: { host, port, trustProxy }, store, ledger, live }: Config) {
+  const text = { listen: JSON.stringify([host, port, trustProxy]), store: JSON.stringify(store) };
+  return { ...text, ledger: JSON.stringify(ledger), live };
 }

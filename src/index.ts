@@ -11,6 +11,8 @@ export { Gateway } from './gateway.js';
 export interface CreateGatewayOptions {
   /** The key that may call everything; without one, only protocol keys of the store are let in. */
   readonly masterKey?: string;
+  /** Encrypts the credentials in the store; without one there can be none in it. */
+  readonly secretKey?: string;
   /** For `${NAME}` in the config, PORT and HOST; default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Default: JSON lines on standard output at `logLevel`. */
@@ -29,7 +31,7 @@ export interface CreateGatewayOptions {
  */
 export async function createGateway(
   config: string | object,
-  { masterKey = '', env = {}, log, logLevel = 'info', baseDir, now }: CreateGatewayOptions = {},
+  { masterKey = '', secretKey, env = {}, log, logLevel = 'info', baseDir, now }: CreateGatewayOptions = {},
 ): Promise<Gateway> {
   const load = async () =>
     typeof config === 'string'
@@ -44,6 +46,7 @@ export async function createGateway(
     log: log ?? createLogger(logLevel),
     masterKey,
     loadConfig: load,
+    ...(secretKey !== undefined && { secretKey }),
     ...(now && { now }),
   });
 }

@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { ConfigError, formatProblem } from './config/config.js';
+import { ConfigError, formatProblem, type Config } from './config/config.js';
 import { loadDotEnv } from './config/dotenv.js';
 import { warningsOf } from './config/warnings.js';
-import { keepMasterKey, masterKeyOf, welcome } from './first-start.js';
+import { keepMasterKey, masterKeyOf, secretKeyOf, welcome } from './first-start.js';
 import { Gateway } from './gateway.js';
 import { loadGatewayConfigFile } from './load-gateway-config.js';
 import { describePipeline } from './pipeline/describe.js';
@@ -70,7 +70,9 @@ async function command(args: readonly string[]): Promise<number | undefined> {
 
 async function check(file: string): Promise<number> {
   const config = await loadGatewayConfigFile(file, process.env, otherFile);
-  const gateway = await Gateway.create(config, { ...quiet, loadConfig: () => Promise.resolve(config) });
+  // Without its store: to check a config makes no file, and asks no server.
+  const alone: Config = { ...config, store: { kind: 'memory' } };
+  const gateway = await Gateway.create(alone, { ...quiet, loadConfig: () => Promise.resolve(config) });
   const text = describePipeline(config, gateway.pipeline);
   await gateway.close();
   const warnings = warningsOf(config).map((warning) => `\nwarning: ${formatProblem(warning)}`);
@@ -83,7 +85,13 @@ async function serve(file: string): Promise<undefined> {
   const loadConfig = () => loadGatewayConfigFile(file, env, otherFile);
   const config = await loadConfig();
   const { masterKey, isNew } = masterKeyOf(env);
-  const gateway = await Gateway.create(config, { log, masterKey, loadConfig });
+  const secretKey = secretKeyOf(process.cwd(), env);
+  const gateway = await Gateway.create(config, {
+    log,
+    masterKey,
+    loadConfig,
+    secretKey,
+  });
   onSignals(gateway);
   onLostErrors(log);
   const url = await gateway.listen().catch((error: unknown) => {

@@ -66,6 +66,15 @@ export interface SlotConfig {
   readonly at: Position;
 }
 
+export type StoreConfig =
+  | { readonly kind: 'memory' }
+  | {
+      readonly kind: 'sqlite';
+      /** Absolute. */
+      readonly file: string;
+    }
+  | { readonly kind: 'postgres'; readonly url: string };
+
 /** A checked config: everything is present, typed and in base units. */
 export interface Config {
   /** As given on the command line: it stands in messages. */
@@ -82,7 +91,14 @@ export interface Config {
   readonly pipeline: readonly StageConfig[];
   readonly slots: readonly SlotConfig[];
   readonly models: readonly CatalogModel[];
-  readonly store: 'memory';
+  readonly store: StoreConfig;
+  /** Where `store` stands. */
+  readonly storeAt: Position;
+  readonly ledger: {
+    readonly keepDays: number;
+    /** Absolute: where rows wait while the store is away; undefined: nowhere. */
+    readonly spool: string | undefined;
+  };
   readonly live: 'memory';
   readonly officialClient: { readonly userAgent: string };
   /** What the file says, with nothing of the environment in it; it may hold secrets. */

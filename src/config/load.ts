@@ -8,6 +8,7 @@ import { toListen } from './listen.js';
 import { ruleProblems } from './rules.js';
 import { ConfigSchema, type RawConfig, type RawStage } from './schema.js';
 import { toSlot, variableFaults } from './slots.js';
+import { toLedger, toStore } from './store.js';
 import type { Environment } from './substitute.js';
 
 export interface ConfigInput {
@@ -86,7 +87,9 @@ export function readConfig(input: ConfigInput): ConfigReading {
     pipeline,
     slots: raw.slots.map((slot, at) => toSlot(slot, at, source)),
     models: catalog.models,
-    store: 'memory',
+    store: toStore(raw.store),
+    storeAt: source.positionOf(['store']),
+    ledger: toLedger(raw),
     live: 'memory',
     officialClient: raw.officialClient,
     written,

@@ -3,6 +3,7 @@ import { locate, type Fault, type Source, type SourceProblem } from './document.
 import { listenFaults, portFaults } from './listen.js';
 import type { RawConfig, RawSlot } from './schema.js';
 import { duplicateSlots, slotFaults } from './slots.js';
+import { storeFaults } from './store.js';
 import type { Environment } from './substitute.js';
 
 /** What no schema can say, asked of the parts that have passed theirs. */
@@ -16,8 +17,8 @@ export function ruleProblems(
   const sections: readonly (readonly Fault[])[] = [
     portFaults(env),
     isSound(['listen']) ? listenFaults(raw.listen) : [],
-    isSound(['store']) ? memoryOnly('store', raw.store) : [],
-    isSound(['live']) ? memoryOnly('live', raw.live) : [],
+    isSound(['store']) ? storeFaults(raw.store) : [],
+    isSound(['live']) ? memoryOnly(raw.live) : [],
     isSound(['officialClient']) ? patternFaults(raw.officialClient) : [],
     slots.flatMap((slot, at) => (slot ? slotFaults(slot, at, isSound) : [])),
     duplicateSlots(
@@ -28,10 +29,10 @@ export function ruleProblems(
   return locate(sections.flat(), source);
 }
 
-/** The address of a database may hold a password, so the message does not repeat it. */
-function memoryOnly(key: 'store' | 'live', value: string): readonly Fault[] {
-  const message = 'must be "memory": this version keeps its state nowhere else';
-  return value === 'memory' ? [] : [{ path: [key], message }];
+/** The address of a server may hold a password, so the message does not repeat it. */
+function memoryOnly(value: string): readonly Fault[] {
+  const message = 'must be "memory": this version shares its state nowhere else';
+  return value === 'memory' ? [] : [{ path: ['live'], message }];
 }
 
 function patternFaults({ userAgent }: RawConfig['officialClient']): readonly Fault[] {

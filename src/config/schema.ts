@@ -100,7 +100,14 @@ export const ConfigSchema = Closed({
   pipeline: Type.Array(Stage, { minItems: 1 }),
   slots: Type.Array(Slot, { minItems: 1 }),
   models: Type.Optional(Text),
-  store: Type.String({ default: 'memory' }),
+  store: Type.String({ default: 'sqlite:./data/gateway.db' }),
+  ledger: Closed(
+    {
+      keepDays: Type.Integer({ minimum: 1, default: 90 }),
+      spool: Type.Optional(Text),
+    },
+    { default: {} },
+  ),
   live: Type.String({ default: 'memory' }),
   officialClient: Closed({ userAgent: Type.String({ default: '' }) }, { default: {} }),
 });

@@ -89,5 +89,6 @@ function seeds(
     onSettled,
     usage: { billed: none, masked: none },
     failure: undefined,
+    firstEventAtMs: undefined,
   };
 }

@@ -78,6 +78,8 @@ export interface GatewayState {
   readonly usage: UsageTally;
   /** Set where an answer broke after it had begun: the outcome is then `failed`. */
   failure: GatewayError | undefined;
+  /** By upstream-call: when the first event of the answer came, unix milliseconds. */
+  firstEventAtMs: number | undefined;
 
   /** By auth. */
   caller: Caller;
@@ -111,6 +113,7 @@ export const coreKeys = [
   'onSettled',
   'usage',
   'failure',
+  'firstEventAtMs',
 ] as const satisfies readonly StateKey[];
 
 export type CoreKey = (typeof coreKeys)[number];

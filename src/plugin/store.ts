@@ -1,15 +1,37 @@
+import type { Ledger } from './ledger.js';
+
 /** A key issued to a caller; the key itself is never kept. */
 export interface ProtocolKey {
   readonly id: string;
   readonly name: string;
   /** Hex SHA-256 of the whole key. */
   readonly hash: string;
-  /** Unix milliseconds; absent: never. */
+  /** The key's last four characters, to tell it from others. */
+  readonly last4: string;
+  /** Unix milliseconds, as all times of it. */
+  readonly createdAtMs: number;
+  /** Behind by some seconds: it is written in batches. */
+  readonly lastUsedAtMs?: number;
+  /** Absent: never. */
   readonly expiresAtMs?: number;
-  readonly revoked?: boolean;
+  /** Present: it is not let in any more. */
+  readonly revokedAtMs?: number;
   /** Catalog ids or globs that it may use; absent: all. */
   readonly models?: readonly string[];
+  /** Absent: no limit, as with the other limits. */
+  readonly requestsPerMinute?: number;
+  readonly tokensPerMinute?: number;
+  readonly tokensPerDay?: number;
+  readonly tokensPerMonth?: number;
+  readonly note?: string;
 }
+
+type Settable = Omit<ProtocolKey, 'id' | 'hash' | 'last4' | 'createdAtMs' | 'lastUsedAtMs'>;
+
+/** What an operator changes of a key; null takes a field away. */
+export type KeyPatch = { readonly [Field in keyof Settable]?: Settable[Field] | null } & {
+  readonly name?: string;
+};
 
 /** OAuth tokens of a slot after the last refresh. */
 export interface OAuthTokens {
@@ -19,6 +41,27 @@ export interface OAuthTokens {
   readonly expiresAtMs?: number;
   /** Hex SHA-256 of the refresh token in the config that these descend from: a new one there starts over. */
   readonly origin: string;
+}
+
+/** A slot that was entered in the console. */
+export interface StoredSlot {
+  readonly id: string;
+  /** As under `slots:` in the config file, without `id` and `account`. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** As `account:` in the config file; encrypted at rest, and never to be shown again. */
+  readonly account: Readonly<Record<string, unknown>>;
+  /** Unix milliseconds. */
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** A console login; neither its token nor its CSRF token is kept, only their hex SHA-256. */
+export interface ConsoleSession {
+  readonly tokenHash: string;
+  readonly csrfHash: string;
+  /** Unix milliseconds. */
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
 }
 
 /** A session that stays on its slot. */
@@ -41,27 +84,61 @@ export interface StoredResponse {
   readonly expiresAtMs: number;
 }
 
-/** What must survive a restart. Every method may be asynchronous; a read of something absent gives undefined. */
+/** What ends by itself: a read of something expired gives undefined, and it is deleted in small steps. */
+export interface Expiring {
+  /** Deletes at most `limit` of what has expired by now. Gives how many. */
+  deleteExpired(limit: number): Promise<number>;
+}
+
+/**
+ * What must survive a restart. Every method may be asynchronous; a read of something absent gives undefined. `put`
+ * replaces what has the same id; `delete` gives false where there was nothing.
+ */
 export interface Store {
   readonly keys: {
     findByHash(hash: string): Promise<ProtocolKey | undefined>;
+    get(id: string): Promise<ProtocolKey | undefined>;
+    /** Newest first. */
+    list(): Promise<readonly ProtocolKey[]>;
     put(key: ProtocolKey): Promise<void>;
+    /** The key as it is then; undefined where there is none. */
+    update(id: string, patch: KeyPatch): Promise<ProtocolKey | undefined>;
+    delete(id: string): Promise<boolean>;
+    /** Notes when keys were used, unix milliseconds by id; a time before the one known changes nothing. */
+    touch(usedAtMs: ReadonlyMap<string, number>): Promise<void>;
   };
   readonly credentials: {
     get(slotId: string): Promise<OAuthTokens | undefined>;
     put(slotId: string, tokens: OAuthTokens): Promise<void>;
+    delete(slotId: string): Promise<boolean>;
   };
-  readonly bindings: {
-    /** Undefined also where it has expired. */
+  readonly slots: {
+    /** In the order of their ids. */
+    list(): Promise<readonly StoredSlot[]>;
+    get(id: string): Promise<StoredSlot | undefined>;
+    put(slot: StoredSlot): Promise<void>;
+    /** The slot as it is then; undefined where there is none. */
+    update(
+      id: string,
+      patch: Partial<Pick<StoredSlot, 'settings' | 'account'>> & Pick<StoredSlot, 'updatedAtMs'>,
+    ): Promise<StoredSlot | undefined>;
+    delete(id: string): Promise<boolean>;
+  };
+  readonly sessions: Expiring & {
+    get(tokenHash: string): Promise<ConsoleSession | undefined>;
+    put(session: ConsoleSession): Promise<void>;
+    delete(tokenHash: string): Promise<boolean>;
+  };
+  readonly bindings: Expiring & {
     get(stickyKey: string): Promise<Binding | undefined>;
     put(stickyKey: string, binding: Binding): Promise<void>;
     delete(stickyKey: string): Promise<void>;
   };
-  readonly responses: {
+  readonly responses: Expiring & {
     get(owner: string, id: string): Promise<StoredResponse | undefined>;
     put(response: StoredResponse): Promise<void>;
-    /** False where there was none. */
     delete(owner: string, id: string): Promise<boolean>;
   };
+  readonly ledger: Ledger;
   close(): Promise<void>;
 }

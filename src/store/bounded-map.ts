@@ -44,6 +44,16 @@ export class BoundedMap<Value> {
     }
   }
 
+  /** Least recently used first; no use of them. */
+  entries(): IterableIterator<[string, Value]> {
+    return this.#values.entries();
+  }
+
+  clear(): void {
+    this.#values.clear();
+    this.#weight = 0;
+  }
+
   delete(key: string): boolean {
     const value = this.#values.get(key);
     if (value === undefined) return false;

@@ -1,15 +1,30 @@
-import type { Store } from '../plugin/index.js';
-import { MemoryStore, type MemoryStoreOptions } from './memory.js';
+import type { Logger, Store } from '../plugin/index.js';
+import { MemoryStore } from './memory.js';
+import { createVault, type SecretKey } from './vault.js';
 
-export interface StoreSettings {
-  readonly store: 'memory';
+export type { SecretKey } from './vault.js';
+
+/** Where state is kept, as a config names it. */
+export type StoreSettings =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'sqlite'; readonly file: string }
+  | { readonly kind: 'postgres'; readonly url: string };
+
+export interface StoreOptions {
+  /** What seals credentials (`GW_SECRET_KEY`); without one there are none to be kept. */
+  readonly secretKey?: SecretKey;
+  readonly log: Logger;
+  /** Unix milliseconds. */
+  readonly now?: () => number;
 }
 
-/** Opens the store that a config names. */
-export async function openStore({ store }: StoreSettings, options: MemoryStoreOptions = {}): Promise<Store> {
-  return kinds[store](options);
+/** Opens a store and brings it up to date. Throws a StoreError where that cannot be. Drivers load when they are needed. */
+export async function openStore(settings: StoreSettings, options: StoreOptions): Promise<Store> {
+  const { log, now = Date.now } = options;
+  if (settings.kind === 'memory') return new MemoryStore({ now });
+  const { openPostgresStore, openSqliteStore } = await import('./sql/sql-store.js');
+  const parts = { vault: createVault(options.secretKey), log, now };
+  return settings.kind === 'sqlite'
+    ? openSqliteStore(settings.file, parts)
+    : openPostgresStore(settings.url, parts);
 }
-
-const kinds: Readonly<Record<StoreSettings['store'], (options: MemoryStoreOptions) => Store>> = {
-  memory: (options) => new MemoryStore(options),
-};

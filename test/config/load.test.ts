@@ -38,7 +38,27 @@ describe('loadConfig', () => {
         at: { file: 'gateway.yaml', line: 2, column: 9 },
       },
     ]);
-    expect(config).to.deep.include({ store: 'memory', live: 'memory', officialClient: { userAgent: '' } });
+    expect(config).to.deep.include({ live: 'memory', officialClient: { userAgent: '' } });
+  });
+
+  it('keeps its state in a SQLite file of the working directory, unless it says where', () => {
+    const storeOf = (line: string) => {
+      const { store, ledger } = load(`pipeline: [{ use: auth }]\n${line}`);
+      return [store, ledger.spool];
+    };
+    const data = path.resolve('data');
+    expect(storeOf('')).to.deep.equal([{ kind: 'sqlite', file: path.join(data, 'gateway.db') }, data]);
+    expect(storeOf('store: sqlite:/var/gw/g.db')).to.deep.equal([
+      { kind: 'sqlite', file: '/var/gw/g.db' },
+      '/var/gw',
+    ]);
+    const url = 'postgres://gw@db:5432/gw';
+    expect(storeOf(`store: ${url}`)).to.deep.equal([{ kind: 'postgres', url }, data]);
+    expect(storeOf(`store: ${url}\nledger: { spool: /spool }`)).to.deep.equal([
+      { kind: 'postgres', url },
+      '/spool',
+    ]);
+    expect(storeOf('store: memory')).to.deep.equal([{ kind: 'memory' }, undefined]);
   });
 
   it('reads a slot with everything', () => {

@@ -10,6 +10,7 @@ import {
   type ModelReply,
   type StoredResponse,
 } from 'gw2api/plugin';
+import { fakeStore } from 'gw2api/testing';
 
 /** Real recorded streams; absent where the project stands alone. */
 export const folder = join(process.cwd(), '../shared/fixtures/messages-streams');
@@ -123,23 +124,19 @@ export function contextOf(
     error: (_, message) => logged.push(message),
     child: () => log,
   };
-  const nothing = { get: async () => undefined, put: async () => undefined };
+  const store = fakeStore();
   return {
     caller: { kind: 'key', keyId: 'key-1', name: 'one' },
     findModel: () => undefined,
     store: {
-      keys: { findByHash: async () => undefined, put: async () => undefined },
-      credentials: nothing,
-      bindings: { ...nothing, delete: async () => undefined },
+      ...store,
       responses: {
-        get: async () => undefined,
+        ...store.responses,
         put: async (response) => {
           if (refusal) throw refusal;
           stored.push(response);
         },
-        delete: async () => false,
       },
-      close: async () => undefined,
     },
     log,
     now: () => now,

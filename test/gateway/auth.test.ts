@@ -114,7 +114,7 @@ describe('auth', () => {
 
   it('refuses keys that have expired or were revoked', async () => {
     const expired = await issueKey(pair, 'expired', { expiresAtMs: Date.now() - 1 });
-    const revoked = await issueKey(pair, 'revoked', { revoked: true });
+    const revoked = await issueKey(pair, 'revoked', { revokedAtMs: 1 });
     for (const key of [expired, revoked])
       expect(await errorIn(await pair.get('/v1/models', { 'x-api-key': key }))).to.include({
         status: 401,

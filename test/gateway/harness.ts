@@ -60,7 +60,7 @@ export function slotAt(url: string, settings: object = {}): object {
 
 /** A whole config: the default pipeline on a free port, and what `config` says. */
 export function configOf(config: Readonly<Record<string, unknown>>): object {
-  return { listen: { host: '127.0.0.1', port: 0 }, pipeline: stages(), ...config };
+  return { listen: { host: '127.0.0.1', port: 0 }, pipeline: stages(), store: 'memory', ...config };
 }
 
 /** Starts a gateway on a free port; `config` overrides the defaults key by key, or is the path of a whole config. */

@@ -101,7 +101,8 @@ export async function issueKey(
 ): Promise<string> {
   const key = `sk-gw-${name}`;
   const hash = createHash('sha256').update(key).digest('hex');
-  await gateway.store.keys.put({ id: name, name, hash, ...fields });
+  const last4 = key.slice(-4);
+  await gateway.store.keys.put({ id: name, name, hash, last4, createdAtMs: 0, ...fields });
   return key;
 }
 

@@ -17,6 +17,9 @@ function endProcesses(): void {
 const key = 'the-master-key';
 const env = { GW2API_API_KEY: key };
 
+/** What encrypts credentials, beside the master key in `.env`; a pattern. */
+const secretLine = 'GW_SECRET_KEY=[\\w+/]{43}=\n';
+
 /** A `gateway.yaml` with every stage that an answer needs. */
 function yaml(slots = '[{ id: a, upstream: simulator }]', listen = '{}'): string {
   const uses = ['auth', 'body-limit', 'format-decode', 'slot-pick', 'upstream-call', 'format-encode'];
@@ -62,7 +65,7 @@ describe('the first start', () => {
     const gateway = await workshop.start({ cwd });
     const printed = await gateway.output('/v1/completions');
     const masterKey = /^Master key: (gw-master-[\w-]{32})$/m.exec(printed)?.[1];
-    expect(await envOf(cwd)).to.equal(`GW2API_API_KEY=${masterKey}\n`);
+    expect(await envOf(cwd)).to.match(new RegExp(`^${secretLine}GW2API_API_KEY=${masterKey}\n$`));
     expect(((await stat(path.join(cwd, '.env'))).mode & 0o777).toString(8)).to.equal('600');
     expect(printed).to.include(`(shown once; written to ${path.join(cwd, '.env')})`);
 
@@ -90,14 +93,16 @@ describe('the first start', () => {
     const { stdout } = await second.ended;
     expect(stdout).not.to.include(masterKey);
     expect(stdout).not.to.include('curl');
-    expect(await envOf(cwd)).to.equal(`GW2API_API_KEY=${masterKey}\n`);
+    expect(await envOf(cwd)).to.match(new RegExp(`^${secretLine}GW2API_API_KEY=${masterKey}\n$`));
   });
 
   it('adds a line to a .env whose last one has no end, and gives it mode 0600', async () => {
     const cwd = await workshop.folder({ '.env': 'GW_LOG_LEVEL=info\nOTHER=1' });
     const gateway = await workshop.start({ cwd });
     await gateway.output('/v1/completions');
-    expect(await envOf(cwd)).to.match(/^GW_LOG_LEVEL=info\nOTHER=1\nGW2API_API_KEY=gw-master-[\w-]+\n$/);
+    expect(await envOf(cwd)).to.match(
+      new RegExp(`^GW_LOG_LEVEL=info\nOTHER=1\n${secretLine}GW2API_API_KEY=gw-master-[\\w-]+\n$`),
+    );
     expect(((await stat(path.join(cwd, '.env'))).mode & 0o777).toString(8)).to.equal('600');
   });
 
@@ -113,7 +118,7 @@ describe('the first start', () => {
 
   it('makes no key where the environment has one', async () => {
     const cwd = await workshop.folder();
-    const gateway = await workshop.start({ cwd, env });
+    const gateway = await workshop.start({ cwd, env: { ...env, GW_SECRET_KEY: 'the secret' } });
     expect((await post(await gateway.url(), ask('Hi'))).status).to.equal(200);
     gateway.signal('SIGTERM');
     expect((await gateway.ended).stdout).not.to.include('curl');

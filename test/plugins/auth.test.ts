@@ -4,7 +4,7 @@ import { fakeHost, fakeKeys, runStage } from 'gw2api/testing';
 import auth from '#plugins/auth.js';
 
 describe('auth', () => {
-  const key = { id: 'k1', name: 'team', hash: '00' };
+  const key = { id: 'k1', name: 'team', hash: '00', last4: 'wxyz', createdAtMs: 0 };
   const host = fakeHost({
     keys: fakeKeys({
       top: { kind: 'master' },

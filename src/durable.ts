@@ -1,0 +1,54 @@
+import { ConfigError, type Config } from './config/config.js';
+import type { Logger, Store } from './plugin/index.js';
+import { Housekeeper } from './store/housekeeper.js';
+import { openStore, type SecretKey } from './store/index.js';
+import { CheckedKeys } from './store/keys.js';
+import { LedgerWriter } from './store/ledger-writer.js';
+import { Spool } from './store/spool.js';
+import { StoreError } from './store/store-error.js';
+
+export interface DurableOptions {
+  readonly log: Logger;
+  readonly masterKey: string;
+  readonly secretKey?: SecretKey;
+  readonly now: () => number;
+}
+
+/** What outlives the process: the store, and what works on it beside the requests. */
+export class Durable {
+  readonly store: Store;
+  readonly keys: CheckedKeys;
+  readonly ledger: LedgerWriter;
+  readonly #housekeeper: Housekeeper;
+
+  /** Throws a ConfigError where the store cannot be opened. */
+  static async open(config: Config, options: DurableOptions): Promise<Durable> {
+    return new Durable(await openConfigured(config, options), config, options);
+  }
+
+  private constructor(store: Store, { ledger: { keepDays, spool } }: Config, options: DurableOptions) {
+    const { log, now, masterKey } = options;
+    this.store = store;
+    this.keys = new CheckedKeys({ masterKey, store: store.keys, log, now });
+    const spooling = spool !== undefined && { spool: new Spool({ folder: spool }) };
+    this.ledger = new LedgerWriter({ ledger: store.ledger, log, ...spooling });
+    this.#housekeeper = new Housekeeper({ store, keepDays, log, now });
+  }
+
+  /** Writes what is left, and closes the store. */
+  async close(): Promise<void> {
+    await this.#housekeeper.close();
+    await Promise.all([this.keys.close(), this.ledger.close()]);
+    await this.store.close();
+  }
+}
+
+/** What a store says when it cannot be opened is a matter of the config. */
+async function openConfigured(config: Config, { log, secretKey, now }: DurableOptions): Promise<Store> {
+  try {
+    return await openStore(config.store, { log, now, ...(secretKey !== undefined && { secretKey }) });
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new ConfigError([{ at: config.storeAt, path: 'store', message: error.message }]);
+  }
+}

@@ -1,0 +1,14 @@
+import type { LedgerRow } from '../plugin/index.js';
+
+/** Where a page of the ledger ended. */
+export function writeCursor({ atMs, id }: Pick<LedgerRow, 'atMs' | 'id'>): string {
+  return `${atMs}.${id}`;
+}
+
+/** Throws a TypeError on what `writeCursor` has not written. */
+export function readCursor(cursor: string): Pick<LedgerRow, 'atMs' | 'id'> {
+  const [, at, id] = /^(\d{1,15})\.(.+)$/.exec(cursor) ?? [];
+  if (at === undefined || id === undefined)
+    throw new TypeError('The cursor is not one that a page has ended with.');
+  return { atMs: Number(at), id };
+}

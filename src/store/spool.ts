@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { appendFile, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import type { LedgerRow } from '../plugin/index.js';
+
+export interface SpoolOptions {
+  readonly folder: string;
+  /** How long the file of another process must have been left alone to be taken over. */
+  readonly orphanedMs?: number;
+}
+
+/**
+ * Ledger rows in files, a line of JSON each, while the store does not take them. Each process appends to a file of its
+ * own; to be drained a file is renamed first, so that nothing is appended to what is read. What a process has left behind
+ * is drained by another one. A line that a crash has cut off is left out.
+ */
+export class Spool {
+  readonly #folder: string;
+  readonly #orphanedMs: number;
+  readonly #id = randomBytes(6).toString('hex');
+  #adding: Promise<void> = Promise.resolve();
+
+  constructor({ folder, orphanedMs = 60_000 }: SpoolOptions) {
+    this.#folder = folder;
+    this.#orphanedMs = orphanedMs;
+  }
+
+  /** Resolves when the rows are out of this process. */
+  add(rows: readonly LedgerRow[]): Promise<void> {
+    const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+    const added = this.#adding.then(() => this.#append(lines));
+    this.#adding = added.catch(() => undefined);
+    return added;
+  }
+
+  async #append(lines: string): Promise<void> {
+    await mkdir(this.#folder, { recursive: true });
+    await appendFile(path.join(this.#folder, `ledger-${this.#id}.ndjson`), lines, { mode: 0o600 });
+  }
+
+  /** Gives every row that waits to `take`, in batches, and forgets a file when all of it was taken. Throws what `take` does. */
+  async drain(take: (rows: readonly LedgerRow[]) => Promise<void>): Promise<number> {
+    let count = 0;
+    for (let file = await this.#claim(); file; file = await this.#claim()) {
+      for await (const batch of batchesIn(file)) {
+        await take(batch);
+        count += batch.length;
+      }
+      await rm(file, { force: true });
+    }
+    return count;
+  }
+
+  /** Takes a file away from whoever would append to it; undefined: there is none left. */
+  async #claim(): Promise<string | undefined> {
+    const names = await readdir(this.#folder).catch(() => []); // no folder yet: nothing waits
+    for (const name of names.filter((each) => spoolName.test(each))) {
+      if (!name.includes(this.#id) && !(await this.#isOrphaned(name))) continue;
+      const claimed = this.#adding.then(() => this.#take(name));
+      this.#adding = claimed.then(() => undefined);
+      const file = await claimed;
+      if (file) return file;
+    }
+    return undefined;
+  }
+
+  /** Undefined where another process was faster. */
+  async #take(name: string): Promise<string | undefined> {
+    const from = path.join(this.#folder, name);
+    const to = path.join(this.#folder, `ledger-${this.#id}-${randomBytes(4).toString('hex')}.draining`);
+    try {
+      await rename(from, to);
+      await utimes(to, new Date(), new Date());
+      return to;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #isOrphaned(name: string): Promise<boolean> {
+    const { mtimeMs } = await stat(path.join(this.#folder, name)).catch(() => ({ mtimeMs: Infinity })); // gone by now
+    return Date.now() - mtimeMs >= this.#orphanedMs;
+  }
+}
+
+const spoolName = /^ledger-[\w-]+\.(?:ndjson|draining)$/;
+const batchRows = 500;
+
+async function* batchesIn(file: string): AsyncGenerator<readonly LedgerRow[]> {
+  let batch: LedgerRow[] = [];
+  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+    const row = rowIn(line);
+    if (row) batch.push(row);
+    if (batch.length < batchRows) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function rowIn(line: string): LedgerRow | undefined {
+  if (!line.endsWith('}')) return undefined;
+  try {
+    return JSON.parse(line) as LedgerRow; // as `add` wrote it
+  } catch {
+    return undefined; // cut off within a row
+  }
+}

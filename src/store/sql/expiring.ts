@@ -1,0 +1,113 @@
+import { sql, type Kysely } from 'kysely';
+import type { Store, StoredResponse } from '../../plugin/index.js';
+import type { Tables } from './tables.js';
+
+/** Console logins. */
+export function sqlSessions(db: Kysely<Tables>, now: () => number): Store['sessions'] {
+  return {
+    deleteExpired: deleteExpired(db, 'sessions', ['token_hash'], now),
+    async get(tokenHash) {
+      const record = await db
+        .selectFrom('sessions')
+        .selectAll()
+        .where('token_hash', '=', tokenHash)
+        .where('expires_at', '>', now())
+        .executeTakeFirst();
+      if (!record) return undefined;
+      const { csrf_hash: csrfHash, created_at: createdAtMs, expires_at: expiresAtMs } = record;
+      return { tokenHash, csrfHash, createdAtMs, expiresAtMs };
+    },
+    async put({ tokenHash, csrfHash, createdAtMs, expiresAtMs }) {
+      const rest = { csrf_hash: csrfHash, created_at: createdAtMs, expires_at: expiresAtMs };
+      await db
+        .insertInto('sessions')
+        .values({ token_hash: tokenHash, ...rest })
+        .onConflict((conflict) => conflict.column('token_hash').doUpdateSet(rest))
+        .execute();
+    },
+    async delete(tokenHash) {
+      const done = await db.deleteFrom('sessions').where('token_hash', '=', tokenHash).executeTakeFirst();
+      return done.numDeletedRows > 0n;
+    },
+  };
+}
+
+/** Sticky bindings. */
+export function sqlBindings(db: Kysely<Tables>, now: () => number): Store['bindings'] {
+  return {
+    deleteExpired: deleteExpired(db, 'bindings', ['sticky_key'], now),
+    async get(stickyKey) {
+      const record = await db
+        .selectFrom('bindings')
+        .select(['slot_id', 'expires_at'])
+        .where('sticky_key', '=', stickyKey)
+        .where('expires_at', '>', now())
+        .executeTakeFirst();
+      return record && { slotId: record.slot_id, expiresAtMs: record.expires_at };
+    },
+    async put(stickyKey, { slotId, expiresAtMs }) {
+      const rest = { slot_id: slotId, expires_at: expiresAtMs };
+      await db
+        .insertInto('bindings')
+        .values({ sticky_key: stickyKey, ...rest })
+        .onConflict((conflict) => conflict.column('sticky_key').doUpdateSet(rest))
+        .execute();
+    },
+    async delete(stickyKey) {
+      await db.deleteFrom('bindings').where('sticky_key', '=', stickyKey).execute();
+    },
+  };
+}
+
+/** Stored Responses. */
+export function sqlResponses(db: Kysely<Tables>, now: () => number): Store['responses'] {
+  return {
+    deleteExpired: deleteExpired(db, 'responses', ['owner', 'id'], now),
+    async get(owner, id) {
+      const record = await db
+        .selectFrom('responses')
+        .select(['body', 'expires_at'])
+        .where('owner', '=', owner)
+        .where('id', '=', id)
+        .where('expires_at', '>', now())
+        .executeTakeFirst();
+      if (!record) return undefined;
+      const body = JSON.parse(record.body) as Pick<StoredResponse, 'input' | 'response'>; // as `put` wrote it
+      return { id, owner, ...body, expiresAtMs: record.expires_at };
+    },
+    async put({ id, owner, input, response, expiresAtMs }) {
+      const rest = { body: JSON.stringify({ input, response }), expires_at: expiresAtMs };
+      await db
+        .insertInto('responses')
+        .values({ owner, id, ...rest })
+        .onConflict((conflict) => conflict.columns(['owner', 'id']).doUpdateSet(rest))
+        .execute();
+    },
+    async delete(owner, id) {
+      const { numDeletedRows } = await db
+        .deleteFrom('responses')
+        .where('owner', '=', owner)
+        .where('id', '=', id)
+        .where('expires_at', '>', now())
+        .executeTakeFirst();
+      return numDeletedRows > 0n;
+    },
+  };
+}
+
+/** Neither database deletes with a limit by itself, so that a query for the primary keys sets it. */
+function deleteExpired(
+  db: Kysely<Tables>,
+  table: 'sessions' | 'bindings' | 'responses',
+  primaryKey: readonly string[],
+  now: () => number,
+): (limit: number) => Promise<number> {
+  const columns = sql.join(primaryKey.map((column) => sql.ref(column)));
+  return async (limit) => {
+    const { numAffectedRows = 0n } = await sql`
+      delete from ${sql.table(table)} where (${columns}) in
+        (select ${columns} from ${sql.table(table)} where expires_at <= ${now()} order by expires_at limit ${limit})
+    `.execute(db);
+    return Number(numAffectedRows);
+  };
+}

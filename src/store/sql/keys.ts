@@ -1,0 +1,102 @@
+import type { Kysely } from 'kysely';
+import type { KeyPatch, ProtocolKey, Store } from '../../plugin/index.js';
+import { patched } from '../patched.js';
+import type { KeyRecord, Tables } from './tables.js';
+
+/** Protocol keys in a table. */
+export function sqlKeys(db: Kysely<Tables>): Store['keys'] {
+  const one = async (column: 'id' | 'hash', value: string) => {
+    const record = await db.selectFrom('keys').selectAll().where(column, '=', value).executeTakeFirst();
+    return record && fromRecord(record);
+  };
+  return {
+    findByHash: (hash) => one('hash', hash),
+    get: (id) => one('id', id),
+    async list() {
+      const records = await db
+        .selectFrom('keys')
+        .selectAll()
+        .orderBy('created_at', 'desc')
+        .orderBy('id')
+        .execute();
+      return records.map(fromRecord);
+    },
+    async put(key) {
+      const { id: _, ...rest } = toRecord(key);
+      await db
+        .insertInto('keys')
+        .values(toRecord(key))
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(rest))
+        .execute();
+    },
+    update: async (id, patch) =>
+      db.transaction().execute(async (transaction) => update(transaction, id, patch)),
+    async delete(id) {
+      const { numDeletedRows } = await db.deleteFrom('keys').where('id', '=', id).executeTakeFirst();
+      return numDeletedRows > 0n;
+    },
+    async touch(usedAtMs) {
+      for (const [id, atMs] of usedAtMs) await touch(db, id, atMs);
+    },
+  };
+}
+
+/** Writes only what the patch changes: of two at once, the one must not undo what the other has done. */
+async function update(db: Kysely<Tables>, id: string, patch: KeyPatch): Promise<ProtocolKey | undefined> {
+  const before = await db.selectFrom('keys').selectAll().where('id', '=', id).executeTakeFirst();
+  if (!before) return undefined;
+  const after = patched(fromRecord(before), patch);
+  const changed = Object.entries(toRecord(after)).filter(
+    ([column, value]) => before[column as keyof KeyRecord] !== value,
+  ); // its own columns
+  if (changed.length > 0)
+    await db.updateTable('keys').set(Object.fromEntries(changed)).where('id', '=', id).execute();
+  return after;
+}
+
+async function touch(db: Kysely<Tables>, id: string, atMs: number): Promise<void> {
+  await db
+    .updateTable('keys')
+    .set({ last_used_at: atMs })
+    .where('id', '=', id)
+    .where((is) => is.or([is('last_used_at', 'is', null), is('last_used_at', '<', atMs)]))
+    .execute();
+}
+
+function toRecord(key: ProtocolKey): KeyRecord {
+  return {
+    id: key.id,
+    name: key.name,
+    hash: key.hash,
+    last4: key.last4,
+    created_at: key.createdAtMs,
+    last_used_at: key.lastUsedAtMs ?? null,
+    expires_at: key.expiresAtMs ?? null,
+    revoked_at: key.revokedAtMs ?? null,
+    models: key.models ? JSON.stringify(key.models) : null,
+    requests_per_minute: key.requestsPerMinute ?? null,
+    tokens_per_minute: key.tokensPerMinute ?? null,
+    tokens_per_day: key.tokensPerDay ?? null,
+    tokens_per_month: key.tokensPerMonth ?? null,
+    note: key.note ?? null,
+  };
+}
+
+function fromRecord(record: KeyRecord): ProtocolKey {
+  return {
+    id: record.id,
+    name: record.name,
+    hash: record.hash,
+    last4: record.last4,
+    createdAtMs: record.created_at,
+    ...(record.last_used_at !== null && { lastUsedAtMs: record.last_used_at }),
+    ...(record.expires_at !== null && { expiresAtMs: record.expires_at }),
+    ...(record.revoked_at !== null && { revokedAtMs: record.revoked_at }),
+    ...(record.models !== null && { models: JSON.parse(record.models) as readonly string[] }), // as `toRecord` wrote it
+    ...(record.requests_per_minute !== null && { requestsPerMinute: record.requests_per_minute }),
+    ...(record.tokens_per_minute !== null && { tokensPerMinute: record.tokens_per_minute }),
+    ...(record.tokens_per_day !== null && { tokensPerDay: record.tokens_per_day }),
+    ...(record.tokens_per_month !== null && { tokensPerMonth: record.tokens_per_month }),
+    ...(record.note !== null && { note: record.note }),
+  };
+}

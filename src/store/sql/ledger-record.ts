@@ -1,0 +1,60 @@
+import type { LedgerRow, LedgerTokens, WireFormat } from '../../plugin/index.js';
+import { tokenColumns, type LedgerRecord, type TokenRecord } from './tables.js';
+
+/** A row as its table has it. */
+export function toRecord(row: LedgerRow): LedgerRecord {
+  return {
+    id: row.id,
+    at: row.atMs,
+    request_id: row.requestId,
+    key_id: row.keyId ?? '',
+    slot: row.slot ?? '',
+    model: row.model ?? '',
+    format: row.format,
+    status: row.status,
+    code: row.code ?? null,
+    failed: Number(row.failed),
+    streamed: Number(row.streamed),
+    attempts: row.attempts,
+    first_event_ms: row.firstEventMs ?? null,
+    duration_ms: row.durationMs,
+    ...toTokenRecord(row.billed, row.shown),
+  };
+}
+
+export function fromRecord(record: LedgerRecord): LedgerRow {
+  return {
+    id: record.id,
+    atMs: record.at,
+    requestId: record.request_id,
+    ...(record.key_id !== '' && { keyId: record.key_id }),
+    ...(record.slot !== '' && { slot: record.slot }),
+    ...(record.model !== '' && { model: record.model }),
+    format: record.format as WireFormat, // as `toRecord` wrote it
+    status: record.status,
+    ...(record.code !== null && { code: record.code }),
+    failed: record.failed === 1,
+    streamed: record.streamed === 1,
+    attempts: record.attempts,
+    ...(record.first_event_ms !== null && { firstEventMs: record.first_event_ms }),
+    durationMs: record.duration_ms,
+    ...fromTokenRecord(record),
+  };
+}
+
+function toTokenRecord(billed: LedgerTokens, shown: LedgerTokens): TokenRecord {
+  const pairs = tokenColumns.flatMap(([field, billedColumn, shownColumn]) => [
+    [billedColumn, billed[field]],
+    [shownColumn, shown[field]],
+  ]);
+  return Object.fromEntries(pairs) as TokenRecord; // the table names each column once
+}
+
+/** Both sides of the tokens of a row, or of a sum. */
+export function fromTokenRecord(record: TokenRecord): Pick<LedgerRow, 'billed' | 'shown'> {
+  const side = (column: 1 | 2) =>
+    Object.fromEntries(
+      tokenColumns.map((names) => [names[0], record[names[column]]]),
+    ) as unknown as LedgerTokens; // each field once
+  return { billed: side(1), shown: side(2) };
+}

@@ -1,0 +1,136 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import Database from 'libsql';
+import {
+  CompiledQuery,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type Kysely,
+  type QueryResult,
+} from 'kysely';
+
+/**
+ * Kysely over one libsql connection. Its queries are synchronous, so that waiting for the lock of another process is
+ * left to a timer and not to SQLite, which would hold up every request meanwhile. Transactions take the lock at once.
+ */
+export class LibsqlDialect implements Dialect {
+  readonly #file: string;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  createDriver(): Driver {
+    return new LibsqlDriver(this.#file);
+  }
+
+  createQueryCompiler() {
+    return new SqliteQueryCompiler();
+  }
+
+  createAdapter() {
+    return new SqliteAdapter();
+  }
+
+  createIntrospector(db: Kysely<unknown>) {
+    return new SqliteIntrospector(db);
+  }
+}
+
+class LibsqlDriver implements Driver {
+  readonly #file: string;
+  #connection: LibsqlConnection | undefined;
+  readonly #waiting: (() => void)[] = [];
+  #isTaken = false;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  async init(): Promise<void> {
+    const connection = new LibsqlConnection(new Database(this.#file, { timeout: 0 }));
+    for (const pragma of pragmas) await connection.executeQuery(CompiledQuery.raw(`pragma ${pragma}`));
+    this.#connection = connection;
+  }
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    if (!this.#connection) throw new Error('The SQLite file is not open.');
+    if (this.#isTaken) await new Promise<void>((resolve) => void this.#waiting.push(resolve));
+    this.#isTaken = true;
+    return this.#connection;
+  }
+
+  async releaseConnection(): Promise<void> {
+    const next = this.#waiting.shift();
+    if (next) next();
+    else this.#isTaken = false;
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('commit'));
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('rollback'));
+  }
+
+  async destroy(): Promise<void> {
+    this.#connection?.close();
+  }
+}
+
+/** With a write-ahead log readers and the writer do not wait for each other, and a killed process loses nothing. */
+const pragmas = ['journal_mode = wal', 'synchronous = normal', 'foreign_keys = on'] as const;
+
+class LibsqlConnection implements DatabaseConnection {
+  readonly #database: Database.Database;
+
+  constructor(database: Database.Database) {
+    this.#database = database;
+  }
+
+  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    let prepared: Database.Statement | undefined;
+    return unlessBusy(() => {
+      // The same one at each try: one that was busy counts as in progress until it has run, and forbids every commit.
+      const statement = (prepared ??= this.#database.prepare(sql));
+      if (statement.reader) return { rows: statement.all(...parameters) as Row[] }; // the query's own type
+      const { changes } = statement.run(...parameters);
+      return { rows: [], numAffectedRows: BigInt(changes) };
+    });
+  }
+
+  streamQuery(): never {
+    throw new Error('Queries are not streamed here: a page at a time holds up nobody.');
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+/** Tries again while another connection holds the lock; throws what SQLite says when that takes too long. */
+async function unlessBusy<Result>(query: () => Result): Promise<Result> {
+  for (let waitedMs = 0; ; waitedMs += busyPauseMs) {
+    try {
+      return query();
+    } catch (error) {
+      if (!isBusy(error) || waitedMs >= longestBusyMs) throw error;
+      await delay(busyPauseMs);
+    }
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
+}
+
+const busyPauseMs = 5;
+const longestBusyMs = 5000;

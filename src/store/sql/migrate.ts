@@ -1,0 +1,39 @@
+import { sql, type Kysely, type Transaction } from 'kysely';
+import { StoreError } from '../store-error.js';
+import { migrations, type Migration } from './migrations.js';
+import type { Tables } from './tables.js';
+
+/**
+ * Brings the tables to the shape that this version knows. Instances that start together do it one after the other: on
+ * SQLite a transaction takes the file's lock, on PostgreSQL it takes an advisory one.
+ */
+export async function migrate(
+  db: Kysely<Tables>,
+  dialect: 'sqlite' | 'postgres',
+  known: readonly Migration[] = migrations,
+): Promise<void> {
+  await db.transaction().execute(async (transaction) => {
+    if (dialect === 'postgres')
+      await sql`select pg_advisory_xact_lock(${sql.lit(lockId)})`.execute(transaction);
+    const applied = await appliedTo(transaction);
+    const foreign = applied.find((name) => !known.some((migration) => migration.name === name));
+    if (foreign !== undefined)
+      throw new StoreError(
+        `The store was written by a newer version of gw2api (it has "${foreign}"); use that one.`,
+      );
+    for (const migration of known) {
+      if (applied.includes(migration.name)) continue;
+      await migration.up(transaction, dialect);
+      await sql`insert into migrations (name) values (${migration.name})`.execute(transaction);
+    }
+  });
+}
+
+async function appliedTo(transaction: Transaction<Tables>): Promise<readonly string[]> {
+  await sql`create table if not exists migrations (name text primary key)`.execute(transaction);
+  const { rows } = await sql<{ name: string }>`select name from migrations`.execute(transaction);
+  return rows.map(({ name }) => name);
+}
+
+/** Any number that nobody else on the same database takes: "gw2api" on a telephone. */
+const lockId = 492274;

@@ -1,0 +1,139 @@
+import { sql, type CreateTableBuilder, type Kysely } from 'kysely';
+import { groupColumns, sumColumns, tokenColumns, type Tables } from './tables.js';
+
+/** A step from one shape of the tables to the next. What is released is never edited; a change is a step of its own. */
+export interface Migration {
+  readonly name: string;
+  up(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Promise<void>;
+}
+
+export const migrations: readonly Migration[] = [
+  {
+    name: '0001-first-tables',
+    async up(db, dialect) {
+      for (const table of [keys, credentials, slots, sessions, bindings, responses]) await table(db);
+      await ledger(db, dialect);
+      await ledgerHours(db);
+    },
+  },
+];
+
+async function keys(db: Kysely<Tables>): Promise<void> {
+  await db.schema
+    .createTable('keys')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('hash', 'text', (column) => column.notNull().unique())
+    .addColumn('last4', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('last_used_at', 'bigint')
+    .addColumn('expires_at', 'bigint')
+    .addColumn('revoked_at', 'bigint')
+    .addColumn('models', 'text')
+    .addColumn('requests_per_minute', 'bigint')
+    .addColumn('tokens_per_minute', 'bigint')
+    .addColumn('tokens_per_day', 'bigint')
+    .addColumn('tokens_per_month', 'bigint')
+    .addColumn('note', 'text')
+    .execute();
+}
+
+async function credentials(db: Kysely<Tables>): Promise<void> {
+  await db.schema
+    .createTable('credentials')
+    .addColumn('slot_id', 'text', (column) => column.primaryKey())
+    .addColumn('sealed', 'text', (column) => column.notNull())
+    .execute();
+}
+
+async function slots(db: Kysely<Tables>): Promise<void> {
+  await db.schema
+    .createTable('slots')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('settings', 'text', (column) => column.notNull())
+    .addColumn('sealed_account', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('updated_at', 'bigint', (column) => column.notNull())
+    .execute();
+}
+
+async function sessions(db: Kysely<Tables>): Promise<void> {
+  await db.schema
+    .createTable('sessions')
+    .addColumn('token_hash', 'text', (column) => column.primaryKey())
+    .addColumn('csrf_hash', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('expires_at', 'bigint', (column) => column.notNull())
+    .execute();
+  await index(db, 'sessions', ['expires_at']);
+}
+
+async function bindings(db: Kysely<Tables>): Promise<void> {
+  await db.schema
+    .createTable('bindings')
+    .addColumn('sticky_key', 'text', (column) => column.primaryKey())
+    .addColumn('slot_id', 'text', (column) => column.notNull())
+    .addColumn('expires_at', 'bigint', (column) => column.notNull())
+    .execute();
+  await index(db, 'bindings', ['expires_at']);
+}
+
+async function responses(db: Kysely<Tables>): Promise<void> {
+  await db.schema
+    .createTable('responses')
+    .addColumn('owner', 'text', (column) => column.notNull())
+    .addColumn('id', 'text', (column) => column.notNull())
+    .addColumn('body', 'text', (column) => column.notNull())
+    .addColumn('expires_at', 'bigint', (column) => column.notNull())
+    .addPrimaryKeyConstraint('responses_pk', ['owner', 'id'])
+    .execute();
+  await index(db, 'responses', ['expires_at']);
+}
+
+/** One index for each filter that may match few rows of many; each ends in the order that pages are read in. */
+async function ledger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Promise<void> {
+  const table = db.schema
+    .createTable('ledger')
+    .addColumn('at', 'bigint', (column) => column.notNull())
+    .addColumn('id', 'text', (column) => column.notNull())
+    .addColumn('request_id', 'text', (column) => column.notNull())
+    .addColumn('status', 'integer', (column) => column.notNull())
+    .addColumn('code', 'text')
+    .addColumn('failed', 'integer', (column) => column.notNull())
+    .addColumn('streamed', 'integer', (column) => column.notNull())
+    .addColumn('attempts', 'integer', (column) => column.notNull())
+    .addColumn('first_event_ms', 'bigint')
+    .addColumn('duration_ms', 'bigint', (column) => column.notNull());
+  const tokens = tokenColumns.flatMap(([, billed, shown]) => [billed, shown]);
+  const whole = withNumbers(withTexts(table, groupColumns), tokens).addPrimaryKeyConstraint('ledger_pk', [
+    'at',
+    'id',
+  ]);
+  await (dialect === 'sqlite' ? whole.modifyEnd(sql`without rowid`) : whole).execute();
+  for (const column of ['key_id', 'slot', 'model', 'failed', 'code'])
+    await index(db, 'ledger', [column, 'at', 'id']);
+  await index(db, 'ledger', ['request_id']);
+}
+
+async function ledgerHours(db: Kysely<Tables>): Promise<void> {
+  const table = db.schema.createTable('ledger_hours').addColumn('at', 'bigint', (column) => column.notNull());
+  await withNumbers(withTexts(table, groupColumns), sumColumns)
+    .addPrimaryKeyConstraint('ledger_hours_pk', ['at', ...groupColumns])
+    .execute();
+}
+
+function withTexts(table: CreateTableBuilder<string, string>, columns: readonly string[]) {
+  return columns.reduce((made, name) => made.addColumn(name, 'text', (column) => column.notNull()), table);
+}
+
+function withNumbers(table: CreateTableBuilder<string, string>, columns: readonly string[]) {
+  return columns.reduce((made, name) => made.addColumn(name, 'bigint', (column) => column.notNull()), table);
+}
+
+async function index(db: Kysely<Tables>, table: string, columns: readonly string[]): Promise<void> {
+  await db.schema
+    .createIndex(`${table}_by_${columns[0]}`)
+    .on(table)
+    .columns([...columns])
+    .execute();
+}

@@ -1,0 +1,102 @@
+import type { Kysely } from 'kysely';
+import type { OAuthTokens, Store, StoredSlot } from '../../plugin/index.js';
+import type { Vault } from '../vault.js';
+import type { SlotRecord, Tables } from './tables.js';
+
+/** OAuth tokens, sealed. */
+export function sqlCredentials(db: Kysely<Tables>, vault: Vault): Store['credentials'] {
+  return {
+    async get(slotId) {
+      const record = await db
+        .selectFrom('credentials')
+        .select('sealed')
+        .where('slot_id', '=', slotId)
+        .executeTakeFirst();
+      return record && ((await vault.open(tokensOf(slotId), record.sealed)) as OAuthTokens); // as `put` sealed it
+    },
+    async put(slotId, tokens) {
+      const sealed = await vault.seal(tokensOf(slotId), tokens);
+      await db
+        .insertInto('credentials')
+        .values({ slot_id: slotId, sealed })
+        .onConflict((conflict) => conflict.column('slot_id').doUpdateSet({ sealed }))
+        .execute();
+    },
+    async delete(slotId) {
+      const done = await db.deleteFrom('credentials').where('slot_id', '=', slotId).executeTakeFirst();
+      return done.numDeletedRows > 0n;
+    },
+  };
+}
+
+/** Slots entered in the console; their accounts are sealed. */
+export function sqlSlots(db: Kysely<Tables>, vault: Vault): Store['slots'] {
+  const all = () => db.selectFrom('slots').selectAll();
+  const get: Store['slots']['get'] = async (id) => {
+    const record = await all().where('id', '=', id).executeTakeFirst();
+    return record && fromRecord(record, vault);
+  };
+  const put: Store['slots']['put'] = async (slot) => {
+    const record = await toRecord(slot, vault);
+    const { id: _, ...rest } = record;
+    await db
+      .insertInto('slots')
+      .values(record)
+      .onConflict((conflict) => conflict.column('id').doUpdateSet(rest))
+      .execute();
+  };
+  return {
+    get,
+    put,
+    async list() {
+      const records = await all().orderBy('id').execute();
+      return Promise.all(records.map((record) => fromRecord(record, vault)));
+    },
+    async update(id, { settings, account, updatedAtMs }) {
+      const changes = {
+        updated_at: updatedAtMs,
+        ...(settings && { settings: JSON.stringify(settings) }),
+        ...(account && { sealed_account: await vault.seal(accountOf(id), account) }),
+      };
+      const { numUpdatedRows } = await db
+        .updateTable('slots')
+        .set(changes)
+        .where('id', '=', id)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n ? get(id) : undefined;
+    },
+    async delete(id) {
+      const { numDeletedRows } = await db.deleteFrom('slots').where('id', '=', id).executeTakeFirst();
+      return numDeletedRows > 0n;
+    },
+  };
+}
+
+function tokensOf(slotId: string): string {
+  return `the OAuth tokens of slot "${slotId}"`;
+}
+
+function accountOf(id: string): string {
+  return `the account of slot "${id}"`;
+}
+
+async function toRecord(slot: StoredSlot, vault: Vault): Promise<SlotRecord> {
+  return {
+    id: slot.id,
+    settings: JSON.stringify(slot.settings),
+    sealed_account: await vault.seal(accountOf(slot.id), slot.account),
+    created_at: slot.createdAtMs,
+    updated_at: slot.updatedAtMs,
+  };
+}
+
+async function fromRecord(record: SlotRecord, vault: Vault): Promise<StoredSlot> {
+  const account = await vault.open(accountOf(record.id), record.sealed_account);
+  return {
+    id: record.id,
+    settings: JSON.parse(record.settings) as StoredSlot['settings'], // as `toRecord` wrote it
+    account: account as StoredSlot['account'], // likewise
+    createdAtMs: record.created_at,
+    updatedAtMs: record.updated_at,
+  };
+}

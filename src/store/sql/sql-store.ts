@@ -1,0 +1,51 @@
+import type { Kysely } from 'kysely';
+import type { Logger, Store } from '../../plugin/index.js';
+import type { Vault } from '../vault.js';
+import { sqlBindings, sqlResponses, sqlSessions } from './expiring.js';
+import { sqlKeys } from './keys.js';
+import { sqlLedger } from './ledger.js';
+import { migrate } from './migrate.js';
+import { openPostgres } from './postgres.js';
+import { sqlCredentials, sqlSlots } from './secrets.js';
+import { openSqlite } from './sqlite.js';
+import type { Tables } from './tables.js';
+
+export interface SqlStoreOptions {
+  readonly vault: Vault;
+  readonly log: Logger;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+/** A store in a SQLite file. Throws a StoreError where it cannot be opened. */
+export async function openSqliteStore(file: string, options: SqlStoreOptions): Promise<Store> {
+  return prepared(await openSqlite(file), 'sqlite', options);
+}
+
+/** A store in PostgreSQL. Throws a StoreError where it cannot be reached. */
+export async function openPostgresStore(url: string, options: SqlStoreOptions): Promise<Store> {
+  return prepared(await openPostgres(url, options.log), 'postgres', options);
+}
+
+async function prepared(
+  db: Kysely<Tables>,
+  dialect: 'sqlite' | 'postgres',
+  { vault, now }: SqlStoreOptions,
+): Promise<Store> {
+  try {
+    await migrate(db, dialect);
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+  return {
+    keys: sqlKeys(db),
+    credentials: sqlCredentials(db, vault),
+    slots: sqlSlots(db, vault),
+    sessions: sqlSessions(db, now),
+    bindings: sqlBindings(db, now),
+    responses: sqlResponses(db, now),
+    ledger: sqlLedger(db),
+    close: () => db.destroy(),
+  };
+}

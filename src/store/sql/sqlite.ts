@@ -1,0 +1,30 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { Kysely } from 'kysely';
+import { StoreError } from '../store-error.js';
+import { LibsqlDialect } from './libsql-dialect.js';
+import type { Tables } from './tables.js';
+
+/** Opens a SQLite file, and makes it and its folder where they are missing. Throws a StoreError. */
+export async function openSqlite(file: string): Promise<Kysely<Tables>> {
+  await mkdir(path.dirname(file), { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+    throw cannotOpen(file, error);
+  });
+  const db = new Kysely<Tables>({ dialect: new LibsqlDialect(file) });
+  // The first connection opens the file.
+  await db
+    .connection()
+    .execute(async () => undefined)
+    .catch((error: unknown) => {
+      throw cannotOpen(file, error);
+    });
+  return db;
+}
+
+function cannotOpen(file: string, cause: unknown): StoreError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new StoreError(
+    `The SQLite file ${file} cannot be opened (${why}); make its folder writable, or name another one.`,
+    { cause },
+  );
+}

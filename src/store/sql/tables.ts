@@ -1,0 +1,113 @@
+import type { LedgerTokens } from '../../plugin/index.js';
+
+/** The tables, as migrations.ts makes them. Times are unix milliseconds; truth is 0 or 1. */
+export interface Tables {
+  readonly keys: KeyRecord;
+  readonly credentials: CredentialRecord;
+  readonly slots: SlotRecord;
+  readonly sessions: SessionRecord;
+  readonly bindings: BindingRecord;
+  readonly responses: ResponseRecord;
+  readonly ledger: LedgerRecord;
+  readonly ledger_hours: HourRecord;
+}
+
+export interface KeyRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly hash: string;
+  readonly last4: string;
+  readonly created_at: number;
+  readonly last_used_at: number | null;
+  readonly expires_at: number | null;
+  readonly revoked_at: number | null;
+  /** JSON. */
+  readonly models: string | null;
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly tokens_per_day: number | null;
+  readonly tokens_per_month: number | null;
+  readonly note: string | null;
+}
+
+interface CredentialRecord {
+  readonly slot_id: string;
+  readonly sealed: string;
+}
+
+export interface SlotRecord {
+  readonly id: string;
+  /** JSON. */
+  readonly settings: string;
+  readonly sealed_account: string;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+interface SessionRecord {
+  readonly token_hash: string;
+  readonly csrf_hash: string;
+  readonly created_at: number;
+  readonly expires_at: number;
+}
+
+interface BindingRecord {
+  readonly sticky_key: string;
+  readonly slot_id: string;
+  readonly expires_at: number;
+}
+
+interface ResponseRecord {
+  readonly owner: string;
+  readonly id: string;
+  /** JSON of `input` and `response`. */
+  readonly body: string;
+  readonly expires_at: number;
+}
+
+/** The columns of tokens, in the order of `LedgerTokens`, as billed and as shown. */
+export const tokenColumns = [
+  ['input', 'input_tokens', 'shown_input_tokens'],
+  ['cacheRead', 'cache_read_tokens', 'shown_cache_read_tokens'],
+  ['cacheWrite5m', 'cache_write_5m_tokens', 'shown_cache_write_5m_tokens'],
+  ['cacheWrite1h', 'cache_write_1h_tokens', 'shown_cache_write_1h_tokens'],
+  ['output', 'output_tokens', 'shown_output_tokens'],
+] as const satisfies readonly (readonly [keyof LedgerTokens, string, string])[];
+
+export type TokenColumn = (typeof tokenColumns)[number][1 | 2];
+export type TokenRecord = { readonly [Column in TokenColumn]: number };
+
+/** What of a row its hour is divided by; '' where there is none. */
+export const groupColumns = ['key_id', 'slot', 'model', 'format'] as const;
+
+type GroupRecord = { readonly [Column in (typeof groupColumns)[number]]: string };
+
+export interface LedgerRecord extends TokenRecord, GroupRecord {
+  readonly id: string;
+  readonly at: number;
+  readonly request_id: string;
+  readonly status: number;
+  readonly code: string | null;
+  readonly failed: number;
+  readonly streamed: number;
+  readonly attempts: number;
+  readonly first_event_ms: number | null;
+  readonly duration_ms: number;
+}
+
+/** What an hour adds up. */
+export const sumColumns = [
+  'requests',
+  'errors',
+  'first_events',
+  'first_event_ms_sum',
+  'duration_ms_sum',
+  ...tokenColumns.flatMap(([, billed, shown]) => [billed, shown]),
+] as const;
+
+export type SumRecord = { readonly [Column in (typeof sumColumns)[number]]: number };
+
+export interface HourRecord extends GroupRecord, SumRecord {
+  /** When it begins. */
+  readonly at: number;
+}

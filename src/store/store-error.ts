@@ -1,0 +1,4 @@
+/** A store that cannot be opened or read, in a sentence for the operator: it names no password. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+}

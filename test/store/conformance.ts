@@ -1,0 +1,429 @@
+import { expect } from 'chai';
+import type {
+  LedgerRow,
+  LedgerTokens,
+  ProtocolKey,
+  Store,
+  StoredResponse,
+  StoredSlot,
+  UsageSum,
+} from 'gw2api/plugin';
+
+/** How a kind of store is opened for one test. */
+export interface StoreUnderTest {
+  readonly store: Store;
+  close(): Promise<void>;
+}
+
+export type OpenStore = (now: () => number) => Promise<StoreUnderTest>;
+
+/** What every store does alike: one suite, run on each of them. */
+export function describeStore(open: OpenStore): void {
+  const clock = { nowMs: 0 };
+  let under: StoreUnderTest;
+  let store: Store;
+  beforeEach(async () => {
+    clock.nowMs = Date.UTC(2026, 0, 1, 12, 30);
+    under = await open(() => clock.nowMs);
+    store = under.store;
+  });
+  afterEach(() => under.close());
+
+  describe('its keys', () => {
+    it('are found by hash, by id, and in a list with the newest first', async () => {
+      const full = key('k1', {
+        lastUsedAtMs: 2 ** 45,
+        expiresAtMs: 2 ** 45,
+        revokedAtMs: 7,
+        models: ['a*', 'b'],
+        requestsPerMinute: 1,
+        tokensPerMinute: 2,
+        tokensPerDay: 3,
+        tokensPerMonth: 2 ** 40,
+        note: 'über "alles"',
+      });
+      const bare = key('k2', { createdAtMs: 2000 });
+      await store.keys.put(full);
+      await store.keys.put(bare);
+      expect(await store.keys.findByHash('hash of k1')).to.deep.equal(full);
+      expect(await store.keys.findByHash('k1')).to.equal(undefined);
+      expect(await store.keys.get('k2')).to.deep.equal(bare);
+      expect(await store.keys.get('k3')).to.equal(undefined);
+      expect(await store.keys.list()).to.deep.equal([bare, full]);
+    });
+
+    it('are replaced by a put of the same id, their old hash included', async () => {
+      await store.keys.put(key('k1', { note: 'old' }));
+      await store.keys.put(key('k1', { hash: 'new' }));
+      expect(await store.keys.findByHash('hash of k1')).to.equal(undefined);
+      expect(await store.keys.findByHash('new')).to.deep.equal(key('k1', { hash: 'new' }));
+    });
+
+    it('take a patch: what it names is set, null takes away, the rest stays', async () => {
+      await store.keys.put(key('k1', { note: 'n', models: ['a'], tokensPerDay: 5 }));
+      const after = key('k1', { name: 'renamed', models: ['b'], tokensPerDay: 5, revokedAtMs: 9 });
+      const patch = { name: 'renamed', models: ['b'], note: null, revokedAtMs: 9 };
+      expect(await store.keys.update('k1', patch)).to.deep.equal(after);
+      expect(await store.keys.findByHash('hash of k1')).to.deep.equal(after);
+      expect(await store.keys.update('k1', {})).to.deep.equal(after);
+      expect(await store.keys.update('nobody', { name: 'x' })).to.equal(undefined);
+    });
+
+    it('can be deleted once', async () => {
+      await store.keys.put(key('k1'));
+      expect(await store.keys.delete('k1')).to.equal(true);
+      expect(await store.keys.delete('k1')).to.equal(false);
+      expect(await store.keys.findByHash('hash of k1')).to.equal(undefined);
+    });
+
+    it('remember when they were used last, whatever order that is told in', async () => {
+      for (const id of ['k1', 'k2']) await store.keys.put(key(id));
+      await store.keys.touch(
+        new Map([
+          ['k1', 20],
+          ['k2', 5],
+          ['gone', 1],
+        ]),
+      );
+      await store.keys.touch(
+        new Map([
+          ['k1', 10],
+          ['k2', 6],
+        ]),
+      );
+      const used = (await store.keys.list()).map(({ id, lastUsedAtMs }) => [id, lastUsedAtMs]);
+      expect(new Map(used as [string, number][])).to.deep.equal(
+        new Map([
+          ['k1', 20],
+          ['k2', 6],
+        ]),
+      );
+    });
+  });
+
+  describe('its credentials', () => {
+    it('are those that were put last, one set a slot', async () => {
+      const tokens = { accessToken: 'a', refreshToken: 'r', origin: 'o' };
+      await store.credentials.put('s', tokens);
+      await store.credentials.put('t', { ...tokens, expiresAtMs: 5 });
+      await store.credentials.put('s', { ...tokens, accessToken: 'b' });
+      expect(await store.credentials.get('s')).to.deep.equal({ ...tokens, accessToken: 'b' });
+      expect(await store.credentials.get('t')).to.deep.equal({ ...tokens, expiresAtMs: 5 });
+      expect(await store.credentials.get('u')).to.equal(undefined);
+      expect(await store.credentials.delete('s')).to.equal(true);
+      expect(await store.credentials.delete('s')).to.equal(false);
+      expect(await store.credentials.get('s')).to.equal(undefined);
+    });
+  });
+
+  describe('its slots', () => {
+    it('are kept with their accounts, in the order of their ids', async () => {
+      const [a, b] = [slot('a'), slot('b')];
+      await store.slots.put(b);
+      await store.slots.put(a);
+      expect(await store.slots.list()).to.deep.equal([a, b]);
+      expect(await store.slots.get('b')).to.deep.equal(b);
+      expect(await store.slots.get('c')).to.equal(undefined);
+      await store.slots.put({ ...b, updatedAtMs: 8 });
+      expect(await store.slots.get('b')).to.deep.equal({ ...b, updatedAtMs: 8 });
+    });
+
+    it('keep their account where only the settings change, and the other way round', async () => {
+      await store.slots.put(slot('a'));
+      const settings = { upstream: 'simulator' };
+      expect(await store.slots.update('a', { settings, updatedAtMs: 5 })).to.deep.equal({
+        ...slot('a'),
+        settings,
+        updatedAtMs: 5,
+      });
+      const account = { kind: 'none' };
+      await store.slots.update('a', { account, updatedAtMs: 6 });
+      expect(await store.slots.get('a')).to.deep.equal({ ...slot('a'), settings, account, updatedAtMs: 6 });
+      expect(await store.slots.update('z', { updatedAtMs: 1 })).to.equal(undefined);
+    });
+
+    it('can be deleted once', async () => {
+      await store.slots.put(slot('a'));
+      expect(await store.slots.delete('a')).to.equal(true);
+      expect(await store.slots.delete('a')).to.equal(false);
+      expect(await store.slots.list()).to.deep.equal([]);
+    });
+  });
+
+  describe('what expires', () => {
+    it('is a session: gone at its time, or when it is deleted', async () => {
+      const session = { tokenHash: 't', csrfHash: 'c', createdAtMs: 1, expiresAtMs: clock.nowMs + 1 };
+      await store.sessions.put(session);
+      expect(await store.sessions.get('t')).to.deep.equal(session);
+      clock.nowMs += 1;
+      expect(await store.sessions.get('t')).to.equal(undefined);
+      await store.sessions.put({ ...session, expiresAtMs: clock.nowMs + 1 });
+      expect(await store.sessions.delete('t')).to.equal(true);
+      expect(await store.sessions.delete('t')).to.equal(false);
+    });
+
+    it('is a binding', async () => {
+      await store.bindings.put('s', { slotId: 'a', expiresAtMs: clock.nowMs + 1 });
+      await store.bindings.put('t', { slotId: 'a', expiresAtMs: clock.nowMs + 1 });
+      await store.bindings.put('s', { slotId: 'b', expiresAtMs: clock.nowMs + 1 });
+      await store.bindings.delete('t');
+      expect(await store.bindings.get('s')).to.deep.equal({ slotId: 'b', expiresAtMs: clock.nowMs + 1 });
+      expect(await store.bindings.get('t')).to.equal(undefined);
+      clock.nowMs += 1;
+      expect(await store.bindings.get('s')).to.equal(undefined);
+    });
+
+    it('is a response, which is shown to its owner only, as it was stored', async () => {
+      const stored = response('r', clock.nowMs + 1);
+      await store.responses.put(stored);
+      expect(await store.responses.get('me', 'r')).to.deep.equal(stored);
+      expect(await store.responses.get('you', 'r')).to.equal(undefined);
+      expect(await store.responses.delete('you', 'r')).to.equal(false);
+      expect(await store.responses.delete('me', 'r')).to.equal(true);
+      expect(await store.responses.delete('me', 'r')).to.equal(false);
+      await store.responses.put(stored);
+      clock.nowMs += 1;
+      expect(await store.responses.get('me', 'r')).to.equal(undefined);
+      expect(await store.responses.delete('me', 'r')).to.equal(false);
+    });
+
+    it('is deleted in steps, and nothing else with it', async () => {
+      const [old, young] = [clock.nowMs + 1, clock.nowMs + 2];
+      for (const [id, expiresAtMs] of [
+        ['1', old],
+        ['2', old],
+        ['3', old],
+        ['4', young],
+      ] as const) {
+        await store.bindings.put(id, { slotId: 'a', expiresAtMs });
+        await store.responses.put(response(id, expiresAtMs));
+        await store.sessions.put({ tokenHash: id, csrfHash: 'c', createdAtMs: 1, expiresAtMs });
+      }
+      clock.nowMs = old;
+      for (const part of [store.bindings, store.responses, store.sessions]) {
+        const steps = [await part.deleteExpired(2), await part.deleteExpired(2), await part.deleteExpired(2)];
+        expect(steps).to.deep.equal([2, 1, 0]);
+      }
+      expect(await store.bindings.get('4')).to.not.equal(undefined);
+      expect(await store.responses.get('me', '4')).to.not.equal(undefined);
+      expect(await store.sessions.get('4')).to.not.equal(undefined);
+    });
+  });
+
+  describe('its ledger', () => {
+    const t0 = Date.UTC(2026, 0, 1, 10);
+    const hour = 3_600_000;
+
+    it('gives a row back as it was', async () => {
+      const full = row('1', t0, {
+        keyId: 'k',
+        slot: 's',
+        model: 'm',
+        code: 'internal',
+        failed: true,
+        firstEventMs: 0,
+      });
+      await store.ledger.append([full, row('2', t0 - 1)]);
+      const { rows, cursor } = await store.ledger.requests({}, { limit: 10 });
+      expect(rows).to.deep.equal([full, row('2', t0 - 1)]);
+      expect(cursor).to.equal(undefined);
+    });
+
+    it('counts a row once however often it comes', async () => {
+      await store.ledger.append([]);
+      await store.ledger.append([row('1', t0), row('2', t0)]);
+      await store.ledger.append([row('2', t0), row('3', t0), row('3', t0)]);
+      expect((await store.ledger.requests({}, { limit: 10 })).rows).to.have.length(3);
+      for (const stepMs of [hour, 1000]) expect((await sums(store, t0, stepMs))[0]!.requests).to.equal(3);
+    });
+
+    it('turns its pages without a gap or a row twice, while new rows come', async () => {
+      const rows = Array.from({ length: 25 }, (_, at) => row(`r${at}`, t0 + Math.floor(at / 4)));
+      await store.ledger.append(rows);
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await store.ledger.requests({}, { limit: 4, ...(cursor && { cursor }) });
+        seen.push(...page.rows.map(({ id }) => id));
+        cursor = page.cursor;
+        await store.ledger.append([row(`new${seen.length}`, t0 + 1000)]);
+      } while (cursor);
+      expect(seen.toSorted()).to.deep.equal(rows.map(({ id }) => id).toSorted());
+    });
+
+    it('refuses a cursor that it has not given', async () => {
+      for (const cursor of ['', 'x', '1', '1.', "1'.x", '-1.x']) {
+        const refusal = await store.ledger
+          .requests({}, { limit: 1, cursor })
+          .catch((error: unknown) => error);
+        expect(refusal, cursor).to.be.instanceOf(TypeError);
+      }
+    });
+
+    it('finds rows by each part of a filter, and by several', async () => {
+      const found = {
+        keyId: 'k',
+        slot: 's',
+        model: 'm',
+        format: 'chat',
+        status: 502,
+        code: 'c',
+        failed: true,
+      } as const;
+      await store.ledger.append([
+        row('1', t0, { ...found, requestId: 'q' }),
+        row('2', t0 + 5, { keyId: 'k2' }),
+      ]);
+      const parts = Object.entries({ ...found, requestId: 'q', toMs: t0 + 1 });
+      for (const filter of [
+        ...parts.map(([name, value]) => ({ [name]: value })),
+        Object.fromEntries(parts),
+      ]) {
+        const { rows } = await store.ledger.requests(filter, { limit: 10 });
+        expect(
+          rows.map(({ id }) => id),
+          JSON.stringify(filter),
+        ).to.deep.equal(['1']);
+      }
+      const ids = async (filter: object) =>
+        (await store.ledger.requests(filter, { limit: 9 })).rows.map(({ id }) => id);
+      expect(await ids({ fromMs: t0 + 5 })).to.deep.equal(['2']);
+      expect(await ids({ failed: false })).to.deep.equal(['2']);
+      expect(await ids({ keyId: 'k', status: 200 })).to.deep.equal([]);
+    });
+
+    it('sums up by step and by group, the same from hours and from rows', async () => {
+      await store.ledger.append([
+        row('1', t0, { keyId: 'a', slot: 's', firstEventMs: 10, durationMs: 100 }),
+        row('2', t0 + hour - 1, { keyId: 'a', slot: 't', failed: true, durationMs: 7 }),
+        row('3', t0 + hour, { keyId: 'b', slot: 's', model: 'm', firstEventMs: 30, durationMs: 1 }),
+      ]);
+      await store.ledger.append([row('4', t0 + 1, { format: 'chat' })]);
+      const rowsOf = (stepMs: number, by: 'key' | 'slot' | 'model' | 'format' | null) =>
+        store.ledger.usage({ fromMs: t0, toMs: t0 + 2 * hour, by, stepMs });
+      const brief = ({ atMs, group, requests, errors }: UsageSum) => [
+        (atMs - t0) / hour,
+        group,
+        requests,
+        errors,
+      ];
+      expect((await rowsOf(hour, null)).map(brief)).to.deep.equal([
+        [0, '', 3, 1],
+        [1, '', 1, 0],
+      ]);
+      expect((await rowsOf(hour, 'key')).map(brief)).to.deep.equal([
+        [0, '', 1, 0],
+        [0, 'a', 2, 1],
+        [1, 'b', 1, 0],
+      ]);
+      expect((await rowsOf(2 * hour, 'slot')).map(brief)).to.deep.equal([
+        [0, '', 1, 0],
+        [0, 's', 2, 0],
+        [0, 't', 1, 1],
+      ]);
+      expect((await rowsOf(2 * hour, 'format')).map(brief)).to.deep.equal([
+        [0, 'chat', 1, 0],
+        [0, 'messages', 3, 1],
+      ]);
+      expect((await rowsOf(hour / 2, null)).map(brief)).to.deep.equal([
+        [0, '', 2, 0],
+        [0.5, '', 1, 1],
+        [1, '', 1, 0],
+      ]);
+      const [whole] = await rowsOf(24 * hour, null);
+      expect(whole).to.deep.equal({
+        atMs: t0,
+        group: '',
+        requests: 4,
+        errors: 1,
+        billed: times(4, tokens(0)),
+        shown: times(4, tokens(1)),
+        firstEvents: 2,
+        firstEventMsSum: 40,
+        durationMsSum: 108,
+      });
+      expect((await rowsOf(2 * hour - 1, null))[0]).to.include({
+        requests: 4,
+        firstEvents: 2,
+        durationMsSum: 108,
+      });
+    });
+
+    it('widens a range to whole hours where it answers by hours, and not where it counts rows', async () => {
+      await store.ledger.append([row('1', t0 + 1), row('2', t0 + hour + 5), row('3', t0 + 2 * hour)]);
+      const requests = async (fromMs: number, toMs: number, stepMs: number) =>
+        (await store.ledger.usage({ fromMs, toMs, by: null, stepMs })).map((sum) => sum.requests);
+      expect(await requests(t0 + 2, t0 + hour + 1, hour)).to.deep.equal([1, 1]);
+      expect(await requests(t0 + 2, t0 + hour + 6, 60_000)).to.deep.equal([1]);
+    });
+
+    it('forgets whole hours in steps', async () => {
+      await store.ledger.append(['1', '2', '3', '4', '5'].map((id, at) => row(id, t0 + at)));
+      await store.ledger.append([row('young', t0 + hour)]);
+      const steps = [];
+      for (let step = 0; step < 4; step += 1) steps.push(await store.ledger.prune(t0 + hour + 5, 2));
+      expect(steps).to.deep.equal([2, 2, 1, 0]);
+      expect((await store.ledger.requests({}, { limit: 9 })).rows.map(({ id }) => id)).to.deep.equal([
+        'young',
+      ]);
+      expect((await sums(store, t0, hour)).map(({ requests }) => requests)).to.deep.equal([1]);
+    });
+  });
+}
+
+/** A key with nothing but what a key must have. */
+export function key(id: string, fields: Partial<ProtocolKey> = {}): ProtocolKey {
+  return { id, name: `key ${id}`, hash: `hash of ${id}`, last4: 'wxyz', createdAtMs: 1000, ...fields };
+}
+
+/** A row with nothing but what a row must have. */
+export function row(id: string, atMs: number, fields: Partial<LedgerRow> = {}): LedgerRow {
+  return {
+    id,
+    atMs,
+    requestId: `req ${id}`,
+    format: 'messages',
+    status: 200,
+    failed: false,
+    streamed: true,
+    attempts: 1,
+    durationMs: 0,
+    billed: tokens(0),
+    shown: tokens(1),
+    ...fields,
+  };
+}
+
+function tokens(from: number): LedgerTokens {
+  return {
+    input: from + 1,
+    cacheRead: from + 2,
+    cacheWrite5m: from + 3,
+    cacheWrite1h: from + 4,
+    output: from + 5,
+  };
+}
+
+function times(factor: number, one: LedgerTokens): LedgerTokens {
+  const entries = Object.entries(one).map(([field, amount]) => [field, factor * amount]);
+  return Object.fromEntries(entries) as LedgerTokens;
+}
+
+function slot(id: string): StoredSlot {
+  const settings = { upstream: 'messages', models: ['*'] };
+  return { id, settings, account: { kind: 'api-key', key: 'k' }, createdAtMs: 1, updatedAtMs: 2 };
+}
+
+function response(id: string, expiresAtMs: number): StoredResponse {
+  return {
+    id,
+    owner: 'me',
+    input: [{ text: 'NUL \0 and half \ud800 a pair' }],
+    response: { id, n: 1.5 },
+    expiresAtMs,
+  };
+}
+
+async function sums(store: Store, fromMs: number, stepMs: number): Promise<readonly UsageSum[]> {
+  return store.ledger.usage({ fromMs, toMs: fromMs + 2 * 3_600_000, by: null, stepMs });
+}

@@ -1,0 +1,99 @@
+import { setImmediate as immediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import Database from 'libsql';
+import { fakeHost } from 'gw2api/testing';
+import type { Store } from 'gw2api/plugin';
+import { Housekeeper } from '#src/store/housekeeper.js';
+import { openStore } from '#src/store/index.js';
+import { MemoryStore } from '#src/store/memory.js';
+import { row } from './conformance.js';
+import { ownSqlite, quiet } from './stores.js';
+
+const dayMs = 86_400_000;
+
+describe('the housekeeper', () => {
+  const nowMs = Date.UTC(2026, 5, 1);
+  const now = () => nowMs;
+
+  it('deletes what is over, all of it, and leaves the rest', async () => {
+    const store = new MemoryStore({ now });
+    for (let at = 0; at < 1200; at += 1)
+      await store.bindings.put(`s${at}`, { slotId: 'a', expiresAtMs: at < 1100 ? nowMs : nowMs + 1 });
+    await store.ledger.append([row('old', nowMs - 91 * dayMs), row('young', nowMs - 89 * dayMs)]);
+    const keeper = new Housekeeper({ store, keepDays: 90, log: quiet, now });
+    await keeper.tidy();
+    expect(await store.bindings.deleteExpired(10_000)).to.equal(0);
+    expect(await store.bindings.get('s1150')).to.not.equal(undefined);
+    const { rows } = await store.ledger.requests({}, { limit: 10 });
+    expect(rows.map(({ id }) => id)).to.deep.equal(['young']);
+    await keeper.close();
+  });
+
+  it('says when it cannot, and tries again the next time', async () => {
+    const host = fakeHost();
+    const store = new MemoryStore({ now });
+    let isGone = true;
+    const prune: Store['ledger']['prune'] = async (beforeMs, limit) => {
+      if (isGone) throw new Error('gone');
+      return store.ledger.prune(beforeMs, limit);
+    };
+    await store.ledger.append([row('old', nowMs - 91 * dayMs)]);
+    const { bindings, responses, sessions, ledger } = store;
+    const parts = { bindings, responses, sessions, ledger: { ...asLedger(ledger), prune } };
+    const keeper = new Housekeeper({ store: parts, keepDays: 90, log: host.log, now });
+    await keeper.tidy();
+    expect(host.logged.map(({ level }) => level)).to.deep.equal(['warn']);
+    isGone = false;
+    await keeper.tidy();
+    expect((await store.ledger.requests({}, { limit: 10 })).rows).to.deep.equal([]);
+    await keeper.close();
+  });
+
+  it('deletes 100,000 rows at flat memory, and lets others have their turn', async function () {
+    this.timeout(30_000);
+    const { where, remove } = await ownSqlite();
+    const store = await openStore(where, { log: quiet, now });
+    await store.ledger.append([row('seed', nowMs - 200 * dayMs, { keyId: 'k', slot: 's', model: 'm' })]);
+    copySeed(where.file, 100_000);
+    const keeper = new Housekeeper({ store, keepDays: 90, log: quiet, now });
+    const before = process.memoryUsage.rss();
+    const round = keeper.tidy().then(() => 'over');
+    const delays: number[] = [];
+    for (let state = ''; state !== 'over'; state = await Promise.race([round, immediate('under way')])) {
+      const askedAtMs = performance.now();
+      await store.keys.get('anybody');
+      delays.push(performance.now() - askedAtMs);
+    }
+    expect(await store.ledger.prune(nowMs, 1)).to.equal(0);
+    expect((process.memoryUsage.rss() - before) / 2 ** 20).to.be.lessThan(60);
+    expect(delays.length).to.be.greaterThan(50);
+    expect(Math.max(...delays)).to.be.lessThan(500);
+    await keeper.close();
+    await store.close();
+    await remove();
+  });
+});
+
+/** Fills the ledger with copies of its one row, a second apart. */
+function copySeed(file: string, count: number): void {
+  const database = new Database(file);
+  const columns = database
+    .prepare('select * from ledger')
+    .columns()
+    .map(({ name }) => name);
+  const values = columns.map((name) => ({ id: "'copy ' || i", at: 'at + 1000 * i' })[name] ?? name);
+  database.exec(`
+    with recursive n (i) as (select 1 union all select i + 1 from n where i < ${count})
+    insert into ledger (${columns.join(', ')}) select ${values.join(', ')} from ledger, n
+  `);
+  database.close();
+}
+
+function asLedger(ledger: Store['ledger']): Store['ledger'] {
+  return {
+    append: (rows) => ledger.append(rows),
+    requests: (filter, page) => ledger.requests(filter, page),
+    usage: (query) => ledger.usage(query),
+    prune: (beforeMs, limit) => ledger.prune(beforeMs, limit),
+  };
+}

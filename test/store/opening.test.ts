@@ -1,0 +1,138 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect } from 'chai';
+import Database from 'libsql';
+import { openStore, type StoreSettings } from '#src/store/index.js';
+import { StoreError } from '#src/store/store-error.js';
+import { key, row } from './conformance.js';
+import { ownFolder, ownPostgres, ownSqlite, postgresUrl, quiet, secretKey, type Place } from './stores.js';
+
+describe('opening a SQLite store', () => {
+  itTakesSeveralAtOnce(ownSqlite);
+
+  it('makes the file and its folder', async () => {
+    const { where, remove } = await ownSqlite();
+    await (await openStore(where, { log: quiet })).close();
+    expect((await stat(where.file)).isFile()).to.equal(true);
+    await remove();
+  });
+
+  it('keeps what is in it', async () => {
+    const { where, remove } = await ownSqlite();
+    const first = await openStore(where, { log: quiet });
+    await first.keys.put(key('k'));
+    await first.close();
+    const second = await openStore(where, { log: quiet });
+    expect(await second.keys.get('k')).to.deep.equal(key('k'));
+    await second.close();
+    await remove();
+  });
+
+  it('says which file it is that cannot be opened', async () => {
+    const { where: folder, remove } = await ownFolder();
+    const file = path.join(folder, 'file');
+    await writeFile(file, 'this is no database, and it is long enough to be seen as none'.repeat(20));
+    expect(await refusalOf({ kind: 'sqlite', file }))
+      .to.include(file)
+      .and.match(/not a database/);
+    expect(await refusalOf({ kind: 'sqlite', file: path.join(file, 'gateway.db') })).to.include(
+      'make its folder writable',
+    );
+    await remove();
+  });
+
+  it('leaves a file alone that a newer version has written', async () => {
+    const { where, remove } = await ownSqlite();
+    await (await openStore(where, { log: quiet })).close();
+    const database = new Database(where.file);
+    database.exec(`insert into migrations values ('9999-from-the-future')`);
+    database.close();
+    expect(await refusalOf(where)).to.match(/newer version of gw2api \(it has "9999-from-the-future"\)/);
+    await remove();
+  });
+
+  it('lets two connections write at once without an error', async () => {
+    const { where, remove } = await ownSqlite();
+    const stores = await Promise.all([1, 2].map(() => openStore(where, { log: quiet })));
+    const writes = stores.flatMap((store, nth) =>
+      Array.from({ length: 100 }, (_, at) => store.ledger.append([row(`${nth} ${at}`, at)])),
+    );
+    await Promise.all(writes);
+    const [sum] = await stores[0]!.ledger.usage({ fromMs: 0, toMs: 1, by: null, stepMs: 3_600_000 });
+    expect(sum?.requests).to.equal(200);
+    await Promise.all(stores.map((store) => store.close()));
+    await remove();
+  });
+});
+
+describe('opening a PostgreSQL store', () => {
+  if (postgresUrl === undefined) it('is tested where GW_TEST_POSTGRES_URL names a server');
+  else itTakesSeveralAtOnce(() => ownPostgres(postgresUrl!));
+
+  it('says where it was looked for, without the password', async () => {
+    const refusal = await refusalOf({ kind: 'postgres', url: 'postgres://gw:secret@127.0.0.1:1/test' });
+    expect(refusal).to.include('127.0.0.1:1').and.include('ECONNREFUSED').and.not.include('secret');
+  });
+});
+
+describe('a credential in the store', () => {
+  it('is not in the file as text, and is refused by name to another GW_SECRET_KEY', async () => {
+    const { where, remove } = await ownSqlite();
+    const store = await openStore(where, { log: quiet, secretKey });
+    await store.credentials.put('plan-1', { accessToken: 'plain-access', refreshToken: 'r', origin: 'o' });
+    await store.close();
+    const database = new Database(where.file);
+    expect(JSON.stringify(database.prepare('select * from credentials').all())).to.not.include(
+      'plain-access',
+    );
+    database.close();
+    const other = await openStore(where, { log: quiet, secretKey: 'another' });
+    const refusal = await other.credentials.get('plan-1').catch((error: unknown) => error);
+    expect(refusal).to.be.instanceOf(StoreError);
+    expect(String(refusal)).to.include('GW_SECRET_KEY').and.include('slot "plan-1"');
+    await other.close();
+    await remove();
+  });
+});
+
+function itTakesSeveralAtOnce(makePlace: () => Promise<Place<StoreSettings>>): void {
+  it('takes several at once in one process: one of them makes the tables', async () => {
+    const { where, remove } = await makePlace();
+    const stores = await Promise.all([1, 2, 3, 4].map(() => openStore(where, { log: quiet })));
+    await stores[0]!.keys.put(key('k'));
+    expect(await stores[3]!.keys.get('k')).to.deep.equal(key('k'));
+    await Promise.all(stores.map((store) => store.close()));
+    await remove();
+  });
+
+  it('takes several processes at once', async () => {
+    const { where, remove } = await makePlace();
+    const ends = await Promise.all([1, 2, 3].map(() => openInChild(where)));
+    expect(ends).to.deep.equal([0, 0, 0]);
+    await remove();
+  });
+}
+
+async function openInChild(where: StoreSettings): Promise<unknown> {
+  const script = `
+    const { openStore } = await import('#src/store/index.js');
+    const store = await openStore(${JSON.stringify(where)}, { log: console });
+    await store.keys.list();
+    await store.close();
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' });
+  const [code] = (await once(child, 'exit')) as [unknown];
+  return code;
+}
+
+async function refusalOf(where: StoreSettings): Promise<string> {
+  try {
+    await (await openStore(where, { log: quiet })).close();
+  } catch (error) {
+    if (error instanceof StoreError) return error.message;
+    throw error;
+  }
+  return 'it was opened';
+}
