@@ -25,8 +25,9 @@ const usage = `${name} ${version}: an LLM gateway
 
 Where the package is not installed, \`gw2api\` is \`node dist/server.js\`.
 
-Environment: GW2API_API_KEY (master key), GW_MAX_BODY, GW_CONFIG, PORT, HOST, GW_LOG_LEVEL. A .env file in the working
-directory is read first. SIGHUP reloads the config; SIGTERM finishes what is under way and ends.
+Environment: GW2API_API_KEY (master key), GW_SECRET_KEY (encrypts credentials in the store), GW_MAX_BODY, GW_CONFIG,
+PORT, HOST, GW_LOG_LEVEL. A .env file in the working directory is read first. SIGHUP reloads the config; SIGTERM
+finishes what is under way and ends.
 `;
 
 /** What helps where the config file cannot be read. */
@@ -99,6 +100,8 @@ async function serve(file: string): Promise<undefined> {
   });
   const { pid } = process;
   log.info({ url, config: file, slots: config.slots.length, version, pid }, 'The gateway is listening.');
+  if (config.store.kind !== 'memory' && !(await secretKey()))
+    log.warn({}, 'GW_SECRET_KEY is not set and .env cannot be written: the store can keep no credentials.');
   if (isNew) await introduce(url, masterKey, gateway);
 }
 

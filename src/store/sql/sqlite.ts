@@ -7,7 +7,8 @@ import type { Tables } from './tables.js';
 
 /** Opens a SQLite file, and makes it and its folder where they are missing. Throws a StoreError. */
 export async function openSqlite(file: string): Promise<Kysely<Tables>> {
-  await mkdir(path.dirname(file), { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+  // Stored responses are what people have written: a folder that is made here is the operator's alone.
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     throw cannotOpen(file, error);
   });
   const db = new Kysely<Tables>({ dialect: new LibsqlDialect(file) });
