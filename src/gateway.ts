@@ -1,17 +1,15 @@
 import { createApp } from './app.js';
-import { formatProblem, type Config } from './config/config.js';
+import type { Config } from './config/config.js';
 import { createModels } from './config/models.js';
-import { warningsOf } from './config/warnings.js';
 import { Durable } from './durable.js';
-import { createFormats } from './formats/index.js';
 import { Exchanges } from './http/exchanges.js';
 import { Listener } from './http/listener.js';
 import { ledgerRowOf } from './ledger-row.js';
-import { Pipeline } from './pipeline/pipeline.js';
-import type { HostServices } from './pipeline/stage-host.js';
+import type { Pipeline } from './pipeline/pipeline.js';
 import { GatewayError, type Logger, type Models, type Store } from './plugin/index.js';
 import { recordOf } from './request-record.js';
-import { builtinPolicies } from './slots/policies.js';
+import { needsRestart } from './restart.js';
+import { run, type Running } from './running.js';
 import { SlotPool } from './slots/pool.js';
 import type { SecretKey } from './store/index.js';
 import type { CheckedKeys } from './store/keys.js';
@@ -207,43 +205,4 @@ function cutShort(): GatewayError {
   return new GatewayError('shutting_down', message, { headers: { connection: 'close' } });
 }
 
-/** What a reload replaces. */
-interface Running {
-  readonly config: Config;
-  readonly models: Models;
-  readonly pipeline: Pipeline;
-}
-
 type Parts = Pick<Gateway, 'log' | 'store' | 'metrics' | 'slots' | 'now' | 'keys'>;
-
-async function run(config: Config, { log, store, metrics, slots, now, keys }: Parts): Promise<Running> {
-  const models = createModels(config.models);
-  for (const warning of warningsOf(config)) log.warn({ path: warning.path }, formatProblem(warning));
-  const userAgent = config.officialClient.userAgent ? new RegExp(config.officialClient.userAgent) : undefined;
-  const services: HostServices = {
-    log,
-    models,
-    slots,
-    store,
-    metrics,
-    keys,
-    now,
-    formats: createFormats(),
-    builtinPolicies,
-    isOfficialClient: (agent) => userAgent?.test(agent) ?? false,
-  };
-  return { config, models, pipeline: await Pipeline.build(config, services) };
-}
-
-/** What of a config is not as it was at the start, and is read only there. */
-function needsRestart(started: Config, now: Config): readonly string[] {
-  const before = readAtStart(started);
-  return Object.entries(readAtStart(now)).flatMap(
-    ([key, text]) => (text === before[key as keyof typeof before] ? [] : [key]), // both have the same keys
-  );
-}
-
-function readAtStart({ listen: { host, port, trustProxy }, store, ledger, live }: Config) {
-  const text = { listen: JSON.stringify([host, port, trustProxy]), store: JSON.stringify(store) };
-  return { ...text, ledger: JSON.stringify(ledger), live };
-}

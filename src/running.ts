@@ -1,0 +1,38 @@
+import { formatProblem, type Config } from './config/config.js';
+import { createModels } from './config/models.js';
+import { warningsOf } from './config/warnings.js';
+import { createFormats } from './formats/index.js';
+import { Pipeline } from './pipeline/pipeline.js';
+import type { HostServices } from './pipeline/stage-host.js';
+import type { Models } from './plugin/index.js';
+import { builtinPolicies } from './slots/policies.js';
+
+/** What a reload replaces. */
+export interface Running {
+  readonly config: Config;
+  readonly models: Models;
+  readonly pipeline: Pipeline;
+}
+
+type Parts = Pick<HostServices, 'log' | 'store' | 'metrics' | 'slots' | 'now' | 'keys'>;
+
+/** Builds the pipeline of a config over what outlives it. Throws ConfigError with all that is wrong. */
+export async function run(config: Config, parts: Parts): Promise<Running> {
+  const { log, store, metrics, slots, now, keys } = parts;
+  const models = createModels(config.models);
+  for (const warning of warningsOf(config)) log.warn({ path: warning.path }, formatProblem(warning));
+  const userAgent = config.officialClient.userAgent ? new RegExp(config.officialClient.userAgent) : undefined;
+  const services: HostServices = {
+    log,
+    models,
+    slots,
+    store,
+    metrics,
+    keys,
+    now,
+    formats: createFormats(),
+    builtinPolicies,
+    isOfficialClient: (agent) => userAgent?.test(agent) ?? false,
+  };
+  return { config, models, pipeline: await Pipeline.build(config, services) };
+}
