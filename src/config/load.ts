@@ -39,11 +39,6 @@ export function loadConfig(input: ConfigInput): Config {
   return config;
 }
 
-/** A checked config from a file. Throws a ConfigError, also where the file cannot be read. */
-export async function loadConfigFile(file: string, env: Environment): Promise<Config> {
-  return loadConfig(await readConfigFile(file, env));
-}
-
 /** The input for `loadConfig` and `readConfig`. Throws a ConfigError where the file cannot be read; `cure` says what helps. */
 export async function readConfigFile(file: string, env: Environment, cure?: string): Promise<ConfigInput> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { ConfigError } from '#src/config/config.js';
 import { loadDotEnv } from '#src/config/dotenv.js';
-import { loadConfig, loadConfigFile, readConfig } from '#src/config/load.js';
+import { loadConfig, readConfig, readConfigFile } from '#src/config/load.js';
 import { createModels } from '#src/config/models.js';
 
 const tail = 'slots: [{ id: a, upstream: simulator }]\n';
@@ -206,7 +206,7 @@ describe('files', () => {
   beforeEach(async () => void (dir = await mkdtemp(path.join(os.tmpdir(), 'gw2api-'))));
   afterEach(() => rm(dir, { recursive: true }));
   const write = (name: string, text: string) => writeFile(path.join(dir, name), text);
-  const gateway = () => loadConfigFile(path.join(dir, 'gateway.yaml'), {});
+  const gateway = async () => loadConfig(await readConfigFile(path.join(dir, 'gateway.yaml'), {}));
   const refusal = (promise: Promise<unknown>) =>
     promise.then(
       () => expect.fail('was not refused'),

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { loadConfigFile } from '#src/config/load.js';
+import { loadGatewayConfigFile } from '#src/load-gateway-config.js';
 import { CatalogSchema, ConfigSchema } from '#src/config/schema.js';
 import { loadStages } from '#src/pipeline/load-stages.js';
 import { asPlugin } from '#src/pipeline/as-plugin.js';
@@ -10,7 +10,7 @@ import { builtinFolder, builtinNames, importModule } from '#src/pipeline/resolve
 describe('the config that ships', () => {
   for (const file of ['config/gateway.yaml', 'config/gateway.reference.yaml'])
     it(`${file} works with nothing set up`, async () => {
-      const config = await loadConfigFile(file, {});
+      const config = await loadGatewayConfigFile(file, {});
       const { problems } = await loadStages(config.pipeline, {
         baseDir: config.baseDir,
         builtins: builtinFolder,
@@ -19,14 +19,14 @@ describe('the config that ships', () => {
     });
 
   it('answers without an account of anybody', async () => {
-    const { slots } = await loadConfigFile('config/gateway.yaml', {});
+    const { slots } = await loadGatewayConfigFile('config/gateway.yaml', {});
     expect(slots.map(({ upstream, account }) => [upstream, account.kind])).to.deep.equal([
       ['simulator', 'none'],
     ]);
   });
 
   it('takes the body limit from GW_MAX_BODY', async () => {
-    const { pipeline } = await loadConfigFile('config/gateway.yaml', { GW_MAX_BODY: '1mb' });
+    const { pipeline } = await loadGatewayConfigFile('config/gateway.yaml', { GW_MAX_BODY: '1mb' });
     expect(pipeline.find(({ use }) => use === 'body-limit')?.with).to.deep.equal({ limit: '1mb' });
   });
 });
@@ -42,7 +42,7 @@ describe('the reference config', () => {
   });
 
   it('has every built-in with every option, and no other', async () => {
-    const config = await loadConfigFile(reference, {});
+    const config = await loadGatewayConfigFile(reference, {});
     for (const name of await builtinNames(builtinFolder)) {
       const plugin = asPlugin(await importModule(name, { baseDir: '.', builtins: builtinFolder }), name);
       const stage = config.pipeline.find(({ use }) => use === name);
@@ -52,7 +52,7 @@ describe('the reference config', () => {
   });
 
   it('gives the defaults of the options', async () => {
-    const config = await loadConfigFile(reference, {});
+    const config = await loadGatewayConfigFile(reference, {});
     const { stages } = await loadStages(
       config.pipeline.map((stage) => ({ ...stage, with: {} })),
       { baseDir: config.baseDir, builtins: builtinFolder },
