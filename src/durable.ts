@@ -12,6 +12,7 @@ export interface DurableOptions {
   readonly log: Logger;
   readonly masterKey: string;
   readonly secretKey?: SecretKey;
+  readonly live?: Live;
   readonly now: () => number;
 }
 
@@ -31,7 +32,7 @@ export class Durable {
   private constructor(store: Store, { ledger: { keepDays, spool } }: Config, options: DurableOptions) {
     const { log, now, masterKey } = options;
     this.store = store;
-    this.live = new MemoryHub({ now }).connect();
+    this.live = options.live ?? new MemoryHub({ now }).connect();
     this.keys = new CheckedKeys({ masterKey, store: store.keys, log, now });
     const spooling = spool !== undefined && { spool: new Spool({ folder: spool }) };
     this.ledger = new LedgerWriter({ ledger: store.ledger, log, ...spooling });

@@ -25,6 +25,8 @@ export interface GatewayOptions {
   readonly masterKey: string;
   /** Encrypts the credentials in the store (`GW_SECRET_KEY`), asked for when there is one; without it there can be none. */
   readonly secretKey?: SecretKey;
+  /** What it shares with other gateways, by a connection of its own, which it closes; default: what `live:` in the config says. */
+  readonly live?: Live;
   /** Reads the config again, for `reload()`. Throws ConfigError. */
   readonly loadConfig: () => Promise<Config>;
   /** Unix milliseconds. */
