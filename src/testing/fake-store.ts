@@ -11,7 +11,12 @@ export function fakeStore(): Store {
     slots: fakeSlotTable(),
     ledger: fakeLedger(),
     credentials,
-    bindings: { ...bindings, ...unexpiring, delete: async (key) => void (await bindings.delete(key)) },
+    bindings: {
+      ...bindings,
+      ...unexpiring,
+      delete: async (key) => void (await bindings.delete(key)),
+      countBySlot: async () => new Map(),
+    },
     responses: {
       ...unexpiring,
       get: async (owner, id) => responses.get(`${owner} ${id}`),
@@ -74,6 +79,7 @@ function fakeLedger(): Ledger {
   return {
     append: async (rows) => void kept.push(...rows),
     requests: async (_, { limit }) => ({ rows: kept.toReversed().slice(0, limit) }),
+    get: async ({ id }) => kept.find((row) => row.id === id),
     usage: async () => [],
     prune: async () => 0,
   };
