@@ -24,6 +24,7 @@ export { headerChoice } from './header-choice.js';
 export { answerHeaders, defaultAnthropicVersion, forwardedHeaders } from './headers.js';
 export type * from './host.js';
 export type * from './ledger.js';
+export type * from './live.js';
 export type * from './messages.js';
 export { isTooDeep, parseJson } from './parse-json.js';
 export type * from './slot.js';
