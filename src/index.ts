@@ -13,6 +13,8 @@ export interface CreateGatewayOptions {
   readonly masterKey?: string;
   /** Encrypts the credentials in the store; without one there can be none in it. */
   readonly secretKey?: string;
+  /** What opens the console; default the master key. */
+  readonly panelPassword?: string;
   /** For `${NAME}` in the config, PORT and HOST; default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Default: JSON lines on standard output at `logLevel`. */
@@ -31,8 +33,18 @@ export interface CreateGatewayOptions {
  */
 export async function createGateway(
   config: string | object,
-  { masterKey = '', secretKey, env = {}, log, logLevel = 'info', baseDir, now }: CreateGatewayOptions = {},
+  options: CreateGatewayOptions = {},
 ): Promise<Gateway> {
+  const {
+    masterKey = '',
+    secretKey,
+    panelPassword,
+    env = {},
+    log,
+    logLevel = 'info',
+    baseDir,
+    now,
+  } = options;
   const load = async () =>
     typeof config === 'string'
       ? loadGatewayConfigFile(config, env)
@@ -47,6 +59,7 @@ export async function createGateway(
     masterKey,
     loadConfig: load,
     ...(secretKey !== undefined && { secretKey }),
+    ...(panelPassword !== undefined && { panelPassword }),
     ...(now && { now }),
   });
 }
