@@ -58,25 +58,33 @@ export class GatewaySlots {
     }
   }
 
-  /** All at once; where an upstream cannot be opened, one after the other, to find whose it is. */
+  /** Gives what is wrong with those of the console that do not serve, by id. */
   async #serve(
     configured: readonly SlotConfig[],
     stored: readonly SlotConfig[],
     replacements: Replacements,
   ): Promise<ReadonlyMap<string, string>> {
-    const refusals = new Map<string, string>();
     try {
       await this.#pool.reload([...configured, ...stored], replacements);
-      return refusals;
+      return new Map();
     } catch (error) {
       if (stored.length === 0) throw error;
     }
-    let serving = configured;
-    await this.#pool.reload(serving, replacements);
+    await this.#pool.reload(configured, replacements);
+    return this.#addEach(configured, stored);
+  }
+
+  /** One after the other, to find whose upstream cannot be opened. */
+  async #addEach(
+    configured: readonly SlotConfig[],
+    stored: readonly SlotConfig[],
+  ): Promise<ReadonlyMap<string, string>> {
+    const serving = [...configured];
+    const refusals = new Map<string, string>();
     for (const slot of stored) {
       try {
         await this.#pool.reload([...serving, slot]);
-        serving = [...serving, slot];
+        serving.push(slot);
       } catch (error) {
         refusals.set(slot.id, inWords(error));
       }

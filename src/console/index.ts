@@ -23,7 +23,7 @@ export interface PanelApi {
   /** What the routes are made of, for the OpenAPI document. */
   readonly routes: readonly PanelRoute[];
   /** Throws what keeps this caller from every route but the open ones. */
-  authenticate(ctx: PanelContext): Promise<Credential>;
+  readonly authenticate: (ctx: PanelContext) => Promise<Credential>;
 }
 
 /** `/api/panel/*`. */
@@ -78,7 +78,7 @@ function statusOf(answers: PanelRoute['answers'], given: unknown): number {
 function idOf(ctx: PanelContext): string {
   const { params } = ctx as PanelContext & { params?: Readonly<Record<string, string>> }; // set by the router
   const id = params?.['id'] ?? '';
-  if (/[\u0000-\u001f\u007f]/.test(id) || id.length > longestId)
+  if (/\p{Cc}/u.test(id) || id.length > longestId)
     throw new GatewayError('not_found', `There is nothing at ${ctx.path}.`);
   return id;
 }

@@ -20,7 +20,7 @@ export interface Panel {
   /** A protocol key is not what it was: what is known of keys anywhere is out of date. */
   keysChanged(): void;
   /** Unix milliseconds. */
-  now(): number;
+  readonly now: () => number;
 }
 
 /** The slots of the config file and of the console, as they are, and not yet without their secrets. */

@@ -18,61 +18,58 @@ import type { Sessions } from './sessions.js';
 
 /** `/api/panel/requests`; the live one stands before the one by id, whose path its own would match. */
 export function requestRoutes(panel: Panel, names: KeyNames, sessions: Sessions): readonly PanelRoute[] {
-  const { ledger } = panel.store;
+  return [listRoute(panel, names), liveRoute(panel, names, sessions), detailRoute(panel, names)];
+}
+
+function listRoute({ store: { ledger } }: Panel, names: KeyNames): PanelRoute {
+  const paging = { has_more: Type.Boolean(), next_cursor: Nullable(Type.String()) };
+  return route({
+    method: 'GET',
+    path: '/requests',
+    summary: 'Requests to models, newest first.',
+    query: PageQuery,
+    answers: { 200: ListOf(RequestReport, paging) },
+    async handle({ query: { limit = 50, cursor, ...query } }) {
+      const page = { limit, ...(cursor !== undefined && { cursor }) };
+      const { rows, cursor: next } = await pageOf(ledger, toFilter(query), page);
+      const nameOf = await names.finder();
+      const data = rows.map((row) => requestReport(row, nameOf));
+      return { object: 'list', data, has_more: next !== undefined, next_cursor: next ?? null };
+    },
+  });
+}
+
+function liveRoute(panel: Panel, names: KeyNames, sessions: Sessions): PanelRoute {
   const readers = new LiveReaders(panel, names);
-  return [
-    route({
-      method: 'GET',
-      path: '/requests',
-      summary: 'Requests to models, newest first.',
-      query: PageQuery,
-      answers: {
-        200: ListOf(RequestReport, { has_more: Type.Boolean(), next_cursor: Nullable(Type.String()) }),
-      },
-      async handle({ query: { limit = 50, cursor, ...query } }) {
-        const page = await pageOf(ledger, toFilter(query), {
-          limit,
-          ...(cursor !== undefined && { cursor }),
-        });
-        const nameOf = await names.finder();
-        return {
-          object: 'list',
-          data: page.rows.map((row) => requestReport(row, nameOf)),
-          has_more: page.cursor !== undefined,
-          next_cursor: page.cursor ?? null,
-        };
-      },
-    }),
-    route({
-      method: 'GET',
-      path: '/requests/live',
-      summary: 'Requests as they end, on all instances: `event: request` with a request as data.',
-      query: Filter,
-      answers: { 200: Type.String() },
-      answerType: 'text/event-stream',
-      handle({ ctx, query, credential }) {
-        ctx.type = 'text/event-stream';
-        ctx.set('x-accel-buffering', 'no');
-        return readers.open({
-          ctx,
-          filter: matcherOf(toFilter(query)),
-          isAllowed: () => sessions.isStillGood(credential),
-        });
-      },
-    }),
-    route({
-      method: 'GET',
-      path: '/requests/:id',
-      summary: 'One request, with the stages that it passed and its upstream calls.',
-      answers: { 200: RequestDetail },
-      async handle({ id }) {
-        const place = rowOf(id);
-        const row = place && (await ledger.get(place));
-        if (!row) throw new GatewayError('not_found', `There is no request ${JSON.stringify(id)}.`);
-        return requestDetail(row, await names.finder());
-      },
-    }),
-  ];
+  return route({
+    method: 'GET',
+    path: '/requests/live',
+    summary: 'Requests as they end, on all instances: `event: request` with a request as data.',
+    query: Filter,
+    answers: { 200: Type.String() },
+    answerType: 'text/event-stream',
+    handle({ ctx, query, credential }) {
+      ctx.type = 'text/event-stream';
+      ctx.set('x-accel-buffering', 'no');
+      const filter = matcherOf(toFilter(query));
+      return readers.open({ ctx, filter, isAllowed: () => sessions.isStillGood(credential) });
+    },
+  });
+}
+
+function detailRoute({ store: { ledger } }: Panel, names: KeyNames): PanelRoute {
+  return route({
+    method: 'GET',
+    path: '/requests/:id',
+    summary: 'One request, with the stages that it passed and its upstream calls.',
+    answers: { 200: RequestDetail },
+    async handle({ id }) {
+      const place = rowOf(id);
+      const row = place && (await ledger.get(place));
+      if (!row) throw new GatewayError('not_found', `There is no request ${JSON.stringify(id)}.`);
+      return requestDetail(row, await names.finder());
+    },
+  });
 }
 
 const filters = {

@@ -18,7 +18,7 @@ export function ListOf<Item extends TSchema, Rest extends Record<string, TSchema
 export const IsoTime = Type.String({ format: 'date-time' });
 
 /** A line without control characters: no database takes them all. */
-export const Line = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$' });
+export const Line = Type.String({ minLength: 1, maxLength: 200, pattern: '^\\P{Cc}*$' });
 
 export const Count = Type.Integer({ minimum: 0 });
 
