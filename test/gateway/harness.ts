@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { createGateway, type Gateway } from 'gw2api';
+import { createGateway, type CreateGatewayOptions, type Gateway } from 'gw2api';
 import type { Logger } from 'gw2api/plugin';
 import { startSimulator, type Simulator, type SimulatorOptions } from '#src/upstream/simulator/index.js';
 
@@ -68,6 +68,7 @@ export async function startGateway(
   config: Readonly<Record<string, unknown>> | string,
   env: Readonly<Record<string, string>> = {},
   now: () => number = Date.now,
+  options: CreateGatewayOptions = {},
 ): Promise<GatewayUnderTest> {
   const logged: Record<string, unknown>[] = [];
   const gateway = await createGateway(typeof config === 'string' ? config : configOf(config), {
@@ -76,6 +77,7 @@ export async function startGateway(
     log: recorder(logged),
     baseDir: tmpdir(),
     now,
+    ...options,
   });
   const url = await gateway.listen();
   const withKey = (headers: Readonly<Record<string, string>>) =>
