@@ -25,8 +25,8 @@ const usage = `${name} ${version}: an LLM gateway
 
 Where the package is not installed, \`gw2api\` is \`node dist/server.js\`.
 
-Environment: GW2API_API_KEY (master key), GW_SECRET_KEY (encrypts credentials in the store), GW_MAX_BODY, GW_CONFIG,
-PORT, HOST, GW_LOG_LEVEL. A .env file in the working directory is read first. SIGHUP reloads the config; SIGTERM
+Environment: GW2API_API_KEY (master key), GW_SECRET_KEY (encrypts credentials in the store), GW_PANEL_PASSWORD (opens
+the console; else the master key does), GW_MAX_BODY, GW_CONFIG, PORT, HOST, GW_LOG_LEVEL. A .env file in the working directory is read first. SIGHUP reloads the config; SIGTERM
 finishes what is under way and ends.
 `;
 
@@ -92,6 +92,7 @@ async function serve(file: string): Promise<undefined> {
     masterKey,
     loadConfig,
     secretKey,
+    panelPassword: env['GW_PANEL_PASSWORD'] ?? '',
   });
   onSignals(gateway);
   onLostErrors(log);

@@ -35,6 +35,6 @@ export { coreKeys } from './state.js';
 export type * from './state.js';
 export { stickyKey } from './sticky.js';
 export type * from './store.js';
-export { Duration, Size, durationMs, sizeBytes } from './units.js';
+export { Duration, Size, Time, durationMs, sizeBytes, timeMs } from './units.js';
 export { errorFromEvent, interruptedError } from './upstream-error.js';
 export { addUsage, usageBody, usageMeter } from './usage.js';
