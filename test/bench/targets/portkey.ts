@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,16 +10,19 @@ import { json, type StartTarget } from './target.js';
 
 /** What is compared: exactly this, so that figures of different days can be. */
 const version = '1.15.2';
-const folder = join(tmpdir(), `gw2api-bench-portkey-${version}`);
+/** The last of its HTTP server that streams with it: a later one hands out headers that it cannot change (a 500). */
+const serverVersion = '1.13.8';
+
+const folder = join(tmpdir(), `gw2api-bench-portkey-${version}-${serverVersion}`);
 const program = join(folder, 'node_modules', '@portkey-ai', 'gateway', 'build', 'start-server.js');
 
 /** Installs Portkey's gateway into a scratch folder that stays for the next run; it is no dependency of ours. */
 export async function installPortkey(): Promise<void> {
   if (existsSync(program)) return;
-  const flags = ['--no-audit', '--no-fund', '--ignore-scripts', '--prefix', folder];
-  await promisify(execFile)('npm', ['install', ...flags, `@portkey-ai/gateway@${version}`], {
-    timeout: 120_000,
-  });
+  await mkdir(folder, { recursive: true });
+  const packages = [`@portkey-ai/gateway@${version}`, `@hono/node-server@${serverVersion}`];
+  const flags = ['--no-audit', '--no-fund', '--ignore-scripts', '--legacy-peer-deps', '--prefix', folder];
+  await promisify(execFile)('npm', ['install', ...flags, ...packages], { cwd: folder, timeout: 120_000 });
 }
 
 /**
