@@ -10,11 +10,11 @@ export interface Answer {
   readonly atMicros: readonly number[];
 }
 
-/** Sends one request and keeps all that comes; `pauseMs` after each chunk, where the reader is a slow one. */
+/** Sends one request and keeps all that comes; `bytesPerMs` where the reader is a slow one. */
 export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  pauseMs?: number,
+  bytesPerMs?: number,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -27,9 +27,9 @@ export function exchange(
       onResponseData(controller, chunk) {
         chunks.push(chunk);
         atMicros.push(nowMicros());
-        if (pauseMs === undefined) return;
+        if (bytesPerMs === undefined) return;
         controller.pause();
-        setTimeout(() => controller.resume(), pauseMs);
+        setTimeout(() => controller.resume(), chunk.length / bytesPerMs);
       },
       onResponseEnd: () => resolve({ status, chunks, startedMicros, atMicros }),
       onResponseError: (_, error) => reject(error),

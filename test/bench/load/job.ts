@@ -11,12 +11,14 @@ export interface Job {
   readonly requests: number;
   /** How many of them at a time, each on a connection of its own. */
   readonly concurrency: number;
+  /** How long it takes until all of these are under way. Default: they begin at once. */
+  readonly rampMs?: number;
   readonly format: WireFormat;
   readonly isStream: boolean;
   /** Whose answers these have to be. */
   readonly script: ScriptName;
-  /** A slow reader: what it waits after each chunk of the answer. */
-  readonly pauseMs?: number;
+  /** A slow reader: how much of the answer it takes a millisecond. */
+  readonly bytesPerMs?: number;
 }
 
 /** What came of it. All answers were complete, or there is a `failure`. */

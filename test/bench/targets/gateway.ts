@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { paths } from '../load/bodies.js';
 import { built, freePort, type Lab } from '../measure/lab.js';
 import { scripts } from '../upstream/scripts.js';
-import { json, type Target } from './target.js';
+import { json, targetAt, type Target } from './target.js';
 
 export interface GatewaySettings {
   /** Default: SQLite, as in the default config. */
@@ -27,9 +27,9 @@ export async function startGateway(
   const port = await freePort();
   const env = { ...process.env, GW2API_API_KEY: masterKey, HOST: '127.0.0.1', PORT: String(port) };
   const command = [built('server.js'), '--config', file];
-  const { child, origin } = await lab.spawnServer(port, lab.node, command, { cwd: folder, env });
+  const server = await lab.spawnServer(port, lab.node, command, { cwd: folder, env });
   const headers = { ...json, authorization: `Bearer ${key}` };
-  return { pid: child.pid ?? 0, origin, address: ({ format }) => ({ path: paths[format], headers }) };
+  return targetAt(server, ({ format }) => ({ path: paths[format], headers }));
 }
 
 const masterKey = 'bench-master-key';
