@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { Lab } from './measure/lab.js';
+import { exitOnSignals, Lab } from './measure/lab.js';
 import { optionsIn, usage, type Options } from './options.js';
 import { sections } from './sections/index.js';
 import type { Section } from './sections/section.js';
@@ -11,6 +11,7 @@ const options = optionsIn(
   process.argv.slice(2),
   sections.map(({ name }) => name),
 );
+exitOnSignals();
 if (options) await main(options);
 else console.log(usage);
 

@@ -10,11 +10,21 @@ export interface Answer {
   readonly atMicros: readonly number[];
 }
 
-/** Sends one request and keeps all that comes; `bytesPerMs` where the reader is a slow one. */
+/** How a caller behaves that is not the best of readers. */
+export interface Manners {
+  /** How much of the answer it takes a millisecond. */
+  readonly bytesPerMs?: number;
+  /** It leaves at the first piece of the answer, and the exchange rejects with `Left`. */
+  readonly leaves?: boolean;
+}
+
+export class Left extends Error {}
+
+/** Sends one request and keeps all that comes. */
 export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  bytesPerMs?: number,
+  { bytesPerMs, leaves = false }: Manners = {},
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -27,6 +37,7 @@ export function exchange(
       onResponseData(controller, chunk) {
         chunks.push(chunk);
         atMicros.push(nowMicros());
+        if (leaves) controller.abort(new Left());
         if (bytesPerMs === undefined) return;
         controller.pause();
         setTimeout(() => controller.resume(), chunk.length / bytesPerMs);

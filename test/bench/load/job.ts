@@ -1,8 +1,9 @@
 import type { WireFormat } from 'gw2api/plugin';
+import type { Manners } from './exchange.js';
 import type { ScriptName } from '../upstream/scripts.js';
 
 /** What the load generator is told to do. */
-export interface Job {
+export interface Job extends Pick<Manners, 'bytesPerMs'> {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;
   readonly path: string;
@@ -17,8 +18,6 @@ export interface Job {
   readonly isStream: boolean;
   /** Whose answers these have to be. */
   readonly script: ScriptName;
-  /** A slow reader: how much of the answer it takes a millisecond. */
-  readonly bytesPerMs?: number;
 }
 
 /** What came of it. All answers were complete, or there is a `failure`. */

@@ -32,7 +32,7 @@ async function run(job: Job): Promise<JobResult> {
 
 /** Rejects at the first answer that is not whole, or where nothing comes any more. */
 async function load(job: Job, answers: Answers): Promise<void> {
-  const { origin, path, headers, body, requests, concurrency, bytesPerMs, rampMs = 0 } = job;
+  const { origin, path, headers, body, requests, concurrency, rampMs = 0 } = job;
   const pool = new Pool(origin, { connections: concurrency, headersTimeout: 60_000, bodyTimeout: 60_000 });
   const request = { method: 'POST', path, headers, body } as const;
   let left = requests;
@@ -40,7 +40,7 @@ async function load(job: Job, answers: Answers): Promise<void> {
     await sleep((at * rampMs) / concurrency);
     while (left > 0) {
       left -= 1;
-      answers.check(await exchange(pool, request, bytesPerMs));
+      answers.check(await exchange(pool, request, job));
     }
   };
   try {

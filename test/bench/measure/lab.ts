@@ -1,5 +1,6 @@
 import { execFile, fork, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -31,6 +32,7 @@ export class Lab {
     this.node = node;
     this.version = version;
     this.folder = folder;
+    process.once('exit', this.#abandon);
   }
 
   /** A module of `dist` in a process of its own, once it runs; what it says is the first message. */
@@ -77,7 +79,19 @@ export class Lab {
   async end(): Promise<void> {
     await Promise.all(this.#children.splice(0).map(end));
     await rm(this.folder, { recursive: true, force: true });
+    process.off('exit', this.#abandon);
   }
+
+  /** Where the run itself is ended: none of its processes stays behind. */
+  readonly #abandon = (): void => {
+    for (const child of this.#children) child.kill('SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true });
+  };
+}
+
+/** A signal ends the run by an exit, which takes its labs along. */
+export function exitOnSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 }
 
 export interface Server {
