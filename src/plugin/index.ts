@@ -29,6 +29,7 @@ export type * from './messages.js';
 export { isTooDeep, parseJson } from './parse-json.js';
 export type * from './slot.js';
 export type * from './slots.js';
+export { cutShort, readBytes, tooLarge } from './read-bytes.js';
 export { sendTo, sseBody } from './sse-body.js';
 export type { DirectBody, SseBodyOptions } from './sse-body.js';
 export { coreKeys } from './state.js';
