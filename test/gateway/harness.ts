@@ -63,6 +63,7 @@ export function configOf(config: Readonly<Record<string, unknown>>): object {
   return { listen: { host: '127.0.0.1', port: 0 }, pipeline: stages(), store: 'memory', ...config };
 }
 
+/** Starts a gateway on a free port; `config` overrides the defaults key by key, or is the path of a whole config. */
 export async function startGateway(
   config: Readonly<Record<string, unknown>> | string,
   env: Readonly<Record<string, string>> = {},
