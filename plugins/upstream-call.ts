@@ -75,7 +75,7 @@ export default definePlugin({
 
 type CallState = Pick<
   GatewayState,
-  'delivery' | 'lease' | 'signal' | 'usage' | 'onSettled' | 'firstEventAtMs'
+  'delivery' | 'lease' | 'signal' | 'usage' | 'onSettled' | 'firstEventAtMs' | 'timeline'
 >;
 type Prepare = (request: MessagesRequest) => SlotCall;
 type OnCall = (lease: SlotLease, attempt: number) => void;
@@ -95,13 +95,15 @@ function modelCall(state: CallState, prepare: Prepare, { attempts, onCall, now }
     let lease = await takePlace();
     for (let attempt = 1; ; attempt += 1) {
       onCall(lease, attempt);
+      const clock = new CallClock(now, meter());
       try {
-        const clock = firstEventClock(now, meter());
         const reply = await ask(lease, call, attempt, { delivery: state.delivery, see: clock.see });
-        state.firstEventAtMs ??= clock.atMs();
+        state.firstEventAtMs ??= clock.firstEventAtMs;
+        state.timeline.calls.push({ slot: lease.slot.id, ms: clock.ms });
         return reply;
       } catch (thrown) {
         const error = withHeaders(toGatewayError(thrown), provenance(lease.slot.id, attempt));
+        state.timeline.calls.push({ slot: lease.slot.id, ms: clock.ms, code: error.code });
         const next = state.signal.aborted ? undefined : await elsewhere(lease, error, attempt < attempts);
         if (!next) {
           lease.release();
@@ -114,15 +116,30 @@ function modelCall(state: CallState, prepare: Prepare, { attempts, onCall, now }
   };
 }
 
-/** Notes when the first event is seen, and shows all of them to `see`. */
-function firstEventClock(now: () => number, see: (event: ModelEvent) => void) {
-  let atMs: number | undefined;
-  return {
-    atMs: () => atMs,
-    see: (event: ModelEvent) => {
-      atMs ??= now();
-      see(event);
-    },
+/** Notes when the first event of a call is seen, and shows all of them to `show`. */
+class CallClock {
+  readonly #now: () => number;
+  readonly #show: (event: ModelEvent) => void;
+  readonly #beganMs = performance.now();
+  #firstEventMs: number | undefined;
+  /** Unix milliseconds. */
+  firstEventAtMs: number | undefined;
+
+  constructor(now: () => number, show: (event: ModelEvent) => void) {
+    this.#now = now;
+    this.#show = show;
+  }
+
+  /** From the beginning of the call to its first event; to now where there is none. */
+  get ms(): number {
+    const ms = (this.#firstEventMs ?? performance.now()) - this.#beganMs;
+    return Math.round(ms * 100) / 100;
+  }
+
+  readonly see = (event: ModelEvent): void => {
+    this.#firstEventMs ??= performance.now();
+    this.firstEventAtMs ??= this.#now();
+    this.#show(event);
   };
 }
 

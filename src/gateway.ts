@@ -6,7 +6,7 @@ import { Exchanges } from './http/exchanges.js';
 import { Listener } from './http/listener.js';
 import { ledgerRowOf } from './ledger-row.js';
 import type { Pipeline } from './pipeline/pipeline.js';
-import { GatewayError, type Logger, type Models, type Store } from './plugin/index.js';
+import { GatewayError, type Live, type Logger, type Models, type Store } from './plugin/index.js';
 import { recordOf } from './request-record.js';
 import { needsRestart } from './restart.js';
 import { run, type Running } from './running.js';
@@ -25,6 +25,8 @@ export interface GatewayOptions {
   readonly masterKey: string;
   /** Encrypts the credentials in the store (`GW_SECRET_KEY`), asked for when there is one; without it there can be none. */
   readonly secretKey?: SecretKey;
+  /** What it shares with other gateways, by a connection of its own, which it closes; default: what `live:` in the config says. */
+  readonly live?: Live;
   /** Reads the config again, for `reload()`. Throws ConfigError. */
   readonly loadConfig: () => Promise<Config>;
   /** Unix milliseconds. */
@@ -36,6 +38,7 @@ export class Gateway {
   readonly log: Logger;
   readonly keys: CheckedKeys;
   readonly store: Store;
+  readonly live: Live;
   readonly slots: SlotPool;
   readonly metrics: PrometheusMetrics;
   readonly exchanges: Exchanges;
@@ -67,13 +70,13 @@ export class Gateway {
     options: GatewayOptions,
     now: () => number,
   ): Promise<Gateway> {
-    const { store, keys } = durable;
+    const { store, keys, live } = durable;
     const { log } = options;
     const models = createModels(config.models);
     const metrics = new PrometheusMetrics();
     const adapters = upstreamAdapters();
     const slots = await SlotPool.open({ slots: config.slots, models, adapters, store, log, now });
-    const parts = { log, store, metrics, slots, now, keys, durable };
+    const parts = { log, store, live, metrics, slots, now, keys, durable };
     try {
       return new Gateway(options, parts, await run(config, parts));
     } catch (error) {
@@ -87,6 +90,7 @@ export class Gateway {
     this.log = parts.log;
     this.keys = parts.keys;
     this.store = parts.store;
+    this.live = parts.live;
     this.slots = parts.slots;
     this.metrics = parts.metrics;
     this.now = parts.now;
@@ -205,4 +209,4 @@ function cutShort(): GatewayError {
   return new GatewayError('shutting_down', message, { headers: { connection: 'close' } });
 }
 
-type Parts = Pick<Gateway, 'log' | 'store' | 'metrics' | 'slots' | 'now' | 'keys'>;
+type Parts = Pick<Gateway, 'log' | 'store' | 'live' | 'metrics' | 'slots' | 'now' | 'keys'>;

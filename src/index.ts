@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { Gateway } from './gateway.js';
 import { loadGatewayConfig, loadGatewayConfigFile } from './load-gateway-config.js';
 import { createLogger } from './telemetry/logs.js';
-import type { Logger } from './plugin/index.js';
+import type { Live, Logger } from './plugin/index.js';
 
 export { ConfigError } from './config/config.js';
 export type { Config, Problem } from './config/config.js';
@@ -15,6 +15,8 @@ export interface CreateGatewayOptions {
   readonly secretKey?: string;
   /** For `${NAME}` in the config, PORT and HOST; default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** What it shares with other gateways, by a connection of its own, which it closes; default: what `live:` in the config says. */
+  readonly live?: Live;
   /** Default: JSON lines on standard output at `logLevel`. */
   readonly log?: Logger;
   /** Default `info`. */
@@ -31,8 +33,9 @@ export interface CreateGatewayOptions {
  */
 export async function createGateway(
   config: string | object,
-  { masterKey = '', secretKey, env = {}, log, logLevel = 'info', baseDir, now }: CreateGatewayOptions = {},
+  options: CreateGatewayOptions = {},
 ): Promise<Gateway> {
+  const { masterKey = '', secretKey, live, env = {}, log, logLevel = 'info', baseDir, now } = options;
   const load = async () =>
     typeof config === 'string'
       ? loadGatewayConfigFile(config, env)
@@ -47,6 +50,7 @@ export async function createGateway(
     masterKey,
     loadConfig: load,
     ...(secretKey !== undefined && { secretKey }),
+    ...(live && { live }),
     ...(now && { now }),
   });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Exchange } from './http/exchange.js';
-import type { LedgerRow, LedgerTokens, Usage } from './plugin/index.js';
+import type { LedgerRow, LedgerTokens, LedgerTrace, Timeline, Usage } from './plugin/index.js';
 import type { RequestRecord } from './telemetry/request-log.js';
 
 /** What the ledger keeps of a request to a model whose response has closed; undefined for every other request. */
@@ -24,8 +24,21 @@ export function ledgerRowOf({ ctx, startedMs }: Exchange, record: RequestRecord)
     ...(firstEventAtMs !== undefined && { firstEventMs: firstEventAtMs - startedMs }),
     durationMs: record.ms,
     ...tokensOf(record.billed, record.masked),
+    trace: traceOf(ctx.state.timeline),
   };
 }
+
+/** As much of it as any sound pipeline has: a request that loops must not make a row of megabytes. */
+function traceOf({ stages, calls }: Timeline): LedgerTrace {
+  return {
+    stages: stages.slice(0, mostTraced).map(({ stage, ms }) => ({ stage: plainText(stage), ms })),
+    calls: calls
+      .slice(0, mostTraced)
+      .map(({ slot, ms, code }) => ({ slot, ms, ...(code !== undefined && { code: plainText(code) }) })),
+  };
+}
+
+const mostTraced = 100;
 
 /** Callers and upstreams write these: no database takes everything that a JSON string may hold, nor of any length. */
 function plainText(text: string): string {

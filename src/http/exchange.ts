@@ -90,5 +90,6 @@ function seeds(
     usage: { billed: none, masked: none },
     failure: undefined,
     firstEventAtMs: undefined,
+    timeline: { stages: [], calls: [] },
   };
 }

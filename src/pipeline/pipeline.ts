@@ -1,5 +1,4 @@
 import type Koa from 'koa';
-import compose from 'koa-compose';
 import { ConfigError, type Config, type Problem, type StageConfig } from '../config/config.js';
 import { operations } from '../config/schema.js';
 import type { Limits, Operation } from '../plugin/index.js';
@@ -7,8 +6,8 @@ import { loadStages, type LoadedStage } from './load-stages.js';
 import { builtinFolder } from './resolve.js';
 import { Disposers, createPolicies, stageHost, type HostServices, type Registrations } from './stage-host.js';
 import { toStageInfo, type StageInfo } from './stage-info.js';
-import { traceStage } from './trace-stage.js';
-import { onlyWhen } from './when.js';
+import { walkThrough, type Passage } from './walk.js';
+import { whenMatcher } from './when.js';
 
 export interface BuildOptions {
   /** The folder of the built-in plugins. */
@@ -62,7 +61,7 @@ export class Pipeline {
 
   /** The stages that requests of this kind pass, as one middleware. */
   middlewareFor(operation: Operation): Koa.Middleware {
-    return this.#middleware.get(operation) ?? compose([]);
+    return this.#middleware.get(operation) ?? walkThrough([]);
   }
 
   /** A request has begun; `leave` must be called once its response has closed. */
@@ -91,7 +90,7 @@ export class Pipeline {
 
 /** A stage that requests can pass. */
 interface ReadyStage extends LoadedStage {
-  readonly middleware: Koa.Middleware;
+  readonly passage: Passage;
 }
 
 /** In their order, so that a stage finds what the ones above have registered. */
@@ -103,9 +102,9 @@ async function setUpAll(
   const ready: ReadyStage[] = [];
   const problems: Problem[] = [];
   for (const stage of stages) {
-    const middleware = await setUp(stage, services, registrations);
-    if (typeof middleware === 'function') ready.push({ ...stage, middleware });
-    else problems.push(middleware);
+    const passage = await setUp(stage, services, registrations);
+    if ('middleware' in passage) ready.push({ ...stage, passage });
+    else problems.push(passage);
   }
   return { ready, problems };
 }
@@ -114,14 +113,16 @@ async function setUp(
   stage: LoadedStage,
   services: HostServices,
   registrations: Registrations,
-): Promise<Koa.Middleware | Problem> {
+): Promise<Passage | Problem> {
   const { config, plugin, options } = stage;
   try {
     const middleware: unknown = await plugin.setup(options, stageHost(services, plugin.name, registrations));
     if (typeof middleware === 'function') {
-      const { path } = config;
-      const traced = traceStage(middleware as Koa.Middleware, { stage: plugin.name, path }); // any function is taken for one
-      return onlyWhen(config.when, traced, services.models);
+      return {
+        place: { stage: plugin.name, path: config.path },
+        middleware: middleware as Koa.Middleware, // any function is taken for one
+        takes: whenMatcher(config.when, services.models),
+      };
     }
     return problemOf(stage, `gave ${String(middleware)} in place of a middleware; it must return a function`);
   } catch (error) {
@@ -136,5 +137,5 @@ function problemOf({ config: { at, path }, plugin: { name } }: LoadedStage, mess
 
 function composeFor(operation: Operation, stages: readonly ReadyStage[]): Koa.Middleware {
   const passed = stages.filter(({ plugin }) => plugin.operations.includes(operation));
-  return compose(passed.map(({ middleware }) => middleware));
+  return walkThrough(passed.map(({ passage }) => passage));
 }

@@ -37,6 +37,14 @@ export interface LedgerRow {
   readonly billed: LedgerTokens;
   /** As the caller was told. */
   readonly shown: LedgerTokens;
+  /** Where its time has gone; in a list it is left out. */
+  readonly trace?: LedgerTrace;
+}
+
+/** The way of one request: its stages, and its upstream calls in their order. */
+export interface LedgerTrace {
+  readonly stages: readonly { readonly stage: string; readonly ms: number }[];
+  readonly calls: readonly { readonly slot: string; readonly ms: number; readonly code?: string }[];
 }
 
 /** Every given part must match; times in unix milliseconds, `fromMs` included and `toMs` not. */
@@ -54,7 +62,7 @@ export interface LedgerFilter {
 }
 
 export interface LedgerPage {
-  /** Newest first. */
+  /** Newest first, without their traces. */
   readonly rows: readonly LedgerRow[];
   /** What gives the next page; absent: there is none. */
   readonly cursor?: string;
@@ -72,6 +80,8 @@ export interface UsageQuery {
    * time asked for is then widened to whole hours (UTC); anything else is counted from the rows.
    */
   readonly stepMs: number;
+  /** The most sums that are given; default all. */
+  readonly limit?: number;
 }
 
 /** The sums of one bucket of time and one group; buckets without a request are left out. */
@@ -99,6 +109,8 @@ export interface Ledger {
     filter: LedgerFilter,
     page: { readonly cursor?: string; readonly limit: number },
   ): Promise<LedgerPage>;
+  /** One row with its trace; its time is needed beside its id, for it is by time that rows are found. */
+  get(row: Pick<LedgerRow, 'atMs' | 'id'>): Promise<LedgerRow | undefined>;
   /** In the order of time, then of group. */
   usage(query: UsageQuery): Promise<readonly UsageSum[]>;
   /** Deletes at most `limit` rows, and as many hours, that ended before the hour of `beforeMs`. Gives how many rows. */

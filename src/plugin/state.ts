@@ -60,6 +60,24 @@ export interface Count extends TokenCount {
   readonly windows: Windows | undefined;
 }
 
+/** Where the time of a request has gone; all times in milliseconds, to the hundredth. */
+export interface Timeline {
+  /**
+   * The stages that the request has reached, top to bottom, each with its own time: until it called `next` and after that
+   * came back, without what is below it. What streams afterwards is nobody's.
+   */
+  readonly stages: { readonly stage: string; ms: number }[];
+  /** The upstream calls, each once its first event or its failure is there. */
+  readonly calls: TimedCall[];
+}
+
+/** One upstream call: how long until its first event or its failure, and the code of that. */
+export interface TimedCall {
+  readonly slot: string;
+  readonly ms: number;
+  readonly code?: string;
+}
+
 /** What one request carries. Plugins add keys of their own by declaration merging. */
 export interface GatewayState {
   /** Seeded by the core, as all down to `usage`. */
@@ -80,6 +98,8 @@ export interface GatewayState {
   failure: GatewayError | undefined;
   /** By upstream-call: when the first event of the answer came, unix milliseconds. */
   firstEventAtMs: number | undefined;
+  /** Its stages are filled in by the pipeline, its calls by upstream-call. */
+  readonly timeline: Timeline;
 
   /** By auth. */
   caller: Caller;
@@ -114,6 +134,7 @@ export const coreKeys = [
   'usage',
   'failure',
   'firstEventAtMs',
+  'timeline',
 ] as const satisfies readonly StateKey[];
 
 export type CoreKey = (typeof coreKeys)[number];

@@ -43,16 +43,18 @@ export interface OAuthTokens {
   readonly origin: string;
 }
 
-/** A slot that was entered in the console. */
+/** A slot that was entered in the console; encrypted at rest, for also a header or a proxy may hold a secret. */
 export interface StoredSlot {
   readonly id: string;
   /** As under `slots:` in the config file, without `id` and `account`. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** As `account:` in the config file; encrypted at rest, and never to be shown again. */
+  /** As `account:` in the config file; never to be shown again. */
   readonly account: Readonly<Record<string, unknown>>;
   /** Unix milliseconds. */
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
+  /** Why what is stored cannot be read, in a sentence for the operator; `settings` and `account` are empty then. */
+  readonly problem?: string;
 }
 
 /** A console login; neither its token nor its CSRF token is kept, only their hex SHA-256. */
@@ -133,6 +135,8 @@ export interface Store {
     get(stickyKey: string): Promise<Binding | undefined>;
     put(stickyKey: string, binding: Binding): Promise<void>;
     delete(stickyKey: string): Promise<void>;
+    /** How many sessions are bound to each slot that has any. */
+    countBySlot(): Promise<ReadonlyMap<string, number>>;
   };
   readonly responses: Expiring & {
     get(owner: string, id: string): Promise<StoredResponse | undefined>;

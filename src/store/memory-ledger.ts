@@ -41,9 +41,14 @@ export class MemoryLedger implements Ledger {
     const found = [...this.#rows.values()]
       .filter((row) => matches(row, filter) && (!after || newestFirst(after, row) < 0))
       .toSorted(newestFirst);
-    const rows = found.slice(0, size);
+    const rows = found.slice(0, size).map(({ trace: _, ...row }) => row);
     const last = rows.at(-1);
     return { rows, ...(found.length > size && last && { cursor: writeCursor(last) }) };
+  }
+
+  async get({ atMs, id }: Pick<LedgerRow, 'atMs' | 'id'>): Promise<LedgerRow | undefined> {
+    const row = this.#rows.get(id);
+    return row?.atMs === atMs ? row : undefined;
   }
 
   async usage(query: UsageQuery): Promise<readonly UsageSum[]> {
@@ -55,7 +60,8 @@ export class MemoryLedger implements Ledger {
       const group = query.by ? groupOf[query.by](row) : '';
       add(sums, JSON.stringify([atMs, group]), { ...sum, atMs, group });
     }
-    return [...sums.values()].toSorted((a, b) => a.atMs - b.atMs || (a.group < b.group ? -1 : 1));
+    const ordered = [...sums.values()].toSorted((a, b) => a.atMs - b.atMs || (a.group < b.group ? -1 : 1));
+    return ordered.slice(0, query.limit);
   }
 
   async prune(beforeMs: number, limit: number): Promise<number> {

@@ -107,6 +107,12 @@ function keepBindings({ bindings: most }: Limits, now: () => number): Store['bin
     get: async (stickyKey) => unexpired(byKey, stickyKey, now),
     put: async (stickyKey, binding) => byKey.set(stickyKey, binding),
     delete: async (stickyKey) => void byKey.delete(stickyKey),
+    async countBySlot() {
+      const counts = new Map<string, number>();
+      for (const [, { slotId, expiresAtMs }] of byKey.entries())
+        if (expiresAtMs > now()) counts.set(slotId, (counts.get(slotId) ?? 0) + 1);
+      return counts;
+    },
   };
 }
 

@@ -20,6 +20,8 @@ export function seedState(
     onSettled: (listener) => void listeners.push(listener),
     usage: { billed: {}, masked: {} },
     failure: undefined,
+    firstEventAtMs: undefined,
+    timeline: { stages: [], calls: [] },
   } satisfies Partial<GatewayState>;
   const state = { ...core, ...given } as GatewayState; // the rest is for the stages to provide, as in the gateway
   const closed = new Promise<Outcome>((resolve) => {

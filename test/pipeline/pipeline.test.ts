@@ -209,7 +209,9 @@ function setUp(workshop: Workshop, name: string, setup: string): Promise<void> {
 
 /** The names of the stages that a request passes. */
 async function trail(pipeline: Pipeline, state: object): Promise<readonly string[]> {
-  const ctx = { state: { trail: [] as string[], operation: 'generate', format: 'messages', ...state } };
+  const timeline = { stages: [], calls: [] };
+  const basics = { trail: [] as string[], operation: 'generate', format: 'messages', timeline };
+  const ctx = { state: { ...basics, ...state } };
   const { operation } = ctx.state as { operation: 'generate' };
   const middleware = pipeline.middlewareFor(operation);
   await middleware(ctx as unknown as Parameters<typeof middleware>[0], async () => undefined);

@@ -273,7 +273,8 @@ async function trail(
   pipeline: Pipeline,
   operation: 'generate' | 'models' | 'other' = 'generate',
 ): Promise<unknown[]> {
-  const ctx = { state: { trail: [] as unknown[], operation, format: 'messages' } };
+  const timeline = { stages: [], calls: [] };
+  const ctx = { state: { trail: [] as unknown[], operation, format: 'messages', timeline } };
   const middleware = pipeline.middlewareFor(operation);
   await middleware(ctx as unknown as Parameters<typeof middleware>[0], async () => undefined);
   return ctx.state.trail;

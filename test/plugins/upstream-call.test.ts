@@ -103,10 +103,15 @@ describe('upstream-call', () => {
     };
     for (const [name, [generate, code]] of Object.entries(failures))
       it(`goes to another slot after ${name}`, async () => {
-        const { history, events, headers } = await run([fakeSlot('a', { generate }), fakeSlot('b')]);
+        const slots = [fakeSlot('a', { generate }), fakeSlot('b')];
+        const { history, events, headers, state } = await run(slots);
         expect(events).to.deep.equal(messageEvents());
         expect(history).to.deep.equal([`failed a: ${code}`, 'answered b', 'released b']);
         expect(headers).to.include({ 'x-gw-slot': 'b', 'x-gw-attempts': '2' });
+        expect(state.timeline.calls.map(({ ms, ...call }) => ms >= 0 && call)).to.deep.equal([
+          { slot: 'a', code },
+          { slot: 'b' },
+        ]);
       });
 
     it('throws the last failure where no slot is left', async () => {

@@ -4,7 +4,7 @@ import { readCursor, writeCursor } from '../cursor.js';
 import { addToHours } from './hours.js';
 import { fromRecord, toRecord } from './ledger-record.js';
 import { hourOf } from '../usage-range.js';
-import type { Tables } from './tables.js';
+import { listedColumns, type Tables } from './tables.js';
 import { sqlUsage } from './usage.js';
 
 /** The ledger in a table of rows and one of hourly sums, which each append brings up to date with its rows. */
@@ -13,7 +13,7 @@ export function sqlLedger(db: Kysely<Tables>): Ledger {
     append: (rows) => append(db, rows),
     usage: (query) => sqlUsage(db, query),
     async requests(filter, { cursor, limit }) {
-      let query = db.selectFrom('ledger').selectAll();
+      let query = db.selectFrom('ledger').select(listedColumns);
       for (const [column, operator, value] of conditions(filter))
         query = query.where(column, operator, value);
       if (cursor !== undefined) {
@@ -29,6 +29,15 @@ export function sqlLedger(db: Kysely<Tables>): Ledger {
       const rows = records.slice(0, size).map(fromRecord);
       const last = rows.at(-1);
       return { rows, ...(records.length > size && last && { cursor: writeCursor(last) }) };
+    },
+    async get({ atMs, id }) {
+      const record = await db
+        .selectFrom('ledger')
+        .selectAll()
+        .where('at', '=', atMs)
+        .where('id', '=', id)
+        .executeTakeFirst();
+      return record && fromRecord(record);
     },
     async prune(beforeMs, limit) {
       const hour = hourOf(beforeMs);

@@ -1,0 +1,21 @@
+/** A markdown table whose columns line up; the first is text, the others are numbers. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = header.map((title, column) =>
+    Math.max(3, title.length, ...rows.map((row) => (row[column] ?? '').length)),
+  );
+  const line = (cells: readonly string[]) =>
+    `| ${widths.map((width, at) => pad(cells[at] ?? '', width, at)).join(' | ')} |`;
+  const rule = `|${widths.map((width, at) => (at === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
+  return [line(header), rule, ...rows.map(line)].join('\n');
+}
+
+function pad(text: string, width: number, column: number): string {
+  return column === 0 ? text.padEnd(width) : text.padStart(width);
+}
+
+/** A ratio beside its goal: `0.97 (≤ 1.00 ✓)`. */
+export function against(ratio: number, atMost?: number): string {
+  if (Number.isNaN(ratio)) return '';
+  const text = ratio.toFixed(2);
+  return atMost === undefined ? text : `${text} (≤ ${atMost.toFixed(2)} ${ratio <= atMost ? '✓' : '✗'})`;
+}

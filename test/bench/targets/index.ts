@@ -1,0 +1,27 @@
+import type { Lab } from '../measure/lab.js';
+import { startGateway } from './gateway.js';
+import { startNginx } from './nginx.js';
+import { plainTarget, startPassThrough } from './plain.js';
+import { startPortkey } from './portkey.js';
+import { targetNames, type StartTarget, type Target, type TargetName } from './target.js';
+
+export type Targets = ReadonlyMap<TargetName, Target>;
+
+/** How each target is started; `direct` is the upstream itself. */
+const starters: Readonly<Record<Exclude<TargetName, 'direct'>, StartTarget>> = {
+  'pass-through': startPassThrough,
+  gateway: (lab, upstream) => startGateway(lab, upstream),
+  nginx: startNginx,
+  portkey: startPortkey,
+};
+
+/** Starts the upstream, and those of these targets that are installed in front of it. */
+export async function startTargets(lab: Lab, wanted: readonly TargetName[]): Promise<Targets> {
+  const direct = plainTarget(await lab.forkServer('test/bench/upstream/process.js'));
+  const targets = new Map<TargetName, Target>();
+  for (const name of targetNames.filter((known) => wanted.includes(known))) {
+    const target = name === 'direct' ? direct : await starters[name](lab, direct.origin);
+    if (target) targets.set(name, target);
+  }
+  return targets;
+}

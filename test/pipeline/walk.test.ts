@@ -1,0 +1,91 @@
+import { expect } from 'chai';
+import type Koa from 'koa';
+import type { Timeline } from 'gw2api/plugin';
+import { walkThrough } from '#src/pipeline/walk.js';
+
+type Middleware = (ctx: { state: object }, next: () => Promise<void>) => unknown;
+
+interface State {
+  timeline: Timeline;
+  thrown?: { error: unknown; by: object };
+  endedBy?: object;
+}
+
+describe('a walk through the stages', () => {
+  it('passes each stage around those below it', async () => {
+    const trail: string[] = [];
+    const note = (name: string): Middleware => {
+      return async (_, next) => {
+        trail.push(name);
+        await next();
+        trail.push(`${name} again`);
+      };
+    };
+    await walk({ a: note('a'), b: note('b') }, async () => void trail.push('end'));
+    expect(trail).to.deep.equal(['a', 'b', 'end', 'b again', 'a again']);
+  });
+
+  it('refuses a second next', async () => {
+    const twice: Middleware = async (_, next) => {
+      await next();
+      await next();
+    };
+    const { error } = await walk({ twice });
+    expect(error).to.be.an('error').with.property('message', 'next() called multiple times');
+  });
+
+  it('tells which stage has thrown first, also where it is no async function', async () => {
+    const fault = new Error('Mine.');
+    const pass: Middleware = (_, next) => next();
+    const fail: Middleware = () => {
+      throw fault;
+    };
+    const { error, state } = await walk({ pass, fail });
+    expect(error).to.equal(fault);
+    expect(state.thrown).to.deep.equal({ error: fault, by: { stage: 'fail', path: 'pipeline[1]' } });
+  });
+
+  it('tells which stage has ended the request', async () => {
+    const { state } = await walk({ pass: (_, next) => next(), answer: async () => undefined });
+    expect(state.endedBy).to.deep.equal({ stage: 'answer', path: 'pipeline[1]' });
+  });
+
+  it('times each stage before and after what is below it, and not that', async () => {
+    const { state } = await walk({
+      outer: async (_, next) => {
+        busy(3);
+        await next();
+        busy(3);
+      },
+      inner: (_, next) => {
+        busy(20);
+        return next();
+      },
+    });
+    const [outer, inner] = state.timeline.stages;
+    expect(state.timeline.stages.map(({ stage }) => stage)).to.deep.equal(['outer', 'inner']);
+    expect(outer!.ms).to.be.within(6, 19);
+    expect(inner!.ms).to.be.at.least(20);
+    expect(inner!.ms * 100).to.be.closeTo(Math.round(inner!.ms * 100), 1e-6);
+  });
+});
+
+/** Sends one request through stages of these names. */
+async function walk(stages: Readonly<Record<string, Middleware>>, end: Koa.Next = async () => undefined) {
+  const passages = Object.entries(stages).map(([stage, middleware], at) => ({
+    place: { stage, path: `pipeline[${at}]` },
+    middleware: middleware as unknown as Koa.Middleware, // they look at nothing but the state
+    takes: undefined,
+  }));
+  const state: State = { timeline: { stages: [], calls: [] } };
+  const ctx = { state } as unknown as Parameters<Koa.Middleware>[0]; // nothing else is looked at
+  const error: unknown = await walkThrough(passages)(ctx, end).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  return { state, error };
+}
+
+function busy(ms: number): void {
+  for (const until = performance.now() + ms; performance.now() < until;);
+}
