@@ -1,9 +1,10 @@
 import { ConfigError, type Config } from './config/config.js';
-import type { Logger, Store } from './plugin/index.js';
+import type { Live, Logger, Store } from './plugin/index.js';
 import { Housekeeper } from './store/housekeeper.js';
 import { openStore, type SecretKey } from './store/index.js';
 import { CheckedKeys } from './store/keys.js';
 import { LedgerWriter } from './store/ledger-writer.js';
+import { MemoryHub } from './store/live/memory.js';
 import { Spool } from './store/spool.js';
 import { StoreError } from './store/store-error.js';
 
@@ -11,12 +12,14 @@ export interface DurableOptions {
   readonly log: Logger;
   readonly masterKey: string;
   readonly secretKey?: SecretKey;
+  readonly live?: Live;
   readonly now: () => number;
 }
 
-/** What outlives the process: the store, and what works on it beside the requests. */
+/** What outlives the process or is shared with others: the store, the live state, and what works beside the requests. */
 export class Durable {
   readonly store: Store;
+  readonly live: Live;
   readonly keys: CheckedKeys;
   readonly ledger: LedgerWriter;
   readonly #housekeeper: Housekeeper;
@@ -29,6 +32,7 @@ export class Durable {
   private constructor(store: Store, { ledger: { keepDays, spool } }: Config, options: DurableOptions) {
     const { log, now, masterKey } = options;
     this.store = store;
+    this.live = options.live ?? new MemoryHub({ now }).connect();
     this.keys = new CheckedKeys({ masterKey, store: store.keys, log, now });
     const spooling = spool !== undefined && { spool: new Spool({ folder: spool }) };
     this.ledger = new LedgerWriter({ ledger: store.ledger, log, ...spooling });
@@ -39,7 +43,7 @@ export class Durable {
   async close(): Promise<void> {
     await this.#housekeeper.close();
     await Promise.all([this.keys.close(), this.ledger.close()]);
-    await this.store.close();
+    await Promise.all([this.live.close(), this.store.close()]);
   }
 }
 

@@ -8,7 +8,7 @@ import { Exchanges } from './http/exchanges.js';
 import { Listener } from './http/listener.js';
 import { ledgerRowOf } from './ledger-row.js';
 import type { Pipeline } from './pipeline/pipeline.js';
-import { GatewayError, type Logger, type Models, type Store } from './plugin/index.js';
+import { GatewayError, type Live, type Logger, type Models, type Store } from './plugin/index.js';
 import { recordOf } from './request-record.js';
 import { needsRestart } from './restart.js';
 import { run, type Running } from './running.js';
@@ -29,6 +29,8 @@ export interface GatewayOptions {
   readonly secretKey?: SecretKey;
   /** What opens the console (`GW_PANEL_PASSWORD`); default the master key. */
   readonly panelPassword?: string;
+  /** What it shares with other gateways, by a connection of its own, which it closes; default: what `live:` in the config says. */
+  readonly live?: Live;
   /** Reads the config again, for `reload()`. Throws ConfigError. */
   readonly loadConfig: () => Promise<Config>;
   /** Unix milliseconds. */
@@ -40,6 +42,7 @@ export class Gateway {
   readonly log: Logger;
   readonly keys: CheckedKeys;
   readonly store: Store;
+  readonly live: Live;
   readonly slots: SlotPool;
   readonly slotSources: GatewaySlots;
   readonly metrics: PrometheusMetrics;
@@ -77,14 +80,14 @@ export class Gateway {
     options: GatewayOptions,
     now: () => number,
   ): Promise<Gateway> {
-    const { store, keys } = durable;
+    const { store, keys, live } = durable;
     const { log } = options;
     const models = createModels(config.models);
     const metrics = new PrometheusMetrics();
     const adapters = upstreamAdapters();
     const slots = await SlotPool.open({ slots: config.slots, models, adapters, store, log, now });
     const slotSources = new GatewaySlots(slots, { store, log });
-    const parts = { log, store, metrics, slots, slotSources, now, keys, durable };
+    const parts = { log, store, live, metrics, slots, slotSources, now, keys, durable };
     try {
       await slotSources.take(config.slots);
       return new Gateway(options, parts, await run(config, parts));
@@ -99,6 +102,7 @@ export class Gateway {
     this.log = parts.log;
     this.keys = parts.keys;
     this.store = parts.store;
+    this.live = parts.live;
     this.slots = parts.slots;
     this.slotSources = parts.slotSources;
     this.panelPassword = options.panelPassword || options.masterKey;
@@ -239,4 +243,4 @@ function cutShort(): GatewayError {
   return new GatewayError('shutting_down', message, { headers: { connection: 'close' } });
 }
 
-type Parts = Pick<Gateway, 'log' | 'store' | 'metrics' | 'slots' | 'slotSources' | 'now' | 'keys'>;
+type Parts = Pick<Gateway, 'log' | 'store' | 'live' | 'metrics' | 'slots' | 'slotSources' | 'now' | 'keys'>;

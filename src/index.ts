@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { Gateway } from './gateway.js';
 import { loadGatewayConfig, loadGatewayConfigFile } from './load-gateway-config.js';
 import { createLogger } from './telemetry/logs.js';
-import type { Logger } from './plugin/index.js';
+import type { Live, Logger } from './plugin/index.js';
 
 export { ConfigError } from './config/config.js';
 export type { Config, Problem } from './config/config.js';
@@ -17,6 +17,8 @@ export interface CreateGatewayOptions {
   readonly panelPassword?: string;
   /** For `${NAME}` in the config, PORT and HOST; default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** What it shares with other gateways, by a connection of its own, which it closes; default: what `live:` in the config says. */
+  readonly live?: Live;
   /** Default: JSON lines on standard output at `logLevel`. */
   readonly log?: Logger;
   /** Default `info`. */
@@ -39,6 +41,7 @@ export async function createGateway(
     masterKey = '',
     secretKey,
     panelPassword,
+    live,
     env = {},
     log,
     logLevel = 'info',
@@ -60,6 +63,7 @@ export async function createGateway(
     loadConfig: load,
     ...(secretKey !== undefined && { secretKey }),
     ...(panelPassword !== undefined && { panelPassword }),
+    ...(live && { live }),
     ...(now && { now }),
   });
 }

@@ -14,11 +14,11 @@ export interface Running {
   readonly pipeline: Pipeline;
 }
 
-type Parts = Pick<HostServices, 'log' | 'store' | 'metrics' | 'slots' | 'now' | 'keys'>;
+type Parts = Pick<HostServices, 'log' | 'store' | 'live' | 'metrics' | 'slots' | 'now' | 'keys'>;
 
 /** Builds the pipeline of a config over what outlives it. Throws ConfigError with all that is wrong. */
 export async function run(config: Config, parts: Parts): Promise<Running> {
-  const { log, store, metrics, slots, now, keys } = parts;
+  const { log, store, live, metrics, slots, now, keys } = parts;
   const models = createModels(config.models);
   for (const warning of warningsOf(config)) log.warn({ path: warning.path }, formatProblem(warning));
   const userAgent = config.officialClient.userAgent ? new RegExp(config.officialClient.userAgent) : undefined;
@@ -27,6 +27,7 @@ export async function run(config: Config, parts: Parts): Promise<Running> {
     models,
     slots,
     store,
+    live,
     metrics,
     keys,
     now,

@@ -10,7 +10,7 @@ import { Gateway } from './gateway.js';
 import { loadGatewayConfigFile } from './load-gateway-config.js';
 import { describePipeline } from './pipeline/describe.js';
 import type { Logger } from './plugin/index.js';
-import { createLogger, logLevels } from './telemetry/logs.js';
+import { createLogger, logLevels, standardOutput } from './telemetry/logs.js';
 import { name, version } from './version.js';
 
 const usage = `${name} ${version}: an LLM gateway
@@ -82,7 +82,9 @@ async function check(file: string): Promise<number> {
 
 async function serve(file: string): Promise<undefined> {
   const { env } = process;
-  const log = createLogger(logLevelOf(env['GW_LOG_LEVEL']));
+  const output = standardOutput();
+  process.on('exit', () => output.flush());
+  const log = createLogger(logLevelOf(env['GW_LOG_LEVEL']), output);
   const loadConfig = () => loadGatewayConfigFile(file, env, otherFile);
   const config = await loadConfig();
   const { masterKey, isNew } = masterKeyOf(env);

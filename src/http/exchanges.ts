@@ -1,4 +1,4 @@
-import type { GatewayError, Logger, Outcome } from '../plugin/index.js';
+import { sendTo, type DirectBody, type GatewayError, type Logger, type Outcome } from '../plugin/index.js';
 import { Exchange, type CoreContext } from './exchange.js';
 import { requestIdOf } from './request-id.js';
 
@@ -28,6 +28,7 @@ export class Exchanges {
     this.#open.add(exchange);
     ctx.res.once('close', () => this.#settled(exchange));
     await next();
+    sendDirectly(ctx);
   };
 
   get count(): number {
@@ -49,4 +50,12 @@ export class Exchanges {
     exchange.onSettled((outcome) => this.#options.onSettled(exchange, outcome));
     if (this.#open.size === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
+}
+
+/** A body that can write itself does so, where no stage has put another one around it. */
+function sendDirectly(ctx: CoreContext): void {
+  const body = ctx.body as Partial<DirectBody> | null | undefined; // whatever it is, it has the method or not
+  if (!body?.[sendTo] || ctx.headerSent || !ctx.writable || ctx.respond === false) return;
+  ctx.respond = false;
+  body[sendTo](ctx.res);
 }

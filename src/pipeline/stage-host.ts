@@ -15,7 +15,7 @@ export interface Registrations {
 
 /** The host of one stage: its log lines name it, and what it registers ends with its pipeline. */
 export function stageHost(services: HostServices, stage: string, registrations: Registrations): Host {
-  const { log, models, slots, formats, keys, store, metrics } = services;
+  const { log, models, slots, formats, keys, store, live, metrics } = services;
   return {
     log: log.child({ stage }),
     models,
@@ -23,6 +23,7 @@ export function stageHost(services: HostServices, stage: string, registrations: 
     formats,
     keys,
     store,
+    live,
     metrics,
     policies: registrations.policies,
     isOfficialClient: (userAgent) => services.isOfficialClient(userAgent),

@@ -1,4 +1,5 @@
 import type { Format } from './format.js';
+import type { Live } from './live.js';
 import type { PickPolicy, Slots } from './slots.js';
 import type { WireFormat } from './state.js';
 import type { ProtocolKey, Store } from './store.js';
@@ -70,6 +71,7 @@ export interface Host {
   readonly formats: { get(name: WireFormat): Format };
   readonly keys: Keys;
   readonly store: Store;
+  readonly live: Live;
   readonly metrics: Metrics;
   /** Ways to pick a slot, by name; a stage above slot-pick may register one. */
   readonly policies: { get(name: string): PickPolicy; register(name: string, make: () => PickPolicy): void };

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 
 export interface SseBodyOptions {
@@ -16,50 +17,135 @@ export function sseBody(text: AsyncIterable<string>, options: SseBodyOptions): R
   return new SseBody(text[Symbol.asyncIterator](), options);
 }
 
-class SseBody extends Readable {
+/** Names the method by which a body writes itself to a response, where it is still the body when all stages are done. */
+export const sendTo = Symbol.for('gw2api.sendTo');
+
+export interface DirectBody {
+  [sendTo](response: ServerResponse): void;
+}
+
+/** This much text goes out before more is asked for. */
+const maxPendingLength = 64 * 1024;
+
+/**
+ * A stream for whoever wants to read or wrap it. Where nobody does, `sendTo` writes to the response past the machinery
+ * of streams, which costs more than all stages together (70 of 600 µs a request): what is there when all that is ready
+ * has run goes out as one write, the end of the answer with it.
+ */
+class SseBody extends Readable implements DirectBody {
   readonly #text: AsyncIterator<string>;
   readonly #options: SseBodyOptions;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
+  #response: ServerResponse | undefined;
   #isPulling = false;
+  #isFull = false;
+  #isFlushing = false;
+  #hasEnded = false;
+  #pending = '';
 
   constructor(text: AsyncIterator<string>, options: SseBodyOptions) {
     // Objects, so that a piece of text reaches the socket as the one write that it is.
     super({ objectMode: true, highWaterMark: 1 });
     this.#text = text;
     this.#options = options;
-    this.#timer = setInterval(() => this.#fillSilence(), options.keepAliveMs).unref();
+  }
+
+  [sendTo](response: ServerResponse): void {
+    this.#response = response;
+    response.once('close', () => this.destroy());
+    this.#flushSoon();
+    this.#pull();
   }
 
   override _read(): void {
-    if (this.#isPulling) return;
-    this.#isPulling = true;
-    this.#text.next().then(
-      ({ done, value }) => this.#write(done ? null : value),
-      (error: unknown) => {
-        if (!this.destroyed) this.#options.onFailure(error);
-        this.#write(null);
-      },
-    );
-  }
-
-  #write(piece: string | null): void {
-    this.#isPulling = false;
-    if (piece === null) clearInterval(this.#timer);
-    else this.#timer.refresh();
-    if (piece === '') this._read();
-    else this.push(piece);
-  }
-
-  /** Only while the client waits for more: where it does not read, its connection is not silent. */
-  #fillSilence(): void {
-    if (this.#isPulling) this.push(this.#options.keepAlive);
+    this.#listen();
+    this.#pull();
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     clearInterval(this.#timer);
-    void this.#endText();
+    if (!this.#hasEnded) void this.#endText();
     done(error);
   }
+
+  #pull(): void {
+    if (this.#isPulling) return;
+    this.#isPulling = true;
+    this.#text.next().then(this.#receive, this.#fail);
+  }
+
+  readonly #receive = ({ done, value }: IteratorResult<string>): void => {
+    this.#isPulling = false;
+    if (done) this.#end();
+    else if (this.#response) this.#gather(value);
+    else if (value === '') this.#pull();
+    else {
+      this.#listen();
+      this.push(value);
+    }
+  };
+
+  readonly #fail = (error: unknown): void => {
+    if (!this.destroyed) this.#options.onFailure(error);
+    this.#end();
+  };
+
+  #end(): void {
+    this.#hasEnded = true;
+    clearInterval(this.#timer);
+    if (this.#response) this.#flushSoon();
+    else this.push(null);
+  }
+
+  #gather(text: string): void {
+    if (this.destroyed) return;
+    this.#pending += text;
+    this.#flushSoon();
+    if (!this.#isFull && this.#pending.length < maxPendingLength) this.#pull();
+  }
+
+  /** A tick comes when every promise that can go on has gone on. */
+  #flushSoon(): void {
+    if (this.#isFlushing || this.#isFull) return;
+    this.#isFlushing = true;
+    process.nextTick(this.#flush);
+  }
+
+  readonly #flush = (): void => {
+    this.#isFlushing = false;
+    const response = this.#response;
+    if (this.destroyed || !response || response.destroyed) return;
+    const text = this.#pending;
+    this.#pending = '';
+    if (this.#hasEnded) {
+      response.end(text);
+      return;
+    }
+    if (text !== '' && !response.write(text)) {
+      this.#isFull = true;
+      response.once('drain', this.#drained);
+    }
+    this.#listen();
+    if (!this.#isFull) this.#pull();
+  };
+
+  readonly #drained = (): void => {
+    this.#isFull = false;
+    this.#flush();
+  };
+
+  /** A silence begins. */
+  #listen(): void {
+    if (this.#timer) this.#timer.refresh();
+    else this.#timer = setInterval(this.#fillSilence, this.#options.keepAliveMs).unref();
+  }
+
+  /** Only while the client waits for more: where it does not read, its connection is not silent. */
+  readonly #fillSilence = (): void => {
+    if (!this.#isPulling || this.#isFull || this.#response?.destroyed) return;
+    if (this.#response) this.#response.write(this.#options.keepAlive);
+    else this.push(this.#options.keepAlive);
+  };
 
   /** Settles only once a pending read has; what that throws is then of no interest to anyone. */
   async #endText(): Promise<void> {

@@ -1,7 +1,8 @@
 import type { CatalogModel, Host, Keys, Logger, Models, PickPolicy } from '../plugin/index.js';
 import { fakeFormat } from './fake-format.js';
+import { MemoryHub } from '../store/live/memory.js';
+import { MemoryStore } from '../store/memory.js';
 import { fakeSlots } from './fake-slots.js';
-import { fakeStore } from './fake-store.js';
 
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
@@ -29,7 +30,8 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
     slots: fakeSlots(),
     formats: { get: (name) => fakeFormat(name) },
     keys: fakeKeys({}),
-    store: fakeStore(),
+    store: new MemoryStore({ now }),
+    live: new MemoryHub({ now }).connect(),
     metrics: {
       counter: () => ({ add: () => undefined }),
       histogram: () => ({ observe: () => undefined }),
@@ -37,7 +39,7 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
     policies: fakePolicies(),
     announce: () => undefined,
     isOfficialClient: () => false,
-    now: () => Date.UTC(2026, 0, 1),
+    now,
     onDispose: (dispose) => void disposers.push(dispose),
     ...overrides,
     logged,
@@ -45,6 +47,10 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
       for (const dispose of disposers.splice(0).toReversed()) await dispose();
     },
   };
+}
+
+function now(): number {
+  return Date.UTC(2026, 0, 1);
 }
 
 /** A catalog of the given models, what is not said filled in. */

@@ -10,7 +10,7 @@ import {
   type ModelReply,
   type StoredResponse,
 } from 'gw2api/plugin';
-import { fakeStore } from 'gw2api/testing';
+import { MemoryStore } from 'gw2api/testing';
 
 /** Real recorded streams; absent where the project stands alone. */
 export const folder = join(process.cwd(), '../shared/fixtures/messages-streams');
@@ -124,20 +124,15 @@ export function contextOf(
     error: (_, message) => logged.push(message),
     child: () => log,
   };
-  const store = fakeStore();
+  const store = new MemoryStore();
+  const put = async (response: StoredResponse) => {
+    if (refusal) throw refusal;
+    stored.push(response);
+  };
   return {
     caller: { kind: 'key', keyId: 'key-1', name: 'one' },
     findModel: () => undefined,
-    store: {
-      ...store,
-      responses: {
-        ...store.responses,
-        put: async (response) => {
-          if (refusal) throw refusal;
-          stored.push(response);
-        },
-      },
-    },
+    store: Object.assign(store, { responses: { ...store.responses, put } }),
     log,
     now: () => now,
   };

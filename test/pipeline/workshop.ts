@@ -138,6 +138,7 @@ function fakeServices(logged: string[], services: Partial<HostServices>): HostSe
     formats: nothing.formats,
     keys: nothing.keys,
     store: nothing.store,
+    live: nothing.live,
     metrics: nothing.metrics,
     isOfficialClient: () => false,
     now: () => 0,

@@ -5,9 +5,9 @@ import { Agent, request as ask } from 'undici';
 
 /** The baseline: `node:http` in front of `undici.request`, piped, nothing parsed. */
 const upstream = process.env['UPSTREAM'] ?? '';
-const dispatcher = new Agent({ connections: 64 });
+const dispatcher = new Agent();
 
-async function relay(incoming: IncomingMessage, outgoing: ServerResponse) {
+async function relay(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const answer = await ask(`${upstream}${incoming.url}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -20,6 +20,6 @@ async function relay(incoming: IncomingMessage, outgoing: ServerResponse) {
 
 const server = createServer((incoming, outgoing) => void relay(incoming, outgoing));
 
-server.listen(0, '127.0.0.1', () => {
-  process.send?.({ port: (server.address() as AddressInfo).port });
+server.listen(0, '127.0.0.1', 2048, () => {
+  process.send?.({ port: (server.address() as AddressInfo).port }); // a TCP server's
 });

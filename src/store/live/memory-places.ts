@@ -1,0 +1,49 @@
+import type { Places } from '../../plugin/index.js';
+
+/** Places in slots, by the instance that holds them. */
+export class MemoryPlaces {
+  readonly #held = new Map<string, Map<string, number>>();
+  readonly #watchers = new Map<(slot: string) => void, string>();
+
+  of(instance: string): Places {
+    return {
+      take: (slot, limit) => {
+        const own = this.#ownOf(slot, instance);
+        if (own + this.#elsewhere(slot, instance) >= limit) return false;
+        this.#set(slot, instance, own + 1);
+        return true;
+      },
+      release: (slot) => this.#set(slot, instance, Math.max(0, this.#ownOf(slot, instance) - 1)),
+      heldElsewhere: (slot) => this.#elsewhere(slot, instance),
+      watch: (listener) => {
+        this.#watchers.set(listener, instance);
+        return () => void this.#watchers.delete(listener);
+      },
+    };
+  }
+
+  /** What the instance holds is free again. */
+  leave(instance: string): void {
+    for (const [watcher, of] of this.#watchers) if (of === instance) this.#watchers.delete(watcher);
+    for (const [slot, held] of this.#held) if (held.has(instance)) this.#set(slot, instance, 0);
+  }
+
+  #ownOf(slot: string, instance: string): number {
+    return this.#held.get(slot)?.get(instance) ?? 0;
+  }
+
+  #elsewhere(slot: string, instance: string): number {
+    let sum = 0;
+    for (const [holder, count] of this.#held.get(slot) ?? []) if (holder !== instance) sum += count;
+    return sum;
+  }
+
+  #set(slot: string, instance: string, count: number): void {
+    const held = this.#held.get(slot) ?? new Map<string, number>();
+    this.#held.set(slot, held);
+    if (count > 0) held.set(instance, count);
+    else held.delete(instance);
+    if (held.size === 0) this.#held.delete(slot);
+    for (const [watcher, of] of this.#watchers) if (of !== instance) watcher(slot);
+  }
+}

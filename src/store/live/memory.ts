@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import type { Live, Messages } from '../../plugin/index.js';
+import { MemoryLocks } from './memory-locks.js';
+import { MemoryMeters } from './memory-meters.js';
+import { MemoryPlaces } from './memory-places.js';
+import { MemorySharedMap } from './memory-shared-map.js';
+
+/** Where the instances of one process meet; most often there is just one. */
+export class MemoryHub {
+  readonly #shared: MemorySharedMap;
+  readonly #places = new MemoryPlaces();
+  readonly #meters: MemoryMeters;
+  readonly #locks = new MemoryLocks();
+  readonly #topics = new Map<string, Set<Receiver>>();
+
+  constructor({ now = Date.now }: { readonly now?: () => number } = {}) {
+    this.#shared = new MemorySharedMap(now);
+    this.#meters = new MemoryMeters(now);
+  }
+
+  /** One more instance. */
+  connect(): Live {
+    const instance = randomUUID();
+    return {
+      instance,
+      isAway: false,
+      shared: this.#shared.of(instance),
+      places: this.#places.of(instance),
+      meters: this.#meters,
+      messages: this.#messagesOf(instance),
+      exclusively: (name, work) => this.#locks.exclusively(name, work),
+      close: async () => this.#disconnect(instance),
+    };
+  }
+
+  #messagesOf(instance: string): Messages {
+    return {
+      send: (topic, message) => {
+        for (const receiver of this.#topics.get(topic) ?? [])
+          if (receiver.instance !== instance) receiver.listener(message);
+      },
+      receive: (topic, listener) => {
+        const receivers = this.#topics.get(topic) ?? new Set();
+        this.#topics.set(topic, receivers);
+        const receiver: Receiver = { instance, listener };
+        receivers.add(receiver);
+        return () => void receivers.delete(receiver);
+      },
+    };
+  }
+
+  #disconnect(instance: string): void {
+    this.#places.leave(instance);
+    this.#shared.leave(instance);
+    for (const receivers of this.#topics.values())
+      for (const receiver of receivers) if (receiver.instance === instance) receivers.delete(receiver);
+  }
+}
+
+interface Receiver {
+  readonly instance: string;
+  readonly listener: Parameters<Messages['receive']>[1];
+}
