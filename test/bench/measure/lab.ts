@@ -19,17 +19,22 @@ export class Lab {
   readonly folder: string;
   /** The Node that all processes run on. */
   readonly node: string;
+  /** Flags of Node for the gateways. */
+  readonly gatewayFlags: readonly string[];
   /** As `v20.20.2`. */
   readonly version: string;
   readonly #children: ChildProcess[] = [];
 
-  static async open(node: string): Promise<Lab> {
+  static async open(node: string, gatewayFlags: readonly string[] = []): Promise<Lab> {
     const { stdout } = await promisify(execFile)(node, ['--version']);
-    return new Lab(node, stdout.trim(), await mkdtemp(join(tmpdir(), 'gw2api-bench-')));
+    const folder = await mkdtemp(join(tmpdir(), 'gw2api-bench-'));
+    return new Lab({ node, gatewayFlags, version: stdout.trim(), folder });
   }
 
-  private constructor(node: string, version: string, folder: string) {
+  private constructor(parts: Pick<Lab, 'node' | 'gatewayFlags' | 'version' | 'folder'>) {
+    const { node, gatewayFlags, version, folder } = parts;
     this.node = node;
+    this.gatewayFlags = gatewayFlags;
     this.version = version;
     this.folder = folder;
     process.once('exit', this.#abandon);
