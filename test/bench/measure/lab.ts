@@ -56,7 +56,7 @@ export class Lab {
   async forkServer(module: string, env: Readonly<Record<string, string>> = {}): Promise<Server> {
     const spawnedMs = performance.now();
     const child = await this.fork(module, env);
-    const [{ port }] = (await once(child, 'message')) as [{ port: number }]; // what these modules send
+    const [{ port }] = (await nextMessage(child)) as [{ port: number }]; // what these modules send
     return { child, origin: originOf(port), spawnedMs };
   }
 
@@ -116,6 +116,20 @@ export async function freePort(): Promise<number> {
   const { port } = server.address() as AddressInfo; // a TCP server's
   server.close();
   return port;
+}
+
+/** The next message of a process; rejects where it ends without one. */
+export async function nextMessage(child: ChildProcess): Promise<readonly unknown[]> {
+  const over = new AbortController();
+  const ended = once(child, 'exit', { signal: over.signal }).then(([code]) => {
+    throw new EndedEarly(`${child.spawnargs.join(' ')} ended with code ${code}.`);
+  });
+  ended.catch(() => undefined); // told by the race, or called off
+  try {
+    return await Promise.race([once(child, 'message', { signal: over.signal }), ended]);
+  } finally {
+    over.abort();
+  }
 }
 
 function originOf(port: number): string {
