@@ -71,7 +71,7 @@ function servingOf(gateway: Gateway): Serving {
 }
 
 function healthOf(gateway: Gateway): Health {
-  const { pipeline, slots, isDraining, now, startedMs } = gateway;
+  const { pipeline, slots, isDraining, now, startedMs, isThere } = gateway;
   const states = slots.list();
   return {
     name,
@@ -80,6 +80,7 @@ function healthOf(gateway: Gateway): Health {
     limits: pipeline.limits,
     slots: { total: states.length, schedulable: states.filter(({ state }) => state === 'ready').length },
     isDraining,
+    isThere,
   };
 }
 
