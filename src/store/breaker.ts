@@ -1,6 +1,6 @@
 import type { Logger } from '../plugin/index.js';
 import { StoreError } from './store-error.js';
-import { within } from './within.js';
+import { LateError, within } from './within.js';
 
 export interface BreakerOptions {
   /** Whom the log speaks of. */
@@ -9,10 +9,10 @@ export interface BreakerOptions {
   readonly probe: () => Promise<unknown>;
   /** Whether an error says that it cannot be reached, rather than that it has refused something. */
   readonly isAbsence: (error: unknown) => boolean;
-  /** As it goes away, and as it is back. */
-  readonly turned: (isAway: boolean) => void;
+  /** As it goes away: whether without a word. */
+  readonly left: (isSilent: boolean) => void;
+  readonly returned: () => void;
   readonly log: Logger;
-  readonly probeEveryMs?: number;
 }
 
 /**
@@ -22,12 +22,16 @@ export interface BreakerOptions {
 export class Breaker {
   readonly #options: BreakerOptions;
   #timer: NodeJS.Timeout | undefined;
+  /** Also where nobody asks it has to be known whether the server is there. */
+  readonly #check: NodeJS.Timeout;
   #isAway = false;
   #answeredAtMs = -Infinity;
   #isClosed = false;
 
   constructor(options: BreakerOptions) {
     this.#options = options;
+    const check = () => void this.run(options.probe, probePatienceMs).catch(() => undefined); // `run` draws the consequence
+    this.#check = setInterval(check, checkEveryMs).unref();
   }
 
   get isAway(): boolean {
@@ -42,7 +46,8 @@ export class Breaker {
       this.#answeredAtMs = performance.now();
       return answer;
     } catch (error) {
-      if (this.#options.isAbsence(error) && !this.#hasAnsweredSince(patienceMs / 2)) this.#leave(error);
+      const isBusy = error instanceof LateError && this.#hasAnsweredSince(patienceMs / 2);
+      if (!isBusy && this.#options.isAbsence(error)) this.#leave(error);
       throw error;
     }
   }
@@ -50,6 +55,7 @@ export class Breaker {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    clearInterval(this.#check);
   }
 
   /** Somebody else's question: then the server lives, and just has too much to do. */
@@ -59,29 +65,29 @@ export class Breaker {
 
   #leave(error: unknown): void {
     if (this.#isAway || this.#isClosed) return;
-    const { name, log, turned } = this.#options;
+    const { name, log, left } = this.#options;
     this.#isAway = true;
     const reason = error instanceof Error ? error.message : String(error);
     log.warn({ reason }, `${name} cannot be used; requests go on without it until it answers.`);
-    turned(true);
-    this.#probeSoon();
+    left(error instanceof LateError);
+    this.#probeIn(firstProbeMs);
   }
 
-  #probeSoon(): void {
+  #probeIn(ms: number): void {
     if (this.#isClosed) return;
-    this.#timer = setTimeout(() => void this.#probe(), this.#options.probeEveryMs ?? 500).unref();
+    this.#timer = setTimeout(() => void this.#probe(), ms).unref();
   }
 
   async #probe(): Promise<void> {
-    const { name, log, turned, probe } = this.#options;
+    const { name, log, returned, probe } = this.#options;
     const isThere = await within(probe(), probePatienceMs, late(probePatienceMs)).then(
       () => true,
       () => false,
     );
-    if (!isThere || this.#isClosed) return this.#probeSoon();
+    if (!isThere || this.#isClosed) return this.#probeIn(probeEveryMs);
     this.#isAway = false;
     log.info({}, `${name} answers again.`);
-    turned(false);
+    returned();
   }
 }
 
@@ -89,5 +95,11 @@ function late(ms: number): string {
   return `it has not answered within ${ms} ms`;
 }
 
+/** While it is there. */
+const checkEveryMs = 5000;
+
+/** It may have been just the one connection. */
+const firstProbeMs = 50;
+const probeEveryMs = 500;
 const defaultPatienceMs = 400;
 const probePatienceMs = 1500;

@@ -21,9 +21,9 @@ export interface Guarded {
 export function guardedStore(store: Store, options: Guarded): Store {
   const breaker = new Breaker({
     ...options,
-    turned: (isAway) => {
-      if (isAway) options.hangUp();
-      else for (const each of [bindings, responses]) each.late.drain().catch(() => undefined); // away again: next time
+    left: (isSilent) => isSilent && options.hangUp(),
+    returned: () => {
+      for (const { late } of [bindings, responses]) late.drain().catch(() => undefined); // away again: next time
     },
   });
   const bindings = guardBindings(store.bindings, breaker, options.now);

@@ -25,8 +25,10 @@ export async function openPostgres(url: string, log: Logger): Promise<Postgres> 
     keepAlive: true,
     types: plainNumbers(),
   });
-  // An idle connection that breaks is replaced by the next query; unheard, its error would end the process.
-  pool.on('error', (error) => log.debug({ err: error }, 'A connection to PostgreSQL broke.'));
+  // A connection that breaks is replaced by the next query; unheard, its error would end the process, idle or not.
+  const broke = (error: Error) => log.debug({ err: error }, 'A connection to PostgreSQL broke.');
+  pool.on('error', broke);
+  pool.on('connect', (client) => client.on('error', broke));
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   await db
     .connection()
