@@ -1,5 +1,6 @@
 import { ConfigError, type Config } from './config/config.js';
 import type { Live, Logger, Store } from './plugin/index.js';
+import { withFlushedUsage } from './store/flushed-usage.js';
 import { Housekeeper } from './store/housekeeper.js';
 import { openStore, type SecretKey } from './store/index.js';
 import { CheckedKeys } from './store/keys.js';
@@ -31,11 +32,11 @@ export class Durable {
 
   private constructor(store: Store, { ledger: { keepDays, spool } }: Config, options: DurableOptions) {
     const { log, now, masterKey } = options;
-    this.store = store;
     this.live = options.live ?? new MemoryHub({ now }).connect();
     this.keys = new CheckedKeys({ masterKey, store: store.keys, log, now });
     const spooling = spool !== undefined && { spool: new Spool({ folder: spool }) };
     this.ledger = new LedgerWriter({ ledger: store.ledger, log, ...spooling });
+    this.store = withFlushedUsage(store, this.ledger);
     this.#housekeeper = new Housekeeper({ store, keepDays, log, now });
   }
 
