@@ -33,14 +33,19 @@ export { mayUseModel } from './model-access.js';
 export { isTooDeep, parseJson } from './parse-json.js';
 export type * from './slot.js';
 export type * from './slots.js';
+export { cutShort, readBytes, tooLarge } from './read-bytes.js';
 export { sendTo, sseBody } from './sse-body.js';
 export type { DirectBody, SseBodyOptions } from './sse-body.js';
 export { coreKeys } from './state.js';
 export type * from './state.js';
 export { stickyKey } from './sticky.js';
 export type * from './store.js';
+<<<<<<< HEAD
 export { TokenMeters, tokenWindow } from './token-meters.js';
 export type { TokenWindow } from './token-meters.js';
 export { Duration, Size, durationMs, sizeBytes } from './units.js';
+=======
+export { Duration, Size, Time, durationMs, sizeBytes, timeMs } from './units.js';
+>>>>>>> main
 export { errorFromEvent, interruptedError } from './upstream-error.js';
 export { addUsage, usageBody, usageMeter } from './usage.js';
