@@ -23,7 +23,9 @@ describe('the limits of a key', () => {
   });
 
   async function start(config: object = {}, hub = new MemoryHub({ now })): Promise<GatewayUnderTest> {
-    const under = await startGateway({ slots: [slotAt(simulator.url)], ...config }, {}, now, hub.connect());
+    const under = await startGateway({ slots: [slotAt(simulator.url)], ...config }, {}, now, {
+      live: hub.connect(),
+    });
     open.push(under);
     return under;
   }
