@@ -1,5 +1,6 @@
 import Koa from 'koa';
 import { createAdminRouter } from './admin/routes.js';
+import { createPage } from './console/page.js';
 import type { Gateway } from './gateway.js';
 import { requireMaster } from './http/access.js';
 import { errorBoundary } from './http/boundary.js';
@@ -26,6 +27,7 @@ export function createApp(gateway: Gateway): Koa<CoreState, object> {
   app.use(router.routes());
   app.use(admin.routes());
   app.use(consoleApi(gateway));
+  app.use(createPage());
   app.use(answerUnrouted(serving, [router, admin]));
   // Every error is answered by the boundary; what is left are sockets that broke while a body was written.
   app.on('error', (error: Error) => gateway.log.debug({ err: error }, 'A response broke off.'));
@@ -74,7 +76,7 @@ function servingOf(gateway: Gateway): Serving {
 }
 
 function healthOf(gateway: Gateway): Health {
-  const { pipeline, slots, isDraining, now, startedMs } = gateway;
+  const { pipeline, slots, isDraining, now, startedMs, isThere } = gateway;
   const states = slots.list();
   return {
     name,
@@ -83,5 +85,6 @@ function healthOf(gateway: Gateway): Health {
     limits: pipeline.limits,
     slots: { total: states.length, schedulable: states.filter(({ state }) => state === 'ready').length },
     isDraining,
+    isThere,
   };
 }

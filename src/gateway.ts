@@ -19,6 +19,7 @@ import type { LedgerWriter } from './store/ledger-writer.js';
 import { PrometheusMetrics } from './telemetry/metrics.js';
 import { RequestLog } from './telemetry/request-log.js';
 import { measureSlots } from './telemetry/slot-gauges.js';
+import { measureState } from './telemetry/state-gauges.js';
 import { upstreamAdapters } from './upstream/index.js';
 
 export interface GatewayOptions {
@@ -114,6 +115,7 @@ export class Gateway {
     this.#running = running;
     const requestLog = new RequestLog(parts.metrics);
     measureSlots(parts.metrics, () => parts.slots.list());
+    measureState(parts.metrics, parts.durable);
     parts.metrics.gauge('gw2api_requests_in_flight', 'Requests whose response is open.', [], () => [
       { labels: {}, value: this.exchanges.count },
     ]);
@@ -146,6 +148,16 @@ export class Gateway {
   /** Writes the ledger, and says whether the store takes it. */
   get ledger(): LedgerWriter {
     return this.#durable.ledger;
+  }
+
+  /** Which of the servers behind it can be reached; requests go on without them. */
+  get isThere(): Durable['isThere'] {
+    return this.#durable.isThere;
+  }
+
+  /** A key was issued, changed or revoked: that holds at once on every instance. */
+  keysChanged(): void {
+    this.#durable.keysChanged();
   }
 
   get isDraining(): boolean {

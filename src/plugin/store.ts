@@ -97,6 +97,8 @@ export interface Expiring {
  * replaces what has the same id; `delete` gives false where there was nothing.
  */
 export interface Store {
+  /** It cannot be reached at the moment: requests go on without it. */
+  readonly isAway: boolean;
   readonly keys: {
     findByHash(hash: string): Promise<ProtocolKey | undefined>;
     get(id: string): Promise<ProtocolKey | undefined>;
