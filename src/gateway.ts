@@ -169,11 +169,6 @@ export class Gateway {
     return this.#isClosing.signal;
   }
 
-  /** A protocol key has been issued, changed or revoked here. */
-  keysChanged(): void {
-    this.keys.forget();
-  }
-
   /** A slot of the console has been entered, changed or removed: the pool takes those that there are now. */
   async slotsChanged(): Promise<void> {
     const next = this.#reloading.then(() => this.slotSources.take(this.config.slots));
