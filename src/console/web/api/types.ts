@@ -46,7 +46,7 @@ export interface IssuedKey extends Key {
   readonly key: string;
 }
 
-export type SlotState = 'ready' | 'cooling' | 'rejected' | 'paused' | 'draining';
+export type SlotState = 'ready' | 'cooling' | 'rejected' | 'paused' | 'draining' | 'unusable';
 export type CoolReason = 'rate_limited' | 'overloaded' | 'unreachable' | 'window_exhausted';
 
 export interface Window {
@@ -102,6 +102,8 @@ export interface Slot {
   readonly place: string | null;
   readonly settings: SlotSettings;
   readonly updated_at: string | null;
+  /** Why it does not serve. */
+  readonly problem: string | null;
 }
 
 export type SlotVerb = 'pause' | 'resume' | 'drain';

@@ -4,7 +4,7 @@ import { useNow } from '../../state/now.js';
 import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { Link } from '../../ui/link.js';
-import { RelativeTime } from '../../ui/time.js';
+import { RelativeTime, Time } from '../../ui/time.js';
 import { limitsInWords } from './limits.js';
 import { Sparkline } from './sparkline.js';
 import type { KeyUsage } from './use-key-usage.js';
@@ -104,7 +104,7 @@ function KeyState({ issued }: { readonly issued: Key }) {
       </Badge>
       {expires && (
         <span class="dim key-note">
-          ends <RelativeTime at={expires} />
+          ends <Time at={expires} />
         </span>
       )}
     </>

@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact';
-import { panel } from '../../api/panel.js';
 import type { OpenedRequest } from '../../api/types.js';
 import { duration } from '../../format/numbers.js';
 import { codeInWords, formatWords, statusInWords } from '../../format/words.js';
@@ -14,11 +13,12 @@ import { Time } from '../../ui/time.js';
 import { Calls } from './calls.js';
 import { LedgerTable } from './ledger-table.js';
 import { Outcome } from './outcome.js';
+import { readWritten } from './read-written.js';
 import { StageTimes } from './stage-times.js';
 
 /** One request: where its time went, who answered it, and what it cost. */
 export function OpenedRequestPage({ id }: { readonly id: string }) {
-  const request = useResource(id, (signal) => panel.request(id, signal));
+  const request = useResource(id, (signal) => readWritten(id, signal));
   const back = (
     <Link to="/requests" class="button button-plain">
       <Icon name="back" size={16} />
@@ -59,7 +59,7 @@ export function OpenedRequestPage({ id }: { readonly id: string }) {
 function Verdict({ row }: { readonly row: OpenedRequest }) {
   const { status, code, failed } = row;
   const text = code ? codeInWords(code) : statusInWords(status);
-  const tone = failed || status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'ok';
+  const tone = status >= 500 || (failed && status < 400) ? 'bad' : status >= 400 ? 'warn' : 'ok';
   return (
     <div class={`verdict verdict-${tone}`}>
       <Outcome row={row} />

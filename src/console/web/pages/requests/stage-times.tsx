@@ -19,7 +19,7 @@ export function StageTimes({ row: { stages, duration_ms: total } }: { readonly r
             <span style={{ width: `${Math.max(0.5, (ms / longest) * 100)}%` }} />
           </span>
           <span class="num" title={`${share(ms, total)} of the whole`}>
-            {duration(ms)}
+            {ms < 0.1 ? '< 0.1 ms' : duration(ms)}
           </span>
         </li>
       ))}
