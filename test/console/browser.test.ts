@@ -139,7 +139,7 @@ describe('the console in a browser', function () {
     await row('Chat').first().getByRole('link').click();
     await page.getByRole('heading', { name: 'Time in each stage' }).waitFor();
     await page.getByText('format-decode').waitFor();
-    await page.getByText('Billed upstream').waitFor();
+    await page.getByRole('columnheader', { name: 'Billed upstream' }).waitFor();
     await page.getByText('answered', { exact: true }).waitFor();
   });
 

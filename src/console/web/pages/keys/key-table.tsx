@@ -84,7 +84,8 @@ function Row({ issued, used, onEdit, onRevoke }: RowProps) {
 
 function KeyState({ issued }: { readonly issued: Key }) {
   const { expires_at: expires, revoked_at: revoked } = issued;
-  const isExpired = expires !== null && Date.parse(expires) <= useNow();
+  const now = useNow();
+  const isExpired = expires !== null && Date.parse(expires) <= now;
   if (revoked)
     return (
       <Badge tone="bad" icon="stop">
