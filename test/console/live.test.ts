@@ -39,6 +39,18 @@ describe('the live requests', () => {
     res.emit('close');
   });
 
+  it('end for a reader whose session is over', async () => {
+    const impatient = new LiveReaders(panel, names, 1);
+    const answers = [true, true, false];
+    const ctx = { res: new EventEmitter() } as unknown as PanelContext; // all that is used
+    const body = impatient.open({ ctx, filter: () => true, isAllowed: async () => answers.shift() ?? false });
+    const pieces: string[] = [];
+    for await (const piece of body as AsyncIterable<string>) pieces.push(piece);
+    expect(pieces.at(-1)).to.equal(': your session is over\n\n');
+    expect(answers).to.deep.equal([]);
+    ctx.res.emit('close');
+  });
+
   it('reach a reader that comes late with all that was in between', async () => {
     const { res, body } = open(({ failed }) => failed);
     for (let nth = 0; nth < 900; nth += 1) feed.publish(row(`r${nth}`, nth, { failed: nth % 2 === 0 }));

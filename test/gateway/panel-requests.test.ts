@@ -151,6 +151,7 @@ describe('/api/panel/requests and /usage', () => {
     expect((await all.next()).request_id).to.equal('bad');
     const told = await failed.next();
     expect(told.request_id).to.equal('bad');
+    expect(await panel.get(`/requests/${told.id}`)).to.deep.include(told);
     await team.gateway.ledger.flush();
     const [row] = await list();
     expect(told).to.deep.equal(row);
