@@ -46,7 +46,13 @@ export function drawPlot({ data, host, formatValue, formatTime, onPoint }: PlotO
           grid: { show: false },
           values: (_, ticks) => ticks.map((at) => formatTime(new Date(at * 1000))),
         },
-        { ...axis, grid, size: 52, values: (_, ticks) => ticks.map(formatValue) },
+        {
+          ...axis,
+          grid,
+          size: 52,
+          ...(data.kind === 'bars' && { incrs: wholeSteps }),
+          values: (_, ticks) => ticks.map(formatValue),
+        },
       ],
       series: [{}, ...series],
       hooks: { setCursor: [(chart) => onPoint(pointedAt(chart))] },
@@ -59,6 +65,11 @@ export function drawPlot({ data, host, formatValue, formatTime, onPoint }: PlotO
     destroy: () => plot.destroy(),
   };
 }
+
+/** Between counts there is nothing. */
+const wholeSteps = Array.from({ length: 13 }, (_, power) =>
+  [1, 2, 5].map((step) => step * 10 ** power),
+).flat();
 
 /** From zero to a little above the highest; a chart of nothing but zeros still has a scale. */
 function yRange(_: uPlot, __: number, max: number): uPlot.Range.MinMax {

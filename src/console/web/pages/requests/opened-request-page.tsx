@@ -32,27 +32,32 @@ export function OpenedRequestPage({ id }: { readonly id: string }) {
           <>
             <Verdict row={row} />
             <div class="opened">
-              <Card title="What it was">
-                <Facts facts={factsOf(row)} />
-              </Card>
-              <Card title="Upstream calls" aside={<span class="dim num">{row.attempts} made</span>}>
-                <Calls row={row} />
-              </Card>
-              <Card
-                title="Time in each stage"
-                aside={<span class="dim num">{duration(row.duration_ms)} in all</span>}
-              >
-                <StageTimes row={row} />
-              </Card>
-              <Card title="Tokens">
-                <LedgerTable billed={row.billed} shown={row.shown} />
-              </Card>
+              <div>
+                <Card title="What it was">
+                  <Facts facts={factsOf(row)} />
+                </Card>
+                <Card title="Time in each stage" aside={<Aside>{duration(row.duration_ms)} in all</Aside>}>
+                  <StageTimes row={row} />
+                </Card>
+              </div>
+              <div>
+                <Card title="Upstream calls" aside={<Aside>{row.attempts} made</Aside>}>
+                  <Calls row={row} />
+                </Card>
+                <Card title="Tokens">
+                  <LedgerTable billed={row.billed} shown={row.shown} />
+                </Card>
+              </div>
             </div>
           </>
         )}
       </Loaded>
     </Page>
   );
+}
+
+function Aside({ children }: { readonly children: ComponentChildren }) {
+  return <span class="dim num">{children}</span>;
 }
 
 /** How it ended, in words. */
