@@ -53,7 +53,7 @@ function statusOf(gateway: Gateway): ReturnType<Panel['status']> {
     requestsInFlight: exchanges.calls,
     slots: { total: slots.list().length, schedulable: slots.schedulable },
     store: { kind: config.store.kind, ok: !ledger.isAway, ledgerRowsWaiting: ledger.waiting },
-    live: { kind: config.live, ok: !live.isAway, instances: 1 },
+    live: { kind: config.live.kind, ok: !live.isAway, instances: 1 },
     configFile: config.file,
   };
 }

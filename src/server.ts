@@ -71,8 +71,8 @@ async function command(args: readonly string[]): Promise<number | undefined> {
 
 async function check(file: string): Promise<number> {
   const config = await loadGatewayConfigFile(file, process.env, otherFile);
-  // Without its store: to check a config makes no file, and asks no server.
-  const alone: Config = { ...config, store: { kind: 'memory' } };
+  // Without its store and without others: to check a config makes no file, and asks no server.
+  const alone: Config = { ...config, store: { kind: 'memory' }, live: { kind: 'memory' } };
   const gateway = await Gateway.create(alone, { ...quiet, loadConfig: () => Promise.resolve(config) });
   const text = describePipeline(config, gateway.pipeline);
   await gateway.close();

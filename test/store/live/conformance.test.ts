@@ -1,8 +1,7 @@
 import { MemoryHub } from '#src/store/live/memory.js';
-import { RedisLive } from '#src/store/live/redis.js';
 import { quiet } from '../stores.js';
 import { describeLive } from './conformance.js';
-import { ownRedis, redisUrl } from './redis-server.js';
+import { openRedis, ownRedis, redisUrl } from './redis-server.js';
 
 describe('live state in memory', () => {
   describeLive(async () => {
@@ -16,6 +15,6 @@ describe('live state in Redis', () => {
   else
     describeLive(async () => {
       const { where, remove } = ownRedis(redisUrl!);
-      return { connect: () => RedisLive.open(where, { log: quiet }), close: remove };
+      return { connect: () => openRedis(where, { log: quiet }), close: remove };
     });
 });
