@@ -75,7 +75,7 @@ export class Gateway {
     const models = createModels(config.models);
     const metrics = new PrometheusMetrics();
     const adapters = upstreamAdapters();
-    const slots = await SlotPool.open({ slots: config.slots, models, adapters, store, log, now });
+    const slots = await SlotPool.open({ slots: config.slots, models, adapters, store, live, log, now });
     const parts = { log, store, live, metrics, slots, now, keys, durable };
     try {
       return new Gateway(options, parts, await run(config, parts));
