@@ -50,7 +50,7 @@ function statusOf(gateway: Gateway): ReturnType<Panel['status']> {
     name,
     version,
     uptimeSeconds: (now() - startedMs) / 1000,
-    requestsInFlight: exchanges.count,
+    requestsInFlight: exchanges.calls,
     slots: { total: slots.list().length, schedulable: slots.schedulable },
     store: { kind: config.store.kind, ok: !ledger.isAway, ledgerRowsWaiting: ledger.waiting },
     live: { kind: config.live.kind, ok: !live.isAway, instances: 1 },
