@@ -86,7 +86,7 @@ export class Gateway {
     const models = createModels(config.models);
     const metrics = new PrometheusMetrics();
     const adapters = upstreamAdapters();
-    const slots = await SlotPool.open({ slots: config.slots, models, adapters, store, log, now });
+    const slots = await SlotPool.open({ slots: config.slots, models, adapters, store, live, log, now });
     const slotSources = new GatewaySlots(slots, { store, log });
     const parts = { log, store, live, metrics, slots, slotSources, now, keys, durable };
     try {
