@@ -66,7 +66,7 @@ function servingOf(gateway: Gateway): Serving {
     get isDraining() {
       return gateway.isDraining;
     },
-    metricsText: () => gateway.metrics.text(),
+    metricsText: () => gateway.metricsText(),
   };
 }
 

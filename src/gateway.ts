@@ -10,6 +10,7 @@ import { GatewayError, type Live, type Logger, type Models, type Store } from '.
 import { recordOf } from './request-record.js';
 import { needsRestart } from './restart.js';
 import { run, type Running } from './running.js';
+import type { Siblings } from './siblings.js';
 import { SlotPool } from './slots/pool.js';
 import type { SecretKey } from './store/index.js';
 import type { CheckedKeys } from './store/keys.js';
@@ -29,8 +30,19 @@ export interface GatewayOptions {
   readonly live?: Live;
   /** Reads the config again, for `reload()`. Throws ConfigError. */
   readonly loadConfig: () => Promise<Config>;
+  /** Other processes serve the same address: `reload` and `metricsText` are about all of them. */
+  readonly siblings?: Siblings;
+  /** When the service has started; default: now. */
+  readonly startedMs?: number;
   /** Unix milliseconds. */
   readonly now?: () => number;
+}
+
+/** A new config that runs beside the old one, and waits to take its place; the next reload waits for that. */
+export interface Prepared {
+  /** Gives the settings that take effect only at a restart. Where it throws, the old config goes on. */
+  take(): Promise<readonly string[]>;
+  leave(): Promise<void>;
 }
 
 /** One gateway: its server, the pipeline that new requests take, and what outlives a reload. */
@@ -45,12 +57,12 @@ export class Gateway {
   readonly now: () => number;
   readonly startedMs: number;
   readonly #durable: Durable;
-  readonly #loadConfig: () => Promise<Config>;
+  readonly #options: GatewayOptions;
   readonly #started: Config;
   #running: Running;
   #listener: Listener | undefined;
   #closing: Promise<void> | undefined;
-  #reloading: Promise<unknown> = Promise.resolve();
+  #reloading: Promise<void> = Promise.resolve();
 
   /** Opens the slots and builds the pipeline. Throws ConfigError with all that is wrong. */
   static async create(config: Config, options: GatewayOptions): Promise<Gateway> {
@@ -94,8 +106,8 @@ export class Gateway {
     this.slots = parts.slots;
     this.metrics = parts.metrics;
     this.now = parts.now;
-    this.startedMs = parts.now();
-    this.#loadConfig = options.loadConfig;
+    this.startedMs = options.startedMs ?? parts.now();
+    this.#options = options;
     this.#started = running.config;
     this.#running = running;
     const requestLog = new RequestLog(parts.metrics);
@@ -147,20 +159,36 @@ export class Gateway {
    * only at a restart. Throws ConfigError, and `shutting_down` once the gateway closes.
    */
   async reload(): Promise<readonly string[]> {
-    if (this.isDraining)
-      throw new GatewayError('shutting_down', 'This gateway is shutting down; it takes no new config.');
-    const next = this.#reloading.then(() => this.#reload());
-    this.#reloading = next.catch(() => undefined);
-    return next;
+    this.#refuseIfDraining();
+    const { siblings } = this.#options;
+    return siblings ? siblings.reload() : (await this.prepareReload()).take();
   }
 
-  async #reload(): Promise<readonly string[]> {
-    const config = await this.#loadConfig();
-    const running = await run(config, this);
+  /** The first half of a reload, of this process alone: until it is taken the old config goes on. Throws as `reload`. */
+  async prepareReload(): Promise<Prepared> {
+    this.#refuseIfDraining();
+    const before = this.#reloading;
+    const { promise, resolve } = settleLater();
+    this.#reloading = promise;
+    await before;
     try {
-      await this.slots.reload(config.slots, { models: running.models });
+      const running = await run(await this.#options.loadConfig(), this);
+      return {
+        take: () => this.#take(running).finally(resolve),
+        leave: () => running.pipeline.retire().finally(resolve),
+      };
     } catch (error) {
-      await running.pipeline.retire();
+      resolve();
+      throw error;
+    }
+  }
+
+  async #take(running: Running): Promise<readonly string[]> {
+    const { config, models, pipeline } = running;
+    try {
+      await this.slots.reload(config.slots, { models });
+    } catch (error) {
+      await pipeline.retire();
       throw error;
     }
     const old = this.#running;
@@ -172,6 +200,17 @@ export class Gateway {
       .retire()
       .catch((error: unknown) => this.log.error({ err: error }, 'A pipeline could not be disposed.'));
     return changed;
+  }
+
+  #refuseIfDraining(): void {
+    if (!this.isDraining) return;
+    throw new GatewayError('shutting_down', 'This gateway is shutting down; it takes no new config.');
+  }
+
+  /** The text of `GET /metrics`. */
+  async metricsText(): Promise<string> {
+    const { siblings } = this.#options;
+    return siblings ? this.metrics.textOf(await siblings.measurements()) : this.metrics.text();
   }
 
   /**
@@ -207,6 +246,14 @@ export class Gateway {
 function cutShort(): GatewayError {
   const message = 'The gateway was shut down before the answer was complete.';
   return new GatewayError('shutting_down', message, { headers: { connection: 'close' } });
+}
+
+function settleLater(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
 }
 
 type Parts = Pick<Gateway, 'log' | 'store' | 'live' | 'metrics' | 'slots' | 'now' | 'keys'>;

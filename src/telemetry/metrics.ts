@@ -7,6 +7,28 @@ export interface Reading {
   readonly value: number;
 }
 
+interface Gauge {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  readonly read: () => readonly Reading[];
+  /** Of what several processes have read: the sum, or the largest, where they all read the same. */
+  readonly across: 'sum' | 'max';
+}
+
+/** One metric as prom-client writes it to JSON. */
+export interface Measurement {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string;
+  readonly aggregator: string;
+  readonly values: readonly {
+    readonly value: number;
+    readonly labels: Readonly<Record<string, string | number | undefined>>;
+    readonly metricName?: string;
+  }[];
+}
+
 /**
  * Prometheus metrics. Loading prom-client takes longer than serving a request, so that the first counts wait in a list
  * until somebody scrapes, or there are many.
@@ -18,12 +40,7 @@ export class PrometheusMetrics implements Metrics {
   readonly #shapes = new Map<string, string>();
   readonly #counters = new Map<string, Prom.Counter>();
   readonly #histograms = new Map<string, Prom.Histogram>();
-  readonly #gauges: {
-    name: string;
-    help: string;
-    labels: readonly string[];
-    read: () => readonly Reading[];
-  }[] = [];
+  readonly #gauges: Gauge[] = [];
 
   counter(name: string, help: string, labels: readonly string[]): Counter {
     this.#claim('counter', name, labels);
@@ -58,15 +75,38 @@ export class PrometheusMetrics implements Metrics {
     };
   }
 
-  /** Registers a gauge whose values `read` gives at each scrape. */
-  gauge(name: string, help: string, labels: readonly string[], read: () => readonly Reading[]): void {
-    this.#gauges.push({ name, help, labels, read });
+  /**
+   * Registers a gauge whose values `read` gives at each scrape. What several processes that serve together have read is
+   * added up, unless `across` says otherwise.
+   */
+  gauge(
+    name: string,
+    help: string,
+    labels: readonly string[],
+    read: () => readonly Reading[],
+    { across = 'sum' }: { readonly across?: Gauge['across'] } = {},
+  ): void {
+    this.#gauges.push({ name, help, labels, read, across });
   }
 
   /** The text of `GET /metrics`. */
   async text(): Promise<string> {
     const { registry } = await this.#load();
     return registry.metrics();
+  }
+
+  /** What this process has measured, as JSON; what is about the process itself is labelled with the name of it. */
+  async measurements(worker: string): Promise<readonly Measurement[]> {
+    const { registry } = await this.#load();
+    // Its declaration has numbers for the types, which are words.
+    const measured = (await registry.getMetricsAsJSON()) as unknown as readonly Measurement[];
+    return measured.map((metric) => (isOfProcess(metric) ? labelled(metric, { worker }) : metric));
+  }
+
+  /** The text of `GET /metrics` for several processes that serve together. */
+  async textOf(processes: readonly (readonly Measurement[])[]): Promise<string> {
+    const { client } = await this.#load();
+    return client.AggregatorRegistry.aggregate([...processes]).metrics();
   }
 
   /** What is wrong is said where a metric is made: at its first scrape it would be everybody's trouble. */
@@ -129,21 +169,28 @@ function getOrMake<T>(known: Map<string, T>, name: string, make: () => T): T {
 function registerGauge(
   client: typeof Prom,
   registry: Prom.Registry,
-  {
-    name,
-    help,
-    labels,
-    read,
-  }: { name: string; help: string; labels: readonly string[]; read: () => readonly Reading[] },
+  { name, help, labels, read, across }: Gauge,
 ): void {
   const gauge = new client.Gauge({
     name,
     help,
     labelNames: [...labels],
     registers: [registry],
+    aggregator: across,
     collect() {
       gauge.reset();
       for (const { labels: values, value } of read()) gauge.set(values, value);
     },
   });
+}
+
+/** Memory, event loop and the like, by prom-client's names. */
+function isOfProcess({ name }: Measurement): boolean {
+  return /^(?:process|nodejs)_/.test(name);
+}
+
+/** With a label of its own no process has anything to be added to. */
+function labelled(metric: Measurement, labels: Readonly<Record<string, string>>): Measurement {
+  const values = metric.values.map((value) => ({ ...value, labels: { ...value.labels, ...labels } }));
+  return { ...metric, values, aggregator: 'first' };
 }
