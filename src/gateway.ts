@@ -168,17 +168,19 @@ export class Gateway {
   async prepareReload(): Promise<Prepared> {
     this.#refuseIfDraining();
     const before = this.#reloading;
-    const { promise, resolve } = settleLater();
-    this.#reloading = promise;
+    let done: () => void = noop;
+    this.#reloading = new Promise((resolve) => {
+      done = resolve;
+    });
     await before;
     try {
       const running = await run(await this.#options.loadConfig(), this);
       return {
-        take: () => this.#take(running).finally(resolve),
-        leave: () => running.pipeline.retire().finally(resolve),
+        take: () => this.#take(running).finally(done),
+        leave: () => running.pipeline.retire().finally(done),
       };
     } catch (error) {
-      resolve();
+      done();
       throw error;
     }
   }
@@ -248,12 +250,6 @@ function cutShort(): GatewayError {
   return new GatewayError('shutting_down', message, { headers: { connection: 'close' } });
 }
 
-function settleLater(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let resolve = (): void => undefined;
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
-}
+const noop = (): void => undefined;
 
 type Parts = Pick<Gateway, 'log' | 'store' | 'live' | 'metrics' | 'slots' | 'now' | 'keys'>;
