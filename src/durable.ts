@@ -36,7 +36,7 @@ export class Durable {
     this.keys = new CheckedKeys({ masterKey, store: store.keys, log, now });
     const spooling = spool !== undefined && { spool: new Spool({ folder: spool }) };
     this.ledger = new LedgerWriter({ ledger: store.ledger, log, ...spooling });
-    this.#housekeeper = new Housekeeper({ store, keepDays, log, now });
+    this.#housekeeper = new Housekeeper({ store, live: this.live, keepDays, log, now });
   }
 
   /** Writes what is left, and closes the store. */

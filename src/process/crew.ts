@@ -24,6 +24,7 @@ export interface CrewOptions {
 export class Crew {
   readonly #options: CrewOptions;
   readonly #members = new Set<Member>();
+  readonly #serving = new Set<Member>();
   readonly #departed = new Departed();
   readonly #reload: CrewReload;
   readonly #gaveUp: Promise<never>;
@@ -83,6 +84,7 @@ export class Crew {
       if (url !== undefined) this.#hasBegun(member, url, onListening);
       const end = await member.ended;
       this.#members.delete(member);
+      this.#serving.delete(member);
       this.#departed.add(member.measured);
       if (this.#isClosing) return;
       this.#hasDied(member, end);
@@ -111,8 +113,10 @@ export class Crew {
     return { ...orders, name: member.name, text, isHub: hub !== undefined };
   }
 
-  #hasBegun({ name, pid }: Member, url: string, onListening: (url: string) => void): void {
+  #hasBegun(member: Member, url: string, onListening: (url: string) => void): void {
+    const { name, pid } = member;
     this.#failures = 0;
+    this.#serving.add(member);
     const { log } = this.#options;
     if (this.#url !== undefined) log.info({ worker: Number(name), pid }, 'A worker serves.');
     // With port 0 in the config the system has chosen anew where all of them had gone.
@@ -130,13 +134,13 @@ export class Crew {
       { worker: Number(name), pid, code, signal, ...problem },
       'A worker has died; another one starts.',
     );
-    if (hasServed || ++this.#failures < mostFailures) return undefined;
+    if (hasServed || ++this.#failures < mostFailures || this.#serving.size > 0) return undefined;
     const message = `Workers have died ${mostFailures} times in a row before they could serve; giving up.`;
     return this.#giveUp(new UsageError(message, 1));
   }
 }
 
-/** So many deaths before serving, with none in between that served, are no accident. */
+/** So many deaths before serving, with none in between that served, are no accident; as long as others serve they may be. */
 const mostFailures = 5;
 const firstPauseMs = 100;
 const longestPauseMs = 10_000;
