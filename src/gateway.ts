@@ -1,7 +1,9 @@
 import { createApp } from './app.js';
 import type { Config } from './config/config.js';
 import { createModels } from './config/models.js';
+import { LocalFeed, type RequestFeed } from './console/request-feed.js';
 import { Durable } from './durable.js';
+import { GatewaySlots } from './gateway-slots.js';
 import { Exchanges } from './http/exchanges.js';
 import { Listener } from './http/listener.js';
 import { ledgerRowOf } from './ledger-row.js';
@@ -26,6 +28,8 @@ export interface GatewayOptions {
   readonly masterKey: string;
   /** Encrypts the credentials in the store (`GW_SECRET_KEY`), asked for when there is one; without it there can be none. */
   readonly secretKey?: SecretKey;
+  /** What opens the console (`GW_PANEL_PASSWORD`); default the master key. */
+  readonly panelPassword?: string;
   /** What it shares with other gateways, by a connection of its own, which it closes; default: what `live:` in the config says. */
   readonly live?: Live;
   /** Reads the config again, for `reload()`. Throws ConfigError. */
@@ -52,7 +56,12 @@ export class Gateway {
   readonly store: Store;
   readonly live: Live;
   readonly slots: SlotPool;
+  readonly slotSources: GatewaySlots;
   readonly metrics: PrometheusMetrics;
+  /** Tells of each request to a model when it has ended. */
+  readonly feed: RequestFeed = new LocalFeed();
+  /** What opens the console; empty: nothing does. */
+  readonly panelPassword: string;
   readonly exchanges: Exchanges;
   readonly now: () => number;
   readonly startedMs: number;
@@ -62,6 +71,7 @@ export class Gateway {
   #running: Running;
   #listener: Listener | undefined;
   #closing: Promise<void> | undefined;
+  readonly #isClosing = new AbortController();
   #reloading: Promise<void> = Promise.resolve();
 
   /** Opens the slots and builds the pipeline. Throws ConfigError with all that is wrong. */
@@ -88,8 +98,10 @@ export class Gateway {
     const metrics = new PrometheusMetrics();
     const adapters = upstreamAdapters();
     const slots = await SlotPool.open({ slots: config.slots, models, adapters, store, log, now });
-    const parts = { log, store, live, metrics, slots, now, keys, durable };
+    const slotSources = new GatewaySlots(slots, { store, log });
+    const parts = { log, store, live, metrics, slots, slotSources, now, keys, durable };
     try {
+      await slotSources.take(config.slots);
       return new Gateway(options, parts, await run(config, parts));
     } catch (error) {
       await slots.close();
@@ -104,6 +116,8 @@ export class Gateway {
     this.store = parts.store;
     this.live = parts.live;
     this.slots = parts.slots;
+    this.slotSources = parts.slotSources;
+    this.panelPassword = options.panelPassword || options.masterKey;
     this.metrics = parts.metrics;
     this.now = parts.now;
     this.startedMs = options.startedMs ?? parts.now();
@@ -122,7 +136,9 @@ export class Gateway {
         const record = recordOf(exchange, outcome, parts.now());
         requestLog.write(exchange.ctx.state.log, record);
         const row = ledgerRowOf(exchange, record);
-        if (row) parts.durable.ledger.write(row);
+        if (!row) return;
+        parts.durable.ledger.write(row);
+        this.feed.publish(row);
       },
     });
   }
@@ -146,6 +162,23 @@ export class Gateway {
 
   get isDraining(): boolean {
     return this.#closing !== undefined;
+  }
+
+  /** Aborts when the gateway takes no new requests. */
+  get closing(): AbortSignal {
+    return this.#isClosing.signal;
+  }
+
+  /** A protocol key has been issued, changed or revoked here. */
+  keysChanged(): void {
+    this.keys.forget();
+  }
+
+  /** A slot of the console has been entered, changed or removed: the pool takes those that there are now. */
+  async slotsChanged(): Promise<void> {
+    const next = this.#reloading.then(() => this.slotSources.take(this.config.slots));
+    this.#reloading = next.catch(() => undefined);
+    return next;
   }
 
   /** Serves on the configured address. Gives the base URL; rejects where the address cannot be had. */
@@ -188,7 +221,7 @@ export class Gateway {
   async #take(running: Running): Promise<readonly string[]> {
     const { config, models, pipeline } = running;
     try {
-      await this.slots.reload(config.slots, { models });
+      await this.slotSources.take(config.slots, { models });
     } catch (error) {
       await pipeline.retire();
       throw error;
@@ -220,6 +253,7 @@ export class Gateway {
    * closes everything.
    */
   close(): Promise<void> {
+    this.#isClosing.abort();
     this.#closing ??= this.#close();
     return this.#closing;
   }
@@ -252,4 +286,4 @@ function cutShort(): GatewayError {
 
 const noop = (): void => undefined;
 
-type Parts = Pick<Gateway, 'log' | 'store' | 'live' | 'metrics' | 'slots' | 'now' | 'keys'>;
+type Parts = Pick<Gateway, 'log' | 'store' | 'live' | 'metrics' | 'slots' | 'slotSources' | 'now' | 'keys'>;

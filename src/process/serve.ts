@@ -6,7 +6,7 @@ import type { Environment } from '../config/substitute.js';
 import { keepMasterKey, masterKeyOf, secretKeyOf, welcome } from '../first-start.js';
 import { loadGatewayConfig } from '../load-gateway-config.js';
 import type { Logger } from '../plugin/index.js';
-import { createLogger, logLevels } from '../telemetry/logs.js';
+import { createLogger, logLevels, standardOutput } from '../telemetry/logs.js';
 import { version } from '../version.js';
 import { UsageError } from './usage-error.js';
 
@@ -31,7 +31,7 @@ export const otherFile = 'name another by --config FILE or GW_CONFIG';
 export async function serve(file: string): Promise<undefined> {
   const { env } = process;
   const logLevel = logLevelOf(env['GW_LOG_LEVEL']);
-  const log = createLogger(logLevel);
+  const log = processLog(logLevel);
   const input = await readConfigFile(file, env, otherFile);
   const config = await loadGatewayConfig(input);
   const { masterKey, isNew } = masterKeyOf(env);
@@ -69,6 +69,13 @@ export function listenProblem(error: unknown, { host, port }: { host: string; po
     EADDRNOTAVAIL: 'this machine has no such address; set HOST=0.0.0.0 for all of them',
   };
   return new UsageError(`Cannot listen on ${host}:${port}: ${reasons[code] ?? String(error)}.`);
+}
+
+/** A log on standard output, which is complete when the process ends. */
+export function processLog(level: string): Logger {
+  const output = standardOutput();
+  process.on('exit', () => output.flush());
+  return createLogger(level, output);
 }
 
 /** A plugin that forgets to await fails one request at most, and not the process with all others in it. */

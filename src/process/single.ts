@@ -7,7 +7,8 @@ import { onSignals } from './signals.js';
 export async function serveAlone(start: Start): Promise<void> {
   const { file, env, config, log, masterKey, secretKey } = start;
   const loadConfig = () => loadGatewayConfigFile(file, env, otherFile);
-  const gateway = await Gateway.create(config, { log, masterKey, secretKey, loadConfig });
+  const panelPassword = env['GW_PANEL_PASSWORD'] ?? '';
+  const gateway = await Gateway.create(config, { log, masterKey, secretKey, panelPassword, loadConfig });
   onLostErrors(log);
   onSignals({
     log,

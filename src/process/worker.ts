@@ -9,7 +9,7 @@ import { Line } from '../store/live/ipc-line.js';
 import { createLogger } from '../telemetry/logs.js';
 import type { Measurement } from '../telemetry/metrics.js';
 import type { Orders, Reloaded } from './orders.js';
-import { listenProblem, onLostErrors } from './serve.js';
+import { listenProblem, onLostErrors, processLog } from './serve.js';
 import { failureOf } from './usage-error.js';
 import { wireOf } from './wire.js';
 
@@ -50,7 +50,7 @@ class Worker {
 
   async serve(orders: Orders): Promise<void> {
     const { name, logLevel, masterKey, startedMs } = orders;
-    const log = createLogger(logLevel).child({ worker: Number(name), pid: process.pid });
+    const log = processLog(logLevel).child({ worker: Number(name), pid: process.pid });
     this.#log = log;
     this.#text = orders.text;
     onLostErrors(log);
@@ -59,7 +59,8 @@ class Worker {
     const live = orders.isHub ? { live: await connectIpc(this.#line) } : {};
     const siblings = siblingsOver(this.#line, name);
     const secretKey = async () => (await this.#line.ask<string | null>('crew.secret-key')) ?? undefined;
-    const parts = { log, masterKey, secretKey, siblings, startedMs, loadConfig, ...live };
+    const panelPassword = process.env['GW_PANEL_PASSWORD'] ?? '';
+    const parts = { log, masterKey, secretKey, panelPassword, siblings, startedMs, loadConfig, ...live };
     const gateway = await Gateway.create(config, parts);
     this.#takeOrders(gateway, name);
     const url = await gateway.listen().catch((error: unknown) => {

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { targetNames, type TargetName } from './targets/target.js';
 
 export interface Options {
-  /** Names of workloads; undefined: all. */
+  /** Names of sections, lower case; undefined: all. */
   readonly only: ReadonlySet<string> | undefined;
   readonly rounds: number;
   /** Requests a round, in place of each workload's own. */
@@ -19,14 +19,14 @@ export interface Options {
 
 export const usage = `npm run bench [-- OPTIONS]
 
-  --only W2,W6          these workloads alone
+  --only W2,W6          these alone: W1 to W8, workers (listen.workers 1 and 2), state (ledger and keys), start
   --rounds 7            rounds of each; the table has their medians
   --requests 1500       requests a round, in place of each workload's own number
   --baselines LIST      of direct, pass-through, nginx, portkey; default: those that are installed. Portkey's gateway is
                         installed into a scratch folder where it is named here
   --node PATH           the Node that all processes run on; may be said several times
   --minutes 8           no round begins after it
-  --quick               few rounds and requests: 90 seconds
+  --quick               few rounds and requests, and no Portkey unless it is named: 90 seconds
   --json FILE           the figures, for other programs
 `;
 
@@ -43,18 +43,18 @@ const spec = {
 } as const;
 
 /** Throws an Error that names what is wrong; undefined where help was asked for. */
-export function optionsIn(args: readonly string[]): Options | undefined {
+export function optionsIn(args: readonly string[], sections: readonly string[]): Options | undefined {
   const { values } = parseArgs({ args: [...args], options: spec });
   if (values.help) return undefined;
   const isQuick = values.quick;
   const baselines = values.baselines === undefined ? undefined : baselinesIn(values.baselines);
   return {
-    only: values.only === undefined ? undefined : new Set(values.only.toUpperCase().split(',')),
+    only: values.only === undefined ? undefined : new Set(only(values.only, sections)),
     rounds: number('rounds', values.rounds) ?? (isQuick ? 3 : 7),
     requests: number('requests', values.requests),
     targets: baselines
-      ? targetNames.filter((name) => name === 'gateway' || baselines.includes(name))
-      : targetNames,
+      ? ['gateway', ...baselines]
+      : targetNames.filter((name) => !isQuick || name !== 'portkey'),
     installsPortkey: baselines?.includes('portkey') ?? false,
     nodes: values.node ?? [process.execPath],
     minutes: number('minutes', values.minutes) ?? (isQuick ? 1.5 : 8),
@@ -68,6 +68,15 @@ function number(name: string, text: string | undefined): number | undefined {
   const value = Number(text);
   if (value > 0) return value;
   throw new Error(`--${name} must be a number above 0, not "${text}".`);
+}
+
+function only(text: string, sections: readonly string[]): readonly string[] {
+  const names = text.toLowerCase().split(',');
+  const known = new Set(sections.map((section) => section.toLowerCase()));
+  const wrong = names.find((name) => !known.has(name));
+  if (wrong !== undefined)
+    throw new Error(`--only: there is no "${wrong}"; there are ${[...known].join(', ')}.`);
+  return names;
 }
 
 function baselinesIn(text: string): readonly TargetName[] {

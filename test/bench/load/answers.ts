@@ -21,7 +21,7 @@ interface Shape {
 }
 
 const shapes: Readonly<Record<WireFormat, Shape>> = {
-  messages: { whole: ['content', 0, 'text'], delta: ['delta', 'text'], end: /"message_stop"\}$/ },
+  messages: { whole: ['content', 0, 'text'], delta: ['delta', 'text'], end: /"message_stop"\s*\}$/ },
   chat: {
     whole: ['choices', 0, 'message', 'content'],
     delta: ['choices', 0, 'delta', 'content'],

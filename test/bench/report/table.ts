@@ -15,7 +15,11 @@ function pad(text: string, width: number, column: number): string {
 
 /** A ratio beside its goal: `0.97 (≤ 1.00 ✓)`. */
 export function against(ratio: number, atMost?: number): string {
-  if (Number.isNaN(ratio)) return '';
-  const text = ratio.toFixed(2);
-  return atMost === undefined ? text : `${text} (≤ ${atMost.toFixed(2)} ${ratio <= atMost ? '✓' : '✗'})`;
+  return Number.isNaN(ratio) ? '' : `${ratio.toFixed(2)}${mark(ratio, atMost)}`;
+}
+
+/** What stands behind a figure that has a goal: ` (≤ 1.00 ✓)`. Nothing where there is none. */
+export function mark(value: number, atMost: number | undefined): string {
+  if (atMost === undefined || Number.isNaN(atMost)) return '';
+  return ` (≤ ${Number(atMost.toFixed(2))} ${value <= atMost ? '✓' : '✗'})`;
 }

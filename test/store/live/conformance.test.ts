@@ -1,0 +1,21 @@
+import { MemoryHub } from '#src/store/live/memory.js';
+import { RedisLive } from '#src/store/live/redis.js';
+import { quiet } from '../stores.js';
+import { describeLive } from './conformance.js';
+import { ownRedis, redisUrl } from './redis-server.js';
+
+describe('live state in memory', () => {
+  describeLive(async () => {
+    const hub = new MemoryHub();
+    return { connect: async () => hub.connect(), close: async () => undefined };
+  });
+});
+
+describe('live state in Redis', () => {
+  if (redisUrl === undefined) it('is tested where GW_TEST_REDIS_URL names a server');
+  else
+    describeLive(async () => {
+      const { where, remove } = ownRedis(redisUrl!);
+      return { connect: () => RedisLive.open(where, { log: quiet }), close: remove };
+    });
+});
