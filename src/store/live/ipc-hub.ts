@@ -8,27 +8,37 @@ import { MemoryHub } from './memory.js';
 export class IpcHub {
   readonly #hub: MemoryHub;
   readonly #grants = new PlaceGrants();
+  readonly #lines = new Set<Line>();
 
   constructor(options: { readonly now?: () => number } = {}) {
     this.#hub = new MemoryHub(options);
   }
 
-  /** One more instance, at the other end of `line`; it leaves when that closes. */
+  /** Lets whoever is at the other end of `line` join. */
   connect(line: Line): void {
+    line.on('live.join', () => this.#join(line));
+  }
+
+  /** One more instance, which hears all there is before it hears that it has joined; it leaves when the line closes. */
+  #join(line: Line): void {
     const live = this.#hub.connect();
     const leave = this.#sharePlaces(line);
     this.#shareMap(line, live);
     shareMeters(line, live.meters);
     const unlock = shareLocks(line, live);
-    shareMessages(line, live);
     let isOver = false;
     const close = () => {
       if (isOver) return;
       isOver = true;
+      this.#lines.delete(line);
       leave();
       unlock();
       void live.close();
     };
+    this.#lines.add(line);
+    line.on('live.message', (message: readonly [topic: string, message: Json]) => {
+      for (const other of this.#lines) if (other !== line) other.tell('live.message', message);
+    });
     line.on('live.leave', close);
     line.onClose(close);
   }
@@ -50,9 +60,7 @@ export class IpcHub {
       const entry = value === undefined ? null : sentEntry([key, value, ttlMs]);
       line.tell('live.written', [taken, key, entry] satisfies SentWrite);
     };
-    line.on('live.map', () => {
-      for (const entry of this.#hub.replicate(instance, tell)) tell(...entry);
-    });
+    for (const entry of this.#hub.replicate(instance, tell)) tell(...entry);
   }
 
   /** Gives the way to free what the instance holds. */
@@ -72,10 +80,7 @@ export class IpcHub {
       },
     };
     grants.join(member);
-    line.on('live.places', () => {
-      for (const slot of grants.slots)
-        line.tell('live.elsewhere', [slot, grants.heldElsewhere(member, slot)]);
-    });
+    for (const slot of grants.slots) line.tell('live.elsewhere', [slot, grants.heldElsewhere(member, slot)]);
     line.on('live.take', ([slot, limit]: readonly [string, number]) => grants.take(member, slot, limit));
     line.on('live.held', ([slot, held, givenBack]: readonly [string, number, number]) =>
       grants.report(member, slot, held, givenBack),
@@ -117,19 +122,4 @@ function shareLocks(line: Line, live: Live): () => void {
     for (const unlock of held.values()) unlock();
     held.clear();
   };
-}
-
-function shareMessages(line: Line, { messages }: Live): void {
-  const ignore = new Map<string, () => void>();
-  line.on('live.send', ([topic, message]: readonly [string, Json]) => messages.send(topic, message));
-  line.on('live.receive', (topic: string) => {
-    ignore.set(
-      topic,
-      messages.receive(topic, (message) => line.tell('live.message', [topic, message])),
-    );
-  });
-  line.on('live.ignore', (topic: string) => {
-    ignore.get(topic)?.();
-    ignore.delete(topic);
-  });
 }

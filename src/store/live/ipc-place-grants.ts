@@ -33,8 +33,8 @@ export interface Grant {
 
 /**
  * Grants members places in slots, more than one at a time while there are plenty, so that most places are taken without
- * asking. What is granted never exceeds the limit, so that what is held does not either. Before one is refused, the
- * reserves of the others are called back; from then on they keep none until there are plenty again.
+ * asking. What is granted never exceeds the limit, so that what is held does not either. Before one is refused, all
+ * reserves are called back; from then on nobody keeps one until there are plenty again.
  */
 export class PlaceGrants {
   readonly #members = new Set<Member>();
@@ -64,7 +64,7 @@ export class PlaceGrants {
     const free = freeOf(slot);
     if (slot.waiting.length > 0 || (free <= 0 && !slot.isScarce)) {
       slot.waiting.push(member);
-      if (slot.waiting.length === 1) this.#recall(member, name, slot);
+      if (slot.waiting.length === 1) this.#recall(name, slot);
       return;
     }
     slot.isScarce &&= free * 2 <= limit;
@@ -100,9 +100,10 @@ export class PlaceGrants {
     return this.#slots.keys();
   }
 
-  #recall(asking: Member, name: string, slot: Slot): void {
+  /** Also from the one that asks: it may have been granted more since then. */
+  #recall(name: string, slot: Slot): void {
     slot.isScarce = true;
-    for (const member of slot.shares.keys()) if (member !== asking) slot.recalled.add(member);
+    for (const member of slot.shares.keys()) slot.recalled.add(member);
     for (const member of slot.recalled) member.recall(name);
     this.#serveWaiting(name, slot);
   }

@@ -26,14 +26,7 @@ export class IpcPlaces implements Places {
   readonly #unreported = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** Resolves when it is known what the others hold. */
-  static async join(line: Line): Promise<IpcPlaces> {
-    const places = new IpcPlaces(line);
-    await line.ask('live.places');
-    return places;
-  }
-
-  private constructor(line: Line) {
+  constructor(line: Line) {
     this.#line = line;
     line.on('live.granted', ([slot, grant]: readonly [string, Grant]) => this.#granted(slot, grant));
     line.on('live.recall', (slot: string) => this.#recalled(slot));

@@ -20,14 +20,7 @@ export class IpcSharedMap implements SharedMap {
   readonly #untaken = new Map<string, number>();
   #writes = 0;
 
-  /** Resolves when all is there. */
-  static async join(line: Line, now: () => number): Promise<IpcSharedMap> {
-    const map = new IpcSharedMap(line, now);
-    await line.ask('live.map');
-    return map;
-  }
-
-  private constructor(line: Line, now: () => number) {
+  constructor(line: Line, now: () => number) {
     const replica = new MemorySharedMap(now);
     this.#line = line;
     this.#here = replica.of('here');

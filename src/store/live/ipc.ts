@@ -5,15 +5,17 @@ import { IpcPlaces } from './ipc-places.js';
 import { IpcSharedMap } from './ipc-shared-map.js';
 import { MemoryLocks } from './memory-locks.js';
 import { MemoryMeters } from './memory-meters.js';
+import { Topics } from './topics.js';
 
 /** What is shared with the instances in other processes by way of an `IpcHub` at the other end of a line. */
 export async function connectIpc(
   line: Line,
   { now = Date.now }: { readonly now?: () => number } = {},
 ): Promise<Live> {
-  const messages = new IpcMessages(line);
-  const shared = await IpcSharedMap.join(line, now);
-  const places = await IpcPlaces.join(line);
+  const messages = messagesOver(line);
+  const shared = new IpcSharedMap(line, now);
+  const places = new IpcPlaces(line);
+  await line.ask('live.join');
   return {
     instance: randomUUID(),
     get isAway() {
@@ -61,32 +63,12 @@ function locksOver(line: Line): Live['exclusively'] {
     });
 }
 
-/** Hears of the topics that somebody here listens to. */
-class IpcMessages implements Messages {
-  readonly #line: Line;
-  readonly #topics = new Map<string, Set<(message: Json) => void>>();
-
-  constructor(line: Line) {
-    this.#line = line;
-    line.on('live.message', ([topic, message]: readonly [string, Json]) => {
-      for (const listener of this.#topics.get(topic) ?? []) listener(message);
-    });
-  }
-
-  send(topic: string, message: Json): void {
-    this.#line.tell('live.send', [topic, message]);
-  }
-
-  receive(topic: string, listener: (message: Json) => void): () => void {
-    const listeners = this.#topics.get(topic) ?? new Set();
-    if (listeners.size === 0) this.#line.tell('live.receive', topic);
-    this.#topics.set(topic, listeners);
-    const own = (message: Json) => listener(message); // the same listener may come twice
-    listeners.add(own);
-    return () => {
-      if (!listeners.delete(own) || listeners.size > 0) return;
-      this.#topics.delete(topic);
-      this.#line.tell('live.ignore', topic);
-    };
-  }
+/** The hub hands each message to all others, who know what they listen to. */
+function messagesOver(line: Line): Messages {
+  const topics = new Topics();
+  line.on('live.message', ([topic, message]: readonly [string, Json]) => topics.hand(topic, message));
+  return {
+    send: (topic, message) => line.tell('live.message', [topic, message]),
+    receive: (topic, listener) => topics.receive(topic, listener),
+  };
 }
