@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Line } from '../store/live/ipc-line.js';
 import type { Measurement } from '../telemetry/metrics.js';
+import { hangUpOnUnaccepted } from './unaccepted.js';
 import type { Failure } from './usage-error.js';
 import { wireOf } from './wire.js';
 
@@ -31,6 +32,7 @@ export class Member {
     this.name = name;
     const bornMs = performance.now();
     this.#worker = cluster.fork();
+    hangUpOnUnaccepted(this.#worker.process);
     this.line = new Line(wireOf(this.#worker.process));
     let failure: Failure | undefined;
     let hasServed = false;
