@@ -76,7 +76,7 @@ function servingOf(gateway: Gateway): Serving {
 }
 
 function healthOf(gateway: Gateway): Health {
-  const { pipeline, slots, isDraining, now, startedMs } = gateway;
+  const { pipeline, slots, isDraining, now, startedMs, isThere } = gateway;
   const states = slots.list();
   return {
     name,
@@ -85,5 +85,6 @@ function healthOf(gateway: Gateway): Health {
     limits: pipeline.limits,
     slots: { total: states.length, schedulable: states.filter(({ state }) => state === 'ready').length },
     isDraining,
+    isThere,
   };
 }

@@ -100,7 +100,7 @@ export function entryOf({ id, settings, account }: StoredSlot): Readonly<Record<
 
 function readStored(stored: StoredSlot): { readonly slot?: SlotConfig; readonly problem?: string } {
   if (stored.problem !== undefined) return { problem: stored.problem };
-  const { slot, problems } = { slot: undefined, problems: [], ...readSlot(entryOf(stored), 'console') };
+  const { slot, problems } = readSlot(entryOf(stored), 'console');
   return slot ? { slot } : { problem: problems.join('\n') };
 }
 

@@ -20,6 +20,7 @@ import type { LedgerWriter } from './store/ledger-writer.js';
 import { PrometheusMetrics } from './telemetry/metrics.js';
 import { RequestLog } from './telemetry/request-log.js';
 import { measureSlots } from './telemetry/slot-gauges.js';
+import { measureState } from './telemetry/state-gauges.js';
 import { upstreamAdapters } from './upstream/index.js';
 
 export interface GatewayOptions {
@@ -126,6 +127,7 @@ export class Gateway {
     this.#running = running;
     const requestLog = new RequestLog(parts.metrics);
     measureSlots(parts.metrics, () => parts.slots.list());
+    measureState(parts.metrics, parts.durable);
     parts.metrics.gauge('gw2api_requests_in_flight', 'Requests whose response is open.', [], () => [
       { labels: {}, value: this.exchanges.count },
     ]);
@@ -160,6 +162,16 @@ export class Gateway {
     return this.#durable.ledger;
   }
 
+  /** Which of the servers behind it can be reached; requests go on without them. */
+  get isThere(): Durable['isThere'] {
+    return this.#durable.isThere;
+  }
+
+  /** A key was issued, changed or revoked: that holds at once on every instance. */
+  keysChanged(): void {
+    this.#durable.keysChanged();
+  }
+
   get isDraining(): boolean {
     return this.#closing !== undefined;
   }
@@ -167,11 +179,6 @@ export class Gateway {
   /** Aborts when the gateway takes no new requests. */
   get closing(): AbortSignal {
     return this.#isClosing.signal;
-  }
-
-  /** A protocol key has been issued, changed or revoked here. */
-  keysChanged(): void {
-    this.keys.forget();
   }
 
   /** A slot of the console has been entered, changed or removed: the pool takes those that there are now. */

@@ -32,6 +32,7 @@ function panelOf(gateway: Gateway): Panel {
     password: gateway.panelPassword,
     slots: slotsOf(gateway),
     operations: operationsOf(gateway),
+    written: () => gateway.ledger.flush(),
     keysChanged: () => gateway.keysChanged(),
     status: () => statusOf(gateway),
     get models() {
@@ -44,7 +45,7 @@ function panelOf(gateway: Gateway): Panel {
 }
 
 function statusOf(gateway: Gateway): ReturnType<Panel['status']> {
-  const { config, ledger, slots, exchanges, now, startedMs } = gateway;
+  const { config, ledger, live, slots, exchanges, now, startedMs } = gateway;
   return {
     name,
     version,
@@ -52,7 +53,7 @@ function statusOf(gateway: Gateway): ReturnType<Panel['status']> {
     requestsInFlight: exchanges.count,
     slots: { total: slots.list().length, schedulable: slots.schedulable },
     store: { kind: config.store.kind, ok: !ledger.isAway, ledgerRowsWaiting: ledger.waiting },
-    live: { kind: config.live, ok: true, instances: 1 },
+    live: { kind: config.live.kind, ok: !live.isAway, instances: 1 },
     configFile: config.file,
   };
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { checkSource } from './checked.js';
+import { compileCheck, type Mismatch } from '../plugin/index.js';
+import { checkSourceBy } from './checked.js';
 import type { SlotConfig } from './config.js';
 import { writePath, type Fault, type Path, type Source } from './document.js';
 import { SlotSchema, type RawSlot } from './schema.js';
@@ -8,7 +9,7 @@ import { slotFaults, toSlot } from './slots.js';
 /** A slot that stands in no file: checked, or what is wrong with it, a sentence each that begins with the field. */
 export type SlotReading =
   | { readonly slot: SlotConfig; readonly problems?: never }
-  | { readonly problems: readonly string[] };
+  | { readonly slot?: never; readonly problems: readonly string[] };
 
 /**
  * Checks an entry as it would stand under `slots:`, by the very same schema and rules; `origin` is the file that it claims
@@ -16,7 +17,7 @@ export type SlotReading =
  */
 export function readSlot(entry: unknown, origin: string): SlotReading {
   const source = sourceOf(entry, origin);
-  const { value, problems, isSound } = checkSource(source, OneSlot);
+  const { value, problems, isSound } = checkSourceBy(checkOne(), source);
   const { slots } = value as { slots: readonly RawSlot[] }; // as far as `isSound` says
   const [raw] = slots;
   const faults = raw ? [...slotFaults(raw, 0, isSound), ...ownFaults(raw, isSound)] : [];
@@ -25,7 +26,17 @@ export function readSlot(entry: unknown, origin: string): SlotReading {
   return { slot: { ...toSlot(raw, 0, source), path: `slot "${raw.id}"` } };
 }
 
-const OneSlot = Type.Object({ slots: Type.Array(SlotSchema) });
+/** Compiled once, and not before it is needed: that takes tens of milliseconds. */
+const checkOne = lazy(() =>
+  compileCheck(Type.Object({ slots: Type.Array(SlotSchema) }), { useDefaults: true }),
+);
+
+type Check = (value: unknown) => readonly Mismatch[];
+
+function lazy(make: () => Check): () => Check {
+  let made: Check | undefined;
+  return () => (made ??= make());
+}
 
 function sourceOf(entry: unknown, file: string): Source {
   const positionOf = () => ({ file, line: 1, column: 1 });

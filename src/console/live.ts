@@ -18,8 +18,10 @@ export class LiveReaders {
   readonly #panel: Panel;
   readonly #names: KeyNames;
   readonly #tails = new Set<Tail>();
+  readonly #checkEveryMs: number;
 
-  constructor(panel: Panel, names: KeyNames) {
+  constructor(panel: Panel, names: KeyNames, checkEveryMs = keepAliveMs) {
+    this.#checkEveryMs = checkEveryMs;
     this.#panel = panel;
     this.#names = names;
     panel.closing.addEventListener('abort', () => {
@@ -40,12 +42,7 @@ export class LiveReaders {
     const unsubscribe = feed.subscribe((row) => {
       if (filter(row)) tail.add(row);
     });
-    const watch = setInterval(() => {
-      isAllowed().then(
-        (is) => is || tail.end('your session is over'),
-        (error: unknown) => log.debug({ err: error }, 'A session could not be looked up; its reader stays.'),
-      );
-    }, keepAliveMs).unref();
+    const watch = setInterval(() => this.#review(tail, isAllowed), this.#checkEveryMs).unref();
     ctx.res.once('close', () => {
       this.#tails.delete(tail);
       clearInterval(watch);
@@ -57,6 +54,14 @@ export class LiveReaders {
       keepAliveMs,
       onFailure: (error) => log.warn({ err: error }, 'The live requests broke off.'),
     });
+  }
+
+  #review(tail: Tail, isAllowed: LiveOptions['isAllowed']): void {
+    isAllowed().then(
+      (is) => is || tail.end('your session is over'),
+      (error: unknown) =>
+        this.#panel.log.debug({ err: error }, 'A session could not be looked up; its reader stays.'),
+    );
   }
 
   async *#events(tail: Tail): AsyncGenerator<string> {

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import { GatewayError } from '../plugin/index.js';
 
 /** Counts wrong logins by address, and lets none of an address in that has had too many within the minute. */
@@ -45,16 +45,18 @@ const mostWrong = 5;
 const minuteMs = 60_000;
 const mostAddresses = 10_000;
 
-/** Whoever has one address of IPv6 has a whole network of them: its first half counts. */
+/** Whoever has one address of IPv6 has a whole network of them: its first half counts. What is no address is as one. */
 function neighbourhood(address: string): string {
-  const plain = address
-    .toLowerCase()
-    .replace(/^::ffff:(?=\d+\.)/, '')
-    .slice(0, 64);
-  if (!isIPv6(plain)) return plain;
-  const [head = '', tail] = plain.split('::');
+  const plain = address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, '');
+  if (isIPv6(plain)) return networkOf(plain);
+  return isIPv4(plain) ? Buffer.from(plain).toString() : 'unknown'; // a copy, which does not hold on to a whole header
+}
+
+function networkOf(address: string): string {
+  const [head = '', tail] = address.split('::');
   const groups = head === '' ? [] : head.split(':');
   const last = tail === undefined || tail === '' ? [] : tail.split(':');
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - last.length);
-  return [...groups, ...Array.from({ length: zeros }, () => '0'), ...last].slice(0, 4).join(':');
+  const all = [...groups, ...Array.from({ length: zeros }, () => '0'), ...last];
+  return all.slice(0, 4).join(':');
 }

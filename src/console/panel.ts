@@ -17,6 +17,8 @@ export interface Panel {
   readonly closing: AbortSignal;
   readonly pipeline: { readonly file: string; readonly stages: readonly PanelStage[] };
   status(): PanelStatus;
+  /** Resolves when the ledger has the requests that have ended here, as far as it takes them. */
+  written(): Promise<void>;
   /** A protocol key is not what it was: what is known of keys anywhere is out of date. */
   keysChanged(): void;
   /** Unix milliseconds. */

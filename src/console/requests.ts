@@ -57,7 +57,15 @@ function liveRoute(panel: Panel, names: KeyNames, sessions: Sessions): PanelRout
   });
 }
 
-function detailRoute({ store: { ledger } }: Panel, names: KeyNames): PanelRoute {
+function detailRoute(panel: Panel, names: KeyNames): PanelRoute {
+  const { ledger } = panel.store;
+  /** One that was told of this very moment may not be in the ledger yet. */
+  const find = async (place: NonNullable<ReturnType<typeof rowOf>>) => {
+    const row = await ledger.get(place);
+    if (row) return row;
+    await panel.written();
+    return ledger.get(place);
+  };
   return route({
     method: 'GET',
     path: '/requests/:id',
@@ -65,7 +73,7 @@ function detailRoute({ store: { ledger } }: Panel, names: KeyNames): PanelRoute 
     answers: { 200: RequestDetail },
     async handle({ id }) {
       const place = rowOf(id);
-      const row = place && (await ledger.get(place));
+      const row = place && (await find(place));
       if (!row) throw new GatewayError('not_found', `There is no request ${JSON.stringify(id)}.`);
       return requestDetail(row, await names.finder());
     },

@@ -1,5 +1,6 @@
 import { sendTo, type DirectBody, type GatewayError, type Logger, type Outcome } from '../plugin/index.js';
 import { Exchange, type CoreContext } from './exchange.js';
+import { OpenExchanges } from './open-exchanges.js';
 import { requestIdOf } from './request-id.js';
 
 export interface ExchangesOptions {
@@ -12,7 +13,7 @@ export interface ExchangesOptions {
 /** The requests under way. */
 export class Exchanges {
   readonly #options: ExchangesOptions;
-  readonly #open = new Set<Exchange>();
+  readonly #open = new OpenExchanges();
   readonly #idleWaiters: (() => void)[] = [];
 
   constructor(options: ExchangesOptions) {
@@ -42,7 +43,7 @@ export class Exchanges {
 
   /** Ends every request under way; their callers are told `reason`. */
   abortAll(reason: GatewayError): void {
-    for (const exchange of this.#open) exchange.abort(reason);
+    for (const exchange of this.#open.list()) exchange.abort(reason);
   }
 
   #settled(exchange: Exchange): void {

@@ -10,8 +10,8 @@ import { otherFile } from './serve.js';
 /** The pipeline of a config as it will run, and what is strange about it. Throws ConfigError. */
 export async function check(file: string, env: Environment): Promise<string> {
   const config = await loadGatewayConfigFile(file, env, otherFile);
-  // Without its store: to check a config makes no file, and asks no server.
-  const alone: Config = { ...config, store: { kind: 'memory' } };
+  // Without its store and without others: to check a config makes no file, and asks no server.
+  const alone: Config = { ...config, store: { kind: 'memory' }, live: { kind: 'memory' } };
   const gateway = await Gateway.create(alone, {
     log: createLogger('silent'),
     masterKey: '',

@@ -29,6 +29,8 @@ export class Crew {
   readonly #reload: CrewReload;
   readonly #gaveUp: Promise<never>;
   #giveUp: (error: UsageError) => void = () => undefined;
+  /** The names of those that have died and that nobody has replaced yet. */
+  readonly #lost = new Set<string>();
   #failures = 0;
   #url: string | undefined;
   #isClosing = false;
@@ -118,7 +120,7 @@ export class Crew {
     this.#failures = 0;
     this.#serving.add(member);
     const { log } = this.#options;
-    if (this.#url !== undefined) log.info({ worker: Number(name), pid }, 'A worker serves.');
+    if (this.#lost.delete(name)) log.info({ worker: Number(name), pid }, 'A worker serves again.');
     // With port 0 in the config the system has chosen anew where all of them had gone.
     if (this.#url !== undefined && url !== this.#url) log.warn({ url }, 'The address is another one now.');
     this.#url = url;
@@ -130,6 +132,7 @@ export class Crew {
     if (failure && this.#url === undefined)
       return this.#giveUp(new UsageError(failure.message, failure.exitCode));
     const problem = failure && { problems: failure.message.split('\n') };
+    this.#lost.add(name);
     log.error(
       { worker: Number(name), pid, code, signal, ...problem },
       'A worker has died; another one starts.',

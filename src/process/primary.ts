@@ -19,7 +19,7 @@ export async function serveByWorkers(start: Start, size: number): Promise<void> 
     log,
     secretKey,
     text,
-    hub: config.live === 'memory' ? new IpcHub() : undefined,
+    hub: config.live.kind === 'memory' ? new IpcHub() : undefined,
     orders: { file, masterKey, logLevel, startedMs: Date.now() },
     readText: async () => (await readConfigFile(file, env, otherFile)).text,
   });

@@ -1,19 +1,24 @@
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 import { exitOnSignals, Lab } from './measure/lab.js';
-import { optionsIn, usage, type Options } from './options.js';
+import { OptionError, optionsIn, usage, type Options } from './options.js';
+import { topTen } from './report/profile.js';
 import { sections } from './sections/index.js';
 import type { Section } from './sections/section.js';
 import { installPortkey } from './targets/portkey.js';
 import { missingOf } from './targets/index.js';
 
-const options = optionsIn(
-  process.argv.slice(2),
-  sections.map(({ name }) => name),
-);
 exitOnSignals();
-if (options) await main(options);
-else console.log(usage);
+try {
+  const names = sections.map(({ name }) => name);
+  const options = optionsIn(process.argv.slice(2), names);
+  if (options) await main(options);
+  else console.log(usage);
+} catch (error) {
+  console.error(error instanceof OptionError ? error.message : error);
+  process.exitCode = 1;
+}
 
 async function main(asked: Options): Promise<void> {
   if (asked.installsPortkey) await installPortkey();
@@ -43,14 +48,18 @@ async function runSection(
   asked: Options,
   deadlineMs: number,
 ): Promise<object> {
-  const lab = await Lab.open(node);
+  const { name, title } = section;
+  const profiles = asked.profile === undefined ? undefined : resolve(asked.profile, name);
+  const flags = profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`];
+  const lab = await Lab.open(node, flags);
+  const { version } = lab;
   try {
     const { targets, requests, isQuick, rounds } = asked;
-    const { name, title } = section;
-    const report = await section.run({ lab, targets, requests, isQuick, rounds, deadlineMs });
-    console.log(`\n**${name}** ${title} (Node ${lab.version})\n\n${report.text}`);
-    return { name, title, node: lab.version, rows: report.rows };
+    const { text, rows } = await section.run({ lab, targets, requests, isQuick, rounds, deadlineMs });
+    console.log(`\n**${name}** ${title} (Node ${version})\n\n${text}`);
+    return { name, title, node: version, rows };
   } finally {
-    await lab.end();
+    await lab.end(); // which is when the profiles are written
+    if (profiles !== undefined) console.log(`\n${await topTen(profiles)}`);
   }
 }

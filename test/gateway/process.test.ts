@@ -125,6 +125,23 @@ describe('the first start', () => {
     expect(await envOf(cwd).catch((error: NodeJS.ErrnoException) => error.code)).to.equal('ENOENT');
   });
 
+  it('opens the console with GW_PANEL_PASSWORD where the environment has one', async () => {
+    const gateway = await workshop.start({ env: { ...env, GW_PANEL_PASSWORD: 'open sesame' } });
+    const url = await gateway.url();
+    const logIn = async (password: string) =>
+      fetch(`${url}/api/panel/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ password }),
+      });
+    expect((await logIn(key)).status).to.equal(401);
+    const login = await logIn('open sesame');
+    expect(login.status).to.equal(200);
+    const [cookie] = login.headers.getSetCookie();
+    const session = await fetch(`${url}/api/panel/session`, { headers: { cookie: cookie!.split(';')[0]! } });
+    expect(session.status).to.equal(200);
+  });
+
   it('makes a key where the environment has only the name of one', async () => {
     const gateway = await workshop.start({ env: { GW2API_API_KEY: '' } });
     expect(await gateway.output('/v1/completions')).to.include('Master key: gw-master-');

@@ -9,7 +9,7 @@ export class RedisNames {
   readonly places: string;
   readonly channels: Readonly<Record<Channel, string>>;
 
-  constructor({ prefix, db }: Pick<RedisAddress, 'prefix' | 'db'>) {
+  constructor({ prefix, access: { db } }: RedisAddress) {
     this.#base = `{${prefix}}`;
     this.shared = `${this.#base}:shared`;
     this.expiry = `${this.#base}:expiry`;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Live, Logger } from '../../plugin/index.js';
-import { toRedisAddress, type RedisAddress } from './redis-address.js';
+import type { RedisAddress } from './redis-address.js';
 import { RedisLocks } from './redis-locks.js';
 import { RedisMessages } from './redis-messages.js';
 import { RedisMeters } from './redis-meters.js';
@@ -36,8 +36,8 @@ export class RedisLive implements Live {
   #connecting: Promise<void> | undefined;
 
   /** Resolves when Redis has been joined, or has not answered the first time. */
-  static async open(url: string, options: RedisLiveOptions): Promise<RedisLive> {
-    const live = new RedisLive(toRedisAddress(url), options);
+  static async open(address: RedisAddress, options: RedisLiveOptions): Promise<RedisLive> {
+    const live = new RedisLive(address, options);
     await new Promise<void>((resolve) => {
       live.#connecting = live.#connect(resolve);
     });

@@ -19,17 +19,22 @@ export class Lab {
   readonly folder: string;
   /** The Node that all processes run on. */
   readonly node: string;
+  /** Flags of Node for the gateways. */
+  readonly gatewayFlags: readonly string[];
   /** As `v20.20.2`. */
   readonly version: string;
   readonly #children: ChildProcess[] = [];
 
-  static async open(node: string): Promise<Lab> {
+  static async open(node: string, gatewayFlags: readonly string[] = []): Promise<Lab> {
     const { stdout } = await promisify(execFile)(node, ['--version']);
-    return new Lab(node, stdout.trim(), await mkdtemp(join(tmpdir(), 'gw2api-bench-')));
+    const folder = await mkdtemp(join(tmpdir(), 'gw2api-bench-'));
+    return new Lab({ node, gatewayFlags, version: stdout.trim(), folder });
   }
 
-  private constructor(node: string, version: string, folder: string) {
+  private constructor(parts: Pick<Lab, 'node' | 'gatewayFlags' | 'version' | 'folder'>) {
+    const { node, gatewayFlags, version, folder } = parts;
     this.node = node;
+    this.gatewayFlags = gatewayFlags;
     this.version = version;
     this.folder = folder;
     process.once('exit', this.#abandon);
@@ -51,7 +56,7 @@ export class Lab {
   async forkServer(module: string, env: Readonly<Record<string, string>> = {}): Promise<Server> {
     const spawnedMs = performance.now();
     const child = await this.fork(module, env);
-    const [{ port }] = (await once(child, 'message')) as [{ port: number }]; // what these modules send
+    const [{ port }] = (await nextMessage(child)) as [{ port: number }]; // what these modules send
     return { child, origin: originOf(port), spawnedMs };
   }
 
@@ -111,6 +116,20 @@ export async function freePort(): Promise<number> {
   const { port } = server.address() as AddressInfo; // a TCP server's
   server.close();
   return port;
+}
+
+/** The next message of a process; rejects where it ends without one. */
+export async function nextMessage(child: ChildProcess): Promise<readonly unknown[]> {
+  const over = new AbortController();
+  const ended = once(child, 'exit', { signal: over.signal }).then(([code]) => {
+    throw new EndedEarly(`${child.spawnargs.join(' ')} ended with code ${code}.`);
+  });
+  ended.catch(() => undefined); // told by the race, or called off
+  try {
+    return await Promise.race([once(child, 'message', { signal: over.signal }), ended]);
+  } finally {
+    over.abort();
+  }
 }
 
 function originOf(port: number): string {

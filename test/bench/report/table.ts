@@ -5,8 +5,8 @@ export function table(header: readonly string[], rows: readonly (readonly string
   );
   const line = (cells: readonly string[]) =>
     `| ${widths.map((width, at) => pad(cells[at] ?? '', width, at)).join(' | ')} |`;
-  const rule = `|${widths.map((width, at) => (at === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
-  return [line(header), rule, ...rows.map(line)].join('\n');
+  const rules = widths.map((width, at) => `${'-'.repeat(width + 1)}${at === 0 ? '-' : ':'}`);
+  return [line(header), `|${rules.join('|')}|`, ...rows.map(line)].join('\n');
 }
 
 function pad(text: string, width: number, column: number): string {

@@ -7,7 +7,7 @@ import { startGateway } from '../targets/gateway.js';
 import type { Ask } from '../workloads.js';
 import type { Section, Setting } from './section.js';
 
-/** What starting costs: from the spawn of the process to its first answer, and what it then keeps in memory. */
+/** What starting costs: from the spawn of the process to its first answer, and the memory it then keeps. */
 export const start: Section = {
   name: 'start',
   title: 'from spawn to the first answer',

@@ -8,8 +8,8 @@ import type { Ask } from '../workloads.js';
 import type { Report, Section, Setting } from './section.js';
 
 /**
- * W2 with one and with two processes. Where load generator and upstream share the cores, requests a second say little:
- * what counts then is the CPU time of the busiest thread, for it is what bounds the throughput on cores of its own.
+ * W2 with one and with two processes. Where load generator and upstream share the cores, requests a second say
+ * little: what counts is the CPU time of the busiest thread, which bounds the throughput on cores of its own.
  */
 export const workers: Section = {
   name: 'workers',

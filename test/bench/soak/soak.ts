@@ -107,7 +107,7 @@ function watchOver(world: World, minutes: number): Watch {
   return watch;
 }
 
-/** The gateway once nothing is under way: at the latest after half a minute, or when it is as it was `before`. */
+/** The gateway once nothing is under way: after half a minute, or as soon as it is as it was `before`. */
 async function quiet(world: World, before?: Sample): Promise<Sample> {
   for (let attempt = 1; ; attempt += 1) {
     await sleep(before ? 1000 : 15_000);

@@ -19,7 +19,7 @@ const formats = ['messages', 'chat', 'responses', 'completions'] as const satisf
 const text = 'The quick brown fox jumps over the lazy dog, and says “naïve” twice. '.repeat(8).trimEnd();
 const say = `Please. [[sim:say text="${text}"]]`;
 
-/** What strikes upstream, so that no attempt gives an answer. (Broken JSON does not: Messages streams go through as they are.) */
+/** What strikes upstream, so that no attempt gives an answer. */
 const faults = [
   '500',
   '529',
@@ -145,7 +145,7 @@ export const keys: Visit = {
   async run(caller) {
     const issued = await caller.send('POST', '/api/panel/keys', { name: 'soak' });
     if (issued.status !== 201) throw new Error(`issuing: ${issued.status} ${issued.body}`);
-    const { id, key } = JSON.parse(issued.body) as { id: string; key: string }; // what the panel API says it is
+    const { id, key } = JSON.parse(issued.body) as { id: string; key: string }; // as the panel says
     const question = { format: 'messages', isStream: true, prompt: say, key } as const;
     await caller.wants(text, question);
     const revoked = await caller.send('DELETE', `/api/panel/keys/${id}`);

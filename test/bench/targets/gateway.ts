@@ -43,7 +43,7 @@ export const masterKey = 'bench-master-key';
 /** Each script is a model of its own, and has a slot of its own. */
 const models = Object.keys(scripts);
 
-/** Writes the default config with these settings in place of its own, and a catalog of the scripts beside it. */
+/** Writes the default config with these settings in place of its own, and a catalog of the scripts. */
 export async function writeConfig(
   folder: string,
   settings: Readonly<Record<string, unknown>>,
@@ -60,7 +60,7 @@ export async function writeConfig(
 export async function serve(lab: Lab, folder: string, options: SpawnOptions = {}): Promise<Server> {
   const port = await freePort();
   const env = { ...process.env, GW2API_API_KEY: masterKey, HOST: '127.0.0.1', PORT: String(port) };
-  const command = [built('server.js'), '--config', join(folder, 'gateway.yaml')];
+  const command = [...lab.gatewayFlags, built('server.js'), '--config', join(folder, 'gateway.yaml')];
   return lab.spawnServer(port, lab.node, command, { cwd: folder, env, ...options });
 }
 

@@ -10,7 +10,7 @@ import { json, targetAt, type StartTarget } from './target.js';
 
 /** What is compared: exactly this, so that figures of different days can be. */
 const version = '1.15.2';
-/** The last of its HTTP server that streams with it: a later one hands out headers that it cannot change (a 500). */
+/** Of its HTTP server: from 1.14 on, headers cannot be changed that it changes, and every stream is a 500. */
 const serverVersion = '1.13.8';
 
 const folder = join(tmpdir(), `gw2api-bench-portkey-${version}-${serverVersion}`);
@@ -20,7 +20,7 @@ export function isPortkeyInstalled(): boolean {
   return existsSync(program);
 }
 
-/** Installs Portkey's gateway into a scratch folder that stays for the next run; it is no dependency of ours. */
+/** Installs Portkey's gateway into a scratch folder that stays for the next run; it is no dependency. */
 export async function installPortkey(): Promise<void> {
   if (isPortkeyInstalled()) return;
   await mkdir(folder, { recursive: true });
@@ -30,8 +30,8 @@ export async function installPortkey(): Promise<void> {
 }
 
 /**
- * Portkey's gateway with nothing switched on. A request names its provider and the provider's address in headers;
- * loopback addresses are trusted by default. It has no Responses route for this provider.
+ * Portkey's gateway with nothing switched on. A request names its provider and the provider's address in
+ * headers; loopback addresses are trusted by default. It has no Responses route for this provider.
  */
 export const startPortkey: StartTarget = async (lab, upstream) => {
   const port = await freePort();

@@ -1,9 +1,8 @@
 import { MemoryHub } from '#src/store/live/memory.js';
-import { RedisLive } from '#src/store/live/redis.js';
 import { quiet } from '../stores.js';
 import { describeLive } from './conformance.js';
 import { IpcRig } from './ipc-rig.js';
-import { ownRedis, redisUrl } from './redis-server.js';
+import { openRedis, ownRedis, redisUrl } from './redis-server.js';
 
 describe('live state in memory', () => {
   describeLive(async () => {
@@ -24,6 +23,6 @@ describe('live state in Redis', () => {
   else
     describeLive(async () => {
       const { where, remove } = ownRedis(redisUrl!);
-      return { connect: () => RedisLive.open(where, { log: quiet }), close: remove };
+      return { connect: () => openRedis(where, { log: quiet }), close: remove };
     });
 });

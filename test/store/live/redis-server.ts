@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
+import { toLive } from '#src/config/live.js';
+import { RedisLive, type RedisLiveOptions } from '#src/store/live/redis.js';
 import type { Place } from '../stores.js';
 
 /** The Redis server for tests; undefined: there is none. */
@@ -22,4 +24,11 @@ export async function forgetAll(address: string): Promise<void> {
   const keys = await redis.keys(`{${prefix}}:*`);
   if (keys.length > 0) await redis.del(...keys);
   await redis.quit();
+}
+
+/** One more instance at this address. */
+export async function openRedis(url: string, options: RedisLiveOptions): Promise<RedisLive> {
+  const address = toLive(url);
+  if (address.kind === 'memory') throw new Error('that is no address');
+  return RedisLive.open(address, options);
 }

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { Logger } from 'gw2api/plugin';
-import { RedisLive } from '#src/store/live/redis.js';
+import type { RedisLive } from '#src/store/live/redis.js';
 import { eventually } from '../../eventually.js';
 import { TcpProxy, throughProxy } from '../../tcp-proxy.js';
 import { quiet } from '../stores.js';
-import { forgetAll, ownRedis, redisUrl } from './redis-server.js';
+import { forgetAll, openRedis, ownRedis, redisUrl } from './redis-server.js';
 
 describe('an instance at Redis', () => {
   if (redisUrl === undefined) it('is tested where GW_TEST_REDIS_URL names a server');
@@ -30,7 +30,7 @@ function describeRedis(server: string): void {
   });
 
   const open = async (url: string, options: { log?: Logger; now?: () => number } = {}) => {
-    const live = await RedisLive.open(url, { log: quiet, ...options });
+    const live = await openRedis(url, { log: quiet, ...options });
     lives.push(live);
     return live;
   };

@@ -1,21 +1,26 @@
 import { expect } from 'chai';
-import { toRedisAddress } from '#src/store/live/redis-address.js';
+import { liveFaults, toLive } from '#src/config/live.js';
 
-describe('the address of Redis', () => {
+describe('live in a config', () => {
+  it('may be memory', () => {
+    expect(toLive('memory')).to.deep.equal({ kind: 'memory' });
+    expect(liveFaults('memory')).to.deep.equal([]);
+  });
+
   it('may be a host alone', () => {
-    expect(toRedisAddress('redis://cache.internal')).to.deep.equal({
+    expect(toLive('redis://cache.internal')).to.deep.equal({
+      kind: 'redis',
       label: 'cache.internal:6379',
       prefix: 'gw2api',
-      db: 0,
       access: { host: 'cache.internal', port: 6379, db: 0 },
     });
   });
 
   it('may say port, user, password, database, prefix and TLS', () => {
-    expect(toRedisAddress('rediss://us%40er:p%25ss@[::1]:7000/3?prefix=team.a:1')).to.deep.equal({
+    expect(toLive('rediss://us%40er:p%25ss@[::1]:7000/3?prefix=team.a:1')).to.deep.equal({
+      kind: 'redis',
       label: '[::1]:7000',
       prefix: 'team.a:1',
-      db: 3,
       access: {
         host: '::1',
         port: 7000,
@@ -25,12 +30,14 @@ describe('the address of Redis', () => {
         tls: { servername: '[::1]' },
       },
     });
-    expect(toRedisAddress('redis://:only@h/').access).to.deep.include({ password: 'only', db: 0 });
+    expect(toLive('redis://:only@h/'))
+      .to.have.property('access')
+      .that.deep.include({ password: 'only', db: 0 });
   });
 
   for (const [text, what] of [
-    ['http://secret@h', 'must be redis://… or rediss://…'],
-    ['redis://secret@h:x', 'must be redis://… or rediss://…'],
+    ['http://secret@h', 'must be "memory", or "redis://HOST:PORT"'],
+    ['redis://secret@h:x', 'must be "memory", or "redis://HOST:PORT"'],
     ['redis:///0', 'must name a host'],
     ['redis://u:secret@h/first', 'must name its database by number'],
     ['redis://u:secret@h/?tls=1', 'has the option "tls"'],
@@ -38,7 +45,7 @@ describe('the address of Redis', () => {
     ['redis://u:secret%zz@h', 'must have its password percent-encoded'],
   ] as const)
     it(`is refused where it ${what}, without its secret`, () => {
-      expect(() => toRedisAddress(text))
+      expect(() => toLive(text))
         .to.throw(what)
         .with.property('message')
         .not.include('secret');
