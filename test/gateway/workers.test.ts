@@ -155,7 +155,7 @@ describe('several workers', function () {
 
     await writeFile(
       path.join(cwd, file),
-      configOf().replace('"slots"', '"store":"sqlite:/proc/none/x.db","slots"'),
+      configOf().replace('"slots"', '"store":"sqlite:config/gateway.yaml/x.db","slots"'),
     );
     const noStore = await workshop.run({ cwd, env });
     expect([noStore.code, noStore.stdout]).to.deep.equal([1, '']);
