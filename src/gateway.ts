@@ -98,7 +98,7 @@ export class Gateway {
     const models = createModels(config.models);
     const metrics = new PrometheusMetrics();
     const adapters = upstreamAdapters();
-    const slots = await SlotPool.open({ slots: config.slots, models, adapters, store, log, now });
+    const slots = await SlotPool.open({ slots: config.slots, models, adapters, store, live, log, now });
     const slotSources = new GatewaySlots(slots, { store, log });
     const parts = { log, store, live, metrics, slots, slotSources, now, keys, durable };
     try {
@@ -125,6 +125,7 @@ export class Gateway {
     this.#options = options;
     this.#started = running.config;
     this.#running = running;
+    parts.live.messages.receive(slotsTopic, () => void this.#takeSlotsOfOthers());
     const requestLog = new RequestLog(parts.metrics);
     measureSlots(parts.metrics, () => parts.slots.list());
     measureState(parts.metrics, parts.durable);
@@ -181,11 +182,24 @@ export class Gateway {
     return this.#isClosing.signal;
   }
 
-  /** A slot of the console has been entered, changed or removed: the pool takes those that there are now. */
+  /** A slot of the console has been entered, changed or removed: every instance takes those that there are now. */
   async slotsChanged(): Promise<void> {
+    await this.#takeSlots();
+    this.live.messages.send(slotsTopic, null);
+  }
+
+  #takeSlots(): Promise<void> {
     const next = this.#reloading.then(() => this.slotSources.take(this.config.slots));
     this.#reloading = next.catch(() => undefined);
     return next;
+  }
+
+  async #takeSlotsOfOthers(): Promise<void> {
+    try {
+      if (!this.isDraining) await this.#takeSlots();
+    } catch (error) {
+      this.log.error({ err: error }, 'The slots that another instance has changed could not be taken.');
+    }
   }
 
   /** Serves on the configured address. Gives the base URL; rejects where the address cannot be had. */
@@ -285,6 +299,8 @@ export class Gateway {
     clearTimeout(deadline);
   }
 }
+
+const slotsTopic = 'slots';
 
 function cutShort(): GatewayError {
   const message = 'The gateway was shut down before the answer was complete.';

@@ -45,15 +45,15 @@ function panelOf(gateway: Gateway): Panel {
 }
 
 function statusOf(gateway: Gateway): ReturnType<Panel['status']> {
-  const { config, ledger, live, slots, exchanges, now, startedMs } = gateway;
+  const { config, ledger, live, isThere, slots, exchanges, now, startedMs } = gateway;
   return {
     name,
     version,
     uptimeSeconds: (now() - startedMs) / 1000,
-    requestsInFlight: exchanges.count,
+    requestsInFlight: exchanges.calls,
     slots: { total: slots.list().length, schedulable: slots.schedulable },
-    store: { kind: config.store.kind, ok: !ledger.isAway, ledgerRowsWaiting: ledger.waiting },
-    live: { kind: config.live.kind, ok: !live.isAway, instances: 1 },
+    store: { kind: config.store.kind, ok: isThere.store, ledgerRowsWaiting: ledger.waiting },
+    live: { kind: config.live.kind, ok: isThere.live, instances: live.instances ?? 1 },
     configFile: config.file,
   };
 }

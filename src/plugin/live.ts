@@ -8,6 +8,8 @@ export interface Live {
   readonly instance: string;
   /** The others cannot be reached at the moment. */
   readonly isAway: boolean;
+  /** How many there are, this one included, as last heard; absent: that is not known. */
+  readonly instances?: number;
   readonly shared: SharedMap;
   readonly places: Places;
   readonly meters: Meters;

@@ -38,6 +38,10 @@ export function guardedStore(store: Store, options: Guarded): Store {
       findByHash: (hash) => breaker.run(() => store.keys.findByHash(hash)),
       touch: (usedAtMs) => breaker.run(() => store.keys.touch(usedAtMs), writePatienceMs),
     },
+    ledger: {
+      ...store.ledger,
+      append: (rows) => breaker.run(() => store.ledger.append(rows), writePatienceMs),
+    },
     bindings: bindings.guarded,
     responses: responses.guarded,
     async close() {

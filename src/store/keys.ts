@@ -42,7 +42,7 @@ export class CheckedKeys implements Keys {
 
   /** What is known of keys here is asked anew, so that a change holds at once. */
   forget(): void {
-    this.#cache.clear();
+    this.#cache.outdate();
   }
 
   /** Writes when keys were used; where that fails the next time tries again. */

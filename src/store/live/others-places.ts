@@ -16,6 +16,10 @@ export class OthersPlaces {
   readonly #watchers = new Map<symbol, (slot: string) => void>();
   readonly #announced = new Set<string>();
 
+  get size(): number {
+    return this.#others.size;
+  }
+
   held(slot: string): number {
     let sum = 0;
     for (const { counts } of this.#others.values()) sum += counts.get(slot) ?? 0;

@@ -26,6 +26,11 @@ export class RedisPlaces implements Places {
     this.#clock = clock;
   }
 
+  /** How many other instances are heard of. */
+  get others(): number {
+    return this.#others.size;
+  }
+
   take(slot: string, limit: number): boolean | Promise<boolean> {
     const own = this.#ownOf(slot);
     if (own >= limit) return false;
@@ -56,7 +61,7 @@ export class RedisPlaces implements Places {
       return;
     }
     this.#others.hear(instance, kind, counts);
-    if (kind === 'hello') for (const slot of this.#own.keys()) this.#tellSoon(slot);
+    if (kind === 'hello') this.#tellSoon(...this.#own.keys());
   }
 
   /**
@@ -116,9 +121,9 @@ export class RedisPlaces implements Places {
     return this.#own.get(slot) ?? 0;
   }
 
-  #tellSoon(slot: string): void {
+  #tellSoon(...slots: readonly string[]): void {
     if (!this.#session) return;
-    this.#untold.add(slot);
+    for (const slot of slots) this.#untold.add(slot);
     if (this.#willTell) return;
     this.#willTell = true;
     setTimeout(() => this.#tell(), tellMs).unref();

@@ -67,6 +67,10 @@ export class RedisLive implements Live {
     return this.#session === undefined;
   }
 
+  get instances(): number {
+    return this.places.others + 1;
+  }
+
   exclusively<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
     return this.#locks.exclusively(name, work);
   }

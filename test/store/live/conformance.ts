@@ -26,6 +26,9 @@ export function describeLive(open: OpenLive): void {
         expect(new Set(meeting.all.map(({ instance }) => instance)).size).to.equal(count);
         expect(meeting.all.map(({ isAway }) => isAway)).to.not.include(true);
       });
+      it('counts them, where that is known', async () => {
+        await eventually(() => meeting.all.every(({ instances = count }) => instances === count));
+      });
       describe('the shared map', () => describeSharedMap(meeting));
       describe('places', () => describePlaces(meeting));
       describe('meters', () => describeMeters(meeting));
