@@ -1,8 +1,9 @@
 import { createApp } from './app.js';
 import type { Config } from './config/config.js';
 import { createModels } from './config/models.js';
-import { LocalFeed, type RequestFeed } from './console/request-feed.js';
+import { SharedFeed, type RequestFeed } from './console/request-feed.js';
 import { Durable } from './durable.js';
+import type { GatewayOptions, Prepared } from './gateway-options.js';
 import { GatewaySlots } from './gateway-slots.js';
 import { Exchanges } from './http/exchanges.js';
 import { Listener } from './http/listener.js';
@@ -12,9 +13,7 @@ import { GatewayError, type Live, type Logger, type Models, type Store } from '.
 import { recordOf } from './request-record.js';
 import { needsRestart } from './restart.js';
 import { run, type Running } from './running.js';
-import type { Siblings } from './siblings.js';
 import { SlotPool } from './slots/pool.js';
-import type { SecretKey } from './store/index.js';
 import type { CheckedKeys } from './store/keys.js';
 import type { LedgerWriter } from './store/ledger-writer.js';
 import { PrometheusMetrics } from './telemetry/metrics.js';
@@ -22,33 +21,6 @@ import { RequestLog } from './telemetry/request-log.js';
 import { measureSlots } from './telemetry/slot-gauges.js';
 import { measureState } from './telemetry/state-gauges.js';
 import { upstreamAdapters } from './upstream/index.js';
-
-export interface GatewayOptions {
-  readonly log: Logger;
-  /** Empty: there is no master key, and `/admin/*` cannot be used. */
-  readonly masterKey: string;
-  /** Encrypts the credentials in the store (`GW_SECRET_KEY`), asked for when there is one; without it there can be none. */
-  readonly secretKey?: SecretKey;
-  /** What opens the console (`GW_PANEL_PASSWORD`); default the master key. */
-  readonly panelPassword?: string;
-  /** What it shares with other gateways, by a connection of its own, which it closes; default: what `live:` in the config says. */
-  readonly live?: Live;
-  /** Reads the config again, for `reload()`. Throws ConfigError. */
-  readonly loadConfig: () => Promise<Config>;
-  /** Other processes serve the same address: `reload` and `metricsText` are about all of them. */
-  readonly siblings?: Siblings;
-  /** When the service has started; default: now. */
-  readonly startedMs?: number;
-  /** Unix milliseconds. */
-  readonly now?: () => number;
-}
-
-/** A new config that runs beside the old one, and waits to take its place; the next reload waits for that. */
-export interface Prepared {
-  /** Gives the settings that take effect only at a restart. Where it throws, the old config goes on. */
-  take(): Promise<readonly string[]>;
-  leave(): Promise<void>;
-}
 
 /** One gateway: its server, the pipeline that new requests take, and what outlives a reload. */
 export class Gateway {
@@ -60,7 +32,7 @@ export class Gateway {
   readonly slotSources: GatewaySlots;
   readonly metrics: PrometheusMetrics;
   /** Tells of each request to a model when it has ended. */
-  readonly feed: RequestFeed = new LocalFeed();
+  readonly feed: RequestFeed;
   /** What opens the console; empty: nothing does. */
   readonly panelPassword: string;
   readonly exchanges: Exchanges;
@@ -116,6 +88,7 @@ export class Gateway {
     this.keys = parts.keys;
     this.store = parts.store;
     this.live = parts.live;
+    this.feed = new SharedFeed(parts.live);
     this.slots = parts.slots;
     this.slotSources = parts.slotSources;
     this.panelPassword = options.panelPassword || options.masterKey;

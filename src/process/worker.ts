@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { ConfigError, type Problem } from '../config/config.js';
-import { Gateway, type Prepared } from '../gateway.js';
+import { Gateway } from '../gateway.js';
+import type { Prepared } from '../gateway-options.js';
 import { loadGatewayConfig } from '../load-gateway-config.js';
 import type { Logger } from '../plugin/index.js';
 import type { Siblings } from '../siblings.js';
