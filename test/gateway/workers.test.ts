@@ -418,3 +418,85 @@ describe('a reload of several workers', function () {
     expect(JSON.parse(await done.text())).to.have.deep.property('needs_restart', ['listen']);
   });
 });
+
+describe('what holds over all workers', function () {
+  endProcesses.call(this);
+  let upstream: HeldUpstream;
+  beforeEach(async () => {
+    upstream = await startHeldUpstream();
+  });
+  afterEach(() => upstream.close());
+
+  it('a slot with one place is in one request at a time, whichever worker has it', async () => {
+    const { gateway, url } = await startWith({ slots: [slotAt(upstream.url, { maxConcurrent: 1 })] });
+    const asked = Array.from({ length: 8 }, () => answered(url));
+    let isTaken = false;
+    for (let count = 0; count < asked.length; count += 1) {
+      const answer = await upstream.next();
+      expect(isTaken).to.equal(false);
+      isTaken = true;
+      await (await send(`${url}/health`)).text();
+      isTaken = false;
+      answer.finish();
+    }
+    const answers = await Promise.all(asked);
+    expect(answers.map(({ response }) => response.statusCode)).to.deep.equal(asked.map(() => 200));
+    const pids = new Set(await Promise.all(answers.map((answer) => pidOf(gateway, answer))));
+    expect(pids.size, 'workers that took part').to.equal(2);
+  });
+
+  it('the place of a killed worker is free at once', async () => {
+    const { gateway, url } = await startWith({
+      slots: [
+        { id: 'x', upstream: 'simulator', models: ['sonnet-5'] },
+        slotAt(upstream.url, { maxConcurrent: 1, models: ['haiku-5'] }),
+      ],
+    });
+    const pids = await pidsOf(gateway, url);
+    const hold = () =>
+      send(`${url}/v1/messages`, { body: { ...ask('Hi', { stream: true }), model: 'haiku-5' } });
+    const first = await hold();
+    await upstream.next();
+    const second = hold().catch(() => undefined);
+    const broken = first.text().catch(() => 'broken off');
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
+    expect(await broken).to.equal('broken off');
+    await second;
+    await gateway.line(({ msg }) => msg === 'A worker serves again.');
+    const third = hold();
+    const answer = await upstream.next();
+    answer.finish();
+    expect(await (await third).text()).to.include('message_stop');
+  });
+
+  it('a conversation stays with its slot, and a cool-down is seen by all', async () => {
+    const slots = ['a', 'b'].map((id) => ({ id, upstream: 'simulator' }));
+    const { gateway, url } = await startWith({ slots });
+    const seen = new Map<number, Set<unknown>>();
+    for (let count = 0; count < 10; count += 1) {
+      const answer = await answered(url, 'Hi', { 'x-session-id': 'one' });
+      const pid = await pidOf(gateway, answer);
+      seen.set(pid, (seen.get(pid) ?? new Set()).add(answer.response.headers['x-gw-slot']));
+    }
+    expect(seen.size, 'workers that took part').to.equal(2);
+    const [first, second] = [...seen.values()].map((slotsSeen) => [...slotsSeen]);
+    expect(first).to.have.length(1);
+    expect(second).to.deep.equal(first);
+
+    await answered(url, '[[sim:429 retry-after=60]]');
+    const states = async () => {
+      const text = await (await send(`${url}/admin/slots`)).text();
+      const { data } = JSON.parse(text) as { data: readonly object[] };
+      return JSON.stringify(data).includes('rate_limited');
+    };
+    for (let count = 0; count < 6; count += 1) await eventually(states);
+  });
+
+  it('a slot that is paused by one is paused for all', async () => {
+    const { url } = await startWith();
+    const paused = await send(`${url}/admin/slots/a/pause`, { method: 'POST' });
+    await paused.text();
+    for (let count = 0; count < 6; count += 1)
+      await eventually(async () => (await answered(url)).response.statusCode === 503);
+  });
+});
