@@ -1,7 +1,17 @@
 import { constants } from 'node:buffer';
-import { koaBody } from 'koa-body';
+import type Koa from 'koa';
 import { Type } from 'typebox';
-import { definePlugin, GatewayError, isGatewayError, parseJson, Size, sizeBytes } from 'gw2api/plugin';
+import {
+  cutShort,
+  definePlugin,
+  GatewayError,
+  isGatewayError,
+  parseJson,
+  readBytes,
+  Size,
+  sizeBytes,
+  tooLarge,
+} from 'gw2api/plugin';
 
 /** Reads the JSON body, and no more of it than the limit allows (contract §8). */
 export default definePlugin({
@@ -15,8 +25,30 @@ export default definePlugin({
   setup({ limit }, host) {
     const maxBytes = checkLimit(sizeBytes(limit));
     host.announce({ max_body_bytes: maxBytes });
+    const decoding = decoder(maxBytes);
+    return async function bodyLimit(ctx, next) {
+      const type = ctx.get('content-type');
+      if (!isJson(type)) throw wrongType(type);
+      const { signal } = ctx.state;
+      const isPlain = (ctx.headers['content-encoding'] ?? 'identity') === 'identity';
+      const text = isPlain
+        ? withoutMark((await readBytes(ctx.req, maxBytes, signal)).toString())
+        : await unlessLeft(signal, decoding(ctx));
+      ctx.state.body = parseBody(text);
+      await next();
+    };
+  },
+});
+
+type Decoder = (ctx: Koa.Context) => Promise<unknown>;
+
+/** Reads compressed bodies by koa-body, which is loaded for the first of them: few callers send any. */
+function decoder(maxBytes: number): Decoder {
+  let loading: Promise<Koa.Middleware> | undefined;
+  const load = async () => {
+    const { koaBody } = await import('koa-body');
     // Read as text: the JSON mode refuses keys that JSON allows.
-    const readText = koaBody({
+    return koaBody({
       json: false,
       urlencoded: false,
       text: true,
@@ -26,15 +58,13 @@ export default definePlugin({
         throw refusal(error, maxBytes);
       },
     });
-    return async function bodyLimit(ctx, next) {
-      const type = ctx.get('content-type');
-      if (!isJson(type, ctx.is(json))) throw wrongType(type);
-      await unlessLeft(ctx.state.signal, readText(ctx, nothing));
-      ctx.state.body = parseBody(ctx.request.body);
-      await next();
-    };
-  },
-});
+  };
+  return async (ctx) => {
+    const read = await (loading ??= load());
+    await read(ctx, nothing);
+    return ctx.request.body;
+  };
+}
 
 const json = 'application/json';
 
@@ -46,9 +76,14 @@ function checkLimit(maxBytes: number): number {
   throw new RangeError(`limit: must be from 1 to ${most} bytes, the longest text that Node.js can hold.`);
 }
 
-/** The type alone decides, a charset beside it does not; a request without a body has none that Koa would look at. */
-function isJson(header: string, koaSays: string | false | null): boolean {
-  return koaSays !== false && header.split(';')[0]?.trim().toLowerCase() === json;
+/** The type alone decides, a charset beside it does not. */
+function isJson(header: string): boolean {
+  return header === json || header.split(';')[0]?.trim().toLowerCase() === json;
+}
+
+/** Some editors begin a file with a byte order mark. */
+function withoutMark(text: string): string {
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 
 function wrongType(header: string): GatewayError {
@@ -57,14 +92,14 @@ function wrongType(header: string): GatewayError {
 }
 
 /** Ends the wait when the caller leaves, of which the decoder of a compressed body hears nothing, or is sent away. */
-async function unlessLeft(signal: AbortSignal, reading: Promise<void>): Promise<void> {
+async function unlessLeft<Value>(signal: AbortSignal, reading: Promise<Value>): Promise<Value> {
   let leave: (() => void) | undefined;
   const left = new Promise<never>((_, reject) => {
     leave = () => reject(isGatewayError(signal.reason) ? signal.reason : cutShort());
     signal.addEventListener('abort', leave);
   });
   try {
-    await Promise.race([reading, left]);
+    return await Promise.race([reading, left]);
   } finally {
     if (leave) signal.removeEventListener('abort', leave);
   }
@@ -89,14 +124,4 @@ function refusal(error: ReadingError, maxBytes: number): Error {
   const isFromZlib = /^(?:Z_|ERR_)/.test(error.code ?? '');
   if (isFromZlib) return new GatewayError('invalid_json', 'The body is not what its content-encoding says.');
   return error;
-}
-
-/** The connection ends with the answer: what is still to come on it would have to be read to the end otherwise. */
-function tooLarge(maxBytes: number): GatewayError {
-  const message = `The body is larger than ${maxBytes} bytes, the most that this gateway takes.`;
-  return new GatewayError('body_too_large', message, { headers: { connection: 'close' } });
-}
-
-function cutShort(): GatewayError {
-  return new GatewayError('invalid_request', 'The connection closed before the whole body had arrived.');
 }

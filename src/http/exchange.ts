@@ -27,6 +27,8 @@ export type CoreMiddleware = (ctx: CoreContext, next: () => Promise<void>) => Pr
 export class Exchange {
   readonly ctx: CoreContext;
   readonly startedMs: number;
+  /** Where it stands among those under way. */
+  place = 0;
   readonly #controller = new AbortController();
   readonly #listeners: ((outcome: Outcome) => void)[] = [];
   #outcome: Outcome | undefined;

@@ -1,5 +1,6 @@
 import { sendTo, type DirectBody, type GatewayError, type Logger, type Outcome } from '../plugin/index.js';
 import { Exchange, type CoreContext } from './exchange.js';
+import { OpenExchanges } from './open-exchanges.js';
 import { requestIdOf } from './request-id.js';
 
 export interface ExchangesOptions {
@@ -12,7 +13,7 @@ export interface ExchangesOptions {
 /** The requests under way. */
 export class Exchanges {
   readonly #options: ExchangesOptions;
-  readonly #open = new Set<Exchange>();
+  readonly #open = new OpenExchanges();
   readonly #idleWaiters: (() => void)[] = [];
 
   constructor(options: ExchangesOptions) {
@@ -35,6 +36,11 @@ export class Exchanges {
     return this.#open.size;
   }
 
+  /** The requests under way that are for a model or about one; whoever looks on by the console is none of them. */
+  get calls(): number {
+    return this.#open.list().filter(({ ctx }) => ctx.state.operation !== 'other').length;
+  }
+
   /** Resolves when no request is under way. */
   async idle(): Promise<void> {
     if (this.#open.size > 0) await new Promise<void>((resolve) => void this.#idleWaiters.push(resolve));
@@ -42,7 +48,7 @@ export class Exchanges {
 
   /** Ends every request under way; their callers are told `reason`. */
   abortAll(reason: GatewayError): void {
-    for (const exchange of this.#open) exchange.abort(reason);
+    for (const exchange of this.#open.list()) exchange.abort(reason);
   }
 
   #settled(exchange: Exchange): void {

@@ -13,6 +13,8 @@ interface Answer {
   /** Undefined: the store has no such key. */
   readonly key: ProtocolKey | undefined;
   readonly atMs: number;
+  /** How many changes had been told of when it was asked. */
+  readonly changes: number;
 }
 
 /**
@@ -26,6 +28,8 @@ export class KeyCache {
   readonly #unknown = new BoundedMap<Answer>({ most: 10_000 });
   readonly #asking = new Map<string, Promise<ProtocolKey | undefined>>();
   #failedAtMs = -Infinity;
+  /** How often something was changed: what was asked before the last time has to be asked again. */
+  #changes = 0;
 
   constructor(options: KeyCacheOptions) {
     this.#options = options;
@@ -34,7 +38,7 @@ export class KeyCache {
   /** Throws a GatewayError with status 503 where neither the cache nor the store can tell. */
   async find(hash: string): Promise<ProtocolKey | undefined> {
     const known = this.#known.get(hash) ?? this.#unknown.get(hash);
-    if (known && this.#ageOf(known.atMs) < freshMs) return known.key;
+    if (known && this.#isFresh(known)) return known.key;
     const stale = known?.key && this.#ageOf(known.atMs) < staleMs ? known.key : undefined;
     const asked = this.#ask(hash);
     if (!stale) return asked.catch(refuse);
@@ -45,8 +49,9 @@ export class KeyCache {
     return Promise.race([asked.catch(() => stale), delay(patienceMs, stale, { ref: false })]);
   }
 
-  clear(): void {
-    this.#known.clear();
+  /** All is asked anew; what was known counts only while the store cannot be asked. */
+  outdate(): void {
+    this.#changes += 1;
     this.#unknown.clear();
     this.#asking.clear();
   }
@@ -54,6 +59,10 @@ export class KeyCache {
   /** The last question failed, and none has been answered since. */
   get #isAway(): boolean {
     return this.#failedAtMs > -Infinity;
+  }
+
+  #isFresh({ atMs, changes }: Answer): boolean {
+    return changes === this.#changes && this.#ageOf(atMs) < freshMs;
   }
 
   #ageOf(atMs: number): number {
@@ -75,11 +84,13 @@ export class KeyCache {
   async #read(hash: string): Promise<ProtocolKey | undefined> {
     const { store, now, log } = this.#options;
     const atMs = now();
+    const changes = this.#changes;
     try {
       const key = await store.findByHash(hash);
       this.#failedAtMs = -Infinity;
+      if (changes !== this.#changes) return key;
       this.#known.delete(hash);
-      (key ? this.#known : this.#unknown).set(hash, { key, atMs });
+      (key ? this.#known : this.#unknown).set(hash, { key, atMs, changes });
       return key;
     } catch (error) {
       if (!this.#isAway)

@@ -31,6 +31,7 @@ interface Limits {
 
 /** A store that forgets everything at a restart. All of it is bounded: the least recently used goes first. */
 export class MemoryStore implements Store {
+  readonly isAway = false;
   readonly keys: Store['keys'];
   readonly credentials: Store['credentials'];
   readonly bindings: Store['bindings'];

@@ -1,5 +1,6 @@
 import type * as Prom from 'prom-client';
 import type { Counter, Histogram, Metrics } from '../plugin/index.js';
+import { CounterTally, HistogramTally } from './tally.js';
 
 /** A gauge that is read when it is scraped. */
 export interface Reading {
@@ -7,55 +8,29 @@ export interface Reading {
   readonly value: number;
 }
 
-/**
- * Prometheus metrics. Loading prom-client takes longer than serving a request, so that the first counts wait in a list
- * until somebody scrapes, or there are many.
- */
+interface Gauge {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  readonly read: () => readonly Reading[];
+}
+
+/** Prometheus metrics. They are counted here; prom-client, which prints them, is loaded at the first scrape. */
 export class PrometheusMetrics implements Metrics {
-  #prom: LoadedProm | undefined;
-  readonly #waiting: ((prom: LoadedProm) => void)[] = [];
+  #registry: Promise<Prom.Registry> | undefined;
   /** Kind and labels by name. */
   readonly #shapes = new Map<string, string>();
-  readonly #counters = new Map<string, Prom.Counter>();
-  readonly #histograms = new Map<string, Prom.Histogram>();
-  readonly #gauges: {
-    name: string;
-    help: string;
-    labels: readonly string[];
-    read: () => readonly Reading[];
-  }[] = [];
+  readonly #tallies = new Map<string, CounterTally | HistogramTally>();
+  readonly #gauges: Gauge[] = [];
 
   counter(name: string, help: string, labels: readonly string[]): Counter {
     this.#claim('counter', name, labels);
-    return {
-      add: (values, amount = 1) => {
-        check({ name, labels }, values, amount, 0);
-        this.#later(({ client, registry }) => {
-          const make = () =>
-            new client.Counter({ name, help, labelNames: [...labels], registers: [registry] });
-          getOrMake(this.#counters, name, make).inc(values, amount);
-        });
-      },
-    };
+    return this.#tally(name, CounterTally, () => new CounterTally({ name, help, labels }));
   }
 
   histogram(name: string, help: string, labels: readonly string[], buckets: readonly number[]): Histogram {
     this.#claim('histogram', name, labels);
-    return {
-      observe: (values, value) => {
-        check({ name, labels }, values, value);
-        this.#later(({ client, registry }) => {
-          const options = {
-            name,
-            help,
-            labelNames: [...labels],
-            buckets: [...buckets],
-            registers: [registry],
-          };
-          getOrMake(this.#histograms, name, () => new client.Histogram(options)).observe(values, value);
-        });
-      },
-    };
+    return this.#tally(name, HistogramTally, () => new HistogramTally({ name, help, labels }, buckets));
   }
 
   /** Registers a gauge whose values `read` gives at each scrape. */
@@ -65,7 +40,11 @@ export class PrometheusMetrics implements Metrics {
 
   /** The text of `GET /metrics`. */
   async text(): Promise<string> {
-    const { registry } = await this.#load();
+    this.#registry ??= this.#load();
+    const registry = await this.#registry;
+    for (const [name, tally] of this.#tallies) {
+      if (!registry.getSingleMetric(name)) registry.registerMetric(tally as unknown as Prom.Metric); // it can print it
+    }
     return registry.metrics();
   }
 
@@ -80,61 +59,32 @@ export class PrometheusMetrics implements Metrics {
     this.#shapes.set(name, shape);
   }
 
-  #later(record: (prom: LoadedProm) => void): void {
-    if (this.#prom) record(this.#prom);
-    else if (this.#waiting.push(record) === mostWaiting) void this.#load();
+  /** What a pipeline has counted goes on in the next one. */
+  #tally<Kind extends CounterTally | HistogramTally>(
+    name: string,
+    kind: abstract new (...parts: never) => Kind,
+    make: () => Kind,
+  ): Kind {
+    const known = this.#tallies.get(name);
+    if (known instanceof kind) return known;
+    const made = make();
+    this.#tallies.set(name, made);
+    return made;
   }
 
-  /** Loads prom-client and makes up for what was counted before; later calls give the same registry. */
-  async #load(): Promise<LoadedProm> {
+  async #load(): Promise<Prom.Registry> {
     const client = await import('prom-client');
-    if (this.#prom) return this.#prom;
     const registry = new client.Registry();
-    this.#prom = { client, registry };
     client.collectDefaultMetrics({ register: registry });
     for (const gauge of this.#gauges) registerGauge(client, registry, gauge);
-    for (const record of this.#waiting.splice(0)) record(this.#prom);
-    return this.#prom;
+    return registry;
   }
-}
-
-interface LoadedProm {
-  readonly client: typeof Prom;
-  readonly registry: Prom.Registry;
-}
-
-/** Where so many wait and nobody has scraped yet, prom-client is loaded for them. */
-const mostWaiting = 1000;
-
-function check(
-  { name, labels }: { readonly name: string; readonly labels: readonly string[] },
-  values: Readonly<Record<string, string>>,
-  amount: number,
-  least = -Infinity,
-): void {
-  if (!Number.isFinite(amount) || amount < least)
-    throw new RangeError(`The metric "${name}" cannot take ${amount}.`);
-  for (const label in values)
-    if (!labels.includes(label)) throw new TypeError(`The metric "${name}" has no label "${label}".`);
-}
-
-function getOrMake<T>(known: Map<string, T>, name: string, make: () => T): T {
-  const existing = known.get(name);
-  if (existing) return existing;
-  const made = make();
-  known.set(name, made);
-  return made;
 }
 
 function registerGauge(
   client: typeof Prom,
   registry: Prom.Registry,
-  {
-    name,
-    help,
-    labels,
-    read,
-  }: { name: string; help: string; labels: readonly string[]; read: () => readonly Reading[] },
+  { name, help, labels, read }: Gauge,
 ): void {
   const gauge = new client.Gauge({
     name,

@@ -1,43 +1,67 @@
-import { LoadGenerator } from './load/generator.js';
-import { Lab } from './measure/lab.js';
-import { interleave } from './measure/rounds.js';
-import { optionsIn, usage, type Options } from './options.js';
-import { costTable, rowsOf } from './report/cost-table.js';
-import { startTargets } from './targets/index.js';
+import { writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { exitOnSignals, Lab } from './measure/lab.js';
+import { OptionError, optionsIn, usage, type Options } from './options.js';
+import { topTen } from './report/profile.js';
+import { sections } from './sections/index.js';
+import type { Section } from './sections/section.js';
 import { installPortkey } from './targets/portkey.js';
-import { linesOf, workloads, type Line, type Workload } from './workloads.js';
+import { missingOf } from './targets/index.js';
 
-const options = optionsIn(process.argv.slice(2));
-if (options) await main(options);
-else console.log(usage);
+exitOnSignals();
+try {
+  const names = sections.map(({ name }) => name);
+  const options = optionsIn(process.argv.slice(2), names);
+  if (options) await main(options);
+  else console.log(usage);
+} catch (error) {
+  console.error(error instanceof OptionError ? error.message : error);
+  process.exitCode = 1;
+}
 
 async function main(asked: Options): Promise<void> {
   if (asked.installsPortkey) await installPortkey();
+  const absent = missingOf(asked.targets);
+  if (absent.length > 0) console.log(`Not installed here, so not measured: ${absent.join(', ')}.`);
+  const present = asked.targets.filter((name) => !absent.includes(name));
   const deadlineMs = performance.now() + asked.minutes * 60_000;
-  for (const node of asked.nodes) {
-    for (const workload of workloads.filter(({ name }) => asked.only?.has(name) ?? true)) {
-      await measure(workload, node, asked, deadlineMs);
-    }
+  const planned = asked.nodes.flatMap((node) =>
+    sections
+      .filter(({ name, isLong }) => asked.only?.has(name.toLowerCase()) ?? !(isLong && asked.isQuick))
+      .map((section) => ({ node, section })),
+  );
+  const results: object[] = [];
+  for (const [at, { node, section }] of planned.entries()) {
+    const left = planned.slice(at).reduce((sum, { section: { weight } }) => sum + weight, 0);
+    const nowMs = performance.now();
+    const own = nowMs + ((deadlineMs - nowMs) * section.weight) / left;
+    if (nowMs > deadlineMs)
+      console.log(`\n**${section.name}** ${section.title}: not measured, the time was over.`);
+    else results.push(await runSection(section, node, { ...asked, targets: present }, own));
   }
+  if (asked.json !== undefined)
+    await writeFile(asked.json, JSON.stringify({ cores: availableParallelism(), results }, null, 2));
 }
 
-async function measure(workload: Workload, node: string, asked: Options, deadlineMs: number): Promise<void> {
-  const lab = await Lab.open(node);
+async function runSection(
+  section: Section,
+  node: string,
+  asked: Options,
+  deadlineMs: number,
+): Promise<object> {
+  const { name, title } = section;
+  const profiles = asked.profile === undefined ? undefined : resolve(asked.profile, name);
+  const flags = profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`];
+  const lab = await Lab.open(node, flags);
+  const { version } = lab;
   try {
-    const targets = await startTargets(lab, asked.targets);
-    const generator = await LoadGenerator.start(lab);
-    const lines = linesOf(workload, asked.targets);
-    const whole = asked.requests ?? workload.requests / (asked.isQuick ? 3 : 1);
-    const requestsOf = ({ target }: Line) => Math.ceil(target === 'portkey' ? whole / 4 : whole);
-    const costs = await interleave(
-      { lines, requestsOf, rounds: asked.rounds, deadlineMs },
-      generator,
-      targets,
-    );
-    console.log(
-      `\n**${workload.name}** ${workload.title}\n\n${costTable(workload, rowsOf(workload, costs))}`,
-    );
+    const { targets, requests, isQuick, rounds } = asked;
+    const { text, rows } = await section.run({ lab, targets, requests, isQuick, rounds, deadlineMs });
+    console.log(`\n**${name}** ${title} (Node ${version})\n\n${text}`);
+    return { name, title, node: version, rows };
   } finally {
-    await lab.end();
+    await lab.end(); // which is when the profiles are written
+    if (profiles !== undefined) console.log(`\n${await topTen(profiles)}`);
   }
 }

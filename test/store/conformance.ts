@@ -181,10 +181,12 @@ export function describeStore(open: OpenStore): void {
         ['u', 'b', 2],
       ] as const)
         await store.bindings.put(key, { slotId, expiresAtMs: clock.nowMs + inMs });
-      expect([...(await store.bindings.countBySlot())].toSorted()).to.deep.equal([
-        ['a', 2],
-        ['b', 1],
-      ]);
+      expect(await store.bindings.countBySlot()).to.deep.equal(
+        new Map([
+          ['a', 2],
+          ['b', 1],
+        ]),
+      );
       clock.nowMs += 1;
       expect((await store.bindings.countBySlot()).get('a')).to.equal(1);
     });
@@ -358,6 +360,9 @@ export function describeStore(open: OpenStore): void {
         [0, 'a', 2, 1],
         [1, 'b', 1, 0],
       ]);
+      const ofKey = { fromMs: t0, toMs: t0 + 2 * hour, by: null, keyId: 'a' };
+      for (const stepMs of [2 * hour, 2 * hour - 1])
+        expect((await store.ledger.usage({ ...ofKey, stepMs })).map(brief)).to.deep.equal([[0, '', 2, 1]]);
       expect((await rowsOf(2 * hour, 'slot')).map(brief)).to.deep.equal([
         [0, '', 1, 0],
         [0, 's', 2, 0],

@@ -79,6 +79,21 @@ describe('the keys that callers send', () => {
     expect(await keys.check(text)).to.not.equal(undefined);
   });
 
+  it('are not remembered as they were when they were asked for, where they change meanwhile', async () => {
+    const asking = keys.check(text); // its answer is on its way
+    await store.keys.update(key.id, { revokedAtMs: nowMs });
+    keys.forget();
+    await asking;
+    expect(await keys.check(text)).to.equal(undefined);
+  });
+
+  it('go on where they are to be asked anew and the store is gone', async () => {
+    await keys.check(text);
+    isGone = true;
+    keys.forget();
+    expect(await keys.check(text)).to.deep.equal({ kind: 'key', key });
+  });
+
   it('are let in no more from the moment that they expire', async () => {
     await store.keys.update(key.id, { expiresAtMs: nowMs + 10 });
     expect(await keys.check(text)).to.not.equal(undefined);

@@ -12,6 +12,7 @@ export class MemoryHub {
   readonly #meters: MemoryMeters;
   readonly #locks = new MemoryLocks();
   readonly #topics = new Map<string, Set<Receiver>>();
+  readonly #instances = new Set<string>();
 
   constructor({ now = Date.now }: { readonly now?: () => number } = {}) {
     this.#shared = new MemorySharedMap(now);
@@ -21,9 +22,13 @@ export class MemoryHub {
   /** One more instance. */
   connect(): Live {
     const instance = randomUUID();
+    const instances = this.#instances.add(instance);
     return {
       instance,
       isAway: false,
+      get instances() {
+        return instances.size;
+      },
       shared: this.#shared.of(instance),
       places: this.#places.of(instance),
       meters: this.#meters,
@@ -50,6 +55,7 @@ export class MemoryHub {
   }
 
   #disconnect(instance: string): void {
+    this.#instances.delete(instance);
     this.#places.leave(instance);
     this.#shared.leave(instance);
     for (const receivers of this.#topics.values())

@@ -63,7 +63,7 @@ export function sqlBindings(db: Kysely<Tables>, now: () => number): Store['bindi
         .where('expires_at', '>', now())
         .groupBy('slot_id')
         .execute();
-      return new Map(counts.map(({ slot_id: slotId, sessions }) => [slotId, Number(sessions)]));
+      return new Map(counts.map(({ slot_id: slotId, sessions }) => [slotId, sessions]));
     },
   };
 }

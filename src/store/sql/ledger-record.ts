@@ -69,11 +69,12 @@ type WrittenTrace = readonly [
 ];
 
 function toTokenRecord(billed: LedgerTokens, shown: LedgerTokens): TokenRecord {
-  const pairs = tokenColumns.flatMap(([field, billedColumn, shownColumn]) => [
-    [billedColumn, billed[field]],
-    [shownColumn, shown[field]],
-  ]);
-  return Object.fromEntries(pairs) as TokenRecord; // the table names each column once
+  const record: Record<string, number> = {};
+  for (const [field, billedColumn, shownColumn] of tokenColumns) {
+    record[billedColumn] = billed[field];
+    record[shownColumn] = shown[field];
+  }
+  return record as TokenRecord; // the table names each column once
 }
 
 /** Both sides of the tokens of a row, or of a sum. */

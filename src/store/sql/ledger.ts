@@ -2,6 +2,7 @@ import { sql, type Kysely } from 'kysely';
 import type { Ledger, LedgerFilter, LedgerRow } from '../../plugin/index.js';
 import { readCursor, writeCursor } from '../cursor.js';
 import { addToHours } from './hours.js';
+import { RowInsert } from './insert-rows.js';
 import { fromRecord, toRecord } from './ledger-record.js';
 import { hourOf } from '../usage-range.js';
 import { listedColumns, type Tables } from './tables.js';
@@ -9,8 +10,9 @@ import { sqlUsage } from './usage.js';
 
 /** The ledger in a table of rows and one of hourly sums, which each append brings up to date with its rows. */
 export function sqlLedger(db: Kysely<Tables>): Ledger {
+  const insert = new RowInsert();
   return {
-    append: (rows) => append(db, rows),
+    append: (rows) => append(db, insert, rows),
     usage: (query) => sqlUsage(db, query),
     async requests(filter, { cursor, limit }) {
       let query = db.selectFrom('ledger').select(listedColumns);
@@ -47,18 +49,12 @@ export function sqlLedger(db: Kysely<Tables>): Ledger {
   };
 }
 
-/** Which rows are new is what the database says, so that rows that come twice are not summed twice. */
-async function append(db: Kysely<Tables>, rows: readonly LedgerRow[]): Promise<void> {
+/** Rows that come twice are not summed twice. */
+async function append(db: Kysely<Tables>, insert: RowInsert, rows: readonly LedgerRow[]): Promise<void> {
   if (rows.length === 0) return;
   const records = rows.map(toRecord);
   await db.transaction().execute(async (transaction) => {
-    const inserted = await transaction
-      .insertInto('ledger')
-      .values(records)
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('id')
-      .execute();
-    const ids = new Set(inserted.map(({ id }) => id));
+    const ids = await insert.run(transaction, records);
     await addToHours(
       transaction,
       records.filter(({ id }) => ids.delete(id)),

@@ -91,20 +91,35 @@ const pragmas = ['journal_mode = wal', 'synchronous = normal', 'foreign_keys = o
 
 class LibsqlConnection implements DatabaseConnection {
   readonly #database: Database.Database;
+  /** Least recently used first. To prepare one takes longer than most of them run. */
+  readonly #prepared = new Map<string, Database.Statement>();
 
   constructor(database: Database.Database) {
     this.#database = database;
   }
 
+  /** The same statement at each try: one that was busy counts as in progress until it has run, and forbids every commit. */
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    let prepared: Database.Statement | undefined;
-    return unlessBusy(() => {
-      // The same one at each try: one that was busy counts as in progress until it has run, and forbids every commit.
-      const statement = (prepared ??= this.#database.prepare(sql));
-      if (statement.reader) return { rows: statement.all(...parameters) as Row[] }; // the query's own type
-      const { changes } = statement.run(...parameters);
-      return { rows: [], numAffectedRows: BigInt(changes) };
-    });
+    try {
+      return await unlessBusy(() => {
+        const statement = this.#prepare(sql);
+        if (statement.reader) return { rows: statement.all([...parameters]) as Row[] }; // the query's own type
+        const { changes } = statement.run([...parameters]);
+        return { rows: [], numAffectedRows: BigInt(changes) };
+      });
+    } catch (error) {
+      this.#prepared.delete(sql); // it may still count as in progress
+      throw error;
+    }
+  }
+
+  #prepare(sql: string): Database.Statement {
+    const statement = this.#prepared.get(sql) ?? this.#database.prepare(sql);
+    this.#prepared.delete(sql);
+    this.#prepared.set(sql, statement);
+    const [oldest] = this.#prepared.keys();
+    if (this.#prepared.size > mostPrepared && oldest !== undefined) this.#prepared.delete(oldest);
+    return statement;
   }
 
   streamQuery(): never {
@@ -131,6 +146,9 @@ async function unlessBusy<Result>(query: () => Result): Promise<Result> {
 function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
+
+/** More than the gateway has kinds of queries but for those of lists with filters. */
+const mostPrepared = 50;
 
 const busyPauseMs = 5;
 const longestBusyMs = 5000;

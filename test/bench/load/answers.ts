@@ -1,6 +1,6 @@
 import type { WireFormat } from 'gw2api/plugin';
 
-/** The texts of an answer's deltas, in order; a whole answer has one. Throws where the answer is not complete. */
+/** The texts of an answer's deltas, in order; a whole answer has one. Throws where it is not complete. */
 export function textsIn(format: WireFormat, isStream: boolean, body: string): readonly string[] {
   const shape = shapes[format];
   if (!isStream) return textAt(JSON.parse(body), shape.whole);
@@ -21,7 +21,7 @@ interface Shape {
 }
 
 const shapes: Readonly<Record<WireFormat, Shape>> = {
-  messages: { whole: ['content', 0, 'text'], delta: ['delta', 'text'], end: /"message_stop"\}$/ },
+  messages: { whole: ['content', 0, 'text'], delta: ['delta', 'text'], end: /"message_stop"\s*\}$/ },
   chat: {
     whole: ['choices', 0, 'message', 'content'],
     delta: ['choices', 0, 'delta', 'content'],

@@ -1,7 +1,7 @@
 import { stampedMicros } from '../upstream/scripts.js';
 import type { Answer } from './exchange.js';
 
-/** Milliseconds from the sending of each delta to its arrival; `texts` are the deltas' texts, which are times. */
+/** Milliseconds from the sending of each delta to its arrival; `texts` are the deltas', which are times. */
 export function delaysOf({ chunks, atMicros }: Answer, texts: readonly string[]): readonly number[] {
   const ends = endOffsets(chunks);
   const body = Buffer.concat(chunks);

@@ -10,11 +10,21 @@ export interface Answer {
   readonly atMicros: readonly number[];
 }
 
-/** Sends one request and keeps all that comes; `pauseMs` after each chunk, where the reader is a slow one. */
+/** How a caller behaves that is not the best of readers. */
+export interface Manners {
+  /** How much of the answer it takes a millisecond. */
+  readonly bytesPerMs?: number;
+  /** It leaves at the first piece of the answer, and the exchange rejects with `Left`. */
+  readonly leaves?: boolean;
+}
+
+export class Left extends Error {}
+
+/** Sends one request and keeps all that comes. */
 export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  pauseMs?: number,
+  { bytesPerMs, leaves = false }: Manners = {},
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -27,9 +37,10 @@ export function exchange(
       onResponseData(controller, chunk) {
         chunks.push(chunk);
         atMicros.push(nowMicros());
-        if (pauseMs === undefined) return;
+        if (leaves) controller.abort(new Left());
+        if (bytesPerMs === undefined) return;
         controller.pause();
-        setTimeout(() => controller.resume(), pauseMs);
+        setTimeout(() => controller.resume(), chunk.length / bytesPerMs);
       },
       onResponseEnd: () => resolve({ status, chunks, startedMicros, atMicros }),
       onResponseError: (_, error) => reject(error),

@@ -1,6 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import type { Lab } from '../measure/lab.js';
+import { nextMessage, type Lab } from '../measure/lab.js';
 import type { Job, JobResult } from './job.js';
 
 /** The load generator, as the bench sees it. */
@@ -17,7 +16,7 @@ export class LoadGenerator {
 
   /** Rejects where an answer was not complete. */
   async run(job: Job): Promise<JobResult> {
-    const answered = once(this.#child, 'message');
+    const answered = nextMessage(this.#child);
     this.#child.send(job);
     const [result] = (await answered) as [JobResult]; // what its process sends
     if (result.failure !== undefined) throw new Error(`${job.origin}${job.path}: ${result.failure}`);

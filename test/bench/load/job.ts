@@ -1,8 +1,9 @@
 import type { WireFormat } from 'gw2api/plugin';
+import type { Manners } from './exchange.js';
 import type { ScriptName } from '../upstream/scripts.js';
 
 /** What the load generator is told to do. */
-export interface Job {
+export interface Job extends Pick<Manners, 'bytesPerMs'> {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;
   readonly path: string;
@@ -11,12 +12,12 @@ export interface Job {
   readonly requests: number;
   /** How many of them at a time, each on a connection of its own. */
   readonly concurrency: number;
+  /** How long it takes until all of these are under way. Default: they begin at once. */
+  readonly rampMs?: number;
   readonly format: WireFormat;
   readonly isStream: boolean;
   /** Whose answers these have to be. */
   readonly script: ScriptName;
-  /** A slow reader: what it waits after each chunk of the answer. */
-  readonly pauseMs?: number;
 }
 
 /** What came of it. All answers were complete, or there is a `failure`. */

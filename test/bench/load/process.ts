@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { spreadOf } from '../report/statistics.js';
 import { textsOf, scripts } from '../upstream/scripts.js';
@@ -31,14 +32,15 @@ async function run(job: Job): Promise<JobResult> {
 
 /** Rejects at the first answer that is not whole, or where nothing comes any more. */
 async function load(job: Job, answers: Answers): Promise<void> {
-  const { origin, path, headers, body, requests, concurrency, pauseMs } = job;
+  const { origin, path, headers, body, requests, concurrency, rampMs = 0 } = job;
   const pool = new Pool(origin, { connections: concurrency, headersTimeout: 60_000, bodyTimeout: 60_000 });
   const request = { method: 'POST', path, headers, body } as const;
   let left = requests;
-  const lane = async (): Promise<void> => {
+  const lane = async (_: unknown, at: number): Promise<void> => {
+    await sleep((at * rampMs) / concurrency);
     while (left > 0) {
       left -= 1;
-      answers.check(await exchange(pool, request, pauseMs));
+      answers.check(await exchange(pool, request, job));
     }
   };
   try {

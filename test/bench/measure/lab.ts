@@ -1,11 +1,13 @@
-import { fork, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import { execFile, fork, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 /** A path in `dist`, as `server.js`. */
 export function built(path: string): string {
@@ -17,15 +19,25 @@ export class Lab {
   readonly folder: string;
   /** The Node that all processes run on. */
   readonly node: string;
+  /** Flags of Node for the gateways. */
+  readonly gatewayFlags: readonly string[];
+  /** As `v20.20.2`. */
+  readonly version: string;
   readonly #children: ChildProcess[] = [];
 
-  static async open(node: string): Promise<Lab> {
-    return new Lab(node, await mkdtemp(join(tmpdir(), 'gw2api-bench-')));
+  static async open(node: string, gatewayFlags: readonly string[] = []): Promise<Lab> {
+    const { stdout } = await promisify(execFile)(node, ['--version']);
+    const folder = await mkdtemp(join(tmpdir(), 'gw2api-bench-'));
+    return new Lab({ node, gatewayFlags, version: stdout.trim(), folder });
   }
 
-  private constructor(node: string, folder: string) {
+  private constructor(parts: Pick<Lab, 'node' | 'gatewayFlags' | 'version' | 'folder'>) {
+    const { node, gatewayFlags, version, folder } = parts;
     this.node = node;
+    this.gatewayFlags = gatewayFlags;
+    this.version = version;
     this.folder = folder;
+    process.once('exit', this.#abandon);
   }
 
   /** A module of `dist` in a process of its own, once it runs; what it says is the first message. */
@@ -42,9 +54,10 @@ export class Lab {
 
   /** A server that says its port in its first message. */
   async forkServer(module: string, env: Readonly<Record<string, string>> = {}): Promise<Server> {
+    const spawnedMs = performance.now();
     const child = await this.fork(module, env);
-    const [{ port }] = (await once(child, 'message')) as [{ port: number }]; // what these modules send
-    return { child, origin: originOf(port) };
+    const [{ port }] = (await nextMessage(child)) as [{ port: number }]; // what these modules send
+    return { child, origin: originOf(port), spawnedMs };
   }
 
   /** A command that listens on the port it is given; resolves when it accepts connections. */
@@ -54,33 +67,48 @@ export class Lab {
     args: readonly string[],
     options: SpawnOptions = {},
   ): Promise<Server> {
+    const spawnedMs = performance.now();
     const child = spawn(command, args, { cwd: this.folder, stdio: 'ignore', ...options });
     this.#children.push(child);
     await accepting(port, child);
-    return { child, origin: originOf(port) };
+    return { child, origin: originOf(port), spawnedMs };
   }
 
   /** Ends one process before the others. */
-  async stop(child: ChildProcess): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGTERM');
-    const impatience = setTimeout(() => child.kill('SIGKILL'), 5000);
-    await ended;
-    clearTimeout(impatience);
+  async stop(pid: number): Promise<void> {
+    const child = this.#children.find((each) => each.pid === pid);
+    if (child) await end(child);
   }
 
+  /** Ends all processes and removes the folder. */
   async end(): Promise<void> {
-    await Promise.all(this.#children.splice(0).map((child) => this.stop(child)));
+    await Promise.all(this.#children.splice(0).map(end));
     await rm(this.folder, { recursive: true, force: true });
+    process.off('exit', this.#abandon);
   }
+
+  /** Where the run itself is ended: none of its processes stays behind. */
+  readonly #abandon = (): void => {
+    for (const child of this.#children) child.kill('SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true });
+  };
+}
+
+/** A signal ends the run by an exit, which takes its labs along. */
+export function exitOnSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 }
 
 export interface Server {
   readonly child: ChildProcess;
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;
+  /** When its process was begun, by `performance.now()`. */
+  readonly spawnedMs: number;
 }
+
+/** A server's process that ended before it listened. */
+export class EndedEarly extends Error {}
 
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -90,6 +118,20 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
+/** The next message of a process; rejects where it ends without one. */
+export async function nextMessage(child: ChildProcess): Promise<readonly unknown[]> {
+  const over = new AbortController();
+  const ended = once(child, 'exit', { signal: over.signal }).then(([code]) => {
+    throw new EndedEarly(`${child.spawnargs.join(' ')} ended with code ${code}.`);
+  });
+  ended.catch(() => undefined); // told by the race, or called off
+  try {
+    return await Promise.race([once(child, 'message', { signal: over.signal }), ended]);
+  } finally {
+    over.abort();
+  }
+}
+
 function originOf(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
@@ -97,7 +139,8 @@ function originOf(port: number): string {
 /** Rejects where the process ends first, or nobody listens after 20 s. */
 async function accepting(port: number, child: ChildProcess): Promise<void> {
   for (let attempt = 0; attempt < 5000; attempt += 1) {
-    if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended with code ${child.exitCode}.`);
+    if (child.exitCode !== null)
+      throw new EndedEarly(`${child.spawnfile} ended with code ${child.exitCode}.`);
     if (await accepts(port)) return;
     await sleep(4);
   }
@@ -112,4 +155,14 @@ async function accepts(port: number): Promise<boolean> {
   );
   socket.destroy();
   return isOpen;
+}
+
+/** Politely, and after 5 s by force. */
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const impatience = setTimeout(() => child.kill('SIGKILL'), 5000);
+  await ended;
+  clearTimeout(impatience);
 }

@@ -1,5 +1,5 @@
 import type { Cost, Costs } from '../measure/rounds.js';
-import type { Goal, Workload } from '../workloads.js';
+import type { Goal } from '../workloads.js';
 import { median } from './statistics.js';
 import { against, table } from './table.js';
 
@@ -18,32 +18,34 @@ export interface Row {
   readonly ratios: Readonly<Record<string, number>>;
 }
 
-/** One row a line; the ratios are to the lines that the workload's goals name, and to the pass-through. */
-export function rowsOf({ goals }: Workload, costs: Costs): readonly Row[] {
-  const others = new Set(['pass-through', ...goals.map(({ of }) => of)]);
-  const cpu = new Map([...costs].map(([line, all]) => [line, middle(all, 'cpuMicros')]));
+/** One row a line, with its ratios to these others where they were measured. */
+export function rowsOf(others: readonly string[], costs: Costs): readonly Row[] {
+  const measured = others.filter((other) => costs.has(other));
   return [...costs].map(([line, all]) => {
-    const all_ = all.map(({ cpuMicros }) => cpuMicros);
-    const ratio = (other: string) => (cpu.get(line) ?? NaN) / (cpu.get(other) ?? NaN);
+    const cpuMicros = all.map((cost) => cost.cpuMicros);
+    const ratios = measured.map((other) => [other, ratio(all, costs.get(other) ?? [])] as const);
     return {
       line,
       rounds: all.length,
-      cpuMicros: middle(all, 'cpuMicros'),
-      leastMicros: Math.min(...all_),
-      mostMicros: Math.max(...all_),
+      cpuMicros: median(cpuMicros),
+      leastMicros: Math.min(...cpuMicros),
+      mostMicros: Math.max(...cpuMicros),
       loadMicros: middle(all, 'loadMicros'),
       requestsPerSecond: middle(all, 'requestsPerSecond'),
       firstByteMs: middle(all, 'firstByteMs'),
       rssMb: middle(all, 'rssMb'),
-      ratios: Object.fromEntries(
-        [...others].filter((other) => cpu.has(other)).map((other) => [other, ratio(other)]),
-      ),
+      ratios: Object.fromEntries(ratios),
     };
   });
 }
 
+/** The median of the rounds' own ratios: the two of a round have had the same machine. */
+function ratio(all: readonly Cost[], others: readonly Cost[]): number {
+  return median(all.map(({ cpuMicros }, round) => cpuMicros / (others[round]?.cpuMicros ?? NaN)));
+}
+
 /** The rows as a table, with marks where the gateway has a goal. */
-export function costTable({ goals }: Workload, rows: readonly Row[]): string {
+export function costTable(goals: readonly Goal[], rows: readonly Row[]): string {
   const others = [...new Set(rows.flatMap(({ ratios }) => Object.keys(ratios)))];
   const header = ['who', 'CPU µs a request', 'least', 'most', ...others.map((other) => `of ${other}`)];
   const cells = rows.map((row) => [

@@ -5,8 +5,8 @@ export function table(header: readonly string[], rows: readonly (readonly string
   );
   const line = (cells: readonly string[]) =>
     `| ${widths.map((width, at) => pad(cells[at] ?? '', width, at)).join(' | ')} |`;
-  const rule = `|${widths.map((width, at) => (at === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
-  return [line(header), rule, ...rows.map(line)].join('\n');
+  const rules = widths.map((width, at) => `${'-'.repeat(width + 1)}${at === 0 ? '-' : ':'}`);
+  return [line(header), `|${rules.join('|')}|`, ...rows.map(line)].join('\n');
 }
 
 function pad(text: string, width: number, column: number): string {
@@ -15,7 +15,11 @@ function pad(text: string, width: number, column: number): string {
 
 /** A ratio beside its goal: `0.97 (≤ 1.00 ✓)`. */
 export function against(ratio: number, atMost?: number): string {
-  if (Number.isNaN(ratio)) return '';
-  const text = ratio.toFixed(2);
-  return atMost === undefined ? text : `${text} (≤ ${atMost.toFixed(2)} ${ratio <= atMost ? '✓' : '✗'})`;
+  return Number.isNaN(ratio) ? '' : `${ratio.toFixed(2)}${mark(ratio, atMost)}`;
+}
+
+/** What stands behind a figure that has a goal: ` (≤ 1.00 ✓)`. Nothing where there is none. */
+export function mark(value: number, atMost: number | undefined): string {
+  if (atMost === undefined || Number.isNaN(atMost)) return '';
+  return ` (≤ ${Number(atMost.toFixed(2))} ${value <= atMost ? '✓' : '✗'})`;
 }

@@ -1,8 +1,8 @@
 import type { Lab } from '../measure/lab.js';
 import { startGateway } from './gateway.js';
-import { startNginx } from './nginx.js';
+import { isNginxInstalled, startNginx } from './nginx.js';
 import { plainTarget, startPassThrough } from './plain.js';
-import { startPortkey } from './portkey.js';
+import { isPortkeyInstalled, startPortkey } from './portkey.js';
 import { targetNames, type StartTarget, type Target, type TargetName } from './target.js';
 
 export type Targets = ReadonlyMap<TargetName, Target>;
@@ -15,13 +15,21 @@ const starters: Readonly<Record<Exclude<TargetName, 'direct'>, StartTarget>> = {
   portkey: startPortkey,
 };
 
-/** Starts the upstream, and those of these targets that are installed in front of it. */
+/** Those of these targets that this machine does not have. */
+export function missingOf(wanted: readonly TargetName[]): readonly TargetName[] {
+  const isInstalled: Partial<Record<TargetName, boolean>> = {
+    nginx: isNginxInstalled(),
+    portkey: isPortkeyInstalled(),
+  };
+  return wanted.filter((name) => isInstalled[name] === false);
+}
+
+/** Starts the upstream, and these targets in front of it. */
 export async function startTargets(lab: Lab, wanted: readonly TargetName[]): Promise<Targets> {
   const direct = plainTarget(await lab.forkServer('test/bench/upstream/process.js'));
   const targets = new Map<TargetName, Target>();
   for (const name of targetNames.filter((known) => wanted.includes(known))) {
-    const target = name === 'direct' ? direct : await starters[name](lab, direct.origin);
-    if (target) targets.set(name, target);
+    targets.set(name, name === 'direct' ? direct : await starters[name](lab, direct.origin));
   }
   return targets;
 }

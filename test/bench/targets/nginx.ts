@@ -5,14 +5,18 @@ import { findProgram } from './installed.js';
 import { plainTarget } from './plain.js';
 import type { StartTarget } from './target.js';
 
+export function isNginxInstalled(): boolean {
+  return findProgram('nginx') !== undefined;
+}
+
 /** nginx as a reverse proxy for streams: one worker, connections kept, nothing buffered. */
 export const startNginx: StartTarget = async (lab, upstream) => {
-  const program = findProgram('nginx');
-  if (program === undefined) return undefined;
   const port = await freePort();
   const file = join(lab.folder, 'nginx.conf');
   await writeFile(file, configOf(lab.folder, port, new URL(upstream).host));
-  return plainTarget(await lab.spawnServer(port, program, ['-p', lab.folder, '-c', file]));
+  return plainTarget(
+    await lab.spawnServer(port, findProgram('nginx') ?? 'nginx', ['-p', lab.folder, '-c', file]),
+  );
 };
 
 function configOf(folder: string, port: number, upstream: string): string {

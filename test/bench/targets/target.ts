@@ -1,4 +1,4 @@
-import type { Lab } from '../measure/lab.js';
+import type { Lab, Server } from '../measure/lab.js';
 import type { Ask } from '../workloads.js';
 
 /** Who can be measured. */
@@ -11,7 +11,14 @@ export interface Target {
   readonly pid: number;
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;
+  /** When its process was begun, by `performance.now()`. */
+  readonly spawnedMs: number;
   readonly address: (ask: Ask) => Address;
+}
+
+/** A server as a target. */
+export function targetAt({ child, origin, spawnedMs }: Server, address: Target['address']): Target {
+  return { pid: child.pid ?? 0, origin, spawnedMs, address };
 }
 
 /** Where a request goes, and what it carries besides its body. */
@@ -20,7 +27,7 @@ export interface Address {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Starts a target in front of the scripted upstream. Gives undefined where it is not installed. */
-export type StartTarget = (lab: Lab, upstream: string) => Promise<Target | undefined>;
+/** Starts a target in front of the scripted upstream. */
+export type StartTarget = (lab: Lab, upstream: string) => Promise<Target>;
 
 export const json = { 'content-type': 'application/json' } as const;

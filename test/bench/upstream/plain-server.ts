@@ -4,8 +4,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 export type Respond = (path: string, socket: Socket) => void;
 
 /**
- * The least of HTTP/1.1 that a bench needs: kept-alive connections, one request at a time on each, bodies of a known
- * length or in chunks. `node:http` would cost several times what the answers cost, on the cores that are measured.
+ * The least of HTTP/1.1 that a bench needs: kept-alive connections, one request at a time on each, bodies of a
+ * known length or in chunks. `node:http` would cost several times what the answers do, on the same cores.
  */
 export function plainServer(respond: Respond): Server {
   return createServer({ noDelay: true }, (socket) => {

@@ -4,7 +4,7 @@ import { plainServer } from './plain-server.js';
 import { scripts, type Script } from './scripts.js';
 import { Ticker } from './ticker.js';
 
-/** The scripted upstream: a process of its own, so that its CPU time is nobody else's. Says its port to its parent. */
+/** The scripted upstream, in a process of its own: its CPU time is nobody else's. Tells its parent its port. */
 const players = new Map(Object.entries(scripts).map(([name, script]) => [name, playerOf(script)]));
 const count = jsonBytes({ input_tokens: 10 });
 

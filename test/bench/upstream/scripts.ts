@@ -16,7 +16,7 @@ export const scripts = {
   'words-512': { deltas: 512, delta: words },
   'whole-50': { deltas: 50, delta: words, isWhole: true },
   'bulk-2mb': { deltas: 512, delta: () => 'four kilobytes. '.repeat(256) },
-  'ticks-150': { deltas: 150, delta: stamp, everyMs: 20 },
+  'ticks-250': { deltas: 250, delta: stamp, everyMs: 20 },
 } as const satisfies Record<string, Script>;
 
 export type ScriptName = keyof typeof scripts;

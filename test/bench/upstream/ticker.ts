@@ -7,7 +7,7 @@ interface Timed {
   left: number;
 }
 
-/** Plays a script whose deltas have their times, to any number of callers, on one timer: each at a phase of its own. */
+/** Plays a script whose deltas have their times to any number of callers, each at a phase of its own. */
 export class Ticker {
   readonly #script: Script;
   readonly #bytes: AnswerBytes;

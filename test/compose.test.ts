@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { loadGatewayConfigFile } from '#src/load-gateway-config.js';
+
+interface Compose {
+  readonly services: Readonly<
+    Record<string, { environment?: Readonly<Record<string, string>>; volumes?: readonly string[] }>
+  >;
+  readonly volumes: object;
+  readonly configs: Readonly<Record<string, { content: string }>>;
+}
+
+describe('compose.yaml', () => {
+  let compose: Compose;
+  before(async () => {
+    const text = (await readFile('compose.yaml', 'utf8')).replace(
+      /(?<!\$)\$\{\w+[^}]*\}/g,
+      'of-the-environment',
+    );
+    compose = parse(text, { merge: true }) as Compose; // of the shape that it has
+  });
+
+  it('has two gateways on the same PostgreSQL and the same Redis, by the config that ships', async () => {
+    const [one, two] = ['gateway-1', 'gateway-2'].map((name) => compose.services[name]!.environment!);
+    expect(one).to.deep.equal(two);
+    const { store, live, listen } = await loadGatewayConfigFile('config/gateway.yaml', one!);
+    expect(store).to.include({ kind: 'postgres' });
+    expect(live).to.include({ kind: 'redis', label: 'redis:6379' });
+    expect(listen).to.include({ trustProxy: true });
+  });
+
+  it('names no service and no volume that it does not have', () => {
+    const volumes = Object.values(compose.services).flatMap((service) => service.volumes ?? []);
+    const named = volumes.map((volume) => volume.split(':')[0]!).filter((name) => !name.startsWith('.'));
+    expect(Object.keys(compose.volumes)).to.have.members([...new Set(named)]);
+    const servers = [...compose.configs['nginx']!.content.matchAll(/server ([\w-]+):8787/g)];
+    expect(servers.map(([, name]) => name)).to.deep.equal(['gateway-1', 'gateway-2']);
+  });
+
+  it('keeps back neither events nor bodies', () => {
+    const { content } = compose.configs['nginx']!;
+    for (const line of ['proxy_buffering off;', 'proxy_request_buffering off;', 'client_max_body_size 0;'])
+      expect(content).to.include(line);
+    expect(content.match(/(?<!\$)\$(?!\$)/g)).to.equal(null); // Compose would take it for a variable of its own
+  });
+});
