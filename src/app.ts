@@ -1,6 +1,6 @@
 import Koa from 'koa';
-import { createAdminRouter, type Operations } from './admin/routes.js';
-import { problemsOf } from './config/config.js';
+import { createAdminRouter } from './admin/routes.js';
+import { createPage } from './console/page.js';
 import type { Gateway } from './gateway.js';
 import { requireMaster } from './http/access.js';
 import { errorBoundary } from './http/boundary.js';
@@ -8,13 +8,16 @@ import type { CoreMiddleware, CoreState } from './http/exchange.js';
 import type { Health } from './http/health.js';
 import { pathParameter } from './http/path-parameter.js';
 import { createRouter } from './http/routes.js';
+import { operationsOf } from './operations.js';
 import type { Serving } from './http/serving.js';
+import { consoleApi } from './console-api.js';
 import { answerUnrouted } from './http/unrouted.js';
 import { name, version } from './version.js';
 
 /** The Koa app over a gateway: seeds, error boundary, routes, and what no route has answered. */
 export function createApp(gateway: Gateway): Koa<CoreState, object> {
-  const app = new Koa<CoreState, object>({ proxy: gateway.config.listen.trustProxy });
+  // Of what proxies have noted only what the last one says: the rest is whatever the caller has sent.
+  const app = new Koa<CoreState, object>({ proxy: gateway.config.listen.trustProxy, maxIpsCount: 1 });
   const serving = servingOf(gateway);
   const router = createRouter(serving);
   const admin = createAdminRouter(operationsOf(gateway));
@@ -23,6 +26,8 @@ export function createApp(gateway: Gateway): Koa<CoreState, object> {
   app.use(guardAdmin(gateway));
   app.use(router.routes());
   app.use(admin.routes());
+  app.use(consoleApi(gateway));
+  app.use(createPage());
   app.use(answerUnrouted(serving, [router, admin]));
   // Every error is answered by the boundary; what is left are sockets that broke while a body was written.
   app.on('error', (error: Error) => gateway.log.debug({ err: error }, 'A response broke off.'));
@@ -71,7 +76,7 @@ function servingOf(gateway: Gateway): Serving {
 }
 
 function healthOf(gateway: Gateway): Health {
-  const { pipeline, slots, isDraining, now, startedMs } = gateway;
+  const { pipeline, slots, isDraining, now, startedMs, isThere } = gateway;
   const states = slots.list();
   return {
     name,
@@ -80,25 +85,6 @@ function healthOf(gateway: Gateway): Health {
     limits: pipeline.limits,
     slots: { total: states.length, schedulable: states.filter(({ state }) => state === 'ready').length },
     isDraining,
-  };
-}
-
-function operationsOf(gateway: Gateway): Operations {
-  const { slots } = gateway;
-  return {
-    listSlots: () => slots.list(),
-    pause: (id) => slots.pause(id),
-    resume: (id) => slots.resume(id),
-    drain: (id) => slots.drain(id),
-    diagnose: (id, signal) => slots.diagnose(id, signal),
-    reload: () =>
-      gateway.reload().then(
-        (needsRestart) => ({ problems: [], needsRestart }),
-        (error: unknown) => ({ problems: problemsOf(error), needsRestart: [] }),
-      ),
-    describePipeline: () => gateway.pipeline.stages,
-    get writtenConfig() {
-      return gateway.config.written;
-    },
+    isThere,
   };
 }

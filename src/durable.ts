@@ -1,10 +1,11 @@
 import { ConfigError, type Config } from './config/config.js';
 import type { Live, Logger, Store } from './plugin/index.js';
+import { withFlushedUsage } from './store/flushed-usage.js';
 import { Housekeeper } from './store/housekeeper.js';
 import { openStore, type SecretKey } from './store/index.js';
 import { CheckedKeys } from './store/keys.js';
 import { LedgerWriter } from './store/ledger-writer.js';
-import { MemoryHub } from './store/live/memory.js';
+import { openLive } from './store/live/index.js';
 import { Spool } from './store/spool.js';
 import { StoreError } from './store/store-error.js';
 
@@ -26,17 +27,35 @@ export class Durable {
 
   /** Throws a ConfigError where the store cannot be opened. */
   static async open(config: Config, options: DurableOptions): Promise<Durable> {
-    return new Durable(await openConfigured(config, options), config, options);
+    const store = await openConfigured(config, options);
+    return new Durable(store, options.live ?? (await openLive(config.live, options)), config, options);
   }
 
-  private constructor(store: Store, { ledger: { keepDays, spool } }: Config, options: DurableOptions) {
+  private constructor(
+    store: Store,
+    live: Live,
+    { ledger: { keepDays, spool } }: Config,
+    options: DurableOptions,
+  ) {
     const { log, now, masterKey } = options;
-    this.store = store;
-    this.live = options.live ?? new MemoryHub({ now }).connect();
+    this.live = live;
     this.keys = new CheckedKeys({ masterKey, store: store.keys, log, now });
+    live.messages.receive(keysTopic, () => this.keys.forget());
     const spooling = spool !== undefined && { spool: new Spool({ folder: spool }) };
     this.ledger = new LedgerWriter({ ledger: store.ledger, log, ...spooling });
+    this.store = withFlushedUsage(store, this.ledger);
     this.#housekeeper = new Housekeeper({ store, keepDays, log, now });
+  }
+
+  /** Which of the two can be reached. */
+  get isThere(): { readonly store: boolean; readonly live: boolean } {
+    return { store: !this.store.isAway && !this.ledger.isAway, live: !this.live.isAway };
+  }
+
+  /** Whoever has changed a key says so: what is known of keys is asked anew at once, here and on the other instances. */
+  keysChanged(): void {
+    this.keys.forget();
+    this.live.messages.send(keysTopic, null);
   }
 
   /** Writes what is left, and closes the store. */
@@ -46,6 +65,8 @@ export class Durable {
     await Promise.all([this.live.close(), this.store.close()]);
   }
 }
+
+const keysTopic = 'keys';
 
 /** What a store says when it cannot be opened is a matter of the config. */
 async function openConfigured(config: Config, { log, secretKey, now }: DurableOptions): Promise<Store> {

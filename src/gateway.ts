@@ -1,7 +1,9 @@
 import { createApp } from './app.js';
 import type { Config } from './config/config.js';
 import { createModels } from './config/models.js';
+import { LocalFeed, type RequestFeed } from './console/request-feed.js';
 import { Durable } from './durable.js';
+import { GatewaySlots } from './gateway-slots.js';
 import { Exchanges } from './http/exchanges.js';
 import { Listener } from './http/listener.js';
 import { ledgerRowOf } from './ledger-row.js';
@@ -17,6 +19,7 @@ import type { LedgerWriter } from './store/ledger-writer.js';
 import { PrometheusMetrics } from './telemetry/metrics.js';
 import { RequestLog } from './telemetry/request-log.js';
 import { measureSlots } from './telemetry/slot-gauges.js';
+import { measureState } from './telemetry/state-gauges.js';
 import { upstreamAdapters } from './upstream/index.js';
 
 export interface GatewayOptions {
@@ -25,6 +28,8 @@ export interface GatewayOptions {
   readonly masterKey: string;
   /** Encrypts the credentials in the store (`GW_SECRET_KEY`), asked for when there is one; without it there can be none. */
   readonly secretKey?: SecretKey;
+  /** What opens the console (`GW_PANEL_PASSWORD`); default the master key. */
+  readonly panelPassword?: string;
   /** What it shares with other gateways, by a connection of its own, which it closes; default: what `live:` in the config says. */
   readonly live?: Live;
   /** Reads the config again, for `reload()`. Throws ConfigError. */
@@ -40,7 +45,12 @@ export class Gateway {
   readonly store: Store;
   readonly live: Live;
   readonly slots: SlotPool;
+  readonly slotSources: GatewaySlots;
   readonly metrics: PrometheusMetrics;
+  /** Tells of each request to a model when it has ended. */
+  readonly feed: RequestFeed = new LocalFeed();
+  /** What opens the console; empty: nothing does. */
+  readonly panelPassword: string;
   readonly exchanges: Exchanges;
   readonly now: () => number;
   readonly startedMs: number;
@@ -50,6 +60,7 @@ export class Gateway {
   #running: Running;
   #listener: Listener | undefined;
   #closing: Promise<void> | undefined;
+  readonly #isClosing = new AbortController();
   #reloading: Promise<unknown> = Promise.resolve();
 
   /** Opens the slots and builds the pipeline. Throws ConfigError with all that is wrong. */
@@ -75,9 +86,11 @@ export class Gateway {
     const models = createModels(config.models);
     const metrics = new PrometheusMetrics();
     const adapters = upstreamAdapters();
-    const slots = await SlotPool.open({ slots: config.slots, models, adapters, store, log, now });
-    const parts = { log, store, live, metrics, slots, now, keys, durable };
+    const slots = await SlotPool.open({ slots: config.slots, models, adapters, store, live, log, now });
+    const slotSources = new GatewaySlots(slots, { store, log });
+    const parts = { log, store, live, metrics, slots, slotSources, now, keys, durable };
     try {
+      await slotSources.take(config.slots);
       return new Gateway(options, parts, await run(config, parts));
     } catch (error) {
       await slots.close();
@@ -92,6 +105,8 @@ export class Gateway {
     this.store = parts.store;
     this.live = parts.live;
     this.slots = parts.slots;
+    this.slotSources = parts.slotSources;
+    this.panelPassword = options.panelPassword || options.masterKey;
     this.metrics = parts.metrics;
     this.now = parts.now;
     this.startedMs = parts.now();
@@ -100,6 +115,7 @@ export class Gateway {
     this.#running = running;
     const requestLog = new RequestLog(parts.metrics);
     measureSlots(parts.metrics, () => parts.slots.list());
+    measureState(parts.metrics, parts.durable);
     parts.metrics.gauge('gw2api_requests_in_flight', 'Requests whose response is open.', [], () => [
       { labels: {}, value: this.exchanges.count },
     ]);
@@ -110,7 +126,9 @@ export class Gateway {
         const record = recordOf(exchange, outcome, parts.now());
         requestLog.write(parts.log, record);
         const row = ledgerRowOf(exchange, record);
-        if (row) parts.durable.ledger.write(row);
+        if (!row) return;
+        parts.durable.ledger.write(row);
+        this.feed.publish(row);
       },
     });
   }
@@ -132,8 +150,30 @@ export class Gateway {
     return this.#durable.ledger;
   }
 
+  /** Which of the servers behind it can be reached; requests go on without them. */
+  get isThere(): Durable['isThere'] {
+    return this.#durable.isThere;
+  }
+
+  /** A key was issued, changed or revoked: that holds at once on every instance. */
+  keysChanged(): void {
+    this.#durable.keysChanged();
+  }
+
   get isDraining(): boolean {
     return this.#closing !== undefined;
+  }
+
+  /** Aborts when the gateway takes no new requests. */
+  get closing(): AbortSignal {
+    return this.#isClosing.signal;
+  }
+
+  /** A slot of the console has been entered, changed or removed: the pool takes those that there are now. */
+  async slotsChanged(): Promise<void> {
+    const next = this.#reloading.then(() => this.slotSources.take(this.config.slots));
+    this.#reloading = next.catch(() => undefined);
+    return next;
   }
 
   /** Serves on the configured address. Gives the base URL; rejects where the address cannot be had. */
@@ -158,7 +198,7 @@ export class Gateway {
     const config = await this.#loadConfig();
     const running = await run(config, this);
     try {
-      await this.slots.reload(config.slots, { models: running.models });
+      await this.slotSources.take(config.slots, { models: running.models });
     } catch (error) {
       await running.pipeline.retire();
       throw error;
@@ -179,6 +219,7 @@ export class Gateway {
    * closes everything.
    */
   close(): Promise<void> {
+    this.#isClosing.abort();
     this.#closing ??= this.#close();
     return this.#closing;
   }
@@ -209,4 +250,4 @@ function cutShort(): GatewayError {
   return new GatewayError('shutting_down', message, { headers: { connection: 'close' } });
 }
 
-type Parts = Pick<Gateway, 'log' | 'store' | 'live' | 'metrics' | 'slots' | 'now' | 'keys'>;
+type Parts = Pick<Gateway, 'log' | 'store' | 'live' | 'metrics' | 'slots' | 'slotSources' | 'now' | 'keys'>;

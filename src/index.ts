@@ -13,6 +13,8 @@ export interface CreateGatewayOptions {
   readonly masterKey?: string;
   /** Encrypts the credentials in the store; without one there can be none in it. */
   readonly secretKey?: string;
+  /** What opens the console; default the master key. */
+  readonly panelPassword?: string;
   /** For `${NAME}` in the config, PORT and HOST; default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** What it shares with other gateways, by a connection of its own, which it closes; default: what `live:` in the config says. */
@@ -35,7 +37,17 @@ export async function createGateway(
   config: string | object,
   options: CreateGatewayOptions = {},
 ): Promise<Gateway> {
-  const { masterKey = '', secretKey, live, env = {}, log, logLevel = 'info', baseDir, now } = options;
+  const {
+    masterKey = '',
+    secretKey,
+    panelPassword,
+    live,
+    env = {},
+    log,
+    logLevel = 'info',
+    baseDir,
+    now,
+  } = options;
   const load = async () =>
     typeof config === 'string'
       ? loadGatewayConfigFile(config, env)
@@ -50,6 +62,7 @@ export async function createGateway(
     masterKey,
     loadConfig: load,
     ...(secretKey !== undefined && { secretKey }),
+    ...(panelPassword !== undefined && { panelPassword }),
     ...(live && { live }),
     ...(now && { now }),
   });

@@ -25,8 +25,8 @@ const usage = `${name} ${version}: an LLM gateway
 
 Where the package is not installed, \`gw2api\` is \`node dist/server.js\`.
 
-Environment: GW2API_API_KEY (master key), GW_SECRET_KEY (encrypts credentials in the store), GW_MAX_BODY, GW_CONFIG,
-PORT, HOST, GW_LOG_LEVEL. A .env file in the working directory is read first. SIGHUP reloads the config; SIGTERM
+Environment: GW2API_API_KEY (master key), GW_SECRET_KEY (encrypts credentials in the store), GW_PANEL_PASSWORD (opens
+the console; else the master key does), GW_MAX_BODY, GW_CONFIG, PORT, HOST, GW_LOG_LEVEL. A .env file in the working directory is read first. SIGHUP reloads the config; SIGTERM
 finishes what is under way and ends.
 `;
 
@@ -71,8 +71,8 @@ async function command(args: readonly string[]): Promise<number | undefined> {
 
 async function check(file: string): Promise<number> {
   const config = await loadGatewayConfigFile(file, process.env, otherFile);
-  // Without its store: to check a config makes no file, and asks no server.
-  const alone: Config = { ...config, store: { kind: 'memory' } };
+  // Without its store and without others: to check a config makes no file, and asks no server.
+  const alone: Config = { ...config, store: { kind: 'memory' }, live: { kind: 'memory' } };
   const gateway = await Gateway.create(alone, { ...quiet, loadConfig: () => Promise.resolve(config) });
   const text = describePipeline(config, gateway.pipeline);
   await gateway.close();
@@ -94,6 +94,7 @@ async function serve(file: string): Promise<undefined> {
     masterKey,
     loadConfig,
     secretKey,
+    panelPassword: env['GW_PANEL_PASSWORD'] ?? '',
   });
   onSignals(gateway);
   onLostErrors(log);

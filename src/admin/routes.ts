@@ -25,7 +25,7 @@ export interface Reload {
 }
 
 /** The longest that a diagnosis may take (contract §7 rule 1). */
-const diagnosisTimeoutMs = 10_000;
+export const diagnosisTimeoutMs = 10_000;
 
 /** `/admin/*`, for callers who may use it. */
 export function createAdminRouter(operations: Operations): Router {

@@ -1,7 +1,36 @@
+import { Type, type Static, type TSchema } from 'typebox';
 import type { SlotStatus, Window } from '../plugin/index.js';
 
+const Time = Type.String({ format: 'date-time' });
+const Count = Type.Integer({ minimum: 0 });
+const Reason = Type.Enum(['rate_limited', 'overloaded', 'unreachable', 'window_exhausted']);
+const WindowReport = orNull(Type.Object({ percent_used: Type.Number(), resets_at: Time }));
+
+/** What `slotReport` gives. */
+export const SlotReport = Type.Object({
+  id: Type.String(),
+  upstream: Type.String(),
+  account: Type.Enum(['api-key', 'oauth', 'none']),
+  state: Type.Enum(['ready', 'cooling', 'rejected', 'paused', 'draining']),
+  reason: orNull(Reason),
+  until: orNull(Time),
+  cooling_models: Type.Array(Type.Object({ model: Type.String(), reason: Reason, until: Time })),
+  in_flight: Count,
+  queued: Count,
+  max_concurrent: Count,
+  weight: Type.Number(),
+  models: Type.Array(Type.String()),
+  bindings: Type.Integer({ minimum: 0, description: 'Sessions that are bound to it.' }),
+  windows: Type.Object({ '5h': WindowReport, '7d': WindowReport }),
+  last_error: orNull(Type.String()),
+});
+
+function orNull<Schema extends TSchema>(schema: Schema) {
+  return Type.Union([schema, Type.Null()]);
+}
+
 /** A slot as `/admin/slots` shows it: snake case, times as ISO 8601. */
-export function slotReport(slot: SlotStatus): object {
+export function slotReport(slot: SlotStatus): Static<typeof SlotReport> {
   return {
     id: slot.id,
     upstream: slot.upstream,
@@ -12,21 +41,21 @@ export function slotReport(slot: SlotStatus): object {
     cooling_models: slot.models.map(({ model, reason, untilMs }) => ({
       model,
       reason,
-      until: isoTime(untilMs),
+      until: new Date(untilMs).toISOString(),
     })),
     in_flight: slot.inFlight,
     queued: slot.queued,
     max_concurrent: slot.maxConcurrent,
     weight: slot.weight,
-    models: slot.serves,
+    models: [...slot.serves],
     bindings: slot.bindings,
     windows: { '5h': windowReport(slot.windows['5h']), '7d': windowReport(slot.windows['7d']) },
     last_error: slot.lastError,
   };
 }
 
-function windowReport(window: Window | null): object | null {
-  return window && { percent_used: window.percentUsed, resets_at: isoTime(window.resetsAtMs) };
+function windowReport(window: Window | null): Static<typeof WindowReport> {
+  return window && { percent_used: window.percentUsed, resets_at: new Date(window.resetsAtMs).toISOString() };
 }
 
 function isoTime(ms: number | null): string | null {

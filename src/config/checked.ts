@@ -13,8 +13,13 @@ export interface Checked {
 
 /** Checks a source, one problem a place; a value that the source has complained about is left alone. */
 export function checkSource(source: Source, schema: object): Checked {
+  return checkSourceBy(source.isYaml ? compileCheck(schema, { useDefaults: true }) : () => [], source);
+}
+
+/** The same by a check that fills in defaults. */
+export function checkSourceBy(check: (value: unknown) => readonly Mismatch[], source: Source): Checked {
   const value = structuredClone(source.value);
-  const mismatches = source.isYaml ? compileCheck(schema, { useDefaults: true })(value) : [];
+  const mismatches = check(value);
   const told = new Set(source.problems.map(({ path }) => JSON.stringify(path)));
   const problems = mismatches
     .filter(

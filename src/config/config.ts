@@ -75,6 +75,22 @@ export type StoreConfig =
     }
   | { readonly kind: 'postgres'; readonly url: string };
 
+/** Where the instances of a gateway meet. */
+export interface RedisAddress {
+  /** Host and port: fit to be logged. */
+  readonly label: string;
+  /** What all keys begin with. */
+  readonly prefix: string;
+  readonly access: {
+    readonly host: string;
+    readonly port: number;
+    readonly db: number;
+    readonly username?: string;
+    readonly password?: string;
+    readonly tls?: { readonly servername: string };
+  };
+}
+
 /** A checked config: everything is present, typed and in base units. */
 export interface Config {
   /** As given on the command line: it stands in messages. */
@@ -99,7 +115,7 @@ export interface Config {
     /** Absolute: where rows wait while the store is away; undefined: nowhere. */
     readonly spool: string | undefined;
   };
-  readonly live: 'memory';
+  readonly live: { readonly kind: 'memory' } | ({ readonly kind: 'redis' } & RedisAddress);
   readonly officialClient: { readonly userAgent: string };
   /** What the file says, with nothing of the environment in it; it may hold secrets. */
   readonly written: unknown;

@@ -5,6 +5,7 @@ import { checkSource, type Checked } from './checked.js';
 import { ConfigError, type Config, type Problem, type StageConfig, type When } from './config.js';
 import { locate, readSource, readWritten, toProblem, writePath, type Path, type Source } from './document.js';
 import { toListen } from './listen.js';
+import { toLive } from './live.js';
 import { ruleProblems } from './rules.js';
 import { ConfigSchema, type RawConfig, type RawStage } from './schema.js';
 import { toSlot, variableFaults } from './slots.js';
@@ -85,7 +86,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
     store: toStore(raw.store),
     storeAt: source.positionOf(['store']),
     ledger: toLedger(raw),
-    live: 'memory',
+    live: toLive(raw.live),
     officialClient: raw.officialClient,
     written,
   };

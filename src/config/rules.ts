@@ -1,6 +1,7 @@
 import type { Checked } from './checked.js';
 import { locate, type Fault, type Source, type SourceProblem } from './document.js';
 import { listenFaults, portFaults } from './listen.js';
+import { liveFaults } from './live.js';
 import type { RawConfig, RawSlot } from './schema.js';
 import { duplicateSlots, slotFaults } from './slots.js';
 import { storeFaults } from './store.js';
@@ -18,7 +19,7 @@ export function ruleProblems(
     portFaults(env),
     isSound(['listen']) ? listenFaults(raw.listen) : [],
     isSound(['store']) ? storeFaults(raw.store) : [],
-    isSound(['live']) ? memoryOnly(raw.live) : [],
+    isSound(['live']) ? liveFaults(raw.live) : [],
     isSound(['officialClient']) ? patternFaults(raw.officialClient) : [],
     slots.flatMap((slot, at) => (slot ? slotFaults(slot, at, isSound) : [])),
     duplicateSlots(
@@ -27,12 +28,6 @@ export function ruleProblems(
     ),
   ];
   return locate(sections.flat(), source);
-}
-
-/** The address of a server may hold a password, so the message does not repeat it. */
-function memoryOnly(value: string): readonly Fault[] {
-  const message = 'must be "memory": this version shares its state nowhere else';
-  return value === 'memory' ? [] : [{ path: ['live'], message }];
 }
 
 function patternFaults({ userAgent }: RawConfig['officialClient']): readonly Fault[] {

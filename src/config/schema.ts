@@ -70,7 +70,8 @@ const Account = Type.Unsafe<
   oneOf: [NoAccount, ApiKeyAccount, OAuthAccount],
 });
 
-const Slot = Closed({
+/** An entry under `slots:`. */
+export const SlotSchema = Closed({
   id: Text,
   upstream: Text,
   baseUrl: Type.Optional(Text),
@@ -98,7 +99,7 @@ const Listen = Closed(
 export const ConfigSchema = Closed({
   listen: Listen,
   pipeline: Type.Array(Stage, { minItems: 1 }),
-  slots: Type.Array(Slot, { minItems: 1 }),
+  slots: Type.Array(SlotSchema, { minItems: 1 }),
   models: Type.Optional(Text),
   store: Type.String({ default: 'sqlite:./data/gateway.db' }),
   ledger: Closed(
@@ -132,6 +133,6 @@ export const CatalogSchema = Closed({
 });
 
 export type RawConfig = Static<typeof ConfigSchema>;
-export type RawSlot = Static<typeof Slot>;
+export type RawSlot = Static<typeof SlotSchema>;
 export type RawStage = Static<typeof Stage>;
 export type RawModel = Static<typeof CatalogSchema>['models'][number];

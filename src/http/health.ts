@@ -8,6 +8,8 @@ export interface Health {
   readonly limits: Limits;
   readonly slots: { readonly total: number; readonly schedulable: number };
   readonly isDraining: boolean;
+  /** What is not away: requests go on without either. */
+  readonly isThere: { readonly store: boolean; readonly live: boolean };
 }
 
 export interface HealthReport {
@@ -16,13 +18,27 @@ export interface HealthReport {
   readonly body: object;
 }
 
-/** The body of `/health`, `/` and `/v1/meta`; where readiness is asked for (`?ready=1`), `status` tells of that. */
+/**
+ * The body of `/health`, `/` and `/v1/meta`; where readiness is asked for (`?ready=1`), `status` tells of that. Without the
+ * store or the other instances it is `degraded`, and still ready: all instances lack them at once, and serve all the same.
+ */
 export function healthReport(health: Health, asksReadiness: boolean): HealthReport {
-  const { name, version, uptimeSeconds, limits, slots, isDraining } = health;
+  const { name, version, uptimeSeconds, limits, slots, isDraining, isThere } = health;
   const isReady = !isDraining && slots.schedulable > 0;
-  const status = isReady || !asksReadiness ? 'ok' : isDraining ? 'shutting_down' : 'not_ready';
-  return {
-    isReady,
-    body: { status, name, version, uptime_seconds: Math.floor(uptimeSeconds), limits, slots },
+  const body = {
+    status: asksReadiness ? readiness(health, isReady) : 'ok',
+    name,
+    version,
+    uptime_seconds: Math.floor(uptimeSeconds),
+    limits,
+    slots,
+    store: { ok: isThere.store },
+    live: { ok: isThere.live },
   };
+  return { isReady, body };
+}
+
+function readiness({ isDraining, isThere }: Health, isReady: boolean): string {
+  if (isReady) return isThere.store && isThere.live ? 'ok' : 'degraded';
+  return isDraining ? 'shutting_down' : 'not_ready';
 }

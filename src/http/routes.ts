@@ -28,7 +28,6 @@ export function createRouter(serving: Serving): GatewayRouter {
   );
   for (const path of ['/', '/health', '{/v1}/meta']) router.get(path, answerHealth(serving));
   router.get('/metrics', answerMetrics(serving));
-  router.all('/api/panel{/*rest}', refusePanel(serving));
   return router;
 }
 
@@ -81,11 +80,11 @@ function requireResponse(ctx: CoreContext): void {
 }
 
 const answerModels = (serving: Serving) => (ctx: CoreContext) => {
-  ctx.body = listModels(serving.models, queryOf(ctx));
+  ctx.body = listModels(serving.models, queryOf(ctx), ctx.state.caller);
 };
 
 const answerModel = (serving: Serving) => (ctx: CoreContext) => {
-  ctx.body = showModel(serving.models, pathParameter(ctx, 'id'));
+  ctx.body = showModel(serving.models, pathParameter(ctx, 'id'), ctx.state.caller);
 };
 
 const answerUsage = (serving: Serving) => (ctx: CoreContext) => {
@@ -111,12 +110,5 @@ function answerMetrics(serving: Serving): CoreMiddleware {
     await requireMaster(ctx.headers, serving.keys, '/metrics');
     ctx.type = 'text/plain; version=0.0.4; charset=utf-8';
     ctx.body = await serving.metricsText();
-  };
-}
-
-function refusePanel(serving: Serving): CoreMiddleware {
-  return async (ctx) => {
-    await requireMaster(ctx.headers, serving.keys, '/api/panel/*');
-    throw new GatewayError('not_found', `There is nothing at ${ctx.path}.`);
   };
 }

@@ -3,6 +3,11 @@ import type { CoreContext, CoreMiddleware } from './exchange.js';
 import { keyed, type GatewayRouter } from './routes.js';
 import type { Serving } from './serving.js';
 
+/** What of a router tells its routes. */
+interface Matcher {
+  match(path: string, method: string): { readonly path: readonly { readonly methods: readonly string[] }[] };
+}
+
 /**
  * What no route has answered: 405 with `allow` for a path of ours, else 404. Under `/v1` and on paths of ours plain Koa
  * middleware stages see it first, so that CORS and the like can answer.
@@ -17,7 +22,8 @@ export function answerUnrouted(serving: Serving, routers: readonly GatewayRouter
   };
 }
 
-function refuseUnrouted(ctx: CoreContext, allowed: readonly string[]): void {
+/** 405 with `allow` where there are `allowed` methods, else 404; OPTIONS is told what is allowed. */
+export function refuseUnrouted(ctx: CoreContext, allowed: readonly string[]): void {
   if (allowed.length === 0) throw new GatewayError('not_found', `There is nothing at ${ctx.path}.`);
   const allow = [...allowed, 'OPTIONS'].join(', ');
   if (ctx.method !== 'OPTIONS') {
@@ -28,7 +34,8 @@ function refuseUnrouted(ctx: CoreContext, allowed: readonly string[]): void {
   ctx.set('allow', allow);
 }
 
-function allowedMethods(routers: readonly GatewayRouter[], path: string): readonly string[] {
+/** The methods that routes take at a path. */
+export function allowedMethods(routers: readonly Matcher[], path: string): readonly string[] {
   const layers = routers.flatMap((router) => router.match(path, 'GET').path);
   return [...new Set(layers.flatMap(({ methods }) => methods))].toSorted();
 }

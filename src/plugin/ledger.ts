@@ -37,6 +37,14 @@ export interface LedgerRow {
   readonly billed: LedgerTokens;
   /** As the caller was told. */
   readonly shown: LedgerTokens;
+  /** Where its time has gone; in a list it is left out. */
+  readonly trace?: LedgerTrace;
+}
+
+/** The way of one request: its stages, and its upstream calls in their order. */
+export interface LedgerTrace {
+  readonly stages: readonly { readonly stage: string; readonly ms: number }[];
+  readonly calls: readonly { readonly slot: string; readonly ms: number; readonly code?: string }[];
 }
 
 /** Every given part must match; times in unix milliseconds, `fromMs` included and `toMs` not. */
@@ -54,7 +62,7 @@ export interface LedgerFilter {
 }
 
 export interface LedgerPage {
-  /** Newest first. */
+  /** Newest first, without their traces. */
   readonly rows: readonly LedgerRow[];
   /** What gives the next page; absent: there is none. */
   readonly cursor?: string;
@@ -67,11 +75,15 @@ export interface UsageQuery {
   readonly fromMs: number;
   readonly toMs: number;
   readonly by: UsageGroup | null;
+  /** Only requests with this key. */
+  readonly keyId?: string;
   /**
    * The length of a bucket; the first one begins at `fromMs`. Whole hours are answered from the hourly sums, and the
    * time asked for is then widened to whole hours (UTC); anything else is counted from the rows.
    */
   readonly stepMs: number;
+  /** The most sums that are given; default all. */
+  readonly limit?: number;
 }
 
 /** The sums of one bucket of time and one group; buckets without a request are left out. */
@@ -99,7 +111,9 @@ export interface Ledger {
     filter: LedgerFilter,
     page: { readonly cursor?: string; readonly limit: number },
   ): Promise<LedgerPage>;
-  /** In the order of time, then of group. */
+  /** One row with its trace; its time is needed beside its id, for it is by time that rows are found. */
+  get(row: Pick<LedgerRow, 'atMs' | 'id'>): Promise<LedgerRow | undefined>;
+  /** In the order of time, then of group; for a stage, all requests that have settled are in it. */
   usage(query: UsageQuery): Promise<readonly UsageSum[]>;
   /** Deletes at most `limit` rows, and as many hours, that ended before the hour of `beforeMs`. Gives how many rows. */
   prune(beforeMs: number, limit: number): Promise<number>;

@@ -1,7 +1,7 @@
 /**
- * What the instances of a gateway share while they run (`live:` in the config). Nothing of it outlives the last of them.
- * While the others cannot be reached, everything here goes on for this instance alone, and is brought together later:
- * no method rejects for that.
+ * What the instances of a gateway share while they run (`live:` in the config). It outlives the last of them by an hour at
+ * most, and in memory not at all. While the others cannot be reached, everything here goes on for this instance alone, and
+ * is brought together later: no method rejects for that.
  */
 export interface Live {
   /** Of this instance; no other one ever has the same. */
@@ -32,6 +32,7 @@ export interface SharedMap {
   entries(prefix: string): readonly (readonly [key: string, value: Json])[];
   /** It goes by itself after `ttlMs`; absent: never. */
   set(key: string, value: Json, ttlMs?: number): void;
+  /** A key that is not known here, or no longer, stays as it is. */
   delete(key: string): void;
   /**
    * Calls `listener` with each key under `prefix` that another instance has written, or deleted (undefined); not with
@@ -42,13 +43,16 @@ export interface SharedMap {
 
 /** Places in slots, counted over all instances. What an instance held that has gone is free again after some seconds. */
 export interface Places {
-  /** Takes a place for this instance, unless all instances together hold `limit`; at once where nobody has to be asked. */
+  /**
+   * Takes a place for this instance, unless all instances together hold `limit`; at once where nobody has to be asked. Where
+   * it was refused although there seemed to be room, watchers are told a moment later.
+   */
   take(slot: string, limit: number): boolean | Promise<boolean>;
   /** Gives one back. */
   release(slot: string): void;
   /** How many the other instances hold, as last heard. */
   heldElsewhere(slot: string): number;
-  /** Calls `listener` with each slot of which the others hold more or fewer places than before. Gives the way to stop it. */
+  /** Calls `listener` with each slot of which the others hold more or fewer places than before, or may. Gives the way to stop it. */
   watch(listener: (slot: string) => void): () => void;
 }
 
@@ -58,7 +62,10 @@ export interface MeterReading {
   readonly resetsInMs: number;
 }
 
-/** Amounts used up within windows of time, over all instances. A window begins with its first use. */
+/**
+ * Amounts used up within windows of time, over all instances. A window begins with its first use. While the others cannot be
+ * reached, it goes on from what was last known here; what is used meanwhile is added later.
+ */
 export interface Meters {
   /** Adds `amount`, unless more than `limit` would then be used. */
   take(

@@ -58,6 +58,8 @@ const descriptions: Readonly<Record<string, Describe>> = {
   minimum: ({ params }, path) => ({ path, message: `must be at least ${params['limit']}` }),
   maximum: ({ params }, path) => ({ path, message: `must be at most ${params['limit']}` }),
   minItems: ({ params }, path) => ({ path, message: `must have at least ${params['limit']} item(s)` }),
+  maxItems: ({ params }, path) => ({ path, message: `must have at most ${params['limit']} item(s)` }),
+  maxLength: ({ params }, path) => ({ path, message: `must have at most ${params['limit']} characters` }),
   minLength: (_, path) => ({ path, message: 'must not be empty' }),
   pattern: ({ params, data }, path) => ({
     path,

@@ -1,7 +1,8 @@
+import type { KeyLimits } from './key-limits.js';
 import type { Ledger } from './ledger.js';
 
 /** A key issued to a caller; the key itself is never kept. */
-export interface ProtocolKey {
+export interface ProtocolKey extends KeyLimits {
   readonly id: string;
   readonly name: string;
   /** Hex SHA-256 of the whole key. */
@@ -18,11 +19,6 @@ export interface ProtocolKey {
   readonly revokedAtMs?: number;
   /** Catalog ids or globs that it may use; absent: all. */
   readonly models?: readonly string[];
-  /** Absent: no limit, as with the other limits. */
-  readonly requestsPerMinute?: number;
-  readonly tokensPerMinute?: number;
-  readonly tokensPerDay?: number;
-  readonly tokensPerMonth?: number;
   readonly note?: string;
 }
 
@@ -43,16 +39,18 @@ export interface OAuthTokens {
   readonly origin: string;
 }
 
-/** A slot that was entered in the console. */
+/** A slot that was entered in the console; encrypted at rest, for also a header or a proxy may hold a secret. */
 export interface StoredSlot {
   readonly id: string;
   /** As under `slots:` in the config file, without `id` and `account`. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** As `account:` in the config file; encrypted at rest, and never to be shown again. */
+  /** As `account:` in the config file; never to be shown again. */
   readonly account: Readonly<Record<string, unknown>>;
   /** Unix milliseconds. */
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
+  /** Why what is stored cannot be read, in a sentence for the operator; `settings` and `account` are empty then. */
+  readonly problem?: string;
 }
 
 /** A console login; neither its token nor its CSRF token is kept, only their hex SHA-256. */
@@ -95,6 +93,8 @@ export interface Expiring {
  * replaces what has the same id; `delete` gives false where there was nothing.
  */
 export interface Store {
+  /** It cannot be reached at the moment: requests go on without it. */
+  readonly isAway: boolean;
   readonly keys: {
     findByHash(hash: string): Promise<ProtocolKey | undefined>;
     get(id: string): Promise<ProtocolKey | undefined>;
@@ -133,6 +133,8 @@ export interface Store {
     get(stickyKey: string): Promise<Binding | undefined>;
     put(stickyKey: string, binding: Binding): Promise<void>;
     delete(stickyKey: string): Promise<void>;
+    /** How many sessions are bound to each slot that has any. */
+    countBySlot(): Promise<ReadonlyMap<string, number>>;
   };
   readonly responses: Expiring & {
     get(owner: string, id: string): Promise<StoredResponse | undefined>;

@@ -12,7 +12,7 @@ const durations: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 60e3, h:
 const sizes: Readonly<Record<string, number>> = { '': 1, b: 1, kb: 2 ** 10, mb: 2 ** 20, gb: 2 ** 30 };
 
 /** The units by the name that a schema's `unit` keyword gives them. */
-export const units: Readonly<Record<'duration' | 'size', Unit>> = {
+export const units: Readonly<Record<'duration' | 'size' | 'time', Unit>> = {
   duration: {
     noun: 'a duration such as "500ms", "30s" or "1h"',
     parse: (value) => amount(value, durations, /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/),
@@ -20,6 +20,10 @@ export const units: Readonly<Record<'duration' | 'size', Unit>> = {
   size: {
     noun: 'a size such as "512kb" or "128mb", or a number of bytes',
     parse: (value) => amount(value, sizes, /^(\d+(?:\.\d+)?)\s*(b|kb|mb|gb|)$/),
+  },
+  time: {
+    noun: 'a time such as 2026-01-01T12:00:00Z, or unix milliseconds',
+    parse: (value) => unixMs(String(value)),
   },
 };
 
@@ -38,6 +42,16 @@ export function Size(options?: UnitOptions) {
   return Type.Unsafe<string | number>({ unit: 'size', ...options });
 }
 
+/** Schema of a moment: an ISO 8601 time with its zone, a date (midnight UTC), or unix milliseconds. */
+export function Time(options?: UnitOptions) {
+  return Type.Unsafe<string | number>({ unit: 'time', ...options });
+}
+
+/** Unix milliseconds of what `Time` takes. Throws a TypeError on anything else. */
+export function timeMs(time: string | number): number {
+  return inUnit('time', time);
+}
+
 /** Milliseconds in `1h`, `30s`, `500ms`, `1.5m`, `2d`. Throws a TypeError on anything else. */
 export function durationMs(text: string): number {
   return inUnit('duration', text);
@@ -53,6 +67,15 @@ function inUnit(name: keyof typeof units, value: string | number): number {
   if (parsed === undefined) throw new TypeError(`${JSON.stringify(value)} is not ${units[name].noun}.`);
   return parsed;
 }
+
+/** Up to the last year of four digits: what is later has no ISO time that everybody reads. */
+function unixMs(text: string): number | undefined {
+  const ms = /^\d{1,15}$/.test(text) ? Number(text) : isoTime.test(text) ? Date.parse(text) : NaN;
+  return ms <= latestMs ? ms : undefined;
+}
+
+const isoTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/i;
+const latestMs = Date.UTC(9999, 11, 31);
 
 function amount(
   value: unknown,

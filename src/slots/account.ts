@@ -12,6 +12,8 @@ export interface Account {
   credential(signal: AbortSignal): Promise<Credential>;
   /** After a 401 to a call that went out with `refused`: whether there is another credential to try. */
   renew(refused: Credential, signal: AbortSignal): Promise<boolean>;
+  /** Another instance has renewed the credential. */
+  renewedElsewhere(): void;
 }
 
 /** Opens the account of a slot; the tokens of an OAuth account are read from the store. */
@@ -21,7 +23,12 @@ export async function openAccount(config: AccountConfig, options: OAuthOptions):
 }
 
 function fixedAccount(kind: AccountKind, credential: Credential): Account {
-  return { kind, credential: async () => credential, renew: async () => false };
+  return {
+    kind,
+    credential: async () => credential,
+    renew: async () => false,
+    renewedElsewhere: () => undefined,
+  };
 }
 
 function keyHeader({ header, key }: Extract<AccountConfig, { kind: 'api-key' }>): Credential {

@@ -5,6 +5,8 @@ import type { SlotEntry, WantedModel } from './slot-entry.js';
 export interface Wanted {
   readonly model: WantedModel;
   readonly policy: PickPolicy;
+  /** Whether there is room in a slot for this request. */
+  readonly hasRoom: (entry: SlotEntry) => boolean;
   /** Where it must go if that can be, waiting for a place: a sticky key's slot. */
   readonly bound: SlotEntry | undefined;
   /** Where it goes if there is room. */
@@ -25,13 +27,14 @@ export type Choice =
  * model"), one whose window is exhausted never.
  */
 export function choose(wanted: Wanted, entries: readonly SlotEntry[], nowMs: number): Choice {
-  const { model, bound, preferred, tried, policy } = wanted;
+  const { model, bound, preferred, tried, policy, hasRoom } = wanted;
   const serving = entries.filter((entry) => entry.serves(model));
   const ready = serving.filter((entry) => entry.isSchedulable(model, nowMs));
-  if (preferred?.hasRoom && ready.includes(preferred)) return { kind: 'take', entry: preferred };
+  if (preferred && ready.includes(preferred) && hasRoom(preferred)) return { kind: 'take', entry: preferred };
   const isFresh = (entry: SlotEntry): boolean => !tried.has(entry);
   const cooling = coolest(serving, model, nowMs);
   const again = [...tried.keys()].filter((entry) => tried.get(entry) === true);
+  const place = placer(hasRoom);
   return (
     place(
       ready.filter((entry) => entry === bound && isFresh(entry)),
@@ -44,14 +47,17 @@ export function choose(wanted: Wanted, entries: readonly SlotEntry[], nowMs: num
   );
 }
 
-/** Undefined where there is nothing to choose from. */
-function place(
-  entries: readonly SlotEntry[],
-  pickOne: (free: readonly SlotEntry[]) => SlotEntry | undefined,
-): Choice | undefined {
-  if (entries.length === 0) return undefined;
-  const entry = pickOne(entries.filter(({ hasRoom }) => hasRoom));
-  return entry ? { kind: 'take', entry } : { kind: 'wait', entries };
+type Pick = (free: readonly SlotEntry[]) => SlotEntry | undefined;
+
+/** What it makes gives undefined where there is nothing to choose from. */
+function placer(
+  hasRoom: Wanted['hasRoom'],
+): (entries: readonly SlotEntry[], pickOne: Pick) => Choice | undefined {
+  return (entries, pickOne) => {
+    if (entries.length === 0) return undefined;
+    const entry = pickOne(entries.filter(hasRoom));
+    return entry ? { kind: 'take', entry } : { kind: 'wait', entries };
+  };
 }
 
 function first(free: readonly SlotEntry[]): SlotEntry | undefined {
@@ -68,8 +74,8 @@ function pick(policy: PickPolicy, free: readonly SlotEntry[]): SlotEntry | undef
   return picked;
 }
 
-function toCandidate({ id, order, inFlight, config: { weight } }: SlotEntry): Candidate {
-  return { id, weight, inFlight, order };
+function toCandidate({ id, order, places, config: { weight } }: SlotEntry): Candidate {
+  return { id, weight, inFlight: places.claimed, order };
 }
 
 /** Those that only have to wait for a while, the one whose cool-down ends first in front. */

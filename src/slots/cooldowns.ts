@@ -1,4 +1,4 @@
-import type { CoolReason } from '../plugin/index.js';
+import type { CoolReason, Json } from '../plugin/index.js';
 import type { Cooling } from './transitions.js';
 
 export interface CoolDown {
@@ -8,20 +8,52 @@ export interface CoolDown {
   readonly untilMs: number;
   /** How often it was doubled. */
   readonly doubled: number;
-  /** Its number among the slot's cool-downs. */
+  /** Of two cool-downs of one key, the one with the higher number is the newer one, whichever instance began it. */
+  readonly serial: number;
+  /** Its number among those that this instance has heard of. */
   readonly mark: number;
 }
 
+/** A cool-down as the instances tell each other of it; `isOver`: a call has succeeded since. */
+export interface ToldCoolDown {
+  readonly [field: string]: Json;
+  readonly reason: CoolReason;
+  /** Null: the whole slot. */
+  readonly model: string | null;
+  readonly untilMs: number;
+  readonly doubled: number;
+  readonly serial: number;
+  readonly isOver: boolean;
+}
+
+/** Takes what the others are to hear; undefined: it is not worth keeping any more. */
+export type TellCoolDown = (key: string, told: ToldCoolDown | undefined) => void;
+
 /**
- * The cool-downs of one slot. One that is over is kept for its doubling until a success clears it. Calls carry the mark
- * of the moment they began, since what was under way before a cool-down began says nothing about it.
+ * The cool-downs of one account. One that is over is kept for its doubling until a success clears it. Calls carry the
+ * mark of the moment they began, since what was under way before a cool-down began says nothing about it. What several
+ * instances say of one key comes to the same in all of them, in whatever order they hear it: the newer one counts, its
+ * end more than its beginning.
  */
 export class CoolDowns {
+  readonly #tell: TellCoolDown;
   readonly #byKey = new Map<string, CoolDown>();
+  /** Serials of those that were cleared. */
+  readonly #cleared = new Map<string, number>();
   #mark = 0;
+
+  constructor(tell: TellCoolDown = () => undefined) {
+    this.#tell = tell;
+  }
 
   /** What a call that begins now has to show when it ends. */
   get mark(): number {
+    return this.#mark;
+  }
+
+  /** The mark of the calls that begin from now on, and of none before. */
+  advance(): number {
+    this.#mark += 1;
     return this.#mark;
   }
 
@@ -50,14 +82,14 @@ export class CoolDowns {
     const known = this.#byKey.get(key);
     const toldMs = cooling.untilMs === undefined ? undefined : Math.min(cooling.untilMs, nowMs + longestMs);
     if (known && known.mark > began && known.untilMs > nowMs) {
-      this.#byKey.set(key, { ...known, untilMs: Math.max(known.untilMs, toldMs ?? 0) });
+      if (toldMs !== undefined && toldMs > known.untilMs) this.#change(key, { ...known, untilMs: toldMs });
       return false;
     }
     const doubled = known ? known.doubled + 1 : 0;
-    const { backoff } = cooling;
+    const { backoff, reason } = cooling;
     const untilMs = toldMs ?? nowMs + Math.min(backoff.firstMs * 2 ** doubled, backoff.longestMs);
-    this.#mark += 1;
-    this.#keep(key, { reason: cooling.reason, model: scope, untilMs, doubled, mark: this.#mark });
+    const serial = Math.max(nowMs, (known?.serial ?? this.#cleared.get(key) ?? 0) + 1);
+    this.#change(key, { reason, model: scope, untilMs, doubled, serial, mark: this.advance() });
     return true;
   }
 
@@ -65,22 +97,69 @@ export class CoolDowns {
   succeed(model: string, began: number): boolean {
     const before = this.#byKey.size;
     for (const [key, each] of this.#byKey) {
-      if (each.mark <= began && (each.model === undefined || each.model === model)) this.#byKey.delete(key);
+      if (each.mark <= began && (each.model === undefined || each.model === model)) this.#end(key, each);
     }
     return this.#byKey.size < before;
   }
 
   clear(): void {
-    this.#byKey.clear();
+    for (const [key, each] of this.#byKey) this.#end(key, each);
   }
 
-  /** Callers can make up model names where a slot serves all of them: the oldest cool-down goes. */
-  #keep(key: string, coolDown: CoolDown): void {
-    this.#byKey.delete(key);
-    this.#byKey.set(key, coolDown);
-    const [oldest] = this.#byKey.keys();
-    if (this.#byKey.size > most && oldest !== undefined) this.#byKey.delete(oldest);
+  /** Takes what another instance says; what is newer here it is told in turn. */
+  hear(key: string, told: ToldCoolDown): void {
+    const known = this.#byKey.get(key);
+    const cleared = this.#cleared.get(key) ?? 0;
+    if (known && known.serial === told.serial && !told.isOver) return this.#merge(key, known, told);
+    if (told.serial < Math.max(known?.serial ?? 0, cleared)) return this.#tellAgain(key, known, told);
+    if (told.isOver) {
+      this.#byKey.delete(key);
+      keep(this.#cleared, key, told.serial);
+    } else if (told.serial > cleared) {
+      const { reason, untilMs, doubled, serial } = told;
+      const model = told.model ?? undefined;
+      keep(this.#byKey, key, { reason, model, untilMs, doubled, serial, mark: this.advance() });
+    } else this.#tellAgain(key, known, told);
   }
+
+  /** Two instances have begun or prolonged the same one at the same time. */
+  #merge(key: string, known: CoolDown, told: ToldCoolDown): void {
+    const untilMs = Math.max(known.untilMs, told.untilMs);
+    const doubled = Math.max(known.doubled, told.doubled);
+    this.#byKey.set(key, { ...known, untilMs, doubled });
+    if (untilMs !== told.untilMs || doubled !== told.doubled) this.#tell(key, { ...told, untilMs, doubled });
+  }
+
+  #tellAgain(key: string, known: CoolDown | undefined, told: ToldCoolDown): void {
+    const serial = this.#cleared.get(key) ?? 0;
+    this.#tell(key, known ? toldOf(known, false) : { ...told, serial, isOver: true });
+  }
+
+  #change(key: string, coolDown: CoolDown): void {
+    const oldest = keep(this.#byKey, key, coolDown);
+    this.#tell(key, toldOf(coolDown, false));
+    if (oldest !== undefined) this.#tell(oldest, undefined);
+  }
+
+  #end(key: string, coolDown: CoolDown): void {
+    this.#byKey.delete(key);
+    keep(this.#cleared, key, coolDown.serial);
+    this.#tell(key, toldOf(coolDown, true));
+  }
+}
+
+/** Callers can make up model names where a slot serves all of them: the oldest key goes, and is given. */
+function keep<Value>(map: Map<string, Value>, key: string, value: Value): string | undefined {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size <= most || oldest === undefined) return undefined;
+  map.delete(oldest);
+  return oldest;
+}
+
+function toldOf({ reason, model, untilMs, doubled, serial }: CoolDown, isOver: boolean): ToldCoolDown {
+  return { reason, model: model ?? null, untilMs, doubled, serial, isOver };
 }
 
 const most = 256;

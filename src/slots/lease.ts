@@ -13,7 +13,7 @@ export interface Lessor {
   released(entry: SlotEntry): void;
 }
 
-/** One place in a slot, taken by making it. It is given back at the latest when the request's signal aborts. */
+/** One place in a slot, which has been taken for it. It is given back at the latest when the request's signal aborts. */
 export class Lease implements SlotLease {
   readonly entry: SlotEntry;
   /** A reload may give the entry another one; this lease stays with its own. */
@@ -29,8 +29,7 @@ export class Lease implements SlotLease {
     this.slot = entry.slot;
     this.#lessor = lessor;
     this.#signal = signal;
-    this.#began = entry.coolDowns.mark;
-    this.entry.inFlight += 1;
+    this.#began = this.slot.standing.coolDowns.mark;
     this.slot.hold();
     signal.addEventListener('abort', this.#onAbort, { once: true });
   }
@@ -42,7 +41,7 @@ export class Lease implements SlotLease {
   /** The next call of this lease begins now. */
   answered(headers: Readonly<Record<string, string>>): void {
     this.#lessor.answered(this, headers);
-    this.#began = this.entry.coolDowns.mark;
+    this.#began = this.slot.standing.coolDowns.mark;
   }
 
   /** Undefined also where the place has been given back: what comes then is no failure of the slot. */
@@ -62,7 +61,7 @@ export class Lease implements SlotLease {
     if (this.#isReleased) return;
     this.#isReleased = true;
     this.#signal.removeEventListener('abort', this.#onAbort);
-    this.entry.inFlight -= 1;
+    this.entry.places.release();
     this.slot.letGo();
     this.#lessor.released(this.entry);
   }

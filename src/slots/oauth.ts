@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Logger, OAuthTokens, Store } from '../plugin/index.js';
+import type { Live, Logger, OAuthTokens, Store } from '../plugin/index.js';
 import type { AccountConfig } from '../config/config.js';
 import type { Account, Credential } from './account.js';
+import { TokenVault } from './token-vault.js';
 import { untilAborted } from './until-aborted.js';
 import { requestTokens } from './token-endpoint.js';
 
@@ -10,38 +11,41 @@ type OAuthConfig = Extract<AccountConfig, { kind: 'oauth' }>;
 export interface OAuthOptions {
   readonly slotId: string;
   readonly credentials: Store['credentials'];
+  readonly live: Live;
   readonly proxy: string | undefined;
   readonly log: Logger;
   readonly now: () => number;
 }
 
-/** An account whose access token expires. It refreshes once at a time, however many calls wait for it. */
+/**
+ * An account whose access token expires. It refreshes once at a time, however many calls wait for it and in however
+ * many instances: who comes next takes the tokens that the first has put into the store.
+ */
 export class OAuthAccount implements Account {
   readonly kind = 'oauth';
   readonly #config: OAuthConfig;
   readonly #options: OAuthOptions;
+  readonly #vault: TokenVault;
   #tokens: OAuthTokens;
   #refreshing: Promise<void> | undefined;
   #failedAtMs = -Infinity;
 
-  private constructor(config: OAuthConfig, options: OAuthOptions, tokens: OAuthTokens) {
+  private constructor(config: OAuthConfig, options: OAuthOptions, vault: TokenVault, tokens: OAuthTokens) {
     this.#config = config;
     this.#options = options;
+    this.#vault = vault;
     this.#tokens = tokens;
   }
 
   /** Goes on with the tokens in the store where they descend from the refresh token in the config. */
   static async open(config: OAuthConfig, options: OAuthOptions): Promise<OAuthAccount> {
     const origin = createHash('sha256').update(config.refreshToken).digest('hex');
-    const stored = await options.credentials.get(options.slotId);
-    return new OAuthAccount(
-      config,
-      options,
-      stored?.origin === origin ? stored : firstTokens(config, origin),
-    );
+    const [vault, stored] = await TokenVault.open(origin, options);
+    return new OAuthAccount(config, options, vault, stored ?? firstTokens(config, origin));
   }
 
   async credential(signal: AbortSignal): Promise<Credential> {
+    if (this.#vault.hasNews) await untilAborted(this.#takeNews(), signal);
     if (this.#isDue()) await untilAborted(this.#refreshEarly(), signal);
     return { authorization: `Bearer ${this.#tokens.accessToken}` };
   }
@@ -51,6 +55,10 @@ export class OAuthAccount implements Account {
     const wasRefreshedMeanwhile = refused['authorization'] !== `Bearer ${this.#tokens.accessToken}`;
     if (!wasRefreshedMeanwhile) await untilAborted(this.#refresh(), signal);
     return true;
+  }
+
+  renewedElsewhere(): void {
+    this.#vault.tell();
   }
 
   #isDue(): boolean {
@@ -72,36 +80,45 @@ export class OAuthAccount implements Account {
   }
 
   #refresh(): Promise<void> {
-    this.#refreshing ??= this.#replaceTokens().finally(() => {
-      this.#refreshing = undefined;
-    });
+    const { live, slotId } = this.#options;
+    const old = this.#tokens.accessToken;
+    this.#refreshing ??= live
+      .exclusively(`oauth/${slotId}`, () => this.#replaceTokens(old))
+      .finally(() => {
+        this.#refreshing = undefined;
+      });
     return this.#refreshing;
   }
 
-  async #replaceTokens(): Promise<void> {
-    const { slotId, proxy, now, log } = this.#options;
+  async #replaceTokens(old: string): Promise<void> {
+    await this.#takeNews();
+    if (this.#tokens.accessToken !== old) return; // another instance was first
+    const { log, now } = this.#options;
     try {
-      const refreshToken = this.#tokens.refreshToken;
-      const granted = await requestTokens({ ...this.#config, slotId, proxy, refreshToken, nowMs: now() });
-      this.#tokens = { ...granted, origin: this.#tokens.origin };
+      this.#tokens = await this.#exchange(this.#tokens);
     } catch (error) {
       this.#failedAtMs = now();
       throw error;
     }
     log.info({ expiresAtMs: this.#tokens.expiresAtMs }, 'the access token was refreshed');
-    await this.#keep();
+    await this.#vault.put(this.#tokens);
   }
 
-  /** The tokens serve until the next start even where they cannot be kept. */
-  async #keep(): Promise<void> {
+  async #exchange({ refreshToken, origin }: OAuthTokens): Promise<OAuthTokens> {
+    const { slotId, proxy, now } = this.#options;
+    this.#vault.use(refreshToken);
+    let next = refreshToken;
     try {
-      await this.#options.credentials.put(this.#options.slotId, this.#tokens);
-    } catch (error) {
-      this.#options.log.error(
-        { err: error },
-        'the rotated token could not be kept; a restart will not know it',
-      );
+      const granted = await requestTokens({ ...this.#config, slotId, proxy, refreshToken, nowMs: now() });
+      next = granted.refreshToken;
+      return { ...granted, origin };
+    } finally {
+      if (next === refreshToken) this.#vault.reuse(refreshToken);
     }
+  }
+
+  async #takeNews(): Promise<void> {
+    this.#tokens = (await this.#vault.read()) ?? this.#tokens;
   }
 }
 

@@ -1,8 +1,10 @@
-import { GatewayError, type Logger, type Store, type UpstreamAdapter } from '../plugin/index.js';
+import { GatewayError, type Live, type Logger, type Store, type UpstreamAdapter } from '../plugin/index.js';
 import type { SlotConfig } from '../config/config.js';
 import { openAccount, type Account } from './account.js';
+import { accountDigest } from './board.js';
+import { Standing } from './standing.js';
+import type { SetTimer } from './timers.js';
 import { UpstreamSlot } from './upstream-slot.js';
-import { WindowGauge } from './windows.js';
 
 /** Kinds of upstream by the name that `slots[].upstream` gives them; a Map will do. */
 export interface Adapters {
@@ -12,41 +14,45 @@ export interface Adapters {
 export interface Surroundings {
   readonly adapters: Adapters;
   readonly credentials: Store['credentials'];
+  readonly live: Live;
   readonly log: Logger;
+  readonly setTimer: SetTimer;
   readonly now: () => number;
 }
 
 /** What an upstream stands for besides its address; kept where a reload leaves the account as it was. */
 export interface Identity {
   readonly account: Account;
-  readonly gauge: WindowGauge;
+  readonly standing: Standing;
 }
 
 /** Opens the upstream of a slot. Throws what its adapter throws, and `internal` where there is no such adapter. */
 export async function openSlot(
   config: SlotConfig,
-  { adapters, credentials, log: parent, now }: Surroundings,
+  surroundings: Surroundings,
   known: Identity | undefined,
 ): Promise<UpstreamSlot> {
   const { id, baseUrl, proxy, headers, connectTimeoutMs, maxConcurrent } = config;
+  const { adapters, credentials, live, log: parent, now, setTimer } = surroundings;
   const adapter = adapters.get(config.upstream);
   if (!adapter)
     throw new GatewayError('internal', `Slot "${id}" has an unknown upstream "${config.upstream}".`);
   const log = parent.child({ slot: id });
   const account =
-    known?.account ?? (await openAccount(config.account, { slotId: id, credentials, proxy, log, now }));
+    known?.account ?? (await openAccount(config.account, { slotId: id, credentials, live, proxy, log, now }));
+  const standing = known?.standing ?? new Standing(config, { shared: live.shared, now, setTimer });
   const settings = { id, headers, connectTimeoutMs, maxConcurrent, log };
   const upstream = await adapter.open({
     ...settings,
     ...(baseUrl === undefined ? {} : { baseUrl }),
     ...(proxy === undefined ? {} : { proxy }),
   });
-  return new UpstreamSlot({ id, account, upstream, gauge: known?.gauge ?? new WindowGauge(), log });
+  return new UpstreamSlot({ id, account, upstream, standing, log });
 }
 
 /** Whether two configs of a slot mean the same account, reached the same way. */
 export function isSameAccount(a: SlotConfig, b: SlotConfig): boolean {
-  return JSON.stringify([a.account, a.proxy]) === JSON.stringify([b.account, b.proxy]);
+  return accountDigest(a) === accountDigest(b);
 }
 
 /** Whether the upstream of one config serves for the other. */

@@ -1,6 +1,8 @@
 import type {
   DiagnosisStep,
+  Json,
   LeaseRequest,
+  Live,
   Logger,
   Models,
   Slot,
@@ -11,6 +13,8 @@ import type {
 } from '../plugin/index.js';
 import type { SlotConfig } from '../config/config.js';
 import { Bindings } from './bindings.js';
+import { LaterLooks } from './later-looks.js';
+import { partsOf, slotKeys } from './board.js';
 import type { Adapters } from './open-slot.js';
 import { PlaceQueue } from './place-queue.js';
 import { load } from './policies.js';
@@ -19,8 +23,11 @@ import { poolClosed } from './refusal.js';
 import { Roster } from './roster.js';
 import { Search, type Grounds } from './search.js';
 import type { SlotEntry, WantedModel } from './slot-entry.js';
+import { PlaceBook } from './slot-places.js';
 import { statusOf } from './status.js';
 import { setUnrefTimer, type SetTimer } from './timers.js';
+import { renewedTopic } from './token-vault.js';
+import { Turns } from './turns.js';
 import { WakeTimer } from './wake-timer.js';
 
 export interface SlotPoolOptions {
@@ -28,6 +35,8 @@ export interface SlotPoolOptions {
   readonly adapters: Adapters;
   readonly models: Models;
   readonly store: Pick<Store, 'bindings' | 'credentials'>;
+  /** What the pools of all instances share: states, places, bindings. */
+  readonly live: Live;
   readonly log: Logger;
   readonly now?: () => number;
   readonly setTimer?: SetTimer;
@@ -36,40 +45,49 @@ export interface SlotPoolOptions {
 /** What a reload may bring besides the slots. */
 export type Replacements = Partial<Pick<SlotPoolOptions, 'adapters' | 'models'>>;
 
-/** All slots of the gateway: their states, who is in which, and who waits. */
+/** All slots of the gateway: their states, who is in which, and who waits. The same in all instances but for the last. */
 export class SlotPool implements Slots {
-  readonly #options: SlotPoolOptions;
+  readonly #options: SlotPoolOptions & { readonly now: () => number; readonly setTimer: SetTimer };
   readonly #now: () => number;
-  readonly #roster = new Roster();
+  readonly #places: PlaceBook;
+  readonly #roster: Roster;
   readonly #queue: PlaceQueue;
   readonly #bindings: Bindings;
   readonly #prober: Prober;
   readonly #wakeTimer: WakeTimer;
+  readonly #turns: Turns;
+  readonly #laterLooks: LaterLooks;
   readonly #grounds: Grounds;
+  readonly #stopListening: readonly (() => void)[];
   #adapters: Adapters;
   #models: Models;
   #isClosed = false;
+  #version = 0;
 
   private constructor(options: SlotPoolOptions) {
-    const { adapters, models, store, log, now = Date.now, setTimer = setUnrefTimer } = options;
-    this.#options = options;
+    const { adapters, models, store, live, log, now = Date.now, setTimer = setUnrefTimer } = options;
+    this.#options = { ...options, now, setTimer };
     this.#adapters = adapters;
     this.#models = models;
     this.#now = now;
-    this.#queue = new PlaceQueue(setTimer);
-    this.#bindings = new Bindings({ store: store.bindings, log, now });
+    const offer = (id: string): void => this.#queue.offer(id);
+    this.#places = new PlaceBook(live.places, offer);
+    this.#roster = new Roster(this.#places, { shared: live.shared, setTimer, now });
+    this.#queue = new PlaceQueue({ setTimer, hasRoom: (id) => this.#roster.find(id)?.hasRoom ?? false });
+    this.#laterLooks = new LaterLooks(setTimer, offer);
+    const isHeldElsewhere = (id: string): boolean => this.#places.of(id).heldElsewhere > 0;
+    this.#turns = new Turns({ live, queue: this.#queue, now, setTimer, isHeldElsewhere });
+    this.#bindings = new Bindings({ store: store.bindings, messages: live.messages, log, now, setTimer });
     this.#wakeTimer = new WakeTimer(setTimer, () => this.#changed());
     const onAccepted = (): void => this.#changed();
-    this.#prober = new Prober({ log, setTimer, models: () => this.#models, onAccepted });
-    this.#grounds = {
-      queue: this.#queue,
-      bindings: this.#bindings,
-      log,
-      now,
-      entries: () => this.#roster.entries,
-      queueCapacity: () => placesOf(this.#roster.entries) * waitingPerPlace,
-      changed: () => this.#changed(),
-    };
+    this.#prober = new Prober({ live, log, setTimer, models: () => this.#models, onAccepted });
+    this.#grounds = this.#groundsOf(this.#options);
+    this.#stopListening = [
+      live.shared.watch(slotKeys, (key, value) => this.#hear(key, value)),
+      live.messages.receive(renewedTopic, (id) =>
+        this.#roster.entries.find((entry) => entry.id === id)?.slot.account.renewedElsewhere(),
+      ),
+    ];
   }
 
   /** Opens the upstream of every slot; throws what an adapter throws, and then none is left open. */
@@ -136,8 +154,8 @@ export class SlotPool implements Slots {
    */
   async reload(slots: readonly SlotConfig[], replacements: Replacements = {}): Promise<void> {
     const { adapters = this.#adapters, models = this.#models } = replacements;
-    const { store, log } = this.#options;
-    const surroundings = { adapters, credentials: store.credentials, log, now: this.#now };
+    const { store, live, log, now, setTimer } = this.#options;
+    const surroundings = { adapters, credentials: store.credentials, live, log, now, setTimer };
     await this.#roster.reload(slots, surroundings);
     this.#adapters = adapters;
     this.#models = models;
@@ -148,10 +166,35 @@ export class SlotPool implements Slots {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#queue.clear(poolClosed());
-    this.#wakeTimer.cancel();
-    this.#prober.close();
-    await this.#bindings.flush();
+    for (const stop of this.#stopListening) stop();
+    for (const part of [this.#wakeTimer, this.#prober, this.#turns, this.#laterLooks, this.#places])
+      part.close();
+    await this.#bindings.close();
     await this.#roster.close();
+  }
+
+  #groundsOf({ log, now }: { readonly log: Logger; readonly now: () => number }): Grounds {
+    return {
+      queue: this.#queue,
+      turns: this.#turns,
+      bindings: this.#bindings,
+      log,
+      now,
+      entries: () => this.#roster.entries,
+      queueCapacity: () => placesOf(this.#roster.entries) * waitingPerPlace,
+      changed: () => this.#changed(),
+      version: () => this.#version,
+      lookAgain: (id) => this.#laterLooks.at(id),
+      freed: (id) => this.#queue.offer(id),
+      isClosed: () => this.#isClosed,
+    };
+  }
+
+  /** What is gone was left by an instance, which says nothing about the slot. */
+  #hear(key: string, value: Json | undefined): void {
+    if (value === undefined) return;
+    this.#roster.hear(partsOf(key), value);
+    this.#changed();
   }
 
   #findModel(name: string): WantedModel {
@@ -166,6 +209,7 @@ export class SlotPool implements Slots {
   /** Lets those who wait look again, now and when the next cool-down ends, and has the rejected slots probed. */
   #changed(): void {
     if (this.#isClosed) return;
+    this.#version += 1;
     this.#queue.wake();
     this.#prober.watch(this.#roster.entries.filter(({ isRejected }) => isRejected));
     const nowMs = this.#now();
@@ -183,8 +227,8 @@ function leastLoaded(entries: readonly SlotEntry[]): SlotEntry | undefined {
   return entries.toSorted((a, b) => loadOf(a) - loadOf(b))[0];
 }
 
-function loadOf({ inFlight, config: { weight } }: SlotEntry): number {
-  return load({ inFlight, weight });
+function loadOf({ places, config: { weight } }: SlotEntry): number {
+  return load({ inFlight: places.claimed, weight });
 }
 
 function placesOf(entries: readonly SlotEntry[]): number {

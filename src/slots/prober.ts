@@ -1,8 +1,9 @@
-import type { Logger, Models } from '../plugin/index.js';
+import type { Live, Logger, Models } from '../plugin/index.js';
 import type { SlotEntry } from './slot-entry.js';
 import type { SetTimer } from './timers.js';
 
 export interface ProberOptions {
+  readonly live: Pick<Live, 'exclusively'>;
   readonly log: Logger;
   readonly setTimer: SetTimer;
   models(): Models;
@@ -10,7 +11,10 @@ export interface ProberOptions {
   onAccepted(): void;
 }
 
-/** Asks a rejected slot every five minutes for a token count, the cheapest thing that needs a valid credential. */
+/**
+ * Asks a rejected slot every five minutes for a token count, the cheapest thing that needs a valid credential. One
+ * instance does it for all.
+ */
 export class Prober {
   readonly #options: ProberOptions;
   readonly #timers = new Map<SlotEntry, () => void>();
@@ -43,12 +47,20 @@ export class Prober {
 
   /** What became of the slot meanwhile counts more than what the probe says. */
   async #probe(entry: SlotEntry): Promise<void> {
-    const isAccepted = await this.#isAccepted(entry);
+    const name = `probe/${entry.id}/${entry.slot.standing.digest}`;
+    const isAccepted = await this.#options.live.exclusively(name, () => this.#probeInTurn(entry));
     if (!this.#timers.has(entry)) return;
     if (!isAccepted) return this.#schedule(entry);
-    entry.isRejected = false;
+    entry.slot.standing.accept();
     this.#options.log.info({ slot: entry.id }, 'the slot is accepted again');
     this.#options.onAccepted();
+  }
+
+  async #probeInTurn(entry: SlotEntry): Promise<boolean> {
+    const { standing } = entry.slot;
+    if (!this.#timers.has(entry) || standing.wasProbedWithin(intervalMs)) return false;
+    standing.noteProbe();
+    return this.#isAccepted(entry);
   }
 
   /** An estimate proves nothing: it was made without asking for the account. */

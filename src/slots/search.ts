@@ -9,14 +9,17 @@ import {
 import type { Bindings } from './bindings.js';
 import { choose, type Wanted } from './choose.js';
 import { Lease, type Lessor } from './lease.js';
-import type { Placed, PlaceQueue, Waiter } from './place-queue.js';
-import { nothingToAsk, queueFull, queueTimedOut } from './refusal.js';
+import type { Attempt, Placed, PlaceQueue, Waiter } from './place-queue.js';
+import { nothingToAsk, poolClosed, queueFull, queueTimedOut } from './refusal.js';
 import type { SlotEntry, WantedModel } from './slot-entry.js';
 import { effectOf, exhaustion, type Cooling } from './transitions.js';
+import type { Turns } from './turns.js';
+import type { UpstreamSlot } from './upstream-slot.js';
 
 /** The pool, as a request that looks for a place sees it. */
 export interface Grounds {
   readonly queue: PlaceQueue;
+  readonly turns: Turns;
   readonly bindings: Bindings;
   readonly log: Logger;
   /** How many may wait. */
@@ -25,6 +28,13 @@ export interface Grounds {
   readonly now: () => number;
   /** A state is another: whoever waits should look again. */
   readonly changed: () => void;
+  /** Another number whenever any state has changed. */
+  readonly version: () => number;
+  /** Lets those who wait for a slot look again in a moment: it may have room, though there was none to be had. */
+  readonly lookAgain: (slotId: string) => void;
+  /** A place of a slot was given back. */
+  readonly freed: (slotId: string) => void;
+  readonly isClosed: () => boolean;
 }
 
 /** One request's way through the pool: where it has been, and where it goes next. */
@@ -37,7 +47,9 @@ export class Search implements Waiter, Lessor {
   /** The slot that a further call of the request goes to; undefined: as the sticky key says. */
   readonly #origin: SlotEntry | undefined;
   #preferred: SlotEntry | undefined;
-  #waitsFor: readonly SlotEntry[] = [];
+  #waitsFor: readonly string[] = [];
+  #isQueued = false;
+  readonly sinceMs: number;
 
   constructor(grounds: Grounds, request: LeaseRequest, model: WantedModel, origin?: SlotEntry) {
     this.#grounds = grounds;
@@ -45,6 +57,11 @@ export class Search implements Waiter, Lessor {
     this.#model = model;
     this.#origin = origin;
     this.#preferred = origin;
+    this.sinceMs = grounds.now();
+  }
+
+  get waitsFor(): readonly string[] {
+    return this.#waitsFor;
   }
 
   /** The first place; throws as `Slots.lease` says, and the signal's reason where that aborts. */
@@ -55,25 +72,18 @@ export class Search implements Waiter, Lessor {
     return placed;
   }
 
-  attempt(): Placed | undefined {
+  attempt(): Attempt {
     this.#request.signal.throwIfAborted();
-    const nowMs = this.#grounds.now();
-    const entries = this.#grounds.entries();
-    const choice = choose(this.#wanted(entries), entries, nowMs);
-    if (choice.kind === 'none') return nothingToAsk(this.#model, entries, nowMs);
-    this.#waitsFor = choice.kind === 'wait' ? choice.entries : [];
-    return choice.kind === 'wait' ? undefined : new Lease(choice.entry, this, this.#request.signal);
-  }
-
-  waitsFor(slotId: string): boolean {
-    return this.#waitsFor.some(({ id }) => id === slotId);
+    if (this.#grounds.isClosed()) return poolClosed();
+    return this.#tryPlaces(new Set());
   }
 
   answered({ entry, slot, began }: Lease, headers: Readonly<Record<string, string>>): void {
-    slot.gauge.read(headers);
-    const isOver = entry.coolDowns.succeed(this.#model.upstreamModel, began);
+    const { gauge, coolDowns } = slot.standing;
+    gauge.read(headers);
+    const isOver = coolDowns.succeed(this.#model.upstreamModel, began);
     const exhausted = exhaustion(headers, this.#grounds.now());
-    if (exhausted) this.#cool(entry, exhausted, began);
+    if (exhausted) this.#cool(slot, exhausted, began);
     this.#bind(entry);
     if (isOver) this.#grounds.changed();
   }
@@ -92,12 +102,12 @@ export class Search implements Waiter, Lessor {
   }
 
   released(entry: SlotEntry): void {
-    this.#grounds.queue.offer(entry);
+    this.#grounds.freed(entry.id);
   }
 
   /** Changes the slot's state as the failure says; true where the request should be sent once more. */
   #report({ entry, slot, began }: Lease, error: GatewayError, failure: CallFailure): boolean {
-    if (failure.kind === 'status') slot.gauge.read(failure.headers);
+    if (failure.kind === 'status') slot.standing.gauge.read(failure.headers);
     if (failure.kind === 'unreachable' && failure.reused && !this.#sentOnceMore.has(entry)) {
       this.#sentOnceMore.add(entry); // the connection was stale, which says nothing about the slot
       this.#preferred = entry;
@@ -107,28 +117,27 @@ export class Search implements Waiter, Lessor {
     this.#preferred = undefined;
     this.#tried.set(entry, again);
     if (elsewhere) entry.lastError = error.message;
-    const isCurrent = slot.account === entry.slot.account; // what a reload has replaced says nothing about what came
-    if (isCurrent && state === 'rejected') this.#reject(entry);
-    else if (isCurrent && typeof state === 'object') this.#cool(entry, state, began);
+    const isCurrent = slot.standing === entry.slot.standing; // what a reload has replaced says nothing about what came
+    if (isCurrent && state === 'rejected') this.#reject(slot, began);
+    else if (isCurrent && typeof state === 'object') this.#cool(slot, state, began);
     return elsewhere;
   }
 
-  #reject(entry: SlotEntry): void {
-    if (entry.isRejected) return;
-    entry.isRejected = true;
+  #reject({ id, standing }: UpstreamSlot, began: number): void {
+    if (!standing.reject(began)) return;
     this.#grounds.log.error(
-      { slot: entry.id },
+      { slot: id },
       "the slot is rejected: its upstream refuses the account's credential",
     );
     this.#grounds.changed();
   }
 
-  #cool(entry: SlotEntry, cooling: Cooling, began: number): void {
+  #cool({ id, standing: { coolDowns } }: UpstreamSlot, cooling: Cooling, began: number): void {
     const nowMs = this.#grounds.now();
     const { upstreamModel } = this.#model;
-    if (!entry.coolDowns.add(cooling, upstreamModel, began, nowMs)) return;
-    const until = entry.coolDowns.active(upstreamModel, nowMs)?.untilMs ?? nowMs;
-    const fields = { slot: entry.id, model: upstreamModel, reason: cooling.reason, ms: until - nowMs };
+    if (!coolDowns.add(cooling, upstreamModel, began, nowMs)) return;
+    const until = coolDowns.active(upstreamModel, nowMs)?.untilMs ?? nowMs;
+    const fields = { slot: id, model: upstreamModel, reason: cooling.reason, ms: until - nowMs };
     this.#grounds.log.warn(fields, 'the slot cools down');
     this.#grounds.changed();
   }
@@ -136,20 +145,83 @@ export class Search implements Waiter, Lessor {
   /** A place now, or when its turn comes; the error says why there is none. */
   async #place(): Promise<Placed> {
     const { queue, queueCapacity } = this.#grounds;
-    const placed = this.attempt();
-    if (placed) return placed;
-    if (queue.size >= queueCapacity()) return queueFull(this.#model);
+    this.#isQueued = false;
+    const attempt = this.attempt();
+    if (attempt && !(attempt instanceof Promise)) return attempt;
+    if (!attempt && queue.size >= queueCapacity()) return queueFull(this.#model);
     const { queueTimeoutMs: timeoutMs, signal } = this.#request;
-    const waited = await queue.wait(this, { timeoutMs, signal });
+    this.#isQueued = true;
+    this.#grounds.turns.waits();
+    const waited = await queue.wait(this, { timeoutMs, signal }, attempt);
     signal.throwIfAborted(); // the place was given back at once where the caller left as it came
     return waited ?? queueTimedOut(this.#model, timeoutMs);
   }
 
-  #wanted(entries: readonly SlotEntry[]): Wanted {
+  /** Slots in which there was no place after all are left out from then on. */
+  #tryPlaces(refused: Set<SlotEntry>): Attempt {
+    const nowMs = this.#grounds.now();
+    const entries = this.#grounds.entries();
+    for (;;) {
+      const choice = choose(this.#wanted(entries, refused), entries, nowMs);
+      if (choice.kind === 'none') return nothingToAsk(this.#model, entries, nowMs);
+      if (choice.kind === 'wait') return this.#waitFor(choice.entries);
+      this.#waitsFor = [];
+      const { entry } = choice;
+      const answer = entry.places.take(entry.config.maxConcurrent);
+      if (answer === true) return this.#lease(entry);
+      if (answer !== false) return this.#awaitPlace(answer, entry, refused);
+      refused.add(entry);
+    }
+  }
+
+  #waitFor(entries: readonly SlotEntry[]): undefined {
+    this.#waitsFor = entries.map(({ id }) => id);
+    for (const { id, hasRoom } of entries) if (hasRoom) this.#grounds.lookAgain(id);
+  }
+
+  /** What has changed while the others were asked may mean that the place cannot be used. */
+  async #awaitPlace(
+    answer: Promise<boolean>,
+    entry: SlotEntry,
+    refused: Set<SlotEntry>,
+  ): Promise<Placed | undefined> {
+    const { signal } = this.#request;
+    const version = this.#grounds.version();
+    const isTaken = await answer;
+    if (isTaken && !signal.aborted && (version === this.#grounds.version() || this.#isOpen(entry)))
+      return this.#lease(entry);
+    if (!isTaken) refused.add(entry);
+    else {
+      entry.places.release();
+      this.#grounds.freed(entry.id);
+    }
+    signal.throwIfAborted();
+    return this.#grounds.isClosed() ? poolClosed() : this.#tryPlaces(refused);
+  }
+
+  #isOpen(entry: SlotEntry): boolean {
+    const { entries, now, isClosed } = this.#grounds;
+    return !isClosed() && entries().includes(entry) && entry.isSchedulable(this.#model, now());
+  }
+
+  #lease(entry: SlotEntry): Lease {
+    return new Lease(entry, this, this.#request.signal);
+  }
+
+  #wanted(entries: readonly SlotEntry[], refused: ReadonlySet<SlotEntry>): Wanted {
     const { policy, sticky } = this.#request;
+    const hasRoom = (entry: SlotEntry): boolean => !refused.has(entry) && this.#hasRoom(entry);
     const boundId = sticky && this.#grounds.bindings.peek(sticky.key);
     const bound = sticky && (this.#origin ?? entries.find(({ id }) => id === boundId));
-    return { model: this.#model, policy, bound, preferred: this.#preferred, tried: this.#tried };
+    return { model: this.#model, policy, hasRoom, bound, preferred: this.#preferred, tried: this.#tried };
+  }
+
+  /** Who came later stands back for those who wait already, here or in another instance. */
+  #hasRoom({ id, hasRoom }: SlotEntry): boolean {
+    if (!hasRoom) return false;
+    const { queue, turns } = this.#grounds;
+    if (!this.#isQueued && queue.size > 0 && queue.count(id) > 0) return false;
+    return !turns.belongToOthers(id, this.sinceMs);
   }
 
   /** Forgets a binding to a slot that cannot be asked: the one that answers takes its place. */
@@ -157,7 +229,8 @@ export class Search implements Waiter, Lessor {
     const { sticky } = this.#request;
     if (!sticky || this.#origin) return;
     const { bindings } = this.#grounds;
-    await bindings.load(sticky.key);
+    const loading = bindings.load(sticky.key);
+    if (loading) await loading;
     if (bindings.peek(sticky.key) !== undefined && !this.#boundSlot()) bindings.drop(sticky.key);
   }
 

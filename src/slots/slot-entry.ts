@@ -1,6 +1,10 @@
-import { globMatcher, type SlotState } from '../plugin/index.js';
+import { globMatcher, type Json, type SharedMap, type SlotState } from '../plugin/index.js';
 import type { SlotConfig } from '../config/config.js';
-import { CoolDowns, type CoolDown } from './cooldowns.js';
+import { Board } from './board.js';
+import type { CoolDown, CoolDowns } from './cooldowns.js';
+import { Latest, type Told } from './latest.js';
+import type { SlotPlaces } from './slot-places.js';
+import type { SetTimer } from './timers.js';
 import type { UpstreamSlot } from './upstream-slot.js';
 
 /** The model that a request wants, by both of its names. */
@@ -11,25 +15,38 @@ export interface WantedModel {
   readonly isInCatalog: boolean;
 }
 
+export type OperatorState = 'paused' | 'draining' | undefined;
+
+export interface EntryParts {
+  readonly places: SlotPlaces;
+  readonly shared: SharedMap;
+  readonly setTimer: SetTimer;
+  readonly now: () => number;
+}
+
 /** A slot's place in the pool: its config, its state, and how much of it is in use. Outlives what a reload replaces. */
 export class SlotEntry {
-  readonly coolDowns = new CoolDowns();
-  inFlight = 0;
+  readonly places: SlotPlaces;
   /** Position in the config file, from 0. */
   order: number;
-  /** What the operator has said. */
-  operatorState: 'paused' | 'draining' | undefined;
-  isRejected = false;
-  lastError: string | null = null;
+  readonly #board: Board;
+  readonly #lastError: Latest<string | null>;
+  #operatorState: OperatorState;
   #config: SlotConfig;
   #slot: UpstreamSlot;
   #matches: (model: string) => boolean;
 
-  constructor(config: SlotConfig, order: number, slot: UpstreamSlot) {
+  constructor(config: SlotConfig, order: number, slot: UpstreamSlot, parts: EntryParts) {
     this.#config = config;
     this.#slot = slot;
     this.#matches = globMatcher(config.models);
     this.order = order;
+    this.places = parts.places;
+    this.#board = new Board(parts.shared, config.id);
+    this.#lastError = new Latest(null, { ...parts, everyMs: errorEveryMs }, (told) =>
+      this.#board.tell('error', told, errorKeptMs),
+    );
+    for (const [topic, value] of this.#board.all()) this.hear(topic, value);
   }
 
   get id(): string {
@@ -44,8 +61,39 @@ export class SlotEntry {
     return this.#slot;
   }
 
+  get coolDowns(): CoolDowns {
+    return this.#slot.standing.coolDowns;
+  }
+
+  get isRejected(): boolean {
+    return this.#slot.standing.isRejected;
+  }
+
+  /** What the operator has said. */
+  get operatorState(): OperatorState {
+    return this.#operatorState;
+  }
+
+  set operatorState(state: OperatorState) {
+    this.#operatorState = state;
+    this.#board.tell('operator', state ?? null);
+  }
+
+  get lastError(): string | null {
+    return this.#lastError.value;
+  }
+
+  set lastError(message: string | null) {
+    this.#lastError.set(message);
+  }
+
+  get inFlight(): number {
+    return this.places.inFlight;
+  }
+
+  /** As far as it is known here. */
   get hasRoom(): boolean {
-    return this.inFlight < this.#config.maxConcurrent;
+    return this.places.hasRoom(this.#config.maxConcurrent);
   }
 
   serves({ id, isInCatalog }: WantedModel): boolean {
@@ -53,7 +101,7 @@ export class SlotEntry {
   }
 
   state(nowMs: number): SlotState {
-    if (this.operatorState) return this.operatorState;
+    if (this.#operatorState) return this.#operatorState;
     if (this.isRejected) return 'rejected';
     return this.coolDowns.active(undefined, nowMs) ? 'cooling' : 'ready';
   }
@@ -71,7 +119,7 @@ export class SlotEntry {
   /** Ready again, whatever was the matter: the operator says so. */
   reset(): void {
     this.operatorState = undefined;
-    this.#forgive();
+    this.#slot.standing.forgive();
   }
 
   /** Takes the settings of a reload; a `slot` where another upstream was opened for them, to replace the one there was. */
@@ -79,17 +127,33 @@ export class SlotEntry {
     this.#config = config;
     this.#matches = globMatcher(config.models);
     this.order = order;
-    if (!slot) return;
-    if (slot.account !== this.#slot.account) this.#forgive();
-    this.#slot = slot;
+    if (slot) this.#slot = slot;
   }
 
-  #forgive(): void {
-    this.isRejected = false;
-    this.coolDowns.clear();
+  /** Takes what another instance tells of the slot, whatever its account. */
+  hear(topic: string, value: Json): void {
+    if (topic === 'operator') this.#operatorState = operatorStates.find((state) => state === value);
+    else if (topic === 'error') this.#lastError.hear(value as Told<string | null>); // as the setter above wrote it
+  }
+
+  stop(): void {
+    this.#lastError.stop();
+    this.#slot.standing.stop();
+  }
+
+  /** The slot has been taken away. */
+  leave(): void {
+    this.stop();
+    this.#board.leave();
   }
 
   get #isOpen(): boolean {
-    return !this.operatorState && !this.isRejected;
+    return !this.#operatorState && !this.isRejected;
   }
 }
+
+const operatorStates = ['paused', 'draining'] as const;
+
+/** Where every call fails, not every one has to be told of. */
+const errorEveryMs = 100;
+const errorKeptMs = 8 * 24 * 3_600_000;

@@ -12,13 +12,13 @@ import {
   type Windows,
 } from '../plugin/index.js';
 import type { Account } from './account.js';
-import type { WindowGauge } from './windows.js';
+import type { Standing } from './standing.js';
 
 export interface UpstreamSlotParts {
   readonly id: string;
   readonly account: Account;
   readonly upstream: Upstream;
-  readonly gauge: WindowGauge;
+  readonly standing: Standing;
   readonly log: Logger;
 }
 
@@ -26,17 +26,17 @@ export interface UpstreamSlotParts {
 export class UpstreamSlot implements Slot {
   readonly id: string;
   readonly account: Account;
-  readonly gauge: WindowGauge;
+  readonly standing: Standing;
   readonly #upstream: Upstream;
   readonly #log: Logger;
   #held = 0;
   #onClosed: (() => void) | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor({ id, account, upstream, gauge, log }: UpstreamSlotParts) {
+  constructor({ id, account, upstream, standing, log }: UpstreamSlotParts) {
     this.id = id;
     this.account = account;
-    this.gauge = gauge;
+    this.standing = standing;
     this.#upstream = upstream;
     this.#log = log;
   }
@@ -46,12 +46,12 @@ export class UpstreamSlot implements Slot {
   }
 
   get windows(): Windows {
-    return this.gauge.windows;
+    return this.standing.gauge.windows;
   }
 
   async generate(call: SlotCall): Promise<UpstreamReply> {
     const reply = await this.#send(call, (credited) => this.#upstream.generate(credited));
-    this.gauge.read(reply.headers);
+    this.standing.gauge.read(reply.headers);
     return reply;
   }
 
@@ -108,7 +108,8 @@ export class UpstreamSlot implements Slot {
     try {
       return await answer;
     } catch (error) {
-      if (isGatewayError(error) && error.failure?.kind === 'status') this.gauge.read(error.failure.headers);
+      if (isGatewayError(error) && error.failure?.kind === 'status')
+        this.standing.gauge.read(error.failure.headers);
       throw error;
     }
   }

@@ -21,6 +21,10 @@ export class WakeTimer {
     if (atMs !== undefined) this.#cancel = this.#setTimer(() => this.#ring(), Math.max(0, atMs - nowMs));
   }
 
+  close(): void {
+    this.cancel();
+  }
+
   cancel(): void {
     this.#cancel?.();
     this.#cancel = undefined;

@@ -4,7 +4,12 @@ type Headers = Readonly<Record<string, string>>;
 
 /** The usage windows of one account, as its answers last reported them (design §6 `/v1/usage`). */
 export class WindowGauge {
+  readonly #onChange: (windows: Windows) => void;
   #windows: Windows = { '5h': null, '7d': null };
+
+  constructor(onChange: (windows: Windows) => void = () => undefined) {
+    this.#onChange = onChange;
+  }
 
   get windows(): Windows {
     return this.#windows;
@@ -15,8 +20,21 @@ export class WindowGauge {
     const fiveHours = readWindow(headers, '5h');
     const sevenDays = readWindow(headers, '7d');
     if (!fiveHours && !sevenDays) return;
-    this.#windows = { '5h': fiveHours ?? this.#windows['5h'], '7d': sevenDays ?? this.#windows['7d'] };
+    const known = this.#windows;
+    if (isSame(fiveHours, known['5h']) && isSame(sevenDays, known['7d'])) return;
+    this.#windows = { '5h': fiveHours ?? known['5h'], '7d': sevenDays ?? known['7d'] };
+    this.#onChange(this.#windows);
   }
+
+  /** Takes what the answers to another instance have said. */
+  set(windows: Windows): void {
+    this.#windows = windows;
+  }
+}
+
+function isSame(read: Window | undefined, known: Window | null): boolean {
+  if (!read) return true; // not mentioned
+  return read.percentUsed === known?.percentUsed && read.resetsAtMs === known.resetsAtMs;
 }
 
 function readWindow(headers: Headers, name: keyof Windows): Window | undefined {

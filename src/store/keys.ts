@@ -17,6 +17,8 @@ export class CheckedKeys implements Keys {
   readonly #cache: KeyCache;
   readonly #options: KeysOptions;
   #usedAtMs = new Map<string, number>();
+  /** The last try to store them has failed. */
+  #isLate = false;
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: KeysOptions) {
@@ -50,9 +52,12 @@ export class CheckedKeys implements Keys {
     this.#usedAtMs = new Map();
     try {
       await this.#options.store.touch(used);
+      this.#isLate = false;
     } catch (error) {
       this.#usedAtMs = new Map([...used, ...this.#usedAtMs]);
-      this.#options.log.warn({ err: error }, 'The last use of keys could not be stored.');
+      if (!this.#isLate)
+        this.#options.log.warn({ err: error }, 'The last use of keys cannot be stored; it is tried again.');
+      this.#isLate = true;
     }
   }
 

@@ -42,6 +42,11 @@ export class LedgerWriter {
     return this.#isAway;
   }
 
+  /** How many rows the store does not have yet. */
+  get waiting(): number {
+    return this.#queue.length + (this.#options.spool?.waiting ?? 0);
+  }
+
   write(row: LedgerRow): void {
     this.#queue.push(row);
     if (this.#queue.length >= mostUnwritten) void this.#start();

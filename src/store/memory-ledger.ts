@@ -41,9 +41,14 @@ export class MemoryLedger implements Ledger {
     const found = [...this.#rows.values()]
       .filter((row) => matches(row, filter) && (!after || newestFirst(after, row) < 0))
       .toSorted(newestFirst);
-    const rows = found.slice(0, size);
+    const rows = found.slice(0, size).map(({ trace: _, ...row }) => row);
     const last = rows.at(-1);
     return { rows, ...(found.length > size && last && { cursor: writeCursor(last) }) };
+  }
+
+  async get({ atMs, id }: Pick<LedgerRow, 'atMs' | 'id'>): Promise<LedgerRow | undefined> {
+    const row = this.#rows.get(id);
+    return row?.atMs === atMs ? row : undefined;
   }
 
   async usage(query: UsageQuery): Promise<readonly UsageSum[]> {
@@ -51,11 +56,13 @@ export class MemoryLedger implements Ledger {
     const sums = new Map<string, UsageSum>();
     for (const { row, sum } of isHourly ? this.#hours.values() : this.#singles()) {
       if (sum.atMs < fromMs || sum.atMs >= toMs) continue;
+      if (query.keyId !== undefined && query.keyId !== groupOf.key(row)) continue;
       const atMs = fromMs + Math.floor((sum.atMs - fromMs) / stepMs) * stepMs;
       const group = query.by ? groupOf[query.by](row) : '';
       add(sums, JSON.stringify([atMs, group]), { ...sum, atMs, group });
     }
-    return [...sums.values()].toSorted((a, b) => a.atMs - b.atMs || (a.group < b.group ? -1 : 1));
+    const ordered = [...sums.values()].toSorted((a, b) => a.atMs - b.atMs || (a.group < b.group ? -1 : 1));
+    return ordered.slice(0, query.limit);
   }
 
   async prune(beforeMs: number, limit: number): Promise<number> {

@@ -31,6 +31,7 @@ interface Limits {
 
 /** A store that forgets everything at a restart. All of it is bounded: the least recently used goes first. */
 export class MemoryStore implements Store {
+  readonly isAway = false;
   readonly keys: Store['keys'];
   readonly credentials: Store['credentials'];
   readonly bindings: Store['bindings'];
@@ -107,6 +108,12 @@ function keepBindings({ bindings: most }: Limits, now: () => number): Store['bin
     get: async (stickyKey) => unexpired(byKey, stickyKey, now),
     put: async (stickyKey, binding) => byKey.set(stickyKey, binding),
     delete: async (stickyKey) => void byKey.delete(stickyKey),
+    async countBySlot() {
+      const counts = new Map<string, number>();
+      for (const [, { slotId, expiresAtMs }] of byKey.entries())
+        if (expiresAtMs > now()) counts.set(slotId, (counts.get(slotId) ?? 0) + 1);
+      return counts;
+    },
   };
 }
 

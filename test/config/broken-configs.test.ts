@@ -227,10 +227,10 @@ const broken: readonly Broken[] = [
   },
   {
     wrong: 'state that this version cannot keep',
-    text: 'pipeline: [{ use: auth }]\nstore: mysql://root:secret@db\nlive: redis://cache\n',
+    text: 'pipeline: [{ use: auth }]\nstore: mysql://root:secret@db\nlive: redis://cache/first\n',
     says: [
       'gateway.yaml:2:1 store: must be "sqlite:PATH" (such as sqlite:./data/gateway.db), "postgres://USER@HOST/DATABASE" or "memory"',
-      'gateway.yaml:3:1 live: must be "memory": this version shares its state nowhere else',
+      'gateway.yaml:3:1 live: must name its database by number, such as redis://HOST:6379/0',
     ],
   },
   {

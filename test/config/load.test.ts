@@ -38,7 +38,7 @@ describe('loadConfig', () => {
         at: { file: 'gateway.yaml', line: 2, column: 9 },
       },
     ]);
-    expect(config).to.deep.include({ live: 'memory', officialClient: { userAgent: '' } });
+    expect(config).to.deep.include({ live: { kind: 'memory' }, officialClient: { userAgent: '' } });
   });
 
   it('keeps its state in a SQLite file of the working directory, unless it says where', () => {

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
-import { createGateway, type Gateway } from 'gw2api';
-import type { Live, Logger } from 'gw2api/plugin';
+import { createGateway, type CreateGatewayOptions, type Gateway } from 'gw2api';
+import type { Logger } from 'gw2api/plugin';
 import { startSimulator, type Simulator, type SimulatorOptions } from '#src/upstream/simulator/index.js';
 
 /** The master key of every gateway under test. */
@@ -23,6 +23,7 @@ export const defaultStages = [
   'auth',
   'body-limit',
   'format-decode',
+  'rate-limit',
   'persona-inject',
   'web-search-tool',
   'tool-choice',
@@ -63,15 +64,12 @@ export function configOf(config: Readonly<Record<string, unknown>>): object {
   return { listen: { host: '127.0.0.1', port: 0 }, pipeline: stages(), store: 'memory', ...config };
 }
 
-/**
- * Starts a gateway on a free port; `config` overrides the defaults key by key, or is the path of a whole config. `live`:
- * what it shares with other gateways.
- */
+/** Starts a gateway on a free port; `config` overrides the defaults key by key, or is the path of a whole config. */
 export async function startGateway(
   config: Readonly<Record<string, unknown>> | string,
   env: Readonly<Record<string, string>> = {},
   now: () => number = Date.now,
-  live?: Live,
+  options: CreateGatewayOptions = {},
 ): Promise<GatewayUnderTest> {
   const logged: Record<string, unknown>[] = [];
   const gateway = await createGateway(typeof config === 'string' ? config : configOf(config), {
@@ -80,7 +78,7 @@ export async function startGateway(
     log: recorder(logged),
     baseDir: tmpdir(),
     now,
-    ...(live && { live }),
+    ...options,
   });
   const url = await gateway.listen();
   const withKey = (headers: Readonly<Record<string, string>>) =>

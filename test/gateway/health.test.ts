@@ -29,6 +29,8 @@ describe('health', () => {
         uptime_seconds: Math.floor((nowMs - startedMs) / 1000),
         limits: { max_body_bytes: 1_048_576, max_tokens: 64_000, cache_ttl_seconds: 300 },
         slots: { total: 2, schedulable: 2 },
+        store: { ok: true },
+        live: { ok: true },
       });
     });
 

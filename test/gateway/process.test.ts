@@ -63,11 +63,13 @@ describe('the first start', () => {
   it('makes a master key, keeps it in .env, and prints it with four requests that work as they stand', async () => {
     const cwd = await workshop.folder();
     const gateway = await workshop.start({ cwd });
-    const printed = await gateway.output('/v1/completions');
+    const printed = await gateway.output('/panel\n');
     const masterKey = /^Master key: (gw-master-[\w-]{32})$/m.exec(printed)?.[1];
     expect(await envOf(cwd)).to.match(new RegExp(`^${secretLine}GW2API_API_KEY=${masterKey}\n$`));
     expect(((await stat(path.join(cwd, '.env'))).mode & 0o777).toString(8)).to.equal('600');
     expect(printed).to.include(`(shown once; written to ${path.join(cwd, '.env')})`);
+    const [, address] = /^The console: (http:\S+)$/m.exec(printed) ?? [];
+    expect(await (await fetch(address ?? '')).text()).to.include('<title>gw2api console</title>');
 
     const answers = await Promise.all(curlsIn(printed).map((curl) => fetch(...curl)));
     expect(answers.map((answer) => [new URL(answer.url).pathname, answer.status])).to.deep.equal([
@@ -123,6 +125,23 @@ describe('the first start', () => {
     gateway.signal('SIGTERM');
     expect((await gateway.ended).stdout).not.to.include('curl');
     expect(await envOf(cwd).catch((error: NodeJS.ErrnoException) => error.code)).to.equal('ENOENT');
+  });
+
+  it('opens the console with GW_PANEL_PASSWORD where the environment has one', async () => {
+    const gateway = await workshop.start({ env: { ...env, GW_PANEL_PASSWORD: 'open sesame' } });
+    const url = await gateway.url();
+    const logIn = async (password: string) =>
+      fetch(`${url}/api/panel/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ password }),
+      });
+    expect((await logIn(key)).status).to.equal(401);
+    const login = await logIn('open sesame');
+    expect(login.status).to.equal(200);
+    const [cookie] = login.headers.getSetCookie();
+    const session = await fetch(`${url}/api/panel/session`, { headers: { cookie: cookie!.split(';')[0]! } });
+    expect(session.status).to.equal(200);
   });
 
   it('makes a key where the environment has only the name of one', async () => {

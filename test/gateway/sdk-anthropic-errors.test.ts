@@ -70,7 +70,7 @@ describe('the errors of the Messages SDK', () => {
     it('are BadRequestError of the gateway where the body lacks its messages', async () => {
       const question = { model: 'sonnet-5', max_tokens: 10 } as Create; // wrong on purpose
       const error = await failureOf(client.messages.create(question), BadRequestError);
-      expect(error.apiMessage).to.equal('messages: must be an array');
+      expect(error.apiMessage).to.equal('messages: is required');
       expect(error.error).to.have.nested.property('error.code', 'invalid_request');
     });
 

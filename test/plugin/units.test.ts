@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Type } from 'typebox';
-import { Duration, Size, compileCheck, durationMs, sizeBytes } from 'gw2api/plugin';
+import { Duration, Size, compileCheck, durationMs, sizeBytes, timeMs } from 'gw2api/plugin';
 
 describe('units', () => {
   it('reads durations into milliseconds', () => {
@@ -37,6 +37,37 @@ describe('units', () => {
     compileCheck(Type.Object({ wait: Duration({ default: '30s' }) }), { useDefaults: true })(options);
     expect(options).to.deep.equal({ wait: '30s' });
   });
+});
+
+describe('a time', () => {
+  const isoDay = Date.UTC(2026, 0, 2);
+
+  for (const [text, ms] of [
+    ['2026-01-02', isoDay],
+    ['2026-01-02T00:00Z', isoDay],
+    ['2026-01-02T01:00:00.5+01:00', isoDay + 500],
+    ['0', 0],
+    [String(isoDay), isoDay],
+    [isoDay, isoDay],
+  ] as const)
+    it(`may be written ${text}`, () => {
+      expect(timeMs(text)).to.equal(ms);
+    });
+
+  for (const text of [
+    '',
+    'now',
+    '2026-1',
+    '2026-13-01',
+    '2026-01-02T00:00',
+    '2026-01-02 00:00Z',
+    '-1',
+    1.5,
+    1e16,
+  ])
+    it(`is not ${JSON.stringify(text)}`, () => {
+      expect(() => timeMs(text)).to.throw(TypeError, 'is not a time such as 2026-01-01T12:00:00Z');
+    });
 });
 
 describe('a discriminated union', () => {

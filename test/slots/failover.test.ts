@@ -295,6 +295,7 @@ describe('slot states', () => {
       expect(stateOf(kit, 'a')).to.deep.equal(ready);
       expect(modelsOf(kit, 'a')).to.deep.equal([]);
     }
+    kit.clock.pass(100); // by then the others have been told of the last error
     expect(kit.clock.timers, 'no probe is left').to.equal(0);
   });
 

@@ -13,6 +13,7 @@ import type { SlotConfig } from '#src/config/config.js';
 import { builtinPolicies } from '#src/slots/policies.js';
 import { SlotPool, type SlotPoolOptions } from '#src/slots/pool.js';
 import type { SetTimer } from '#src/slots/timers.js';
+import { MemoryHub } from '#src/store/live/memory.js';
 import { MemoryStore } from '#src/store/memory.js';
 
 /** Time that stands still until it is moved; timers fire on the way, in order. */
@@ -148,6 +149,7 @@ export async function openPool(
     setTimer: clock.setTimer,
     ...changes,
     store,
+    live: changes.live ?? new MemoryHub({ now: clock.now }).connect(),
   });
   return { pool, clock, store, upstreams, upstream: (id) => upstreams.get(id)!.at(-1)! };
 }

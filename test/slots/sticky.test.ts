@@ -13,6 +13,8 @@ import {
   type Kit,
 } from './kit.js';
 import { Bindings } from '#src/slots/bindings.js';
+import { setUnrefTimer } from '#src/slots/timers.js';
+import { MemoryHub } from '#src/store/live/memory.js';
 
 describe('a sticky key', () => {
   const two = [slotConfig('a'), slotConfig('b')];
@@ -133,10 +135,12 @@ describe('a sticky key', () => {
 });
 
 describe('Bindings', () => {
+  const alone = { messages: new MemoryHub().connect().messages, setTimer: setUnrefTimer };
+
   it('tell the store of a renewal only after a tenth of the time to live', async () => {
     const clock = new Clock();
     const { store, puts } = countingStore();
-    const bindings = new Bindings({ store, log: silent, now: clock.now });
+    const bindings = new Bindings({ store, log: silent, now: clock.now, ...alone });
     for (let times = 0; times < 21; times += 1) {
       bindings.keep('s', 'a', 1000);
       await bindings.flush();
@@ -149,7 +153,7 @@ describe('Bindings', () => {
   it('are all in the store after a flush, whenever they were kept', async () => {
     for (let turns = 0; turns < 10; turns += 1) {
       const { store } = countingStore();
-      const bindings = new Bindings({ store, log: silent, now: () => 0 });
+      const bindings = new Bindings({ store, log: silent, now: () => 0, ...alone });
       bindings.keep('first', 'a', 1000);
       for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
       bindings.keep('second', 'a', 1000);
@@ -160,7 +164,7 @@ describe('Bindings', () => {
 
   it('leave the last word in the store, however fast it changes', async () => {
     const { store } = countingStore();
-    const bindings = new Bindings({ store, log: silent, now: () => 0 });
+    const bindings = new Bindings({ store, log: silent, now: () => 0, ...alone });
     bindings.keep('s', 'a', 1000);
     bindings.drop('s');
     bindings.keep('s', 'b', 1000);
@@ -173,7 +177,7 @@ describe('Bindings', () => {
 
   it('are bounded in memory and read from the store again', async () => {
     const { store } = countingStore();
-    const bindings = new Bindings({ store, log: silent, now: () => 0, capacity: 2 });
+    const bindings = new Bindings({ store, log: silent, now: () => 0, capacity: 2, ...alone });
     for (const key of ['s', 't', 'u']) {
       bindings.keep(key, 'a', 1000);
       await bindings.flush();
@@ -186,7 +190,7 @@ describe('Bindings', () => {
 
   it('go on where the store fails', async () => {
     const counting = countingStore();
-    const bindings = new Bindings({ store: counting.store, log: silent, now: () => 0 });
+    const bindings = new Bindings({ store: counting.store, log: silent, now: () => 0, ...alone });
     counting.fail = true;
     bindings.keep('s', 'a', 1000);
     await bindings.flush();

@@ -173,6 +173,24 @@ export function describeStore(open: OpenStore): void {
       expect(await store.bindings.get('s')).to.equal(undefined);
     });
 
+    it('is counted by slot as long as it is bound', async () => {
+      expect(await store.bindings.countBySlot()).to.deep.equal(new Map());
+      for (const [key, slotId, inMs] of [
+        ['s', 'a', 1],
+        ['t', 'a', 2],
+        ['u', 'b', 2],
+      ] as const)
+        await store.bindings.put(key, { slotId, expiresAtMs: clock.nowMs + inMs });
+      expect(await store.bindings.countBySlot()).to.deep.equal(
+        new Map([
+          ['a', 2],
+          ['b', 1],
+        ]),
+      );
+      clock.nowMs += 1;
+      expect((await store.bindings.countBySlot()).get('a')).to.equal(1);
+    });
+
     it('is a response, which is shown to its owner only, as it was stored', async () => {
       const stored = response('r', clock.nowMs + 1);
       await store.responses.put(stored);
@@ -227,6 +245,32 @@ export function describeStore(open: OpenStore): void {
       const { rows, cursor } = await store.ledger.requests({}, { limit: 10 });
       expect(rows).to.deep.equal([full, row('2', t0 - 1)]);
       expect(cursor).to.equal(undefined);
+    });
+
+    it('gives one row by its time and id, with its trace, which a list leaves out', async () => {
+      const trace = {
+        stages: [
+          { stage: 'auth', ms: 0.12 },
+          { stage: 'upstream-call', ms: 7 },
+        ],
+        calls: [
+          { slot: 'a', ms: 3, code: 'overloaded' },
+          { slot: 'b', ms: 4.5 },
+        ],
+      };
+      const bare = row('1', t0);
+      await store.ledger.append([{ ...bare, trace }, row('2', t0, { trace: { stages: [], calls: [] } })]);
+      expect(await store.ledger.get(bare)).to.deep.equal({ ...bare, trace });
+      expect(await store.ledger.get({ id: '2', atMs: t0 })).to.deep.include({
+        trace: { stages: [], calls: [] },
+      });
+      for (const other of [
+        { id: '1', atMs: t0 + 1 },
+        { id: '3', atMs: t0 },
+      ])
+        expect(await store.ledger.get(other)).to.equal(undefined);
+      const { rows } = await store.ledger.requests({}, { limit: 10 });
+      expect(rows[1]).to.deep.equal(bare);
     });
 
     it('counts a row once however often it comes', async () => {
@@ -316,6 +360,9 @@ export function describeStore(open: OpenStore): void {
         [0, 'a', 2, 1],
         [1, 'b', 1, 0],
       ]);
+      const ofKey = { fromMs: t0, toMs: t0 + 2 * hour, by: null, keyId: 'a' };
+      for (const stepMs of [2 * hour, 2 * hour - 1])
+        expect((await store.ledger.usage({ ...ofKey, stepMs })).map(brief)).to.deep.equal([[0, '', 2, 1]]);
       expect((await rowsOf(2 * hour, 'slot')).map(brief)).to.deep.equal([
         [0, '', 1, 0],
         [0, 's', 2, 0],
@@ -347,6 +394,15 @@ export function describeStore(open: OpenStore): void {
         firstEvents: 2,
         durationMsSum: 108,
       });
+    });
+
+    it('gives no more sums than are asked for', async () => {
+      await store.ledger.append(['a', 'b', 'c'].map((slot, at) => row(slot, t0 + at, { slot })));
+      const query = { fromMs: t0, toMs: t0 + hour, by: 'slot', limit: 2 } as const;
+      for (const stepMs of [hour, 60_000]) {
+        const found = await store.ledger.usage({ ...query, stepMs });
+        expect(found.map(({ group }) => group)).to.deep.equal(['a', 'b']);
+      }
     });
 
     it('widens a range to whole hours where it answers by hours, and not where it counts rows', async () => {

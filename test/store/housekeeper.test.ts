@@ -93,6 +93,7 @@ function asLedger(ledger: Store['ledger']): Store['ledger'] {
   return {
     append: (rows) => ledger.append(rows),
     requests: (filter, page) => ledger.requests(filter, page),
+    get: (row) => ledger.get(row),
     usage: (query) => ledger.usage(query),
     prune: (beforeMs, limit) => ledger.prune(beforeMs, limit),
   };

@@ -97,6 +97,30 @@ describe('a credential in the store', () => {
   });
 });
 
+describe('a slot in the store', () => {
+  it('is not in the file as text, and to another GW_SECRET_KEY it says what is the matter', async () => {
+    const { where, remove } = await ownSqlite();
+    const store = await openStore(where, { log: quiet, secretKey });
+    const settings = { upstream: 'messages', headers: { 'x-extra': 'plain-header' } };
+    const account = { kind: 'api-key', key: 'plain-key' };
+    await store.slots.put({ id: 'a', settings, account, createdAtMs: 1, updatedAtMs: 2 });
+    await store.slots.update('a', { settings, account, updatedAtMs: 3 });
+    await store.close();
+    const database = new Database(where.file);
+    expect(JSON.stringify(database.prepare('select * from slots').all())).to.not.match(/plain-(header|key)/);
+    database.close();
+    const other = await openStore(where, { log: quiet, secretKey: 'another' });
+    await other.slots.put({ id: 'b', settings, account, createdAtMs: 1, updatedAtMs: 2 });
+    const [a, b] = await other.slots.list();
+    expect(a).to.deep.include({ id: 'a', settings: {}, account: {}, updatedAtMs: 3 });
+    expect(a!.problem).to.include('GW_SECRET_KEY').and.include('slot "a"');
+    expect(b).to.deep.include({ id: 'b', settings, account });
+    expect(await other.slots.get('a')).to.deep.equal(a);
+    await other.close();
+    await remove();
+  });
+});
+
 function itTakesSeveralAtOnce(makePlace: () => Promise<Place<StoreSettings>>): void {
   it('takes several at once in one process: one of them makes the tables', async () => {
     const { where, remove } = await makePlace();

@@ -6,7 +6,8 @@ import { Dropped } from '../dropped.js';
 import { fanOut } from '../fan-out.js';
 import { Transcript } from '../transcript.js';
 
-const completionsBody = Type.Object({
+/** What is read of a Completions body. */
+export const completionsBody = Type.Object({
   model: Type.String({ minLength: 1 }),
   /** A string or strings: one call each, in the order of the answer's choices. */
   prompt: Type.Unknown(),

@@ -41,6 +41,12 @@ export class MemoryMeters implements Meters {
     if (!this.#open(name)) this.#meter(name, windowMs).used = used;
   }
 
+  /** Takes over what was read elsewhere. */
+  learn(name: string, { used, resetsInMs }: MeterReading): void {
+    this.#sweep();
+    this.#meters.set(name, { used, resetsAtMs: this.#now() + resetsInMs });
+  }
+
   #open(name: string): Meter | undefined {
     const meter = this.#meters.get(name);
     return meter && meter.resetsAtMs > this.#now() ? meter : undefined;

@@ -56,6 +56,15 @@ export function sqlBindings(db: Kysely<Tables>, now: () => number): Store['bindi
     async delete(stickyKey) {
       await db.deleteFrom('bindings').where('sticky_key', '=', stickyKey).execute();
     },
+    async countBySlot() {
+      const counts = await db
+        .selectFrom('bindings')
+        .select(({ fn }) => ['slot_id', fn.countAll<number>().as('sessions')])
+        .where('expires_at', '>', now())
+        .groupBy('slot_id')
+        .execute();
+      return new Map(counts.map(({ slot_id: slotId, sessions }) => [slotId, sessions]));
+    },
   };
 }
 

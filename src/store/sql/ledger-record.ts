@@ -1,4 +1,4 @@
-import type { LedgerRow, LedgerTokens, WireFormat } from '../../plugin/index.js';
+import type { LedgerRow, LedgerTokens, LedgerTrace, WireFormat } from '../../plugin/index.js';
 import { tokenColumns, type LedgerRecord, type TokenRecord } from './tables.js';
 
 /** A row as its table has it. */
@@ -19,10 +19,14 @@ export function toRecord(row: LedgerRow): LedgerRecord {
     first_event_ms: row.firstEventMs ?? null,
     duration_ms: row.durationMs,
     ...toTokenRecord(row.billed, row.shown),
+    trace: row.trace ? writeTrace(row.trace) : null,
   };
 }
 
-export function fromRecord(record: LedgerRecord): LedgerRow {
+/** Also of a record without its trace. */
+export function fromRecord(
+  record: Omit<LedgerRecord, 'trace'> & { readonly trace?: string | null },
+): LedgerRow {
   return {
     id: record.id,
     atMs: record.at,
@@ -39,8 +43,30 @@ export function fromRecord(record: LedgerRecord): LedgerRow {
     ...(record.first_event_ms !== null && { firstEventMs: record.first_event_ms }),
     durationMs: record.duration_ms,
     ...fromTokenRecord(record),
+    ...(typeof record.trace === 'string' && { trace: readTrace(record.trace) }),
   };
 }
+
+/** Without the names of the fields, which would be most of it. */
+function writeTrace({ stages, calls }: LedgerTrace): string {
+  return JSON.stringify([
+    stages.map(({ stage, ms }) => [stage, ms]),
+    calls.map(({ slot, ms, code }) => (code === undefined ? [slot, ms] : [slot, ms, code])),
+  ]);
+}
+
+function readTrace(text: string): LedgerTrace {
+  const [stages, calls] = JSON.parse(text) as WrittenTrace; // as `writeTrace` wrote it
+  return {
+    stages: stages.map(([stage, ms]) => ({ stage, ms })),
+    calls: calls.map(([slot, ms, code]) => (code === undefined ? { slot, ms } : { slot, ms, code })),
+  };
+}
+
+type WrittenTrace = readonly [
+  stages: readonly (readonly [stage: string, ms: number])[],
+  calls: readonly (readonly [slot: string, ms: number, code?: string])[],
+];
 
 function toTokenRecord(billed: LedgerTokens, shown: LedgerTokens): TokenRecord {
   const record: Record<string, number> = {};

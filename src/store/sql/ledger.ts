@@ -5,7 +5,7 @@ import { addToHours } from './hours.js';
 import { RowInsert } from './insert-rows.js';
 import { fromRecord, toRecord } from './ledger-record.js';
 import { hourOf } from '../usage-range.js';
-import type { Tables } from './tables.js';
+import { listedColumns, type Tables } from './tables.js';
 import { sqlUsage } from './usage.js';
 
 /** The ledger in a table of rows and one of hourly sums, which each append brings up to date with its rows. */
@@ -15,7 +15,7 @@ export function sqlLedger(db: Kysely<Tables>): Ledger {
     append: (rows) => append(db, insert, rows),
     usage: (query) => sqlUsage(db, query),
     async requests(filter, { cursor, limit }) {
-      let query = db.selectFrom('ledger').selectAll();
+      let query = db.selectFrom('ledger').select(listedColumns);
       for (const [column, operator, value] of conditions(filter))
         query = query.where(column, operator, value);
       if (cursor !== undefined) {
@@ -31,6 +31,15 @@ export function sqlLedger(db: Kysely<Tables>): Ledger {
       const rows = records.slice(0, size).map(fromRecord);
       const last = rows.at(-1);
       return { rows, ...(records.length > size && last && { cursor: writeCursor(last) }) };
+    },
+    async get({ atMs, id }) {
+      const record = await db
+        .selectFrom('ledger')
+        .selectAll()
+        .where('at', '=', atMs)
+        .where('id', '=', id)
+        .executeTakeFirst();
+      return record && fromRecord(record);
     },
     async prune(beforeMs, limit) {
       const hour = hourOf(beforeMs);

@@ -16,6 +16,12 @@ export const migrations: readonly Migration[] = [
       await ledgerHours(db);
     },
   },
+  {
+    name: '0002-ledger-trace',
+    async up(db) {
+      await db.schema.alterTable('ledger').addColumn('trace', 'text').execute();
+    },
+  },
 ];
 
 async function keys(db: Kysely<Tables>): Promise<void> {

@@ -1,12 +1,23 @@
+import { Socket } from 'node:net';
 import { Kysely, PostgresDialect } from 'kysely';
-import { Pool, types, TypeOverrides } from 'pg';
+import { DatabaseError, Pool, types, TypeOverrides } from 'pg';
 import type { Logger } from '../../plugin/index.js';
 import { StoreError } from '../store-error.js';
 import type { Tables } from './tables.js';
 
+export interface Postgres {
+  readonly db: Kysely<Tables>;
+  /** Host and port: fit to be logged. */
+  readonly host: string;
+  /** Breaks all connections: what is asked on them fails at once, and what comes next is asked on new ones. */
+  readonly hangUp: () => void;
+}
+
 /** Connects to PostgreSQL. Throws a StoreError where it cannot be reached; later failures are the queries' own. */
-export async function openPostgres(url: string, log: Logger): Promise<Kysely<Tables>> {
+export async function openPostgres(url: string, log: Logger): Promise<Postgres> {
+  const sockets = new Set<Socket>();
   const pool = new Pool({
+    stream: () => tracked(new Socket(), sockets),
     connectionString: url,
     max: 10,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -14,8 +25,10 @@ export async function openPostgres(url: string, log: Logger): Promise<Kysely<Tab
     keepAlive: true,
     types: plainNumbers(),
   });
-  // An idle connection that breaks is replaced by the next query; unheard, its error would end the process.
-  pool.on('error', (error) => log.warn({ err: error }, 'A connection to PostgreSQL broke.'));
+  // A connection that breaks is replaced by the next query; unheard, its error would end the process, idle or not.
+  const broke = (error: Error) => log.debug({ err: error }, 'A connection to PostgreSQL broke.');
+  pool.on('error', broke);
+  pool.on('connect', (client) => client.on('error', broke));
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   await db
     .connection()
@@ -24,7 +37,21 @@ export async function openPostgres(url: string, log: Logger): Promise<Kysely<Tab
       await db.destroy();
       throw cannotConnect(url, error);
     });
-  return db;
+  const hangUp = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return { db, host: hostOf(url), hangUp };
+}
+
+/** Whether an error of the driver says that the server cannot be reached, is going down or takes no more connections. */
+export function isAbsence(error: unknown): boolean {
+  if (error instanceof DatabaseError) return /^(08|57P|53)/.test(error.code ?? '');
+  return !(error instanceof TypeError || error instanceof SyntaxError); // a fault of ours, or of what is stored
+}
+
+function tracked(socket: Socket, sockets: Set<Socket>): Socket {
+  sockets.add(socket);
+  return socket.once('close', () => void sockets.delete(socket));
 }
 
 const connectTimeoutMs = 2000;
@@ -38,8 +65,11 @@ function plainNumbers(): TypeOverrides {
 }
 
 function cannotConnect(url: string, cause: unknown): StoreError {
-  const host = URL.canParse(url) ? new URL(url).host : 'the given address';
   const why =
     cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : String(cause);
-  return new StoreError(`PostgreSQL at ${host} cannot be used (${why}).`, { cause });
+  return new StoreError(`PostgreSQL at ${hostOf(url)} cannot be used (${why}).`, { cause });
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : 'the given address';
 }

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { OAuthTokens, Store, StoredSlot } from '../../plugin/index.js';
+import { StoreError } from '../store-error.js';
 import type { Vault } from '../vault.js';
 import type { SlotRecord, Tables } from './tables.js';
 
@@ -29,7 +30,7 @@ export function sqlCredentials(db: Kysely<Tables>, vault: Vault): Store['credent
   };
 }
 
-/** Slots entered in the console; their accounts are sealed. */
+/** Slots entered in the console, sealed; one that cannot be opened says why, and keeps no other from being read. */
 export function sqlSlots(db: Kysely<Tables>, vault: Vault): Store['slots'] {
   const all = () => db.selectFrom('slots').selectAll();
   const get: Store['slots']['get'] = async (id) => {
@@ -55,7 +56,7 @@ export function sqlSlots(db: Kysely<Tables>, vault: Vault): Store['slots'] {
     async update(id, { settings, account, updatedAtMs }) {
       const changes = {
         updated_at: updatedAtMs,
-        ...(settings && { settings: JSON.stringify(settings) }),
+        ...(settings && { settings: await vault.seal(settingsOf(id), settings) }),
         ...(account && { sealed_account: await vault.seal(accountOf(id), account) }),
       };
       const { numUpdatedRows } = await db
@@ -76,6 +77,10 @@ function tokensOf(slotId: string): string {
   return `the OAuth tokens of slot "${slotId}"`;
 }
 
+function settingsOf(id: string): string {
+  return `the settings of slot "${id}"`;
+}
+
 function accountOf(id: string): string {
   return `the account of slot "${id}"`;
 }
@@ -83,7 +88,7 @@ function accountOf(id: string): string {
 async function toRecord(slot: StoredSlot, vault: Vault): Promise<SlotRecord> {
   return {
     id: slot.id,
-    settings: JSON.stringify(slot.settings),
+    settings: await vault.seal(settingsOf(slot.id), slot.settings),
     sealed_account: await vault.seal(accountOf(slot.id), slot.account),
     created_at: slot.createdAtMs,
     updated_at: slot.updatedAtMs,
@@ -91,12 +96,14 @@ async function toRecord(slot: StoredSlot, vault: Vault): Promise<SlotRecord> {
 }
 
 async function fromRecord(record: SlotRecord, vault: Vault): Promise<StoredSlot> {
-  const account = await vault.open(accountOf(record.id), record.sealed_account);
-  return {
-    id: record.id,
-    settings: JSON.parse(record.settings) as StoredSlot['settings'], // as `toRecord` wrote it
-    account: account as StoredSlot['account'], // likewise
-    createdAtMs: record.created_at,
-    updatedAtMs: record.updated_at,
-  };
+  const { id, created_at: createdAtMs, updated_at: updatedAtMs } = record;
+  try {
+    const settings = await vault.open(settingsOf(id), record.settings);
+    const account = await vault.open(accountOf(id), record.sealed_account);
+    const opened = { settings, account } as Pick<StoredSlot, 'settings' | 'account'>; // as `toRecord` sealed them
+    return { id, ...opened, createdAtMs, updatedAtMs };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return { id, settings: {}, account: {}, createdAtMs, updatedAtMs, problem: error.message };
+  }
 }

@@ -1,11 +1,12 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { Logger, Store } from '../../plugin/index.js';
+import { guardedStore } from '../guarded-store.js';
 import type { Vault } from '../vault.js';
 import { sqlBindings, sqlResponses, sqlSessions } from './expiring.js';
 import { sqlKeys } from './keys.js';
 import { sqlLedger } from './ledger.js';
 import { migrate } from './migrate.js';
-import { openPostgres } from './postgres.js';
+import { isAbsence, openPostgres } from './postgres.js';
 import { sqlCredentials, sqlSlots } from './secrets.js';
 import { openSqlite } from './sqlite.js';
 import type { Tables } from './tables.js';
@@ -24,7 +25,10 @@ export async function openSqliteStore(file: string, options: SqlStoreOptions): P
 
 /** A store in PostgreSQL. Throws a StoreError where it cannot be reached. */
 export async function openPostgresStore(url: string, options: SqlStoreOptions): Promise<Store> {
-  return prepared(await openPostgres(url, options.log), 'postgres', options);
+  const { db, host, hangUp } = await openPostgres(url, options.log);
+  const store = await prepared(db, 'postgres', options);
+  const probe = () => sql`select 1`.execute(db);
+  return guardedStore(store, { ...options, name: `PostgreSQL at ${host}`, probe, isAbsence, hangUp });
 }
 
 async function prepared(
@@ -39,6 +43,7 @@ async function prepared(
     throw error;
   }
   return {
+    isAway: false,
     keys: sqlKeys(db),
     credentials: sqlCredentials(db, vault),
     slots: sqlSlots(db, vault),

@@ -37,7 +37,7 @@ interface CredentialRecord {
 
 export interface SlotRecord {
   readonly id: string;
-  /** JSON. */
+  /** Sealed, as the account is. */
   readonly settings: string;
   readonly sealed_account: string;
   readonly created_at: number;
@@ -93,7 +93,25 @@ export interface LedgerRecord extends TokenRecord, GroupRecord {
   readonly attempts: number;
   readonly first_event_ms: number | null;
   readonly duration_ms: number;
+  /** JSON. */
+  readonly trace: string | null;
 }
+
+/** What a list of rows is made of: all but the trace. */
+export const listedColumns = [
+  'id',
+  'at',
+  'request_id',
+  ...groupColumns,
+  'status',
+  'code',
+  'failed',
+  'streamed',
+  'attempts',
+  'first_event_ms',
+  'duration_ms',
+  ...tokenColumns.flatMap(([, billed, shown]) => [billed, shown]),
+] as const satisfies readonly (keyof LedgerRecord)[];
 
 /** What an hour adds up. */
 export const sumColumns = [

@@ -17,13 +17,13 @@ describe('a Messages request', () => {
   });
 
   for (const [body, message] of [
-    [undefined, 'body: must be an object'],
-    ['text', 'body: must be an object'],
-    [[], 'body: must be an object'],
-    [{ messages: [] }, 'model: must be the name of a model'],
-    [{ model: '', messages: [] }, 'model: must be the name of a model'],
-    [{ model: 'm' }, 'messages: must be an array'],
-    [{ model: 'm', messages: {} }, 'messages: must be an array'],
+    [undefined, 'body: must be an object, not undefined'],
+    ['text', 'body: must be an object, not a string'],
+    [[], 'body: must be an object, not an array'],
+    [{ messages: [] }, 'model: is required'],
+    [{ model: '', messages: [] }, 'model: must not be empty'],
+    [{ model: 'm' }, 'messages: is required'],
+    [{ model: 'm', messages: {} }, 'messages: must be an array, not an object'],
   ] as const) {
     it(`is refused as ${JSON.stringify(body)}: "${message}"`, () => {
       try {

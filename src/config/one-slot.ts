@@ -1,0 +1,68 @@
+import { Type } from 'typebox';
+import { compileCheck, type Mismatch } from '../plugin/index.js';
+import { checkSourceBy } from './checked.js';
+import type { SlotConfig } from './config.js';
+import { writePath, type Fault, type Path, type Source } from './document.js';
+import { SlotSchema, type RawSlot } from './schema.js';
+import { slotFaults, toSlot } from './slots.js';
+
+/** A slot that stands in no file: checked, or what is wrong with it, a sentence each that begins with the field. */
+export type SlotReading =
+  | { readonly slot: SlotConfig; readonly problems?: never }
+  | { readonly slot?: never; readonly problems: readonly string[] };
+
+/**
+ * Checks an entry as it would stand under `slots:`, by the very same schema and rules; `origin` is the file that it claims
+ * to stand in. Nothing of the environment is put into it.
+ */
+export function readSlot(entry: unknown, origin: string): SlotReading {
+  const source = sourceOf(entry, origin);
+  const { value, problems, isSound } = checkSourceBy(checkOne(), source);
+  const { slots } = value as { slots: readonly RawSlot[] }; // as far as `isSound` says
+  const [raw] = slots;
+  const faults = raw ? [...slotFaults(raw, 0, isSound), ...ownFaults(raw, isSound)] : [];
+  const wrong = [...problems, ...faults];
+  if (!raw || wrong.length > 0) return { problems: wrong.map(inWords) };
+  return { slot: { ...toSlot(raw, 0, source), path: `slot "${raw.id}"` } };
+}
+
+/** Compiled once, and not before it is needed: that takes tens of milliseconds. */
+const checkOne = lazy(() =>
+  compileCheck(Type.Object({ slots: Type.Array(SlotSchema) }), { useDefaults: true }),
+);
+
+type Check = (value: unknown) => readonly Mismatch[];
+
+function lazy(make: () => Check): () => Check {
+  let made: Check | undefined;
+  return () => (made ??= make());
+}
+
+function sourceOf(entry: unknown, file: string): Source {
+  const positionOf = () => ({ file, line: 1, column: 1 });
+  return { file, value: { slots: [entry] }, problems: [], isYaml: true, positionOf };
+}
+
+function ownFaults({ id, account }: RawSlot, isSound: (path: Path) => boolean): readonly Fault[] {
+  const idPath: Path = ['slots', 0, 'id'];
+  const accountPath: Path = ['slots', 0, 'account'];
+  return [
+    ...(isSound(idPath) && id.length > longestId
+      ? [{ path: idPath, message: `must have at most ${longestId} characters` }]
+      : []),
+    ...Object.entries(isSound(accountPath) ? { ...account } : {})
+      .filter(([, text]) => /^\$(\{.*\}|[A-Za-z_]\w*)$/.test(String(text)))
+      .map(([key]) => ({
+        path: [...accountPath, key],
+        message: 'looks like a variable of the environment; only the config file may name those',
+      })),
+  ];
+}
+
+/** It goes into a header of every answer. */
+const longestId = 100;
+
+function inWords({ path, message }: Fault): string {
+  const field = path.slice(2);
+  return field.length === 0 ? `The slot ${message}` : `${writePath(field)}: ${message}`;
+}

@@ -1,0 +1,130 @@
+import { Type } from 'typebox';
+import { blankSecrets } from '../admin/blank-secrets.js';
+import type { CatalogModel } from '../plugin/index.js';
+import type { Panel, PanelStage } from './panel.js';
+import { route, type PanelRoute } from './route.js';
+import { Count, IsoTime, ListOf, Nullable } from './schemas.js';
+
+/** What runs: the process, the pipeline, the catalog. */
+export function overviewRoutes(panel: Panel): readonly PanelRoute[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/status',
+      summary: 'The gateway at a glance.',
+      answers: { 200: StatusReport },
+      handle: ({ ctx }) => statusReport(panel, `${ctx.protocol}://${ctx.host}`),
+    }),
+    route({
+      method: 'GET',
+      path: '/pipeline',
+      summary: 'The stages as they run, secrets blanked.',
+      answers: { 200: ListOf(StageReport, { file: Type.String() }) },
+      handle: () => ({
+        object: 'list',
+        file: panel.pipeline.file,
+        data: panel.pipeline.stages.map(stageReport),
+      }),
+    }),
+    route({
+      method: 'GET',
+      path: '/models',
+      summary: 'The model catalog with what only operators need to know.',
+      answers: { 200: ListOf(ModelReport, {}) },
+      handle: () => ({ object: 'list', data: panel.models.list().map(modelReport) }),
+    }),
+  ];
+}
+
+const StatusReport = Type.Object({
+  name: Type.String(),
+  version: Type.String(),
+  uptime_seconds: Count,
+  requests_in_flight: Count,
+  slots: Type.Object({ total: Count, schedulable: Count }),
+  store: Type.Object({ kind: Type.String(), ok: Type.Boolean(), ledger_rows_waiting: Count }),
+  live: Type.Object({ kind: Type.String(), ok: Type.Boolean(), instances: Count }),
+  config_file: Type.String(),
+  base_url: Type.String({ description: 'As the caller has reached it.' }),
+});
+
+function statusReport(panel: Panel, baseUrl: string): object {
+  const { name, version, slots, live, ...status } = panel.status();
+  const { kind, ok, ledgerRowsWaiting } = status.store;
+  return {
+    name,
+    version,
+    uptime_seconds: Math.floor(status.uptimeSeconds),
+    requests_in_flight: status.requestsInFlight,
+    slots,
+    store: { kind, ok, ledger_rows_waiting: ledgerRowsWaiting },
+    live,
+    config_file: status.configFile,
+    base_url: baseUrl,
+  };
+}
+
+const Names = Type.Array(Type.String());
+
+const StageReport = Type.Object({
+  name: Type.String(),
+  use: Type.String(),
+  enabled: Type.Boolean(),
+  when: Nullable(Type.Record(Type.String(), Names)),
+  path: Type.String({ description: '`pipeline[3]`' }),
+  place: Type.String({ description: 'Where it stands in the config file.' }),
+  options: Type.Record(Type.String(), Type.Unknown()),
+  requires: Names,
+  provides: Names,
+  seals: Names,
+  operations: Names,
+});
+
+function stageReport({ at, when, options, ...stage }: PanelStage): object {
+  const { name, use, enabled, path, requires, provides, seals, operations } = stage;
+  const place = `${at.file}:${at.line}:${at.column}`;
+  const blanked = blankSecrets(options);
+  return {
+    name,
+    use,
+    enabled,
+    when: when ?? null,
+    path,
+    place,
+    options: blanked,
+    requires,
+    provides,
+    seals,
+    operations,
+  };
+}
+
+const ModelReport = Type.Object({
+  id: Type.String(),
+  display_name: Type.String(),
+  upstream_model: Type.String(),
+  max_tokens: Count,
+  context_window: Nullable(Count),
+  forced_tool_choice: Type.Boolean(),
+  sampling: Type.Boolean(),
+  thinking: Type.Enum(['adaptive', 'budget', 'none']),
+  web_search: Type.Boolean(),
+  aliases: Names,
+  created_at: IsoTime,
+});
+
+function modelReport(model: CatalogModel): object {
+  return {
+    id: model.id,
+    display_name: model.displayName,
+    upstream_model: model.upstreamModel,
+    max_tokens: model.maxTokens,
+    context_window: model.contextWindow ?? null,
+    forced_tool_choice: model.forcedToolChoice,
+    sampling: model.sampling,
+    thinking: model.thinking,
+    web_search: model.webSearch,
+    aliases: model.aliases,
+    created_at: new Date(model.created * 1000).toISOString(),
+  };
+}

@@ -1,0 +1,4 @@
+/** ISO 8601 of unix milliseconds; null of nothing. */
+export function isoTime(ms: number | null | undefined): string | null {
+  return ms === null || ms === undefined ? null : new Date(ms).toISOString();
+}

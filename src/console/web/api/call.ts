@@ -1,0 +1,66 @@
+import { signedOut } from '../state/session.js';
+import { PanelError, errorOf } from './panel-error.js';
+
+export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+export interface CallOptions {
+  readonly query?: Query;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+}
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+/**
+ * One call of the panel API. Throws `PanelError`; a session that has ended also leads to the login. The caller names the
+ * shape of the answer: the page trusts the API that it is shipped with.
+ */
+export async function call<Answer>(method: Method, path: string, options: CallOptions = {}): Promise<Answer> {
+  const response = await send(method, path, options);
+  if (!response.ok) {
+    const error = await errorOf(response);
+    if (error.status === 401 && path !== '/login') signedOut();
+    throw error;
+  }
+  if (response.status === 204) return undefined as Answer; // asked for by calls that expect no body
+  return (await response.json()) as Answer;
+}
+
+async function send(
+  method: Method,
+  path: string,
+  { query = {}, body, signal }: CallOptions,
+): Promise<Response> {
+  const headers: Record<string, string> = {};
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  if (method !== 'GET') headers['x-csrf-token'] = csrfToken();
+  try {
+    return await fetch(panelUrl(path, query), {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new PanelError(
+      0,
+      'unreachable',
+      'The gateway does not answer. Is it running, and is your network up?',
+    );
+  }
+}
+
+/** Leaves out what is not set. */
+export function panelUrl(path: string, query: Query = {}): string {
+  const given = Object.entries(query).filter(
+    ([, value]) => value !== null && value !== undefined && value !== '',
+  );
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return `/api/panel${path}${search && `?${search}`}`;
+}
+
+function csrfToken(): string {
+  const cookie = document.cookie.split('; ').find((part) => part.startsWith('gw_csrf='));
+  return cookie ? decodeURIComponent(cookie.slice('gw_csrf='.length)) : '';
+}

@@ -1,0 +1,52 @@
+import { call, type Query } from './call.js';
+import type {
+  Diagnosis,
+  IssuedKey,
+  Key,
+  KeySettings,
+  List,
+  Model,
+  OpenedRequest,
+  Pipeline,
+  RequestPage,
+  Session,
+  Slot,
+  SlotPatch,
+  SlotSettings,
+  SlotVerb,
+  Status,
+  Usage,
+} from './types.js';
+
+type Signal = AbortSignal | undefined;
+
+const at = (path: string, id: string, rest = '') => `${path}/${encodeURIComponent(id)}${rest}`;
+
+/** The panel API, a function for each thing that the page asks of it. */
+export const panel = {
+  session: () => call<Session>('GET', '/session'),
+  login: (password: string) => call<unknown>('POST', '/login', { body: { password } }),
+  logout: () => call<void>('POST', '/logout'),
+  status: (signal?: Signal) => call<Status>('GET', '/status', { signal }),
+
+  keys: async (signal?: Signal) => (await call<List<Key>>('GET', '/keys', { signal })).data,
+  issueKey: (settings: Partial<KeySettings>) => call<IssuedKey>('POST', '/keys', { body: settings }),
+  changeKey: (id: string, patch: Partial<KeySettings> & { readonly revoked_at?: null }) =>
+    call<Key>('PATCH', at('/keys', id), { body: patch }),
+  revokeKey: (id: string) => call<Key>('DELETE', at('/keys', id)),
+  deleteKey: (id: string) => call<void>('DELETE', at('/keys', id), { query: { purge: true } }),
+
+  slots: async (signal?: Signal) => (await call<List<Slot>>('GET', '/slots', { signal })).data,
+  addSlot: (entry: SlotSettings & { readonly id: string }) => call<Slot>('POST', '/slots', { body: entry }),
+  changeSlot: (id: string, patch: SlotPatch) => call<Slot>('PATCH', at('/slots', id), { body: patch }),
+  deleteSlot: (id: string) => call<void>('DELETE', at('/slots', id)),
+  actOnSlot: (id: string, verb: SlotVerb) => call<Slot>('POST', at('/slots', id, `/${verb}`)),
+  diagnose: (id: string, signal?: Signal) =>
+    call<Diagnosis>('POST', at('/slots', id, '/diagnose'), { signal }),
+
+  usage: (query: Query, signal?: Signal) => call<Usage>('GET', '/usage', { query, signal }),
+  requests: (query: Query, signal?: Signal) => call<RequestPage>('GET', '/requests', { query, signal }),
+  request: (id: string, signal?: Signal) => call<OpenedRequest>('GET', at('/requests', id), { signal }),
+  pipeline: (signal?: Signal) => call<Pipeline>('GET', '/pipeline', { signal }),
+  models: async (signal?: Signal) => (await call<List<Model>>('GET', '/models', { signal })).data,
+};

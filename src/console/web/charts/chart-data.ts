@@ -1,0 +1,30 @@
+/** One chart's worth of numbers, a value for each time in each series. */
+export interface ChartData {
+  readonly kind: 'bars' | 'lines';
+  /** When each bucket begins, unix seconds. */
+  readonly times: readonly number[];
+  readonly stepSeconds: number;
+  readonly series: readonly ChartSeries[];
+}
+
+export interface ChartSeries {
+  readonly label: string;
+  /** The name of a CSS custom property. */
+  readonly colour: string;
+  /** Null where there is none. */
+  readonly values: readonly (number | null)[];
+}
+
+/** Where the pointer is. */
+export interface Pointed {
+  readonly index: number;
+  /** Pixels from the chart's left edge. */
+  readonly left: number;
+  /** Of the whole chart. */
+  readonly width: number;
+}
+
+/** The colour of the n-th series. */
+export function seriesColour(index: number): string {
+  return `--series-${(index % 8) + 1}`;
+}

@@ -1,0 +1,79 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useStore } from '../state/store.js';
+import { theme } from '../state/theme.js';
+import type { ChartData, Pointed } from './chart-data.js';
+import type { Plot } from './plot.js';
+
+export interface ChartProps {
+  readonly data: ChartData;
+  /** What it shows, for those who do not see it. */
+  readonly label: string;
+  readonly formatValue: (value: number) => string;
+  readonly formatTime: (at: Date) => string;
+}
+
+/** A chart in a place of fixed height; what draws it is loaded with the first one. */
+export function Chart(props: ChartProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const [pointed, setPointed] = useState<Pointed | null>(null);
+  const { data, label, formatValue, formatTime } = props;
+  usePlot(host, props, setPointed);
+  return (
+    <div class="chart">
+      <div class="chart-plot" ref={host} role="img" aria-label={label} />
+      {pointed && <Tooltip data={data} pointed={pointed} formatValue={formatValue} formatTime={formatTime} />}
+    </div>
+  );
+}
+
+function usePlot(
+  host: { readonly current: HTMLElement | null },
+  { data, formatValue, formatTime }: ChartProps,
+  onPoint: (pointed: Pointed | null) => void,
+): void {
+  const shownTheme = useStore(theme);
+  useEffect(() => {
+    const { current } = host;
+    if (!current) return undefined;
+    let plot: Plot | undefined;
+    let isGone = false;
+    const draw = async () => {
+      const { drawPlot } = await import('./plot.js');
+      if (!isGone) plot = drawPlot({ data, host: current, formatValue, formatTime, onPoint });
+    };
+    void draw();
+    const observer = new ResizeObserver(() => plot?.resize());
+    observer.observe(current);
+    return () => {
+      isGone = true;
+      observer.disconnect();
+      plot?.destroy();
+      onPoint(null);
+    };
+  }, [data, shownTheme]);
+}
+
+interface TooltipProps extends Omit<ChartProps, 'label'> {
+  readonly pointed: Pointed;
+}
+
+function Tooltip({ data, pointed, formatValue, formatTime }: TooltipProps) {
+  const { index, left, width } = pointed;
+  const at = data.times[index];
+  const rows = data.series.filter(({ values }) => values[index]);
+  if (at === undefined) return null;
+  const side = left > width / 2 ? { right: `${width - left + 14}px` } : { left: `${left + 14}px` };
+  return (
+    <div class="chart-tip" style={side} aria-hidden="true">
+      <p>{formatTime(new Date(at * 1000))}</p>
+      {rows.length === 0 && <p class="dim">nothing</p>}
+      {rows.toReversed().map(({ label, colour, values }) => (
+        <p key={label}>
+          <span class="swatch" style={{ background: `var(${colour})` }} />
+          {label}
+          <b>{formatValue(values[index] ?? 0)}</b>
+        </p>
+      ))}
+    </div>
+  );
+}

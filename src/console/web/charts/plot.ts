@@ -1,0 +1,112 @@
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import type { ChartData, Pointed } from './chart-data.js';
+import { stack } from './stack.js';
+
+export interface PlotOptions {
+  readonly data: ChartData;
+  /** The names of CSS custom properties are looked up on it. */
+  readonly host: HTMLElement;
+  readonly formatValue: (value: number) => string;
+  readonly formatTime: (at: Date) => string;
+  readonly onPoint: (pointed: Pointed | null) => void;
+}
+
+export interface Plot {
+  resize(): void;
+  destroy(): void;
+}
+
+const height = 210;
+
+/** Draws a chart into `host`: stacked bars for counts, lines for averages. */
+export function drawPlot({ data, host, formatValue, formatTime, onPoint }: PlotOptions): Plot {
+  const colour = (name: string) => getComputedStyle(host).getPropertyValue(name).trim();
+  const axis = { stroke: colour('--text-3'), font: '11px system-ui, sans-serif', ticks: { show: false } };
+  const grid = { stroke: colour('--line'), width: 1 };
+  const { values, series } = data.kind === 'bars' ? barsOf(data, colour) : linesOf(data, colour);
+  const half = data.stepSeconds / 2;
+  const plot = new uPlot(
+    {
+      width: host.clientWidth,
+      height,
+      padding: [8, 8, 0, 0],
+      legend: { show: false },
+      cursor: {
+        sync: { key: 'overview' },
+        points: { show: data.kind === 'lines' },
+        drag: { x: false, y: false },
+        y: false,
+      },
+      scales: { x: { range: (_, min, max) => [min - half, max + half] }, y: { range: yRange } },
+      axes: [
+        {
+          ...axis,
+          size: 26,
+          grid: { show: false },
+          values: (_, ticks) => ticks.map((at) => formatTime(new Date(at * 1000))),
+        },
+        {
+          ...axis,
+          grid,
+          size: 52,
+          ...(data.kind === 'bars' && { incrs: wholeSteps }),
+          values: (_, ticks) => ticks.map(formatValue),
+        },
+      ],
+      series: [{}, ...series],
+      hooks: { setCursor: [(chart) => onPoint(pointedAt(chart))] },
+    },
+    [data.times.map(Number), ...values],
+    host,
+  );
+  return {
+    resize: () => plot.setSize({ width: host.clientWidth, height }),
+    destroy: () => plot.destroy(),
+  };
+}
+
+/** Between counts there is nothing. */
+const wholeSteps = Array.from({ length: 13 }, (_, power) =>
+  [1, 2, 5].map((step) => step * 10 ** power),
+).flat();
+
+/** From zero to a little above the highest; a chart of nothing but zeros still has a scale. */
+function yRange(_: uPlot, __: number, max: number): uPlot.Range.MinMax {
+  return [0, max > 0 ? max * 1.06 : 1];
+}
+
+/** A synced cursor moves in all charts, and only the one under the pointer shows its numbers. */
+function pointedAt(chart: uPlot): Pointed | null {
+  const { idx, left } = chart.cursor;
+  if (idx === null || idx === undefined || left === undefined || left < 0 || !chart.over.matches(':hover'))
+    return null;
+  return { index: idx, left: left + chart.over.offsetLeft, width: chart.width };
+}
+
+type Drawn = { readonly values: (number | null)[][]; readonly series: uPlot.Series[] };
+
+/** The whole height is drawn first and each lower part over it. */
+function barsOf({ series }: ChartData, colour: (name: string) => string): Drawn {
+  const bars = uPlot.paths.bars?.({ size: [0.72, 22], radius: 0.12 });
+  const sums = stack(series.map(({ values }) => values));
+  const drawn = series.map(({ label, colour: name }, index) => ({
+    values: sums[index] ?? [],
+    series: { label, fill: colour(name), width: 0, points: { show: false }, ...(bars && { paths: bars }) },
+  }));
+  const fromTop = drawn.toReversed();
+  return { values: fromTop.map(({ values }) => values), series: fromTop.map((one) => one.series) };
+}
+
+function linesOf({ series }: ChartData, colour: (name: string) => string): Drawn {
+  return {
+    values: series.map(({ values }) => [...values]),
+    series: series.map(({ label, colour: name }) => ({
+      label,
+      stroke: colour(name),
+      width: 2,
+      spanGaps: true,
+      points: { show: true, size: 5, fill: colour(name), stroke: colour(name) },
+    })),
+  };
+}

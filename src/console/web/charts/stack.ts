@@ -1,0 +1,9 @@
+/** Each row with all rows before it added: what stacked bars are drawn from. A gap counts as nothing. */
+export function stack(rows: readonly (readonly (number | null)[])[]): number[][] {
+  const sums: number[][] = [];
+  for (const row of rows) {
+    const below = sums.at(-1);
+    sums.push(row.map((value, index) => (value ?? 0) + (below?.[index] ?? 0)));
+  }
+  return sums;
+}

@@ -1,0 +1,55 @@
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const hour = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+const dayOfYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+
+/** 14:03:22 today, 19 Nov 14:03 before, 3 May 2025 in another year: in the time zone of the browser. */
+export function shortTime(at: Date, now: Date = new Date()): string {
+  if (at.toDateString() === now.toDateString()) return clock.format(at);
+  if (at.getFullYear() === now.getFullYear()) return `${day.format(at)} ${hour.format(at)}`;
+  return dayOfYear.format(at);
+}
+
+/** 19 Nov 2026, 14:03:22 */
+export function longTime(at: Date): string {
+  return `${dayOfYear.format(at)}, ${clock.format(at)}`;
+}
+
+/** 2026-11-19 13:03:22 UTC: what tooltips say. */
+export function utcTime(at: Date): string {
+  return `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** The time of a bucket in a chart: a day where buckets are days, else a time of day. */
+export function bucketTime(at: Date, stepSeconds: number): string {
+  if (stepSeconds >= 86_400) return day.format(at);
+  return stepSeconds >= 21_600 ? `${day.format(at)} ${hour.format(at)}` : hour.format(at);
+}
+
+/** just now, 5 min ago, in 3 h, 2 d ago. */
+export function relative(at: Date, nowMs: number): string {
+  const ms = at.getTime() - nowMs;
+  const size = Math.abs(ms);
+  if (size < 45_000) return ms > 0 ? 'in a moment' : 'just now';
+  const words = inWords(size);
+  return ms > 0 ? `in ${words}` : `${words} ago`;
+}
+
+function inWords(ms: number): string {
+  const minutes = Math.round(ms / 60_000);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`;
+}
+
+/** What an `<input type="datetime-local">` takes. */
+export function toInputTime(iso: string | null): string {
+  if (iso === null) return '';
+  const at = new Date(iso);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** What an `<input type="datetime-local">` gives, as ISO 8601; null where it is empty. */
+export function fromInputTime(local: string): string | null {
+  return local ? new Date(local).toISOString() : null;
+}

@@ -1,0 +1,62 @@
+import type { Key, KeySettings } from '../../api/types.js';
+import { fromInputTime, toInputTime } from '../../format/times.js';
+
+/** What stands in the form: texts as they are typed. */
+export interface KeyDraft {
+  readonly name: string;
+  readonly note: string;
+  readonly expires: string;
+  readonly models: string;
+  readonly requestsPerMinute: string;
+  readonly tokensPerMinute: string;
+  readonly tokensPerDay: string;
+  readonly tokensPerMonth: string;
+}
+
+export function draftOf(key: Key | null): KeyDraft {
+  const text = (value: number | null | undefined) => (value ? String(value) : '');
+  return {
+    name: key?.name ?? '',
+    note: key?.note ?? '',
+    expires: toInputTime(key?.expires_at ?? null),
+    models: key?.models?.join(', ') ?? '',
+    requestsPerMinute: text(key?.requests_per_minute),
+    tokensPerMinute: text(key?.tokens_per_minute),
+    tokensPerDay: text(key?.tokens_per_day),
+    tokensPerMonth: text(key?.tokens_per_month),
+  };
+}
+
+/** All of it, null for what is empty. */
+export function settingsOf(draft: KeyDraft): KeySettings {
+  const models = draft.models.split(/[\s,]+/).filter(Boolean);
+  return {
+    name: draft.name.trim(),
+    note: draft.note.trim() || null,
+    expires_at: fromInputTime(draft.expires),
+    models: models.length > 0 ? models : null,
+    requests_per_minute: numberOf(draft.requestsPerMinute),
+    tokens_per_minute: numberOf(draft.tokensPerMinute),
+    tokens_per_day: numberOf(draft.tokensPerDay),
+    tokens_per_month: numberOf(draft.tokensPerMonth),
+  };
+}
+
+/** A new key says only what is set. */
+export function givenOf(draft: KeyDraft): Partial<KeySettings> {
+  const given = Object.entries(settingsOf(draft)).filter(([, value]) => value !== null);
+  return Object.fromEntries(given);
+}
+
+/** What differs from `before`: to the minute the form knows when a key ends, so an untouched time stays as it is. */
+export function changesOf(draft: KeyDraft, before: KeyDraft): Partial<KeySettings> {
+  const old = new Map(Object.entries(settingsOf(before)));
+  const changed = Object.entries(settingsOf(draft)).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(old.get(name)),
+  );
+  return Object.fromEntries(changed);
+}
+
+function numberOf(text: string): number | null {
+  return text.trim() ? Number(text) : null;
+}

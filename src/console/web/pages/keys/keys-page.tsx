@@ -1,0 +1,96 @@
+import { useState } from 'preact/hooks';
+import { panel } from '../../api/panel.js';
+import type { Key } from '../../api/types.js';
+import { changeQuery, usePlace } from '../../state/location.js';
+import { useResource } from '../../state/use-resource.js';
+import { Button } from '../../ui/button.js';
+import { Empty } from '../../ui/empty.js';
+import { Loaded, Skeleton } from '../../ui/loaded.js';
+import { Page } from '../../ui/page.js';
+import { IssueDialog } from './issue-dialog.js';
+import { KeyForm } from './key-form.js';
+import { KeyTable } from './key-table.js';
+import { RevokeDialog } from './revoke-dialog.js';
+import { useKeyUsage } from './use-key-usage.js';
+
+type Open = { readonly what: 'edit' | 'revoke'; readonly key: Key };
+
+export function KeysPage() {
+  const keys = useResource('keys', (signal) => panel.keys(signal), 15_000);
+  const usage = useKeyUsage();
+  const isIssuing = usePlace().query.has('issue');
+  const [open, setOpen] = useState<Open>();
+  const close = () => setOpen(undefined);
+  const issue = () => changeQuery({ issue: '1' });
+  const actions = (
+    <Button tone="primary" icon="plus" onClick={issue}>
+      Issue a key
+    </Button>
+  );
+  return (
+    <Page title="Keys" lead="Who may call the gateway, and how much." actions={actions}>
+      <Loaded resource={keys} skeleton={<KeysSkeleton />}>
+        {(list) =>
+          list.length === 0 ? (
+            <NoKeys onIssue={issue} />
+          ) : (
+            <Lists
+              keys={list}
+              usage={usage}
+              onEdit={(key) => setOpen({ what: 'edit', key })}
+              onRevoke={(key) => setOpen({ what: 'revoke', key })}
+            />
+          )
+        }
+      </Loaded>
+      {isIssuing && <IssueDialog onClose={() => changeQuery({ issue: null })} onIssued={keys.reload} />}
+      {open?.what === 'edit' && <KeyForm issued={open.key} onClose={close} onSaved={keys.reload} />}
+      {open?.what === 'revoke' && <RevokeDialog issued={open.key} onClose={close} onDone={keys.reload} />}
+    </Page>
+  );
+}
+
+interface ListsProps {
+  readonly keys: readonly Key[];
+  readonly usage: ReturnType<typeof useKeyUsage>;
+  readonly onEdit: (key: Key) => void;
+  readonly onRevoke: (key: Key) => void;
+}
+
+/** Revoked keys are kept, for the ledger still tells of them, and folded away. */
+function Lists({ keys, ...rest }: ListsProps) {
+  const active = keys.filter((key) => key.revoked_at === null);
+  const revoked = keys.filter((key) => key.revoked_at !== null);
+  return (
+    <>
+      {active.length > 0 ? <KeyTable keys={active} {...rest} /> : <p class="dim">Every key is revoked.</p>}
+      {revoked.length > 0 && (
+        <details class="folded">
+          <summary>Revoked keys ({revoked.length})</summary>
+          <KeyTable keys={revoked} {...rest} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function NoKeys({ onIssue }: { readonly onIssue: () => void }) {
+  return (
+    <div class="card">
+      <Empty icon="keys" title="No keys yet">
+        <p>Give each person or program a key of its own: it can be limited, watched and revoked by itself.</p>
+        <Button tone="primary" icon="plus" onClick={onIssue}>
+          Issue the first key
+        </Button>
+      </Empty>
+    </div>
+  );
+}
+
+function KeysSkeleton() {
+  return (
+    <div class="card">
+      <Skeleton rows={5} height={44} />
+    </div>
+  );
+}

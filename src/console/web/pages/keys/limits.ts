@@ -1,0 +1,14 @@
+import type { Key } from '../../api/types.js';
+import { compact, count } from '../../format/numbers.js';
+
+/** What a key may do at most, a phrase each. */
+export function limitsInWords(key: Key): readonly string[] {
+  const phrases = [
+    key.requests_per_minute !== null && `${count(key.requests_per_minute)} requests a minute`,
+    key.tokens_per_minute !== null && `${compact(key.tokens_per_minute)} tokens a minute`,
+    key.tokens_per_day !== null && `${compact(key.tokens_per_day)} tokens a day`,
+    key.tokens_per_month !== null && `${compact(key.tokens_per_month)} tokens a month`,
+    key.models !== null && `only ${key.models.join(', ')}`,
+  ];
+  return phrases.filter((phrase) => phrase !== false);
+}

@@ -1,0 +1,69 @@
+import { panel } from '../../api/panel.js';
+import type { Key } from '../../api/types.js';
+import { toast } from '../../state/toasts.js';
+import { tell } from '../../state/use-action.js';
+import { Button } from '../../ui/button.js';
+import { Confirm } from '../../ui/confirm.js';
+import { Dialog } from '../../ui/dialog.js';
+
+export interface RevokeDialogProps {
+  readonly issued: Key;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** Revokes a key; one that is revoked can be let in again, or be deleted for good. */
+export function RevokeDialog({ issued, onClose, onDone }: RevokeDialogProps) {
+  if (issued.revoked_at) return <RevokedDialog issued={issued} onClose={onClose} onDone={onDone} />;
+  const revoke = async () => {
+    await panel.revokeKey(issued.id);
+    toast(`${issued.name} is revoked.`);
+    onDone();
+  };
+  return (
+    <Confirm title={`Revoke the key of ${issued.name}?`} verb="Revoke" onConfirm={revoke} onClose={onClose}>
+      <p>
+        Within a second nobody gets in with <span class="mono">sk-gw-…{issued.last4}</span> any more: 401.
+        Answers under way finish. You can let it in again later.
+      </p>
+    </Confirm>
+  );
+}
+
+function RevokedDialog({ issued, onClose, onDone }: RevokeDialogProps) {
+  const { id, name, last4 } = issued;
+  const change = async (done: string, work: () => Promise<unknown>) => {
+    await tell(done, async () => {
+      await work();
+      onDone();
+    });
+    onClose();
+  };
+  return (
+    <Dialog title={`The revoked key of ${name}`} onClose={onClose}>
+      <div class="dialog-body">
+        <p>
+          <span class="mono">sk-gw-…{last4}</span> can be let in again, or be deleted for good. The ledger
+          keeps its requests either way.
+        </p>
+      </div>
+      <footer class="dialog-foot">
+        <Button
+          tone="danger"
+          icon="bin"
+          onClick={() => void change(`${name} is deleted.`, () => panel.deleteKey(id))}
+        >
+          Delete for good
+        </Button>
+        <Button
+          icon="play"
+          onClick={() =>
+            void change(`${name} may come in again.`, () => panel.changeKey(id, { revoked_at: null }))
+          }
+        >
+          Let it in again
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}

@@ -1,0 +1,46 @@
+import { panel } from '../../api/panel.js';
+import type { UsageBucket } from '../../api/types.js';
+import { allTokens } from '../../format/numbers.js';
+import { useResource } from '../../state/use-resource.js';
+
+export interface KeyUsage {
+  readonly requests: number;
+  readonly tokens: number;
+  /** Requests a day, the oldest of them first. */
+  readonly days: readonly number[];
+}
+
+const dayMs = 86_400_000;
+const days = 30;
+
+/** What each key has used in the last 30 days, by its id; undefined until it is known. */
+export function useKeyUsage(): ReadonlyMap<string, KeyUsage> | undefined {
+  const { data } = useResource(
+    'key usage',
+    async (signal) => {
+      const to = (Math.floor(Date.now() / dayMs) + 1) * dayMs;
+      const from = to - days * dayMs;
+      const report = await panel.usage({ from, to, by: 'key', step: '1d' }, signal);
+      return sumByKey(report.data, from);
+    },
+    30_000,
+  );
+  return data;
+}
+
+function sumByKey(buckets: readonly UsageBucket[], fromMs: number): ReadonlyMap<string, KeyUsage> {
+  const byKey = new Map<string, KeyUsage>();
+  for (const bucket of buckets) {
+    const id = bucket.group ?? '';
+    const { requests, tokens, days: before } = byKey.get(id) ?? { requests: 0, tokens: 0, days: noDays };
+    const day = Math.floor((Date.parse(bucket.at) - fromMs) / dayMs);
+    byKey.set(id, {
+      requests: requests + bucket.requests,
+      tokens: tokens + allTokens(bucket.billed),
+      days: before.map((value, index) => (index === day ? value + bucket.requests : value)),
+    });
+  }
+  return byKey;
+}
+
+const noDays: readonly number[] = Array.from({ length: days }, () => 0);

@@ -1,0 +1,62 @@
+import type { UsageBucket } from '../../api/types.js';
+import { compact, count, duration, share } from '../../format/numbers.js';
+import { status as lastStatus } from '../../state/status.js';
+import { useStore } from '../../state/store.js';
+import { totalsOf } from './totals.js';
+
+/** The numbers that one looks for first; the last two are of this very moment. */
+export function Tiles({ buckets }: { readonly buckets: readonly UsageBucket[] }) {
+  const totals = totalsOf(buckets);
+  const status = useStore(lastStatus);
+  const first = totals.firstEventMs;
+  return (
+    <div class="tiles">
+      <Tile
+        name="Requests"
+        value={count(totals.requests)}
+        note={`${count(totals.requests - totals.errors)} answered`}
+      />
+      <Tile
+        name="Failed"
+        value={share(totals.errors, totals.requests)}
+        note={`${count(totals.errors)} requests`}
+        bad={totals.errors > 0}
+      />
+      <Tile
+        name="Tokens"
+        value={compact(totals.tokens)}
+        note={`${compact(totals.output)} out, ${share(totals.cacheRead, totals.tokens - totals.output)} of input cached`}
+      />
+      <Tile name="Time to first event" value={first === null ? '–' : duration(first)} note="on average" />
+      <Tile name="In flight" value={status ? count(status.requests_in_flight) : '–'} note="now" live />
+      <Tile
+        name="Slots ready"
+        value={status ? `${status.slots.schedulable} / ${status.slots.total}` : '–'}
+        note="now"
+        bad={status?.slots.schedulable === 0}
+        live
+      />
+    </div>
+  );
+}
+
+interface TileProps {
+  readonly name: string;
+  readonly value: string;
+  readonly note: string;
+  readonly bad?: boolean;
+  readonly live?: boolean;
+}
+
+function Tile({ name, value, note, bad = false, live = false }: TileProps) {
+  return (
+    <div class={`card tile${bad ? ' tile-bad' : ''}`}>
+      <h2>{name}</h2>
+      <p class="tile-value">{value}</p>
+      <p class="tile-note">
+        {live && <span class="dot dot-live" aria-hidden="true" />}
+        {note}
+      </p>
+    </div>
+  );
+}

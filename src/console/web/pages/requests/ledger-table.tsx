@@ -1,0 +1,55 @@
+import type { Tokens } from '../../api/types.js';
+import { allTokens, count } from '../../format/numbers.js';
+
+const kinds: readonly { readonly field: keyof Tokens; readonly text: string }[] = [
+  { field: 'input', text: 'Input' },
+  { field: 'cache_read', text: 'Cache read' },
+  { field: 'cache_write_5m', text: 'Cache write, 5 min' },
+  { field: 'cache_write_1h', text: 'Cache write, 1 h' },
+  { field: 'output', text: 'Output' },
+];
+
+export interface LedgerTableProps {
+  readonly billed: Tokens;
+  readonly shown: Tokens;
+}
+
+/** Both ledgers side by side: the difference is what the gateway added to the request. */
+export function LedgerTable({ billed, shown }: LedgerTableProps) {
+  const rows = [
+    ...kinds.map(({ field, text }) => ({ text, billed: billed[field], shown: shown[field] })),
+    { text: 'Total', billed: allTokens(billed), shown: allTokens(shown) },
+  ];
+  return (
+    <>
+      <table class="ledger">
+        <thead>
+          <tr>
+            <th scope="col">Kind</th>
+            <th scope="col">Billed upstream</th>
+            <th scope="col">Shown to caller</th>
+            <th scope="col">Added by us</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.text}>
+              <th scope="row">{row.text}</th>
+              <td>{count(row.billed)}</td>
+              <td>{count(row.shown)}</td>
+              <td class={row.billed === row.shown ? 'dim' : ''}>{difference(row.billed - row.shown)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="hint">
+        What the gateway puts into a request is billed upstream, and is not shown to the caller.
+      </p>
+    </>
+  );
+}
+
+function difference(tokens: number): string {
+  if (tokens === 0) return '0';
+  return `${tokens > 0 ? '+' : '−'}${count(Math.abs(tokens))}`;
+}

@@ -1,0 +1,129 @@
+import type { ComponentChildren } from 'preact';
+import type { OpenedRequest } from '../../api/types.js';
+import { duration } from '../../format/numbers.js';
+import { codeInWords, formatWords, statusInWords } from '../../format/words.js';
+import { useResource } from '../../state/use-resource.js';
+import { CopyButton } from '../../ui/copy-button.js';
+import { Facts } from '../../ui/facts.js';
+import { Icon } from '../../ui/icon.js';
+import { Link } from '../../ui/link.js';
+import { Loaded, Skeleton } from '../../ui/loaded.js';
+import { Card, Page } from '../../ui/page.js';
+import { Time } from '../../ui/time.js';
+import { Calls } from './calls.js';
+import { LedgerTable } from './ledger-table.js';
+import { Outcome } from './outcome.js';
+import { readWritten } from './read-written.js';
+import { StageTimes } from './stage-times.js';
+
+/** One request: where its time went, who answered it, and what it cost. */
+export function OpenedRequestPage({ id }: { readonly id: string }) {
+  const request = useResource(id, (signal) => readWritten(id, signal));
+  const back = (
+    <Link to="/requests" class="button button-plain">
+      <Icon name="back" size={16} />
+      All requests
+    </Link>
+  );
+  return (
+    <Page title="Request" lead={<span class="mono">{request.data?.request_id ?? id}</span>} actions={back}>
+      <Loaded resource={request} skeleton={<OpenedSkeleton />}>
+        {(row) => (
+          <>
+            <Verdict row={row} />
+            <div class="opened">
+              <div>
+                <Card title="What it was">
+                  <Facts facts={factsOf(row)} />
+                </Card>
+                <Card title="Time in each stage" aside={<Aside>{duration(row.duration_ms)} in all</Aside>}>
+                  <StageTimes row={row} />
+                </Card>
+              </div>
+              <div>
+                <Card title="Upstream calls" aside={<Aside>{row.attempts} made</Aside>}>
+                  <Calls row={row} />
+                </Card>
+                <Card title="Tokens">
+                  <LedgerTable billed={row.billed} shown={row.shown} />
+                </Card>
+              </div>
+            </div>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Aside({ children }: { readonly children: ComponentChildren }) {
+  return <span class="dim num">{children}</span>;
+}
+
+/** How it ended, in words. */
+function Verdict({ row }: { readonly row: OpenedRequest }) {
+  const { status, code, failed } = row;
+  const text = code ? codeInWords(code) : statusInWords(status);
+  const tone = status >= 500 || (failed && status < 400) ? 'bad' : status >= 400 ? 'warn' : 'ok';
+  return (
+    <div class={`verdict verdict-${tone}`}>
+      <Outcome row={row} />
+      <p>{text}</p>
+    </div>
+  );
+}
+
+function factsOf(row: OpenedRequest): readonly { name: string; value: ComponentChildren }[] {
+  const { key, slot, model } = row;
+  const first = row.first_event_ms;
+  return [
+    { name: 'Came', value: <Time at={row.at} long /> },
+    { name: 'Request id', value: <WithCopy text={row.request_id} what="the request id" /> },
+    { name: 'Ledger id', value: <WithCopy text={row.id} what="the ledger id" /> },
+    {
+      name: 'Key',
+      value: key ? <Filter name="key" value={key.id} text={key.name ?? key.id} /> : 'Master key, or none',
+    },
+    { name: 'Model', value: model ? <Filter name="model" value={model} text={model} /> : 'none' },
+    {
+      name: 'Format',
+      value: `${formatWords[row.format] ?? row.format}, ${row.streamed ? 'streamed' : 'in one piece'}`,
+    },
+    { name: 'Slot', value: slot ? <Filter name="slot" value={slot} text={slot} /> : 'none' },
+    { name: 'First event', value: first === null ? 'none came' : `after ${duration(first)}` },
+    { name: 'Duration', value: duration(row.duration_ms) },
+  ];
+}
+
+function Filter({
+  name,
+  value,
+  text,
+}: {
+  readonly name: string;
+  readonly value: string;
+  readonly text: string;
+}) {
+  return <Link to={`/requests?${name}=${encodeURIComponent(value)}`}>{text}</Link>;
+}
+
+function WithCopy({ text, what }: { readonly text: string; readonly what: string }) {
+  return (
+    <span class="with-copy">
+      <span class="mono">{text}</span>
+      <CopyButton text={text} what={what} />
+    </span>
+  );
+}
+
+function OpenedSkeleton() {
+  return (
+    <div class="opened">
+      {['facts', 'calls', 'stages', 'tokens'].map((card) => (
+        <div class="card" key={card}>
+          <Skeleton rows={6} height={28} />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+import { useEffect, useState } from 'preact/hooks';
+import { panel } from '../../api/panel.js';
+import type { LedgerRequest, RequestPage } from '../../api/types.js';
+import { toast } from '../../state/toasts.js';
+import { useResource, type Resource } from '../../state/use-resource.js';
+import { toPanelError } from '../../api/panel-error.js';
+import { toQuery, type Filters } from './filters.js';
+
+const pageSize = 50;
+
+export interface Pages {
+  readonly first: Resource<RequestPage>;
+  /** What the further pages have brought. */
+  readonly older: readonly LedgerRequest[];
+  readonly hasMore: boolean;
+  readonly isLoadingMore: boolean;
+  readonly more: () => void;
+}
+
+interface Older {
+  readonly of: RequestPage | undefined;
+  readonly rows: readonly LedgerRequest[];
+  readonly cursor: string | null;
+}
+
+/** The requests of the past, a page at a time. `key` says which. */
+export function usePages(key: string, filters: Filters): Pages {
+  const first = useResource(key, (signal) => panel.requests(toQuery(filters, { limit: pageSize }), signal));
+  const [older, setOlder] = useState<Older>({ of: undefined, rows: [], cursor: null });
+  const [isLoadingMore, setLoadingMore] = useState(false);
+  useEffect(() => {
+    setOlder({ of: first.data, rows: [], cursor: first.data?.next_cursor ?? null });
+  }, [first.data]);
+  const load = async () => {
+    setLoadingMore(true);
+    try {
+      const page = await panel.requests(toQuery(filters, { limit: pageSize, cursor: older.cursor }));
+      setOlder((last) => ({ ...last, rows: [...last.rows, ...page.data], cursor: page.next_cursor }));
+    } catch (error) {
+      toast(toPanelError(error).message, 'bad');
+    } finally {
+      setLoadingMore(false);
+    }
+  };
+  const isOurs = older.of === first.data;
+  return {
+    first,
+    older: isOurs ? older.rows : [],
+    hasMore: isOurs && older.cursor !== null,
+    isLoadingMore,
+    more: () => void load(),
+  };
+}

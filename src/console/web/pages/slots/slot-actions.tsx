@@ -1,0 +1,52 @@
+import { panel } from '../../api/panel.js';
+import type { Slot, SlotVerb } from '../../api/types.js';
+import { tell } from '../../state/use-action.js';
+import { Button } from '../../ui/button.js';
+
+export interface SlotActionsProps {
+  readonly slot: Slot;
+  readonly onChange: () => void;
+  readonly onEdit: () => void;
+  readonly onDiagnose: () => void;
+  readonly onDelete: () => void;
+}
+
+export function SlotActions({ slot, onChange, onEdit, onDiagnose, onDelete }: SlotActionsProps) {
+  const { id, state, source } = slot;
+  const act = (verb: SlotVerb) =>
+    void tell(`${id} is ${done[verb]}.`, async () => {
+      await panel.actOnSlot(id, verb);
+      onChange();
+    });
+  const isHeld = state === 'paused' || state === 'draining';
+  return (
+    <footer class="slot-actions">
+      {state !== 'ready' && (
+        <Button small icon="play" onClick={() => act('resume')}>
+          Resume
+        </Button>
+      )}
+      {state !== 'paused' && (
+        <Button small icon="pause" onClick={() => act('pause')}>
+          Pause
+        </Button>
+      )}
+      {!isHeld && (
+        <Button small icon="drain" onClick={() => act('drain')}>
+          Drain
+        </Button>
+      )}
+      <Button small icon="pulse" onClick={onDiagnose}>
+        Diagnose
+      </Button>
+      {source === 'console' && (
+        <span class="slot-edit">
+          <Button small tone="quiet" icon="edit" label={`Edit ${id}`} onClick={onEdit} />
+          <Button small tone="quiet" icon="bin" label={`Delete ${id}`} onClick={onDelete} />
+        </span>
+      )}
+    </footer>
+  );
+}
+
+const done: Readonly<Record<SlotVerb, string>> = { pause: 'paused', resume: 'back', drain: 'draining' };

@@ -1,0 +1,154 @@
+import { useState } from 'preact/hooks';
+import { panel } from '../../api/panel.js';
+import type { Slot, Window } from '../../api/types.js';
+import { count } from '../../format/numbers.js';
+import { Badge } from '../../ui/badge.js';
+import { Confirm } from '../../ui/confirm.js';
+import { Link } from '../../ui/link.js';
+import { Meter } from '../../ui/meter.js';
+import { RelativeTime } from '../../ui/time.js';
+import { DiagnosisDialog } from './diagnosis-dialog.js';
+import { SlotActions } from './slot-actions.js';
+import { SlotBadge, SlotReason } from './slot-state.js';
+
+export interface SlotCardProps {
+  readonly slot: Slot;
+  readonly onChange: () => void;
+  readonly onEdit: () => void;
+}
+
+export function SlotCard({ slot, onChange, onEdit }: SlotCardProps) {
+  const [open, setOpen] = useState<'diagnosis' | 'delete'>();
+  const close = () => setOpen(undefined);
+  return (
+    <article class={`card slot slot-${slot.state}`} aria-label={`Slot ${slot.id}`}>
+      <header class="slot-head">
+        <div>
+          <h2>{slot.id}</h2>
+          <p class="dim">
+            {slot.upstream}, {accountWords[slot.account]}
+          </p>
+        </div>
+        <SlotBadge state={slot.state} />
+      </header>
+      <SlotReason slot={slot} />
+      <Load slot={slot} />
+      {slot.last_error && <p class="slot-error">Last error: {slot.last_error}</p>}
+      <Origin slot={slot} />
+      <SlotActions
+        slot={slot}
+        onChange={onChange}
+        onEdit={onEdit}
+        onDiagnose={() => setOpen('diagnosis')}
+        onDelete={() => setOpen('delete')}
+      />
+      {open === 'diagnosis' && <DiagnosisDialog slot={slot.id} onClose={close} />}
+      {open === 'delete' && <DeleteSlot slot={slot} onClose={close} onDeleted={onChange} />}
+    </article>
+  );
+}
+
+const accountWords = { 'api-key': 'API key', oauth: 'OAuth account', none: 'no account' } as const;
+
+function Load({ slot }: { readonly slot: Slot }) {
+  const { in_flight: inFlight, max_concurrent: most, queued, windows, bindings } = slot;
+  const waiting = queued > 0 ? `, ${count(queued)} waiting` : '';
+  return (
+    <div class="slot-load">
+      <Gauge
+        name="In flight"
+        text={`${count(inFlight)} of ${count(most)}${waiting}`}
+        value={inFlight}
+        max={most}
+      />
+      <WindowGauge name="5 h window" window={windows['5h']} />
+      <WindowGauge name="7 d window" window={windows['7d']} />
+      <p class="slot-sessions">
+        <span>Sessions bound</span>
+        <b class="num">{count(bindings)}</b>
+      </p>
+    </div>
+  );
+}
+
+function WindowGauge({ name, window }: { readonly name: string; readonly window: Window | null }) {
+  if (!window) return <Gauge name={name} text="not reported" value={0} max={100} />;
+  const { percent_used: percent, resets_at: resetsAt } = window;
+  return (
+    <Gauge name={name} text={`${percent.toFixed(percent % 1 ? 1 : 0)} %`} value={percent} max={100}>
+      , resets <RelativeTime at={resetsAt} />
+    </Gauge>
+  );
+}
+
+interface GaugeProps {
+  readonly name: string;
+  readonly text: string;
+  readonly value: number;
+  readonly max: number;
+  readonly children?: preact.ComponentChildren;
+}
+
+function Gauge({ name, text, value, max, children }: GaugeProps) {
+  return (
+    <div class="gauge">
+      <p>
+        <span>{name}</span>
+        <span class="num">
+          {text}
+          {children && <span class="dim">{children}</span>}
+        </span>
+      </p>
+      <Meter label={name} value={value} max={max} text={text} />
+    </div>
+  );
+}
+
+/** Which of the two places it is entered in, for it can be changed only there. */
+function Origin({ slot }: { readonly slot: Slot }) {
+  return (
+    <p class="slot-origin">
+      {slot.source === 'config' ? (
+        <>
+          <Badge tone="idle" icon="file">
+            Config file
+          </Badge>
+          <span class="mono dim">{slot.place}</span>
+        </>
+      ) : (
+        <>
+          <Badge tone="info" icon="edit">
+            Console
+          </Badge>
+          {slot.updated_at && (
+            <span class="dim">
+              changed <RelativeTime at={slot.updated_at} />
+            </span>
+          )}
+        </>
+      )}
+      <Link to={`/requests?slot=${encodeURIComponent(slot.id)}`}>Requests</Link>
+    </p>
+  );
+}
+
+interface DeleteSlotProps {
+  readonly slot: Slot;
+  readonly onClose: () => void;
+  readonly onDeleted: () => void;
+}
+
+function DeleteSlot({ slot, onClose, onDeleted }: DeleteSlotProps) {
+  const remove = async () => {
+    await panel.deleteSlot(slot.id);
+    onDeleted();
+  };
+  return (
+    <Confirm title={`Delete the slot ${slot.id}?`} verb="Delete" onConfirm={remove} onClose={onClose}>
+      <p>
+        Its account and credential are gone for good. Requests under way finish; its {count(slot.bindings)}{' '}
+        bound sessions move to other slots.
+      </p>
+    </Confirm>
+  );
+}

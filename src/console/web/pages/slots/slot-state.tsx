@@ -1,0 +1,70 @@
+import type { Slot, SlotState } from '../../api/types.js';
+import { span } from '../../format/numbers.js';
+import { reasonWords, stateWords } from '../../format/words.js';
+import { useNow } from '../../state/now.js';
+import { Badge, type Tone } from '../../ui/badge.js';
+import type { IconName } from '../../ui/icon.js';
+
+const looks: Readonly<Record<SlotState, { readonly tone: Tone; readonly icon: IconName }>> = {
+  ready: { tone: 'ok', icon: 'check' },
+  cooling: { tone: 'warn', icon: 'wait' },
+  rejected: { tone: 'bad', icon: 'stop' },
+  paused: { tone: 'idle', icon: 'pause' },
+  unusable: { tone: 'bad', icon: 'warn' },
+  draining: { tone: 'info', icon: 'drain' },
+};
+
+export function SlotBadge({ state }: { readonly state: SlotState }) {
+  const { tone, icon } = looks[state];
+  return (
+    <Badge tone={tone} icon={icon}>
+      {stateWords[state]}
+    </Badge>
+  );
+}
+
+/** Why a slot takes no requests, and until when. Its place is kept where there is nothing to say. */
+export function SlotReason({ slot }: { readonly slot: Slot }) {
+  const { state, reason, until, cooling_models: models } = slot;
+  return (
+    <div class="slot-reason">
+      {reason && <p>{capital(reasonWords[reason] ?? reason)}.</p>}
+      {until && <Countdown until={until} />}
+      {!reason && <p class={state === 'ready' ? 'dim' : ''}>{hintOf(slot)}</p>}
+      {models.map((cooling) => (
+        <p key={cooling.model}>
+          <span class="mono">{cooling.model}</span>: {reasonWords[cooling.reason] ?? cooling.reason}.{' '}
+          <Countdown until={cooling.until} />
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function hintOf({ state, cooling_models: models, problem }: Slot): string {
+  if (state === 'ready' && models.length > 0) return 'Takes requests, but not for every model:';
+  return problem ?? stateHints[state];
+}
+
+const stateHints: Readonly<Record<SlotState, string>> = {
+  ready: 'Takes requests.',
+  cooling: 'Takes no requests for a while.',
+  rejected:
+    'The upstream refuses the credential. It is tried again every 5 minutes; enter a new one or resume.',
+  paused: 'Takes no requests until you resume it.',
+  unusable: 'Does not serve.',
+  draining: 'Finishes what is under way and takes nothing new.',
+};
+
+function Countdown({ until }: { readonly until: string }) {
+  const leftMs = Date.parse(until) - useNow();
+  return (
+    <span class="countdown" role="timer">
+      {leftMs > 0 ? `Back in ${span(leftMs)}` : 'Back any moment'}
+    </span>
+  );
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,58 @@
+import { useEffect } from 'preact/hooks';
+import { panel } from '../api/panel.js';
+import type { Status } from '../api/types.js';
+import { count } from '../format/numbers.js';
+import { status as lastStatus } from '../state/status.js';
+import { useResource } from '../state/use-resource.js';
+
+/** How the gateway is, at a glance on every page. */
+export function LiveStatus() {
+  const { data, error } = useResource('status', (signal) => panel.status(signal), 3000);
+  useEffect(() => lastStatus.set(data), [data]);
+  return (
+    <div class="live-status">
+      {data && !error ? (
+        <Healthy status={data} />
+      ) : (
+        <Line tone="bad" text={error ? 'No connection' : 'Connecting'} />
+      )}
+    </div>
+  );
+}
+
+function Healthy({ status }: { readonly status: Status }) {
+  const { slots, store, live, version } = status;
+  const allReady = slots.schedulable === slots.total;
+  return (
+    <>
+      <Line
+        tone={slots.schedulable === 0 ? 'bad' : allReady ? 'ok' : 'warn'}
+        text={`${slots.schedulable} of ${slots.total} slots ready`}
+      />
+      <Line
+        tone={store.ok ? 'ok' : 'bad'}
+        text={store.ok ? `Store: ${store.kind}` : `Store away, ${count(store.ledger_rows_waiting)} rows wait`}
+      />
+      {live.kind !== 'memory' && (
+        <Line
+          tone={live.ok ? 'ok' : 'bad'}
+          text={live.ok ? instances(live.instances) : 'Shared state away'}
+        />
+      )}
+      <p class="version">gw2api {version}</p>
+    </>
+  );
+}
+
+function instances(number: number): string {
+  return number === 1 ? '1 instance' : `${number} instances`;
+}
+
+function Line({ tone, text }: { readonly tone: 'ok' | 'warn' | 'bad'; readonly text: string }) {
+  return (
+    <p>
+      <span class={`dot dot-${tone}`} aria-hidden="true" />
+      {text}
+    </p>
+  );
+}

@@ -1,0 +1,19 @@
+import { panel } from '../api/panel.js';
+import { toPanelError } from '../api/panel-error.js';
+import { navigate } from '../state/location.js';
+import { signedOut } from '../state/session.js';
+import { toast } from '../state/toasts.js';
+import { Button } from '../ui/button.js';
+
+export function SignOut() {
+  const leave = async () => {
+    try {
+      await panel.logout();
+      navigate('/login');
+      signedOut();
+    } catch (error) {
+      toast(toPanelError(error).message, 'bad');
+    }
+  };
+  return <Button tone="quiet" icon="leave" label="Sign out" onClick={() => void leave()} />;
+}

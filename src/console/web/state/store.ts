@@ -1,0 +1,36 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** A value that several components share. */
+export interface Store<Value> {
+  get(): Value;
+  set(value: Value): void;
+  /** Gives what ends the subscription. */
+  subscribe(listener: () => void): () => void;
+}
+
+export function createStore<Value>(value: Value): Store<Value> {
+  const listeners = new Set<() => void>();
+  return {
+    get: () => value,
+    set(next) {
+      if (Object.is(next, value)) return;
+      value = next;
+      for (const listener of listeners) listener();
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+/** The value of a store; the component is drawn again when it changes. */
+export function useStore<Value>(store: Store<Value>): Value {
+  const [value, setValue] = useState(() => store.get());
+  useEffect(() => {
+    const read = () => setValue(() => store.get());
+    read(); // it may have changed between the first drawing and now
+    return store.subscribe(read);
+  }, [store]);
+  return value;
+}

@@ -1,0 +1,45 @@
+import { createStore } from './store.js';
+
+export type ThemeChoice = 'auto' | 'light' | 'dark';
+export type Theme = 'light' | 'dark';
+
+const storageKey = 'gw-theme';
+const systemDark = window.matchMedia('(prefers-color-scheme: dark)');
+
+/** What the operator has chosen. */
+export const themeChoice = createStore<ThemeChoice>(readChoice());
+/** What is shown. */
+export const theme = createStore<Theme>(themeOf(themeChoice.get()));
+
+systemDark.addEventListener('change', apply);
+apply();
+
+export function chooseTheme(choice: ThemeChoice): void {
+  themeChoice.set(choice);
+  try {
+    localStorage.setItem(storageKey, choice);
+  } catch {
+    return apply(); // storage is switched off: the choice lasts as long as the page
+  }
+  apply();
+}
+
+function apply(): void {
+  const shown = themeOf(themeChoice.get());
+  document.documentElement.dataset['theme'] = shown;
+  theme.set(shown);
+}
+
+function themeOf(choice: ThemeChoice): Theme {
+  if (choice !== 'auto') return choice;
+  return systemDark.matches ? 'dark' : 'light';
+}
+
+function readChoice(): ThemeChoice {
+  try {
+    const stored = localStorage.getItem(storageKey);
+    return stored === 'light' || stored === 'dark' ? stored : 'auto';
+  } catch {
+    return 'auto'; // storage is switched off
+  }
+}

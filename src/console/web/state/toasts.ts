@@ -1,0 +1,22 @@
+import { createStore } from './store.js';
+
+export interface Toast {
+  readonly id: number;
+  readonly tone: 'ok' | 'bad';
+  readonly text: string;
+}
+
+export const toasts = createStore<readonly Toast[]>([]);
+
+let lastId = 0;
+
+/** Says that something was done, or was not, in the corner of the page for some seconds. */
+export function toast(text: string, tone: Toast['tone'] = 'ok'): void {
+  const id = (lastId += 1);
+  toasts.set([...toasts.get(), { id, tone, text }].slice(-3));
+  setTimeout(() => dropToast(id), tone === 'ok' ? 4000 : 8000);
+}
+
+export function dropToast(id: number): void {
+  toasts.set(toasts.get().filter((shown) => shown.id !== id));
+}

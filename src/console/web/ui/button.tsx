@@ -1,0 +1,39 @@
+import type { ComponentChildren } from 'preact';
+import { Icon, type IconName } from './icon.js';
+
+export interface ButtonProps {
+  readonly children?: ComponentChildren;
+  readonly icon?: IconName;
+  readonly tone?: 'plain' | 'primary' | 'danger' | 'quiet';
+  readonly type?: 'button' | 'submit';
+  readonly small?: boolean;
+  readonly busy?: boolean;
+  readonly disabled?: boolean;
+  /** For a button without words. */
+  readonly label?: string;
+  readonly title?: string | undefined;
+  readonly pressed?: boolean;
+  readonly onClick?: () => void;
+}
+
+/** A busy button stays where the focus is; it only does nothing. */
+export function Button(props: ButtonProps) {
+  const { children, icon, tone = 'plain', type = 'button', busy = false, onClick } = props;
+  const sizes = `${props.small ? ' button-small' : ''}${children === undefined ? ' button-bare' : ''}`;
+  return (
+    <button
+      type={type}
+      class={`button button-${tone}${sizes}`}
+      disabled={props.disabled}
+      aria-disabled={busy || undefined}
+      aria-busy={busy || undefined}
+      aria-label={props.label}
+      aria-pressed={props.pressed}
+      title={props.title ?? props.label}
+      onClick={busy ? undefined : onClick}
+    >
+      {icon && <Icon name={icon} size={props.small ? 15 : 17} />}
+      {children !== undefined && <span>{children}</span>}
+    </button>
+  );
+}

@@ -1,0 +1,25 @@
+import { CopyButton } from './copy-button.js';
+
+export interface CodeBlockProps {
+  readonly title: string;
+  readonly text: string;
+  readonly note?: string;
+}
+
+/** Something to paste elsewhere, with a button that copies it. */
+export function CodeBlock({ title, text, note }: CodeBlockProps) {
+  return (
+    <figure class="code">
+      <figcaption>
+        <span>{title}</span>
+        <CopyButton text={text} what={title} words />
+      </figcaption>
+      {/* A region that scrolls must be reachable by keyboard. */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      <pre tabIndex={0} aria-label={title}>
+        <code>{text}</code>
+      </pre>
+      {note && <p class="hint">{note}</p>}
+    </figure>
+  );
+}

@@ -1,0 +1,37 @@
+import type { ComponentChildren } from 'preact';
+import { useAction } from '../state/use-action.js';
+import { Button } from './button.js';
+import { Dialog } from './dialog.js';
+import { Problem } from './problem.js';
+
+export interface ConfirmProps {
+  readonly title: string;
+  /** What will happen. */
+  readonly children: ComponentChildren;
+  /** The word on the button that does it. */
+  readonly verb: string;
+  readonly onConfirm: () => Promise<void>;
+  readonly onClose: () => void;
+}
+
+/** Asks before something that cannot be taken back. */
+export function Confirm({ title, children, verb, onConfirm, onClose }: ConfirmProps) {
+  const action = useAction();
+  const confirm = async () => {
+    if (await action.run(onConfirm)) onClose();
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div class="dialog-body">
+        {children}
+        {action.error && <Problem error={action.error} />}
+      </div>
+      <footer class="dialog-foot">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button tone="danger" busy={action.isBusy} onClick={() => void confirm()}>
+          {verb}
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}

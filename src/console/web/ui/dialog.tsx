@@ -1,0 +1,53 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { Button } from './button.js';
+
+export interface DialogProps {
+  readonly title: string;
+  readonly wide?: boolean;
+  /** Escape and a click beside it close it too, unless `firm`. */
+  readonly firm?: boolean;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** The browser's own modal dialog: it holds the focus, and gives it back when it goes. */
+export function Dialog({ title, wide = false, firm = false, onClose, children }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    const opener = document.activeElement;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+    };
+  }, []);
+  const onBackdrop = (event: MouseEvent) => {
+    if (!firm && event.target === ref.current) onClose();
+  };
+  const onCancel = (event: Event) => {
+    event.preventDefault(); // the state of the page decides whether it is open
+    onClose();
+  };
+  return (
+    // A click beside it is a shortcut: the button that closes it is there for everyone.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
+    <dialog
+      ref={ref}
+      class={wide ? 'dialog dialog-wide' : 'dialog'}
+      aria-labelledby={titleId}
+      onMouseDown={onBackdrop}
+      onCancel={onCancel}
+    >
+      <div class="dialog-box">
+        <header class="dialog-head">
+          <h2 id={titleId}>{title}</h2>
+          <Button tone="quiet" icon="close" label="Close" onClick={onClose} />
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

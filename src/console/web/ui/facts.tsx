@@ -1,0 +1,20 @@
+import type { ComponentChildren } from 'preact';
+
+export interface Fact {
+  readonly name: string;
+  readonly value: ComponentChildren;
+}
+
+/** Names and values, side by side or one below the other as there is room. */
+export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(({ name, value }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

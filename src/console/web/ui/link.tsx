@@ -1,0 +1,31 @@
+import type { ComponentChildren } from 'preact';
+import { hrefOf, navigate } from '../state/location.js';
+
+export interface LinkProps {
+  /** Below `/panel`. */
+  readonly to: string;
+  readonly children: ComponentChildren;
+  readonly class?: string;
+  readonly current?: boolean;
+  readonly label?: string;
+}
+
+/** A link within the page; a click with a modifier opens a tab, as with any other. */
+export function Link({ to, children, class: className, current, label }: LinkProps) {
+  const follow = (event: MouseEvent) => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    navigate(to);
+  };
+  return (
+    <a
+      href={hrefOf(to)}
+      class={className}
+      aria-current={current ? 'page' : undefined}
+      aria-label={label}
+      onClick={follow}
+    >
+      {children}
+    </a>
+  );
+}

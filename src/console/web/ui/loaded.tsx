@@ -1,0 +1,34 @@
+import type { ComponentChildren } from 'preact';
+import type { Resource } from '../state/use-resource.js';
+import { Problem } from './problem.js';
+
+export interface LoadedProps<Data> {
+  readonly resource: Resource<Data>;
+  /** As large as what will stand there. */
+  readonly skeleton: ComponentChildren;
+  readonly children: (data: Data) => ComponentChildren;
+}
+
+/** What was fetched; until then its skeleton, and where that failed the error with a way to try again. */
+export function Loaded<Data>({ resource, skeleton, children }: LoadedProps<Data>) {
+  const { data, error, isStale, reload } = resource;
+  if (data === undefined) return <>{error ? <Problem error={error} onRetry={reload} /> : skeleton}</>;
+  return (
+    <div class={isStale ? 'loaded loaded-stale' : 'loaded'} aria-busy={isStale}>
+      {error && <Problem error={error} onRetry={reload} />}
+      {children(data)}
+    </div>
+  );
+}
+
+/** Grey lines in the place of what is to come. */
+export function Skeleton({ rows = 3, height = 20 }: { readonly rows?: number; readonly height?: number }) {
+  const lines = Array.from({ length: rows }, (_, row) => row);
+  return (
+    <div class="skeleton" role="status" aria-label="Loading">
+      {lines.map((row) => (
+        <span key={row} style={{ height: `${height}px` }} />
+      ))}
+    </div>
+  );
+}

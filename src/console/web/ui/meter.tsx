@@ -1,0 +1,26 @@
+export interface MeterProps {
+  readonly label: string;
+  readonly value: number;
+  readonly max: number;
+  /** What it says in words. */
+  readonly text: string;
+}
+
+/** A part of a whole as a bar: it turns amber and then red towards its end, and the words beside it say it too. */
+export function Meter({ label, value, max, text }: MeterProps) {
+  const percent = max > 0 ? Math.min(100, (value / max) * 100) : 0;
+  const tone = percent >= 95 ? 'bad' : percent >= 80 ? 'warn' : 'ok';
+  return (
+    <div
+      class={`meter meter-${tone}`}
+      role="meter"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={max}
+      aria-valuenow={Math.min(value, max)}
+      aria-valuetext={text}
+    >
+      <span style={{ width: `${percent}%` }} />
+    </div>
+  );
+}

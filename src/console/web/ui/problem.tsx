@@ -1,0 +1,34 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { PanelError } from '../api/panel-error.js';
+import { Button } from './button.js';
+import { Icon } from './icon.js';
+
+/** An error in words, with a way to try again where there is one. */
+export function Problem({ error, onRetry }: { readonly error: PanelError; readonly onRetry?: () => void }) {
+  const ref = useRef<HTMLDivElement>(null);
+  // Below a long form it would be said where nobody looks.
+  useEffect(() => ref.current?.scrollIntoView({ block: 'nearest' }), [error]);
+  return (
+    <div class="problem" role="alert" ref={ref}>
+      <Icon name="warn" />
+      <div>
+        <strong>{titleOf(error)}</strong>
+        <p>{error.message}</p>
+      </div>
+      {onRetry && (
+        <Button small onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function titleOf({ status, retryAfterSeconds }: PanelError): string {
+  if (status === 0) return 'The gateway cannot be reached';
+  if (status === 429) return `Too many attempts; try again in ${retryAfterSeconds ?? 60} s`;
+  if (status === 401) return 'You are not signed in';
+  if (status === 404) return 'It is not there';
+  if (status === 409) return 'That would be a conflict';
+  return status >= 500 ? 'The gateway had a fault' : 'That was not taken';
+}

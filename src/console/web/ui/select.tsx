@@ -1,0 +1,38 @@
+import { Field } from './field.js';
+
+export interface Option<Value extends string> {
+  readonly value: Value;
+  readonly text: string;
+}
+
+export interface SelectProps<Value extends string> {
+  readonly label: string;
+  readonly value: Value;
+  readonly options: readonly Option<Value>[];
+  readonly onValue: (value: Value) => void;
+  readonly hint?: string;
+  readonly disabled?: boolean;
+}
+
+export function Select<Value extends string>(props: SelectProps<Value>) {
+  const { label, value, options, onValue, hint, disabled } = props;
+  return (
+    <Field label={label} hint={hint}>
+      {(ids) => (
+        <select
+          {...ids}
+          class="input"
+          value={value}
+          disabled={disabled}
+          onChange={(event) => onValue(event.currentTarget.value as Value)} // its options are the only values it has
+        >
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}

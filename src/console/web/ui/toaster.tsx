@@ -1,0 +1,20 @@
+import { useStore } from '../state/store.js';
+import { dropToast, toasts } from '../state/toasts.js';
+import { Button } from './button.js';
+import { Icon } from './icon.js';
+
+/** What was just done, in a corner; a screen reader says it when it has a moment. */
+export function Toaster() {
+  const shown = useStore(toasts);
+  return (
+    <div class="toaster" role="status" aria-live="polite">
+      {shown.map(({ id, tone, text }) => (
+        <div key={id} class={`toast toast-${tone}`}>
+          <Icon name={tone === 'ok' ? 'check' : 'warn'} />
+          <span>{text}</span>
+          <Button small tone="quiet" icon="close" label="Dismiss" onClick={() => dropToast(id)} />
+        </div>
+      ))}
+    </div>
+  );
+}

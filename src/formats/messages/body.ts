@@ -1,0 +1,7 @@
+import { Type } from 'typebox';
+
+/** What the gateway itself reads of a Messages body; the rest is for the upstream to judge. */
+export const messagesBody = Type.Object({
+  model: Type.String({ minLength: 1 }),
+  messages: Type.Array(Type.Unknown()),
+});

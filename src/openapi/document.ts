@@ -1,0 +1,181 @@
+import { panelPrefix, type PanelRoute } from '../console/index.js';
+import { name, version } from '../version.js';
+import type { DescribedRoute } from './described-route.js';
+import { operationRoutes } from './operations.js';
+import { plainSchema } from './schema.js';
+import { v1Routes } from './v1.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The OpenAPI 3.1 document of everything that the gateway serves, made of the schemas that check its requests. */
+export function openApiDocument(panelRoutes: readonly PanelRoute[]): Json {
+  const routes = [...v1Routes, ...operationRoutes, ...panelRoutes.map(describePanelRoute)];
+  return {
+    openapi: '3.1.0',
+    info: { title: name, version, description, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [{ url: '/' }],
+    tags: Object.entries(tags).map(([tag, text]) => ({ name: tag, description: text })),
+    paths: pathsOf(routes),
+    components: { schemas: { Error: errorSchema }, securitySchemes },
+  };
+}
+
+const description =
+  'An LLM gateway. Every path under /v1 is also served without that prefix. Every error is the error object.';
+
+const tags = {
+  requests: 'Requests to models, in four formats.',
+  catalog: 'What can be asked, and how much of it is left.',
+  health: 'For load balancers and monitors.',
+  admin: 'For scripts of the operator.',
+  panel: 'What the console is made of.',
+};
+
+const errorSchema = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['type', 'code', 'message'],
+      properties: {
+        type: { type: 'string' },
+        code: { type: 'string' },
+        message: { type: 'string' },
+        details: { description: "An upstream's own, where it sent them." },
+      },
+    },
+  },
+};
+
+const securitySchemes = {
+  bearer: { type: 'http', scheme: 'bearer', description: 'The master key or a protocol key.' },
+  apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+  session: { type: 'apiKey', in: 'cookie', name: 'gw_session' },
+  csrf: { type: 'apiKey', in: 'header', name: 'x-csrf-token', description: 'What the cookie gw_csrf says.' },
+};
+
+const key: readonly Json[] = [{ bearer: [] }, { apiKey: [] }];
+
+/** With a session a change needs its CSRF token too. */
+function securityOf({ access, method }: DescribedRoute): readonly Json[] {
+  if (access === 'open') return [];
+  if (access !== 'panel') return key;
+  return [...key, method === 'GET' ? { session: [] } : { session: [], csrf: [] }];
+}
+
+function describePanelRoute(route: PanelRoute): DescribedRoute {
+  const { method, path, summary, isOpen, query, body, bodySchema = body, answers, answerType } = route;
+  return {
+    method,
+    path: `${panelPrefix}${path}`,
+    tag: 'panel',
+    summary,
+    access: isOpen ? 'open' : 'panel',
+    answers,
+    ...(query && { query }),
+    ...(bodySchema && { body: bodySchema }),
+    ...(answerType !== undefined && { answerTypes: [answerType] }),
+  };
+}
+
+function pathsOf(routes: readonly DescribedRoute[]): Json {
+  const paths = new Map<string, Record<string, unknown>>();
+  for (const route of routes) {
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    const operations = paths.get(path) ?? {};
+    paths.set(path, operations);
+    operations[route.method.toLowerCase()] = operationOf(route);
+  }
+  return Object.fromEntries(paths);
+}
+
+function operationOf(route: DescribedRoute): Json {
+  const { tag, summary, body } = route;
+  const content = body && { 'application/json': { schema: plainSchema(body) } };
+  const parameters = [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)];
+  return {
+    operationId: operationIdOf(route),
+    tags: [tag],
+    summary,
+    security: securityOf(route),
+    ...(parameters.length > 0 && { parameters }),
+    ...(content && { requestBody: { required: true, content } }),
+    responses: { ...answersOf(route), default: errorAnswer },
+  };
+}
+
+/** `postPanelSlotsIdPause`. */
+function operationIdOf({ method, path }: DescribedRoute): string {
+  const words = path.split(/\W+/).filter((word) => word !== '' && word !== 'v1' && word !== 'api');
+  const capitalized = (words.length > 0 ? words : ['root']).map(
+    (word) => word.charAt(0).toUpperCase() + word.slice(1),
+  );
+  return `${method.toLowerCase()}${capitalized.join('')}`;
+}
+
+function pathParameters({ path }: DescribedRoute): readonly Json[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, parameter]) => ({
+    name: parameter,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+}
+
+function queryParameters({ query }: DescribedRoute): readonly Json[] {
+  const { properties = {}, required = [] } = (query ? plainSchema(query) : {}) as QuerySchema;
+  return Object.entries(properties).map(([parameter, schema]) => {
+    const { description: text, ...rest } = schema;
+    return {
+      name: parameter,
+      in: 'query',
+      required: required.includes(parameter),
+      schema: rest,
+      ...(text !== undefined && { description: text }),
+    };
+  });
+}
+
+interface QuerySchema {
+  readonly properties?: Readonly<Record<string, Json>>;
+  readonly required?: readonly string[];
+}
+
+function headerParameters({ headers = {} }: DescribedRoute): readonly Json[] {
+  return Object.entries(headers).map(([header, text]) => ({
+    name: header,
+    in: 'header',
+    required: false,
+    description: text,
+    schema: { type: 'string' },
+  }));
+}
+
+function answersOf({ answers, answerTypes = ['application/json'] }: DescribedRoute): Json {
+  const entries = Object.entries(answers).map(([status, schema]) => {
+    const text = statusTexts[Number(status)] ?? 'An answer.';
+    if (schema === null) return [status, { description: text }] as const;
+    const content = Object.fromEntries(
+      answerTypes.map((type) => [type, { schema: schemaFor(type, schema) }]),
+    );
+    return [status, { description: text, content }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function schemaFor(type: string, schema: object): Json {
+  return type === 'application/json' ? plainSchema(schema) : { type: 'string' };
+}
+
+const statusTexts: Readonly<Record<number, string>> = {
+  200: 'The answer.',
+  201: 'What was made.',
+  204: 'Done.',
+  503: 'Not ready.',
+};
+
+const errorAnswer = {
+  description: 'An error.',
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+};

@@ -1,0 +1,111 @@
+import { Type } from 'typebox';
+import { SlotReport } from '../admin/slot-report.js';
+import type { DescribedRoute } from './described-route.js';
+
+const Text = Type.String();
+const Count = Type.Integer({ minimum: 0 });
+
+const Health = Type.Object({
+  status: Type.Enum(['ok', 'not_ready', 'shutting_down']),
+  name: Text,
+  version: Text,
+  uptime_seconds: Count,
+  limits: Type.Object({
+    max_body_bytes: Type.Optional(Count),
+    max_tokens: Type.Optional(Count),
+    cache_ttl_seconds: Type.Optional(Count),
+  }),
+  slots: Type.Object({ total: Count, schedulable: Count }),
+});
+
+const Diagnosis = Type.Object({
+  slot: Text,
+  ok: Type.Boolean(),
+  steps: Type.Array(Type.Object({ step: Text, ok: Type.Boolean(), ms: Type.Number(), detail: Text })),
+});
+
+const health = ['/', '/health', '/v1/meta'].map((path): DescribedRoute => ({
+  method: 'GET',
+  path,
+  tag: 'health',
+  access: 'open',
+  summary: 'Liveness and limits; with `ready=1` it is 503 where no request can be served.',
+  query: Type.Object({ ready: Type.Optional(Type.Enum(['0', '1'])) }),
+  answers: { 200: Health, 503: Health },
+}));
+
+const slotVerbs = ['pause', 'resume', 'drain'].map((verb): DescribedRoute => ({
+  method: 'POST',
+  path: `/admin/slots/:id/${verb}`,
+  tag: 'admin',
+  access: 'master',
+  summary: `Has a slot ${verb}.`,
+  answers: { 200: SlotReport },
+}));
+
+/** Health, metrics and `/admin/*`. */
+export const operationRoutes: readonly DescribedRoute[] = [
+  ...health,
+  {
+    method: 'GET',
+    path: '/metrics',
+    tag: 'health',
+    access: 'master',
+    summary: 'Prometheus metrics.',
+    answers: { 200: Text },
+    answerTypes: ['text/plain'],
+  },
+  {
+    method: 'GET',
+    path: '/openapi.json',
+    tag: 'health',
+    access: 'open',
+    summary: 'This document.',
+    answers: { 200: Type.Record(Text, Type.Unknown()) },
+  },
+  {
+    method: 'GET',
+    path: '/admin/slots',
+    tag: 'admin',
+    access: 'master',
+    summary: 'All slots.',
+    answers: { 200: listOf(SlotReport) },
+  },
+  ...slotVerbs,
+  {
+    method: 'POST',
+    path: '/admin/slots/:id/diagnose',
+    tag: 'admin',
+    access: 'master',
+    summary: "Resolves the upstream's name and calls it over the slot's own way out.",
+    answers: { 200: Diagnosis },
+  },
+  {
+    method: 'POST',
+    path: '/admin/reload',
+    tag: 'admin',
+    access: 'master',
+    summary: 'Reads the config again.',
+    answers: { 200: Type.Object({ status: Type.Literal('reloaded'), needs_restart: Type.Array(Text) }) },
+  },
+  {
+    method: 'GET',
+    path: '/admin/pipeline',
+    tag: 'admin',
+    access: 'master',
+    summary: 'The stages as they run, secrets blanked.',
+    answers: { 200: listOf(Type.Record(Text, Type.Unknown())) },
+  },
+  {
+    method: 'GET',
+    path: '/admin/config',
+    tag: 'admin',
+    access: 'master',
+    summary: 'The config as its file has it, secrets blanked.',
+    answers: { 200: Type.Record(Text, Type.Unknown()) },
+  },
+];
+
+function listOf(item: object) {
+  return Type.Object({ object: Type.Literal('list'), data: Type.Array(Type.Unsafe(item)) });
+}

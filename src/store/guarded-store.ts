@@ -1,0 +1,109 @@
+import type { Binding, Logger, Store, StoredResponse } from '../plugin/index.js';
+import { Breaker } from './breaker.js';
+import { LateWrites } from './late-writes.js';
+
+export interface Guarded {
+  /** Whom the log speaks of. */
+  readonly name: string;
+  readonly probe: () => Promise<unknown>;
+  readonly isAbsence: (error: unknown) => boolean;
+  /** Ends what is under way: it will not be answered. */
+  readonly hangUp: () => void;
+  readonly log: Logger;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+/**
+ * The store of a server, of which requests ask only as long as it answers. While it is away, keys cannot be looked up, and
+ * bindings and responses are kept here, and brought to it later.
+ */
+export function guardedStore(store: Store, options: Guarded): Store {
+  const breaker = new Breaker({
+    ...options,
+    left: (isSilent) => isSilent && options.hangUp(),
+    returned: () => {
+      for (const { late } of [bindings, responses]) late.drain().catch(() => undefined); // away again: next time
+    },
+  });
+  const bindings = guardBindings(store.bindings, breaker, options.now);
+  const responses = guardResponses(store.responses, breaker);
+  return {
+    ...store,
+    get isAway() {
+      return breaker.isAway;
+    },
+    keys: {
+      ...store.keys,
+      findByHash: (hash) => breaker.run(() => store.keys.findByHash(hash)),
+      touch: (usedAtMs) => breaker.run(() => store.keys.touch(usedAtMs), writePatienceMs),
+    },
+    bindings: bindings.guarded,
+    responses: responses.guarded,
+    async close() {
+      breaker.close();
+      if (!breaker.isAway) await Promise.allSettled([bindings.late.drain(), responses.late.drain()]);
+      await store.close();
+    },
+  };
+}
+
+/** A session that is not found costs stickiness, not the request. */
+function guardBindings(bindings: Store['bindings'], breaker: Breaker, now: () => number) {
+  const write = (key: string, binding: Binding | undefined) =>
+    breaker.run(() => (binding ? bindings.put(key, binding) : bindings.delete(key)), writePatienceMs);
+  const late = new LateWrites<Binding>({ most: 10_000 }, write);
+  const writeOrKeep = async (key: string, binding: Binding | undefined): Promise<void> => {
+    if (breaker.isAway || late.get(key)) late.keep(key, binding);
+    else await write(key, binding).catch(unlessAway(breaker, () => late.keep(key, binding)));
+  };
+  const guarded: Store['bindings'] = {
+    ...bindings,
+    async get(key) {
+      const kept = late.get(key);
+      if (kept) return kept.value && kept.value.expiresAtMs > now() ? kept.value : undefined;
+      if (breaker.isAway) return undefined;
+      return breaker.run(() => bindings.get(key)).catch(unlessAway(breaker, () => undefined));
+    },
+    put: writeOrKeep,
+    delete: (key) => writeOrKeep(key, undefined),
+  };
+  return { late, guarded };
+}
+
+function guardResponses(responses: Store['responses'], breaker: Breaker) {
+  const write = (_key: string, response: StoredResponse | undefined) =>
+    breaker.run(async () => response && responses.put(response), bodyPatienceMs);
+  const late = new LateWrites<StoredResponse>(
+    { most: 10_000, mostWeight: mostResponseText, weigh: (response) => JSON.stringify(response).length },
+    write,
+  );
+  const guarded: Store['responses'] = {
+    ...responses,
+    async get(owner, id) {
+      const kept = late.get(id)?.value;
+      return kept?.owner === owner ? kept : breaker.run(() => responses.get(owner, id), bodyPatienceMs);
+    },
+    async put(response) {
+      if (breaker.isAway) late.keep(response.id, response);
+      else
+        await write(response.id, response).catch(unlessAway(breaker, () => late.keep(response.id, response)));
+    },
+    delete: (owner, id) => breaker.run(() => responses.delete(owner, id), writePatienceMs),
+  };
+  return { late, guarded };
+}
+
+/** For the question that has found out that the server is away. */
+function unlessAway<Result>(breaker: Breaker, instead: () => Result): (error: unknown) => Result {
+  return (error) => {
+    if (!breaker.isAway) throw error;
+    return instead();
+  };
+}
+
+const writePatienceMs = 1000;
+
+/** A stored response may be long. */
+const bodyPatienceMs = 2000;
+const mostResponseText = 64 * 1024 * 1024;

@@ -1,0 +1,24 @@
+import type { PrometheusMetrics } from './metrics.js';
+
+export interface StateReadings {
+  /** What is not away. */
+  readonly isThere: { readonly store: boolean; readonly live: boolean };
+  readonly ledger: { readonly waiting: number };
+}
+
+/** Whether the servers behind a gateway are there, and what waits for them; read at each scrape. */
+export function measureState(metrics: PrometheusMetrics, readings: StateReadings): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    metrics.gauge(name, help, [], () => [{ labels: {}, value: read() }]);
+  gauge('gw2api_store_up', '1 where the store takes what it is given, 0 while it is away.', () =>
+    Number(readings.isThere.store),
+  );
+  gauge('gw2api_live_up', '1 where the other instances can be reached, 0 while this one is alone.', () =>
+    Number(readings.isThere.live),
+  );
+  gauge(
+    'gw2api_ledger_rows_waiting',
+    'Rows of the ledger that the store does not have yet.',
+    () => readings.ledger.waiting,
+  );
+}

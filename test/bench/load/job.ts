@@ -1,0 +1,39 @@
+import type { WireFormat } from 'gw2api/plugin';
+import type { Manners } from './exchange.js';
+import type { ScriptName } from '../upstream/scripts.js';
+
+/** What the load generator is told to do. */
+export interface Job extends Pick<Manners, 'bytesPerMs'> {
+  /** `http://127.0.0.1:PORT` */
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly requests: number;
+  /** How many of them at a time, each on a connection of its own. */
+  readonly concurrency: number;
+  /** How long it takes until all of these are under way. Default: they begin at once. */
+  readonly rampMs?: number;
+  readonly format: WireFormat;
+  readonly isStream: boolean;
+  /** Whose answers these have to be. */
+  readonly script: ScriptName;
+}
+
+/** What came of it. All answers were complete, or there is a `failure`. */
+export interface JobResult {
+  readonly wallMs: number;
+  /** User and system time of the load generator. */
+  readonly cpuMs: number;
+  /** From a request to the first byte of its answer's body. */
+  readonly firstByteMs: Spread;
+  /** From the sending of a delta by the upstream to its arrival, where the script says its times. */
+  readonly delayMs?: Spread;
+  readonly failure?: string;
+}
+
+export interface Spread {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}

@@ -1,0 +1,82 @@
+import { bodyOf } from '../load/bodies.js';
+import type { LoadGenerator } from '../load/generator.js';
+import type { Job } from '../load/job.js';
+import type { Target } from '../targets/target.js';
+import type { Ask } from '../workloads.js';
+import { memoryOfTree, threadTimes, treeOf } from './proc.js';
+
+/** Who is measured, and by what. */
+export interface Contender {
+  readonly name: string;
+  readonly target: Target;
+  readonly ask: Ask;
+  /** A round. */
+  readonly requests: number;
+}
+
+/** What one round has cost a contender. */
+export interface Cost {
+  /** User and system time of its processes, a request. */
+  readonly cpuMicros: number;
+  /** That of its busiest thread, which is what bounds its throughput where there are cores enough. */
+  readonly busiestMicros: number;
+  /** The load generator's own, a request. */
+  readonly loadMicros: number;
+  readonly requestsPerSecond: number;
+  readonly firstByteMs: number;
+  readonly rssMb: number;
+}
+
+/** All rounds of each contender, by its name. */
+export type Costs = ReadonlyMap<string, readonly Cost[]>;
+
+export interface Bounds {
+  readonly rounds: number;
+  /** No round but the first begins after it, by `performance.now()`. */
+  readonly deadlineMs: number;
+}
+
+/** A B C, A B C, …: what disturbs the machine for a while disturbs all of them. */
+export async function interleave(
+  contenders: readonly Contender[],
+  generator: LoadGenerator,
+  { rounds, deadlineMs }: Bounds,
+): Promise<Costs> {
+  const costs = new Map(contenders.map(({ name }) => [name, [] as Cost[]]));
+  // What the compiler does late is not measured: a first round of each counts for nothing.
+  for (const contender of contenders) await measureRound(contender, generator);
+  for (let round = 0; round < rounds && (round === 0 || performance.now() < deadlineMs); round += 1) {
+    for (const contender of contenders)
+      costs.get(contender.name)?.push(await measureRound(contender, generator));
+  }
+  return costs;
+}
+
+/** What the load generator is to do for a contender, all but how many requests. */
+export function jobOf({
+  target,
+  ask,
+}: Pick<Contender, 'target' | 'ask'>): Omit<Job, 'requests' | 'concurrency'> {
+  const { format, isStream, script } = ask;
+  return { origin: target.origin, ...target.address(ask), body: bodyOf(ask), format, isStream, script };
+}
+
+/** How many requests are under way at a time. */
+const concurrency = 16;
+
+async function measureRound(contender: Contender, generator: LoadGenerator): Promise<Cost> {
+  const { target, requests } = contender;
+  const pids = await treeOf(target.pid);
+  const before = await threadTimes(pids);
+  const result = await generator.run({ ...jobOf(contender), requests, concurrency });
+  const after = await threadTimes(pids);
+  const spent = [...after].map(([thread, ms]) => ms - (before.get(thread) ?? 0));
+  return {
+    cpuMicros: (spent.reduce((sum, ms) => sum + ms, 0) * 1000) / requests,
+    busiestMicros: (Math.max(...spent) * 1000) / requests,
+    loadMicros: (result.cpuMs * 1000) / requests,
+    requestsPerSecond: (requests * 1000) / result.wallMs,
+    firstByteMs: result.firstByteMs.p50,
+    rssMb: (await memoryOfTree(target.pid)).rssMb,
+  };
+}

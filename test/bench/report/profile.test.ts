@@ -1,0 +1,20 @@
+import { expect } from 'chai';
+import { selfTimes } from './profile.js';
+
+const frame = (functionName: string, url = '') => ({ functionName, url, lineNumber: 4 });
+
+describe('the profile of a bench', () => {
+  it('has the time of each function itself, wherever it was called, and no idle time', () => {
+    const nodes = [
+      { id: 1, callFrame: frame('(idle)') },
+      { id: 2, callFrame: frame('parse', 'file:///dist/a.js') },
+      { id: 3, callFrame: frame('parse', 'file:///dist/a.js') },
+      { id: 4, callFrame: frame('(garbage collector)') },
+    ];
+    const profile = { nodes, samples: [1, 2, 3, 4], timeDeltas: [100, 20, 5, 3] };
+    expect([...selfTimes([profile])]).to.deep.equal([
+      ['parse a.js:5', 25],
+      ['(garbage collector)', 3],
+    ]);
+  });
+});

@@ -1,0 +1,28 @@
+import { LoadGenerator } from '../load/generator.js';
+import { interleave, type Contender } from '../measure/rounds.js';
+import { costTable, rowsOf } from '../report/cost-table.js';
+import { startTargets } from '../targets/index.js';
+import { linesOf, type Workload } from '../workloads.js';
+import type { Section, Setting } from './section.js';
+
+/** A workload that is measured by its CPU time a request. */
+export function cpuSection(workload: Workload): Section {
+  const { name, title } = workload;
+  return { name, title, weight: 4, run: (setting) => measure(workload, setting) };
+}
+
+async function measure(workload: Workload, setting: Setting) {
+  const { lab, targets: wanted, requests: asked, isQuick } = setting;
+  const targets = await startTargets(lab, wanted);
+  const generator = await LoadGenerator.start(lab);
+  const requests = asked ?? workload.requests / (isQuick ? 3 : 1);
+  const contenders = linesOf(workload, wanted).flatMap(({ name, target: of, ask }): Contender[] => {
+    const target = targets.get(of);
+    return target
+      ? [{ name, target, ask, requests: Math.ceil(of === 'portkey' ? requests / 4 : requests) }]
+      : [];
+  });
+  const others = new Set(['pass-through', ...workload.goals.map(({ of }) => of)]);
+  const rows = rowsOf([...others], await interleave(contenders, generator, setting));
+  return { text: costTable(workload.goals, rows), rows };
+}

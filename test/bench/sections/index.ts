@@ -1,0 +1,19 @@
+import { workloads } from '../workloads.js';
+import { cpuSection } from './cpu.js';
+import type { Section } from './section.js';
+import { slowReader } from './slow-reader.js';
+import { slowStreams } from './slow-streams.js';
+import { start } from './start.js';
+import { state } from './state.js';
+import { workers } from './workers.js';
+
+/** All that is measured, in this order. */
+export const sections: readonly Section[] = [
+  ...workloads.map(cpuSection),
+  slowStreams(200, { passThrough: 1.1, portkey: 0.45, addedMs: 0.2, rssKb: 150 }),
+  slowStreams(1000, { passThrough: 1.1, portkey: 0.55 }),
+  slowReader,
+  workers,
+  state,
+  start,
+];

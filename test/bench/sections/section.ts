@@ -1,0 +1,30 @@
+import type { Lab } from '../measure/lab.js';
+import type { Bounds } from '../measure/rounds.js';
+import type { TargetName } from '../targets/target.js';
+
+/** One part of the bench: what is measured together and makes one table. */
+export interface Section {
+  /** As `--only` calls it. */
+  readonly name: string;
+  readonly title: string;
+  /** Its share of the time, beside the others. */
+  readonly weight: number;
+  /** A quick run leaves it out, unless it is asked for by name. */
+  readonly isLong?: boolean;
+  run(setting: Setting): Promise<Report>;
+}
+
+export interface Setting extends Bounds {
+  readonly lab: Lab;
+  readonly targets: readonly TargetName[];
+  /** In place of the section's own number. */
+  readonly requests: number | undefined;
+  readonly isQuick: boolean;
+}
+
+export interface Report {
+  /** Markdown. */
+  readonly text: string;
+  /** The same for other programs. */
+  readonly rows: readonly object[];
+}

@@ -1,0 +1,62 @@
+import { readdir } from 'node:fs/promises';
+import { memoryOfTree } from '../measure/proc.js';
+import type { Caller } from './caller.js';
+
+/** The gateway at one moment. */
+export interface Sample {
+  readonly atMs: number;
+  readonly rssMb: number;
+  readonly heapMb: number;
+  readonly files: number;
+  readonly handles: number;
+  readonly timers: number;
+  readonly openRequests: number;
+  readonly inFlight: number;
+  readonly queued: number;
+  /** The 99th percentile since the last sample. */
+  readonly loopDelayMs: number;
+}
+
+/** What of a sample has to return to where it began, once all is quiet. */
+export const returning = [
+  'files',
+  'handles',
+  'timers',
+  'openRequests',
+  'inFlight',
+  'queued',
+] as const satisfies (keyof Sample)[];
+
+export async function sample(caller: Caller, pid: number): Promise<Sample> {
+  const { status, body } = await caller.send('GET', '/metrics');
+  if (status !== 200) throw new Error(`GET /metrics: ${status}`);
+  const metrics = readMetrics(body);
+  const value = (name: string, label = '') => metrics.sum(name, label);
+  return {
+    atMs: performance.now(),
+    rssMb: (await memoryOfTree(pid)).rssMb,
+    heapMb: value('nodejs_heap_size_used_bytes') / 1024 / 1024,
+    files: (await readdir(`/proc/${pid}/fd`)).length,
+    handles: value('nodejs_active_handles_total'),
+    timers: value('nodejs_active_resources', 'type="Timeout"'),
+    // The scrape itself is one.
+    openRequests: value('gw2api_requests_in_flight') - 1,
+    inFlight: value('gw2api_slot_in_flight'),
+    queued: value('gw2api_slot_queued'),
+    loopDelayMs: value('nodejs_eventloop_lag_p99_seconds') * 1000,
+  };
+}
+
+/** The text of `GET /metrics`; `sum` adds up the series of a name whose labels have this part. */
+export function readMetrics(text: string): { sum(name: string, label?: string): number } {
+  const series = text
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => /^([^{\s]+)(\{.*\})? (\S+)/.exec(line) ?? []);
+  return {
+    sum: (name, label = '') =>
+      series
+        .filter(([, of, labels = '']) => of === name && labels.includes(label))
+        .reduce((sum, [, , , value]) => sum + Number(value), 0),
+  };
+}

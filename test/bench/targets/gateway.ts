@@ -1,0 +1,87 @@
+import type { SpawnOptions } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { issueKey } from '#src/store/issue-key.js';
+import { openStore } from '#src/store/index.js';
+import { parse } from 'yaml';
+import { paths } from '../load/bodies.js';
+import { built, freePort, type Lab, type Server } from '../measure/lab.js';
+import { scripts } from '../upstream/scripts.js';
+import { json, targetAt, type Target } from './target.js';
+
+export interface GatewaySettings {
+  /** Default: SQLite, as in the default config. */
+  readonly store?: 'memory';
+  /** Whose key the requests carry. Default: a protocol key's, as callers have. */
+  readonly key?: 'master';
+  readonly workers?: number;
+}
+
+/** The gateway as an operator runs it: every stage of the default config, its log to nowhere. */
+export async function startGateway(
+  lab: Lab,
+  upstream: string,
+  settings: GatewaySettings = {},
+): Promise<Target> {
+  const folder = await mkdtemp(join(lab.folder, 'gateway-'));
+  const store = join(folder, 'data', 'gateway.db');
+  await mkdir(dirname(store));
+  await writeConfig(folder, {
+    listen: settings.workers === undefined ? {} : { workers: settings.workers },
+    slots: models.map((model) => slotOf(model, upstream)),
+    store: settings.store ?? `sqlite:${store}`,
+  });
+  const key = settings.key === 'master' || settings.store ? masterKey : await keyIn(store);
+  const server = await serve(lab, folder);
+  const headers = { ...json, authorization: `Bearer ${key}` };
+  return targetAt(server, ({ format }) => ({ path: paths[format], headers }));
+}
+
+/** The master key of every gateway that `serve` starts. */
+export const masterKey = 'bench-master-key';
+
+/** Each script is a model of its own, and has a slot of its own. */
+const models = Object.keys(scripts);
+
+/** Writes the default config with these settings in place of its own, and a catalog of the scripts. */
+export async function writeConfig(
+  folder: string,
+  settings: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const shipped = parse(await readFile(built('../config/gateway.yaml'), 'utf8')) as object; // a config is one
+  await writeFile(join(folder, 'models.yaml'), JSON.stringify({ models: models.map((id) => ({ id })) }));
+  await writeFile(
+    join(folder, 'gateway.yaml'),
+    JSON.stringify({ ...shipped, models: './models.yaml', ...settings }),
+  );
+}
+
+/** Starts the gateway of a folder that `writeConfig` has filled. */
+export async function serve(lab: Lab, folder: string, options: SpawnOptions = {}): Promise<Server> {
+  const port = await freePort();
+  const env = { ...process.env, GW2API_API_KEY: masterKey, HOST: '127.0.0.1', PORT: String(port) };
+  const command = [...lab.gatewayFlags, built('server.js'), '--config', join(folder, 'gateway.yaml')];
+  return lab.spawnServer(port, lab.node, command, { cwd: folder, env, ...options });
+}
+
+function slotOf(name: string, upstream: string): object {
+  return {
+    id: name,
+    upstream: 'messages',
+    baseUrl: `${upstream}/${name}`,
+    account: { kind: 'api-key', key: 'upstream-key' },
+    models: [name],
+    maxConcurrent: 2000,
+  };
+}
+
+/** Issues a protocol key before the gateway starts: it needs no console for that. */
+async function keyIn(file: string): Promise<string> {
+  const store = await openStore({ kind: 'sqlite', file }, { log: silent });
+  const { text, key } = issueKey({ name: 'bench' }, Date.now());
+  await store.keys.put(key);
+  await store.close();
+  return text;
+}
+
+const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };

@@ -1,0 +1,35 @@
+import type { Lab } from '../measure/lab.js';
+import { startGateway } from './gateway.js';
+import { isNginxInstalled, startNginx } from './nginx.js';
+import { plainTarget, startPassThrough } from './plain.js';
+import { isPortkeyInstalled, startPortkey } from './portkey.js';
+import { targetNames, type StartTarget, type Target, type TargetName } from './target.js';
+
+export type Targets = ReadonlyMap<TargetName, Target>;
+
+/** How each target is started; `direct` is the upstream itself. */
+const starters: Readonly<Record<Exclude<TargetName, 'direct'>, StartTarget>> = {
+  'pass-through': startPassThrough,
+  gateway: (lab, upstream) => startGateway(lab, upstream),
+  nginx: startNginx,
+  portkey: startPortkey,
+};
+
+/** Those of these targets that this machine does not have. */
+export function missingOf(wanted: readonly TargetName[]): readonly TargetName[] {
+  const isInstalled: Partial<Record<TargetName, boolean>> = {
+    nginx: isNginxInstalled(),
+    portkey: isPortkeyInstalled(),
+  };
+  return wanted.filter((name) => isInstalled[name] === false);
+}
+
+/** Starts the upstream, and these targets in front of it. */
+export async function startTargets(lab: Lab, wanted: readonly TargetName[]): Promise<Targets> {
+  const direct = plainTarget(await lab.forkServer('test/bench/upstream/process.js'));
+  const targets = new Map<TargetName, Target>();
+  for (const name of targetNames.filter((known) => wanted.includes(known))) {
+    targets.set(name, name === 'direct' ? direct : await starters[name](lab, direct.origin));
+  }
+  return targets;
+}

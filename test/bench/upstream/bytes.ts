@@ -1,0 +1,75 @@
+import type { Script } from './scripts.js';
+
+/** An answer as it goes over the wire: HTTP head, server-sent events, each in a chunk of its own. */
+export interface AnswerBytes {
+  /** The head, and the events before the first delta. */
+  readonly start: string;
+  readonly delta: (text: string) => string;
+  /** The events after the last delta, and the end of the body. */
+  readonly end: string;
+}
+
+/** The bytes of a stream of so many deltas. */
+export function streamBytes(deltas: number): AnswerBytes {
+  const open = [
+    event('message_start', { message: { ...message, content: [], stop_reason: null, usage } }),
+    event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+  ];
+  const close = [
+    event('content_block_stop', { index: 0 }),
+    event('message_delta', {
+      delta: { stop_reason: 'end_turn', stop_sequence: null },
+      usage: { output_tokens: deltas },
+    }),
+    event('message_stop', {}),
+  ];
+  return {
+    start: head('content-type: text/event-stream\r\ntransfer-encoding: chunked') + open.map(chunk).join(''),
+    delta: (text) => chunk(event('content_block_delta', { index: 0, delta: { type: 'text_delta', text } })),
+    end: `${close.map(chunk).join('')}0\r\n\r\n`,
+  };
+}
+
+/** A whole stream, all of its deltas. */
+export function burstBytes({ deltas, delta }: Script): Buffer {
+  const { start, delta: bytesOf, end } = streamBytes(deltas);
+  const middle = Array.from({ length: deltas }, (_, at) => bytesOf(delta(at)));
+  return Buffer.from(start + middle.join('') + end);
+}
+
+/** The same answer as one JSON body. */
+export function wholeBytes({ deltas, delta }: Script): Buffer {
+  const text = Array.from({ length: deltas }, (_, at) => delta(at)).join('');
+  return jsonBytes({
+    ...message,
+    content: [{ type: 'text', text }],
+    stop_reason: 'end_turn',
+    usage: { ...usage, output_tokens: deltas },
+  });
+}
+
+export function jsonBytes(value: object): Buffer {
+  const body = JSON.stringify(value);
+  const length = Buffer.byteLength(body);
+  return Buffer.from(head(`content-type: application/json\r\ncontent-length: ${length}`) + body);
+}
+
+const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'scripted', stop_sequence: null };
+const usage = {
+  input_tokens: 100,
+  output_tokens: 1,
+  cache_read_input_tokens: 0,
+  cache_creation_input_tokens: 0,
+};
+
+function head(fields: string): string {
+  return `HTTP/1.1 200 OK\r\n${fields}\r\n\r\n`;
+}
+
+function event(type: string, fields: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+}
+
+function chunk(text: string): string {
+  return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+}

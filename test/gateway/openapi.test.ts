@@ -1,0 +1,103 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { expect } from 'chai';
+import { createAdminRouter } from '#src/admin/routes.js';
+import { createRouter } from '#src/http/routes.js';
+import { openPanel } from '#src/panel.js';
+import { ask, masterKey, startPair, type Pair } from './harness.js';
+import { checkAnswer, readDocument } from './panel-client.js';
+
+describe('/openapi.json', () => {
+  let pair: Pair;
+  let document: Awaited<ReturnType<typeof readDocument>>;
+  before(async () => {
+    pair = await startPair();
+    document = await readDocument(pair.url);
+  });
+  after(() => pair.close());
+
+  const operations = () =>
+    Object.entries(document['paths'] as Record<string, Record<string, { operationId: string }>>).flatMap(
+      ([path, methods]) =>
+        Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+    );
+
+  it('is a valid OpenAPI 3.1 document, for anybody to read', async () => {
+    const response = await fetch(`${pair.url}/openapi.json`);
+    expect(response.headers.get('content-type')).to.include('application/json');
+    const validator = new Validator();
+    const { valid, errors } = await validator.validate(structuredClone(document) as Record<string, unknown>);
+    expect(errors ?? []).to.deep.equal([]);
+    expect(valid).to.equal(true);
+    expect(validator.version).to.equal('3.1');
+  });
+
+  it('has every route, and no other', () => {
+    const { gateway } = pair;
+    // What the routes do is of no matter here: they are only looked at.
+    const routers = [
+      createRouter(gateway as never),
+      createAdminRouter({} as never),
+      openPanel(gateway).router,
+    ];
+    const served = routers
+      .flatMap(({ stack }) => stack as readonly { path: unknown; methods: readonly string[] }[])
+      .flatMap(({ path, methods }) => methods.map((method) => `${method} ${templateOf(String(path))}`))
+      .filter((each) => !each.startsWith('HEAD '));
+    const described = operations().map(({ path, method }) => `${method.toUpperCase()} ${path}`);
+    expect(described.toSorted(inOrder)).to.deep.equal([...served, 'GET /openapi.json'].toSorted(inOrder));
+  });
+
+  it('gives every operation a name of its own', () => {
+    const names = operations().map(({ operation }) => operation.operationId);
+    expect(new Set(names).size).to.equal(names.length);
+  });
+
+  it('says of answers what they are', async () => {
+    for (const path of [
+      '/health',
+      '/',
+      '/v1/meta',
+      '/v1/models',
+      '/v1/models/sonnet-5',
+      '/admin/slots',
+      '/admin/pipeline',
+      '/admin/config',
+    ]) {
+      const response = await pair.get(path);
+      checkAnswer(document, { method: 'GET', path, status: response.status, answer: await response.json() });
+    }
+    const messages = [{ role: 'user', content: 'Hello!' }];
+    for (const [path, body, open] of [
+      ['/v1/messages', ask('Hello!'), true],
+      ['/v1/messages/count_tokens', ask('Hello!', { max_tokens: undefined }), false],
+      ['/v1/chat/completions', { model: 'sonnet-5', messages }, true],
+      ['/v1/responses', { model: 'sonnet-5', input: 'Hello!' }, true],
+      ['/v1/completions', { model: 'sonnet-5', prompt: 'Hello!' }, true],
+      ['/admin/reload', {}, false],
+      ['/admin/slots/a/diagnose', {}, false],
+      ['/admin/slots/a/pause', {}, false],
+    ] as const) {
+      const response = await pair.post(path, body);
+      const answer: unknown = await response.json();
+      checkAnswer(document, { method: 'POST', path, status: response.status, answer, isOpen: open });
+    }
+  });
+
+  it('is told to whoever asks with another method', async () => {
+    const response = await fetch(`${pair.url}/openapi.json`, {
+      method: 'POST',
+      headers: { 'x-api-key': masterKey },
+    });
+    expect([response.status, response.headers.get('allow')]).to.deep.equal([405, 'GET, HEAD, OPTIONS']);
+    expect((await fetch(`${pair.url}/openapi.json`, { method: 'HEAD' })).status).to.equal(200);
+  });
+});
+
+/** `{/v1}/models/:id` as the document has it: under /v1 all is also without it. */
+function templateOf(path: string): string {
+  return path.replace('{/v1}', '/v1').replaceAll(/:(\w+)/g, '{$1}');
+}
+
+function inOrder(a: string, b: string): number {
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,135 @@
+import { expect } from 'chai';
+import { ask, startGateway, type GatewayUnderTest } from './harness.js';
+import { errorIn } from './kit.js';
+import { PanelClient, type Answer } from './panel-client.js';
+
+describe('/api/panel/keys', () => {
+  let nowMs: number;
+  let under: GatewayUnderTest;
+  let panel: PanelClient;
+  beforeEach(async () => {
+    nowMs = Date.UTC(2026, 0, 1);
+    under = await startGateway({ slots: [{ id: 'a', upstream: 'simulator' }] }, {}, () => nowMs);
+    panel = new PanelClient(under.url);
+  });
+  afterEach(() => under.close());
+
+  const issue = (fields: object = {}): Promise<Answer> =>
+    panel.ask('POST', '/keys', { name: 'laptop', ...fields });
+  const use = async (key: string) =>
+    (await under.post('/v1/messages', ask('Hello!'), { 'x-api-key': key })).status;
+
+  it('issues a key that works at once, and shows it once', async () => {
+    const response = await panel.fetch('POST', '/keys', { name: 'laptop' });
+    expect(response.status).to.equal(201);
+    const { key, ...report } = (await response.json()) as Answer;
+    expect(key).to.match(/^sk-gw-[\w-]{43}$/);
+    expect(await use(key)).to.equal(200);
+    const { data } = await panel.get('/keys');
+    expect(data).to.deep.equal([report]);
+    expect(report).to.deep.include({ name: 'laptop', last4: key.slice(-4), models: null, revoked_at: null });
+    expect(report.created_at).to.equal('2026-01-01T00:00:00.000Z');
+    expect(JSON.stringify(data)).not.to.include(key);
+    await under.gateway.keys.flush();
+    expect((await panel.get('/keys')).data[0].last_used_at).to.equal('2026-01-01T00:00:00.000Z');
+  });
+
+  it('issues keys with every limit, and changes them by a merge patch', async () => {
+    const limits = {
+      expires_at: '2026-02-01T00:00:00.000Z',
+      models: ['sonnet-*'],
+      requests_per_minute: 1,
+      tokens_per_minute: 2,
+      tokens_per_day: 3,
+      tokens_per_month: 4,
+      note: 'über',
+    };
+    const made = await issue(limits);
+    expect(made).to.deep.include(limits);
+    const changed = await panel.ask('PATCH', `/keys/${made.id}`, {
+      name: 'desk',
+      models: null,
+      note: null,
+      tokens_per_day: 30,
+      expires_at: nowMs + 1000,
+    });
+    expect(changed).to.deep.include({
+      ...limits,
+      name: 'desk',
+      models: null,
+      note: null,
+      tokens_per_day: 30,
+      expires_at: '2026-01-01T00:00:01.000Z',
+    });
+    expect((await panel.get('/keys')).data).to.deep.equal([changed]);
+    expect(await panel.ask('PATCH', `/keys/${made.id}`, {})).to.deep.equal(changed);
+  });
+
+  it('lists the newest first', async () => {
+    for (const name of ['first', 'second', 'third']) {
+      nowMs += 1;
+      await issue({ name });
+    }
+    const { data } = await panel.get('/keys');
+    expect(data.map(({ name }: Answer) => name)).to.deep.equal(['third', 'second', 'first']);
+  });
+
+  it('revokes at once, lets in again, and removes for good', async () => {
+    const { id, key } = await issue();
+    expect(await use(key)).to.equal(200);
+    const revoked = await panel.ask('DELETE', `/keys/${id}`);
+    expect(revoked.revoked_at).to.equal('2026-01-01T00:00:00.000Z');
+    expect(await use(key)).to.equal(401);
+    nowMs += 5000;
+    expect(await panel.ask('DELETE', `/keys/${id}`)).to.deep.equal(revoked);
+    expect((await panel.ask('PATCH', `/keys/${id}`, { revoked_at: null })).revoked_at).to.equal(null);
+    expect(await use(key)).to.equal(200);
+    expect((await panel.fetch('DELETE', `/keys/${id}?purge=true`)).status).to.equal(204);
+    expect(await use(key)).to.equal(401);
+    for (const [method, path, body] of [
+      ['DELETE', `/keys/${id}`, undefined],
+      ['DELETE', `/keys/${id}?purge=true`, undefined],
+      ['PATCH', `/keys/${id}`, { name: 'x' }],
+      ['PATCH', '/keys/%00', { name: 'x' }],
+    ] as const)
+      expect(await errorIn(await panel.fetch(method, path, body))).to.include({ code: 'not_found' });
+    expect((await panel.get('/keys')).data).to.deep.equal([]);
+  });
+
+  for (const [body, message] of [
+    [{}, 'name: is required'],
+    [{ name: '' }, 'name: must not be empty'],
+    [{ name: 'a\0b' }, 'name: must match'],
+    [{ name: 'n', note: 'a\0b' }, 'note: must match'],
+    [{ name: 'n'.repeat(201) }, 'name: must have at most 200 characters'],
+    [{ name: 'n', models: [] }, 'models: must have at least 1 item(s)'],
+    [{ name: 'n', models: 'sonnet-5' }, 'models: must be an array'],
+    [{ name: 'n', requests_per_minute: 0 }, 'requests_per_minute: must be at least 1'],
+    [{ name: 'n', tokens_per_day: 1.5 }, 'tokens_per_day: must be a whole number'],
+    [{ name: 'n', expires_at: 'tomorrow' }, 'expires_at: must be a time such as'],
+    [{ name: 'n', expires_at: 1e16 }, 'expires_at: must be a time such as'],
+    [{ name: 'n', revoked_at: null }, 'revoked_at: is not a known key'],
+    [{ name: 'n', hash: 'x' }, 'hash: is not a known key'],
+    [JSON.parse('{"name":"n","__proto__":{"polluted":true}}'), '__proto__: is not a known key'],
+  ] as const)
+    it(`refuses ${JSON.stringify(body).slice(0, 60)}: "${message}"`, async () => {
+      const error = await errorIn(await panel.fetch('POST', '/keys', body));
+      expect(error).to.include({ status: 400, code: 'invalid_request' });
+      expect(error.message).to.include(message);
+      expect(({} as Answer).polluted).to.equal(undefined);
+    });
+
+  it('refuses an unknown parameter, and one that is given twice', async () => {
+    const { id } = await issue();
+    for (const [query, message] of [
+      ['purg=true', 'purg: is not a known key; did you mean "purge"?'],
+      ['purge=yes', 'purge: must be true or false'],
+      ['purge=true&purge=true', 'purge: is given more than once'],
+    ] as const) {
+      const error = await errorIn(await panel.fetch('DELETE', `/keys/${id}?${query}`));
+      expect(error.code).to.equal('invalid_request');
+      expect(error.message).to.include(message);
+    }
+    expect((await panel.get('/keys')).data).to.have.length(1);
+  });
+});

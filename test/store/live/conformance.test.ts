@@ -1,0 +1,20 @@
+import { MemoryHub } from '#src/store/live/memory.js';
+import { quiet } from '../stores.js';
+import { describeLive } from './conformance.js';
+import { openRedis, ownRedis, redisUrl } from './redis-server.js';
+
+describe('live state in memory', () => {
+  describeLive(async () => {
+    const hub = new MemoryHub();
+    return { connect: async () => hub.connect(), close: async () => undefined };
+  });
+});
+
+describe('live state in Redis', () => {
+  if (redisUrl === undefined) it('is tested where GW_TEST_REDIS_URL names a server');
+  else
+    describeLive(async () => {
+      const { where, remove } = ownRedis(redisUrl!);
+      return { connect: () => openRedis(where, { log: quiet }), close: remove };
+    });
+});
