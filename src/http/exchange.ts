@@ -33,11 +33,12 @@ export class Exchange {
   readonly #listeners: ((outcome: Outcome) => void)[] = [];
   #outcome: Outcome | undefined;
 
-  constructor(ctx: CoreContext, requestId: string, log: Logger, nowMs: number) {
+  /** `makeLog` is called when somebody has something to say: most requests pass in silence. */
+  constructor(ctx: CoreContext, requestId: string, makeLog: () => Logger, nowMs: number) {
     this.ctx = ctx;
     this.startedMs = nowMs;
     setMaxListeners(0, this.#controller.signal); // one request may make many upstream calls, and each listens to it
-    ctx.state = seeds(requestId, log, this.#controller.signal, (listener) => this.onSettled(listener));
+    ctx.state = seeds(requestId, makeLog, this.#controller.signal, (listener) => this.onSettled(listener));
     ctx.res.once('close', () => this.#settle());
   }
 
@@ -75,17 +76,20 @@ const responseClosed = new DOMException('The response has closed.', 'AbortError'
 
 function seeds(
   requestId: string,
-  log: Logger,
+  makeLog: () => Logger,
   signal: AbortSignal,
   onSettled: GatewayState['onSettled'],
 ): CoreState {
   const none: Usage = {};
+  let log: Logger | undefined;
   return {
     requestId,
     operation: 'other',
     format: 'messages',
     signal,
-    log,
+    get log() {
+      return (log ??= makeLog());
+    },
     interceptors: [],
     additions: { system: [], tools: [] },
     onSettled,
