@@ -5,7 +5,7 @@ RUN npm ci
 COPY tsconfig.json ./
 COPY src src
 COPY plugins plugins
-RUN npx tsc -b src plugins && npm prune --omit=dev
+RUN npx tsc -b src src/console/web plugins && node dist/console/build-page.js && npm prune --omit=dev
 
 FROM node:24-slim
 ENV NODE_ENV=production

@@ -1,4 +1,4 @@
-import { callerKey, definePlugin, GatewayError, type Caller, type Keys } from 'gw2api/plugin';
+import { callerKey, definePlugin, GatewayError, keyLimits, type Caller, type Keys } from 'gw2api/plugin';
 
 /** Lets nobody pass without a known key (contract §5). */
 export default definePlugin({
@@ -18,5 +18,6 @@ async function identify(key: string, keys: Keys): Promise<Caller> {
   if (!found) throw new GatewayError('invalid_api_key', 'This key is unknown, expired or revoked.');
   if (found.kind === 'master') return { kind: 'master', keyId: 'master', name: 'master' };
   const { id, name, models } = found.key;
-  return { kind: 'key', keyId: id, name, ...(models && { models }) };
+  const limits = keyLimits(found.key);
+  return { kind: 'key', keyId: id, name, ...(models && { models }), ...(limits && { limits }) };
 }

@@ -3,8 +3,8 @@ import {
   definePlugin,
   formatContext,
   GatewayError,
-  globMatcher,
   headerChoice,
+  mayUseModel,
   type Caller,
   type MessagesRequest,
   type Models,
@@ -31,7 +31,7 @@ export default definePlugin({
         ctx.set('x-gw-dropped', droppedHeader(decoded.dropped));
       }
       state.request = underCatalogId(decoded.request, host.models);
-      checkModel(state.caller, state.request.model, decoded.request.model);
+      checkModels(state.caller, state.request, decoded.request.model, host.models);
       state.delivery = decoded.stream && !mustBeWhole ? 'stream' : 'whole';
       state.interceptors.push(...decoded.interceptors);
       await next();
@@ -57,7 +57,29 @@ function underCatalogId(request: MessagesRequest, models: Models): MessagesReque
   return id === request.model ? request : { ...request, model: id };
 }
 
-function checkModel({ models }: Caller, id: string, sent: string): void {
-  if (!models || globMatcher(models)(id)) return;
-  throw new GatewayError('forbidden', `This key may not use model ${JSON.stringify(sent)}.`);
+/** Keeps a key to its models: the one that is asked, and those that the upstream's own tools are to ask (an advisor, say). */
+function checkModels(caller: Caller, { model, tools }: MessagesRequest, sent: string, models: Models): void {
+  if (!caller.models) return;
+  if (!mayUseModel(caller, model)) throw forbidden(sent);
+  for (const name of modelsOf(tools))
+    if (!idsOf(name, models).some((id) => mayUseModel(caller, id))) throw forbidden(name);
+}
+
+function forbidden(model: string): GatewayError {
+  return new GatewayError('forbidden', `This key may not use model ${JSON.stringify(model)}.`);
+}
+
+/** Nobody has checked the tools of a Messages body, whatever their type says. */
+function modelsOf(tools: unknown): readonly string[] {
+  if (!Array.isArray(tools)) return [];
+  return tools.flatMap((tool: unknown) => {
+    const model = typeof tool === 'object' && tool !== null && 'model' in tool ? tool.model : undefined;
+    return typeof model === 'string' ? [model] : [];
+  });
+}
+
+/** A tool goes out as it came, and so names a model as the upstream does. */
+function idsOf(upstreamModel: string, models: Models): readonly string[] {
+  const ids = models.list().flatMap((model) => (model.upstreamModel === upstreamModel ? [model.id] : []));
+  return ids.length > 0 ? ids : [upstreamModel];
 }

@@ -1,5 +1,6 @@
 import { ConfigError, type Config } from './config/config.js';
 import type { Live, Logger, Store } from './plugin/index.js';
+import { withFlushedUsage } from './store/flushed-usage.js';
 import { Housekeeper } from './store/housekeeper.js';
 import { openStore, type SecretKey } from './store/index.js';
 import { CheckedKeys } from './store/keys.js';
@@ -37,12 +38,12 @@ export class Durable {
     options: DurableOptions,
   ) {
     const { log, now, masterKey } = options;
-    this.store = store;
     this.live = live;
     this.keys = new CheckedKeys({ masterKey, store: store.keys, log, now });
     live.messages.receive(keysTopic, () => this.keys.forget());
     const spooling = spool !== undefined && { spool: new Spool({ folder: spool }) };
     this.ledger = new LedgerWriter({ ledger: store.ledger, log, ...spooling });
+    this.store = withFlushedUsage(store, this.ledger);
     this.#housekeeper = new Housekeeper({ store, keepDays, log, now });
   }
 

@@ -51,7 +51,7 @@ export interface NewKey {
   readonly file: string | undefined;
 }
 
-/** What the first start prints, once: the key and a request in each format, ready to paste. */
+/** What the first start prints, once: the key and a request in each format, ready to paste, and where the console is. */
 export function welcome(url: string, { masterKey, file }: NewKey, model: string): string {
   const base = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//127.0.0.1:');
   const kept = file ? `written to ${file}` : 'NOT kept, for .env cannot be written here: set GW2API_API_KEY';
@@ -59,7 +59,7 @@ export function welcome(url: string, { masterKey, file }: NewKey, model: string)
     ([path, body]) =>
       `curl ${base}${path} -H 'authorization: Bearer ${masterKey}' -H 'content-type: application/json' -d '${JSON.stringify(body)}'`,
   );
-  return `\nMaster key: ${masterKey}\n(shown once; ${kept})\n\nTry it, one line a format:\n\n${curls.join('\n\n')}\n\n`;
+  return `\nMaster key: ${masterKey}\n(shown once; ${kept})\n\nTry it, one line a format:\n\n${curls.join('\n\n')}\n\nThe console: ${base}/panel\n\n`;
 }
 
 function requests(model: string): readonly (readonly [path: string, body: object])[] {

@@ -38,7 +38,7 @@ export class GatewaySlots {
       );
     const read = own.map((slot) => ({ stored: slot, ...readStored(slot) }));
     const sound = read.flatMap(({ slot }) => (slot ? [slot] : []));
-    const refusals = await this.#serve(configured, sound, replacements);
+    const refusals = await this.#serve(configured, sound, this.#tried(read), replacements);
     this.#console = read.map(({ stored: slot, problem = refusals.get(slot.id) }) => ({
       stored: slot,
       ...(problem !== undefined && { problem }),
@@ -58,20 +58,37 @@ export class GatewaySlots {
     }
   }
 
-  /** Gives what is wrong with those of the console that do not serve, by id. */
+  /**
+   * Gives what is wrong with those of the console that do not serve, by id. Where not all can be taken at once, those that
+   * have served as they are go first, so that they keep their states.
+   */
   async #serve(
     configured: readonly SlotConfig[],
     stored: readonly SlotConfig[],
+    tried: readonly SlotConfig[],
     replacements: Replacements,
   ): Promise<ReadonlyMap<string, string>> {
-    try {
-      await this.#pool.reload([...configured, ...stored], replacements);
-      return new Map();
-    } catch (error) {
-      if (stored.length === 0) throw error;
+    for (const first of [stored, tried]) {
+      if (first.length === 0) continue;
+      try {
+        await this.#pool.reload([...configured, ...first], replacements);
+        return this.#addEach([...configured, ...first], without(stored, first));
+      } catch (error) {
+        this.#log.debug({ err: error }, 'Not all slots could be taken at once.');
+      }
     }
     await this.#pool.reload(configured, replacements);
     return this.#addEach(configured, stored);
+  }
+
+  /** Those that serve already, and have not been changed since. */
+  #tried(read: readonly (Read & { readonly stored: StoredSlot })[]): readonly SlotConfig[] {
+    const isTried = ({ id, updatedAtMs }: StoredSlot) =>
+      this.#console.some(
+        ({ stored, problem }) =>
+          problem === undefined && stored.id === id && stored.updatedAtMs === updatedAtMs,
+      );
+    return read.flatMap(({ slot, stored }) => (slot && isTried(stored) ? [slot] : []));
   }
 
   /** One after the other, to find whose upstream cannot be opened. */
@@ -98,7 +115,17 @@ export function entryOf({ id, settings, account }: StoredSlot): Readonly<Record<
   return { id, ...settings, account };
 }
 
-function readStored(stored: StoredSlot): { readonly slot?: SlotConfig; readonly problem?: string } {
+function without(slots: readonly SlotConfig[], taken: readonly SlotConfig[]): readonly SlotConfig[] {
+  return slots.filter((slot) => !taken.includes(slot));
+}
+
+/** A slot of the store that is fit to serve, or why it is not. */
+interface Read {
+  readonly slot?: SlotConfig;
+  readonly problem?: string;
+}
+
+function readStored(stored: StoredSlot): Read {
   if (stored.problem !== undefined) return { problem: stored.problem };
   const { slot, problems } = readSlot(entryOf(stored), 'console');
   return slot ? { slot } : { problem: problems.join('\n') };

@@ -50,7 +50,7 @@ function statusOf(gateway: Gateway): ReturnType<Panel['status']> {
     name,
     version,
     uptimeSeconds: (now() - startedMs) / 1000,
-    requestsInFlight: exchanges.count,
+    requestsInFlight: exchanges.calls,
     slots: { total: slots.list().length, schedulable: slots.schedulable },
     store: { kind: config.store.kind, ok: isThere.store, ledgerRowsWaiting: ledger.waiting },
     live: { kind: config.live.kind, ok: isThere.live, instances: live.instances ?? 1 },

@@ -38,7 +38,7 @@ async function readPageFile(folder: URL, path: string, paths: readonly string[])
   const read = (name: string) => readFile(new URL(name, folder));
   const identity = await read(path);
   const bodies: Record<string, Buffer> = {};
-  // The best one first: where a browser has no wish of its own, the first one is taken.
+  // The smallest one first: of those that a browser takes, the first is sent.
   if (paths.includes(`${path}.br`)) bodies['br'] = await read(`${path}.br`);
   if (paths.includes(`${path}.gz`)) bodies['gzip'] = await read(`${path}.gz`);
   bodies['identity'] = identity;

@@ -32,7 +32,8 @@ function requireRead(ctx: PageContext): void {
 }
 
 function answer(ctx: PageContext, { type, isHashed, bodies, tag }: PageFile): void {
-  const encoding = ctx.acceptsEncodings(...Object.keys(bodies)) || 'identity';
+  const accepted = ctx.acceptsEncodings();
+  const encoding = Object.keys(bodies).find((each) => accepted.includes(each)) ?? 'identity';
   ctx.set('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
   ctx.set('vary', 'accept-encoding');
   ctx.set('etag', `"${tag}-${encoding}"`);

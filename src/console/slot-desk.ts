@@ -12,6 +12,7 @@ export type Entry = Readonly<Record<string, unknown>>;
 export class SlotDesk {
   readonly #panel: Panel;
   readonly #sessions: Remembered<ReadonlyMap<string, number>>;
+  #changing: Promise<unknown> = Promise.resolve();
 
   constructor(panel: Panel) {
     const { store, now } = panel;
@@ -41,7 +42,26 @@ export class SlotDesk {
     throw new GatewayError('conflict', `Slot "${id}" does not serve: ${problem}`);
   }
 
-  async create(entry: Entry): Promise<object> {
+  create(entry: Entry): Promise<object> {
+    return this.#inTurn(() => this.#create(entry));
+  }
+
+  change(id: string, patch: Entry): Promise<object> {
+    return this.#inTurn(() => this.#change(id, patch));
+  }
+
+  remove(id: string): Promise<undefined> {
+    return this.#inTurn(() => this.#remove(id));
+  }
+
+  /** One change after the other: each begins with what the one before has left. */
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const next = this.#changing.then(work);
+    this.#changing = next.catch(() => undefined);
+    return next;
+  }
+
+  async #create(entry: Entry): Promise<object> {
     const { slots, now } = this.#panel;
     this.#check(entry);
     const id = String(entry['id']); // it has been checked
@@ -57,7 +77,7 @@ export class SlotDesk {
     return this.report(this.find(id));
   }
 
-  async change(id: string, patch: Entry): Promise<object> {
+  async #change(id: string, patch: Entry): Promise<object> {
     const before = await this.#stored(id);
     if (Object.hasOwn(patch, 'id') && patch['id'] !== id)
       throw invalid(['id: cannot be changed; enter a new slot and remove this one']);
@@ -73,7 +93,7 @@ export class SlotDesk {
     return this.report(this.find(id));
   }
 
-  async remove(id: string): Promise<undefined> {
+  async #remove(id: string): Promise<undefined> {
     const { store, slots } = this.#panel;
     await this.#stored(id);
     await store.slots.delete(id);

@@ -67,6 +67,6 @@ export abstract class ChunkStream implements StreamWriter {
 
   /** Writes a chunk with one choice, given as JSON. */
   protected write(choice: string): void {
-    this.#text += sseData(this.#head + choice + this.#tail);
+    this.#text += `data: ${this.#head}${choice}${this.#tail}\n\n`; // JSON has no line ends
   }
 }

@@ -36,6 +36,11 @@ export class Exchanges {
     return this.#open.size;
   }
 
+  /** The requests under way that are for a model or about one; whoever looks on by the console is none of them. */
+  get calls(): number {
+    return this.#open.list().filter(({ ctx }) => ctx.state.operation !== 'other').length;
+  }
+
   /** Resolves when no request is under way. */
   async idle(): Promise<void> {
     if (this.#open.size > 0) await new Promise<void>((resolve) => void this.#idleWaiters.push(resolve));

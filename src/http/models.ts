@@ -1,8 +1,11 @@
-import { GatewayError, type CatalogModel, type Models } from '../plugin/index.js';
+import { GatewayError, mayUseModel, type Caller, type CatalogModel, type Models } from '../plugin/index.js';
 
-/** `GET /v1/models`: each entry has the fields of both vendors; paged by `limit`, `after_id`, `before_id`. */
-export function listModels(models: Models, query: URLSearchParams): object {
-  const all = models.list();
+/**
+ * `GET /v1/models`: what the caller may use; each entry has the fields of both vendors; paged by `limit`, `after_id`,
+ * `before_id`.
+ */
+export function listModels(models: Models, query: URLSearchParams, caller: Caller | undefined): object {
+  const all = models.list().filter(({ id }) => !caller || mayUseModel(caller, id));
   const after = indexOf(all, query, 'after_id');
   const before = indexOf(all, query, 'before_id');
   const limit = limitOf(query);
@@ -17,10 +20,11 @@ export function listModels(models: Models, query: URLSearchParams): object {
   };
 }
 
-/** `GET /v1/models/:id`, also by alias. Throws `model_not_found`. */
-export function showModel(models: Models, id: string): object {
+/** `GET /v1/models/:id`, also by alias. Throws `model_not_found`, for a model that the list leaves out too. */
+export function showModel(models: Models, id: string, caller: Caller | undefined): object {
   const model = models.find(id);
-  if (!model) throw new GatewayError('model_not_found', `The catalog has no model "${id}".`);
+  if (!model || (caller && !mayUseModel(caller, model.id)))
+    throw new GatewayError('model_not_found', `The catalog has no model "${id}".`);
   return modelEntry(model);
 }
 

@@ -80,11 +80,11 @@ function requireResponse(ctx: CoreContext): void {
 }
 
 const answerModels = (serving: Serving) => (ctx: CoreContext) => {
-  ctx.body = listModels(serving.models, queryOf(ctx));
+  ctx.body = listModels(serving.models, queryOf(ctx), ctx.state.caller);
 };
 
 const answerModel = (serving: Serving) => (ctx: CoreContext) => {
-  ctx.body = showModel(serving.models, pathParameter(ctx, 'id'));
+  ctx.body = showModel(serving.models, pathParameter(ctx, 'id'), ctx.state.caller);
 };
 
 const answerUsage = (serving: Serving) => (ctx: CoreContext) => {

@@ -83,17 +83,19 @@ class Turn {
 
   /** The batch as far as it is good, with the `error` event that it fails with. */
   see(batch: ModelEventBatch): ModelEventBatch {
-    for (const [at, event] of batch.entries()) {
-      try {
+    let seen = 0;
+    try {
+      for (const event of batch) {
         this.#options.see?.(event);
         this.#look(event);
-      } catch (error) {
-        this.hasFailed = true;
-        this.failure = error;
-        return batch.slice(0, event.type === 'error' ? at + 1 : at);
+        seen += 1;
       }
+      return batch;
+    } catch (error) {
+      this.hasFailed = true;
+      this.failure = error;
+      return batch.slice(0, batch[seen]?.type === 'error' ? seen + 1 : seen);
     }
-    return batch;
   }
 
   /** Before the commit point every event is parsed: one that is no JSON can still be cured. */

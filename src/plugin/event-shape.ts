@@ -7,8 +7,20 @@ type Check = (value: unknown) => string | undefined;
  * without which there is nothing to go by.
  */
 export function faultIn(event: Readonly<Record<string, unknown>>): string | undefined {
+  if (isTextDelta(event)) return undefined;
   const check = own(events, event['type']);
   return check?.(event);
+}
+
+/** What streams are made of passes without the tables, which take ten times as long (0.2 µs). */
+function isTextDelta({ type, index, delta }: Readonly<Record<string, unknown>>): boolean {
+  return (
+    type === 'content_block_delta' &&
+    Number.isFinite(index) &&
+    isObject(delta) &&
+    delta['type'] === 'text_delta' &&
+    typeof delta['text'] === 'string'
+  );
 }
 
 const text: Check = (value) => (typeof value === 'string' ? undefined : '');

@@ -109,15 +109,18 @@ export async function* mapEvents(events: ModelEvents, map: EventMap): AsyncGener
 function* mapBatch(batch: ModelEventBatch, map: EventMap): Generator<ModelEventBatch> {
   const mapped: ModelEvent[] = [];
   try {
-    for (const event of batch) mapped.push(...mapEvent(event, map));
+    for (const event of batch) {
+      if (Object.hasOwn(map, event.type)) mapped.push(...mapEvent(event, map));
+      else mapped.push(event);
+    }
   } finally {
     if (mapped.length > 0) yield mapped;
   }
 }
 
 function mapEvent(event: ModelEvent, map: EventMap): readonly ModelEvent[] {
-  if (!Object.hasOwn(map, event.type)) return [event];
   const result = dispatch(map, event.json, event.choice) ?? event.json;
+  if (result === event.json) return [event];
   return [result].flat().map((json) => (json === event.json ? event : ModelEvent.of(json, event.choice)));
 }
 

@@ -75,6 +75,8 @@ export interface UsageQuery {
   readonly fromMs: number;
   readonly toMs: number;
   readonly by: UsageGroup | null;
+  /** Only requests with this key. */
+  readonly keyId?: string;
   /**
    * The length of a bucket; the first one begins at `fromMs`. Whole hours are answered from the hourly sums, and the
    * time asked for is then widened to whole hours (UTC); anything else is counted from the rows.
@@ -111,7 +113,7 @@ export interface Ledger {
   ): Promise<LedgerPage>;
   /** One row with its trace; its time is needed beside its id, for it is by time that rows are found. */
   get(row: Pick<LedgerRow, 'atMs' | 'id'>): Promise<LedgerRow | undefined>;
-  /** In the order of time, then of group. */
+  /** In the order of time, then of group; for a stage, all requests that have settled are in it. */
   usage(query: UsageQuery): Promise<readonly UsageSum[]>;
   /** Deletes at most `limit` rows, and as many hours, that ended before the hour of `beforeMs`. Gives how many rows. */
   prune(beforeMs: number, limit: number): Promise<number>;

@@ -1,6 +1,7 @@
 import type { ModelEvents } from './events.js';
 import type { GatewayError } from './error.js';
 import type { Logger } from './host.js';
+import type { KeyLimits } from './key-limits.js';
 import type { MessagesRequest, TextBlock, Tool, Usage } from './messages.js';
 import type { TokenCount, Windows } from './slot.js';
 import type { SlotLease } from './slots.js';
@@ -18,6 +19,8 @@ export interface Caller {
   readonly name: string;
   /** Catalog ids or globs that the key may use; absent: all. */
   readonly models?: readonly string[];
+  /** What the key itself says of what it may use; absent: nothing. */
+  readonly limits?: KeyLimits;
 }
 
 /** What the gateway itself put into the request, so that usage-mask can take it out of the bill. */

@@ -1,7 +1,8 @@
+import type { KeyLimits } from './key-limits.js';
 import type { Ledger } from './ledger.js';
 
 /** A key issued to a caller; the key itself is never kept. */
-export interface ProtocolKey {
+export interface ProtocolKey extends KeyLimits {
   readonly id: string;
   readonly name: string;
   /** Hex SHA-256 of the whole key. */
@@ -18,11 +19,6 @@ export interface ProtocolKey {
   readonly revokedAtMs?: number;
   /** Catalog ids or globs that it may use; absent: all. */
   readonly models?: readonly string[];
-  /** Absent: no limit, as with the other limits. */
-  readonly requestsPerMinute?: number;
-  readonly tokensPerMinute?: number;
-  readonly tokensPerDay?: number;
-  readonly tokensPerMonth?: number;
   readonly note?: string;
 }
 

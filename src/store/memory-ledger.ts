@@ -56,6 +56,7 @@ export class MemoryLedger implements Ledger {
     const sums = new Map<string, UsageSum>();
     for (const { row, sum } of isHourly ? this.#hours.values() : this.#singles()) {
       if (sum.atMs < fromMs || sum.atMs >= toMs) continue;
+      if (query.keyId !== undefined && query.keyId !== groupOf.key(row)) continue;
       const atMs = fromMs + Math.floor((sum.atMs - fromMs) / stepMs) * stepMs;
       const group = query.by ? groupOf[query.by](row) : '';
       add(sums, JSON.stringify([atMs, group]), { ...sum, atMs, group });

@@ -57,13 +57,12 @@ export function optionsIn(args: readonly string[], sections: readonly string[]):
   if (values.help) return undefined;
   const isQuick = values.quick;
   const baselines = values.baselines === undefined ? undefined : baselinesIn(values.baselines);
+  const isWanted = (name: TargetName) => baselines?.includes(name) ?? !(isQuick && name === 'portkey');
   return {
     only: values.only === undefined ? undefined : new Set(only(values.only, sections)),
     rounds: number('rounds', values.rounds) ?? (isQuick ? 3 : 7),
     requests: number('requests', values.requests),
-    targets: baselines
-      ? ['gateway', ...baselines]
-      : targetNames.filter((name) => !isQuick || name !== 'portkey'),
+    targets: targetNames.filter((name) => name === 'gateway' || isWanted(name)),
     installsPortkey: baselines?.includes('portkey') ?? false,
     nodes: values.node ?? [process.execPath],
     minutes: number('minutes', values.minutes) ?? (isQuick ? 1.5 : 8),

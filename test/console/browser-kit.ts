@@ -20,7 +20,7 @@ export async function startBrowser(): Promise<Browser> {
 export const looks = {
   light: { colorScheme: 'light', viewport: { width: 1360, height: 900 } },
   dark: { colorScheme: 'dark', viewport: { width: 1360, height: 900 } },
-  phone: { colorScheme: 'light', viewport: { width: 390, height: 844 } },
+  phone: { colorScheme: 'light', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
 } as const;
 
 export type Look = keyof typeof looks;
@@ -54,7 +54,12 @@ export async function openWindow(browser: Browser, url: string, look: Look = 'li
 export async function shoot(page: Page, name: string): Promise<void> {
   if (!screenshots) return;
   await mkdir(screenshots, { recursive: true });
-  await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true });
+  const window = page.viewportSize();
+  const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+  // As high as the page: what sticks to an edge of the window stands at the edge of the picture.
+  if (window) await page.setViewportSize({ ...window, height: Math.max(height, window.height) });
+  await page.screenshot({ path: join(screenshots, `${name}.png`) });
+  if (window) await page.setViewportSize(window);
 }
 
 /** How far a page goes beyond the width of its window, in pixels. */

@@ -41,6 +41,9 @@ describe('the console in a browser', function () {
     ({ page } = window);
     return undefined;
   });
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed') await shoot(page, `failed-${this.currentTest.title}`);
+  });
   after(async () => {
     await browser?.close();
     await pair?.close();
@@ -108,7 +111,7 @@ describe('the console in a browser', function () {
     await page.getByText('Live', { exact: true }).waitFor();
     expect(await askInEachFormat(pair, issued)).to.deep.equal([200, 200, 200, 200]);
     await row('browser-test').nth(3).waitFor();
-    for (const format of ['Messages', 'Chat Completions', 'Responses', 'Completions'])
+    for (const format of ['Messages', 'Chat', 'Responses', 'Completions'])
       await row('browser-test').filter({ hasText: format }).first().waitFor();
   });
 
@@ -116,7 +119,7 @@ describe('the console in a browser', function () {
     await page.getByLabel('Format').selectOption('chat');
     await page.waitForURL('**/panel/requests?format=chat');
     await row('browser-test').nth(1).waitFor({ state: 'detached' });
-    await row('Chat Completions').first().waitFor();
+    await row('Chat').first().waitFor();
     await page.reload();
     expect(await page.getByLabel('Format').inputValue()).to.equal('chat');
     await page.getByRole('button', { name: 'Clear' }).click();
@@ -133,10 +136,10 @@ describe('the console in a browser', function () {
   });
 
   it('opens one with its stages, its calls and both ledgers', async () => {
-    await row('Chat Completions').first().getByRole('link').click();
+    await row('Chat').first().getByRole('link').click();
     await page.getByRole('heading', { name: 'Time in each stage' }).waitFor();
     await page.getByText('format-decode').waitFor();
-    await page.getByText('Billed upstream').waitFor();
+    await page.getByRole('columnheader', { name: 'Billed upstream' }).waitFor();
     await page.getByText('answered', { exact: true }).waitFor();
   });
 
@@ -221,7 +224,7 @@ describe('the console in a browser', function () {
 
   it('goes back to the login where the session has ended, and back to where one was', async () => {
     await page.goto('/panel/requests?format=chat');
-    await row('Chat Completions').first().waitFor();
+    await row('Chat').first().waitFor();
     await window.context.clearCookies();
     await page.getByRole('link', { name: 'Pipeline' }).click();
     await page.waitForURL('**/panel/login?next=%2Fpipeline');
@@ -281,14 +284,10 @@ describe('the console in a browser', function () {
         const body = bodyOf('/v1/messages', 'sonnet-5', text);
         await (await pair.post('/v1/messages', body, { 'x-api-key': keys[0]! })).text();
       };
-      await say(
-        '[[sim:windows 5h=0.62 7d=0.31 for=upstream-key-a]] [[sim:windows 5h=0.97 7d=0.84 for=upstream-key-b]]',
-      );
-      await say(
-        '[[sim:windows 5h=0.62 7d=0.31 for=upstream-key-a]] [[sim:windows 5h=0.97 7d=0.84 for=upstream-key-b]]',
-      );
-      await say('Slow down. [[sim:429 retry-after=240 for=upstream-key-b]]');
-      await say('Slow down. [[sim:429 retry-after=240 for=upstream-key-b]]');
+      const used = '[[sim:windows 5h=0.62 7d=0.31 for=upstream-key-a]]';
+      await say(`Slow down. [[sim:429 retry-after=240 times=1 for=upstream-key-a]] ${used}`);
+      await say('Enough. [[sim:window-exhausted in=1500 for=upstream-key-b]]');
+      for (let turn = 0; turn < 3; turn += 1) await say(`Go on. ${used}`);
       const slot = { id: 'plan-c', upstream: 'messages', baseUrl: pair.simulator.url };
       await pair.post('/api/panel/slots', { ...slot, account: { kind: 'api-key', key: 'upstream-key-c' } });
       await pair.post('/api/panel/slots/plan-c/pause', {});

@@ -219,11 +219,23 @@ describe('chat replies', () => {
       start: () => undefined,
       end: () => undefined,
       delta: (_: number, delta: object) => deltas.push(delta),
+      text: (_: number, content: string) => deltas.push({ content }),
     };
     const answers = new AnswersReader(1, chatParts, (index) => new ChatChoice(index, request, sink));
     const unknown = 'event: novelty\ndata: this is not JSON\n\nevent: toString\ndata: nor is this\n\n';
     for (const event of modelEvents(unknown)) answers.add(event);
     expect(deltas).to.deep.equal([]);
+  });
+
+  it('hold any text as JSON would have it', async () => {
+    const texts = ['"', '\\', '\n\r\u2028', '\0\x1f', 'ä字😀', '</script>', 'data: x'];
+    for (const some of texts) {
+      const events = [...made(messageStart()), ...text(`a${some}b`), ...end('end_turn')];
+      const sent = await streamed(chat, body, replyOf(events));
+      const data = sentEvents(sent.text).map((event) => event.data);
+      for (const json of data.slice(0, -1)) expect(JSON.stringify(JSON.parse(json))).to.equal(json);
+      expect(foldChat(sent.text, { usage: false }).choices[0]!.message.content).to.equal(`a${some}b`);
+    }
   });
 
   it('are read by the vendor’s stream helper', async function () {

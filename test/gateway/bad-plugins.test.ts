@@ -95,7 +95,7 @@ describe('a plugin that misbehaves', () => {
     [
       'lets the error of another through',
       `async (ctx, next) => { ctx.state.interceptors.push(() => { throw new Error('SECRET'); }); await next(); }`,
-      { stage: 'upstream-call', path: 'pipeline[10]' },
+      { stage: 'upstream-call', path: 'pipeline[11]' },
     ],
   ];
   for (const [what, text, by = { stage: 'bad', path: 'pipeline[0]' }] of faults)

@@ -23,6 +23,7 @@ export const defaultStages = [
   'auth',
   'body-limit',
   'format-decode',
+  'rate-limit',
   'persona-inject',
   'web-search-tool',
   'tool-choice',

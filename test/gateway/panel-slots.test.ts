@@ -78,6 +78,15 @@ describe('/api/panel/slots', () => {
     expect({ ...b, windows: null }).to.deep.equal({ ...made, windows: null });
   });
 
+  it('enters an id once, however many ask for it at once', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => panel.fetch('POST', '/slots', entry())),
+    );
+    expect(answers.map(({ status }) => status).toSorted((x, y) => x - y)).to.deep.equal([
+      201, 409, 409, 409, 409,
+    ]);
+  });
+
   it('changes a slot by a merge patch, and keeps what is left out or comes back blanked', async () => {
     await create({ headers: { 'x-one': '1', 'x-two': '2' }, proxy: 'http://user:pass@127.0.0.1:9' });
     const [, shown] = await list();

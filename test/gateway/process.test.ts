@@ -63,11 +63,13 @@ describe('the first start', () => {
   it('makes a master key, keeps it in .env, and prints it with four requests that work as they stand', async () => {
     const cwd = await workshop.folder();
     const gateway = await workshop.start({ cwd });
-    const printed = await gateway.output('/v1/completions');
+    const printed = await gateway.output('/panel\n');
     const masterKey = /^Master key: (gw-master-[\w-]{32})$/m.exec(printed)?.[1];
     expect(await envOf(cwd)).to.match(new RegExp(`^${secretLine}GW2API_API_KEY=${masterKey}\n$`));
     expect(((await stat(path.join(cwd, '.env'))).mode & 0o777).toString(8)).to.equal('600');
     expect(printed).to.include(`(shown once; written to ${path.join(cwd, '.env')})`);
+    const [, address] = /^The console: (http:\S+)$/m.exec(printed) ?? [];
+    expect(await (await fetch(address ?? '')).text()).to.include('<title>gw2api console</title>');
 
     const answers = await Promise.all(curlsIn(printed).map((curl) => fetch(...curl)));
     expect(answers.map((answer) => [new URL(answer.url).pathname, answer.status])).to.deep.equal([

@@ -24,6 +24,16 @@ describe('auth', () => {
     expect(state.caller).to.deep.equal({ kind: 'key', keyId: 'k2', name: 'team', models: ['sonnet-*'] });
   });
 
+  it('names a protocol key, with what it may use', async () => {
+    const limited = { ...key, requestsPerMinute: 5, tokensPerDay: 100 };
+    const keys = fakeKeys({ 'sk-gw-3': { kind: 'key', key: limited } });
+    const { state } = await runStage(auth, {
+      host: fakeHost({ keys }),
+      headers: { 'x-api-key': 'sk-gw-3' },
+    });
+    expect(state.caller.limits).to.deep.equal({ requestsPerMinute: 5, tokensPerDay: 100 });
+  });
+
   it('takes x-api-key where both headers are sent', async () => {
     const { state } = await run({ 'x-api-key': 'sk-gw-1', authorization: 'Bearer top' });
     expect(state.caller.keyId).to.equal('k1');

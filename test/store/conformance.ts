@@ -360,6 +360,9 @@ export function describeStore(open: OpenStore): void {
         [0, 'a', 2, 1],
         [1, 'b', 1, 0],
       ]);
+      const ofKey = { fromMs: t0, toMs: t0 + 2 * hour, by: null, keyId: 'a' };
+      for (const stepMs of [2 * hour, 2 * hour - 1])
+        expect((await store.ledger.usage({ ...ofKey, stepMs })).map(brief)).to.deep.equal([[0, '', 2, 1]]);
       expect((await rowsOf(2 * hour, 'slot')).map(brief)).to.deep.equal([
         [0, '', 1, 0],
         [0, 's', 2, 0],

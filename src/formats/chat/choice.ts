@@ -55,7 +55,7 @@ export class ChatChoice implements AnswerWriter {
     return {
       write: (content) => {
         this.#length += content.length;
-        this.delta({ content });
+        this.#sink.text(this.#index, content);
       },
       close: () => {
         if (block.citations.length === 0) return;

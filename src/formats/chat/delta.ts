@@ -46,5 +46,7 @@ export type ChatFinish = FinishReason | 'function_call';
 export interface ChatSink {
   start(message: MessagesResponse): void;
   delta(choice: number, delta: ChatDelta, finish: ChatFinish | null): void;
+  /** `delta` with nothing but `content`, as nearly all are. */
+  text(choice: number, content: string): void;
   end(ending: Ending): void;
 }

@@ -37,6 +37,10 @@ class ChatReply implements ChatSink {
     this.#messages[choice]?.add(delta, finish);
   }
 
+  text(choice: number, content: string): void {
+    this.delta(choice, { content }, null);
+  }
+
   end({ usage }: Ending): void {
     this.#usages.push(usage);
   }

@@ -14,10 +14,11 @@ export async function sqlUsage(db: Kysely<Tables>, query: UsageQuery): Promise<r
   const columns = sumColumns.map(
     (column) => sql`sum(${isHourly ? sql.ref(column) : ofRow(column)}) as ${sql.ref(column)}`,
   );
+  const ofKey = query.keyId === undefined ? sql`` : sql`and key_id = ${query.keyId}`;
   const most = query.limit === undefined ? sql`` : sql`limit ${sql.lit(query.limit)}`;
   const { rows } = await sql<SumRecord & { readonly bucket: number; readonly grouped: string }>`
     select ${bucket} as bucket, ${group} as grouped, ${sql.join(columns)} from ${table}
-    where at >= ${fromMs} and at < ${toMs} group by 1, 2 order by 1, 2 ${most}
+    where at >= ${fromMs} and at < ${toMs} ${ofKey} group by 1, 2 order by 1, 2 ${most}
   `.execute(db);
   return rows.map(toSum);
 }

@@ -9,6 +9,8 @@ export interface Section {
   readonly title: string;
   /** Its share of the time, beside the others. */
   readonly weight: number;
+  /** A quick run leaves it out, unless it is asked for by name. */
+  readonly isLong?: boolean;
   run(setting: Setting): Promise<Report>;
 }
 

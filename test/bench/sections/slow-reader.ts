@@ -22,6 +22,8 @@ const ask: Ask = { format: 'messages', isStream: true, script: 'bulk-2mb' };
 /** So many at a time that what they keep stands out from what the collector has not come to yet. */
 const readers = 64;
 const bytesPerMs = 500;
+/** They do not come all at once: the collector of a process that only waits has nothing to begin for. */
+const rampMs = 4000;
 const goalMb = 1;
 
 async function measure({ lab, targets: wanted }: Setting) {
@@ -49,7 +51,7 @@ async function grownBy(target: Target, generator: LoadGenerator): Promise<Omit<G
   await generator.run({ ...job, requests: 200, concurrency: 2 }); // so that heap and code are what they are
   await sleep(500);
   const idle = await memoryOfTree(target.pid);
-  const load = generator.run({ ...job, requests: readers, concurrency: readers, bytesPerMs });
+  const load = generator.run({ ...job, requests: readers, concurrency: readers, rampMs, bytesPerMs });
   const peak = await peakDuring(target.pid, load);
   return {
     rssMb: (peak.rssMb - idle.rssMb) / readers,

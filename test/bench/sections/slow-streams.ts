@@ -13,7 +13,13 @@ import type { Section, Setting } from './section.js';
 /** W4: many streams at a time, a delta every 20 ms: what is added to each event, and what a stream costs. */
 export function slowStreams(streams: number, goals: SlowGoals): Section {
   const title = `${streams} streams at a time, 250 deltas each, one every 20 ms`;
-  return { name: 'W4', title, weight: 6, run: (setting) => measure(streams, goals, setting) };
+  return {
+    name: 'W4',
+    title,
+    weight: 6,
+    isLong: streams > 200,
+    run: (setting) => measure(streams, goals, setting),
+  };
 }
 
 interface SlowGoals {

@@ -37,9 +37,11 @@ function usePlot(
     if (!current) return undefined;
     let plot: Plot | undefined;
     let isGone = false;
-    void import('./plot.js').then(({ drawPlot }) => {
+    const draw = async () => {
+      const { drawPlot } = await import('./plot.js');
       if (!isGone) plot = drawPlot({ data, host: current, formatValue, formatTime, onPoint });
-    });
+    };
+    void draw();
     const observer = new ResizeObserver(() => plot?.resize());
     observer.observe(current);
     return () => {

@@ -17,7 +17,7 @@ export interface Plot {
   destroy(): void;
 }
 
-const height = 200;
+const height = 210;
 
 /** Draws a chart into `host`: stacked bars for counts, lines for averages. */
 export function drawPlot({ data, host, formatValue, formatTime, onPoint }: PlotOptions): Plot {
@@ -30,7 +30,7 @@ export function drawPlot({ data, host, formatValue, formatTime, onPoint }: PlotO
     {
       width: host.clientWidth,
       height,
-      padding: [12, 8, 0, 0],
+      padding: [8, 8, 0, 0],
       legend: { show: false },
       cursor: {
         sync: { key: 'overview' },
@@ -42,10 +42,17 @@ export function drawPlot({ data, host, formatValue, formatTime, onPoint }: PlotO
       axes: [
         {
           ...axis,
+          size: 26,
           grid: { show: false },
           values: (_, ticks) => ticks.map((at) => formatTime(new Date(at * 1000))),
         },
-        { ...axis, grid, size: 52, values: (_, ticks) => ticks.map(formatValue) },
+        {
+          ...axis,
+          grid,
+          size: 52,
+          ...(data.kind === 'bars' && { incrs: wholeSteps }),
+          values: (_, ticks) => ticks.map(formatValue),
+        },
       ],
       series: [{}, ...series],
       hooks: { setCursor: [(chart) => onPoint(pointedAt(chart))] },
@@ -59,9 +66,14 @@ export function drawPlot({ data, host, formatValue, formatTime, onPoint }: PlotO
   };
 }
 
+/** Between counts there is nothing. */
+const wholeSteps = Array.from({ length: 13 }, (_, power) =>
+  [1, 2, 5].map((step) => step * 10 ** power),
+).flat();
+
 /** From zero to a little above the highest; a chart of nothing but zeros still has a scale. */
 function yRange(_: uPlot, __: number, max: number): uPlot.Range.MinMax {
-  return [0, max > 0 ? max * 1.12 : 1];
+  return [0, max > 0 ? max * 1.06 : 1];
 }
 
 /** A synced cursor moves in all charts, and only the one under the pointer shows its numbers. */

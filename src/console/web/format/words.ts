@@ -6,6 +6,7 @@ export const stateWords: Readonly<Record<SlotState, string>> = {
   rejected: 'Rejected',
   paused: 'Paused',
   draining: 'Draining',
+  unusable: 'Unusable',
 };
 
 export const reasonWords: Readonly<Record<CoolReason, string>> = {
@@ -13,6 +14,14 @@ export const reasonWords: Readonly<Record<CoolReason, string>> = {
   overloaded: 'the upstream is overloaded',
   unreachable: 'no connection to the upstream',
   window_exhausted: 'its usage window is used up',
+};
+
+/** Where there is little room. */
+export const shortFormatWords: Readonly<Record<string, string>> = {
+  messages: 'Messages',
+  chat: 'Chat',
+  responses: 'Responses',
+  completions: 'Completions',
 };
 
 export const formatWords: Readonly<Record<string, string>> = {
@@ -28,6 +37,15 @@ export function codeInWords(code: string): string {
 }
 
 const codeWords: Readonly<Record<string, string>> = {
+  invalid_request_error: 'The upstream found a fault in the request; its answer says which.',
+  authentication_error: 'The upstream refuses the credential of the slot.',
+  permission_error: 'The upstream does not let this account do that.',
+  not_found_error: 'The upstream does not know what was asked for.',
+  request_too_large: 'The request is too large for the upstream.',
+  rate_limit_error: 'The upstream said: too many requests.',
+  overloaded_error: 'The upstream is overloaded.',
+  api_error: 'The upstream had a fault of its own.',
+  timeout_error: 'The upstream took too long.',
   missing_api_key: 'No key was sent.',
   invalid_api_key: 'The key is unknown, has expired or was revoked.',
   forbidden: 'The key may not call this.',

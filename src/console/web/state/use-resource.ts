@@ -8,7 +8,7 @@ export interface Resource<Data> {
   readonly error: PanelError | undefined;
   /** The answer shown is to an earlier question. */
   readonly isStale: boolean;
-  reload(): void;
+  readonly reload: () => void;
 }
 
 interface Answer<Data> {

@@ -32,6 +32,8 @@ export function Dialog({ title, wide = false, firm = false, onClose, children }:
     onClose();
   };
   return (
+    // A click beside it is a shortcut: the button that closes it is there for everyone.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <dialog
       ref={ref}
       class={wide ? 'dialog dialog-wide' : 'dialog'}

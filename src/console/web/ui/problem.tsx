@@ -1,11 +1,15 @@
+import { useEffect, useRef } from 'preact/hooks';
 import type { PanelError } from '../api/panel-error.js';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
 
 /** An error in words, with a way to try again where there is one. */
 export function Problem({ error, onRetry }: { readonly error: PanelError; readonly onRetry?: () => void }) {
+  const ref = useRef<HTMLDivElement>(null);
+  // Below a long form it would be said where nobody looks.
+  useEffect(() => ref.current?.scrollIntoView({ block: 'nearest' }), [error]);
   return (
-    <div class="problem" role="alert">
+    <div class="problem" role="alert" ref={ref}>
       <Icon name="warn" />
       <div>
         <strong>{titleOf(error)}</strong>

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { panel } from '../../api/panel.js';
-import type { Key } from '../../api/types.js';
+import type { Key, Model } from '../../api/types.js';
 import { changeQuery, usePlace } from '../../state/location.js';
 import { issuedKeys } from '../../state/issued-keys.js';
 import { useStore } from '../../state/store.js';
@@ -14,67 +14,81 @@ import { Card, Page } from '../../ui/page.js';
 import { Segmented } from '../../ui/segmented.js';
 import { Select } from '../../ui/select.js';
 import { keyText } from './key-text.js';
-import { snippetGroups } from './snippets.js';
+import { curlGroup, snippetGroups } from './snippets.js';
 
 export function ConnectPage() {
-  const { query } = usePlace();
-  const issued = useStore(issuedKeys);
-  const [pasted, setPasted] = useState('');
-  const found = useResource('connect', async (signal) => {
-    const [keys, models, status] = await Promise.all([
-      panel.keys(signal),
-      panel.models(signal),
-      panel.status(signal),
-    ]);
-    return { keys: keys.filter((key) => key.revoked_at === null), models, baseUrl: status.base_url };
-  });
-  const group = snippetGroups.find(({ id }) => id === query.get('tab')) ?? snippetGroups[0];
+  const found = useResource('connect', findTargets);
   return (
     <Page title="Connect" lead="Set a base URL and a key: everything an SDK or an agent can do works.">
       <Loaded resource={found} skeleton={<ConnectSkeleton />}>
-        {({ keys, models, baseUrl }) => {
-          const chosen = keys.find(({ id }) => id === query.get('key'));
-          const model = models.find(({ id }) => id === query.get('model')) ?? models[0];
-          const key = pasted.trim() || keyText(chosen, issued);
-          const target = { baseUrl, key, model: model?.id ?? 'sonnet-5' };
-          return (
-            <>
-              <Card class="connect-form">
-                <BaseUrl url={baseUrl} />
-                <KeyChoice keys={keys} chosen={chosen} />
-                <Input
-                  label="Or paste a key"
-                  type="password"
-                  autocomplete="off"
-                  value={pasted}
-                  onValue={setPasted}
-                  placeholder="sk-gw-…"
-                  hint="It stays in this tab, and is put into the snippets."
-                  mono
-                />
-                <Select
-                  label="Model"
-                  value={target.model}
-                  options={models.map(({ id, display_name: name }) => ({ value: id, text: name }))}
-                  onValue={(id) => changeQuery({ model: id })}
-                />
-              </Card>
-              <Segmented
-                label="Kind of client"
-                value={group?.id ?? 'curl'}
-                options={snippetGroups.map(({ id, text }) => ({ value: id, text }))}
-                onValue={(tab) => changeQuery({ tab })}
-              />
-              <div class="snippets">
-                {group?.snippets(target).map((snippet) => (
-                  <CodeBlock key={snippet.title} {...snippet} />
-                ))}
-              </div>
-            </>
-          );
-        }}
+        {(targets) => <Snippets {...targets} />}
       </Loaded>
     </Page>
+  );
+}
+
+interface Targets {
+  readonly baseUrl: string;
+  /** Those that are let in. */
+  readonly keys: readonly Key[];
+  readonly models: readonly Model[];
+}
+
+async function findTargets(signal: AbortSignal): Promise<Targets> {
+  const [keys, models, status] = await Promise.all([
+    panel.keys(signal),
+    panel.models(signal),
+    panel.status(signal),
+  ]);
+  return { keys: keys.filter((key) => key.revoked_at === null), models, baseUrl: status.base_url };
+}
+
+function Snippets({ baseUrl, keys, models }: Targets) {
+  const { query } = usePlace();
+  const issued = useStore(issuedKeys);
+  const [pasted, setPasted] = useState('');
+  const chosen = keys.find(({ id }) => id === query.get('key'));
+  const model = models.find(({ id }) => id === query.get('model')) ?? models[0];
+  const target = { baseUrl, key: pasted.trim() || keyText(chosen, issued), model: model?.id ?? 'sonnet-5' };
+  const group = snippetGroups.find(({ id }) => id === query.get('tab')) ?? curlGroup;
+  return (
+    <>
+      <Card class="connect-form">
+        <BaseUrl url={baseUrl} />
+        <KeyChoice keys={keys} chosen={chosen} />
+        <PastedKey value={pasted} onValue={setPasted} />
+        <Select
+          label="Model"
+          value={target.model}
+          options={models.map(({ id, display_name: name }) => ({ value: id, text: name }))}
+          onValue={(id) => changeQuery({ model: id })}
+        />
+      </Card>
+      <Segmented
+        label="Kind of client"
+        value={group.id}
+        options={snippetGroups.map(({ id, text }) => ({ value: id, text }))}
+        onValue={(tab) => changeQuery({ tab })}
+      />
+      <div class="snippets">
+        {group.snippets(target).map((snippet) => (
+          <CodeBlock key={snippet.title} {...snippet} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+function PastedKey(props: { readonly value: string; readonly onValue: (key: string) => void }) {
+  return (
+    <Input
+      label="Or paste a key"
+      type="password"
+      placeholder="sk-gw-…"
+      hint="It stays in this tab, and is put into the snippets."
+      mono
+      {...props}
+    />
   );
 }
 

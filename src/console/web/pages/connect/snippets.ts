@@ -18,8 +18,10 @@ export interface SnippetGroup {
   readonly snippets: (target: Target) => readonly Snippet[];
 }
 
+export const curlGroup: SnippetGroup = { id: 'curl', text: 'curl', snippets: curlSnippets };
+
 export const snippetGroups: readonly SnippetGroup[] = [
-  { id: 'curl', text: 'curl', snippets: curlSnippets },
+  curlGroup,
   { id: 'python', text: 'Python', snippets: pythonSnippets },
   { id: 'typescript', text: 'TypeScript', snippets: typescriptSnippets },
   { id: 'agents', text: 'Agent CLIs', snippets: agentSnippets },

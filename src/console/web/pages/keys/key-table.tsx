@@ -4,7 +4,7 @@ import { useNow } from '../../state/now.js';
 import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { Link } from '../../ui/link.js';
-import { RelativeTime } from '../../ui/time.js';
+import { RelativeTime, Time } from '../../ui/time.js';
 import { limitsInWords } from './limits.js';
 import { Sparkline } from './sparkline.js';
 import type { KeyUsage } from './use-key-usage.js';
@@ -84,7 +84,8 @@ function Row({ issued, used, onEdit, onRevoke }: RowProps) {
 
 function KeyState({ issued }: { readonly issued: Key }) {
   const { expires_at: expires, revoked_at: revoked } = issued;
-  const isExpired = expires !== null && Date.parse(expires) <= useNow();
+  const now = useNow();
+  const isExpired = expires !== null && Date.parse(expires) <= now;
   if (revoked)
     return (
       <Badge tone="bad" icon="stop">
@@ -104,7 +105,7 @@ function KeyState({ issued }: { readonly issued: Key }) {
       </Badge>
       {expires && (
         <span class="dim key-note">
-          ends <RelativeTime at={expires} />
+          ends <Time at={expires} />
         </span>
       )}
     </>

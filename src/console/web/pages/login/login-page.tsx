@@ -44,12 +44,7 @@ export function LoginPage() {
           onValue={setPassword}
           autocomplete="current-password"
           required
-          hint={
-            <>
-              <code>GW_PANEL_PASSWORD</code> where it is set, else the master key: <code>GW2API_API_KEY</code>{' '}
-              in <code>.env</code>.
-            </>
-          }
+          hint={<PasswordHint />}
         />
         {action.error && <Problem error={action.error} />}
         <Button type="submit" tone="primary" busy={action.isBusy}>
@@ -57,5 +52,14 @@ export function LoginPage() {
         </Button>
       </form>
     </main>
+  );
+}
+
+function PasswordHint() {
+  return (
+    <>
+      <code>GW_PANEL_PASSWORD</code> where it is set, else the master key: <code>GW2API_API_KEY</code> in{' '}
+      <code>.env</code>.
+    </>
   );
 }

@@ -1,7 +1,6 @@
-import { panel } from '../../api/panel.js';
 import type { Usage, UsageGroup } from '../../api/types.js';
+import { longTime } from '../../format/times.js';
 import { changeQuery, usePlace } from '../../state/location.js';
-import { useResource } from '../../state/use-resource.js';
 import { Empty } from '../../ui/empty.js';
 import { Link } from '../../ui/link.js';
 import { Loaded, Skeleton } from '../../ui/loaded.js';
@@ -10,8 +9,9 @@ import { Segmented } from '../../ui/segmented.js';
 import type { Option } from '../../ui/select.js';
 import { Breakdowns } from './breakdowns.js';
 import { Charts } from './charts.js';
-import { rangeOf, rangeOptions, ranges, spanOf } from './range.js';
+import { rangeOf, rangeOptions, ranges } from './range.js';
 import { Tiles } from './tiles.js';
+import { useOverview } from './use-overview.js';
 
 type By = UsageGroup | 'total';
 
@@ -26,17 +26,7 @@ export function OverviewPage() {
   const { query } = usePlace();
   const rangeName = rangeOf(query.get('range'));
   const by = groupOptions.find(({ value }) => value === query.get('by'))?.value ?? 'total';
-  const range = ranges[rangeName];
-  const usage = useResource(
-    `${rangeName} ${by}`,
-    async (signal) => {
-      const { fromMs, toMs } = spanOf(range, Date.now());
-      const group = by === 'total' ? undefined : by;
-      const report = await panel.usage({ from: fromMs, to: toMs, step: range.step, by: group }, signal);
-      return { report, fromMs, toMs, range };
-    },
-    15_000,
-  );
+  const usage = useOverview(rangeName, by === 'total' ? undefined : by);
   const actions = (
     <>
       <Segmented
@@ -54,14 +44,19 @@ export function OverviewPage() {
     </>
   );
   return (
-    <Page title="Overview" lead={`What went through in ${range.words}.`} actions={actions}>
+    <Page title="Overview" lead={`What went through in ${ranges[rangeName].words}.`} actions={actions}>
       <Loaded resource={usage} skeleton={<OverviewSkeleton />}>
         {(found) => (
           <>
             <Tiles buckets={found.report.data} />
-            {found.report.data.length === 0 && <NothingYet report={found.report} />}
-            <Charts {...found} />
-            <Breakdowns fromMs={found.fromMs} toMs={found.toMs} />
+            {found.report.data.length === 0 ? (
+              <NothingYet report={found.report} />
+            ) : (
+              <>
+                <Charts {...found} />
+                <Breakdowns fromMs={found.fromMs} toMs={found.toMs} />
+              </>
+            )}
           </>
         )}
       </Loaded>
@@ -74,9 +69,8 @@ function NothingYet({ report }: { readonly report: Usage }) {
     <div class="card">
       <Empty icon="overview" title="No requests in this time">
         <p>
-          Nothing came since {new Date(report.from).toLocaleString()}.{' '}
-          <Link to="/keys?issue=1">Issue a key</Link> and <Link to="/connect">paste a curl line</Link>: it
-          shows here within seconds.
+          Nothing came since {longTime(new Date(report.from))}. <Link to="/keys?issue=1">Issue a key</Link>{' '}
+          and <Link to="/connect">paste a curl line</Link>: it shows here within seconds.
         </p>
       </Empty>
     </div>

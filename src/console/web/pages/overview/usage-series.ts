@@ -45,7 +45,7 @@ interface Part {
   readonly pick: Pick;
 }
 
-const errorPart: Part = { label: 'Failed', colour: '--bad', pick: ({ errors }) => errors };
+const errorPart: Part = { label: 'Failed', colour: '--meter-bad', pick: ({ errors }) => errors };
 const firstEventPart: Part = {
   label: 'Average',
   colour: '--series-1',

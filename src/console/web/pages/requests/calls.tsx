@@ -5,7 +5,9 @@ import { Badge } from '../../ui/badge.js';
 import { Link } from '../../ui/link.js';
 
 /** The upstream calls that it took, in order: where one failed, the next says where it went instead. */
-export function Calls({ row: { calls, attempts, slot } }: { readonly row: OpenedRequest }) {
+export function Calls({ row }: { readonly row: OpenedRequest }) {
+  const { attempts, slot } = row;
+  const calls = withEnd(row);
   if (calls.length === 0) return <p class="dim">{withoutCalls(attempts, slot)}</p>;
   return (
     <ol class="calls">
@@ -31,4 +33,11 @@ export function Calls({ row: { calls, attempts, slot } }: { readonly row: Opened
 function withoutCalls(attempts: number, slot: string | null): string {
   if (attempts === 0) return 'None: it was answered before an upstream was asked.';
   return `The single calls are not kept any more. There ${attempts === 1 ? 'was 1' : `were ${attempts}`}${slot ? `, the last one by ${slot}` : ''}.`;
+}
+
+/** A call that had begun to answer has no code of its own: where the request failed after all, it is this one's doing. */
+function withEnd({ calls, failed, code }: OpenedRequest): OpenedRequest['calls'] {
+  const last = calls.at(-1);
+  if (!failed || !last) return calls;
+  return [...calls.slice(0, -1), { ...last, code: last.code ?? code }];
 }

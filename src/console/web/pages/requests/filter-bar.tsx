@@ -12,9 +12,15 @@ export function FilterBar({ filters }: { readonly filters: Filters }) {
   const choices = useChoices();
   const set = (name: FilterName) => (value: string) => changeQuery({ [name]: value });
   const isNarrowed = Object.keys(filters).length > 0;
+  const [isFolded, setFolded] = useState(!isNarrowed); // on a phone, where they take half of the page
   return (
-    <div class="filters" role="search" aria-label="Filters">
+    <div class={isFolded ? 'filters filters-folded' : 'filters'} role="search" aria-label="Filters">
       <SearchField value={filters.request_id ?? ''} onValue={set('request_id')} />
+      <span class="filters-toggle">
+        <Button icon="search" onClick={() => setFolded(!isFolded)}>
+          {isFolded ? 'More filters' : 'Fewer filters'}
+        </Button>
+      </span>
       <Select label="Outcome" value={filters.failed ?? ''} options={outcomeOptions} onValue={set('failed')} />
       <Select
         label="Key"

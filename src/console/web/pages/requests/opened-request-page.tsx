@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact';
-import { panel } from '../../api/panel.js';
 import type { OpenedRequest } from '../../api/types.js';
 import { duration } from '../../format/numbers.js';
 import { codeInWords, formatWords, statusInWords } from '../../format/words.js';
@@ -14,11 +13,12 @@ import { Time } from '../../ui/time.js';
 import { Calls } from './calls.js';
 import { LedgerTable } from './ledger-table.js';
 import { Outcome } from './outcome.js';
+import { readWritten } from './read-written.js';
 import { StageTimes } from './stage-times.js';
 
 /** One request: where its time went, who answered it, and what it cost. */
 export function OpenedRequestPage({ id }: { readonly id: string }) {
-  const request = useResource(id, (signal) => panel.request(id, signal));
+  const request = useResource(id, (signal) => readWritten(id, signal));
   const back = (
     <Link to="/requests" class="button button-plain">
       <Icon name="back" size={16} />
@@ -32,21 +32,22 @@ export function OpenedRequestPage({ id }: { readonly id: string }) {
           <>
             <Verdict row={row} />
             <div class="opened">
-              <Card title="What it was">
-                <Facts facts={factsOf(row)} />
-              </Card>
-              <Card title="Upstream calls" aside={<span class="dim num">{row.attempts} made</span>}>
-                <Calls row={row} />
-              </Card>
-              <Card
-                title="Time in each stage"
-                aside={<span class="dim num">{duration(row.duration_ms)} in all</span>}
-              >
-                <StageTimes row={row} />
-              </Card>
-              <Card title="Tokens">
-                <LedgerTable billed={row.billed} shown={row.shown} />
-              </Card>
+              <div>
+                <Card title="What it was">
+                  <Facts facts={factsOf(row)} />
+                </Card>
+                <Card title="Time in each stage" aside={<Aside>{duration(row.duration_ms)} in all</Aside>}>
+                  <StageTimes row={row} />
+                </Card>
+              </div>
+              <div>
+                <Card title="Upstream calls" aside={<Aside>{row.attempts} made</Aside>}>
+                  <Calls row={row} />
+                </Card>
+                <Card title="Tokens">
+                  <LedgerTable billed={row.billed} shown={row.shown} />
+                </Card>
+              </div>
             </div>
           </>
         )}
@@ -55,11 +56,15 @@ export function OpenedRequestPage({ id }: { readonly id: string }) {
   );
 }
 
+function Aside({ children }: { readonly children: ComponentChildren }) {
+  return <span class="dim num">{children}</span>;
+}
+
 /** How it ended, in words. */
 function Verdict({ row }: { readonly row: OpenedRequest }) {
   const { status, code, failed } = row;
   const text = code ? codeInWords(code) : statusInWords(status);
-  const tone = failed || status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'ok';
+  const tone = status >= 500 || (failed && status < 400) ? 'bad' : status >= 400 ? 'warn' : 'ok';
   return (
     <div class={`verdict verdict-${tone}`}>
       <Outcome row={row} />

@@ -4,7 +4,7 @@ import { Badge } from '../../ui/badge.js';
 /** How a request ended: its status with a shape, and the code where it has one. */
 export function Outcome({ row }: { readonly row: Pick<LedgerRequest, 'status' | 'code' | 'failed'> }) {
   const { status, code, failed } = row;
-  if (failed || status >= 500)
+  if (status >= 500 || (failed && status < 400))
     return (
       <Badge tone="bad" icon="stop">
         {status} {code ?? 'failed'}

@@ -1,6 +1,6 @@
 import type { LedgerRequest } from '../../api/types.js';
 import { compact, duration, inputTokens } from '../../format/numbers.js';
-import { formatWords } from '../../format/words.js';
+import { shortFormatWords } from '../../format/words.js';
 import { hrefOf, navigate } from '../../state/location.js';
 import { Link } from '../../ui/link.js';
 import { Time } from '../../ui/time.js';
@@ -23,7 +23,7 @@ const columns = [
   'First event',
   'Duration',
 ];
-const numeric = new Set(['Tokens in / out', 'First event', 'Duration']);
+const numeric = new Set(['Tokens', 'First event', 'Duration']);
 
 export function RequestTable({ rows, fresh }: RequestTableProps) {
   return (
@@ -73,13 +73,13 @@ function Row({ row, isFresh }: { readonly row: LedgerRequest; readonly isFresh: 
         {row.model ?? <None />}
       </td>
       <td data-label="Format">
-        {formatWords[row.format] ?? row.format}
+        {shortFormatWords[row.format] ?? row.format}
         {row.streamed && <span class="dim"> · stream</span>}
       </td>
       <td data-label="Key">{row.key ? (row.key.name ?? row.key.id) : <None />}</td>
       <td data-label="Slot">
         {row.slot ?? <None />}
-        {row.attempts > 1 && <span class="dim"> · {row.attempts} calls</span>}
+        {row.attempts > 1 && <Attempts number={row.attempts} />}
       </td>
       <td data-label="Tokens in / out" class="num">
         {compact(inputTokens(row.billed))} / {compact(row.billed.output)}
@@ -91,6 +91,15 @@ function Row({ row, isFresh }: { readonly row: LedgerRequest; readonly isFresh: 
         {duration(row.duration_ms)}
       </td>
     </tr>
+  );
+}
+
+function Attempts({ number }: { readonly number: number }) {
+  return (
+    <span class="dim" title={`${number} upstream calls`}>
+      {' '}
+      ×{number}
+    </span>
   );
 }
 

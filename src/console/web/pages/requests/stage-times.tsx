@@ -2,27 +2,34 @@ import type { OpenedRequest } from '../../api/types.js';
 import { duration, share } from '../../format/numbers.js';
 
 /** A bar for each stage, in the order they ran, against the longest of them. */
-export function StageTimes({ row: { stages, duration_ms: total } }: { readonly row: OpenedRequest }) {
+export function StageTimes({ row }: { readonly row: OpenedRequest }) {
+  const { stages, duration_ms: total } = row;
   if (stages.length === 0)
     return (
       <p class="dim">
         Not kept: it was answered by another instance, before a restart, or before any stage ran.
       </p>
     );
-  const longest = Math.max(0.001, ...stages.map(({ ms }) => ms));
+  const rows = [...stages, { stage: 'then: the answer', ms: restOf(row) }];
+  const longest = Math.max(0.001, ...rows.map(({ ms }) => ms));
   return (
     <ol class="bars">
-      {stages.map(({ stage, ms }) => (
+      {rows.map(({ stage, ms }) => (
         <li key={stage}>
           <span class="mono">{stage}</span>
           <span class="bar-track" aria-hidden="true">
             <span style={{ width: `${Math.max(0.5, (ms / longest) * 100)}%` }} />
           </span>
           <span class="num" title={`${share(ms, total)} of the whole`}>
-            {duration(ms)}
+            {ms < 0.1 ? '< 0.1 ms' : duration(ms)}
           </span>
         </li>
       ))}
     </ol>
   );
+}
+
+/** The stages are done when the answer begins; what is left of the time is the stream on its way to the caller. */
+function restOf({ stages, duration_ms: total }: OpenedRequest): number {
+  return Math.max(0, total - stages.reduce((sum, { ms }) => sum + ms, 0));
 }

@@ -14,7 +14,7 @@ export interface Pages {
   readonly older: readonly LedgerRequest[];
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
-  more(): void;
+  readonly more: () => void;
 }
 
 interface Older {

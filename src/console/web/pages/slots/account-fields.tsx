@@ -2,8 +2,7 @@ import type { AccountKind } from '../../api/types.js';
 import { Input } from '../../ui/field.js';
 import { Segmented } from '../../ui/segmented.js';
 import { Select } from '../../ui/select.js';
-import type { AccountField } from './slot-draft.js';
-import type { PartProps } from './slot-form.js';
+import type { AccountField, PartProps } from './slot-draft.js';
 
 const kinds: readonly { readonly value: AccountKind; readonly text: string }[] = [
   { value: 'api-key', text: 'API key' },
@@ -16,22 +15,14 @@ const keyHeaders = [
   { value: 'authorization', text: 'authorization: Bearer' },
 ] as const;
 
+interface AccountProps extends PartProps {
+  readonly isNew: boolean;
+}
+
 /** The credential. What is stored is never shown: an empty field keeps it. */
-export function AccountFields({ draft, change, isNew }: PartProps & { readonly isNew: boolean }) {
-  const { accountKind, account } = draft;
-  const set = (field: AccountField) => (text: string) => change({ account: { ...account, [field]: text } });
-  const secret = (label: string, field: AccountField, required = true) => (
-    <Input
-      label={label}
-      type="password"
-      autocomplete="new-password"
-      value={account[field]}
-      onValue={set(field)}
-      placeholder={isNew ? undefined : 'unchanged'}
-      required={isNew && required}
-      mono
-    />
-  );
+export function AccountFields(props: AccountProps) {
+  const { draft, change } = props;
+  const { accountKind } = draft;
   return (
     <fieldset>
       <legend>Account</legend>
@@ -41,39 +32,74 @@ export function AccountFields({ draft, change, isNew }: PartProps & { readonly i
         options={kinds}
         onValue={(kind) => change({ accountKind: kind })}
       />
-      {accountKind === 'api-key' && (
-        <div class="columns">
-          {secret('Key', 'key')}
-          <Select
-            label="Sent as"
-            value={account.header === 'authorization' ? 'authorization' : 'x-api-key'}
-            options={keyHeaders}
-            onValue={set('header')}
-          />
-        </div>
-      )}
-      {accountKind === 'oauth' && (
-        <>
-          <p class="hint">OAuth is for accounts whose provider permits such use.</p>
-          <div class="columns">
-            {secret('Access token', 'accessToken')}
-            {secret('Refresh token', 'refreshToken')}
-          </div>
-          <Input
-            label="Token URL"
-            type="url"
-            value={account.tokenUrl}
-            onValue={set('tokenUrl')}
-            required
-            mono
-          />
-          <div class="columns">
-            <Input label="Client id" value={account.clientId} onValue={set('clientId')} required mono />
-            {secret('Client secret, if there is one', 'clientSecret', false)}
-          </div>
-        </>
-      )}
+      {accountKind === 'api-key' && <ApiKey {...props} />}
+      {accountKind === 'oauth' && <OAuth {...props} />}
       {accountKind === 'none' && <p class="hint">For an upstream that asks for no credential.</p>}
     </fieldset>
   );
+}
+
+function ApiKey(props: AccountProps) {
+  const { header } = props.draft.account;
+  return (
+    <div class="columns">
+      <Secret label="Key" field="key" {...props} />
+      <Select
+        label="Sent as"
+        value={header === 'authorization' ? 'authorization' : 'x-api-key'}
+        options={keyHeaders}
+        onValue={setter(props, 'header')}
+      />
+    </div>
+  );
+}
+
+function OAuth(props: AccountProps) {
+  const { tokenUrl, clientId } = props.draft.account;
+  return (
+    <>
+      <p class="hint">OAuth is for accounts whose provider permits such use.</p>
+      <div class="columns">
+        <Secret label="Access token" field="accessToken" {...props} />
+        <Secret label="Refresh token" field="refreshToken" {...props} />
+      </div>
+      <Input
+        label="Token URL"
+        type="url"
+        value={tokenUrl}
+        onValue={setter(props, 'tokenUrl')}
+        required
+        mono
+      />
+      <div class="columns">
+        <Input label="Client id" value={clientId} onValue={setter(props, 'clientId')} required mono />
+        <Secret label="Client secret, if there is one" field="clientSecret" optional {...props} />
+      </div>
+    </>
+  );
+}
+
+interface SecretProps extends AccountProps {
+  readonly label: string;
+  readonly field: AccountField;
+  readonly optional?: boolean;
+}
+
+function Secret({ label, field, optional = false, ...props }: SecretProps) {
+  return (
+    <Input
+      label={label}
+      type="password"
+      autocomplete="new-password"
+      value={props.draft.account[field]}
+      onValue={setter(props, field)}
+      placeholder={props.isNew ? undefined : 'unchanged'}
+      required={props.isNew && !optional}
+      mono
+    />
+  );
+}
+
+function setter({ draft, change }: PartProps, field: AccountField): (text: string) => void {
+  return (text) => change({ account: { ...draft.account, [field]: text } });
 }

@@ -15,6 +15,12 @@ export interface SlotDraft {
   readonly connectTimeout: string;
 }
 
+/** What a part of the form is given. */
+export interface PartProps {
+  readonly draft: SlotDraft;
+  readonly change: (part: Partial<SlotDraft>) => void;
+}
+
 export type AccountField =
   | 'key'
   | 'header'
@@ -34,8 +40,10 @@ const accountFields: Readonly<Record<AccountKind, readonly AccountField[]>> = {
 /** What the API puts in the place of a secret. */
 const blank = '***';
 
+const noSettings: SlotSettings = {};
+
 export function draftOf(slot: Slot | null): SlotDraft {
-  const { settings = {} as SlotSettings, id = '' } = slot ?? {};
+  const { settings = noSettings, id = '' } = slot ?? {};
   const { account } = settings;
   const shown = (field: AccountField) => textOf(account?.[field]);
   return {

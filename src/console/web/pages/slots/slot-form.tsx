@@ -9,7 +9,7 @@ import { Input, TextArea } from '../../ui/field.js';
 import { Problem } from '../../ui/problem.js';
 import { Select } from '../../ui/select.js';
 import { AccountFields } from './account-fields.js';
-import { draftOf, entryOf, patchOf, type SlotDraft } from './slot-draft.js';
+import { draftOf, entryOf, patchOf, type PartProps, type SlotDraft } from './slot-draft.js';
 
 export interface SlotFormProps {
   /** Null for a new one. */
@@ -52,11 +52,6 @@ export function SlotForm({ slot, onClose, onSaved }: SlotFormProps) {
       </form>
     </Dialog>
   );
-}
-
-export interface PartProps {
-  readonly draft: SlotDraft;
-  readonly change: (part: Partial<SlotDraft>) => void;
 }
 
 const upstreams = [

@@ -10,6 +10,7 @@ const looks: Readonly<Record<SlotState, { readonly tone: Tone; readonly icon: Ic
   cooling: { tone: 'warn', icon: 'wait' },
   rejected: { tone: 'bad', icon: 'stop' },
   paused: { tone: 'idle', icon: 'pause' },
+  unusable: { tone: 'bad', icon: 'warn' },
   draining: { tone: 'info', icon: 'drain' },
 };
 
@@ -29,7 +30,7 @@ export function SlotReason({ slot }: { readonly slot: Slot }) {
     <div class="slot-reason">
       {reason && <p>{capital(reasonWords[reason] ?? reason)}.</p>}
       {until && <Countdown until={until} />}
-      {!reason && <p class={state === 'ready' ? 'dim' : ''}>{stateHints[state]}</p>}
+      {!reason && <p class={state === 'ready' ? 'dim' : ''}>{hintOf(slot)}</p>}
       {models.map((cooling) => (
         <p key={cooling.model}>
           <span class="mono">{cooling.model}</span>: {reasonWords[cooling.reason] ?? cooling.reason}.{' '}
@@ -40,12 +41,18 @@ export function SlotReason({ slot }: { readonly slot: Slot }) {
   );
 }
 
+function hintOf({ state, cooling_models: models, problem }: Slot): string {
+  if (state === 'ready' && models.length > 0) return 'Takes requests, but not for every model:';
+  return problem ?? stateHints[state];
+}
+
 const stateHints: Readonly<Record<SlotState, string>> = {
   ready: 'Takes requests.',
   cooling: 'Takes no requests for a while.',
   rejected:
     'The upstream refuses the credential. It is tried again every 5 minutes; enter a new one or resume.',
   paused: 'Takes no requests until you resume it.',
+  unusable: 'Does not serve.',
   draining: 'Finishes what is under way and takes nothing new.',
 };
 

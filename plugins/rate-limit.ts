@@ -1,0 +1,180 @@
+import { Type } from 'typebox';
+import {
+  definePlugin,
+  GatewayError,
+  keyLimits,
+  ledgerTokens,
+  TokenMeters,
+  tokenLimits,
+  tokenWindow,
+  totalTokens,
+  type Caller,
+  type Host,
+  type KeyLimits,
+  type TokenWindow,
+} from 'gw2api/plugin';
+
+/** Keeps each key to its requests and tokens, over all instances together. */
+export default definePlugin({
+  name: 'rate-limit',
+  requires: ['caller', 'request'],
+  options: Type.Object({
+    /** For keys that do not say it themselves, as the three below; absent: no limit. */
+    requestsPerMinute: Type.Optional(Type.Integer({ minimum: 1 })),
+    tokensPerMinute: Type.Optional(Type.Integer({ minimum: 1 })),
+    /** Of a calendar day in UTC. */
+    tokensPerDay: Type.Optional(Type.Integer({ minimum: 1 })),
+    /** Of a calendar month in UTC. */
+    tokensPerMonth: Type.Optional(Type.Integer({ minimum: 1 })),
+    /** Whether these hold for the master key too. */
+    limitMaster: Type.Boolean({ default: false }),
+  }),
+  setup({ limitMaster, ...given }, host) {
+    const defaults = keyLimits(given);
+    const gate = new Gate(host);
+    // Not async: a caller without limits costs nothing.
+    return function rateLimit(ctx, next) {
+      const { caller, usage, onSettled } = ctx.state;
+      const limits = limitsOf(caller, defaults, limitMaster);
+      if (!limits) return next();
+      const admit = async () => {
+        const admission = await gate.ask(caller, limits);
+        const headers = headersOf(admission.gauges);
+        ctx.set(headers);
+        if (admission.refusal) throw admission.refusal;
+        onSettled(() => gate.count(admission.windows, totalTokens(ledgerTokens(usage).shown)));
+        await next();
+        ctx.set(headers); // the caller's own limits, not those of an account that it shares with others
+      };
+      return admit();
+    };
+  },
+});
+
+function limitsOf(
+  { kind, limits }: Caller,
+  defaults: KeyLimits | undefined,
+  limitMaster: boolean,
+): KeyLimits | undefined {
+  if (kind === 'master') return limitMaster ? defaults : undefined;
+  return limits && defaults ? { ...defaults, ...limits } : (limits ?? defaults);
+}
+
+/** One limit of a key as it stands. */
+interface Gauge {
+  readonly limit: keyof KeyLimits;
+  readonly most: number;
+  readonly used: number;
+  readonly resetsInMs: number;
+  /** It lets nothing more through. */
+  readonly isFull: boolean;
+}
+
+interface Admission {
+  readonly gauges: readonly Gauge[];
+  readonly windows: readonly TokenWindow[];
+  readonly refusal?: GatewayError;
+}
+
+/** Counts requests as they come, and tokens when they are known, which is at the end. */
+class Gate {
+  readonly #host: Host;
+  readonly #tokens: TokenMeters;
+
+  constructor(host: Host) {
+    this.#host = host;
+    this.#tokens = new TokenMeters(host);
+  }
+
+  /** What is refused has not counted as a request. */
+  async ask(caller: Caller, limits: KeyLimits): Promise<Admission> {
+    const nowMs = this.#host.now();
+    const windows = tokenLimits
+      .filter((limit) => limits[limit] !== undefined)
+      .map((limit) => tokenWindow(limit, caller.keyId, nowMs));
+    const tokens = await Promise.all(windows.map((window) => this.#tokenGauge(window, limits[window.limit])));
+    const { requestsPerMinute: most } = limits;
+    const mayCount = !tokens.some(({ isFull }) => isFull);
+    const gauges =
+      most === undefined ? tokens : [await this.#requestGauge(caller.keyId, most, mayCount), ...tokens];
+    const last = gauges.filter(({ isFull }) => isFull).toSorted((a, b) => b.resetsInMs - a.resetsInMs)[0];
+    return { gauges, windows, ...(last && { refusal: refusalOf(caller, last, nowMs) }) };
+  }
+
+  count(windows: readonly TokenWindow[], tokens: number): void {
+    if (tokens === 0) return;
+    Promise.all(windows.map((window) => this.#tokens.add(window, tokens))).catch((error: unknown) =>
+      this.#host.log.error({ err: error }, 'The tokens of a request could not be counted.'),
+    );
+  }
+
+  async #tokenGauge(window: TokenWindow, most = Infinity): Promise<Gauge> {
+    const { used, resetsInMs } = await this.#tokens.read(window);
+    return { limit: window.limit, most, used, resetsInMs, isFull: used >= most };
+  }
+
+  async #requestGauge(keyId: string, most: number, mayCount: boolean): Promise<Gauge> {
+    const { meters } = this.#host.live;
+    const meter = `requestsPerMinute:${keyId}`;
+    const gauge = { limit: 'requestsPerMinute', most } as const;
+    if (!mayCount) {
+      const { used, resetsInMs } = (await meters.read(meter)) ?? { used: 0, resetsInMs: 0 };
+      return { ...gauge, used, resetsInMs, isFull: used >= most };
+    }
+    const { used, resetsInMs, isAllowed } = await meters.take(meter, 1, { limit: most, windowMs: 60_000 });
+    return { ...gauge, used, resetsInMs, isFull: !isAllowed };
+  }
+}
+
+const words: Readonly<Record<keyof KeyLimits, string>> = {
+  requestsPerMinute: 'requests per minute',
+  tokensPerMinute: 'tokens per minute',
+  tokensPerDay: 'tokens per day',
+  tokensPerMonth: 'tokens per month',
+};
+
+/** By the limit that opens last: before that there is no use in trying again. */
+function refusalOf({ name }: Caller, { limit, most, resetsInMs }: Gauge, nowMs: number): GatewayError {
+  const seconds = Math.max(1, Math.ceil(resetsInMs / 1000));
+  const opensAtMs = Math.ceil((nowMs + resetsInMs) / 1000) * 1000;
+  const opens = new Date(opensAtMs).toISOString().replace('.000Z', 'Z');
+  const reached = `The key ${JSON.stringify(name)} has reached its limit of ${most} ${words[limit]}`;
+  return new GatewayError('rate_limited', `${reached}; it may go on in ${seconds} s, at ${opens}.`, {
+    headers: {
+      'retry-after': String(seconds),
+      ...(seconds > longestRetrySeconds && { 'x-should-retry': 'false' }),
+    },
+  });
+}
+
+/** SDKs that are told to wait for longer try again after their own, much shorter pauses, in vain. */
+const longestRetrySeconds = 60;
+
+/** Under the names that SDK users know; of several limits on tokens, the one that has the least left. */
+export function headersOf(gauges: readonly Pick<Gauge, 'limit' | 'most' | 'used' | 'resetsInMs'>[]) {
+  const requests = gauges.find(({ limit }) => limit === 'requestsPerMinute');
+  const tokens = gauges
+    .filter((gauge) => gauge !== requests)
+    .toSorted((a, b) => leftOf(a) - leftOf(b) || b.resetsInMs - a.resetsInMs)[0];
+  return { ...(requests && headersFor('requests', requests)), ...(tokens && headersFor('tokens', tokens)) };
+}
+
+function headersFor(name: string, gauge: Pick<Gauge, 'most' | 'used' | 'resetsInMs'>) {
+  return {
+    [`x-ratelimit-limit-${name}`]: String(gauge.most),
+    [`x-ratelimit-remaining-${name}`]: String(leftOf(gauge)),
+    [`x-ratelimit-reset-${name}`]: duration(gauge.resetsInMs),
+  };
+}
+
+function leftOf({ most, used }: Pick<Gauge, 'most' | 'used'>): number {
+  return Math.max(0, most - used);
+}
+
+/** As `1h2m3s`, without what is zero in front. */
+function duration(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const parts = [`${hours}h`, `${minutes}m`, `${seconds % 60}s`];
+  return parts.slice(hours > 0 ? 0 : minutes > 0 ? 1 : 2).join('');
+}

@@ -1,0 +1,21 @@
+/** What one key may use. Absent: no limit. */
+export interface KeyLimits {
+  readonly requestsPerMinute?: number;
+  /** Input and output as the caller is told, what was read from or written to a cache included; as in the other two. */
+  readonly tokensPerMinute?: number;
+  /** Of a calendar day in UTC. */
+  readonly tokensPerDay?: number;
+  /** Of a calendar month in UTC. */
+  readonly tokensPerMonth?: number;
+}
+
+/** The limits on tokens, the shortest window first. */
+export const tokenLimits = ['tokensPerMinute', 'tokensPerDay', 'tokensPerMonth'] as const;
+
+export type TokenLimit = (typeof tokenLimits)[number];
+
+/** The limits among other fields; undefined where there is none. */
+export function keyLimits(fields: KeyLimits): KeyLimits | undefined {
+  const names = (['requestsPerMinute', ...tokenLimits] as const).filter((name) => fields[name] !== undefined);
+  return names.length > 0 ? Object.fromEntries(names.map((name) => [name, fields[name]])) : undefined;
+}

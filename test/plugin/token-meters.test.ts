@@ -1,0 +1,186 @@
+import { expect } from 'chai';
+import { TokenMeters, tokenWindow, type LedgerRow, type Store } from 'gw2api/plugin';
+import { fakeHost, MemoryHub, MemoryStore } from 'gw2api/testing';
+
+describe('a token window', () => {
+  const at = (limit: 'tokensPerDay' | 'tokensPerMonth', time: string) => {
+    const { period } = tokenWindow(limit, 'k', Date.parse(time));
+    return [period!.fromMs, period!.toMs].map((ms) => new Date(ms).toISOString().slice(0, 16));
+  };
+
+  it('of a day or a month is that of the calendar, in UTC', () => {
+    expect(at('tokensPerDay', '2026-03-31T23:59:59.999Z')).to.deep.equal([
+      '2026-03-31T00:00',
+      '2026-04-01T00:00',
+    ]);
+    expect(at('tokensPerMonth', '2024-02-29T12:00:00Z')).to.deep.equal([
+      '2024-02-01T00:00',
+      '2024-03-01T00:00',
+    ]);
+    expect(at('tokensPerMonth', '2026-12-31T23:59:59Z')).to.deep.equal([
+      '2026-12-01T00:00',
+      '2027-01-01T00:00',
+    ]);
+  });
+
+  it('has a meter of its own for each key, limit and period', () => {
+    const noon = Date.parse('2026-01-01T12:00:00Z');
+    const meters = (['tokensPerMinute', 'tokensPerDay', 'tokensPerMonth'] as const).flatMap((limit) => [
+      tokenWindow(limit, 'a', noon).meter,
+      tokenWindow(limit, 'b', noon).meter,
+    ]);
+    meters.push(tokenWindow('tokensPerDay', 'a', noon + 86_400_000).meter);
+    expect(new Set(meters).size).to.equal(7);
+  });
+});
+
+describe('token meters', () => {
+  const midnight = Date.parse('2026-03-10T00:00:00Z');
+  let nowMs: number;
+  let store: Store;
+  let hub: MemoryHub;
+  let asked: number;
+  const now = () => nowMs;
+  beforeEach(() => {
+    nowMs = midnight + 15 * 3_600_000;
+    store = new MemoryStore({ now });
+    hub = new MemoryHub({ now });
+    asked = 0;
+  });
+
+  const counting = (usage: Store['ledger']['usage']): Store['ledger']['usage'] => {
+    return async (query) => {
+      asked += 1;
+      return usage(query);
+    };
+  };
+
+  /** The meters of one more instance. */
+  function connect(usage: Store['ledger']['usage'] = (query) => store.ledger.usage(query)): TokenMeters {
+    const ledger = Object.assign(Object.create(store.ledger) as Store['ledger'], { usage: counting(usage) });
+    const live = hub.connect();
+    return new TokenMeters(fakeHost({ now, live, store: { ...store, ledger, close: () => store.close() } }));
+  }
+
+  const day = () => tokenWindow('tokensPerDay', 'k', nowMs);
+  const month = () => tokenWindow('tokensPerMonth', 'k', nowMs);
+  const usedIn = async (meters: TokenMeters, window = day()) => (await meters.read(window)).used;
+
+  let rows = 0;
+  function row(atMs: number, input: number, keyId = 'k'): LedgerRow {
+    const tokens = { input, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
+    return {
+      id: String((rows += 1)),
+      atMs,
+      requestId: 'r',
+      keyId,
+      format: 'messages',
+      status: 200,
+      failed: false,
+      streamed: false,
+      attempts: 1,
+      durationMs: 1,
+      billed: { ...tokens, input: input + 1000 },
+      shown: tokens,
+    };
+  }
+
+  it('begin a day and a month with what the ledger knows of the key', async () => {
+    const lastMonth = Date.parse('2026-02-28T23:59:59.999Z');
+    await store.ledger.append([
+      row(lastMonth, 1),
+      row(Date.parse('2026-03-01T00:00:00Z'), 10),
+      row(midnight - 1, 100),
+      row(midnight, 1000),
+      row(nowMs, 10_000),
+      row(nowMs, 100_000, 'another'),
+    ]);
+    const meters = connect();
+    expect(await usedIn(meters)).to.equal(11_000);
+    expect(await usedIn(meters, month())).to.equal(11_110);
+  });
+
+  it('ask the ledger once, however many wait for it, and never again once a meter is open', async () => {
+    const meters = connect();
+    await Promise.all(Array.from({ length: 50 }, () => meters.read(day())));
+    await meters.add(day(), 5);
+    expect(await usedIn(meters)).to.equal(5);
+    expect(asked).to.equal(1);
+    await meters.read(tokenWindow('tokensPerMinute', 'k', nowMs));
+    expect(asked).to.equal(1);
+  });
+
+  it('do not count twice what two instances find in the ledger at once', async () => {
+    await store.ledger.append([row(nowMs, 70)]);
+    const [one, two] = [connect(), connect()];
+    await Promise.all([one.read(day()), two.read(day())]);
+    await one.add(day(), 7);
+    await two.add(day(), 7);
+    expect(await Promise.all([usedIn(one), usedIn(two)])).to.deep.equal([84, 84]);
+  });
+
+  it('begin anew at midnight, and tell when that is', async () => {
+    const meters = connect();
+    await meters.read(day());
+    await meters.add(day(), 5);
+    expect(await meters.read(day())).to.deep.equal({ used: 5, resetsInMs: 9 * 3_600_000 });
+    nowMs = midnight + 86_400_000 - 1;
+    expect(await meters.read(day())).to.deep.equal({ used: 5, resetsInMs: 1 });
+    nowMs += 1;
+    expect(await usedIn(meters)).to.equal(0);
+  });
+
+  it('let what began on a day count for that day', async () => {
+    const meters = connect();
+    const yesterday = day();
+    await meters.read(yesterday);
+    nowMs = midnight + 86_400_000;
+    await meters.add(yesterday, 5);
+    expect(await usedIn(meters)).to.equal(0);
+  });
+
+  it('find again in the ledger what the instances have lost', async () => {
+    const meters = connect();
+    await meters.read(day());
+    await meters.add(day(), 5);
+    hub = new MemoryHub({ now });
+    const after = connect();
+    await store.ledger.append([row(nowMs, 5), row(nowMs, 2)]);
+    await after.add(day(), 2); // its row is there by now, as that of every request that has settled
+    expect(await usedIn(after)).to.equal(7);
+  });
+
+  it('count from nothing while the ledger cannot be read, and ask it again after a minute', async () => {
+    let isAway = true;
+    const meters = connect(async (query) => {
+      if (isAway) throw new Error('away');
+      return store.ledger.usage(query);
+    });
+    await store.ledger.append([row(nowMs, 100)]);
+    expect(await usedIn(meters)).to.equal(0);
+    await meters.add(day(), 5);
+    expect(await usedIn(meters)).to.equal(5);
+    expect(asked).to.equal(1);
+    isAway = false;
+    await store.ledger.append([row(nowMs, 5)]);
+    nowMs += 60_000;
+    expect(await usedIn(meters)).to.equal(105);
+  });
+
+  it('do not wait for a ledger that is silent', async () => {
+    const meters = connect(() => new Promise(() => undefined));
+    expect(await usedIn(meters)).to.equal(0);
+  });
+
+  it('count a minute from its first use, without the ledger', async () => {
+    const meters = connect();
+    const minute = tokenWindow('tokensPerMinute', 'k', nowMs);
+    expect(await meters.read(minute)).to.deep.equal({ used: 0, resetsInMs: 0 });
+    await meters.add(minute, 3);
+    nowMs += 59_999;
+    expect(await meters.read(minute)).to.deep.equal({ used: 3, resetsInMs: 1 });
+    nowMs += 1;
+    expect(await meters.read(minute)).to.deep.equal({ used: 0, resetsInMs: 0 });
+    expect(asked).to.equal(0);
+  });
+});
