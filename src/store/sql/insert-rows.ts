@@ -29,7 +29,7 @@ export class RowInsert {
     return CompiledQuery.raw(
       text,
       records.flatMap((record) => Object.values(record)),
-    ) as CompiledQuery<{ id: string }>; // what the query returns
+    );
   }
 }
 
