@@ -110,7 +110,7 @@ export class Gateway {
       now: parts.now,
       onSettled: (exchange, outcome) => {
         const record = recordOf(exchange, outcome, parts.now());
-        requestLog.write(exchange.ctx.state.log, record);
+        requestLog.write(parts.log, record);
         const row = ledgerRowOf(exchange, record);
         if (!row) return;
         parts.durable.ledger.write(row);

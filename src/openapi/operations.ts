@@ -6,7 +6,7 @@ const Text = Type.String();
 const Count = Type.Integer({ minimum: 0 });
 
 const Health = Type.Object({
-  status: Type.Enum(['ok', 'not_ready', 'shutting_down']),
+  status: Type.Enum(['ok', 'degraded', 'not_ready', 'shutting_down']),
   name: Text,
   version: Text,
   uptime_seconds: Count,
@@ -16,6 +16,8 @@ const Health = Type.Object({
     cache_ttl_seconds: Type.Optional(Count),
   }),
   slots: Type.Object({ total: Count, schedulable: Count }),
+  store: Type.Object({ ok: Type.Boolean() }),
+  live: Type.Object({ ok: Type.Boolean() }),
 });
 
 const Diagnosis = Type.Object({
