@@ -33,7 +33,7 @@ export class PreparedParts<Item extends object, Row> {
     return CompiledQuery.raw(
       text,
       records.flatMap((record) => Object.values(record)),
-    ) as CompiledQuery<Row>; // what the query returns
+    );
   }
 }
 

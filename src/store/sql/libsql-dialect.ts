@@ -52,8 +52,8 @@ class LibsqlDriver implements Driver {
 
   async init(): Promise<void> {
     const connection = new LibsqlConnection(new Database(this.#file, { timeout: 0 }));
+    this.#connection = connection; // so that it is closed also where it is of no use
     for (const pragma of pragmas) await connection.executeQuery(CompiledQuery.raw(`pragma ${pragma}`));
-    this.#connection = connection;
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
@@ -77,8 +77,9 @@ class LibsqlDriver implements Driver {
     await connection.executeQuery(CompiledQuery.raw('commit'));
   }
 
+  /** SQLite has rolled back by itself where the disk is full: what it says of that must not hide why. */
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('rollback'));
+    if (this.#connection?.isInTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
   }
 
   async destroy(): Promise<void> {
@@ -111,6 +112,10 @@ class LibsqlConnection implements DatabaseConnection {
       this.#prepared.delete(sql); // it may still count as in progress
       throw error;
     }
+  }
+
+  get isInTransaction(): boolean {
+    return this.#database.inTransaction;
   }
 
   #prepare(sql: string): Database.Statement {
