@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { stat, writeFile } from 'node:fs/promises';
+import { copyFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
 import { sql } from 'kysely';
@@ -48,6 +48,34 @@ describe('opening a SQLite store', () => {
     await ledger.append(many);
     expect((await ledger.requests({}, { limit: 1000 })).rows).to.have.length(501);
     await db.destroy();
+    await remove();
+  });
+
+  it('says that the file is read-only', async () => {
+    const { where, remove } = await ownSqlite();
+    const db = await openSqlite(where.file);
+    await migrate(db, 'sqlite');
+    await sql`pragma query_only = on`.execute(db);
+    const refusal = await sqlLedger(db)
+      .append([row('1', 1)])
+      .catch((error: Error) => error.message);
+    expect(refusal).to.equal('attempt to write a readonly database');
+    await db.destroy();
+    await remove();
+  });
+
+  it('has everything in the file itself once it is closed', async () => {
+    const { where, remove } = await ownSqlite();
+    const store = await openStore(where, { log: quiet });
+    await store.keys.put(key('k'));
+    await store.ledger.append([row('1', 1)]);
+    await store.close();
+    const copy = { kind: 'sqlite', file: path.join(path.dirname(where.file), 'copy.db') } as const;
+    await copyFile(where.file, copy.file);
+    const second = await openStore(copy, { log: quiet });
+    expect(await second.keys.get('k')).to.deep.equal(key('k'));
+    expect((await second.ledger.requests({}, { limit: 2 })).rows).to.have.length(1);
+    await second.close();
     await remove();
   });
 
