@@ -59,8 +59,6 @@ function spanOf({ fromMs, toMs }: LedgerFilter): readonly Condition[] {
 /** Those of few or one value say in words what their index is restricted to: else it would not be used. */
 function indexedConditions(filter: LedgerFilter): readonly Condition[] {
   const { requestId, code, status, failed, keyId, slot, model, format } = filter;
-  const equal = (column: string, value: string | number | undefined) =>
-    value === undefined ? [] : [sql<boolean>`${sql.ref(column)} = ${value}`];
   return [
     ...equal('request_id', requestId),
     ...equal('code', code),
@@ -71,6 +69,10 @@ function indexedConditions(filter: LedgerFilter): readonly Condition[] {
     ...equal('model', model),
     ...equal('format', format),
   ];
+}
+
+function equal(column: string, value: string | number | undefined): readonly Condition[] {
+  return value === undefined ? [] : [sql<boolean>`${sql.ref(column)} = ${value}`];
 }
 
 /** What most rows fulfil has no index. */
