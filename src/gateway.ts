@@ -1,3 +1,4 @@
+import { AllInstances } from './all-instances.js';
 import { createApp } from './app.js';
 import type { Config } from './config/config.js';
 import { createModels } from './config/models.js';
@@ -36,6 +37,7 @@ export class Gateway {
   /** What opens the console; empty: nothing does. */
   readonly panelPassword: string;
   readonly exchanges: Exchanges;
+  readonly allInstances: AllInstances;
   readonly now: () => number;
   readonly startedMs: number;
   readonly #durable: Durable;
@@ -117,6 +119,8 @@ export class Gateway {
         this.feed.publish(row);
       },
     });
+    const { exchanges, live, ledger } = this;
+    this.allInstances = new AllInstances({ exchanges, live, ledger });
   }
 
   get config(): Config {
