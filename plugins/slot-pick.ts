@@ -23,12 +23,13 @@ export default definePlugin({
     const policy = host.policies.get(policyName);
     const ttlMs = durationMs(stickyTtl);
     const queueTimeoutMs = durationMs(queueTimeout);
+    const places = stickyFrom.map((name) => ({ path: name.split('.'), header: name.toLowerCase() }));
     return async function slotPick(ctx, next) {
       const { state } = ctx;
       const sources = [state.body, state.request];
-      const further = stickyFrom.flatMap((name) => [
-        ...sources.map((source) => lookUp(source, name)),
-        ctx.headers[name.toLowerCase()],
+      const further = places.flatMap(({ path, header }) => [
+        ...sources.map((source) => lookUp(source, path)),
+        ctx.headers[header],
       ]);
       const key = stickyKey(state.caller.keyId, ctx.headers, further);
       const lease = await host.slots.lease({
@@ -46,8 +47,8 @@ export default definePlugin({
 });
 
 /** What stands at a dotted path: `metadata.user_id`. */
-function lookUp(source: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>(
+function lookUp(source: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
     (value, name) =>
       typeof value === 'object' && value !== null && Object.hasOwn(value, name)
         ? (value as Record<string, unknown>)[name] // an object that has it

@@ -71,7 +71,7 @@ function servingOf(gateway: Gateway): Serving {
     get isDraining() {
       return gateway.isDraining;
     },
-    metricsText: () => gateway.metrics.text(),
+    metricsText: () => gateway.metricsText(),
   };
 }
 

@@ -44,7 +44,7 @@ export class Durable {
     const spooling = spool !== undefined && { spool: new Spool({ folder: spool }) };
     this.ledger = new LedgerWriter({ ledger: store.ledger, log, ...spooling });
     this.store = withFlushedUsage(store, this.ledger);
-    this.#housekeeper = new Housekeeper({ store, keepDays, log, now });
+    this.#housekeeper = new Housekeeper({ store, live, keepDays, log, now });
   }
 
   /** Which of the two can be reached. */

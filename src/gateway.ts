@@ -1,8 +1,9 @@
 import { createApp } from './app.js';
 import type { Config } from './config/config.js';
 import { createModels } from './config/models.js';
-import { LocalFeed, type RequestFeed } from './console/request-feed.js';
+import { SharedFeed, type RequestFeed } from './console/request-feed.js';
 import { Durable } from './durable.js';
+import type { GatewayOptions, Prepared } from './gateway-options.js';
 import { GatewaySlots } from './gateway-slots.js';
 import { Exchanges } from './http/exchanges.js';
 import { Listener } from './http/listener.js';
@@ -13,7 +14,6 @@ import { recordOf } from './request-record.js';
 import { needsRestart } from './restart.js';
 import { run, type Running } from './running.js';
 import { SlotPool } from './slots/pool.js';
-import type { SecretKey } from './store/index.js';
 import type { CheckedKeys } from './store/keys.js';
 import type { LedgerWriter } from './store/ledger-writer.js';
 import { PrometheusMetrics } from './telemetry/metrics.js';
@@ -21,22 +21,6 @@ import { RequestLog } from './telemetry/request-log.js';
 import { measureSlots } from './telemetry/slot-gauges.js';
 import { measureState } from './telemetry/state-gauges.js';
 import { upstreamAdapters } from './upstream/index.js';
-
-export interface GatewayOptions {
-  readonly log: Logger;
-  /** Empty: there is no master key, and `/admin/*` cannot be used. */
-  readonly masterKey: string;
-  /** Encrypts the credentials in the store (`GW_SECRET_KEY`), asked for when there is one; without it there can be none. */
-  readonly secretKey?: SecretKey;
-  /** What opens the console (`GW_PANEL_PASSWORD`); default the master key. */
-  readonly panelPassword?: string;
-  /** What it shares with other gateways, by a connection of its own, which it closes; default: what `live:` in the config says. */
-  readonly live?: Live;
-  /** Reads the config again, for `reload()`. Throws ConfigError. */
-  readonly loadConfig: () => Promise<Config>;
-  /** Unix milliseconds. */
-  readonly now?: () => number;
-}
 
 /** One gateway: its server, the pipeline that new requests take, and what outlives a reload. */
 export class Gateway {
@@ -48,20 +32,20 @@ export class Gateway {
   readonly slotSources: GatewaySlots;
   readonly metrics: PrometheusMetrics;
   /** Tells of each request to a model when it has ended. */
-  readonly feed: RequestFeed = new LocalFeed();
+  readonly feed: RequestFeed;
   /** What opens the console; empty: nothing does. */
   readonly panelPassword: string;
   readonly exchanges: Exchanges;
   readonly now: () => number;
   readonly startedMs: number;
   readonly #durable: Durable;
-  readonly #loadConfig: () => Promise<Config>;
+  readonly #options: GatewayOptions;
   readonly #started: Config;
   #running: Running;
   #listener: Listener | undefined;
   #closing: Promise<void> | undefined;
   readonly #isClosing = new AbortController();
-  #reloading: Promise<unknown> = Promise.resolve();
+  #reloading: Promise<void> = Promise.resolve();
 
   /** Opens the slots and builds the pipeline. Throws ConfigError with all that is wrong. */
   static async create(config: Config, options: GatewayOptions): Promise<Gateway> {
@@ -104,13 +88,14 @@ export class Gateway {
     this.keys = parts.keys;
     this.store = parts.store;
     this.live = parts.live;
+    this.feed = new SharedFeed(parts.live);
     this.slots = parts.slots;
     this.slotSources = parts.slotSources;
     this.panelPassword = options.panelPassword || options.masterKey;
     this.metrics = parts.metrics;
     this.now = parts.now;
-    this.startedMs = parts.now();
-    this.#loadConfig = options.loadConfig;
+    this.startedMs = options.startedMs ?? parts.now();
+    this.#options = options;
     this.#started = running.config;
     this.#running = running;
     parts.live.messages.receive(slotsTopic, () => void this.#takeSlotsOfOthers());
@@ -125,7 +110,7 @@ export class Gateway {
       now: parts.now,
       onSettled: (exchange, outcome) => {
         const record = recordOf(exchange, outcome, parts.now());
-        requestLog.write(exchange.ctx.state.log, record);
+        requestLog.write(parts.log, record);
         const row = ledgerRowOf(exchange, record);
         if (!row) return;
         parts.durable.ledger.write(row);
@@ -201,20 +186,38 @@ export class Gateway {
    * only at a restart. Throws ConfigError, and `shutting_down` once the gateway closes.
    */
   async reload(): Promise<readonly string[]> {
-    if (this.isDraining)
-      throw new GatewayError('shutting_down', 'This gateway is shutting down; it takes no new config.');
-    const next = this.#reloading.then(() => this.#reload());
-    this.#reloading = next.catch(() => undefined);
-    return next;
+    this.#refuseIfDraining();
+    const { siblings } = this.#options;
+    return siblings ? siblings.reload() : (await this.prepareReload()).take();
   }
 
-  async #reload(): Promise<readonly string[]> {
-    const config = await this.#loadConfig();
-    const running = await run(config, this);
+  /** The first half of a reload, of this process alone: until it is taken the old config goes on. Throws as `reload`. */
+  async prepareReload(): Promise<Prepared> {
+    this.#refuseIfDraining();
+    const before = this.#reloading;
+    let done: () => void = noop;
+    this.#reloading = new Promise((resolve) => {
+      done = resolve;
+    });
+    await before;
     try {
-      await this.slotSources.take(config.slots, { models: running.models });
+      const running = await run(await this.#options.loadConfig(), this);
+      return {
+        take: () => this.#take(running).finally(done),
+        leave: () => running.pipeline.retire().finally(done),
+      };
     } catch (error) {
-      await running.pipeline.retire();
+      done();
+      throw error;
+    }
+  }
+
+  async #take(running: Running): Promise<readonly string[]> {
+    const { config, models, pipeline } = running;
+    try {
+      await this.slotSources.take(config.slots, { models });
+    } catch (error) {
+      await pipeline.retire();
       throw error;
     }
     const old = this.#running;
@@ -226,6 +229,17 @@ export class Gateway {
       .retire()
       .catch((error: unknown) => this.log.error({ err: error }, 'A pipeline could not be disposed.'));
     return changed;
+  }
+
+  #refuseIfDraining(): void {
+    if (!this.isDraining) return;
+    throw new GatewayError('shutting_down', 'This gateway is shutting down; it takes no new config.');
+  }
+
+  /** The text of `GET /metrics`. */
+  async metricsText(): Promise<string> {
+    const { siblings } = this.#options;
+    return siblings ? this.metrics.textOf(await siblings.measurements()) : this.metrics.text();
   }
 
   /**
@@ -265,5 +279,7 @@ function cutShort(): GatewayError {
   const message = 'The gateway was shut down before the answer was complete.';
   return new GatewayError('shutting_down', message, { headers: { connection: 'close' } });
 }
+
+const noop = (): void => undefined;
 
 type Parts = Pick<Gateway, 'log' | 'store' | 'live' | 'metrics' | 'slots' | 'slotSources' | 'now' | 'keys'>;

@@ -6,6 +6,7 @@ import type { RequestRecord } from './telemetry/request-log.js';
 export function recordOf({ ctx, startedMs }: Exchange, outcome: Outcome, nowMs: number): RequestRecord {
   const { state } = ctx;
   return {
+    id: state.requestId,
     method: ctx.method,
     path: ctx.path,
     operation: state.operation,

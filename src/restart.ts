@@ -8,7 +8,7 @@ export function needsRestart(started: Config, now: Config): readonly string[] {
   );
 }
 
-function readAtStart({ listen: { host, port, trustProxy }, store, ledger, live }: Config) {
-  const text = { listen: JSON.stringify([host, port, trustProxy]), store: JSON.stringify(store) };
+function readAtStart({ listen: { host, port, workers, trustProxy }, store, ledger, live }: Config) {
+  const text = { listen: JSON.stringify([host, port, workers, trustProxy]), store: JSON.stringify(store) };
   return { ...text, ledger: JSON.stringify(ledger), live: JSON.stringify(live) };
 }

@@ -100,6 +100,8 @@ export interface Config {
   readonly listen: {
     readonly host: string;
     readonly port: number;
+    /** How many processes serve that address; `auto`: one for each core. */
+    readonly workers: number | 'auto';
     /** Believe `x-forwarded-*`. */
     readonly trustProxy: boolean;
     readonly shutdownTimeoutMs: number;

@@ -9,15 +9,21 @@ export function toListen(raw: RawConfig['listen'], { HOST, PORT }: Environment):
   return {
     host: HOST || raw.host,
     port: PORT ? Number(PORT) : raw.port,
+    workers: raw.workers,
     trustProxy: raw.trustProxy,
     shutdownTimeoutMs: durationMs(raw.shutdownTimeout),
   };
 }
 
 /** What no schema can say about `listen:`. */
-export function listenFaults({ workers }: RawConfig['listen']): readonly Fault[] {
-  const message = 'must be 1: this version is one process; for more cores run several of them';
-  return workers === 1 ? [] : [{ path: ['listen', 'workers'], message }];
+export function listenFaults({ workers }: RawConfig['listen'], store: unknown): readonly Fault[] {
+  const path = ['listen', 'workers'];
+  if (typeof workers === 'string' && workers !== 'auto')
+    return [{ path, message: `must be a whole number or "auto", not "${String(workers)}"` }];
+  if (workers === 1 || store !== 'memory') return [];
+  const message =
+    'needs a store that several processes share: set store to "sqlite:PATH" or "postgres://USER@HOST/DATABASE"';
+  return [{ path, message }];
 }
 
 /** PORT stands for `listen.port`. */

@@ -17,7 +17,7 @@ export function ruleProblems(
   const slots: readonly (RawSlot | null)[] = Array.isArray(raw.slots) ? raw.slots : [];
   const sections: readonly (readonly Fault[])[] = [
     portFaults(env),
-    isSound(['listen']) ? listenFaults(raw.listen) : [],
+    isSound(['listen']) ? listenFaults(raw.listen, raw.store) : [],
     isSound(['store']) ? storeFaults(raw.store) : [],
     isSound(['live']) ? liveFaults(raw.live) : [],
     isSound(['officialClient']) ? patternFaults(raw.officialClient) : [],

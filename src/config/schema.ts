@@ -88,7 +88,7 @@ const Listen = Closed(
   {
     host: Type.String({ minLength: 1, default: '0.0.0.0' }),
     port: Type.Integer({ minimum: 0, maximum: 65_535, default: 8787 }),
-    workers: Type.Integer({ minimum: 1, default: 1 }),
+    workers: Type.Unsafe<number | 'auto'>({ type: ['integer', 'string'], minimum: 1, default: 1 }),
     trustProxy: Type.Boolean({ default: false }),
     shutdownTimeout: Duration({ default: '30s' }),
   },

@@ -145,7 +145,7 @@ function parseInput(json: string): unknown {
 
 /** Each field of the last report that has it; an explicit zero counts, null does not. */
 export function mergeUsage(first: Usage | undefined, last: Usage | undefined): Usage {
-  const known = first ?? {};
-  const reported = Object.entries(last ?? {}).filter(([field, value]) => value !== null || !(field in known));
-  return { ...known, ...Object.fromEntries(reported) };
+  const merged: Record<string, unknown> = { ...first, ...last };
+  for (const field in first) if (merged[field] === null) merged[field] = first[field];
+  return merged;
 }

@@ -20,7 +20,9 @@ export function forwardedHeaders(caller: IncomingHttpHeaders): Record<string, st
  * limits (design §6 "answer headers"). Names are lower case on both sides.
  */
 export function answerHeaders(upstream: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(upstream).filter(([name]) => reachesCaller(name)));
+  const answer: Record<string, string> = {};
+  for (const [name, value] of Object.entries(upstream)) if (reachesCaller(name)) answer[name] = value;
+  return answer;
 }
 
 const passedOn = new Set(['request-id', 'retry-after', 'retry-after-ms', 'x-should-retry']);

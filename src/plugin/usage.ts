@@ -45,8 +45,9 @@ export function usageMeter(tally: UsageTally): () => (event: ModelEvent) => void
     return (event) => {
       const usage = usageOf(event);
       if (!usage) return;
-      calls[nth] = mergeUsage(calls[nth] ?? {}, usage);
-      tally.billed = calls.reduce(addUsage, {});
+      const sum = mergeUsage(calls[nth], usage);
+      calls[nth] = sum;
+      tally.billed = calls.length === 1 ? sum : calls.reduce(addUsage, {});
     };
   };
 }

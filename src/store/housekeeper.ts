@@ -1,8 +1,10 @@
 import { setImmediate as breath } from 'node:timers/promises';
-import type { Logger, Store } from '../plugin/index.js';
+import type { Live, Logger, Store } from '../plugin/index.js';
 
 export interface HousekeeperOptions {
   readonly store: Pick<Store, 'bindings' | 'responses' | 'sessions' | 'ledger'>;
+  /** With whom the store is shared: one of them does the work for all. */
+  readonly live: Pick<Live, 'shared' | 'exclusively'>;
   /** Days that the ledger is kept. */
   readonly keepDays: number;
   readonly log: Logger;
@@ -16,6 +18,7 @@ export class Housekeeper {
   readonly #options: HousekeeperOptions;
   readonly #timer: NodeJS.Timeout;
   #round: Promise<void> | undefined;
+  #work: Promise<unknown> | undefined;
   #isClosed = false;
 
   constructor(options: HousekeeperOptions) {
@@ -23,9 +26,9 @@ export class Housekeeper {
     this.#timer = setInterval(() => void this.tidy(), options.everyMs ?? roundMs).unref();
   }
 
-  /** One round, which no other overlaps. What fails is logged, and left to the next one. */
+  /** One round, unless another instance has just had one; no two overlap. What fails is logged, and left to the next one. */
   tidy(): Promise<void> {
-    this.#round ??= this.#tidy().finally(() => {
+    this.#round ??= this.#tidyForAll().finally(() => {
       this.#round = undefined;
     });
     return this.#round;
@@ -34,18 +37,32 @@ export class Housekeeper {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
-    await this.#round;
+    await this.#work; // not for the turn of one that has not begun: somebody else may take long
   }
 
-  async #tidy(): Promise<void> {
+  async #tidyForAll(): Promise<void> {
+    const { live, everyMs = roundMs } = this.#options;
+    await live.exclusively('housekeeping', async () => {
+      if (this.#isClosed || live.shared.get(roundKey) !== undefined) return;
+      // Shorter than the time between two rounds, so that whoever comes first does the next one.
+      live.shared.set(roundKey, true, everyMs / 2);
+      this.#work = this.#tidy();
+      if (!(await this.#work)) live.shared.delete(roundKey);
+    });
+  }
+
+  /** Gives whether all could be deleted. */
+  async #tidy(): Promise<boolean> {
     const { store, keepDays, now, log } = this.#options;
     const beforeMs = now() - keepDays * dayMs;
     try {
       for (const part of [store.bindings, store.responses, store.sessions])
         await this.#repeat(() => part.deleteExpired(stepRows));
       await this.#repeat(() => store.ledger.prune(beforeMs, stepRows));
+      return true;
     } catch (error) {
       log.warn({ err: error }, 'What is over could not be deleted from the store.');
+      return false;
     }
   }
 
@@ -54,6 +71,9 @@ export class Housekeeper {
     while (!this.#isClosed && (await step()) === stepRows) await breath();
   }
 }
+
+/** There while a round of anybody is not long ago. */
+const roundKey = 'housekeeper:round';
 
 const dayMs = 86_400_000;
 const roundMs = 60_000;

@@ -28,7 +28,6 @@ export class LedgerWriter {
   #catchUpTimer: NodeJS.Timeout | undefined;
   #retryMs: number;
   #isAway = false;
-  #spooledRows = 0;
   #isClosed = false;
 
   constructor(options: LedgerWriterOptions) {
@@ -43,9 +42,9 @@ export class LedgerWriter {
     return this.#isAway;
   }
 
-  /** How many rows of this process the store does not have yet. */
+  /** How many rows the store does not have yet. */
   get waiting(): number {
-    return this.#queue.length + this.#spooledRows;
+    return this.#queue.length + (this.#options.spool?.waiting ?? 0);
   }
 
   write(row: LedgerRow): void {
@@ -113,7 +112,6 @@ export class LedgerWriter {
     if (!spool) return false;
     try {
       await spool.add(batch);
-      this.#spooledRows += batch.length;
       return true;
     } catch (error) {
       log.error({ err: error }, 'The spool of the ledger cannot be written; rows wait in memory.');
@@ -149,7 +147,6 @@ export class LedgerWriter {
       const take = async (batch: readonly LedgerRow[]) => {
         if (this.#isClosed) throw new Error('The writer was closed.');
         await ledger.append(batch);
-        this.#spooledRows = Math.max(0, this.#spooledRows - batch.length);
       };
       const waited = (await spool?.drain(take)) ?? 0;
       this.#isAway = false;

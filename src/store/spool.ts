@@ -21,16 +21,24 @@ export class Spool {
   readonly #orphanedMs: number;
   readonly #id = randomBytes(6).toString('hex');
   #adding: Promise<void> = Promise.resolve();
+  #waiting = 0;
 
   constructor({ folder, orphanedMs = 60_000 }: SpoolOptions) {
     this.#folder = folder;
     this.#orphanedMs = orphanedMs;
   }
 
+  /** How many rows of this process wait here; what others have left behind is not known before it is read. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
   /** Resolves when the rows are out of this process. */
   add(rows: readonly LedgerRow[]): Promise<void> {
     const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
-    const added = this.#adding.then(() => this.#append(lines));
+    const added = this.#adding
+      .then(() => this.#append(lines))
+      .then(() => void (this.#waiting += rows.length));
     this.#adding = added.catch(() => undefined);
     return added;
   }
@@ -47,6 +55,7 @@ export class Spool {
       for await (const batch of batchesIn(file)) {
         await take(batch);
         count += batch.length;
+        this.#waiting = Math.max(0, this.#waiting - batch.length);
       }
       await rm(file, { force: true });
     }

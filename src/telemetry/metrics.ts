@@ -13,6 +13,21 @@ interface Gauge {
   readonly help: string;
   readonly labels: readonly string[];
   readonly read: () => readonly Reading[];
+  /** Of what several processes have read: the sum, or the largest, where they all read the same. */
+  readonly across: 'sum' | 'max';
+}
+
+/** One metric as prom-client writes it to JSON. */
+export interface Measurement {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string;
+  readonly aggregator: string;
+  readonly values: readonly {
+    readonly value: number;
+    readonly labels: Readonly<Record<string, string | number | undefined>>;
+    readonly metricName?: string;
+  }[];
 }
 
 /** Prometheus metrics. They are counted here; prom-client, which prints them, is loaded at the first scrape. */
@@ -33,19 +48,47 @@ export class PrometheusMetrics implements Metrics {
     return this.#tally(name, HistogramTally, () => new HistogramTally({ name, help, labels }, buckets));
   }
 
-  /** Registers a gauge whose values `read` gives at each scrape. */
-  gauge(name: string, help: string, labels: readonly string[], read: () => readonly Reading[]): void {
-    this.#gauges.push({ name, help, labels, read });
+  /**
+   * Registers a gauge whose values `read` gives at each scrape. What several processes that serve together have read is
+   * added up, unless `across` says otherwise.
+   */
+  gauge(
+    name: string,
+    help: string,
+    labels: readonly string[],
+    read: () => readonly Reading[],
+    { across = 'sum' }: { readonly across?: Gauge['across'] } = {},
+  ): void {
+    this.#gauges.push({ name, help, labels, read, across });
   }
 
   /** The text of `GET /metrics`. */
   async text(): Promise<string> {
+    const registry = await this.#complete();
+    return registry.metrics();
+  }
+
+  /** What this process has measured, as JSON; what is about the process itself is labelled with the name of it. */
+  async measurements(worker: string): Promise<readonly Measurement[]> {
+    const registry = await this.#complete();
+    // Its declaration has numbers for the types, which are words.
+    const measured = (await registry.getMetricsAsJSON()) as unknown as readonly Measurement[];
+    return measured.map((metric) => (isOfProcess(metric) ? labelled(metric, { worker }) : metric));
+  }
+
+  /** The text of `GET /metrics` for several processes that serve together. */
+  async textOf(processes: readonly (readonly Measurement[])[]): Promise<string> {
+    const { AggregatorRegistry } = await import('prom-client');
+    return AggregatorRegistry.aggregate([...processes]).metrics();
+  }
+
+  async #complete(): Promise<Prom.Registry> {
     this.#registry ??= this.#load();
     const registry = await this.#registry;
     for (const [name, tally] of this.#tallies) {
       if (!registry.getSingleMetric(name)) registry.registerMetric(tally as unknown as Prom.Metric); // it can print it
     }
-    return registry.metrics();
+    return registry;
   }
 
   /** What is wrong is said where a metric is made: at its first scrape it would be everybody's trouble. */
@@ -84,16 +127,28 @@ export class PrometheusMetrics implements Metrics {
 function registerGauge(
   client: typeof Prom,
   registry: Prom.Registry,
-  { name, help, labels, read }: Gauge,
+  { name, help, labels, read, across }: Gauge,
 ): void {
   const gauge = new client.Gauge({
     name,
     help,
     labelNames: [...labels],
     registers: [registry],
+    aggregator: across,
     collect() {
       gauge.reset();
       for (const { labels: values, value } of read()) gauge.set(values, value);
     },
   });
+}
+
+/** Memory, event loop and the like, by prom-client's names. */
+function isOfProcess({ name }: Measurement): boolean {
+  return /^(?:process|nodejs)_/.test(name);
+}
+
+/** With a label of its own no process has anything to be added to. */
+function labelled(metric: Measurement, labels: Readonly<Record<string, string>>): Measurement {
+  const values = metric.values.map((value) => ({ ...value, labels: { ...value.labels, ...labels } }));
+  return { ...metric, values, aggregator: 'first' };
 }

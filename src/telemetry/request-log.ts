@@ -2,6 +2,8 @@ import type { Counter, Histogram, Logger, Metrics, Outcome, Usage } from '../plu
 
 /** What is told of one request when its response has closed. Never a body, never a secret. */
 export interface RequestRecord {
+  /** The request's id, as its other log lines have it. */
+  readonly id: string;
   readonly method: string;
   readonly path: string;
   readonly operation: string;

@@ -10,25 +10,39 @@ export function measureSlots(metrics: PrometheusMetrics, list: () => readonly Sl
     'Places of a slot that are taken, over all instances.',
     ['slot'],
     () => list().map(({ id, inFlight }) => ({ labels: { slot: id }, value: inFlight })),
+    sharedState,
   );
   metrics.gauge('gw2api_slot_queued', 'Requests that wait for a slot of theirs.', ['slot'], () =>
     list().map(({ id, queued }) => ({ labels: { slot: id }, value: queued })),
   );
-  metrics.gauge('gw2api_slot_state', '1 for the state that a slot is in, else 0.', ['slot', 'state'], () =>
-    list().flatMap(({ id, state: current }) =>
-      states.map((state) => ({ labels: { slot: id, state }, value: Number(state === current) })),
-    ),
+  metrics.gauge(
+    'gw2api_slot_state',
+    '1 for the state that a slot is in, else 0.',
+    ['slot', 'state'],
+    () =>
+      list().flatMap(({ id, state: current }) =>
+        states.map((state) => ({ labels: { slot: id, state }, value: Number(state === current) })),
+      ),
+    sharedState,
   );
-  metrics.gauge('gw2api_slot_cooling_models', 'Models for which a slot cools down.', ['slot'], () =>
-    list().map(({ id, models }) => ({ labels: { slot: id }, value: models.length })),
+  metrics.gauge(
+    'gw2api_slot_cooling_models',
+    'Models for which a slot cools down.',
+    ['slot'],
+    () => list().map(({ id, models }) => ({ labels: { slot: id }, value: models.length })),
+    sharedState,
   );
   metrics.gauge(
     'gw2api_slot_window_percent_used',
     'How much of a usage window is used, 0 to 100, where the upstream has said so.',
     ['slot', 'window'],
     () => list().flatMap(windowsOf),
+    sharedState,
   );
 }
+
+/** Processes that serve together know the same of a slot, so that there is nothing to add up. */
+const sharedState = { across: 'max' } as const;
 
 function windowsOf({ id, windows }: SlotStatus) {
   return (['5h', '7d'] as const).flatMap((window) => {

@@ -6,7 +6,7 @@ export type Headers = Readonly<Record<string, string>>;
 export interface HeaderSources {
   /** The caller's that go upstream. */
   readonly call: Headers;
-  /** The operator's, for every request of the slot: they win over the caller's. */
+  /** The operator's, for every request of the slot, lower case: they win over the caller's. */
   readonly slot: Headers;
   /** The account's: it wins over all. */
   readonly credential: Headers;
@@ -23,7 +23,7 @@ export function requestHeaders({ call, slot, credential }: HeaderSources): Recor
     'accept-encoding': 'identity',
     ...call,
     'content-type': 'application/json',
-    ...lowerCase(slot),
+    ...slot,
     ...lowerCase(credential),
   };
 }
@@ -46,6 +46,7 @@ export function mediaType(headers: Headers): string {
 const { version } = createRequire(import.meta.url)('gw2api/package.json') as { readonly version: string };
 const userAgent = `gw2api/${version}`;
 
-function lowerCase(headers: Headers): Headers {
+/** The same headers under the names that HTTP has them by. */
+export function lowerCase(headers: Headers): Headers {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

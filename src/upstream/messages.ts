@@ -17,7 +17,7 @@ import { diagnose } from './diagnose.js';
 import { EventQueue } from './event-queue.js';
 import { Exchange, type Answered, type HttpCall } from './exchange.js';
 import { fieldsIn, foreign, isClosedReuse, refusal, type Answer } from './failure.js';
-import { mediaType, requestHeaders } from './headers.js';
+import { lowerCase, mediaType, requestHeaders } from './headers.js';
 import { TextBody } from './text-body.js';
 import { eventsOf } from './whole-message.js';
 
@@ -39,7 +39,7 @@ class MessagesUpstream implements Upstream {
   readonly #wayOut: WayOut;
 
   constructor(settings: UpstreamSettings) {
-    this.#settings = settings;
+    this.#settings = { ...settings, headers: lowerCase(settings.headers) };
     this.#base = baseOf(settings);
     this.#wayOut = this.#openWayOut();
   }

@@ -82,11 +82,16 @@ const broken: readonly Broken[] = [
     ],
   },
   {
-    wrong: 'more than one worker',
-    text: 'pipeline: [{ use: auth }]\nlisten: { workers: 4 }\n',
+    wrong: 'several workers that share no store',
+    text: 'pipeline: [{ use: auth }]\nlisten: { workers: 4 }\nstore: memory\n',
     says: [
-      'gateway.yaml:2:11 listen.workers: must be 1: this version is one process; for more cores run several of them',
+      'gateway.yaml:2:11 listen.workers: needs a store that several processes share: set store to "sqlite:PATH" or "postgres://USER@HOST/DATABASE"',
     ],
+  },
+  {
+    wrong: 'a number of workers that is none',
+    text: 'pipeline: [{ use: auth }]\nlisten: { workers: all }\n',
+    says: ['gateway.yaml:2:11 listen.workers: must be a whole number or "auto", not "all"'],
   },
   {
     wrong: 'a PORT in the environment that is none',

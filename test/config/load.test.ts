@@ -21,6 +21,7 @@ describe('loadConfig', () => {
     expect(config.listen).to.deep.equal({
       host: '0.0.0.0',
       port: 8787,
+      workers: 1,
       trustProxy: false,
       shutdownTimeoutMs: 30_000,
     });

@@ -6,12 +6,13 @@ import type { LedgerRow } from 'gw2api/plugin';
 import { KeyNames } from '#src/console/key-names.js';
 import { LiveReaders } from '#src/console/live.js';
 import type { Panel } from '#src/console/panel.js';
-import { LocalFeed } from '#src/console/request-feed.js';
+import { SharedFeed } from '#src/console/request-feed.js';
+import { MemoryHub } from '#src/store/live/memory.js';
 import type { PanelContext } from '#src/console/route.js';
 import { row } from '../store/conformance.js';
 
 describe('the live requests', () => {
-  const feed = new LocalFeed();
+  const feed = new SharedFeed(new MemoryHub().connect());
   const { log, store } = fakeHost();
   const panel = {
     feed,

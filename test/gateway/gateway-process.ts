@@ -56,7 +56,16 @@ export class GatewayProcess {
 
   /** The log line of this message, now or as soon as it comes. */
   async log(message: string): Promise<LogLine> {
-    return this.#until(() => this.logged.find(({ msg }) => msg === message), `the log line "${message}"`);
+    return this.line(({ msg }) => msg === message, `the log line "${message}"`);
+  }
+
+  /** The first line of the log that `isMeant`, now or as soon as it comes. */
+  async line(isMeant: (line: LogLine) => boolean, what = 'the log line'): Promise<LogLine> {
+    return this.#until(() => this.logged.find(isMeant), what);
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
   }
 
   /** Where it listens. */

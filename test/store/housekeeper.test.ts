@@ -5,6 +5,7 @@ import { fakeHost } from 'gw2api/testing';
 import type { Store } from 'gw2api/plugin';
 import { Housekeeper } from '#src/store/housekeeper.js';
 import { openStore } from '#src/store/index.js';
+import { MemoryHub } from '#src/store/live/memory.js';
 import { MemoryStore } from '#src/store/memory.js';
 import { row } from './conformance.js';
 import { ownSqlite, quiet } from './stores.js';
@@ -20,7 +21,7 @@ describe('the housekeeper', () => {
     for (let at = 0; at < 1200; at += 1)
       await store.bindings.put(`s${at}`, { slotId: 'a', expiresAtMs: at < 1100 ? nowMs : nowMs + 1 });
     await store.ledger.append([row('old', nowMs - 91 * dayMs), row('young', nowMs - 89 * dayMs)]);
-    const keeper = new Housekeeper({ store, keepDays: 90, log: quiet, now });
+    const keeper = new Housekeeper({ store, live: new MemoryHub().connect(), keepDays: 90, log: quiet, now });
     await keeper.tidy();
     expect(await store.bindings.deleteExpired(10_000)).to.equal(0);
     expect(await store.bindings.get('s1150')).to.not.equal(undefined);
@@ -40,7 +41,13 @@ describe('the housekeeper', () => {
     await store.ledger.append([row('old', nowMs - 91 * dayMs)]);
     const { bindings, responses, sessions, ledger } = store;
     const parts = { bindings, responses, sessions, ledger: { ...asLedger(ledger), prune } };
-    const keeper = new Housekeeper({ store: parts, keepDays: 90, log: host.log, now });
+    const keeper = new Housekeeper({
+      store: parts,
+      live: new MemoryHub().connect(),
+      keepDays: 90,
+      log: host.log,
+      now,
+    });
     await keeper.tidy();
     expect(host.logged.map(({ level }) => level)).to.deep.equal(['warn']);
     isGone = false;
@@ -49,13 +56,38 @@ describe('the housekeeper', () => {
     await keeper.close();
   });
 
+  it('leaves a round to whichever instance comes first, and does not wait for it to close', async () => {
+    const hub = new MemoryHub();
+    const rounds: string[] = [];
+    let end = (): void => undefined;
+    const keepers = ['a', 'b'].map((name) => {
+      const store = new MemoryStore({ now });
+      const prune = async () => {
+        rounds.push(name);
+        await new Promise<void>((resolve) => void (end = resolve));
+        return 0;
+      };
+      const { bindings, responses, sessions, ledger } = store;
+      const parts = { bindings, responses, sessions, ledger: { ...asLedger(ledger), prune } };
+      return new Housekeeper({ store: parts, live: hub.connect(), keepDays: 90, log: quiet, now });
+    });
+    const [a, b] = keepers;
+    const over = Promise.all([a!.tidy(), b!.tidy()]);
+    while (rounds.length === 0) await immediate();
+    await b!.close();
+    end();
+    await over;
+    expect(rounds).to.deep.equal(['a']);
+    await a!.close();
+  });
+
   it('deletes 100,000 rows at flat memory, and lets others have their turn', async function () {
     this.timeout(30_000);
     const { where, remove } = await ownSqlite();
     const store = await openStore(where, { log: quiet, now });
     await store.ledger.append([row('seed', nowMs - 200 * dayMs, { keyId: 'k', slot: 's', model: 'm' })]);
     copySeed(where.file, 100_000);
-    const keeper = new Housekeeper({ store, keepDays: 90, log: quiet, now });
+    const keeper = new Housekeeper({ store, live: new MemoryHub().connect(), keepDays: 90, log: quiet, now });
     const before = process.memoryUsage.rss();
     const round = keeper.tidy().then(() => 'over');
     const delays: number[] = [];

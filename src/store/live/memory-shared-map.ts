@@ -8,8 +8,11 @@ interface Entry {
 interface Watcher {
   readonly instance: string;
   readonly prefix: string;
-  readonly listener: Parameters<SharedMap['watch']>[1];
+  readonly listener: (key: string, value: Json | undefined, ttlMs: number) => void;
 }
+
+/** What a replica is made of; `ttlMs` may be infinite. */
+export type TimedEntry = readonly [key: string, value: Json, ttlMs: number];
 
 /** One map for all instances of a process: there is nothing to replicate. */
 export class MemorySharedMap {
@@ -29,10 +32,10 @@ export class MemorySharedMap {
       set: (key, value, ttlMs = Infinity) => {
         this.#sweep();
         this.#entries.set(key, { value, expiresAtMs: this.#now() + ttlMs });
-        this.#tell(instance, key, value);
+        this.#tell(instance, key, value, ttlMs);
       },
       delete: (key) => {
-        if (this.#entries.delete(key)) this.#tell(instance, key, undefined);
+        if (this.#entries.delete(key)) this.#tell(instance, key, undefined, 0);
       },
       watch: (prefix, listener) => {
         const watcher = { instance, prefix, listener };
@@ -40,6 +43,15 @@ export class MemorySharedMap {
         return () => void this.#watchers.delete(watcher);
       },
     };
+  }
+
+  /** All there is, and from now on each write of another instance, for a replica elsewhere. */
+  replicate(instance: string, listener: Watcher['listener']): readonly TimedEntry[] {
+    this.#watchers.add({ instance, prefix: '', listener });
+    const nowMs = this.#now();
+    return [...this.#entries]
+      .filter(([, { expiresAtMs }]) => expiresAtMs > nowMs)
+      .map(([key, { value, expiresAtMs }]) => [key, value, expiresAtMs - nowMs] as const);
   }
 
   leave(instance: string): void {
@@ -58,9 +70,10 @@ export class MemorySharedMap {
       .map(([key, { value }]) => [key, value] as const);
   }
 
-  #tell(instance: string, key: string, value: Json | undefined): void {
+  #tell(instance: string, key: string, value: Json | undefined, ttlMs: number): void {
     for (const watcher of this.#watchers)
-      if (watcher.instance !== instance && key.startsWith(watcher.prefix)) watcher.listener(key, value);
+      if (watcher.instance !== instance && key.startsWith(watcher.prefix))
+        watcher.listener(key, value, ttlMs);
   }
 
   /** Lets go of what has expired, whenever there is twice as much as was left the last time. */

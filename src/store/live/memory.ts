@@ -3,7 +3,7 @@ import type { Live, Messages } from '../../plugin/index.js';
 import { MemoryLocks } from './memory-locks.js';
 import { MemoryMeters } from './memory-meters.js';
 import { MemoryPlaces } from './memory-places.js';
-import { MemorySharedMap } from './memory-shared-map.js';
+import { MemorySharedMap, type TimedEntry } from './memory-shared-map.js';
 
 /** Where the instances of one process meet; most often there is just one. */
 export class MemoryHub {
@@ -36,6 +36,11 @@ export class MemoryHub {
       exclusively: (name, work) => this.#locks.exclusively(name, work),
       close: async () => this.#disconnect(instance),
     };
+  }
+
+  /** The shared map for a replica elsewhere: all there is, and then each write of the instances but `instance`. */
+  replicate(...args: Parameters<MemorySharedMap['replicate']>): readonly TimedEntry[] {
+    return this.#shared.replicate(...args);
   }
 
   #messagesOf(instance: string): Messages {

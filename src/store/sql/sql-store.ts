@@ -8,7 +8,6 @@ import { sqlLedger } from './ledger.js';
 import { migrate } from './migrate.js';
 import { isAbsence, openPostgres } from './postgres.js';
 import { sqlCredentials, sqlSlots } from './secrets.js';
-import { openSqlite } from './sqlite.js';
 import type { Tables } from './tables.js';
 
 export interface SqlStoreOptions {
@@ -18,12 +17,13 @@ export interface SqlStoreOptions {
   readonly now: () => number;
 }
 
-/** A store in a SQLite file. Throws a StoreError where it cannot be opened. */
+/** A store in a SQLite file, whose driver is loaded with it. Throws a StoreError where it cannot be opened. */
 export async function openSqliteStore(file: string, options: SqlStoreOptions): Promise<Store> {
+  const { openSqlite } = await import('./sqlite.js');
   return prepared(await openSqlite(file), 'sqlite', options);
 }
 
-/** A store in PostgreSQL. Throws a StoreError where it cannot be reached. */
+/** A store in PostgreSQL, whose driver is loaded with it. Throws a StoreError where it cannot be reached. */
 export async function openPostgresStore(url: string, options: SqlStoreOptions): Promise<Store> {
   const { db, host, hangUp } = await openPostgres(url, options.log);
   const store = await prepared(db, 'postgres', options);

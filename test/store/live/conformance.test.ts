@@ -1,12 +1,20 @@
 import { MemoryHub } from '#src/store/live/memory.js';
 import { quiet } from '../stores.js';
 import { describeLive } from './conformance.js';
+import { IpcRig } from './ipc-rig.js';
 import { openRedis, ownRedis, redisUrl } from './redis-server.js';
 
 describe('live state in memory', () => {
   describeLive(async () => {
     const hub = new MemoryHub();
     return { connect: async () => hub.connect(), close: async () => undefined };
+  });
+});
+
+describe('live state in the primary of several processes', () => {
+  describeLive(async () => {
+    const rig = new IpcRig();
+    return { connect: () => rig.connect(), close: async () => rig.end() };
   });
 });
 

@@ -1,0 +1,32 @@
+import type { ChildProcess } from 'node:child_process';
+
+/** As the cluster module hands a connection to a worker. */
+interface Handing {
+  readonly act?: string;
+  readonly seq?: number;
+}
+
+interface Handle {
+  close(): void;
+}
+
+/**
+ * Hangs up on callers whose connection was on its way to a worker when that died. The cluster module holds each until
+ * the worker has said that it has it, which such a worker never does: its callers would wait for ever.
+ */
+export function hangUpOnUnaccepted(worker: ChildProcess): void {
+  const onTheirWay = new Map<number, Handle>();
+  const send = worker.send.bind(worker) as (...args: readonly unknown[]) => boolean; // whatever it is called with
+  worker.send = (...args: readonly unknown[]) => {
+    const [{ act, seq }, handle] = args as [Handing, Handle | undefined];
+    if (act === 'newconn' && seq !== undefined && handle) onTheirWay.set(seq, handle);
+    return send(...args);
+  };
+  worker.on('internalMessage', ({ ack }: { readonly ack?: number }) => {
+    if (ack !== undefined) onTheirWay.delete(ack);
+  });
+  worker.on('exit', () => {
+    for (const handle of onTheirWay.values()) handle.close();
+    onTheirWay.clear();
+  });
+}

@@ -1,0 +1,502 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { request, type IncomingMessage } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
+import path from 'node:path';
+import { expect } from 'chai';
+import type { Suite } from 'mocha';
+import { openStore } from '#src/store/index.js';
+import { createLogger } from '#src/telemetry/logs.js';
+import type { Store } from 'gw2api/plugin';
+import { eventually } from '../eventually.js';
+import { ProcessWorkshop, type GatewayProcess } from './gateway-process.js';
+import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';
+
+const workshop = new ProcessWorkshop();
+
+/** Each of them is three processes, which take their time to start where cores are few. */
+function endProcesses(this: Suite): void {
+  this.timeout(40_000);
+  afterEach(() => workshop.end());
+}
+
+const key = 'the-master-key';
+const env = { GW2API_API_KEY: key };
+
+const uses = ['auth', 'body-limit', 'format-decode', 'slot-pick', 'upstream-call', 'format-encode'];
+
+interface Settings {
+  readonly slots?: readonly object[];
+  readonly listen?: object;
+  readonly pipeline?: readonly object[];
+}
+
+/** A config for two workers, as JSON, which is YAML too. */
+function configOf({ slots, listen = {}, pipeline = [] }: Settings = {}): string {
+  return JSON.stringify({
+    listen: { workers: 2, shutdownTimeout: '2s', ...listen },
+    pipeline: [...pipeline, ...uses.map((use) => ({ use }))],
+    slots: slots ?? [{ id: 'a', upstream: 'simulator' }],
+  });
+}
+
+function slotAt(url: string, settings: object = {}): object {
+  return { id: 'a', upstream: 'messages', baseUrl: url, account: { kind: 'none' }, ...settings };
+}
+
+const file = 'config/gateway.yaml';
+
+async function startWith(settings: Settings = {}, files: Readonly<Record<string, string>> = {}) {
+  const cwd = await workshop.folder({ [file]: configOf(settings), ...files });
+  const gateway = await workshop.start({ cwd, env });
+  return { gateway, cwd, url: await gateway.url() };
+}
+
+interface Answer {
+  readonly response: IncomingMessage;
+  readonly id: string;
+  text(): Promise<string>;
+}
+
+/** Over a connection of its own, so that the primary chooses a worker for it. */
+async function send(
+  url: string,
+  {
+    body,
+    headers = {},
+    method = body ? 'POST' : 'GET',
+  }: { body?: object; headers?: object; method?: string } = {},
+): Promise<Answer> {
+  const id = `test-${randomUUID()}`;
+  const given = { 'x-api-key': key, 'content-type': 'application/json', 'x-request-id': id, ...headers };
+  const sent = request(url, { method, agent: false, headers: given });
+  sent.end(body && JSON.stringify(body));
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const text = async () => {
+    let all = '';
+    for await (const chunk of response) all += String(chunk);
+    return all;
+  };
+  return { response, id, text };
+}
+
+function ask(text: string, fields: object = {}): object {
+  return { model: 'sonnet-5', max_tokens: 100, messages: [{ role: 'user', content: text }], ...fields };
+}
+
+async function answered(url: string, text = 'Hi', headers: object = {}): Promise<Answer> {
+  const answer = await send(`${url}/v1/messages`, { body: ask(text), headers });
+  await answer.text();
+  return answer;
+}
+
+/** The process that has answered. */
+async function pidOf(gateway: GatewayProcess, { id }: Answer): Promise<number> {
+  return Number((await gateway.line((line) => line['id'] === id && line.msg === 'request'))['pid']);
+}
+
+/** The processes that answer, each at least once, in the order in which connections come to them. */
+async function pidsOf(gateway: GatewayProcess, url: string): Promise<readonly number[]> {
+  const pids = new Set<number>();
+  for (let tries = 0; pids.size < 2 && tries < 20; tries += 1)
+    pids.add(await pidOf(gateway, await answered(url)));
+  expect(pids.size, 'workers that answer').to.equal(2);
+  return [...pids];
+}
+
+describe('several workers', function () {
+  endProcesses.call(this);
+
+  it('share the work on one port, and are started by one process that does none', async () => {
+    const { gateway, url } = await startWith();
+    const pids = await pidsOf(gateway, url);
+    expect(pids).not.to.include(gateway.pid);
+    const started = gateway.logged.filter(({ msg }) => msg === 'The gateway is listening.');
+    expect(started).to.have.length(1);
+    expect(started[0]).to.include({ workers: 2, pid: gateway.pid });
+  });
+
+  it('have the keys that the first start makes, which is told once', async () => {
+    const cwd = await workshop.folder({ [file]: configOf() });
+    const gateway = await workshop.start({ cwd });
+    const url = await gateway.url();
+    await gateway.output('/v1/completions');
+    const [, made = ''] = /^Master key: (\S+)$/m.exec(gateway.stdout) ?? [];
+    expect(gateway.stdout.split('Master key: ')).to.have.length(2);
+    const kept = await readFile(path.join(cwd, '.env'), 'utf8');
+    expect(kept.match(/^\w+(?==)/gm)).to.have.members(['GW_SECRET_KEY', 'GW2API_API_KEY']);
+    for (let tries = 0; tries < 4; tries += 1) {
+      const { response } = await answered(url, 'Hi', { 'x-api-key': made });
+      expect(response.statusCode).to.equal(200);
+    }
+  });
+
+  it('are as many as there are cores where the config says auto', async () => {
+    const { gateway, url } = await startWith({ listen: { workers: 'auto' } });
+    expect((await answered(url)).response.statusCode).to.equal(200);
+    gateway.signal('SIGTERM');
+    expect(await gateway.ended).to.include({ code: 0 });
+  });
+
+  it('say once what keeps them from starting', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const cwd = await workshop.folder({ [file]: configOf() });
+    const noPort = await workshop.run({ cwd, env: { ...env, PORT: String(port) } });
+    taken.close();
+    expect(noPort).to.deep.equal({
+      code: 2,
+      signal: null,
+      stdout: '',
+      stderr: `Cannot listen on 127.0.0.1:${port}: another process listens there; stop it or set another port (PORT=8788).\n`,
+    });
+
+    await writeFile(
+      path.join(cwd, file),
+      configOf().replace('"slots"', '"store":"sqlite:config/gateway.yaml/x.db","slots"'),
+    );
+    const noStore = await workshop.run({ cwd, env });
+    expect([noStore.code, noStore.stdout]).to.deep.equal([1, '']);
+    expect(noStore.stderr).to.match(/^config\/gateway\.yaml:1:\d+ store: [^\n]*cannot be opened[^\n]*\n$/);
+  });
+
+  it('are given up where they die time and again before they serve', async () => {
+    const deadly = 'export default () => { process.exit(7); };';
+    const cwd = await workshop.folder({
+      [file]: configOf({ pipeline: [{ use: '../deadly.mjs' }] }),
+      'deadly.mjs': deadly,
+    });
+    const { code, stderr } = await workshop.run({ cwd, env });
+    expect(code).to.equal(1);
+    expect(stderr).to.equal('Workers have died 5 times in a row before they could serve; giving up.\n');
+  });
+
+  it('are summed up by the metrics of each, also when one of them has gone', async () => {
+    const { gateway, url } = await startWith();
+    const [first] = await pidsOf(gateway, url);
+    for (let count = 0; count < 6; count += 1) await answered(url);
+    const read = async () => (await send(`${url}/metrics`)).text();
+    const counted = async () => {
+      const lines = (await read()).match(/^gw2api_requests_total\{operation="generate".*$/gm) ?? [];
+      return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+    };
+    const before = await counted();
+    expect(before).to.be.at.least(8);
+    const text = await read();
+    expect(text.match(/^process_resident_memory_bytes\{worker="\d"\}/gm)).to.have.length(2);
+    expect(text.match(/^gw2api_slot_state\{slot="a",state="ready"\} 1$/gm)).to.have.length(1);
+    process.kill(first!, 'SIGKILL');
+    await gateway.log('A worker serves again.');
+    expect(await counted()).to.equal(before);
+    await answered(url);
+    expect(await counted()).to.equal(before + 1);
+  });
+});
+
+describe('a worker that is killed', function () {
+  endProcesses.call(this);
+  let upstream: HeldUpstream;
+  beforeEach(async () => {
+    upstream = await startHeldUpstream();
+  });
+  afterEach(() => upstream.close());
+
+  it('takes no other with it, is replaced, and leaves the rows of what it has answered', async () => {
+    const { gateway, url, cwd } = await startWith({ slots: [slotAt(upstream.url)] });
+    const ids: string[] = [];
+    const pids = new Set<number>();
+    while (pids.size < 2) {
+      const answer = send(`${url}/v1/messages`, { body: ask('Hi') });
+      (await upstream.next()).finish();
+      await (await answer).text();
+      ids.push((await answer).id);
+      pids.add(await pidOf(gateway, await answer));
+    }
+    const database = path.join(cwd, 'data/gateway.db');
+    const store = await openStore({ kind: 'sqlite', file: database }, { log: createLogger('silent') });
+    await rowsIn(store, ids.length);
+
+    const streams = [];
+    for (let count = 0; count < 4; count += 1) {
+      const stream = await send(`${url}/v1/messages`, { body: ask('Hi', { stream: true }) });
+      streams.push({ stream, answer: await upstream.next() });
+    }
+    const [victim] = pids;
+    process.kill(victim!, 'SIGKILL');
+    const died = await gateway.log('A worker has died; another one starts.');
+    expect(died).to.include({ pid: victim, signal: 'SIGKILL' });
+    for (const { answer } of streams) {
+      answer.say(' And goodbye.');
+      answer.finish();
+    }
+    const texts = await Promise.all(streams.map(({ stream }) => stream.text().catch(() => 'broken off')));
+    const whole = texts.filter((text) => text.includes('message_stop'));
+    expect(whole.length + texts.filter((text) => text === 'broken off').length).to.equal(4);
+    expect(whole.length).to.be.within(1, 3);
+
+    const back = await gateway.log('A worker serves again.');
+    expect(back['worker']).to.equal(died['worker']);
+    for (let by: unknown; by !== back['pid'];) {
+      const answer = send(`${url}/v1/messages`, { body: ask('Hi') });
+      (await upstream.next()).finish();
+      await (await answer).text();
+      ids.push((await answer).id);
+      by = await pidOf(gateway, await answer);
+    }
+    await rowsIn(store, ids.length + whole.length);
+    const { rows } = await store.ledger.requests({}, { limit: 100 });
+    expect(rows.map(({ requestId }) => requestId)).to.include.members(ids);
+    await store.close();
+  });
+
+  it('leaves no caller waiting whose connection was on its way to it', async () => {
+    const { gateway, url } = await startWith();
+    const [victim] = await pidsOf(gateway, url);
+    process.kill(victim!, 'SIGSTOP');
+    const answers = Array.from({ length: 8 }, () =>
+      answered(url).then(
+        () => 'answered',
+        () => 'hung up',
+      ),
+    );
+    expect(await Promise.race(answers), 'by the one that goes on').to.equal('answered');
+    process.kill(victim!, 'SIGKILL');
+    expect(new Set(await Promise.all(answers))).to.deep.equal(new Set(['answered', 'hung up']));
+  });
+
+  /** Waits until the ledger has so many rows. */
+  function rowsIn(store: Store, count: number): Promise<void> {
+    const isThere = async () => (await store.ledger.requests({}, { limit: 100 })).rows.length >= count;
+    return eventually(isThere, 10_000);
+  }
+});
+
+describe('signals to a primary', function () {
+  endProcesses.call(this);
+  let upstream: HeldUpstream;
+  beforeEach(async () => {
+    upstream = await startHeldUpstream();
+  });
+  afterEach(() => upstream.close());
+
+  /** A stream in each worker, begun. */
+  async function startStreaming(settings: Settings = {}) {
+    const started = await startWith({ slots: [slotAt(upstream.url)], ...settings });
+    const streams = [];
+    for (let count = 0; count < 2; count += 1) {
+      const stream = await send(`${started.url}/v1/messages`, { body: ask('Hi', { stream: true }) });
+      streams.push({ stream, answer: await upstream.next() });
+    }
+    return { ...started, streams };
+  }
+
+  it('SIGTERM lets every worker finish, and ends in exit code 0', async () => {
+    const { gateway, streams } = await startStreaming();
+    gateway.signal('SIGTERM');
+    await gateway.log('Waiting for requests to finish.');
+    for (const { answer } of streams) answer.finish();
+    for (const { stream } of streams) expect(await stream.text()).to.include('message_stop');
+    const { code, stdout, stderr } = await gateway.ended;
+    expect([code, stderr]).to.deep.equal([0, '']);
+    expect(stdout.match(/Waiting for requests to finish/g)).to.have.length(2);
+    expect(stdout).not.to.include('has died');
+  });
+
+  it('SIGTERM ends what takes too long with an error event', async () => {
+    const { gateway, streams } = await startStreaming({ listen: { shutdownTimeout: '50ms' } });
+    gateway.signal('SIGTERM');
+    for (const { stream } of streams) expect(await stream.text()).to.include('was shut down before');
+    expect(await gateway.ended).to.include({ code: 0, stderr: '' });
+  });
+
+  it('SIGTERM that reaches the workers too, as from a service manager, is the same', async () => {
+    const { gateway, url, streams } = await startStreaming();
+    const other = await send(`${url}/health`, { headers: {} });
+    await other.text();
+    const pids = gateway.logged.flatMap(({ worker, pid }) => (worker === undefined ? [] : [Number(pid)]));
+    for (const pid of new Set(pids)) process.kill(pid, 'SIGTERM');
+    gateway.signal('SIGTERM');
+    await gateway.log('Waiting for requests to finish.');
+    for (const { answer } of streams) answer.finish();
+    for (const { stream } of streams) expect(await stream.text()).to.include('message_stop');
+    expect(await gateway.ended).to.include({ code: 0, stderr: '' });
+  });
+
+  it('the second one ends all of them at once', async () => {
+    const { gateway, streams } = await startStreaming({ listen: { shutdownTimeout: '1h' } });
+    const broken = streams.map(({ stream }) => stream.text().catch(() => 'broken off'));
+    gateway.signal('SIGINT');
+    await gateway.log('Waiting for requests to finish.');
+    gateway.signal('SIGTERM');
+    expect(await gateway.ended).to.include({ code: 1, signal: null });
+    expect(await Promise.all(broken)).to.deep.equal(['broken off', 'broken off']);
+  });
+
+  it('kill -9 leaves no process: what is under way ends, and the port is free meanwhile', async () => {
+    const { gateway, url, streams } = await startStreaming({ listen: { shutdownTimeout: '1m' } });
+    gateway.signal('SIGKILL');
+    await gateway.line(({ msg }) => msg.startsWith('The primary process has gone'));
+    const next = await workshop.start({ env: { ...env, PORT: new URL(url).port } });
+    expect(await next.url()).to.equal(url);
+    for (const { answer } of streams) answer.finish();
+    for (const { stream } of streams) expect(await stream.text()).to.include('message_stop');
+    const { signal } = await gateway.ended; // every process that has its output open has ended
+    expect(signal).to.equal('SIGKILL');
+  });
+});
+
+describe('a reload of several workers', function () {
+  endProcesses.call(this);
+
+  /** The slots that answer on some connections in a row. */
+  async function slotsOf(url: string): Promise<readonly unknown[]> {
+    const answers = [];
+    for (let count = 0; count < 6; count += 1) answers.push(await answered(url));
+    return [...new Set(answers.map(({ response }) => response.headers['x-gw-slot']))];
+  }
+
+  for (const way of ['SIGHUP', 'POST /admin/reload'] as const)
+    it(`by ${way} is taken by all of them, or by none`, async () => {
+      const { gateway, url, cwd } = await startWith();
+      expect(await slotsOf(url)).to.deep.equal(['a']);
+      await writeFile(path.join(cwd, file), configOf({ slots: [{ id: 'b', upstream: 'simulator' }] }));
+      if (way === 'SIGHUP') {
+        gateway.signal('SIGHUP');
+        await gateway.line(({ msg, worker }) => msg === 'The config was reloaded.' && worker === 1);
+        await gateway.line(({ msg, worker }) => msg === 'The config was reloaded.' && worker === 2);
+      } else {
+        const done = await send(`${url}/admin/reload`, { method: 'POST' });
+        expect(JSON.parse(await done.text())).to.deep.equal({ status: 'reloaded', needs_restart: [] });
+      }
+      expect(await slotsOf(url)).to.deep.equal(['b']);
+
+      await writeFile(path.join(cwd, file), configOf().replace('"auth"', '"autth"'));
+      if (way === 'SIGHUP') {
+        gateway.signal('SIGHUP');
+        const { problems } = await gateway.log('The config was not taken; the old one keeps running.');
+        expect(String(problems)).to.include('did you mean "auth"?');
+      } else {
+        const done = await send(`${url}/admin/reload`, { method: 'POST' });
+        expect(done.response.statusCode).to.equal(400);
+        expect(await done.text()).to.include('did you mean \\"auth\\"?');
+      }
+      expect(await slotsOf(url)).to.deep.equal(['b']);
+    });
+
+  it('is taken by none where one of them cannot', async () => {
+    const { url, cwd } = await startWith();
+    const once = `import { mkdirSync } from 'node:fs';
+      export default () => { mkdirSync('only-one'); return (ctx, next) => next(); };`;
+    await writeFile(path.join(cwd, 'once.mjs'), once);
+    const slots = [{ id: 'b', upstream: 'simulator' }];
+    await writeFile(path.join(cwd, file), configOf({ slots, pipeline: [{ use: '../once.mjs' }] }));
+    const done = await send(`${url}/admin/reload`, { method: 'POST' });
+    expect(done.response.statusCode).to.equal(400);
+    expect(await done.text()).to.include('EEXIST');
+    expect((await stat(path.join(cwd, 'only-one'))).isDirectory()).to.equal(true);
+    expect(await slotsOf(url)).to.deep.equal(['a']);
+  });
+
+  it('is what a worker that comes later has, and no edit that nobody has reloaded', async () => {
+    const { gateway, url, cwd } = await startWith();
+    const [first] = await pidsOf(gateway, url);
+    await writeFile(path.join(cwd, file), configOf({ slots: [{ id: 'b', upstream: 'simulator' }] }));
+    process.kill(first!, 'SIGKILL');
+    await gateway.log('A worker serves again.');
+    expect(await slotsOf(url)).to.deep.equal(['a']);
+    const done = await send(`${url}/admin/reload`, { method: 'POST' });
+    expect(done.response.statusCode).to.equal(200);
+    expect(await slotsOf(url)).to.deep.equal(['b']);
+  });
+
+  it('says what takes a restart', async () => {
+    const { url, cwd } = await startWith();
+    await writeFile(path.join(cwd, file), configOf({ listen: { workers: 3 } }));
+    const done = await send(`${url}/admin/reload`, { method: 'POST' });
+    expect(JSON.parse(await done.text())).to.have.deep.property('needs_restart', ['listen']);
+  });
+});
+
+describe('what holds over all workers', function () {
+  endProcesses.call(this);
+  let upstream: HeldUpstream;
+  beforeEach(async () => {
+    upstream = await startHeldUpstream();
+  });
+  afterEach(() => upstream.close());
+
+  it('a slot with one place is in one request at a time, whichever worker has it', async () => {
+    const { gateway, url } = await startWith({ slots: [slotAt(upstream.url, { maxConcurrent: 1 })] });
+    const asked = Array.from({ length: 8 }, () => answered(url));
+    let isTaken = false;
+    for (let count = 0; count < asked.length; count += 1) {
+      const answer = await upstream.next();
+      expect(isTaken).to.equal(false);
+      isTaken = true;
+      await (await send(`${url}/health`)).text();
+      isTaken = false;
+      answer.finish();
+    }
+    const answers = await Promise.all(asked);
+    expect(answers.map(({ response }) => response.statusCode)).to.deep.equal(asked.map(() => 200));
+    const pids = new Set(await Promise.all(answers.map((answer) => pidOf(gateway, answer))));
+    expect(pids.size, 'workers that took part').to.equal(2);
+  });
+
+  it('the place of a killed worker is free at once', async () => {
+    const { gateway, url } = await startWith({
+      slots: [
+        { id: 'x', upstream: 'simulator', models: ['sonnet-5'] },
+        slotAt(upstream.url, { maxConcurrent: 1, models: ['haiku-5'] }),
+      ],
+    });
+    const pids = await pidsOf(gateway, url);
+    const hold = () =>
+      send(`${url}/v1/messages`, { body: { ...ask('Hi', { stream: true }), model: 'haiku-5' } });
+    const first = await hold();
+    await upstream.next();
+    const second = hold().catch(() => undefined);
+    const broken = first.text().catch(() => 'broken off');
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
+    expect(await broken).to.equal('broken off');
+    await second;
+    await gateway.line(({ msg }) => msg === 'A worker serves again.');
+    const third = hold();
+    const answer = await upstream.next();
+    answer.finish();
+    expect(await (await third).text()).to.include('message_stop');
+  });
+
+  it('a conversation stays with its slot, and a cool-down is seen by all', async () => {
+    const slots = ['a', 'b'].map((id) => ({ id, upstream: 'simulator' }));
+    const { gateway, url } = await startWith({ slots });
+    const seen = new Map<number, Set<unknown>>();
+    for (let count = 0; count < 10; count += 1) {
+      const answer = await answered(url, 'Hi', { 'x-session-id': 'one' });
+      const pid = await pidOf(gateway, answer);
+      seen.set(pid, (seen.get(pid) ?? new Set()).add(answer.response.headers['x-gw-slot']));
+    }
+    expect(seen.size, 'workers that took part').to.equal(2);
+    const [first, second] = [...seen.values()].map((slotsSeen) => [...slotsSeen]);
+    expect(first).to.have.length(1);
+    expect(second).to.deep.equal(first);
+
+    await answered(url, '[[sim:429 retry-after=60]]');
+    const states = async () => {
+      const text = await (await send(`${url}/admin/slots`)).text();
+      const { data } = JSON.parse(text) as { data: readonly object[] };
+      return JSON.stringify(data).includes('rate_limited');
+    };
+    for (let count = 0; count < 6; count += 1) await eventually(states);
+  });
+
+  it('a slot that is paused by one is paused for all', async () => {
+    const { url } = await startWith();
+    const paused = await send(`${url}/admin/slots/a/pause`, { method: 'POST' });
+    await paused.text();
+    for (let count = 0; count < 6; count += 1)
+      await eventually(async () => (await answered(url)).response.statusCode === 503);
+  });
+});
