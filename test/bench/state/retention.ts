@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store } from 'gw2api/plugin';
+import { MemoryHub } from 'gw2api/testing';
 import { Housekeeper } from '#src/store/housekeeper.js';
 import { quantile } from '../report/statistics.js';
 import { seeded } from '../soak/traffic.js';
@@ -16,7 +17,8 @@ export async function retention(store: Store, nowMs: number): Promise<string> {
   const startedMs = performance.now();
   const warn = (fields: object, message: string) => console.log(message, fields);
   const log = { warn } as never; // all that it needs
-  const keeper = new Housekeeper({ store, keepDays: 45, log, now: () => nowMs });
+  const now = () => nowMs;
+  const keeper = new Housekeeper({ store, live: new MemoryHub().connect(), keepDays: 45, log, now });
   await keeper.tidy();
   const ms = performance.now() - startedMs;
   const usedMs = cpuNowMs() - cpuMs;
