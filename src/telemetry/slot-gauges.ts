@@ -10,6 +10,7 @@ export function measureSlots(metrics: PrometheusMetrics, list: () => readonly Sl
     'Places of a slot that are taken, over all instances.',
     ['slot'],
     () => list().map(({ id, inFlight }) => ({ labels: { slot: id }, value: inFlight })),
+    sharedState,
   );
   metrics.gauge('gw2api_slot_queued', 'Requests that wait for a slot of theirs.', ['slot'], () =>
     list().map(({ id, queued }) => ({ labels: { slot: id }, value: queued })),
