@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store } from 'gw2api/plugin';
 import { Housekeeper } from '#src/store/housekeeper.js';
+import { MemoryHub } from '#src/store/live/memory.js';
 import { quantile } from '../report/statistics.js';
 import { seeded } from '../soak/traffic.js';
 import { rowAt } from './rows.js';
@@ -16,7 +17,13 @@ export async function retention(store: Store, nowMs: number): Promise<string> {
   const startedMs = performance.now();
   const warn = (fields: object, message: string) => console.log(message, fields);
   const log = { warn } as never; // all that it needs
-  const keeper = new Housekeeper({ store, keepDays: 45, log, now: () => nowMs });
+  const keeper = new Housekeeper({
+    store,
+    live: new MemoryHub().connect(),
+    keepDays: 45,
+    log,
+    now: () => nowMs,
+  });
   await keeper.tidy();
   const ms = performance.now() - startedMs;
   const usedMs = cpuNowMs() - cpuMs;
