@@ -40,7 +40,12 @@ const Query = Closed({
   from: Type.Optional(Time({ description: 'Default: a day before `to`.' })),
   to: Type.Optional(Time({ description: 'Default: now.' })),
   by: Type.Optional(By),
-  step: Type.Optional(Duration({ description: 'Default 1h. Whole hours widen the time to whole hours.' })),
+  step: Type.Optional(
+    Duration({
+      description:
+        'Default 1h. Whole hours widen the time to whole hours; other steps are for up to 24 hours.',
+    }),
+  ),
 });
 
 const Answer = Type.Object({
@@ -56,6 +61,9 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const longestStepMs = 366 * dayMs;
 const mostBuckets = 2000;
+
+/** Whole hours are summed up as requests come; anything else is counted from the requests themselves. */
+const longestUnsummedMs = dayMs;
 const mostSums = 20_000;
 
 /** Whole hours are what the ledger answers by hours: the range is widened to them here, so that the answer says so. */
@@ -67,6 +75,8 @@ function toUsageQuery({ from, to, by, step = '1h' }: Static<typeof Query>, nowMs
   const fromAsked = from === undefined ? toAsked - dayMs : timeMs(from);
   if (fromAsked >= toAsked) throw invalid(['from: must be before `to`']);
   const isHourly = stepMs % hourMs === 0;
+  if (!isHourly && toAsked - fromAsked > longestUnsummedMs)
+    throw invalid([`step: must be whole hours, such as "1h", where the time is longer than 24 hours`]);
   const fromMs = isHourly ? Math.floor(fromAsked / hourMs) * hourMs : fromAsked;
   const toMs = isHourly ? Math.ceil(toAsked / hourMs) * hourMs : toAsked;
   const buckets = Math.ceil((toMs - fromMs) / stepMs);

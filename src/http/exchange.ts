@@ -33,12 +33,11 @@ export class Exchange {
   readonly #listeners: ((outcome: Outcome) => void)[] = [];
   #outcome: Outcome | undefined;
 
-  /** `makeLog` is called when somebody has something to say: most requests pass in silence. */
-  constructor(ctx: CoreContext, requestId: string, makeLog: () => Logger, nowMs: number) {
+  constructor(ctx: CoreContext, requestId: string, log: Logger, nowMs: number) {
     this.ctx = ctx;
     this.startedMs = nowMs;
     setMaxListeners(0, this.#controller.signal); // one request may make many upstream calls, and each listens to it
-    ctx.state = seeds(requestId, makeLog, this.#controller.signal, (listener) => this.onSettled(listener));
+    ctx.state = seeds(requestId, log, this.#controller.signal, (listener) => this.onSettled(listener));
     ctx.res.once('close', () => this.#settle());
   }
 
@@ -76,20 +75,17 @@ const responseClosed = new DOMException('The response has closed.', 'AbortError'
 
 function seeds(
   requestId: string,
-  makeLog: () => Logger,
+  log: Logger,
   signal: AbortSignal,
   onSettled: GatewayState['onSettled'],
 ): CoreState {
   const none: Usage = {};
-  let log: Logger | undefined;
   return {
     requestId,
     operation: 'other',
     format: 'messages',
     signal,
-    get log() {
-      return (log ??= makeLog());
-    },
+    log,
     interceptors: [],
     additions: { system: [], tools: [] },
     onSettled,

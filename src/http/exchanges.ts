@@ -25,7 +25,7 @@ export class Exchanges {
     const { log, now } = this.#options;
     const requestId = requestIdOf(ctx.get('x-request-id') || undefined);
     ctx.set('x-request-id', requestId);
-    const exchange = new Exchange(ctx, requestId, () => log.child({ id: requestId }), now());
+    const exchange = new Exchange(ctx, requestId, log.child({ id: requestId }), now());
     this.#open.add(exchange);
     ctx.res.once('close', () => this.#settled(exchange));
     await next();

@@ -134,6 +134,7 @@ describe('/api/panel/requests and /usage', () => {
     ['step=5', 'step: must be a duration'],
     ['step=0s', 'step: must be at least "1s"'],
     ['step=1s', 'step: makes 86400 buckets'],
+    ['from=2026-01-01&to=2026-01-03&step=90m', 'step: must be whole hours, such as "1h"'],
     ['from=2026-01-02&to=2026-01-01', 'from: must be before `to`'],
     ['from=0&to=253370764800000&step=1h', 'buckets of this time'],
     ['from=999999999999999', 'from: must be a time such as'],

@@ -1,15 +1,23 @@
 import { describeStore } from './conformance.js';
+import { describeManyRows } from './many-rows.js';
 import { opener, ownPostgres, ownSqlite, postgresUrl } from './stores.js';
 
 describe('a store in memory', () => {
-  describeStore(opener(async () => ({ where: { kind: 'memory' }, remove: async () => undefined })));
+  const open = opener(async () => ({ where: { kind: 'memory' }, remove: async () => undefined }));
+  describeStore(open);
+  describeManyRows('memory', open);
 });
 
 describe('a store in a SQLite file', () => {
   describeStore(opener(ownSqlite));
+  describeManyRows('a SQLite file', opener(ownSqlite));
 });
 
 describe('a store in PostgreSQL', () => {
   if (postgresUrl === undefined) it('is tested where GW_TEST_POSTGRES_URL names a server');
-  else describeStore(opener(() => ownPostgres(postgresUrl!)));
+  else {
+    const open = opener(() => ownPostgres(postgresUrl!));
+    describeStore(open);
+    describeManyRows('PostgreSQL', open);
+  }
 });

@@ -1,7 +1,8 @@
 import { sql, type Kysely } from 'kysely';
 import { hourOf } from '../usage-range.js';
+import { PreparedParts } from './insert-rows.js';
 import {
-  groupColumns,
+  groupKinds,
   sumColumns,
   tokenColumns,
   type HourRecord,
@@ -10,36 +11,36 @@ import {
   type Tables,
 } from './tables.js';
 
-/** Adds rows to the sums of their hours. */
-export async function addToHours(db: Kysely<Tables>, rows: readonly LedgerRecord[]): Promise<void> {
-  if (rows.length === 0) return;
-  await db
-    .insertInto('ledger_hours')
-    .values([...sums(rows)])
-    .onConflict((conflict) =>
-      conflict
-        .columns(['at', ...groupColumns])
-        .doUpdateSet(
-          Object.fromEntries(
-            sumColumns.map((column) => [
-              column,
-              sql`${sql.ref(`ledger_hours.${column}`)} + ${sql.ref(`excluded.${column}`)}`,
-            ]),
-          ),
-        ),
-    )
-    .execute();
+/** Adds rows to the sums of their hours: one of each group that they belong to. */
+export class HourSums {
+  readonly #upsert = new PreparedParts<HourRecord, never>(buildUpsert);
+
+  async add(db: Kysely<Tables>, rows: readonly LedgerRecord[]): Promise<void> {
+    await this.#upsert.run(db, sumsOf(rows));
+  }
+}
+
+function buildUpsert(db: Kysely<Tables>, records: readonly HourRecord[]) {
+  const sums = sumColumns.map((column) => [
+    column,
+    sql`${sql.ref(`ledger_sums.${column}`)} + ${sql.ref(`excluded.${column}`)}`,
+  ]);
+  return db
+    .insertInto('ledger_sums')
+    .values(records)
+    .onConflict((conflict) => conflict.columns(['kind', 'at', 'name']).doUpdateSet(Object.fromEntries(sums)));
 }
 
 /** In one order for all instances: two that lock the same hours in different orders would wait for each other. */
-function sums(rows: readonly LedgerRecord[]): readonly HourRecord[] {
+function sumsOf(rows: readonly LedgerRecord[]): readonly HourRecord[] {
   const byGroup = new Map<string, Sum>();
-  for (const row of rows) {
-    const group = JSON.stringify([hourOf(row.at), row.key_id, row.slot, row.model, row.format]);
-    const sum = byGroup.get(group) ?? emptySum(row);
-    byGroup.set(group, sum);
-    addRow(sum, row);
-  }
+  for (const row of rows)
+    for (const [kind, column] of groupKinds) {
+      const group = `${kind} ${hourOf(row.at)} ${row[column]}`;
+      const sum = byGroup.get(group) ?? emptySum(kind, row.at, row[column]);
+      byGroup.set(group, sum);
+      addRow(sum, row);
+    }
   const ordered = [...byGroup].toSorted(([a], [b]) => (a < b ? -1 : 1));
   return ordered.map(([, sum]) => sum);
 }
@@ -48,9 +49,9 @@ type Sum = { -readonly [Column in keyof HourRecord]: HourRecord[Column] };
 
 const countedColumns = tokenColumns.flatMap(([, billed, shown]) => [billed, shown]);
 
-function emptySum({ at, key_id, slot, model, format }: LedgerRecord): Sum {
+function emptySum(kind: HourRecord['kind'], at: number, name: string): Sum {
   const zeros = Object.fromEntries(sumColumns.map((column) => [column, 0])) as SumRecord; // each column once
-  return { at: hourOf(at), key_id, slot, model, format, ...zeros };
+  return { kind, at: hourOf(at), name, ...zeros };
 }
 
 function addRow(sum: Sum, row: LedgerRecord): void {

@@ -1,37 +1,20 @@
 import { sql, type Kysely } from 'kysely';
-import type { Ledger, LedgerFilter, LedgerRow } from '../../plugin/index.js';
-import { readCursor, writeCursor } from '../cursor.js';
-import { addToHours } from './hours.js';
+import type { Ledger, LedgerRow, UsageGroup } from '../../plugin/index.js';
+import { HourSums } from './hours.js';
 import { RowInsert } from './insert-rows.js';
 import { fromRecord, toRecord } from './ledger-record.js';
 import { hourOf } from '../usage-range.js';
-import { listedColumns, type Tables } from './tables.js';
+import { sqlRequests } from './requests.js';
+import { groupKinds, type Tables } from './tables.js';
 import { sqlUsage } from './usage.js';
 
 /** The ledger in a table of rows and one of hourly sums, which each append brings up to date with its rows. */
 export function sqlLedger(db: Kysely<Tables>): Ledger {
-  const insert = new RowInsert();
+  const tables = { rows: new RowInsert(), sums: new HourSums() };
   return {
-    append: (rows) => append(db, insert, rows),
+    append: (rows) => append(db, tables, rows),
     usage: (query) => sqlUsage(db, query),
-    async requests(filter, { cursor, limit }) {
-      let query = db.selectFrom('ledger').select(listedColumns);
-      for (const [column, operator, value] of conditions(filter))
-        query = query.where(column, operator, value);
-      if (cursor !== undefined) {
-        const { atMs, id } = readCursor(cursor);
-        query = query.where(sql<boolean>`(at, id) < (${atMs}, ${id})`);
-      }
-      const size = Math.min(limit, 1000);
-      const records = await query
-        .orderBy('at', 'desc')
-        .orderBy('id', 'desc')
-        .limit(size + 1)
-        .execute();
-      const rows = records.slice(0, size).map(fromRecord);
-      const last = rows.at(-1);
-      return { rows, ...(records.length > size && last && { cursor: writeCursor(last) }) };
-    },
+    requests: (filter, page) => sqlRequests(db, filter, page),
     async get({ atMs, id }) {
       const record = await db
         .selectFrom('ledger')
@@ -43,57 +26,46 @@ export function sqlLedger(db: Kysely<Tables>): Ledger {
     },
     async prune(beforeMs, limit) {
       const hour = hourOf(beforeMs);
-      await deleteFirst(db, 'ledger_hours', sql`at, key_id, slot, model, format`, hour, limit);
-      return deleteFirst(db, 'ledger', sql`at, id`, hour, limit);
+      for (const [kind] of groupKinds) await deleteSums(db, kind, hour, limit);
+      return deleteRows(db, hour, limit);
     },
   };
 }
 
 /** Rows that come twice are not summed twice. */
-async function append(db: Kysely<Tables>, insert: RowInsert, rows: readonly LedgerRow[]): Promise<void> {
+async function append(
+  db: Kysely<Tables>,
+  tables: { readonly rows: RowInsert; readonly sums: HourSums },
+  rows: readonly LedgerRow[],
+): Promise<void> {
   if (rows.length === 0) return;
   const records = rows.map(toRecord);
   await db.transaction().execute(async (transaction) => {
-    const ids = await insert.run(transaction, records);
-    await addToHours(
+    const ids = await tables.rows.run(transaction, records);
+    await tables.sums.add(
       transaction,
       records.filter(({ id }) => ids.delete(id)),
     );
   });
 }
 
-type Column = 'at' | 'key_id' | 'slot' | 'model' | 'format' | 'status' | 'code' | 'failed' | 'request_id';
-type Condition = readonly [column: Column, operator: '=' | '>=' | '<', value: string | number];
-
-function conditions(filter: LedgerFilter): readonly Condition[] {
-  const { fromMs, toMs, keyId, slot, model, format, status, code, failed, requestId } = filter;
-  const all: readonly (readonly [Column, Condition[1], string | number | undefined])[] = [
-    ['at', '>=', fromMs],
-    ['at', '<', toMs],
-    ['key_id', '=', keyId],
-    ['slot', '=', slot],
-    ['model', '=', model],
-    ['format', '=', format],
-    ['status', '=', status],
-    ['code', '=', code],
-    ['failed', '=', failed === undefined ? undefined : Number(failed)],
-    ['request_id', '=', requestId],
-  ];
-  return all.flatMap(([column, operator, value]) =>
-    value === undefined ? [] : [[column, operator, value] as const],
-  );
-}
-
-async function deleteFirst(
-  db: Kysely<Tables>,
-  table: 'ledger' | 'ledger_hours',
-  primaryKey: ReturnType<typeof sql>,
-  beforeMs: number,
-  limit: number,
-): Promise<number> {
+/** Neither database deletes with a limit by itself, so that a query for the primary keys sets it. */
+async function deleteRows(db: Kysely<Tables>, beforeMs: number, limit: number): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
-    delete from ${sql.table(table)} where (${primaryKey}) in
-      (select ${primaryKey} from ${sql.table(table)} where at < ${beforeMs} order by at limit ${limit})
+    delete from ledger where (at, id) in
+      (select at, id from ledger where at < ${beforeMs} order by at limit ${limit})
   `.execute(db);
   return Number(numAffectedRows);
+}
+
+async function deleteSums(
+  db: Kysely<Tables>,
+  kind: UsageGroup,
+  beforeMs: number,
+  limit: number,
+): Promise<void> {
+  await sql`
+    delete from ledger_sums where (kind, at, name) in
+      (select kind, at, name from ledger_sums where kind = ${sql.lit(kind)} and at < ${beforeMs} order by at limit ${limit})
+  `.execute(db);
 }

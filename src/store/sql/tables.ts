@@ -1,4 +1,4 @@
-import type { LedgerTokens } from '../../plugin/index.js';
+import type { LedgerTokens, UsageGroup } from '../../plugin/index.js';
 
 /** The tables, as migrations.ts makes them. Times are unix milliseconds; truth is 0 or 1. */
 export interface Tables {
@@ -9,7 +9,7 @@ export interface Tables {
   readonly bindings: BindingRecord;
   readonly responses: ResponseRecord;
   readonly ledger: LedgerRecord;
-  readonly ledger_hours: HourRecord;
+  readonly ledger_sums: HourRecord;
 }
 
 export interface KeyRecord {
@@ -77,7 +77,14 @@ export const tokenColumns = [
 export type TokenColumn = (typeof tokenColumns)[number][1 | 2];
 export type TokenRecord = { readonly [Column in TokenColumn]: number };
 
-/** What of a row its hour is divided by; '' where there is none. */
+/** What of a row its hour is divided by, each on its own; '' where there is none. */
+export const groupKinds = [
+  ['key', 'key_id'],
+  ['slot', 'slot'],
+  ['model', 'model'],
+  ['format', 'format'],
+] as const satisfies readonly (readonly [UsageGroup, string])[];
+
 export const groupColumns = ['key_id', 'slot', 'model', 'format'] as const;
 
 type GroupRecord = { readonly [Column in (typeof groupColumns)[number]]: string };
@@ -125,7 +132,14 @@ export const sumColumns = [
 
 export type SumRecord = { readonly [Column in (typeof sumColumns)[number]]: number };
 
-export interface HourRecord extends GroupRecord, SumRecord {
+/**
+ * The sum of one hour and one group. Groups are not divided by each other: fifty keys, ten slots and eight models would
+ * make as many sums as there are rows.
+ */
+export interface HourRecord extends SumRecord {
+  readonly kind: UsageGroup;
   /** When it begins. */
   readonly at: number;
+  /** A key id, slot, model or format. */
+  readonly name: string;
 }

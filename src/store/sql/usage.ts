@@ -1,26 +1,106 @@
+import { setImmediate as breath } from 'node:timers/promises';
 import { sql, type Expression, type Kysely, type RawBuilder } from 'kysely';
 import type { UsageQuery, UsageSum } from '../../plugin/index.js';
 import { bucketsOf, groupColumnOf } from '../usage-range.js';
+import { addSums } from '../usage-sum.js';
 import { fromTokenRecord } from './ledger-record.js';
 import { sumColumns, type SumRecord, type Tables } from './tables.js';
 
-/** The sums by bucket and group: from the hours where the buckets are made of them, else from the rows. */
+/**
+ * The sums by bucket and group: from the hours where the buckets are made of them, else from the rows. Some thousands of
+ * them at a time, for SQLite adds them up in this very thread.
+ */
 export async function sqlUsage(db: Kysely<Tables>, query: UsageQuery): Promise<readonly UsageSum[]> {
   const { fromMs, toMs, stepMs, isHourly } = bucketsOf(query);
-  const group = query.by ? sql<string>`${sql.ref(groupColumnOf[query.by])}` : sql<string>`''`;
+  const source = sourceOf(query, isHourly);
+  const sums = new Map<string, UsageSum>();
+  const { limit = Infinity } = query;
+  for (let startMs = fromMs, whole = 0; startMs < toMs && whole < limit;) {
+    const endMs = await endOfPart(db, source, { fromMs: startMs, toMs });
+    for (const sum of await sumsIn(db, source, { fromMs, startMs, endMs, stepMs })) add(sums, sum);
+    const isCut = (endMs - fromMs) % stepMs !== 0;
+    if (!isCut) whole = sums.size;
+    startMs = endMs;
+    if (startMs < toMs) await breath();
+  }
+  const ordered = [...sums.values()].toSorted((a, b) => a.atMs - b.atMs || (a.group < b.group ? -1 : 1));
+  return ordered.slice(0, query.limit);
+}
+
+/** What is added up, and which of it. */
+interface Source {
+  readonly table: RawBuilder<unknown>;
+  readonly where: RawBuilder<unknown>;
+  readonly group: RawBuilder<string>;
+  readonly sums: RawBuilder<unknown>;
+}
+
+/** Hours know one group at a time: a key that is divided further is counted from its rows. */
+function sourceOf({ by, keyId }: UsageQuery, isHourly: boolean): Source {
+  if (isHourly && (keyId === undefined || by === null || by === 'key')) {
+    const kind = keyId === undefined ? (by ?? 'format') : 'key'; // all formats together are all requests
+    return {
+      table: sql.table('ledger_sums'),
+      where: keyId === undefined ? sql`kind = ${sql.lit(kind)}` : sql`kind = 'key' and name = ${keyId}`,
+      group: by === null ? sql`''` : sql`name`,
+      sums: sql.join(sumColumns.map((column) => sql`sum(${sql.ref(column)}) as ${sql.ref(column)}`)),
+    };
+  }
+  return {
+    table: sql.table('ledger'),
+    where: keyId === undefined ? sql`true` : sql`key_id = ${keyId}`,
+    group: by === null ? sql`''` : sql`${sql.ref(groupColumnOf[by])}`,
+    sums: sql.join(sumColumns.map((column) => sql`sum(${ofRow(column)}) as ${sql.ref(column)}`)),
+  };
+}
+
+interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Where as much of a span ends as is added up at once; at least a millisecond of it. */
+async function endOfPart(
+  db: Kysely<Tables>,
+  { table, where }: Source,
+  { fromMs, toMs }: Span,
+): Promise<number> {
+  const { rows } = await sql<{ readonly at: number }>`
+    select at from ${table} where ${where} and at >= ${fromMs} and at < ${toMs}
+    order by at limit 1 offset ${sql.lit(partRows)}
+  `.execute(db);
+  return Math.max(fromMs + 1, rows[0]?.at ?? toMs);
+}
+
+const partRows = 3000;
+
+interface Part {
+  /** Where the first bucket begins. */
+  readonly fromMs: number;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly stepMs: number;
+}
+
+async function sumsIn(
+  db: Kysely<Tables>,
+  { table, where, group, sums }: Source,
+  { fromMs, startMs, endMs, stepMs }: Part,
+): Promise<readonly UsageSum[]> {
   // Literals: a number that is bound would be a real one to SQLite, and its division would not cut off.
   const bucket = sql<number>`${sql.lit(fromMs)} + ((at - ${sql.lit(fromMs)}) / ${sql.lit(stepMs)}) * ${sql.lit(stepMs)}`;
-  const table = isHourly ? sql.table('ledger_hours') : sql.table('ledger');
-  const columns = sumColumns.map(
-    (column) => sql`sum(${isHourly ? sql.ref(column) : ofRow(column)}) as ${sql.ref(column)}`,
-  );
-  const ofKey = query.keyId === undefined ? sql`` : sql`and key_id = ${query.keyId}`;
-  const most = query.limit === undefined ? sql`` : sql`limit ${sql.lit(query.limit)}`;
   const { rows } = await sql<SumRecord & { readonly bucket: number; readonly grouped: string }>`
-    select ${bucket} as bucket, ${group} as grouped, ${sql.join(columns)} from ${table}
-    where at >= ${fromMs} and at < ${toMs} ${ofKey} group by 1, 2 order by 1, 2 ${most}
+    select ${bucket} as bucket, ${group} as grouped, ${sums} from ${table}
+    where ${where} and at >= ${startMs} and at < ${endMs} group by 1, 2
   `.execute(db);
   return rows.map(toSum);
+}
+
+/** A bucket may be cut by the parts. */
+function add(sums: Map<string, UsageSum>, sum: UsageSum): void {
+  const key = `${sum.atMs} ${sum.group}`;
+  const known = sums.get(key);
+  sums.set(key, known ? addSums(known, sum) : sum);
 }
 
 /** What one row adds to a sum. */

@@ -1,4 +1,5 @@
 import type { Query } from '../../api/call.js';
+import type { LedgerRequest } from '../../api/types.js';
 import { formatWords } from '../../format/words.js';
 import type { Option } from '../../ui/select.js';
 
@@ -38,4 +39,10 @@ export function filtersOf(query: URLSearchParams): Filters {
 
 export function toQuery(filters: Filters, more: Query = {}): Query {
   return { ...filters, ...more };
+}
+
+/** Whether a request is one of those; as the API decides it. */
+export function isAmong(filters: Filters, row: LedgerRequest): boolean {
+  const given: Readonly<Record<FilterName, unknown>> = { ...row, key: row.key?.id };
+  return filterNames.every((name) => filters[name] === undefined || filters[name] === String(given[name]));
 }

@@ -18,7 +18,7 @@ export function RequestsPage() {
   const key = JSON.stringify(filters);
   const [isPaused, setPaused] = useState(false);
   const pages = usePages(key, filters);
-  const tail = useTail(key, filters, !isPaused);
+  const tail = useTail(filters, !isPaused, pages.first.reload);
   const actions = (
     <>
       <TailBadge state={tail.state} />

@@ -3,9 +3,11 @@ import { panelUrl } from '../../api/call.js';
 import type { LedgerRequest } from '../../api/types.js';
 import { panel } from '../../api/panel.js';
 import { useVisible } from '../../state/visible.js';
-import { toQuery, type Filters } from './filters.js';
+import { isAmong, toQuery, type Filters } from './filters.js';
 
 const mostKept = 200;
+/** The ledger is written in batches. */
+const ledgerLagMs = 1500;
 
 export interface Tail {
   /** What has come since the page was loaded, newest first. */
@@ -13,9 +15,13 @@ export interface Tail {
   readonly state: 'off' | 'connecting' | 'live' | 'lost';
 }
 
-/** The requests as they end, while `isOn` and the tab is seen. They are kept over a pause; `key` starts anew. */
-export function useTail(key: string, filters: Filters, isOn: boolean): Tail {
-  const [kept, setKept] = useState<{ key: string; rows: readonly LedgerRequest[] }>({ key, rows: [] });
+/**
+ * The requests as they end, while `isOn` and the tab is seen. They are kept over a pause and over a change of the
+ * filters, for the ledger has them only a moment later; `onLive` is called when it has what came before the tail.
+ */
+export function useTail(filters: Filters, isOn: boolean, onLive: () => void): Tail {
+  const key = JSON.stringify(filters);
+  const [kept, setKept] = useState<readonly LedgerRequest[]>([]);
   const [state, setState] = useState<Tail['state']>('off');
   const isVisible = useVisible();
 
@@ -26,7 +32,12 @@ export function useTail(key: string, filters: Filters, isOn: boolean): Tail {
     }
     setState('connecting');
     const source = new EventSource(panelUrl('/requests/live', toQuery(filters)));
-    source.addEventListener('open', () => setState('live'));
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    source.addEventListener('open', () => {
+      setState('live');
+      clearTimeout(timer);
+      timer = setTimeout(onLive, ledgerLagMs);
+    });
     source.addEventListener('error', () => {
       setState('lost');
       // It cannot say why: an ended session leads to the login, anything else is tried again by the browser.
@@ -34,12 +45,15 @@ export function useTail(key: string, filters: Filters, isOn: boolean): Tail {
     });
     source.addEventListener('request', ({ data }: MessageEvent<string>) => {
       const row = JSON.parse(data) as LedgerRequest; // of the API that the page is shipped with
-      setKept((last) => ({ key, rows: withRow(last.key === key ? last.rows : [], row) }));
+      setKept((last) => withRow(last, row));
     });
-    return () => source.close();
+    return () => {
+      clearTimeout(timer);
+      source.close();
+    };
   }, [key, isOn, isVisible]);
 
-  return { rows: kept.key === key ? kept.rows : [], state };
+  return { rows: kept.filter((row) => isAmong(filters, row)), state };
 }
 
 function withRow(rows: readonly LedgerRequest[], row: LedgerRequest): readonly LedgerRequest[] {

@@ -1,0 +1,147 @@
+import { setImmediate as breath } from 'node:timers/promises';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
+import type { LedgerFilter, LedgerPage, LedgerRow } from '../../plugin/index.js';
+import { readCursor, writeCursor } from '../cursor.js';
+import { fromRecord } from './ledger-record.js';
+import { listedColumns, type LedgerRecord, type Tables } from './tables.js';
+
+/**
+ * A page of rows, newest first. One condition, that which the fewest rows fulfil, is looked up in its index, and the rows
+ * found there are held against the others: some hundreds at a time, for SQLite does it in this very thread.
+ */
+export async function sqlRequests(
+  db: Kysely<Tables>,
+  filter: LedgerFilter,
+  { cursor, limit }: { readonly cursor?: string; readonly limit: number },
+): Promise<LedgerPage> {
+  const size = Math.min(limit, 1000);
+  const search = await searchFor(db, filter);
+  const found: LedgerRow[] = [];
+  let after: Place | undefined = cursor === undefined ? undefined : readCursor(cursor);
+  do {
+    const part = partOf(search, after, size + 1);
+    found.push(...(await rowsIn(db, search, part, size + 1 - found.length)));
+    if (found.length > size || search.others.length === 0) break;
+    after = await lastOf(db, part);
+    if (after) await breath();
+  } while (after);
+  const rows = found.slice(0, size);
+  const last = rows.at(-1);
+  return { rows, ...(found.length > size && last && { cursor: writeCursor(last) }) };
+}
+
+type Place = Pick<LedgerRow, 'atMs' | 'id'>;
+type Condition = RawBuilder<boolean>;
+
+interface Search {
+  readonly within: readonly Condition[];
+  /** What is looked up. */
+  readonly first: Condition | undefined;
+  /** What the rows found are held against. */
+  readonly others: readonly Condition[];
+}
+
+async function searchFor(db: Kysely<Tables>, filter: LedgerFilter): Promise<Search> {
+  const within = spanOf(filter);
+  const indexed = indexedConditions(filter);
+  const first = indexed.length > 1 ? await rarestOf(db, within, indexed) : indexed[0];
+  const others = [...indexed.filter((condition) => condition !== first), ...commonConditions(filter)];
+  return { within, first, others };
+}
+
+function spanOf({ fromMs, toMs }: LedgerFilter): readonly Condition[] {
+  return [
+    ...(fromMs === undefined ? [] : [sql<boolean>`at >= ${fromMs}`]),
+    ...(toMs === undefined ? [] : [sql<boolean>`at < ${toMs}`]),
+  ];
+}
+
+/** Those of few or one value say in words what their index is restricted to: else it would not be used. */
+function indexedConditions(filter: LedgerFilter): readonly Condition[] {
+  const { requestId, code, status, failed, keyId, slot, model, format } = filter;
+  return [
+    ...equal('request_id', requestId),
+    ...equal('code', code),
+    ...(status === undefined || status === 200 ? [] : [sql<boolean>`status = ${status} and status <> 200`]),
+    ...(failed ? [sql<boolean>`failed = 1`] : []),
+    ...equal('key_id', keyId),
+    ...equal('slot', slot),
+    ...equal('model', model),
+    ...equal('format', format),
+  ];
+}
+
+function equal(column: string, value: string | number | undefined): readonly Condition[] {
+  return value === undefined ? [] : [sql<boolean>`${sql.ref(column)} = ${value}`];
+}
+
+/** What most rows fulfil has no index. */
+function commonConditions({ status, failed }: LedgerFilter): readonly Condition[] {
+  return [
+    ...(status === 200 ? [sql<boolean>`status = 200`] : []),
+    ...(failed === false ? [sql<boolean>`failed = 0`] : []),
+  ];
+}
+
+/** By counting them, as far as it matters. */
+async function rarestOf(
+  db: Kysely<Tables>,
+  within: readonly Condition[],
+  conditions: readonly Condition[],
+): Promise<Condition | undefined> {
+  let rarest: { readonly condition: Condition; readonly count: number } | undefined;
+  for (const condition of conditions) {
+    const { rows } = await sql<{ readonly count: number }>`
+      select count(*) as count from
+        (select 1 from ledger where ${allOf([...within, condition])} limit ${sql.lit(mostCounted)}) as counted
+    `.execute(db);
+    const count = rows[0]?.count ?? 0;
+    if (!rarest || count < rarest.count) rarest = { condition, count };
+  }
+  return rarest?.condition;
+}
+
+const mostCounted = 2000;
+
+/** The places of the rows that are looked at in one go, newest first. */
+interface Part {
+  readonly places: RawBuilder<unknown>;
+  readonly size: number;
+}
+
+function partOf({ within, first, others }: Search, after: Place | undefined, wanted: number): Part {
+  const size = others.length === 0 ? wanted : Math.max(wanted, partRows);
+  const later = after ? [sql<boolean>`(at, id) < (${after.atMs}, ${after.id})`] : [];
+  const where = allOf([...within, ...(first ? [first] : []), ...later]);
+  const places = sql`select at, id from ledger where ${where} order by at desc, id desc`;
+  return { places, size };
+}
+
+const partRows = 500;
+
+async function rowsIn(
+  db: Kysely<Tables>,
+  { others }: Search,
+  { places, size }: Part,
+  most: number,
+): Promise<readonly LedgerRow[]> {
+  const columns = sql.join(listedColumns.map((column) => sql.ref(`ledger.${column}`)));
+  const { rows } = await sql<Omit<LedgerRecord, 'trace'>>`
+    select ${columns} from (${places} limit ${sql.lit(size)}) as place cross join ledger
+    where ledger.at = place.at and ledger.id = place.id and ${allOf(others)}
+    order by place.at desc, place.id desc limit ${sql.lit(most)}
+  `.execute(db);
+  return rows.map(fromRecord);
+}
+
+/** Where the next part begins; undefined: this was the last. */
+async function lastOf(db: Kysely<Tables>, { places, size }: Part): Promise<Place | undefined> {
+  const { rows } = await sql<{ readonly at: number; readonly id: string }>`
+    ${places} limit 1 offset ${sql.lit(size - 1)}
+  `.execute(db);
+  return rows[0] && { atMs: rows[0].at, id: rows[0].id };
+}
+
+function allOf(conditions: readonly Condition[]): RawBuilder<unknown> {
+  return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
+}
