@@ -99,8 +99,8 @@ for (const [where, meet] of [
     });
 
     it('refuse an address that was wrong five times at both together', async () => {
-      const logIn = ({ post }: GatewayUnderTest, password: string) =>
-        post('/api/panel/login', { password }, { 'x-api-key': '' });
+      const logIn = (gateway: GatewayUnderTest, password: string) =>
+        gateway.post('/api/panel/login', { password }, { 'x-api-key': '' });
       const statuses: number[] = [];
       for (const gateway of [one, two, one, two, one, two])
         statuses.push((await logIn(gateway, 'wrong')).status);
