@@ -37,7 +37,7 @@ describe('opening a SQLite store', () => {
     const { where, remove } = await ownSqlite();
     const db = await openSqlite(where.file);
     await migrate(db, 'sqlite');
-    const ledger = sqlLedger(db);
+    const ledger = sqlLedger(db, 'sqlite');
     await ledger.append([row('before', 1)]);
     await sql`pragma max_page_count = 1`.execute(db); // which means: as large as it is
     const many = Array.from({ length: 500 }, (_, at) => row(`r${at}`, at));
@@ -56,7 +56,7 @@ describe('opening a SQLite store', () => {
     const db = await openSqlite(where.file);
     await migrate(db, 'sqlite');
     await sql`pragma query_only = on`.execute(db);
-    const refusal = await sqlLedger(db)
+    const refusal = await sqlLedger(db, 'sqlite')
       .append([row('1', 1)])
       .catch((error: Error) => error.message);
     expect(refusal).to.equal('attempt to write a readonly database');

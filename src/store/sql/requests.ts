@@ -7,19 +7,20 @@ import { listedColumns, type LedgerRecord, type Tables } from './tables.js';
 
 /**
  * A page of rows, newest first. One condition, that which the fewest rows fulfil, is looked up in its index, and the rows
- * found there are held against the others: some hundreds at a time, for SQLite does it in this very thread.
+ * found there are held against the others, `partSize` of them at a time.
  */
 export async function sqlRequests(
   db: Kysely<Tables>,
   filter: LedgerFilter,
   { cursor, limit }: { readonly cursor?: string; readonly limit: number },
+  partSize: number,
 ): Promise<LedgerPage> {
   const size = Math.min(limit, 1000);
   const search = await searchFor(db, filter);
   const found: LedgerRow[] = [];
   let after: Place | undefined = cursor === undefined ? undefined : readCursor(cursor);
   do {
-    const part = partOf(search, after, size + 1);
+    const part = partOf(search, after, search.others.length === 0 ? size + 1 : Math.max(size + 1, partSize));
     found.push(...(await rowsIn(db, search, part, size + 1 - found.length)));
     if (found.length > size || search.others.length === 0) break;
     after = await lastOf(db, part);
@@ -83,7 +84,7 @@ function commonConditions({ status, failed }: LedgerFilter): readonly Condition[
   ];
 }
 
-/** By counting them, as far as it matters. */
+/** By counting them, as far as it matters; in an order, so that it is an index that is counted. */
 async function rarestOf(
   db: Kysely<Tables>,
   within: readonly Condition[],
@@ -93,7 +94,8 @@ async function rarestOf(
   for (const condition of conditions) {
     const { rows } = await sql<{ readonly count: number }>`
       select count(*) as count from
-        (select 1 from ledger where ${allOf([...within, condition])} limit ${sql.lit(mostCounted)}) as counted
+        (select 1 from ledger where ${allOf([...within, condition])}
+         order by at desc, id desc limit ${sql.lit(mostCounted)}) as counted
     `.execute(db);
     const count = rows[0]?.count ?? 0;
     if (!rarest || count < rarest.count) rarest = { condition, count };
@@ -109,15 +111,12 @@ interface Part {
   readonly size: number;
 }
 
-function partOf({ within, first, others }: Search, after: Place | undefined, wanted: number): Part {
-  const size = others.length === 0 ? wanted : Math.max(wanted, partRows);
+function partOf({ within, first }: Search, after: Place | undefined, size: number): Part {
   const later = after ? [sql<boolean>`(at, id) < (${after.atMs}, ${after.id})`] : [];
   const where = allOf([...within, ...(first ? [first] : []), ...later]);
   const places = sql`select at, id from ledger where ${where} order by at desc, id desc`;
   return { places, size };
 }
-
-const partRows = 500;
 
 async function rowsIn(
   db: Kysely<Tables>,
