@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Ledger, LedgerRow, UsageGroup } from '../../plugin/index.js';
 import { HourSums } from './hours.js';
 import { RowInsert } from './insert-rows.js';
@@ -7,6 +7,7 @@ import { hourOf } from '../usage-range.js';
 import { sqlRequests } from './requests.js';
 import { groupKinds, type Tables } from './tables.js';
 import { sqlUsage } from './usage.js';
+import { sql } from './kysely.js';
 
 /** The ledger in a table of rows and one of hourly sums, which each append brings up to date with its rows. */
 export function sqlLedger(db: Kysely<Tables>): Ledger {
