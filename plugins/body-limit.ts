@@ -1,6 +1,5 @@
 import { constants } from 'node:buffer';
 import type Koa from 'koa';
-import { Type } from 'typebox';
 import {
   cutShort,
   definePlugin,
@@ -11,6 +10,7 @@ import {
   Size,
   sizeBytes,
   tooLarge,
+  Type,
 } from 'gw2api/plugin';
 
 /** Reads the JSON body, and no more of it than the limit allows (contract §8). */

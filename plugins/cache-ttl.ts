@@ -1,10 +1,10 @@
-import { Type } from 'typebox';
 import {
   cacheMarkers,
   definePlugin,
   headerChoice,
   mapCacheMarkers,
   maxCacheMarkers,
+  Type,
   type Additions,
   type ContentBlock,
   type MessagesRequest,

@@ -1,10 +1,10 @@
-import { Type } from 'typebox';
 import {
   definePlugin,
   formatContext,
   GatewayError,
   headerChoice,
   mayUseModel,
+  Type,
   type Caller,
   type MessagesRequest,
   type Models,

@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import { Type } from 'typebox';
 import {
   definePlugin,
   Duration,
@@ -8,6 +7,7 @@ import {
   sseBody,
   toGatewayError,
   usageBody,
+  Type,
   type Count,
   type GatewayState,
   type ReplyEncoder,

@@ -1,5 +1,4 @@
-import { Type } from 'typebox';
-import { definePlugin, type MessagesRequest } from 'gw2api/plugin';
+import { definePlugin, Type, type MessagesRequest } from 'gw2api/plugin';
 
 /** Keeps one answer from costing more than the model or the operator allows (contract §4.3). */
 export default definePlugin({

@@ -1,8 +1,8 @@
-import { Type } from 'typebox';
 import {
   cacheMarkers,
   definePlugin,
   maxCacheMarkers,
+  Type,
   type MessagesRequest,
   type TextBlock,
 } from 'gw2api/plugin';

@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import {
   definePlugin,
   GatewayError,
@@ -8,6 +7,7 @@ import {
   tokenLimits,
   tokenWindow,
   totalTokens,
+  Type,
   type Caller,
   type Host,
   type KeyLimits,

@@ -1,5 +1,4 @@
-import { Type } from 'typebox';
-import { definePlugin, Duration, durationMs, stickyKey } from 'gw2api/plugin';
+import { definePlugin, Duration, durationMs, stickyKey, Type } from 'gw2api/plugin';
 
 /** Takes a place in a slot, the same one for all requests of a session (contract §3, §4.6). */
 export default definePlugin({

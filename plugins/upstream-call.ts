@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import {
   answerHeaders,
   committed,
@@ -10,6 +9,7 @@ import {
   toGatewayError,
   withHeaders,
   usageMeter,
+  Type,
   type CommitOptions,
   type Count,
   type GatewayError,

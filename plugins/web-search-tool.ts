@@ -1,8 +1,8 @@
-import { Type } from 'typebox';
 import {
   continuePausedTurns,
   definePlugin,
   headerChoice,
+  Type,
   type CatalogModel,
   type MessagesRequest,
   type Tool,

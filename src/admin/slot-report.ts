@@ -1,5 +1,5 @@
-import { Type, type Static, type TSchema } from 'typebox';
-import type { SlotStatus, Window } from '../plugin/index.js';
+import type { Static, TSchema } from 'typebox';
+import { Type, type SlotStatus, type Window } from '../plugin/index.js';
 
 const Time = Type.String({ format: 'date-time' });
 const Count = Type.Integer({ minimum: 0 });

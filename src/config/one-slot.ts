@@ -1,5 +1,4 @@
-import { Type } from 'typebox';
-import { compileCheck, type Mismatch } from '../plugin/index.js';
+import { compileCheck, Type, type Mismatch } from '../plugin/index.js';
 import { checkSourceBy } from './checked.js';
 import type { SlotConfig } from './config.js';
 import { writePath, type Fault, type Path, type Source } from './document.js';

@@ -1,5 +1,5 @@
-import { Type, type Static, type TSchema } from 'typebox';
-import { Duration, type Operation, type WireFormat } from '../plugin/index.js';
+import type { Static, TSchema } from 'typebox';
+import { Duration, Type, type Operation, type WireFormat } from '../plugin/index.js';
 
 export const formats = ['messages', 'chat', 'responses', 'completions'] as const satisfies WireFormat[];
 export const operations = [

@@ -1,5 +1,5 @@
-import { Type, type Static } from 'typebox';
-import { Time, timeMs, type KeyPatch, type ProtocolKey } from '../plugin/index.js';
+import type { Static } from 'typebox';
+import { Time, timeMs, Type, type KeyPatch, type ProtocolKey } from '../plugin/index.js';
 import { Closed, IsoTime, Line, Nullable } from './schemas.js';
 import { isoTime } from './times.js';
 

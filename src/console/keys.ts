@@ -1,5 +1,5 @@
-import { Type, type Static } from 'typebox';
-import { GatewayError, type KeyPatch, type ProtocolKey } from '../plugin/index.js';
+import type { Static } from 'typebox';
+import { GatewayError, Type, type KeyPatch, type ProtocolKey } from '../plugin/index.js';
 import type { KeyNames } from './key-names.js';
 import { ChangedKey, IssuedKey, keyReport, KeyReport, NewKey, toPatch } from './key-report.js';
 import type { Panel } from './panel.js';

@@ -1,6 +1,5 @@
-import { Type } from 'typebox';
 import { blankSecrets } from '../admin/blank-secrets.js';
-import type { CatalogModel } from '../plugin/index.js';
+import { Type, type CatalogModel } from '../plugin/index.js';
 import type { Panel, PanelStage, PanelStatus } from './panel.js';
 import { route, type PanelRoute } from './route.js';
 import { Count, IsoTime, ListOf, Nullable } from './schemas.js';

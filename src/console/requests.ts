@@ -1,8 +1,9 @@
-import { Type, type Static } from 'typebox';
+import type { Static } from 'typebox';
 import {
   GatewayError,
   Time,
   timeMs,
+  Type,
   type LedgerFilter,
   type LedgerPage,
   type LedgerRow,

@@ -1,4 +1,5 @@
-import { Type, type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
+import { Type } from '../plugin/index.js';
 
 /** An object that takes no other properties: what comes in is closed, what goes out may grow. */
 export function Closed<Properties extends Record<string, TSchema>>(properties: Properties) {

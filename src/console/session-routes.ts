@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../plugin/index.js';
 import { route, type PanelRoute } from './route.js';
 import { Closed, IsoTime, Nullable } from './schemas.js';
 import type { Sessions } from './sessions.js';

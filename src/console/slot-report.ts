@@ -1,7 +1,6 @@
-import { Type } from 'typebox';
 import { blankSecrets } from '../admin/blank-secrets.js';
 import { SlotReport, slotReport } from '../admin/slot-report.js';
-import type { SlotStatus } from '../plugin/index.js';
+import { Type, type SlotStatus } from '../plugin/index.js';
 import type { PanelSlot } from './panel.js';
 import { IsoTime, Nullable } from './schemas.js';
 import { isoTime } from './times.js';

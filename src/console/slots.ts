@@ -1,6 +1,5 @@
-import { Type } from 'typebox';
 import { diagnosisTimeoutMs } from '../admin/routes.js';
-import type { DiagnosisStep } from '../plugin/index.js';
+import { Type, type DiagnosisStep } from '../plugin/index.js';
 import type { Panel } from './panel.js';
 import { route, type PanelRoute } from './route.js';
 import { ListOf } from './schemas.js';

@@ -1,5 +1,5 @@
-import { Type, type Static } from 'typebox';
-import { Duration, durationMs, Time, timeMs, type UsageQuery, type UsageSum } from '../plugin/index.js';
+import type { Static } from 'typebox';
+import { Duration, durationMs, Time, timeMs, Type, type UsageQuery, type UsageSum } from '../plugin/index.js';
 import { invalid } from './check.js';
 import type { KeyNames } from './key-names.js';
 import type { Panel } from './panel.js';

@@ -1,5 +1,5 @@
-import { Type, type Static, type TSchema } from 'typebox';
-import { compileCheck, formatPath, GatewayError } from '../plugin/index.js';
+import type { Static, TSchema } from 'typebox';
+import { compileCheck, formatPath, GatewayError, Type } from '../plugin/index.js';
 
 /**
  * A check of request bodies, or of a part of one that stands at `path`, compiled on first use. It returns the value itself

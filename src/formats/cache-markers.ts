@@ -1,7 +1,8 @@
-import { Type, type Static } from 'typebox';
+import type { Static } from 'typebox';
 import {
   cacheMarkers,
   maxCacheMarkers,
+  Type,
   type CacheControl,
   type ContentBlock,
   type MessagesRequest,

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../plugin/index.js';
 import { SlotReport } from '../admin/slot-report.js';
 import type { DescribedRoute } from './described-route.js';
 

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../plugin/index.js';
 import { chatBody } from '../formats/chat/body.js';
 import { completionsBody } from '../formats/completions/request.js';
 import { messagesBody } from '../formats/messages/body.js';

@@ -42,6 +42,7 @@ export { stickyKey } from './sticky.js';
 export type * from './store.js';
 export { TokenMeters, tokenWindow } from './token-meters.js';
 export type { TokenWindow } from './token-meters.js';
+export { Type } from './type.js';
 export { Duration, Size, Time, durationMs, sizeBytes, timeMs } from './units.js';
 export { errorFromEvent, interruptedError } from './upstream-error.js';
 export { addUsage, usageBody, usageMeter } from './usage.js';

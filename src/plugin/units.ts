@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from './type.js';
 
 /** How a unit is written in a config, and what it comes to. */
 interface Unit {

@@ -1,4 +1,3 @@
-import { ProxyAgent, request } from 'undici';
 import { GatewayError, type OAuthTokens } from '../plugin/index.js';
 
 export interface TokenRequest {
@@ -32,6 +31,7 @@ interface Answer {
 }
 
 async function post(asked: TokenRequest): Promise<Answer> {
+  const { ProxyAgent, request } = await import('undici'); // all of it, which few slots need
   const dispatcher = asked.proxy ? new ProxyAgent(asked.proxy) : undefined;
   try {
     const { statusCode, body } = await request(asked.tokenUrl, {

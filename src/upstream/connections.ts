@@ -1,4 +1,5 @@
-import { Client, Pool, ProxyAgent, type Dispatcher, type buildConnector } from 'undici';
+import type { buildConnector, Client as UndiciClient, Dispatcher, Pool as UndiciPool } from 'undici';
+import { Client, Pool, wholeUndici } from './undici.js';
 
 export interface WayOutSettings {
   readonly origin: string;
@@ -55,6 +56,7 @@ function directly({ origin, connectTimeoutMs }: WayOutSettings): Dispatcher {
 }
 
 function throughProxy(proxy: string, { connectTimeoutMs: timeout }: WayOutSettings): Dispatcher {
+  const { ProxyAgent } = wholeUndici();
   return new ProxyAgent({
     uri: withoutUser(proxy),
     ...proxyToken(proxy),
@@ -62,7 +64,7 @@ function throughProxy(proxy: string, { connectTimeoutMs: timeout }: WayOutSettin
     proxyTls: { timeout },
     requestTls: { timeout },
     clientFactory: (origin, options) => new Pool(origin, { ...options, headersTimeout: timeout }),
-    factory: (origin, options: Pool.Options) =>
+    factory: (origin, options: UndiciPool.Options) =>
       new Pool(origin, { ...options, factory: tracedClient, ...finalErrors(options) }),
   });
 }
@@ -90,7 +92,7 @@ function tracedClient(origin: URL, options: object): Dispatcher {
 class TracedClient extends Client implements Connection {
   #used = false;
 
-  constructor(origin: URL, options: Client.Options) {
+  constructor(origin: URL, options: UndiciClient.Options) {
     super(origin, options);
     this.on('connect', () => {
       this.#used = false;
@@ -116,7 +118,7 @@ class TracedClient extends Client implements Connection {
  * A proxy that hangs up on a CONNECT gives an error under one of undici's own socket codes, which undici takes for a
  * passing one: it connects again, for ever. The same error without its code ends the call.
  */
-function finalErrors({ connect }: Pool.Options): Pick<Pool.Options, 'connect'> {
+function finalErrors({ connect }: UndiciPool.Options): Pick<UndiciPool.Options, 'connect'> {
   if (typeof connect !== 'function') return {};
   const connectOnce: buildConnector.connector = (options, callback) => {
     connect(options, (error, socket) => {

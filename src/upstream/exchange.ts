@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { errors, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { interruptedError, isGatewayError, type GatewayError } from '../plugin/index.js';
 import type { BodyReader, Flow } from './body.js';
 import type { Connection, WayOut } from './connections.js';
@@ -7,6 +7,7 @@ import { Deadline } from './deadline.js';
 import { decompress } from './decompress.js';
 import { foreign, timedOut, unreachable, type Answer } from './failure.js';
 import { joinHeaders, type Headers } from './headers.js';
+import { errors } from './undici.js';
 
 export interface HttpCall<Body extends BodyReader> {
   readonly slot: string;

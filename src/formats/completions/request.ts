@@ -1,5 +1,11 @@
-import { Type, type Static } from 'typebox';
-import type { Decoded, FormatContext, Interceptor, MessagesRequest } from '../../plugin/index.js';
+import type { Static } from 'typebox';
+import {
+  Type,
+  type Decoded,
+  type FormatContext,
+  type Interceptor,
+  type MessagesRequest,
+} from '../../plugin/index.js';
 import { assemble } from '../assembly.js';
 import { bodyCheck, invalidField, nullable } from '../body.js';
 import { Dropped } from '../dropped.js';

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../../plugin/index.js';
 
 /** What the gateway itself reads of a Messages body; the rest is for the upstream to judge. */
 export const messagesBody = Type.Object({

@@ -1,4 +1,5 @@
-import { Type, type Static } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../plugin/index.js';
 import { nullable } from '../body.js';
 import { markerFields } from '../cache-markers.js';
 

@@ -1,5 +1,5 @@
-import { Type, type Static } from 'typebox';
-import type { ContentBlock, TextBlock } from '../../plugin/index.js';
+import type { Static } from 'typebox';
+import { Type, type ContentBlock, type TextBlock } from '../../plugin/index.js';
 import { invalidField, nullable, required } from '../body.js';
 import { markerFields, markerOf } from '../cache-markers.js';
 import type { Dropped } from '../dropped.js';

@@ -1,4 +1,5 @@
-import { Type, type Static } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../plugin/index.js';
 import { parseArguments } from '../arguments.js';
 import { bodyCheck, nullable } from '../body.js';
 import type { Dropped } from '../dropped.js';

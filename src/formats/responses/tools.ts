@@ -1,5 +1,4 @@
-import { Type } from 'typebox';
-import type { ToolChoice } from '../../plugin/index.js';
+import { Type, type ToolChoice } from '../../plugin/index.js';
 import { bodyCheck, required } from '../body.js';
 import { Dropped } from '../dropped.js';
 import type { ToolWish } from '../tool-choice.js';

@@ -1,6 +1,7 @@
-import { sql, type Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Store, StoredResponse } from '../../plugin/index.js';
 import type { Tables } from './tables.js';
+import { sql } from './kysely.js';
 
 /** Console logins. */
 export function sqlSessions(db: Kysely<Tables>, now: () => number): Store['sessions'] {

@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import { hourOf } from '../usage-range.js';
 import { PreparedParts } from './insert-rows.js';
 import {
@@ -10,6 +10,7 @@ import {
   type SumRecord,
   type Tables,
 } from './tables.js';
+import { sql } from './kysely.js';
 
 /** Adds rows to the sums of their hours: one of each group that they belong to. */
 export class HourSums {

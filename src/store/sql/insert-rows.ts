@@ -1,5 +1,6 @@
-import { CompiledQuery, type Compilable, type Kysely } from 'kysely';
+import type { Compilable, Kysely } from 'kysely';
 import type { LedgerRecord, Tables } from './tables.js';
+import { CompiledQuery } from './kysely.js';
 
 /** Few sizes, so that each has its one text. */
 const partSizes = [100, 10, 1] as const;

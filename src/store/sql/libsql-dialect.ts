@@ -1,16 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'libsql';
-import {
-  CompiledQuery,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-  type DatabaseConnection,
-  type Dialect,
-  type Driver,
-  type Kysely,
-  type QueryResult,
-} from 'kysely';
+import type { DatabaseConnection, Dialect, Driver, Kysely, QueryResult } from 'kysely';
+import { CompiledQuery, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from './kysely.js';
 
 /**
  * Kysely over one libsql connection. Its queries are synchronous, so that waiting for the lock of another process is

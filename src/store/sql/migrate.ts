@@ -1,7 +1,8 @@
-import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import { StoreError } from '../store-error.js';
 import { migrations, type Migration } from './migrations.js';
 import type { Tables } from './tables.js';
+import { sql } from './kysely.js';
 
 /**
  * Brings the tables to the shape that this version knows. Instances that start together do it one after the other: on

@@ -1,5 +1,6 @@
-import { sql, type CreateTableBuilder, type Kysely } from 'kysely';
+import type { CreateTableBuilder, Kysely } from 'kysely';
 import { groupColumns, groupKinds, sumColumns, tokenColumns, type Tables } from './tables.js';
+import { sql } from './kysely.js';
 
 /** A step from one shape of the tables to the next. What is released is never edited; a change is a step of its own. */
 export interface Migration {

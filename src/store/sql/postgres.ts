@@ -1,9 +1,9 @@
 import { Socket } from 'node:net';
-import { Kysely, PostgresDialect } from 'kysely';
 import { DatabaseError, Pool, types, TypeOverrides } from 'pg';
 import type { Logger } from '../../plugin/index.js';
 import { StoreError } from '../store-error.js';
 import type { Tables } from './tables.js';
+import { Kysely, PostgresDialect } from './kysely.js';
 
 export interface Postgres {
   readonly db: Kysely<Tables>;

@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely } from './kysely.js';
 import type { UsageGroup } from '../../plugin/index.js';
 import { hourOf } from '../usage-range.js';
 import { groupKinds, type Tables } from './tables.js';

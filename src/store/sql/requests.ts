@@ -1,9 +1,10 @@
 import { setImmediate as breath } from 'node:timers/promises';
-import { sql, type Kysely, type RawBuilder } from 'kysely';
+import type { Kysely, RawBuilder } from 'kysely';
 import type { LedgerFilter, LedgerPage, LedgerRow } from '../../plugin/index.js';
 import { readCursor, writeCursor } from '../cursor.js';
 import { fromRecord } from './ledger-record.js';
 import { listedColumns, type LedgerRecord, type Tables } from './tables.js';
+import { sql } from './kysely.js';
 
 /**
  * A page of rows, newest first. One condition, that which the fewest rows fulfil, is looked up in its index, and the rows

@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Logger, Store } from '../../plugin/index.js';
 import { guardedStore } from '../guarded-store.js';
 import type { Vault } from '../vault.js';
@@ -6,9 +6,9 @@ import { sqlBindings, sqlResponses, sqlSessions } from './expiring.js';
 import { sqlKeys } from './keys.js';
 import { sqlLedger } from './ledger.js';
 import { migrate } from './migrate.js';
-import { isAbsence, openPostgres } from './postgres.js';
 import { sqlCredentials, sqlSlots } from './secrets.js';
 import type { Tables } from './tables.js';
+import { sql } from './kysely.js';
 
 export interface SqlStoreOptions {
   readonly vault: Vault;
@@ -25,6 +25,7 @@ export async function openSqliteStore(file: string, options: SqlStoreOptions): P
 
 /** A store in PostgreSQL, whose driver is loaded with it. Throws a StoreError where it cannot be reached. */
 export async function openPostgresStore(url: string, options: SqlStoreOptions): Promise<Store> {
+  const { isAbsence, openPostgres } = await import('./postgres.js');
   const { db, host, hangUp } = await openPostgres(url, options.log);
   const store = await prepared(db, 'postgres', options);
   const probe = () => sql`select 1`.execute(db);

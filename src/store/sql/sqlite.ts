@@ -1,9 +1,9 @@
 import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
-import { Kysely } from 'kysely';
 import { StoreError } from '../store-error.js';
 import { LibsqlDialect } from './libsql-dialect.js';
 import type { Tables } from './tables.js';
+import { Kysely } from './kysely.js';
 
 /** Opens a SQLite file, and makes it and its folder where they are missing. Throws a StoreError. */
 export async function openSqlite(file: string): Promise<Kysely<Tables>> {

@@ -1,10 +1,11 @@
 import { setImmediate as breath } from 'node:timers/promises';
-import { sql, type Expression, type Kysely, type RawBuilder } from 'kysely';
+import type { Expression, Kysely, RawBuilder } from 'kysely';
 import type { UsageQuery, UsageSum } from '../../plugin/index.js';
 import { bucketsOf, groupColumnOf } from '../usage-range.js';
 import { addSums } from '../usage-sum.js';
 import { fromTokenRecord } from './ledger-record.js';
 import { sumColumns, type SumRecord, type Tables } from './tables.js';
+import { sql } from './kysely.js';
 
 /**
  * The sums by bucket and group: from the hours where the buckets are made of them, else from the rows. About `partSize` of
