@@ -37,7 +37,7 @@ export class CurrentConfig {
   async prepare(): Promise<Prepared> {
     this.refuseIfClosing();
     const before = this.#changing;
-    let done = (): void => undefined;
+    let done: () => void = noop;
     this.#changing = new Promise((resolve) => {
       done = resolve;
     });
@@ -107,3 +107,5 @@ export class CurrentConfig {
 }
 
 const slotsTopic = 'slots';
+
+const noop = (): void => undefined;

@@ -28,7 +28,7 @@ export class Enquiry<Answer extends Json> {
     if (instances <= 1) return [];
     const id = randomUUID();
     const answers: Answer[] = [];
-    let stop = (): void => undefined;
+    let stop: () => void = noop;
     const all = new Promise<void>((resolve) => {
       stop = messages.receive(this.#answered, (message) => {
         const told = message as { readonly id: string; readonly answer: Answer }; // as `#reply` sends it
@@ -56,3 +56,5 @@ export class Enquiry<Answer extends Json> {
     return `${this.#options.topic}/answered`;
   }
 }
+
+const noop = (): void => undefined;
