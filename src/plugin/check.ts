@@ -25,6 +25,8 @@ export function compileCheck(
     verbose: true,
     discriminator: true,
     keywords: [unitKeyword],
+    // What fills in defaults runs once: to make its code shorter takes a third of the time that compiling takes.
+    code: { optimize: !useDefaults },
     // Compiling says what is wrong with a schema too, without the many milliseconds that the schema of schemas takes.
     validateSchema: false,
     meta: false,
