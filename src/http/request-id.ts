@@ -11,7 +11,8 @@ export function requestIdOf(header: string | undefined): string {
  */
 function newRequestId(): string {
   const time = Date.now().toString(16).padStart(12, '0');
-  return `req_${time}${randomUUID().replaceAll('-', '').slice(12)}`;
+  const chance = randomUUID();
+  return `req_${time}${chance.slice(14, 18)}${chance.slice(19, 23)}${chance.slice(24)}`;
 }
 
 const printable = /^[\x20-\x7e]{1,200}$/;

@@ -3,6 +3,7 @@ import { GatewayError } from './error.js';
 import { faultIn } from './event-shape.js';
 import type { MessagesStreamEvent } from './messages.js';
 import { isTooDeep } from './parse-json.js';
+import { plainTextDelta } from './plain-delta.js';
 
 /** What one network read brought. Events travel in batches: handling each one alone is what costs. */
 export type ModelEventBatch = readonly ModelEvent[];
@@ -44,13 +45,18 @@ export class ModelEvent {
 
   /** The parsed event. Throws `upstream_interrupted` where the upstream sent no JSON, or not what the type stands for. */
   get json(): MessagesStreamEvent {
-    return (this.#json ??= parseEvent(this.#data ?? '', this.type));
+    return (this.#json ??= readEvent(this.#data ?? '', this.type));
   }
 
   /** The same event under another choice. */
   withChoice(choice: number): ModelEvent {
     return choice === this.choice ? this : new ModelEvent(this.type, this.#data, this.#json, choice);
   }
+}
+
+function readEvent(data: string, type: string): MessagesStreamEvent {
+  const delta = type === 'content_block_delta' ? plainTextDelta(data) : undefined;
+  return delta ?? parseEvent(data, type);
 }
 
 /** `name`: what the event was sent as; an event without a name says its type itself, or is a bare error. */
