@@ -1,26 +1,24 @@
+import { AllInstances } from './all-instances.js';
 import { createApp } from './app.js';
 import type { Config } from './config/config.js';
-import { createModels } from './config/models.js';
 import { SharedFeed, type RequestFeed } from './console/request-feed.js';
-import { Durable } from './durable.js';
+import { CurrentConfig } from './current-config.js';
+import type { Durable } from './durable.js';
 import type { GatewayOptions, Prepared } from './gateway-options.js';
-import { GatewaySlots } from './gateway-slots.js';
+import type { GatewaySlots } from './gateway-slots.js';
 import { Exchanges } from './http/exchanges.js';
 import { Listener } from './http/listener.js';
-import { ledgerRowOf } from './ledger-row.js';
+import { keepRecords } from './keep-records.js';
+import { openLasting, type Lasting } from './lasting.js';
 import type { Pipeline } from './pipeline/pipeline.js';
 import { GatewayError, type Live, type Logger, type Models, type Store } from './plugin/index.js';
-import { recordOf } from './request-record.js';
-import { needsRestart } from './restart.js';
 import { run, type Running } from './running.js';
-import { SlotPool } from './slots/pool.js';
+import type { SlotPool } from './slots/pool.js';
 import type { CheckedKeys } from './store/keys.js';
 import type { LedgerWriter } from './store/ledger-writer.js';
-import { PrometheusMetrics } from './telemetry/metrics.js';
-import { RequestLog } from './telemetry/request-log.js';
+import type { PrometheusMetrics } from './telemetry/metrics.js';
 import { measureSlots } from './telemetry/slot-gauges.js';
 import { measureState } from './telemetry/state-gauges.js';
-import { upstreamAdapters } from './upstream/index.js';
 
 /** One gateway: its server, the pipeline that new requests take, and what outlives a reload. */
 export class Gateway {
@@ -36,118 +34,81 @@ export class Gateway {
   /** What opens the console; empty: nothing does. */
   readonly panelPassword: string;
   readonly exchanges: Exchanges;
+  readonly allInstances: AllInstances;
   readonly now: () => number;
   readonly startedMs: number;
-  readonly #durable: Durable;
+  readonly #lasting: Lasting;
   readonly #options: GatewayOptions;
-  readonly #started: Config;
-  #running: Running;
-  #listener: Listener | undefined;
-  #closing: Promise<void> | undefined;
+  readonly #current: CurrentConfig;
   readonly #isClosing = new AbortController();
-  #reloading: Promise<void> = Promise.resolve();
+  #listener: Listener | undefined;
+  #closed: Promise<void> | undefined;
 
   /** Opens the slots and builds the pipeline. Throws ConfigError with all that is wrong. */
   static async create(config: Config, options: GatewayOptions): Promise<Gateway> {
-    const now = options.now ?? Date.now;
-    const durable = await Durable.open(config, { ...options, now });
+    const lasting = await openLasting(config, options);
     try {
-      return await Gateway.#over(durable, config, options, now);
+      return new Gateway(lasting, await run(config, lasting), options);
     } catch (error) {
-      await durable.close();
+      await lasting.close();
       throw error;
     }
   }
 
-  static async #over(
-    durable: Durable,
-    config: Config,
-    options: GatewayOptions,
-    now: () => number,
-  ): Promise<Gateway> {
-    const { store, keys, live } = durable;
-    const { log } = options;
-    const models = createModels(config.models);
-    const metrics = new PrometheusMetrics();
-    const adapters = upstreamAdapters();
-    const slots = await SlotPool.open({ slots: config.slots, models, adapters, store, live, log, now });
-    const slotSources = new GatewaySlots(slots, { store, log });
-    const parts = { log, store, live, metrics, slots, slotSources, now, keys, durable };
-    try {
-      await slotSources.take(config.slots);
-      return new Gateway(options, parts, await run(config, parts));
-    } catch (error) {
-      await slots.close();
-      throw error;
-    }
-  }
-
-  private constructor(options: GatewayOptions, parts: Parts & { durable: Durable }, running: Running) {
-    this.#durable = parts.durable;
-    this.log = parts.log;
-    this.keys = parts.keys;
-    this.store = parts.store;
-    this.live = parts.live;
-    this.feed = new SharedFeed(parts.live);
-    this.slots = parts.slots;
-    this.slotSources = parts.slotSources;
-    this.panelPassword = options.panelPassword || options.masterKey;
-    this.metrics = parts.metrics;
-    this.now = parts.now;
-    this.startedMs = options.startedMs ?? parts.now();
+  private constructor(lasting: Lasting, running: Running, options: GatewayOptions) {
+    const { log, now, durable, live, metrics, slotSources } = lasting;
+    const { ledger } = durable;
+    this.#lasting = lasting;
     this.#options = options;
-    this.#started = running.config;
-    this.#running = running;
-    parts.live.messages.receive(slotsTopic, () => void this.#takeSlotsOfOthers());
-    const requestLog = new RequestLog(parts.metrics);
-    measureSlots(parts.metrics, () => parts.slots.list());
-    measureState(parts.metrics, parts.durable);
-    parts.metrics.gauge('gw2api_requests_in_flight', 'Requests whose response is open.', [], () => [
-      { labels: {}, value: this.exchanges.count },
-    ]);
-    this.exchanges = new Exchanges({
-      log: parts.log,
-      now: parts.now,
-      onSettled: (exchange, outcome) => {
-        const record = recordOf(exchange, outcome, parts.now());
-        requestLog.write(parts.log, record);
-        const row = ledgerRowOf(exchange, record);
-        if (!row) return;
-        parts.durable.ledger.write(row);
-        this.feed.publish(row);
-      },
-    });
+    this.log = log;
+    this.now = now;
+    this.keys = lasting.keys;
+    this.store = lasting.store;
+    this.live = live;
+    this.slots = lasting.slots;
+    this.slotSources = slotSources;
+    this.metrics = metrics;
+    this.startedMs = options.startedMs ?? now();
+    this.panelPassword = options.panelPassword || options.masterKey;
+    this.feed = new SharedFeed(live);
+    const onSettled = keepRecords({ log, now, metrics, ledger, feed: this.feed });
+    this.exchanges = new Exchanges({ log, now, onSettled });
+    this.allInstances = new AllInstances({ exchanges: this.exchanges, live, ledger });
+    const { closing } = this;
+    const runNext = async () => run(await options.loadConfig(), lasting);
+    this.#current = new CurrentConfig(running, { log, live, slots: slotSources, closing, runNext });
+    measure(this, durable);
   }
 
   get config(): Config {
-    return this.#running.config;
+    return this.#current.running.config;
   }
 
   get pipeline(): Pipeline {
-    return this.#running.pipeline;
+    return this.#current.running.pipeline;
   }
 
   get models(): Models {
-    return this.#running.models;
+    return this.#current.running.models;
   }
 
   /** Writes the ledger, and says whether the store takes it. */
   get ledger(): LedgerWriter {
-    return this.#durable.ledger;
+    return this.#lasting.durable.ledger;
   }
 
   /** Which of the servers behind it can be reached; requests go on without them. */
   get isThere(): Durable['isThere'] {
-    return this.#durable.isThere;
+    return this.#lasting.durable.isThere;
   }
 
   /** A key was issued, changed or revoked: that holds at once on every instance. */
   keysChanged(): void {
-    this.#durable.keysChanged();
+    this.#lasting.durable.keysChanged();
   }
 
   get isDraining(): boolean {
-    return this.#closing !== undefined;
+    return this.closing.aborted;
   }
 
   /** Aborts when the gateway takes no new requests. */
@@ -156,23 +117,8 @@ export class Gateway {
   }
 
   /** A slot of the console has been entered, changed or removed: every instance takes those that there are now. */
-  async slotsChanged(): Promise<void> {
-    await this.#takeSlots();
-    this.live.messages.send(slotsTopic, null);
-  }
-
-  #takeSlots(): Promise<void> {
-    const next = this.#reloading.then(() => this.slotSources.take(this.config.slots));
-    this.#reloading = next.catch(() => undefined);
-    return next;
-  }
-
-  async #takeSlotsOfOthers(): Promise<void> {
-    try {
-      if (!this.isDraining) await this.#takeSlots();
-    } catch (error) {
-      this.log.error({ err: error }, 'The slots that another instance has changed could not be taken.');
-    }
+  slotsChanged(): Promise<void> {
+    return this.#current.slotsChanged();
   }
 
   /** Serves on the configured address. Gives the base URL; rejects where the address cannot be had. */
@@ -186,54 +132,14 @@ export class Gateway {
    * only at a restart. Throws ConfigError, and `shutting_down` once the gateway closes.
    */
   async reload(): Promise<readonly string[]> {
-    this.#refuseIfDraining();
+    this.#current.refuseIfClosing();
     const { siblings } = this.#options;
     return siblings ? siblings.reload() : (await this.prepareReload()).take();
   }
 
   /** The first half of a reload, of this process alone: until it is taken the old config goes on. Throws as `reload`. */
-  async prepareReload(): Promise<Prepared> {
-    this.#refuseIfDraining();
-    const before = this.#reloading;
-    let done: () => void = noop;
-    this.#reloading = new Promise((resolve) => {
-      done = resolve;
-    });
-    await before;
-    try {
-      const running = await run(await this.#options.loadConfig(), this);
-      return {
-        take: () => this.#take(running).finally(done),
-        leave: () => running.pipeline.retire().finally(done),
-      };
-    } catch (error) {
-      done();
-      throw error;
-    }
-  }
-
-  async #take(running: Running): Promise<readonly string[]> {
-    const { config, models, pipeline } = running;
-    try {
-      await this.slotSources.take(config.slots, { models });
-    } catch (error) {
-      await pipeline.retire();
-      throw error;
-    }
-    const old = this.#running;
-    this.#running = running;
-    const changed = needsRestart(this.#started, config);
-    if (changed.length > 0) this.log.warn({ changed }, 'These settings take effect at the next start.');
-    this.log.info({ stages: config.pipeline.length, slots: config.slots.length }, 'The config was reloaded.');
-    old.pipeline
-      .retire()
-      .catch((error: unknown) => this.log.error({ err: error }, 'A pipeline could not be disposed.'));
-    return changed;
-  }
-
-  #refuseIfDraining(): void {
-    if (!this.isDraining) return;
-    throw new GatewayError('shutting_down', 'This gateway is shutting down; it takes no new config.');
+  prepareReload(): Promise<Prepared> {
+    return this.#current.prepare();
   }
 
   /** The text of `GET /metrics`. */
@@ -248,16 +154,15 @@ export class Gateway {
    */
   close(): Promise<void> {
     this.#isClosing.abort();
-    this.#closing ??= this.#close();
-    return this.#closing;
+    this.#closed ??= this.#close();
+    return this.#closed;
   }
 
   async #close(): Promise<void> {
-    await Promise.all([this.#drain(), this.#reloading]);
+    await Promise.all([this.#drain(), this.#current.settled()]);
     await this.#listener?.close();
     await this.pipeline.retire();
-    await this.slots.close();
-    await this.#durable.close();
+    await this.#lasting.close();
   }
 
   async #drain(): Promise<void> {
@@ -273,13 +178,15 @@ export class Gateway {
   }
 }
 
-const slotsTopic = 'slots';
+function measure({ metrics, slots, exchanges }: Gateway, durable: Durable): void {
+  measureSlots(metrics, () => slots.list());
+  measureState(metrics, durable);
+  metrics.gauge('gw2api_requests_in_flight', 'Requests whose response is open.', [], () => [
+    { labels: {}, value: exchanges.count },
+  ]);
+}
 
 function cutShort(): GatewayError {
   const message = 'The gateway was shut down before the answer was complete.';
   return new GatewayError('shutting_down', message, { headers: { connection: 'close' } });
 }
-
-const noop = (): void => undefined;
-
-type Parts = Pick<Gateway, 'log' | 'store' | 'live' | 'metrics' | 'slots' | 'slotSources' | 'now' | 'keys'>;

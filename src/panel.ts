@@ -7,6 +7,7 @@ import {
   type PanelApi,
   type PanelSlot,
   type PanelSlots,
+  type PanelStatus,
 } from './console/index.js';
 import { entryOf, type ConsoleSlot } from './gateway-slots.js';
 import type { Gateway } from './gateway.js';
@@ -22,17 +23,19 @@ export function openPanel(gateway: Gateway): PanelApi {
 
 function panelOf(gateway: Gateway): Panel {
   const { log, store, keys, feed, now, closing } = gateway;
+  const { meters } = gateway.live;
   return {
     log,
     store,
     keys,
     feed,
+    meters,
     now,
     closing,
     password: gateway.panelPassword,
     slots: slotsOf(gateway),
     operations: operationsOf(gateway),
-    written: () => gateway.ledger.flush(),
+    written: () => gateway.allInstances.written(),
     keysChanged: () => gateway.keysChanged(),
     status: () => statusOf(gateway),
     get models() {
@@ -44,16 +47,18 @@ function panelOf(gateway: Gateway): Panel {
   };
 }
 
-function statusOf(gateway: Gateway): ReturnType<Panel['status']> {
-  const { config, ledger, live, isThere, slots, exchanges, now, startedMs } = gateway;
+async function statusOf(gateway: Gateway): Promise<PanelStatus> {
+  const { config, ledger, live, isThere, slots, now, startedMs } = gateway;
+  const inFlight = await gateway.allInstances.inFlight();
+  const { instances = inFlight.instances } = live;
   return {
     name,
     version,
     uptimeSeconds: (now() - startedMs) / 1000,
-    requestsInFlight: exchanges.calls,
+    inFlight,
     slots: { total: slots.list().length, schedulable: slots.schedulable },
     store: { kind: config.store.kind, ok: isThere.store, ledgerRowsWaiting: ledger.waiting },
-    live: { kind: config.live.kind, ok: isThere.live, instances: live.instances ?? 1 },
+    live: { kind: config.live.kind, ok: isThere.live, instances },
     configFile: config.file,
   };
 }

@@ -25,5 +25,5 @@ function isSecretKey(key: string): boolean {
 /** Not a parser, which would give up where a password has not been encoded. */
 function blankAddress(text: string): string {
   if (!/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return text;
-  return text.replace(/(:\/\/)[^/?#]*@/, `$1${blank}@`).replace(/([?&][^=&#]*=)[^&#]*/g, `$1${blank}`);
+  return text.replace(/(:\/\/)[^/?#]*@/, `$1${blank}@`).replace(/([?&][^=&#?]*=)[^&#]*/g, `$1${blank}`);
 }

@@ -51,7 +51,7 @@ function answer(definition: PanelRoute, sessions: Sessions): (ctx: PanelContext)
   const checkQuery = checkOf(query);
   const checkBody = body && checkOf(body);
   return async (ctx) => {
-    if (isOpen) sessions.admit(ctx);
+    if (isOpen) await sessions.admit(ctx);
     const credential: Credential = isOpen ? { kind: 'master' } : await sessions.authenticate(ctx);
     const id = idOf(ctx);
     const parameters = readQuery(ctx.querystring, query);

@@ -1,6 +1,6 @@
 import { blankSecrets } from '../admin/blank-secrets.js';
 import { Type, type CatalogModel } from '../plugin/index.js';
-import type { Panel, PanelStage } from './panel.js';
+import type { Panel, PanelStage, PanelStatus } from './panel.js';
 import { route, type PanelRoute } from './route.js';
 import { Count, IsoTime, ListOf, Nullable } from './schemas.js';
 
@@ -12,7 +12,7 @@ export function overviewRoutes(panel: Panel): readonly PanelRoute[] {
       path: '/status',
       summary: 'The gateway at a glance.',
       answers: { 200: StatusReport },
-      handle: ({ ctx }) => statusReport(panel, `${ctx.protocol}://${ctx.host}`),
+      handle: async ({ ctx }) => statusReport(await panel.status(), `${ctx.protocol}://${ctx.host}`),
     }),
     route({
       method: 'GET',
@@ -40,6 +40,11 @@ const StatusReport = Type.Object({
   version: Type.String(),
   uptime_seconds: Count,
   requests_in_flight: Count,
+  requests_in_flight_instances: Type.Integer({
+    minimum: 1,
+    description:
+      'How many instances these are the requests of: fewer than there are, where some did not answer.',
+  }),
   slots: Type.Object({ total: Count, schedulable: Count }),
   store: Type.Object({ kind: Type.String(), ok: Type.Boolean(), ledger_rows_waiting: Count }),
   live: Type.Object({ kind: Type.String(), ok: Type.Boolean(), instances: Count }),
@@ -47,14 +52,14 @@ const StatusReport = Type.Object({
   base_url: Type.String({ description: 'As the caller has reached it.' }),
 });
 
-function statusReport(panel: Panel, baseUrl: string): object {
-  const { name, version, slots, live, ...status } = panel.status();
+function statusReport({ name, version, slots, live, ...status }: PanelStatus, baseUrl: string): object {
   const { kind, ok, ledgerRowsWaiting } = status.store;
   return {
     name,
     version,
     uptime_seconds: Math.floor(status.uptimeSeconds),
-    requests_in_flight: status.requestsInFlight,
+    requests_in_flight: status.inFlight.requests,
+    requests_in_flight_instances: status.inFlight.instances,
     slots,
     store: { kind, ok, ledger_rows_waiting: ledgerRowsWaiting },
     live,

@@ -1,5 +1,5 @@
 import type { Operations } from '../admin/routes.js';
-import type { Keys, Logger, Models, SlotStatus, Store } from '../plugin/index.js';
+import type { Keys, Logger, Meters, Models, SlotStatus, Store } from '../plugin/index.js';
 import type { RequestFeed } from './request-feed.js';
 
 /** What the panel API needs of the gateway; every getter gives what is current, also after a reload. */
@@ -9,6 +9,7 @@ export interface Panel {
   readonly keys: Keys;
   readonly models: Models;
   readonly feed: RequestFeed;
+  readonly meters: Meters;
   readonly slots: PanelSlots;
   readonly operations: Pick<Operations, 'pause' | 'resume' | 'drain' | 'diagnose'>;
   /** What opens the console; empty: nothing does. */
@@ -16,8 +17,8 @@ export interface Panel {
   /** Aborts when the gateway takes no new requests. */
   readonly closing: AbortSignal;
   readonly pipeline: { readonly file: string; readonly stages: readonly PanelStage[] };
-  status(): PanelStatus;
-  /** Resolves when the ledger has the requests that have ended here, as far as it takes them. */
+  status(): Promise<PanelStatus>;
+  /** Resolves when the ledger has the requests that have ended on any instance, as far as it takes them. */
   written(): Promise<void>;
   /** A protocol key is not what it was: what is known of keys anywhere is out of date. */
   keysChanged(): void;
@@ -70,7 +71,8 @@ export interface PanelStatus {
   readonly name: string;
   readonly version: string;
   readonly uptimeSeconds: number;
-  readonly requestsInFlight: number;
+  /** On those instances that have answered. */
+  readonly inFlight: { readonly requests: number; readonly instances: number };
   readonly slots: { readonly total: number; readonly schedulable: number };
   readonly store: { readonly kind: string; readonly ok: boolean; readonly ledgerRowsWaiting: number };
   readonly live: { readonly kind: string; readonly ok: boolean; readonly instances: number };

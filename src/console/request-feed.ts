@@ -9,7 +9,10 @@ export interface RequestFeed {
 
 export type RequestListener = (row: LedgerRow) => void;
 
-/** The feed of all instances. What ends here is told to the others only while somebody listens there. */
+/**
+ * The feed of all instances. What ends here is told to the others only while somebody listens there, many rows in one
+ * message and without their traces.
+ */
 export class SharedFeed implements RequestFeed {
   readonly #live: Live;
   readonly #listeners = new Set<RequestListener>();
@@ -18,23 +21,26 @@ export class SharedFeed implements RequestFeed {
   #renewal: NodeJS.Timeout | undefined;
   /** Until when each of the others is told. */
   readonly #told = new Map<string, number>();
+  #batch: LedgerRow[] = [];
+  #sending: NodeJS.Timeout | undefined;
 
   constructor(live: Live) {
     this.#live = live;
     this.#key = `${watchersPrefix}${live.instance}`;
     for (const [key] of live.shared.entries(watchersPrefix)) this.#hear(key, true);
     live.shared.watch(watchersPrefix, (key, isWatched) => this.#hear(key, isWatched === true));
-    live.messages.receive(topic, (row) => this.#tell(row as unknown as LedgerRow)); // as `publish` sends it
+    live.messages.receive(topic, (message) => {
+      for (const row of message as unknown as readonly LedgerRow[]) this.#tell(row); // as `#send` sends them
+    });
   }
 
   publish(row: LedgerRow): void {
     this.#tell(row);
-    const nowMs = performance.now();
-    for (const untilMs of this.#told.values()) {
-      if (untilMs < nowMs) continue;
-      this.#live.messages.send(topic, row as unknown as Json); // nothing but JSON is in a row
-      return;
-    }
+    if (!this.#isWatchedElsewhere()) return;
+    const { trace: _, ...told } = row;
+    this.#batch.push(told);
+    if (this.#batch.length >= mostAtOnce) this.#send();
+    else this.#sending ??= setTimeout(() => this.#send(), sendMs).unref();
   }
 
   subscribe(listener: RequestListener): () => void {
@@ -48,6 +54,23 @@ export class SharedFeed implements RequestFeed {
       this.#renewal = undefined;
       this.#live.shared.delete(this.#key);
     };
+  }
+
+  #send(): void {
+    clearTimeout(this.#sending);
+    this.#sending = undefined;
+    this.#live.messages.send(topic, this.#batch as unknown as Json); // nothing but JSON is in a row
+    this.#batch = [];
+  }
+
+  #isWatchedElsewhere(): boolean {
+    if (this.#told.size === 0) return false;
+    const nowMs = performance.now();
+    for (const [key, untilMs] of this.#told) {
+      if (untilMs > nowMs) return true;
+      this.#told.delete(key);
+    }
+    return false;
   }
 
   #watch(): void {
@@ -69,3 +92,7 @@ const watchersPrefix = 'requests/watched/';
 
 /** How long an instance that has gone is still told. */
 const watchMs = 60_000;
+
+/** How long a row may wait for others to go with it, and how many go at once. */
+const sendMs = 50;
+const mostAtOnce = 200;

@@ -60,7 +60,7 @@ function liveRoute(panel: Panel, names: KeyNames, sessions: Sessions): PanelRout
 
 function detailRoute(panel: Panel, names: KeyNames): PanelRoute {
   const { ledger } = panel.store;
-  /** One that was told of this very moment may not be in the ledger yet. */
+  /** One that was told of this very moment, here or on another instance, may not be in the ledger yet. */
   const find = async (place: NonNullable<ReturnType<typeof rowOf>>) => {
     const row = await ledger.get(place);
     if (row) return row;

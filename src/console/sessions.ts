@@ -17,24 +17,24 @@ export class Sessions {
 
   constructor(panel: Panel) {
     this.#panel = panel;
-    this.#guard = new LoginGuard(panel.now);
     this.#password = sha256(panel.password);
+    this.#guard = new LoginGuard({ meters: panel.meters, secret: this.#password });
   }
 
   /** Called before anything of a login is read: throws `rate_limited` where its address has to wait. */
-  admit({ ip }: PanelContext): void {
-    this.#guard.enter(ip);
+  admit({ ip }: PanelContext): Promise<void> {
+    return this.#guard.enter(ip);
   }
 
   /** A new session, in place of the one that the caller may have. Throws `wrong_password` and `rate_limited`. */
   async logIn(ctx: PanelContext, password: string): Promise<{ expiresAtMs: number; csrfToken: string }> {
-    this.#guard.enter(ctx.ip); // others of this address may have been wrong while the body came
+    const takeBack = await this.#guard.try(ctx.ip);
     const isRight = timingSafeEqual(sha256(password), this.#password) && this.#panel.password !== '';
     if (!isRight) {
-      this.#guard.wrong(ctx.ip);
       ctx.state.log.warn({ address: ctx.ip }, 'A login to the console had a wrong password.');
       throw new GatewayError('wrong_password', 'That is not the password of this console.');
     }
+    await takeBack();
     await this.#forget(ctx);
     const [token, csrfToken] = [newToken(), newToken()];
     const createdAtMs = this.#panel.now();

@@ -1,5 +1,6 @@
 import { GatewayError, type StoredSlot } from '../plugin/index.js';
 import { invalid } from './check.js';
+import { refuseDiversion } from './diversion.js';
 import { mergePatch } from './merge-patch.js';
 import type { Panel, PanelSlot } from './panel.js';
 import { Remembered } from './remembered.js';
@@ -7,6 +8,9 @@ import { panelSlotReport, shownSettings } from './slot-report.js';
 
 /** A slot as it stands under `slots:`. */
 export type Entry = Readonly<Record<string, unknown>>;
+
+/** The most that one slot's settings are as JSON; what patches add up to counts too. */
+export const mostEntryBytes = 64 * 1024;
 
 /** Enters, changes and removes the slots of the console. */
 export class SlotDesk {
@@ -83,12 +87,11 @@ export class SlotDesk {
       throw invalid(['id: cannot be changed; enter a new slot and remove this one']);
     if (before.problem !== undefined)
       throw new GatewayError('conflict', `${before.problem} Or remove this slot and enter it again.`);
-    const entry = patched(
-      { id, ...before.settings, account: before.account },
-      patch,
-      shownSettings(this.find(id)),
-    );
+    const old = { id, ...before.settings, account: before.account };
+    const shown = shownSettings(this.find(id));
+    const entry = patched(old, patch, shown);
     this.#check(entry);
+    refuseDiversion({ before: old, after: entry, patch, shown });
     await this.#put({ ...before, ...split(entry), updatedAtMs: this.#panel.now() }, before);
     return this.report(this.find(id));
   }
@@ -103,6 +106,8 @@ export class SlotDesk {
   }
 
   #check(entry: Entry): void {
+    if (Buffer.byteLength(JSON.stringify(entry)) > mostEntryBytes)
+      throw invalid([`body: a slot has at most ${mostEntryBytes} bytes of settings`]);
     const problems = this.#panel.slots.check(entry);
     if (problems.length > 0) throw invalid(problems);
   }

@@ -3,7 +3,7 @@ import { Type, type DiagnosisStep } from '../plugin/index.js';
 import type { Panel } from './panel.js';
 import { route, type PanelRoute } from './route.js';
 import { ListOf } from './schemas.js';
-import { SlotDesk, type Entry } from './slot-desk.js';
+import { mostEntryBytes, SlotDesk, type Entry } from './slot-desk.js';
 import { PanelSlotReport } from './slot-report.js';
 
 /** `/api/panel/slots`. */
@@ -22,6 +22,7 @@ export function slotRoutes(panel: Panel): readonly PanelRoute[] {
       path: '/slots',
       summary: 'Enters a slot, as it would stand under `slots:` in the config file.',
       body: AnyObject,
+      maxBodyBytes: mostEntryBytes,
       bodySchema: panel.slots.entrySchema,
       answers: { 201: PanelSlotReport },
       handle: ({ body }) => desk.create(body),
@@ -30,8 +31,10 @@ export function slotRoutes(panel: Panel): readonly PanelRoute[] {
       method: 'PATCH',
       path: '/slots/:id',
       summary:
-        'Changes a slot of the console by a merge patch; what comes back blanked (`***`) stays as it is.',
+        'Changes a slot of the console by a merge patch; what comes back blanked (`***`) stays as it is. ' +
+        'Where its secrets are to go elsewhere, they must be sent again.',
       body: AnyObject,
+      maxBodyBytes: mostEntryBytes,
       answers: { 200: PanelSlotReport },
       handle: ({ id, body }) => desk.change(id, body),
     }),

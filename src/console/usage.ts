@@ -59,6 +59,7 @@ const Answer = Type.Object({
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
+const longestStepMs = 366 * dayMs;
 const mostBuckets = 2000;
 
 /** Whole hours are summed up as requests come; anything else is counted from the requests themselves. */
@@ -69,6 +70,7 @@ const mostSums = 20_000;
 function toUsageQuery({ from, to, by, step = '1h' }: Static<typeof Query>, nowMs: number): UsageQuery {
   const stepMs = durationMs(step);
   if (stepMs < 1000) throw invalid(['step: must be at least "1s"']);
+  if (stepMs > longestStepMs) throw invalid(['step: must be at most "366d"']);
   const toAsked = to === undefined ? nowMs : timeMs(to);
   const fromAsked = from === undefined ? toAsked - dayMs : timeMs(from);
   if (fromAsked >= toAsked) throw invalid(['from: must be before `to`']);

@@ -61,7 +61,8 @@ export class Exchanges {
 /** A body that can write itself does so, where no stage has put another one around it. */
 function sendDirectly(ctx: CoreContext): void {
   const body = ctx.body as Partial<DirectBody> | null | undefined; // whatever it is, it has the method or not
-  if (!body?.[sendTo] || ctx.headerSent || !ctx.writable || ctx.respond === false) return;
+  if (!body?.[sendTo] || ctx.method === 'HEAD' || ctx.headerSent || !ctx.writable || ctx.respond === false)
+    return;
   ctx.respond = false;
   body[sendTo](ctx.res);
 }

@@ -1,12 +1,15 @@
 /** The known name that a mistyped one is closest to, where one is close enough to be meant. */
 export function didYouMean(name: string, known: readonly string[]): string | undefined {
   const ranked = known
+    .filter((candidate) => Math.abs(candidate.length - name.length) <= mostSlips(candidate)) // what is longer is no slip
     .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
     .toSorted((a, b) => a.distance - b.distance);
   const best = ranked[0];
-  return best && best.distance <= Math.max(1, Math.floor(best.candidate.length / 3))
-    ? best.candidate
-    : undefined;
+  return best && best.distance <= mostSlips(best.candidate) ? best.candidate : undefined;
+}
+
+function mostSlips({ length }: string): number {
+  return Math.max(1, Math.floor(length / 3));
 }
 
 /** Two letters in the wrong order count as one slip, as does one letter too many, too few or wrong. */

@@ -71,7 +71,9 @@ export class Bindings {
     const expiresAtMs = nowMs + ttlMs;
     if (known?.slotId === slotId && known.expiresAtMs > nowMs) {
       const isStored = Math.abs(expiresAtMs - known.storedMs) <= ttlMs / 10;
-      this.#remember(key, { ...known, expiresAtMs, storedMs: isStored ? known.storedMs : expiresAtMs });
+      const { serial, checkedMs } = known;
+      const storedMs = isStored ? known.storedMs : expiresAtMs;
+      this.#remember(key, { slotId, expiresAtMs, storedMs, serial, checkedMs });
       if (!isStored) this.#writer.write(key, { slotId, expiresAtMs });
       return;
     }

@@ -78,7 +78,10 @@ export class PlaceQueue {
         signal.removeEventListener('abort', leave);
       };
       const ticket: Ticket = {
-        ...{ waiter, isAsking: false, isOutdated: false, isLate: false },
+        waiter,
+        isAsking: false,
+        isOutdated: false,
+        isLate: false,
         settle: (placed) => (end(), resolve(placed)),
         fail: (error) => (end(), reject(error)),
       };

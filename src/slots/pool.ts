@@ -13,16 +13,17 @@ import type {
 } from '../plugin/index.js';
 import type { SlotConfig } from '../config/config.js';
 import { Bindings } from './bindings.js';
+import type { Grounds } from './grounds.js';
 import { LaterLooks } from './later-looks.js';
 import { partsOf, slotKeys } from './board.js';
 import type { Adapters } from './open-slot.js';
 import { PlaceQueue } from './place-queue.js';
-import { load } from './policies.js';
+import { leastLoaded, placesOf } from './loads.js';
 import { Prober } from './prober.js';
 import { poolClosed } from './refusal.js';
 import { Roster } from './roster.js';
-import { Search, type Grounds } from './search.js';
-import type { SlotEntry, WantedModel } from './slot-entry.js';
+import { Search } from './search.js';
+import { wantedModel, type SlotEntry } from './slot-entry.js';
 import { PlaceBook } from './slot-places.js';
 import { statusOf } from './status.js';
 import { setUnrefTimer, type SetTimer } from './timers.js';
@@ -93,7 +94,12 @@ export class SlotPool implements Slots {
   /** Opens the upstream of every slot; throws what an adapter throws, and then none is left open. */
   static async open(options: SlotPoolOptions): Promise<SlotPool> {
     const pool = new SlotPool(options);
-    await pool.reload(options.slots);
+    try {
+      await pool.reload(options.slots);
+    } catch (error) {
+      await pool.close();
+      throw error;
+    }
     return pool;
   }
 
@@ -104,7 +110,7 @@ export class SlotPool implements Slots {
 
   async lease(request: LeaseRequest): Promise<SlotLease> {
     if (this.#isClosed) throw poolClosed();
-    return new Search(this.#grounds, request, this.#findModel(request.model)).first();
+    return new Search(this.#grounds, request, wantedModel(this.#models, request.model)).first();
   }
 
   get(id: string): Slot | undefined {
@@ -197,15 +203,6 @@ export class SlotPool implements Slots {
     this.#changed();
   }
 
-  #findModel(name: string): WantedModel {
-    const found = this.#models.find(name);
-    return {
-      id: found?.id ?? name,
-      upstreamModel: found?.upstreamModel ?? name,
-      isInCatalog: found !== undefined,
-    };
-  }
-
   /** Lets those who wait look again, now and when the next cool-down ends, and has the rejected slots probed. */
   #changed(): void {
     if (this.#isClosed) return;
@@ -221,18 +218,6 @@ export class SlotPool implements Slots {
   #ready(entries: readonly SlotEntry[]): readonly SlotEntry[] {
     return entries.filter((entry) => entry.state(this.#now()) === 'ready');
   }
-}
-
-function leastLoaded(entries: readonly SlotEntry[]): SlotEntry | undefined {
-  return entries.toSorted((a, b) => loadOf(a) - loadOf(b))[0];
-}
-
-function loadOf({ places, config: { weight } }: SlotEntry): number {
-  return load({ inFlight: places.claimed, weight });
-}
-
-function placesOf(entries: readonly SlotEntry[]): number {
-  return entries.reduce((sum, { config }) => sum + config.maxConcurrent, 0);
 }
 
 /** How many requests may wait for each place there is. */

@@ -3,39 +3,17 @@ import {
   type CallFailure,
   type GatewayError,
   type LeaseRequest,
-  type Logger,
   type SlotLease,
 } from '../plugin/index.js';
-import type { Bindings } from './bindings.js';
 import { choose, type Wanted } from './choose.js';
+import type { Grounds } from './grounds.js';
 import { Lease, type Lessor } from './lease.js';
-import type { Attempt, Placed, PlaceQueue, Waiter } from './place-queue.js';
+import type { Attempt, Placed, Waiter } from './place-queue.js';
 import { nothingToAsk, poolClosed, queueFull, queueTimedOut } from './refusal.js';
 import type { SlotEntry, WantedModel } from './slot-entry.js';
 import { effectOf, exhaustion, type Cooling } from './transitions.js';
-import type { Turns } from './turns.js';
 import type { UpstreamSlot } from './upstream-slot.js';
-
-/** The pool, as a request that looks for a place sees it. */
-export interface Grounds {
-  readonly queue: PlaceQueue;
-  readonly turns: Turns;
-  readonly bindings: Bindings;
-  readonly log: Logger;
-  /** How many may wait. */
-  readonly queueCapacity: () => number;
-  readonly entries: () => readonly SlotEntry[];
-  readonly now: () => number;
-  /** A state is another: whoever waits should look again. */
-  readonly changed: () => void;
-  /** Another number whenever any state has changed. */
-  readonly version: () => number;
-  /** Lets those who wait for a slot look again in a moment: it may have room, though there was none to be had. */
-  readonly lookAgain: (slotId: string) => void;
-  /** A place of a slot was given back. */
-  readonly freed: (slotId: string) => void;
-  readonly isClosed: () => boolean;
-}
+import { cool, reject } from './verdicts.js';
 
 /** One request's way through the pool: where it has been, and where it goes next. */
 export class Search implements Waiter, Lessor {
@@ -118,28 +96,13 @@ export class Search implements Waiter, Lessor {
     this.#tried.set(entry, again);
     if (elsewhere) entry.lastError = error.message;
     const isCurrent = slot.standing === entry.slot.standing; // what a reload has replaced says nothing about what came
-    if (isCurrent && state === 'rejected') this.#reject(slot, began);
+    if (isCurrent && state === 'rejected') reject(slot, began, this.#grounds);
     else if (isCurrent && typeof state === 'object') this.#cool(slot, state, began);
     return elsewhere;
   }
 
-  #reject({ id, standing }: UpstreamSlot, began: number): void {
-    if (!standing.reject(began)) return;
-    this.#grounds.log.error(
-      { slot: id },
-      "the slot is rejected: its upstream refuses the account's credential",
-    );
-    this.#grounds.changed();
-  }
-
-  #cool({ id, standing: { coolDowns } }: UpstreamSlot, cooling: Cooling, began: number): void {
-    const nowMs = this.#grounds.now();
-    const { upstreamModel } = this.#model;
-    if (!coolDowns.add(cooling, upstreamModel, began, nowMs)) return;
-    const until = coolDowns.active(upstreamModel, nowMs)?.untilMs ?? nowMs;
-    const fields = { slot: id, model: upstreamModel, reason: cooling.reason, ms: until - nowMs };
-    this.#grounds.log.warn(fields, 'the slot cools down');
-    this.#grounds.changed();
+  #cool(slot: UpstreamSlot, cooling: Cooling, began: number): void {
+    cool(slot, cooling, { model: this.#model, began }, this.#grounds);
   }
 
   /** A place now, or when its turn comes; the error says why there is none. */

@@ -1,4 +1,4 @@
-import { globMatcher, type Json, type SharedMap, type SlotState } from '../plugin/index.js';
+import { globMatcher, type Json, type Models, type SharedMap, type SlotState } from '../plugin/index.js';
 import type { SlotConfig } from '../config/config.js';
 import { Board } from './board.js';
 import type { CoolDown, CoolDowns } from './cooldowns.js';
@@ -13,6 +13,16 @@ export interface WantedModel {
   readonly id: string;
   readonly upstreamModel: string;
   readonly isInCatalog: boolean;
+}
+
+/** By what a caller calls it. */
+export function wantedModel(models: Models, name: string): WantedModel {
+  const found = models.find(name);
+  return {
+    id: found?.id ?? name,
+    upstreamModel: found?.upstreamModel ?? name,
+    isInCatalog: found !== undefined,
+  };
 }
 
 export type OperatorState = 'paused' | 'draining' | undefined;

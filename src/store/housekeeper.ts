@@ -77,4 +77,5 @@ const roundKey = 'housekeeper:round';
 
 const dayMs = 86_400_000;
 const roundMs = 60_000;
-const stepRows = 500;
+/** SQLite takes some milliseconds for them, in which nothing else runs. */
+const stepRows = 200;

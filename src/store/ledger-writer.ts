@@ -112,6 +112,7 @@ export class LedgerWriter {
     if (!spool) return false;
     try {
       await spool.add(batch);
+      if (!this.#isAway) this.#catchUpIn(this.#firstRetryMs); // it has come back meanwhile, and has not seen these
       return true;
     } catch (error) {
       log.error({ err: error }, 'The spool of the ledger cannot be written; rows wait in memory.');
@@ -155,7 +156,8 @@ export class LedgerWriter {
       if (rows > 0) log.info({ rows }, 'The ledger has caught up.');
       this.#retryMs = this.#firstRetryMs;
       if (this.#queue.length > 0) void this.#start();
-      this.#catchUpIn(rescanMs);
+      const isWhole = !this.#isAway && !spool?.waiting; // else some were spooled behind its back
+      this.#catchUpIn(isWhole ? rescanMs : this.#firstRetryMs);
     } catch (error) {
       if (this.#isClosed) return;
       if (!this.#isAway) log.warn({ err: error }, 'The spool of the ledger cannot be brought to the store.');

@@ -35,7 +35,8 @@ export class Spool {
 
   /** Resolves when the rows are out of this process. */
   add(rows: readonly LedgerRow[]): Promise<void> {
-    const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+    // A line of its own also after one that a full disk has cut off.
+    const lines = rows.map((row) => `\n${JSON.stringify(row)}`).join('');
     const added = this.#adding
       .then(() => this.#append(lines))
       .then(() => void (this.#waiting += rows.length));

@@ -5,8 +5,12 @@ const states = ['ready', 'cooling', 'rejected', 'paused', 'draining'] as const s
 
 /** What the slots are doing, read at each scrape. */
 export function measureSlots(metrics: PrometheusMetrics, list: () => readonly SlotStatus[]): void {
-  metrics.gauge('gw2api_slot_in_flight', 'Places of a slot that are taken.', ['slot'], () =>
-    list().map(({ id, inFlight }) => ({ labels: { slot: id }, value: inFlight })),
+  metrics.gauge(
+    'gw2api_slot_in_flight',
+    'Places of a slot that are taken, over all instances.',
+    ['slot'],
+    () => list().map(({ id, inFlight }) => ({ labels: { slot: id }, value: inFlight })),
+    sharedState,
   );
   metrics.gauge('gw2api_slot_queued', 'Requests that wait for a slot of theirs.', ['slot'], () =>
     list().map(({ id, queued }) => ({ labels: { slot: id }, value: queued })),

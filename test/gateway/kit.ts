@@ -64,6 +64,8 @@ export function readError(status: number, text: string): ErrorAnswer {
 }
 
 export interface RawRequest {
+  /** In place of the URL's, and sent as it stands here. */
+  readonly path?: string;
   readonly method?: string;
   readonly headers?: OutgoingHttpHeaders;
   /** Each one a chunk, unless `content-length` is among the headers. */
@@ -79,8 +81,8 @@ export interface RawAnswer {
 
 /** A request such as fetch would not send, on a connection of its own. */
 export async function raw(url: string, options: RawRequest = {}): Promise<RawAnswer> {
-  const { method = 'GET', headers = {}, pieces = [], agent = new Agent() } = options;
-  const sent = request(url, { method, headers, agent });
+  const { method = 'GET', headers = {}, pieces = [], agent = new Agent(), path } = options;
+  const sent = request(url, { method, headers, agent, ...(path !== undefined && { path }) });
   for (const piece of pieces) sent.write(piece);
   sent.end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];

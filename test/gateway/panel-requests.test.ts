@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { ask, masterKey, type Pair } from './harness.js';
+import { ask, type Pair } from './harness.js';
 import { errorIn, issueKey, only, startTeam } from './kit.js';
+import { followRequests } from './live-requests.js';
 import { PanelClient, type Answer } from './panel-client.js';
 
 describe('/api/panel/requests and /usage', () => {
@@ -18,6 +19,7 @@ describe('/api/panel/requests and /usage', () => {
     await team.gateway.exchanges.idle();
     await team.gateway.ledger.flush();
   };
+  const follow = (query = '') => followRequests(team.url, query);
   const list = async (query = ''): Promise<readonly Answer[]> => (await panel.get(`/requests${query}`)).data;
 
   it('show who asked for what, how it went and what it cost, newest first', async () => {
@@ -144,7 +146,7 @@ describe('/api/panel/requests and /usage', () => {
     });
 
   it('are told of as they end, to those who ask for such', async () => {
-    const all = await follow('');
+    const all = await follow();
     const failed = await follow('?failed=true');
     await send('Hello!', {}, { 'x-request-id': 'good' });
     await send('[[sim:400]]', {}, { 'x-request-id': 'bad' });
@@ -160,59 +162,17 @@ describe('/api/panel/requests and /usage', () => {
   });
 
   it('keep a shutdown waiting no longer than it takes to say so', async () => {
-    const live = await follow('');
+    const live = await follow();
     await Promise.all([team.gateway.close(), live.rest()]);
     expect(await live.rest()).to.include('the gateway is shutting down');
   });
 
   it('are told of to a bounded number of readers', async () => {
-    const readers = await Promise.all(Array.from({ length: 100 }, () => follow('')));
+    const readers = await Promise.all(Array.from({ length: 100 }, () => follow()));
     const refused = await panel.fetch('GET', '/requests/live');
     expect(await errorIn(refused)).to.include({ status: 429, code: 'rate_limited' });
     await Promise.all(readers.map((reader) => reader.leave()));
     await team.gateway.exchanges.idle();
-    await (await follow('')).leave();
+    await (await follow()).leave();
   });
-
-  interface Follower {
-    /** The next request that is told of. */
-    next(): Promise<Answer>;
-    /** All text until the end. */
-    rest(): Promise<string>;
-    leave(): Promise<void>;
-  }
-
-  async function follow(query: string): Promise<Follower> {
-    const leave = new AbortController();
-    const response = await fetch(`${team.url}/api/panel/requests/live${query}`, {
-      headers: { 'x-api-key': masterKey },
-      signal: leave.signal,
-    });
-    expect(response.headers.get('content-type')).to.include('text/event-stream');
-    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    let text = '';
-    const more = async () => {
-      const { done, value = '' } = await reader.read();
-      text += value;
-      return !done;
-    };
-    while (!text.includes(': live\n\n')) await more();
-    text = text.replace(': live\n\n', '');
-    return {
-      async next() {
-        while (!text.includes('\n\n') && (await more()));
-        const [, data, rest] = /^event: request\ndata: (.*)\n\n([^]*)$/.exec(text)!;
-        text = rest!;
-        return JSON.parse(data!);
-      },
-      async rest() {
-        while (await more());
-        return text;
-      },
-      async leave() {
-        leave.abort();
-        await reader.cancel().catch(() => undefined);
-      },
-    };
-  }
 });

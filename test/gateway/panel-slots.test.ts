@@ -111,6 +111,86 @@ describe('/api/panel/slots', () => {
     expect(none).to.deep.include({ account: 'none' });
   });
 
+  describe('sends the stored secrets nowhere else', () => {
+    const oauth = {
+      kind: 'oauth',
+      accessToken: 'at',
+      refreshToken: 'rt',
+      tokenUrl: 'http://127.0.0.1:9/token',
+      clientId: 'client',
+      clientSecret: 'cs',
+    };
+    const headers = { 'x-token': 'SECRET', 'x-plain': 'SECRET too' };
+
+    for (const [name, made, patch, message] of [
+      ['baseUrl', {}, { baseUrl: 'http://127.0.0.1:9' }, 'baseUrl: .* send `account` again with its key'],
+      ['proxy', {}, { proxy: 'http://127.0.0.1:9' }, 'proxy: .* send `account` again with its key'],
+      ['upstream', {}, { upstream: 'simulator' }, 'upstream: .* send `account` again'],
+      [
+        'a blanked key',
+        {},
+        { baseUrl: 'http://127.0.0.1:9', account: { kind: 'api-key', key: '***' } },
+        'send `account` again with its key',
+      ],
+      [
+        'tokenUrl',
+        { account: oauth },
+        { account: { tokenUrl: 'http://127.0.0.1:10/token' } },
+        'account.tokenUrl: .* send `account` again with its accessToken, refreshToken, clientSecret',
+      ],
+      [
+        'one of three',
+        { account: oauth },
+        { baseUrl: 'http://127.0.0.1:9', account: { accessToken: 'at', refreshToken: 'rt' } },
+        'send `account` again with its clientSecret',
+      ],
+      [
+        'headers',
+        { headers, account: { kind: 'none' } },
+        { baseUrl: 'http://127.0.0.1:9' },
+        'send `headers` again with its x-token, x-plain',
+      ],
+    ] as const)
+      it(name, async () => {
+        await create(made);
+        const before = await under.gateway.store.slots.get('b');
+        const error = await errorIn(await panel.fetch('PATCH', '/slots/b', patch));
+        expect(error).to.include({ status: 400, code: 'invalid_request' });
+        expect(error.message, error.message).to.match(new RegExp(message));
+        expect(await under.gateway.store.slots.get('b')).to.deep.equal(before);
+      });
+
+    it('but to where they are sent along', async () => {
+      await create({ headers, account: oauth });
+      const other = { baseUrl: 'http://127.0.0.1:9', proxy: 'http://127.0.0.1:9' };
+      const again = { account: { ...oauth, tokenUrl: 'http://127.0.0.1:10/token' }, headers };
+      expect((await panel.ask('PATCH', '/slots/b', { ...other, ...again })).settings).to.include(other);
+      const none = {
+        baseUrl: simulator.url,
+        account: { kind: 'none' },
+        headers: { 'x-token': null, 'x-plain': null },
+      };
+      expect((await panel.ask('PATCH', '/slots/b', none)).account).to.equal('none');
+      const changed = { baseUrl: simulator.url, proxy: null, account: { kind: 'api-key', key: 'new' } };
+      expect((await panel.ask('PATCH', '/slots/b', changed)).account).to.equal('api-key');
+    });
+
+    it('and what says the same is no change', async () => {
+      await create({ baseUrl: `${simulator.url}?token=SECRET` });
+      const [, shown] = await list();
+      expect((await panel.ask('PATCH', '/slots/b', { ...shown.settings, weight: 2 })).weight).to.equal(2);
+    });
+  });
+
+  it('lets no slot grow beyond 64 KB, change by change', async () => {
+    await create({ headers: { one: 'x'.repeat(40_000) } });
+    const error = await errorIn(
+      await panel.fetch('PATCH', '/slots/b', { headers: { two: 'x'.repeat(40_000) } }),
+    );
+    expect(error).to.include({ status: 400, code: 'invalid_request' });
+    expect(error.message).to.equal('body: a slot has at most 65536 bytes of settings');
+  });
+
   it('keeps the state of a slot that is changed', async () => {
     await create();
     expect(await panel.ask('POST', '/slots/b/pause')).to.deep.include({ state: 'paused' });

@@ -122,7 +122,7 @@ describe('a sticky key', () => {
   it('costs the store a write for each tenth of its time to live at most', async () => {
     const { kits, store, clock } = await openInstances([slotConfig('a')]);
     const puts: Binding[] = [];
-    const { put } = store.bindings;
+    const put = store.bindings.put.bind(store.bindings);
     store.bindings.put = async (key, binding) => {
       puts.push(binding);
       await put(key, binding);
@@ -145,7 +145,7 @@ async function answer({ pool }: Kit, request: LeaseRequest): Promise<string> {
 
 /** Writes wait until what it gives is called. */
 function holdBack(bindings: Instances['store']['bindings']): () => void {
-  const { put } = bindings;
+  const put = bindings.put.bind(bindings);
   let write: () => void = () => undefined;
   const isWritten = new Promise<void>((resolve) => (write = resolve));
   bindings.put = async (key, binding) => {

@@ -51,7 +51,7 @@ describe('an OAuth slot of several instances', () => {
   it('never uses a refresh token that another instance has used, though the store did not take what it got', async () => {
     const { kits, store, clock } = await open([oauthSlot(endpoint.url, { lastsMs: 0 })], 2);
     const [one, two] = kits as [Kit, Kit];
-    const { put } = store.credentials;
+    const put = store.credentials.put.bind(store.credentials);
     store.credentials.put = () => Promise.reject(new Error('the store is away'));
     await generate(one);
     const error = await rejection(generate(two));

@@ -69,7 +69,7 @@ for (const [how, connect] of [
     it('is probed by one instance at a time, and by another one when that has gone', async () => {
       const { kits, clock } = await open();
       const [one, two] = kits as [Kit, Kit];
-      for (const { upstream } of kits) refuse(upstream('a'));
+      for (const kit of kits) refuse(kit.upstream('a'));
       await fail(one, refusal(401));
       await calm();
       for (let times = 1; times <= 4; times += 1) {

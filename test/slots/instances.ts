@@ -12,7 +12,10 @@ export interface Instances {
   readonly store: MemoryStore;
   readonly kits: readonly Kit[];
   /** One more. */
-  join(changes?: Omit<Partial<SlotPoolOptions>, 'store'>, config?: readonly SlotConfig[]): Promise<Kit>;
+  readonly join: (
+    changes?: Omit<Partial<SlotPoolOptions>, 'store'>,
+    config?: readonly SlotConfig[],
+  ) => Promise<Kit>;
 }
 
 export interface Together {

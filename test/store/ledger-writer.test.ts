@@ -7,7 +7,7 @@ import type { Ledger, LedgerRow } from 'gw2api/plugin';
 import { fakeHost } from 'gw2api/testing';
 import { LedgerWriter, type LedgerWriterOptions } from '#src/store/ledger-writer.js';
 import { MemoryLedger } from '#src/store/memory-ledger.js';
-import { Spool } from '#src/store/spool.js';
+import { Spool, type SpoolOptions } from '#src/store/spool.js';
 import { row } from './conformance.js';
 import { ownFolder, type Place } from './stores.js';
 
@@ -87,6 +87,18 @@ describe('the ledger writer', () => {
     expect(sum?.requests).to.equal(1);
   });
 
+  it('soon brings back what is spooled at the very end of a look into the spool', async () => {
+    const spool = new HeldSpool({ folder: folder.where });
+    open({ spool });
+    await spool.isHeld;
+    ledger.isGone = true;
+    writer!.write(row('1', 1));
+    await writer!.flush();
+    ledger.isGone = false;
+    spool.release();
+    while (ledger.rows.size < 1) await ledger.appended();
+  });
+
   it('keeps rows in memory where there is no spool', async () => {
     ledger.isGone = true;
     open({ spool: undefined } as unknown as LedgerWriterOptions);
@@ -128,6 +140,15 @@ describe('the spool', () => {
     expect(await drained(spool)).to.deep.equal(['1']);
   });
 
+  it('loses no other row to one that a full disk has cut off', async () => {
+    const spool = new Spool({ folder: folder.where });
+    await spool.add([row('1', 1)]);
+    const [name] = await readdir(folder.where);
+    await appendFile(path.join(folder.where, name!), `\n${JSON.stringify(row('2', 1)).slice(0, 40)}`);
+    await spool.add([row('2', 1), row('3', 1)]);
+    expect(await drained(spool)).to.deep.equal(['1', '2', '3']);
+  });
+
   it('loses nothing of what is added while it is drained', async () => {
     const spool = new Spool({ folder: folder.where });
     const ids: string[] = [];
@@ -152,6 +173,28 @@ describe('the spool', () => {
     expect(await readdir(folder.where)).to.deep.equal([]);
   });
 });
+
+/** A spool that is looked into for the second time until `release`. */
+class HeldSpool extends Spool {
+  release: () => void = () => undefined;
+  readonly isHeld: Promise<void>;
+  readonly #released = new Promise<void>((resolve) => (this.release = resolve));
+  #hold: () => void = () => undefined;
+  #drains = 0;
+
+  constructor(options: SpoolOptions) {
+    super(options);
+    this.isHeld = new Promise((resolve) => (this.#hold = resolve));
+  }
+
+  override async drain(take: (rows: readonly LedgerRow[]) => Promise<void>): Promise<number> {
+    const count = await super.drain(take);
+    if ((this.#drains += 1) !== 2) return count;
+    this.#hold();
+    await this.#released;
+    return count;
+  }
+}
 
 /** A ledger that can be gone, or silent, and tells of each append. */
 class Away implements Pick<Ledger, 'append'> {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { LedgerFilter, LedgerRow, Store } from 'gw2api/plugin';
-import { row, type OpenStore } from './conformance.js';
+import { row, type OpenStore, type StoreUnderTest } from './conformance.js';
 
 const hour = 3_600_000;
 const t0 = Date.UTC(2026, 2, 4);
@@ -10,13 +10,14 @@ export function describeManyRows(name: string, open: OpenStore): void {
   describe(`many rows in ${name}`, () => {
     const rows = Array.from({ length: 4000 }, (_, at) => rowAt(at));
     let store: Store;
-    let close: () => Promise<void>;
+    let under: StoreUnderTest;
     before(async function () {
       this.timeout(30_000);
-      ({ store, close } = await open(() => t0));
+      under = await open(() => t0);
+      store = under.store;
       for (let at = 0; at < rows.length; at += 1000) await store.ledger.append(rows.slice(at, at + 1000));
     });
-    after(() => close());
+    after(() => under.close());
 
     const filters: readonly LedgerFilter[] = [
       { failed: false },

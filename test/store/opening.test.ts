@@ -1,10 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { stat, writeFile } from 'node:fs/promises';
+import { copyFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
+import { sql } from 'kysely';
 import Database from 'libsql';
 import { openStore, type StoreSettings } from '#src/store/index.js';
+import { sqlLedger } from '#src/store/sql/ledger.js';
+import { migrate } from '#src/store/sql/migrate.js';
+import { openSqlite } from '#src/store/sql/sqlite.js';
 import { StoreError } from '#src/store/store-error.js';
 import { key, row } from './conformance.js';
 import { ownFolder, ownPostgres, ownSqlite, postgresUrl, quiet, secretKey, type Place } from './stores.js';
@@ -16,6 +20,62 @@ describe('opening a SQLite store', () => {
     const { where, remove } = await ownSqlite();
     await (await openStore(where, { log: quiet })).close();
     expect((await stat(where.file)).isFile()).to.equal(true);
+    await remove();
+  });
+
+  it("makes them the operator's alone, and what SQLite writes beside the file too", async () => {
+    const { where, remove } = await ownSqlite();
+    const store = await openStore(where, { log: quiet });
+    const modes = ['', '-wal', '-shm'].map(async (end) => (await stat(`${where.file}${end}`)).mode & 0o777);
+    expect(await Promise.all(modes)).to.deep.equal([0o600, 0o600, 0o600]);
+    expect((await stat(path.dirname(where.file))).mode & 0o777).to.equal(0o700);
+    await store.close();
+    await remove();
+  });
+
+  it('says that the disk is full, goes on reading, and writes once there is room', async () => {
+    const { where, remove } = await ownSqlite();
+    const db = await openSqlite(where.file);
+    await migrate(db, 'sqlite');
+    const ledger = sqlLedger(db, 'sqlite');
+    await ledger.append([row('before', 1)]);
+    await sql`pragma max_page_count = 1`.execute(db); // which means: as large as it is
+    const many = Array.from({ length: 500 }, (_, at) => row(`r${at}`, at));
+    const refusal = await ledger.append(many).catch((error: Error) => error.message);
+    expect(refusal).to.equal('database or disk is full');
+    expect((await ledger.requests({}, { limit: 10 })).rows.map(({ id }) => id)).to.deep.equal(['before']);
+    await sql`pragma max_page_count = 1000000`.execute(db);
+    await ledger.append(many);
+    expect((await ledger.requests({}, { limit: 1000 })).rows).to.have.length(501);
+    await db.destroy();
+    await remove();
+  });
+
+  it('says that the file is read-only', async () => {
+    const { where, remove } = await ownSqlite();
+    const db = await openSqlite(where.file);
+    await migrate(db, 'sqlite');
+    await sql`pragma query_only = on`.execute(db);
+    const refusal = await sqlLedger(db, 'sqlite')
+      .append([row('1', 1)])
+      .catch((error: Error) => error.message);
+    expect(refusal).to.equal('attempt to write a readonly database');
+    await db.destroy();
+    await remove();
+  });
+
+  it('has everything in the file itself once it is closed', async () => {
+    const { where, remove } = await ownSqlite();
+    const store = await openStore(where, { log: quiet });
+    await store.keys.put(key('k'));
+    await store.ledger.append([row('1', 1)]);
+    await store.close();
+    const copy = { kind: 'sqlite', file: path.join(path.dirname(where.file), 'copy.db') } as const;
+    await copyFile(where.file, copy.file);
+    const second = await openStore(copy, { log: quiet });
+    expect(await second.keys.get('k')).to.deep.equal(key('k'));
+    expect((await second.ledger.requests({}, { limit: 2 })).rows).to.have.length(1);
+    await second.close();
     await remove();
   });
 

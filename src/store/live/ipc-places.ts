@@ -144,7 +144,7 @@ export class IpcPlaces implements Places {
 }
 
 /** How late the others may hear how many places are held here, while there are plenty. */
-const reportMs = 10;
+const reportMs = 20;
 
 function takeAlone(share: Share, limit: number): boolean {
   if (share.held >= limit) return false;

@@ -1,21 +1,22 @@
 import type { Kysely } from 'kysely';
-import type { Ledger, LedgerRow, UsageGroup } from '../../plugin/index.js';
+import type { Ledger, LedgerRow } from '../../plugin/index.js';
 import { HourSums } from './hours.js';
 import { RowInsert } from './insert-rows.js';
 import { fromRecord, toRecord } from './ledger-record.js';
-import { hourOf } from '../usage-range.js';
+import { Pruning } from './pruning.js';
 import { sqlRequests } from './requests.js';
-import { groupKinds, type Tables } from './tables.js';
+import type { Tables } from './tables.js';
 import { sqlUsage } from './usage.js';
-import { sql } from './kysely.js';
 
 /** The ledger in a table of rows and one of hourly sums, which each append brings up to date with its rows. */
-export function sqlLedger(db: Kysely<Tables>): Ledger {
+export function sqlLedger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Ledger {
+  const most = mostAtOnce[dialect];
+  const pruning = new Pruning();
   const tables = { rows: new RowInsert(), sums: new HourSums() };
   return {
     append: (rows) => append(db, tables, rows),
-    usage: (query) => sqlUsage(db, query),
-    requests: (filter, page) => sqlRequests(db, filter, page),
+    usage: (query) => sqlUsage(db, query, most.summed),
+    requests: (filter, page) => sqlRequests(db, filter, page, most.searched),
     async get({ atMs, id }) {
       const record = await db
         .selectFrom('ledger')
@@ -25,13 +26,15 @@ export function sqlLedger(db: Kysely<Tables>): Ledger {
         .executeTakeFirst();
       return record && fromRecord(record);
     },
-    async prune(beforeMs, limit) {
-      const hour = hourOf(beforeMs);
-      for (const [kind] of groupKinds) await deleteSums(db, kind, hour, limit);
-      return deleteRows(db, hour, limit);
-    },
+    prune: (beforeMs, limit) => pruning.run(db, beforeMs, limit),
   };
 }
+
+/** SQLite works in the thread that serves requests; with PostgreSQL it is the way there that takes time. */
+const mostAtOnce = {
+  sqlite: { summed: 3000, searched: 500 },
+  postgres: { summed: 100_000, searched: 5000 },
+} as const;
 
 /** Rows that come twice are not summed twice. */
 async function append(
@@ -48,25 +51,4 @@ async function append(
       records.filter(({ id }) => ids.delete(id)),
     );
   });
-}
-
-/** Neither database deletes with a limit by itself, so that a query for the primary keys sets it. */
-async function deleteRows(db: Kysely<Tables>, beforeMs: number, limit: number): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
-    delete from ledger where (at, id) in
-      (select at, id from ledger where at < ${beforeMs} order by at limit ${limit})
-  `.execute(db);
-  return Number(numAffectedRows);
-}
-
-async function deleteSums(
-  db: Kysely<Tables>,
-  kind: UsageGroup,
-  beforeMs: number,
-  limit: number,
-): Promise<void> {
-  await sql`
-    delete from ledger_sums where (kind, at, name) in
-      (select kind, at, name from ledger_sums where kind = ${sql.lit(kind)} and at < ${beforeMs} order by at limit ${limit})
-  `.execute(db);
 }

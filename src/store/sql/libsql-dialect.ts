@@ -43,8 +43,8 @@ class LibsqlDriver implements Driver {
 
   async init(): Promise<void> {
     const connection = new LibsqlConnection(new Database(this.#file, { timeout: 0 }));
+    this.#connection = connection; // so that it is closed also where it is of no use
     for (const pragma of pragmas) await connection.executeQuery(CompiledQuery.raw(`pragma ${pragma}`));
-    this.#connection = connection;
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
@@ -68,8 +68,9 @@ class LibsqlDriver implements Driver {
     await connection.executeQuery(CompiledQuery.raw('commit'));
   }
 
+  /** SQLite has rolled back by itself where the disk is full: what it says of that must not hide why. */
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('rollback'));
+    if (this.#connection?.isInTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
   }
 
   async destroy(): Promise<void> {
@@ -104,6 +105,10 @@ class LibsqlConnection implements DatabaseConnection {
     }
   }
 
+  get isInTransaction(): boolean {
+    return this.#database.inTransaction;
+  }
+
   #prepare(sql: string): Database.Statement {
     const statement = this.#prepared.get(sql) ?? this.#database.prepare(sql);
     this.#prepared.delete(sql);
@@ -117,7 +122,13 @@ class LibsqlConnection implements DatabaseConnection {
     throw new Error('Queries are not streamed here: a page at a time holds up nobody.');
   }
 
+  /** What stands in the log comes into the file: who copies that alone has all of it. */
   close(): void {
+    try {
+      this.#database.pragma('wal_checkpoint(truncate)');
+    } catch {
+      // A full disk, or no database at all: whatever is in the log is taken from there at the next start.
+    }
     this.#database.close();
   }
 }

@@ -8,19 +8,20 @@ import { sql } from './kysely.js';
 
 /**
  * A page of rows, newest first. One condition, that which the fewest rows fulfil, is looked up in its index, and the rows
- * found there are held against the others: some hundreds at a time, for SQLite does it in this very thread.
+ * found there are held against the others, `partSize` of them at a time.
  */
 export async function sqlRequests(
   db: Kysely<Tables>,
   filter: LedgerFilter,
   { cursor, limit }: { readonly cursor?: string; readonly limit: number },
+  partSize: number,
 ): Promise<LedgerPage> {
   const size = Math.min(limit, 1000);
   const search = await searchFor(db, filter);
   const found: LedgerRow[] = [];
   let after: Place | undefined = cursor === undefined ? undefined : readCursor(cursor);
   do {
-    const part = partOf(search, after, size + 1);
+    const part = partOf(search, after, search.others.length === 0 ? size + 1 : Math.max(size + 1, partSize));
     found.push(...(await rowsIn(db, search, part, size + 1 - found.length)));
     if (found.length > size || search.others.length === 0) break;
     after = await lastOf(db, part);
@@ -60,8 +61,6 @@ function spanOf({ fromMs, toMs }: LedgerFilter): readonly Condition[] {
 /** Those of few or one value say in words what their index is restricted to: else it would not be used. */
 function indexedConditions(filter: LedgerFilter): readonly Condition[] {
   const { requestId, code, status, failed, keyId, slot, model, format } = filter;
-  const equal = (column: string, value: string | number | undefined) =>
-    value === undefined ? [] : [sql<boolean>`${sql.ref(column)} = ${value}`];
   return [
     ...equal('request_id', requestId),
     ...equal('code', code),
@@ -74,6 +73,10 @@ function indexedConditions(filter: LedgerFilter): readonly Condition[] {
   ];
 }
 
+function equal(column: string, value: string | number | undefined): readonly Condition[] {
+  return value === undefined ? [] : [sql<boolean>`${sql.ref(column)} = ${value}`];
+}
+
 /** What most rows fulfil has no index. */
 function commonConditions({ status, failed }: LedgerFilter): readonly Condition[] {
   return [
@@ -82,7 +85,7 @@ function commonConditions({ status, failed }: LedgerFilter): readonly Condition[
   ];
 }
 
-/** By counting them, as far as it matters. */
+/** By counting them, as far as it matters; in an order, so that it is an index that is counted. */
 async function rarestOf(
   db: Kysely<Tables>,
   within: readonly Condition[],
@@ -92,7 +95,8 @@ async function rarestOf(
   for (const condition of conditions) {
     const { rows } = await sql<{ readonly count: number }>`
       select count(*) as count from
-        (select 1 from ledger where ${allOf([...within, condition])} limit ${sql.lit(mostCounted)}) as counted
+        (select 1 from ledger where ${allOf([...within, condition])}
+         order by at desc, id desc limit ${sql.lit(mostCounted)}) as counted
     `.execute(db);
     const count = rows[0]?.count ?? 0;
     if (!rarest || count < rarest.count) rarest = { condition, count };
@@ -108,15 +112,12 @@ interface Part {
   readonly size: number;
 }
 
-function partOf({ within, first, others }: Search, after: Place | undefined, wanted: number): Part {
-  const size = others.length === 0 ? wanted : Math.max(wanted, partRows);
+function partOf({ within, first }: Search, after: Place | undefined, size: number): Part {
   const later = after ? [sql<boolean>`(at, id) < (${after.atMs}, ${after.id})`] : [];
   const where = allOf([...within, ...(first ? [first] : []), ...later]);
   const places = sql`select at, id from ledger where ${where} order by at desc, id desc`;
   return { places, size };
 }
-
-const partRows = 500;
 
 async function rowsIn(
   db: Kysely<Tables>,

@@ -51,7 +51,7 @@ async function prepared(
     sessions: sqlSessions(db, now),
     bindings: sqlBindings(db, now),
     responses: sqlResponses(db, now),
-    ledger: sqlLedger(db),
+    ledger: sqlLedger(db, dialect),
     close: () => db.destroy(),
   };
 }

@@ -8,16 +8,20 @@ import { sumColumns, type SumRecord, type Tables } from './tables.js';
 import { sql } from './kysely.js';
 
 /**
- * The sums by bucket and group: from the hours where the buckets are made of them, else from the rows. Some thousands of
- * them at a time, for SQLite adds them up in this very thread.
+ * The sums by bucket and group: from the hours where the buckets are made of them, else from the rows. About `partSize` of
+ * them at a time.
  */
-export async function sqlUsage(db: Kysely<Tables>, query: UsageQuery): Promise<readonly UsageSum[]> {
+export async function sqlUsage(
+  db: Kysely<Tables>,
+  query: UsageQuery,
+  partSize: number,
+): Promise<readonly UsageSum[]> {
   const { fromMs, toMs, stepMs, isHourly } = bucketsOf(query);
   const source = sourceOf(query, isHourly);
   const sums = new Map<string, UsageSum>();
   const { limit = Infinity } = query;
   for (let startMs = fromMs, whole = 0; startMs < toMs && whole < limit;) {
-    const endMs = await endOfPart(db, source, { fromMs: startMs, toMs });
+    const endMs = await endOfPart(db, source, { fromMs: startMs, toMs, partSize });
     for (const sum of await sumsIn(db, source, { fromMs, startMs, endMs, stepMs })) add(sums, sum);
     const isCut = (endMs - fromMs) % stepMs !== 0;
     if (!isCut) whole = sums.size;
@@ -55,25 +59,24 @@ function sourceOf({ by, keyId }: UsageQuery, isHourly: boolean): Source {
   };
 }
 
-interface Span {
+interface Rest {
   readonly fromMs: number;
   readonly toMs: number;
+  readonly partSize: number;
 }
 
 /** Where as much of a span ends as is added up at once; at least a millisecond of it. */
 async function endOfPart(
   db: Kysely<Tables>,
   { table, where }: Source,
-  { fromMs, toMs }: Span,
+  { fromMs, toMs, partSize }: Rest,
 ): Promise<number> {
   const { rows } = await sql<{ readonly at: number }>`
     select at from ${table} where ${where} and at >= ${fromMs} and at < ${toMs}
-    order by at limit 1 offset ${sql.lit(partRows)}
+    order by at limit 1 offset ${sql.lit(partSize)}
   `.execute(db);
   return Math.max(fromMs + 1, rows[0]?.at ?? toMs);
 }
-
-const partRows = 3000;
 
 interface Part {
   /** Where the first bucket begins. */

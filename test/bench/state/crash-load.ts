@@ -28,6 +28,9 @@ export class CrashLoad {
   readonly #agent = new Agent({ connections: 64, connect: { timeout: 2000 } });
   readonly #random: Random;
   readonly #lanes: Promise<unknown>;
+  #warm: () => void = () => undefined;
+  /** Resolves with the first answer. */
+  readonly isWarm = new Promise<void>((resolve) => (this.#warm = resolve));
   #sent = 0;
   #isOver = false;
 
@@ -57,8 +60,10 @@ export class CrashLoad {
       const isStream = this.#random() < 0.7;
       const request = { id, format, isStream, key: this.#pick(this.#keys) };
       const isAnswered = await ask(this.#agent, this.#origin, request).catch(() => false);
-      if (isAnswered) this.#answeredAtMs.set(id, performance.now());
-      else await sleep(20); // it is on its way out
+      if (isAnswered) {
+        this.#answeredAtMs.set(id, performance.now());
+        this.#warm();
+      } else await sleep(20); // it is on its way out
     }
   }
 

@@ -109,6 +109,7 @@ async function live(lab: Lab, folder: string, { name, signal, keys }: Plan): Pro
   const first = keys.length > 0 ? [] : [await new Panel(origin).issueKey(`${name}-first`)];
   const startedAtMs = performance.now();
   const load = new CrashLoad(origin, name, Number(values.lanes), [...keys, ...first]);
+  await load.isWarm;
   await sleep(1500 + Math.random() * 2500);
   const ended = once(child, 'exit');
   const endedAtMs = performance.now();

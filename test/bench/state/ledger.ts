@@ -85,12 +85,12 @@ async function fill(store: Store, kind: Kind, nowMs: number): Promise<void> {
   console.log(`\n${kind}: ${count} rows appended by hundreds, ${each}\n`);
 }
 
-async function answer({ name, ask }: Question, { ledger }: Store): Promise<readonly string[]> {
+async function answer(question: Question, { ledger }: Store): Promise<readonly string[]> {
   const all: Taken[] = [];
-  for (let nth = 0; nth < Number(values.runs); nth += 1) all.push(await timed(() => ask(ledger)));
+  for (let nth = 0; nth < Number(values.runs); nth += 1) all.push(await timed(() => question.ask(ledger)));
   const wall = all.map(({ ms }) => ms);
   const cpu = all.map(({ cpuMs }) => cpuMs);
   const turns = [all.map(({ turn }) => turn.ms), all.map(({ turn }) => turn.cpuMs)];
   const times = [median(wall), Math.max(...wall), median(cpu), ...turns.map(median)];
-  return [name, ...times.map((ms) => ms.toFixed(1))];
+  return [question.name, ...times.map((ms) => ms.toFixed(1))];
 }

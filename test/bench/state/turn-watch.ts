@@ -22,7 +22,7 @@ export async function timed(work: () => Promise<unknown>): Promise<Taken> {
   return { ms, cpuMs: cpuNowMs() - startedCpuMs, turn: await watch.end() };
 }
 
-/** Measures every turn of the event loop, which it keeps busy. */
+/** Measures the turns of the event loop, to about a millisecond. */
 export class TurnWatch {
   #longest: Turn = { ms: 0, cpuMs: 0 };
   #last: Turn = { ms: performance.now(), cpuMs: cpuNowMs() };
@@ -41,7 +41,7 @@ export class TurnWatch {
   }
 
   #turn(resolve: () => void): void {
-    setImmediate(() => {
+    setTimeout(() => {
       const now = { ms: performance.now(), cpuMs: cpuNowMs() };
       this.#longest = {
         ms: Math.max(this.#longest.ms, now.ms - this.#last.ms),
@@ -50,7 +50,7 @@ export class TurnWatch {
       this.#last = now;
       if (this.#isOver) resolve();
       else this.#turn(resolve);
-    });
+    }, 1);
   }
 }
 

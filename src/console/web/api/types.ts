@@ -15,6 +15,8 @@ export interface Status {
   readonly version: string;
   readonly uptime_seconds: number;
   readonly requests_in_flight: number;
+  /** How many instances these are the requests of: those that have answered. */
+  readonly requests_in_flight_instances: number;
   readonly slots: { readonly total: number; readonly schedulable: number };
   readonly store: { readonly kind: string; readonly ok: boolean; readonly ledger_rows_waiting: number };
   readonly live: { readonly kind: string; readonly ok: boolean; readonly instances: number };

@@ -1,4 +1,4 @@
-import type { UsageBucket } from '../../api/types.js';
+import type { Status, UsageBucket } from '../../api/types.js';
 import { compact, count, duration, share } from '../../format/numbers.js';
 import { status as lastStatus } from '../../state/status.js';
 import { useStore } from '../../state/store.js';
@@ -28,7 +28,12 @@ export function Tiles({ buckets }: { readonly buckets: readonly UsageBucket[] })
         note={`${compact(totals.output)} out, ${share(totals.cacheRead, totals.tokens - totals.output)} of input cached`}
       />
       <Tile name="Time to first event" value={first === null ? '–' : duration(first)} note="on average" />
-      <Tile name="In flight" value={status ? count(status.requests_in_flight) : '–'} note="now" live />
+      <Tile
+        name="In flight"
+        value={status ? count(status.requests_in_flight) : '–'}
+        note={status ? inFlightNote(status) : 'now'}
+        live
+      />
       <Tile
         name="Slots ready"
         value={status ? `${status.slots.schedulable} / ${status.slots.total}` : '–'}
@@ -38,6 +43,11 @@ export function Tiles({ buckets }: { readonly buckets: readonly UsageBucket[] })
       />
     </div>
   );
+}
+
+/** Where an instance has not answered, the number is not that of all. */
+function inFlightNote({ requests_in_flight_instances: told, live }: Status): string {
+  return told < live.instances ? `now, on ${told} of ${live.instances} instances` : 'now';
 }
 
 interface TileProps {

@@ -17,9 +17,11 @@ const keyHeaders = [
 
 interface AccountProps extends PartProps {
   readonly isNew: boolean;
+  /** Another place is to get the credential, for which it has to be entered again. */
+  readonly isMoved: boolean;
 }
 
-/** The credential. What is stored is never shown: an empty field keeps it. */
+/** The credential. What is stored is never shown: an empty field keeps it, unless it is to go elsewhere. */
 export function AccountFields(props: AccountProps) {
   const { draft, change } = props;
   const { accountKind } = draft;
@@ -32,6 +34,9 @@ export function AccountFields(props: AccountProps) {
         options={kinds}
         onValue={(kind) => change({ accountKind: kind })}
       />
+      {props.isMoved && accountKind !== 'none' && (
+        <p class="hint">It would go to another place than before: enter it again, and secret headers too.</p>
+      )}
       {accountKind === 'api-key' && <ApiKey {...props} />}
       {accountKind === 'oauth' && <OAuth {...props} />}
       {accountKind === 'none' && <p class="hint">For an upstream that asks for no credential.</p>}
@@ -93,7 +98,7 @@ function Secret({ label, field, optional = false, ...props }: SecretProps) {
       autocomplete="new-password"
       value={props.draft.account[field]}
       onValue={setter(props, field)}
-      placeholder={props.isNew ? undefined : 'unchanged'}
+      placeholder={props.isNew || props.isMoved ? undefined : 'unchanged'}
       required={props.isNew && !optional}
       mono
     />

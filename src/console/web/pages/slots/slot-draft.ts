@@ -88,6 +88,13 @@ export function patchOf(draft: SlotDraft, before: SlotDraft): SlotPatch {
   return patch;
 }
 
+/** Whether the credential would be sent to another place, for which the API wants it anew. */
+export function goesElsewhere(draft: SlotDraft, before: SlotDraft): boolean {
+  const placesOf = ({ upstream, baseUrl, proxy, account }: SlotDraft) =>
+    [upstream, baseUrl.trim(), proxy.trim(), account.tokenUrl.trim()].join('\n');
+  return placesOf(draft) !== placesOf(before);
+}
+
 function settingsOf(draft: SlotDraft): Record<keyof SlotSettings, unknown> {
   return {
     upstream: draft.upstream,

@@ -9,7 +9,7 @@ import { Input, TextArea } from '../../ui/field.js';
 import { Problem } from '../../ui/problem.js';
 import { Select } from '../../ui/select.js';
 import { AccountFields } from './account-fields.js';
-import { draftOf, entryOf, patchOf, type PartProps, type SlotDraft } from './slot-draft.js';
+import { draftOf, entryOf, goesElsewhere, patchOf, type PartProps, type SlotDraft } from './slot-draft.js';
 
 export interface SlotFormProps {
   /** Null for a new one. */
@@ -23,6 +23,7 @@ export function SlotForm({ slot, onClose, onSaved }: SlotFormProps) {
   const [draft, setDraft] = useState(before);
   const action = useAction();
   const change = (part: Partial<SlotDraft>) => setDraft((last) => ({ ...last, ...part }));
+  const isMoved = slot !== null && goesElsewhere(draft, before);
   const save = async (event: Event) => {
     event.preventDefault();
     const isSaved = await action.run(async () => {
@@ -38,7 +39,9 @@ export function SlotForm({ slot, onClose, onSaved }: SlotFormProps) {
       <form onSubmit={(event) => void save(event)}>
         <div class="dialog-body form">
           <Upstream draft={draft} change={change} isNew={!slot} />
-          {draft.upstream !== 'simulator' && <AccountFields draft={draft} change={change} isNew={!slot} />}
+          {draft.upstream !== 'simulator' && (
+            <AccountFields draft={draft} change={change} isNew={!slot} isMoved={isMoved} />
+          )}
           <Shares draft={draft} change={change} />
           <Network draft={draft} change={change} />
           {action.error && <Problem error={action.error} />}

@@ -1,0 +1,55 @@
+import type { Config } from './config/config.js';
+import { createModels } from './config/models.js';
+import { Durable } from './durable.js';
+import type { GatewayOptions } from './gateway-options.js';
+import { GatewaySlots } from './gateway-slots.js';
+import type { Live, Logger, Store } from './plugin/index.js';
+import { SlotPool } from './slots/pool.js';
+import type { CheckedKeys } from './store/keys.js';
+import { PrometheusMetrics } from './telemetry/metrics.js';
+import { upstreamAdapters } from './upstream/index.js';
+
+/** What outlives every reload. */
+export interface Lasting {
+  readonly log: Logger;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly durable: Durable;
+  readonly store: Store;
+  readonly keys: CheckedKeys;
+  readonly live: Live;
+  readonly metrics: PrometheusMetrics;
+  readonly slots: SlotPool;
+  readonly slotSources: GatewaySlots;
+  close(): Promise<void>;
+}
+
+/** Opens the store, what is shared, and the slots of config and console. Throws ConfigError; then nothing is left open. */
+export async function openLasting(config: Config, options: GatewayOptions): Promise<Lasting> {
+  const { log, now = Date.now } = options;
+  const durable = await Durable.open(config, { ...options, now });
+  const { store, keys, live } = durable;
+  const slots = await openSlots(config, { log, now, store, live }).catch(async (error: unknown) => {
+    await durable.close();
+    throw error;
+  });
+  const close = async () => {
+    await slots.close();
+    await durable.close();
+  };
+  const slotSources = new GatewaySlots(slots, { store, log });
+  await slotSources.take(config.slots).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+  const metrics = new PrometheusMetrics();
+  return { log, now, durable, store, keys, live, metrics, slots, slotSources, close };
+}
+
+function openSlots(
+  config: Config,
+  parts: Pick<Lasting, 'log' | 'now' | 'store' | 'live'>,
+): Promise<SlotPool> {
+  const models = createModels(config.models);
+  return SlotPool.open({ ...parts, slots: config.slots, models, adapters: upstreamAdapters() });
+}
