@@ -1,6 +1,6 @@
 import type { UpstreamAdapter } from '../plugin/index.js';
 import messages from './messages.js';
-import { simulatorAdapter } from './simulator/index.js';
+import { simulatorAdapter } from './simulator/adapter.js';
 
 /** The built-in adapters by kind. */
 export function upstreamAdapters(): ReadonlyMap<string, UpstreamAdapter> {
