@@ -13,4 +13,5 @@ export function plainTextDelta(data: string): ContentBlockDeltaEvent | undefined
 
 /** Of the index only what is exact as a number; of the text only what JSON lets stand for itself. */
 const plain =
+  // oxlint-disable-next-line no-control-regex
   /^\{"type":"content_block_delta","index":(0|[1-9]\d{0,8}),"delta":\{"type":"text_delta","text":"([^"\\\u0000-\u001f]*)"\}\}$/;
