@@ -51,9 +51,9 @@ class Walk {
     this.#trace = ctx.state; // Koa types it as anything; nobody else writes these keys
   }
 
-  /** Async, so that a second `next` is refused like anything else that goes wrong below. */
-  async enter(at: number): Promise<unknown> {
-    if (at <= this.#reached) throw new Error('next() called multiple times');
+  /** A second `next` is refused like anything else that goes wrong below. Not async: `#pass` is, and once is enough. */
+  enter(at: number): Promise<unknown> {
+    if (at <= this.#reached) return Promise.reject(new Error('next() called multiple times'));
     this.#reached = at;
     const passage = this.#passages[at];
     if (!passage) return this.#end();

@@ -12,7 +12,7 @@ export function faultIn(event: Readonly<Record<string, unknown>>): string | unde
   return check?.(event);
 }
 
-/** What streams are made of passes without the tables, which take ten times as long (0.2 µs). */
+/** What streams are made of passes without the tables, which take 0.07 µs. */
 function isTextDelta({ type, index, delta }: Readonly<Record<string, unknown>>): boolean {
   return (
     type === 'content_block_delta' &&

@@ -23,7 +23,7 @@ class ChatStream extends ChunkStream implements ChatSink {
     this.write(JSON.stringify({ index, delta, finish_reason: finish, logprobs: null }));
   }
 
-  /** What `delta` would write: an object around the text takes five times as long as the text (0.6 µs). */
+  /** What `delta` would write: an object around the text takes four times as long as the text (0.4 µs). */
   text(index: number, content: string): void {
     this.write(
       `{"index":${index},"delta":{"content":${JSON.stringify(content)}},"finish_reason":null,"logprobs":null}`,
