@@ -3,7 +3,7 @@ import type { Exchange } from './exchange.js';
 /**
  * The requests under way, each of which knows its place. Not a Set: the table that a Set has outgrown, and it outgrows
  * one every few requests, still points to the next one. Once such a table is old, all that it ever held stays in memory
- * until the next full collection: 3 MB at each small one, which then took a quarter of all CPU time.
+ * until the next full collection, and each small one has to look through it.
  */
 export class OpenExchanges {
   readonly #all: Exchange[] = [];

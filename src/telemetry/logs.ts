@@ -18,7 +18,7 @@ export interface LogOutput extends DestinationStream {
   flush(): void;
 }
 
-/** How long a line may wait for others: a write for each cost as much as serving a small request's stages. */
+/** How long a line may wait for others: each write is a call of the system, in which nothing else runs. */
 const gatherMs = 20;
 
 /** Standard output, where the lines of some milliseconds go as one write. */

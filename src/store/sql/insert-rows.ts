@@ -6,8 +6,8 @@ import { CompiledQuery } from './kysely.js';
 const partSizes = [100, 10, 1] as const;
 
 /**
- * Runs a query for any number of records, in parts. Its texts are built once for each size: building one anew for every
- * batch cost more than the database takes for it (20 of 35 µs a row).
+ * Runs a query for any number of records, in parts. Its texts are built once for each size: building one anew for
+ * every batch would take 4 µs a row.
  */
 export class PreparedParts<Item extends object, Row> {
   readonly #build: (db: Kysely<Tables>, records: readonly Item[]) => Compilable;
