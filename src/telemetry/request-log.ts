@@ -67,7 +67,7 @@ export class RequestLog {
   }
 }
 
-/** Field by field: what is left of an object without two of its fields takes 6 of 8.5 µs to make and to write. */
+/** Field by field: to take two of its fields from an object costs more than all else that a line does (8.5 µs, so 2.7). */
 function lineOf(record: RequestRecord): object {
   const { billed, masked } = record;
   return {
@@ -87,7 +87,7 @@ function lineOf(record: RequestRecord): object {
     code: record.code,
     upstreamRequestId: record.upstreamRequestId,
     tokens: tokensOf(billed),
-    masked: hasTokens(masked) ? tokensOf(masked) : undefined,
+    ...(hasTokens(masked) && { masked: tokensOf(masked) }),
   };
 }
 
