@@ -30,7 +30,7 @@ export function drawPlot({ data, host, formatValue, formatTime, onPoint }: PlotO
     {
       width: host.clientWidth,
       height,
-      padding: [8, 8, 0, 0],
+      padding: [8, 18, 0, 0], // half of the last label stands beyond the last value
       legend: { show: false },
       cursor: {
         sync: { key: 'overview' },
