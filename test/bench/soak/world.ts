@@ -69,6 +69,7 @@ const stages = [
   'auth',
   'body-limit',
   'format-decode',
+  'rate-limit',
   'persona-inject',
   'web-search-tool',
   'tool-choice',
