@@ -85,21 +85,18 @@ const StageReport = Type.Object({
 });
 
 function stageReport({ at, when, options, ...stage }: PanelStage): object {
-  const { name, use, enabled, path, requires, provides, seals, operations } = stage;
-  const place = `${at.file}:${at.line}:${at.column}`;
-  const blanked = blankSecrets(options);
   return {
-    name,
-    use,
-    enabled,
+    name: stage.name,
+    use: stage.use,
+    enabled: stage.enabled,
     when: when ?? null,
-    path,
-    place,
-    options: blanked,
-    requires,
-    provides,
-    seals,
-    operations,
+    path: stage.path,
+    place: `${at.file}:${at.line}:${at.column}`,
+    options: blankSecrets(options),
+    requires: stage.requires,
+    provides: stage.provides,
+    seals: stage.seals,
+    operations: stage.operations,
   };
 }
 

@@ -12,7 +12,8 @@ export async function startBrowser(): Promise<Browser> {
   const { chromium: driver } = await import('playwright-core');
   return driver.launch({
     ...(chromium && { executablePath: chromium }),
-    args: ['--no-sandbox', '--disable-background-networking'],
+    // A GPU process that a busy machine starves takes the whole browser along.
+    args: ['--no-sandbox', '--disable-background-networking', '--disable-gpu'],
   });
 }
 

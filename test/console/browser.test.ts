@@ -188,6 +188,13 @@ describe('the console in a browser', function () {
       .click();
     await dialog().getByText('All is well: the upstream answers.').waitFor();
     await shoot(page, 'diagnosis');
+    await page.mouse.click(5, 5); // beside it
+    await dialog().waitFor({ state: 'detached' });
+    await page
+      .getByRole('article', { name: 'Slot team-a' })
+      .getByRole('button', { name: 'Diagnose' })
+      .click();
+    await dialog().waitFor();
     await page.keyboard.press('Escape');
     await dialog().waitFor({ state: 'detached' });
     const focused = await page.evaluate<string>('document.activeElement.innerText');
@@ -200,6 +207,7 @@ describe('the console in a browser', function () {
     await dialog().getByLabel('Base URL').fill(`${pair.simulator.url}/v1`);
     await dialog().getByLabel('Key', { exact: true }).fill('upstream-key-c');
     await dialog().getByRole('button', { name: 'Add the slot' }).click();
+    await page.mouse.click(5, 5); // beside it, where a click must not cost what has been typed
     await dialog().getByText('leave it out').waitFor(); // the API says what is wrong, and the form stays
     await shoot(page, 'slot-form');
     await dialog().getByLabel('Base URL').fill(pair.simulator.url);

@@ -14,9 +14,7 @@ export function CodeBlock({ title, text, note }: CodeBlockProps) {
         <span>{title}</span>
         <CopyButton text={text} what={title} words />
       </figcaption>
-      {/* A region that scrolls must be reachable by keyboard. */}
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <pre tabIndex={0} aria-label={title}>
+      <pre>
         <code>{text}</code>
       </pre>
       {note && <p class="hint">{note}</p>}

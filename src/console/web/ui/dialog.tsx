@@ -5,13 +5,13 @@ import { Button } from './button.js';
 export interface DialogProps {
   readonly title: string;
   readonly wide?: boolean;
-  /** Escape and a click beside it close it too, unless `firm`. */
+  /** A click beside it does not close it. */
   readonly firm?: boolean;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
-/** The browser's own modal dialog: it holds the focus, and gives it back when it goes. */
+/** The browser's own modal dialog: it holds the focus, and gives it back when it goes. Escape closes it. */
 export function Dialog({ title, wide = false, firm = false, onClose, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -24,21 +24,16 @@ export function Dialog({ title, wide = false, firm = false, onClose, children }:
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
     };
   }, []);
-  const onBackdrop = (event: MouseEvent) => {
-    if (!firm && event.target === ref.current) onClose();
-  };
   const onCancel = (event: Event) => {
     event.preventDefault(); // the state of the page decides whether it is open
     onClose();
   };
   return (
-    // A click beside it is a shortcut: the button that closes it is there for everyone.
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <dialog
       ref={ref}
       class={wide ? 'dialog dialog-wide' : 'dialog'}
       aria-labelledby={titleId}
-      onMouseDown={onBackdrop}
+      closedby={firm ? 'closerequest' : 'any'}
       onCancel={onCancel}
     >
       <div class="dialog-box">

@@ -3,11 +3,12 @@ import { panel } from '../../api/panel.js';
 import type { IssuedKey } from '../../api/types.js';
 import { rememberKey } from '../../state/issued-keys.js';
 import { useAction } from '../../state/use-action.js';
+import { useDraft } from '../../state/use-draft.js';
 import { Button } from '../../ui/button.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Dialog } from '../../ui/dialog.js';
+import { FormDialog } from '../../ui/form-dialog.js';
 import { Link } from '../../ui/link.js';
-import { Problem } from '../../ui/problem.js';
 import { draftOf, givenOf } from './key-draft.js';
 import { KeyFields } from './key-fields.js';
 
@@ -34,27 +35,15 @@ interface IssueFormProps {
 }
 
 function IssueForm({ onClose, onIssued }: IssueFormProps) {
-  const [draft, setDraft] = useState(() => draftOf(null));
+  const drafting = useDraft(draftOf(null));
   const action = useAction();
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    await action.run(async () => onIssued(await panel.issueKey(givenOf(draft))));
+  const issue = async () => {
+    await action.run(async () => onIssued(await panel.issueKey(givenOf(drafting.draft))));
   };
   return (
-    <Dialog title="Issue a key" wide firm onClose={onClose}>
-      <form onSubmit={(event) => void submit(event)}>
-        <div class="dialog-body form">
-          <KeyFields draft={draft} change={(part) => setDraft((last) => ({ ...last, ...part }))} />
-          {action.error && <Problem error={action.error} />}
-        </div>
-        <footer class="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" busy={action.isBusy}>
-            Issue the key
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog title="Issue a key" verb="Issue the key" action={action} onSubmit={issue} onClose={onClose}>
+      <KeyFields {...drafting} />
+    </FormDialog>
   );
 }
 

@@ -1,36 +1,26 @@
+import { tie, type Drafting } from '../../state/use-draft.js';
 import { Input } from '../../ui/field.js';
 import type { KeyDraft } from './key-draft.js';
 
-export interface KeyFieldsProps {
-  readonly draft: KeyDraft;
-  readonly change: (part: Partial<KeyDraft>) => void;
-}
-
-export function KeyFields({ draft, change }: KeyFieldsProps) {
+export function KeyFields(props: Drafting<KeyDraft>) {
+  const tied = tie(props);
   return (
     <>
       <Input
         label="Name"
-        value={draft.name}
-        onValue={(name) => change({ name })}
+        {...tied('name')}
         placeholder="alice, ci, support-bot"
         hint="Stands in the ledger and in the logs."
         required
       />
-      <Input
-        label="Note"
-        value={draft.note}
-        onValue={(note) => change({ note })}
-        placeholder="What it is for"
-      />
-      <LimitFields draft={draft} change={change} />
+      <Input label="Note" {...tied('note')} placeholder="What it is for" />
+      <LimitFields {...props} />
       <fieldset>
         <legend>Reach</legend>
         <div class="columns">
           <Input
             label="Models"
-            value={draft.models}
-            onValue={(models) => change({ models })}
+            {...tied('models')}
             placeholder="all"
             hint="Catalog ids with commas between them; * stands for any text."
             mono
@@ -38,8 +28,7 @@ export function KeyFields({ draft, change }: KeyFieldsProps) {
           <Input
             label="Ends"
             type="datetime-local"
-            value={draft.expires}
-            onValue={(expires) => change({ expires })}
+            {...tied('expires')}
             hint="Empty: it does not end by itself."
           />
         </div>
@@ -55,21 +44,14 @@ const limitFields: readonly { readonly field: keyof KeyDraft; readonly label: st
   { field: 'tokensPerMonth', label: 'Tokens a month' },
 ];
 
-function LimitFields({ draft, change }: KeyFieldsProps) {
+function LimitFields(props: Drafting<KeyDraft>) {
+  const tied = tie(props);
   return (
     <fieldset>
       <legend>Limits</legend>
       <div class="columns">
         {limitFields.map(({ field, label }) => (
-          <Input
-            key={field}
-            label={label}
-            type="number"
-            min={1}
-            value={draft[field]}
-            onValue={(text) => change({ [field]: text })}
-            placeholder="no limit"
-          />
+          <Input key={field} label={label} type="number" min={1} {...tied(field)} placeholder="no limit" />
         ))}
       </div>
     </fieldset>

@@ -3,9 +3,8 @@ import { panel } from '../../api/panel.js';
 import type { Key } from '../../api/types.js';
 import { toast } from '../../state/toasts.js';
 import { useAction } from '../../state/use-action.js';
-import { Button } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
-import { Problem } from '../../ui/problem.js';
+import { useDraft } from '../../state/use-draft.js';
+import { FormDialog } from '../../ui/form-dialog.js';
 import { changesOf, draftOf } from './key-draft.js';
 import { KeyFields } from './key-fields.js';
 
@@ -17,10 +16,10 @@ export interface KeyFormProps {
 
 export function KeyForm({ issued, onClose, onSaved }: KeyFormProps) {
   const [before] = useState(() => draftOf(issued));
-  const [draft, setDraft] = useState(before);
+  const drafting = useDraft(before);
+  const { draft } = drafting;
   const action = useAction();
-  const save = async (event: Event) => {
-    event.preventDefault();
+  const save = async () => {
     const isSaved = await action.run(async () => {
       await panel.changeKey(issued.id, changesOf(draft, before));
     });
@@ -30,19 +29,8 @@ export function KeyForm({ issued, onClose, onSaved }: KeyFormProps) {
     onClose();
   };
   return (
-    <Dialog title={`Edit ${issued.name}`} wide firm onClose={onClose}>
-      <form onSubmit={(event) => void save(event)}>
-        <div class="dialog-body form">
-          <KeyFields draft={draft} change={(part) => setDraft((last) => ({ ...last, ...part }))} />
-          {action.error && <Problem error={action.error} />}
-        </div>
-        <footer class="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" busy={action.isBusy}>
-            Save
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog title={`Edit ${issued.name}`} verb="Save" action={action} onSubmit={save} onClose={onClose}>
+      <KeyFields {...drafting} />
+    </FormDialog>
   );
 }

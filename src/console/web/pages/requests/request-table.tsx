@@ -23,7 +23,7 @@ const columns = [
   'First event',
   'Duration',
 ];
-const numeric = new Set(['Tokens', 'First event', 'Duration']);
+const numeric = new Set(['Tokens in / out', 'First event', 'Duration']);
 
 export function RequestTable({ rows, fresh }: RequestTableProps) {
   return (
@@ -58,7 +58,7 @@ function Row({ row, isFresh }: { readonly row: LedgerRequest; readonly isFresh: 
     else navigate(to);
   };
   return (
-    // The link in its first cell is the way for the keyboard.
+    // The link in its first cell is the way for the keyboard; spread over the row, it would let nobody select a text there.
     // oxlint-disable-next-line jsx-a11y/click-events-have-key-events
     <tr class={`clickable${isFresh ? ' fresh' : ''}`} onClick={open}>
       <th scope="row" data-label="Time">

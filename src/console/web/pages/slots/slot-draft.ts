@@ -1,3 +1,4 @@
+import type { Drafting } from '../../state/use-draft.js';
 import type { AccountKind, Slot, SlotPatch, SlotSettings } from '../../api/types.js';
 
 /** What stands in the form: texts as they are typed. Secrets begin empty, and empty they stay as they are. */
@@ -16,10 +17,7 @@ export interface SlotDraft {
 }
 
 /** What a part of the form is given. */
-export interface PartProps {
-  readonly draft: SlotDraft;
-  readonly change: (part: Partial<SlotDraft>) => void;
-}
+export type PartProps = Drafting<SlotDraft>;
 
 export type AccountField =
   | 'key'

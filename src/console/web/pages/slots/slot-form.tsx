@@ -3,13 +3,12 @@ import { panel } from '../../api/panel.js';
 import type { Slot } from '../../api/types.js';
 import { toast } from '../../state/toasts.js';
 import { useAction } from '../../state/use-action.js';
-import { Button } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
+import { tie, useDraft } from '../../state/use-draft.js';
 import { Input, TextArea } from '../../ui/field.js';
-import { Problem } from '../../ui/problem.js';
+import { FormDialog } from '../../ui/form-dialog.js';
 import { Select } from '../../ui/select.js';
 import { AccountFields } from './account-fields.js';
-import { draftOf, entryOf, goesElsewhere, patchOf, type PartProps, type SlotDraft } from './slot-draft.js';
+import { draftOf, entryOf, goesElsewhere, patchOf, type PartProps } from './slot-draft.js';
 
 export interface SlotFormProps {
   /** Null for a new one. */
@@ -20,12 +19,11 @@ export interface SlotFormProps {
 
 export function SlotForm({ slot, onClose, onSaved }: SlotFormProps) {
   const [before] = useState(() => draftOf(slot));
-  const [draft, setDraft] = useState(before);
+  const drafting = useDraft(before);
+  const { draft } = drafting;
   const action = useAction();
-  const change = (part: Partial<SlotDraft>) => setDraft((last) => ({ ...last, ...part }));
   const isMoved = slot !== null && goesElsewhere(draft, before);
-  const save = async (event: Event) => {
-    event.preventDefault();
+  const save = async () => {
     const isSaved = await action.run(async () => {
       await (slot ? panel.changeSlot(slot.id, patchOf(draft, before)) : panel.addSlot(entryOf(draft)));
     });
@@ -35,25 +33,18 @@ export function SlotForm({ slot, onClose, onSaved }: SlotFormProps) {
     onClose();
   };
   return (
-    <Dialog title={slot ? `Edit ${slot.id}` : 'Add a slot'} wide firm onClose={onClose}>
-      <form onSubmit={(event) => void save(event)}>
-        <div class="dialog-body form">
-          <Upstream draft={draft} change={change} isNew={!slot} />
-          {draft.upstream !== 'simulator' && (
-            <AccountFields draft={draft} change={change} isNew={!slot} isMoved={isMoved} />
-          )}
-          <Shares draft={draft} change={change} />
-          <Network draft={draft} change={change} />
-          {action.error && <Problem error={action.error} />}
-        </div>
-        <footer class="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" busy={action.isBusy}>
-            {slot ? 'Save' : 'Add the slot'}
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={slot ? `Edit ${slot.id}` : 'Add a slot'}
+      verb={slot ? 'Save' : 'Add the slot'}
+      action={action}
+      onSubmit={save}
+      onClose={onClose}
+    >
+      <Upstream {...drafting} isNew={!slot} />
+      {draft.upstream !== 'simulator' && <AccountFields {...drafting} isNew={!slot} isMoved={isMoved} />}
+      <Shares {...drafting} />
+      <Network {...drafting} />
+    </FormDialog>
   );
 }
 
@@ -62,7 +53,9 @@ const upstreams = [
   { value: 'simulator', text: 'Simulator (made-up answers)' },
 ] as const;
 
-function Upstream({ draft, change, isNew }: PartProps & { readonly isNew: boolean }) {
+function Upstream({ isNew, ...drafting }: PartProps & { readonly isNew: boolean }) {
+  const { draft, change } = drafting;
+  const tied = tie(drafting);
   const setUpstream = (upstream: 'messages' | 'simulator') =>
     change({ upstream, accountKind: upstream === 'simulator' ? 'none' : 'api-key' });
   return (
@@ -71,8 +64,7 @@ function Upstream({ draft, change, isNew }: PartProps & { readonly isNew: boolea
       <div class="columns">
         <Input
           label="Name of the slot"
-          value={draft.id}
-          onValue={(id) => change({ id })}
+          {...tied('id')}
           hint="Stands in logs and in the x-gw-slot header."
           placeholder="team-a"
           required
@@ -90,8 +82,7 @@ function Upstream({ draft, change, isNew }: PartProps & { readonly isNew: boolea
         <Input
           label="Base URL"
           type="url"
-          value={draft.baseUrl}
-          onValue={(baseUrl) => change({ baseUrl })}
+          {...tied('baseUrl')}
           placeholder="https://upstream.example"
           hint="Without /v1: every call adds it."
           required
@@ -102,33 +93,25 @@ function Upstream({ draft, change, isNew }: PartProps & { readonly isNew: boolea
   );
 }
 
-function Shares({ draft, change }: PartProps) {
+function Shares(drafting: PartProps) {
+  const tied = tie(drafting);
   return (
     <fieldset>
       <legend>What it takes</legend>
       <Input
         label="Models"
-        value={draft.models}
-        onValue={(models) => change({ models })}
+        {...tied('models')}
         hint="Catalog ids with commas between them; * stands for any text."
         mono
       />
       <div class="columns">
-        <Input
-          label="Requests at a time"
-          type="number"
-          min={1}
-          value={draft.maxConcurrent}
-          onValue={(maxConcurrent) => change({ maxConcurrent })}
-          required
-        />
+        <Input label="Requests at a time" type="number" min={1} {...tied('maxConcurrent')} required />
         <Input
           label="Weight"
           type="number"
           min={0}
           step="any"
-          value={draft.weight}
-          onValue={(weight) => change({ weight })}
+          {...tied('weight')}
           hint="Its share beside the other slots."
           required
         />
@@ -137,33 +120,26 @@ function Shares({ draft, change }: PartProps) {
   );
 }
 
-function Network({ draft, change }: PartProps) {
+function Network(drafting: PartProps) {
+  const tied = tie(drafting);
   return (
     <details class="more">
       <summary>Network: proxy, headers, time to connect</summary>
       <Input
         label="Proxy"
-        value={draft.proxy}
-        onValue={(proxy) => change({ proxy })}
+        {...tied('proxy')}
         placeholder="http://user:pass@egress-1:3128"
         hint="The slot's own way out. A password that is there already shows as ***."
         mono
       />
       <TextArea
         label="Headers"
-        value={draft.headers}
-        onValue={(headers) => change({ headers })}
+        {...tied('headers')}
         placeholder="x-extra: 1"
         hint="One a line, added to every upstream request. Values that are there already show as *** and stay."
         mono
       />
-      <Input
-        label="Time to connect"
-        value={draft.connectTimeout}
-        onValue={(connectTimeout) => change({ connectTimeout })}
-        hint="With its unit: 500ms, 10s."
-        mono
-      />
+      <Input label="Time to connect" {...tied('connectTimeout')} hint="With its unit: 500ms, 10s." mono />
     </details>
   );
 }

@@ -1,0 +1,26 @@
+import { useState } from 'preact/hooks';
+
+/** What stands in a form that is not sent yet. */
+export interface Drafting<Draft> {
+  readonly draft: Draft;
+  readonly change: (part: Partial<Draft>) => void;
+}
+
+export function useDraft<Draft>(first: Draft): Drafting<Draft> {
+  const [draft, setDraft] = useState(first);
+  return { draft, change: (part) => setDraft((last) => ({ ...last, ...part })) };
+}
+
+type TextField<Draft> = { [Field in keyof Draft]: string extends Draft[Field] ? Field : never }[keyof Draft];
+
+/** Ties inputs to the texts of a draft: `<Input label="Name" {...tied('name')} />`. */
+export function tie<Draft>({ draft, change }: Drafting<Draft>) {
+  return <Field extends TextField<Draft>>(field: Field) => ({
+    value: draft[field],
+    onValue: (text: Draft[Field]) => {
+      const part: Partial<Draft> = {};
+      part[field] = text;
+      change(part);
+    },
+  });
+}

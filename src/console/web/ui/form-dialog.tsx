@@ -1,0 +1,40 @@
+import type { ComponentChildren } from 'preact';
+import type { Action } from '../state/use-action.js';
+import { Button } from './button.js';
+import { Dialog } from './dialog.js';
+import { Problem } from './problem.js';
+
+export interface FormDialogProps {
+  readonly title: string;
+  /** The word on the button that sends it. */
+  readonly verb: string;
+  /** What sending it does: its error stands below the fields. */
+  readonly action: Action;
+  readonly onSubmit: () => Promise<void>;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A form in a dialog that only its buttons and Escape close. */
+export function FormDialog({ title, verb, action, onSubmit, onClose, children }: FormDialogProps) {
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void onSubmit();
+  };
+  return (
+    <Dialog title={title} wide firm onClose={onClose}>
+      <form onSubmit={submit}>
+        <div class="dialog-body form">
+          {children}
+          {action.error && <Problem error={action.error} />}
+        </div>
+        <footer class="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" tone="primary" busy={action.isBusy}>
+            {verb}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
