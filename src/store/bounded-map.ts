@@ -1,3 +1,5 @@
+import type { CacheFill } from '../plugin/index.js';
+
 export interface Bounds<Value> {
   readonly most: number;
   /** Of all values together, by `weigh`. */
@@ -19,8 +21,8 @@ export class BoundedMap<Value> {
     this.#weigh = weigh;
   }
 
-  get size(): number {
-    return this.#values.size;
+  get fill(): CacheFill {
+    return { entries: this.#values.size, capacity: this.#most };
   }
 
   /** Also a use: it makes the key the last to go. */

@@ -42,6 +42,11 @@ export function guardedStore(store: Store, options: Guarded): Store {
       ...store.ledger,
       append: (rows) => breaker.run(() => store.ledger.append(rows), writePatienceMs),
     },
+    caches: {
+      ...store.caches,
+      late_sticky_sessions: () => bindings.late.fill,
+      late_responses: () => responses.late.fill,
+    },
     bindings: bindings.guarded,
     responses: responses.guarded,
     async close() {

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { KeyPatch, ProtocolKey } from '../plugin/index.js';
-import { digest, protocolKeyPrefix } from './keys.js';
+import { hashOf, protocolKeyPrefix } from './keys.js';
 import { patched } from './patched.js';
 
 /** What a key is issued with. */
@@ -15,7 +15,7 @@ export function issueKey(
   const bare = {
     id: `key_${randomUUID()}`,
     name: fields.name,
-    hash: digest(text).toString('hex'),
+    hash: hashOf(text),
     last4: text.slice(-4),
     createdAtMs: nowMs,
   };

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { GatewayError, type Logger, type ProtocolKey, type Store } from '../plugin/index.js';
+import { GatewayError, type Caches, type Logger, type ProtocolKey, type Store } from '../plugin/index.js';
 import { BoundedMap } from './bounded-map.js';
 
 export interface KeyCacheOptions {
@@ -35,10 +35,19 @@ export class KeyCache {
     this.#options = options;
   }
 
+  get caches(): Caches {
+    return { keys: () => this.#known.fill, unknown_keys: () => this.#unknown.fill };
+  }
+
+  /** What was asked a moment ago. */
+  fresh(hash: string): Pick<Answer, 'key'> | undefined {
+    const known = this.#known.get(hash) ?? this.#unknown.get(hash);
+    return known && this.#isFresh(known) ? known : undefined;
+  }
+
   /** Throws a GatewayError with status 503 where neither the cache nor the store can tell. */
   async find(hash: string): Promise<ProtocolKey | undefined> {
-    const known = this.#known.get(hash) ?? this.#unknown.get(hash);
-    if (known && this.#isFresh(known)) return known.key;
+    const known = this.#known.get(hash);
     const stale = known?.key && this.#ageOf(known.atMs) < staleMs ? known.key : undefined;
     const asked = this.#ask(hash);
     if (!stale) return asked.catch(refuse);
@@ -73,6 +82,8 @@ export class KeyCache {
   #ask(hash: string): Promise<ProtocolKey | undefined> {
     const asking = this.#asking.get(hash);
     if (asking) return asking;
+    if (this.#asking.size >= mostAsked)
+      return Promise.reject(new Error('Too many keys are being looked up already.'));
     const asked = this.#read(hash).finally(() => {
       if (this.#asking.get(hash) === asked) this.#asking.delete(hash);
     });
@@ -103,6 +114,9 @@ export class KeyCache {
 
 /** A little less than the second within which a revocation has to hold. */
 const freshMs = 900;
+
+/** How many keys may be looked up at a time. */
+const mostAsked = 10_000;
 
 /** How long a request waits for a store that is silent, where the key was known lately. */
 const patienceMs = 500;

@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { Keys, Logger, ProtocolKey, Store } from '../plugin/index.js';
+import type { Caches, Keys, Logger, ProtocolKey, Store } from '../plugin/index.js';
 import { KeyCache } from './key-cache.js';
 
 export interface KeysOptions {
@@ -13,7 +13,9 @@ export interface KeysOptions {
 
 /** Checks what callers send against the master key and the store, and notes which keys were used. */
 export class CheckedKeys implements Keys {
-  readonly #masterDigest: Buffer | undefined;
+  /** Of the master key, and of the key that is checked: as hexadecimal text, for that is what the store knows keys by. */
+  readonly #masterHash: Buffer | undefined;
+  readonly #sentHash = Buffer.alloc(64);
   readonly #cache: KeyCache;
   readonly #options: KeysOptions;
   #usedAtMs = new Map<string, number>();
@@ -23,21 +25,37 @@ export class CheckedKeys implements Keys {
 
   constructor(options: KeysOptions) {
     this.#options = options;
-    this.#masterDigest = options.masterKey === '' ? undefined : digest(options.masterKey);
+    this.#masterHash =
+      options.masterKey === '' ? undefined : Buffer.from(hashOf(options.masterKey), 'latin1');
     this.#cache = new KeyCache(options);
     this.#timer = setInterval(() => void this.flush(), touchEveryMs).unref();
   }
 
+  get caches(): Caches {
+    return {
+      ...this.#cache.caches,
+      unwritten_key_uses: () => ({ entries: this.#usedAtMs.size, capacity: mostUnwritten }),
+    };
+  }
+
   /** Throws a GatewayError with status 503 for a key that is not known here while the store cannot be asked. */
   async check(sent: string): Promise<Awaited<ReturnType<Keys['check']>>> {
-    const sentDigest = digest(sent);
-    if (this.#masterDigest && timingSafeEqual(this.#masterDigest, sentDigest)) return { kind: 'master' };
+    const sentHash = hashOf(sent);
+    if (this.#isMaster(sentHash)) return { kind: 'master' };
     if (!sent.startsWith(protocolKeyPrefix)) return undefined;
-    const key = await this.#cache.find(sentDigest.toString('hex'));
+    const fresh = this.#cache.fresh(sentHash);
+    const key = fresh ? fresh.key : await this.#cache.find(sentHash);
     const nowMs = this.#options.now();
     if (!key || !isGood(key, nowMs)) return undefined;
-    this.#usedAtMs.set(key.id, nowMs);
+    this.#note(key.id, nowMs);
     return { kind: 'key', key };
+  }
+
+  /** In a time that says nothing of the master key. */
+  #isMaster(hash: string): boolean {
+    if (!this.#masterHash) return false;
+    this.#sentHash.write(hash, 'latin1');
+    return timingSafeEqual(this.#masterHash, this.#sentHash);
   }
 
   /** What is known of keys here is asked anew, so that a change holds at once. */
@@ -54,7 +72,7 @@ export class CheckedKeys implements Keys {
       await this.#options.store.touch(used);
       this.#isLate = false;
     } catch (error) {
-      this.#usedAtMs = new Map([...used, ...this.#usedAtMs]);
+      for (const [id, atMs] of used) if (!this.#usedAtMs.has(id)) this.#note(id, atMs);
       if (!this.#isLate)
         this.#options.log.warn({ err: error }, 'The last use of keys cannot be stored; it is tried again.');
       this.#isLate = true;
@@ -65,17 +83,24 @@ export class CheckedKeys implements Keys {
     clearInterval(this.#timer);
     await this.flush();
   }
+
+  /** Where too many wait to be written, that of one more key is not noted. */
+  #note(id: string, atMs: number): void {
+    if (this.#usedAtMs.size < mostUnwritten || this.#usedAtMs.has(id)) this.#usedAtMs.set(id, atMs);
+  }
 }
 
 /** Contract §2.4. */
 export const protocolKeyPrefix = 'sk-gw-';
 
 const touchEveryMs = 5000;
+const mostUnwritten = 10_000;
 
 function isGood({ revokedAtMs, expiresAtMs = Infinity }: ProtocolKey, nowMs: number): boolean {
   return revokedAtMs === undefined && expiresAtMs > nowMs;
 }
 
-export function digest(key: string): Buffer {
-  return hash('sha256', key, 'buffer'); // in one call: 0.9 µs in place of 2.4
+/** SHA-256 in hexadecimal, in one call and without a buffer: 0.9 µs in place of 2.5. */
+export function hashOf(key: string): string {
+  return hash('sha256', key, 'hex');
 }

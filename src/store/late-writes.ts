@@ -1,3 +1,4 @@
+import type { CacheFill } from '../plugin/index.js';
 import { BoundedMap, type Bounds } from './bounded-map.js';
 
 /** What a write leaves behind; undefined: nothing, it was deleted. */
@@ -18,6 +19,10 @@ export class LateWrites<Value> {
       weigh: ({ value }) => (value === undefined ? 0 : weigh(value)),
     });
     this.#write = write;
+  }
+
+  get fill(): CacheFill {
+    return this.#kept.fill;
   }
 
   keep(key: string, value: Value | undefined): void {

@@ -1,6 +1,7 @@
-import { setImmediate as breath, setTimeout as delay } from 'node:timers/promises';
-import type { Ledger, LedgerRow, Logger } from '../plugin/index.js';
+import { setImmediate as breath } from 'node:timers/promises';
+import type { Caches, Ledger, LedgerRow, Logger } from '../plugin/index.js';
 import type { Spool } from './spool.js';
+import { within } from './within.js';
 
 export interface LedgerWriterOptions {
   readonly ledger: Pick<Ledger, 'append'>;
@@ -47,8 +48,13 @@ export class LedgerWriter {
     return this.#queue.length + (this.#options.spool?.waiting ?? 0);
   }
 
+  get caches(): Caches {
+    return { ledger_rows_in_memory: () => ({ entries: this.#queue.length, capacity: mostWaiting }) };
+  }
+
   write(row: LedgerRow): void {
     this.#queue.push(row);
+    if (this.#queue.length > mostWaiting) this.#lose(mostUnwritten);
     if (this.#queue.length >= mostUnwritten) void this.#start();
     else this.#timer ??= setTimeout(() => void this.#start(), flushMs).unref();
   }
@@ -96,8 +102,8 @@ export class LedgerWriter {
   /** A batch that is still under way when patience ends counts as not taken: should it be after all, that does no harm. */
   async #appended(batch: readonly LedgerRow[]): Promise<boolean> {
     try {
-      const appending = this.#options.ledger.append(batch);
-      await Promise.race([appending, patience(this.#patienceMs, appending)]);
+      const silence = `The store has not answered within ${this.#patienceMs} ms.`;
+      await within(this.#options.ledger.append(batch), this.#patienceMs, silence);
       return true;
     } catch (error) {
       this.#options.log.warn({ err: error }, 'The ledger cannot be written; its rows wait.');
@@ -123,12 +129,12 @@ export class LedgerWriter {
   #keep(batch: readonly LedgerRow[]): void {
     this.#queue = [...batch, ...this.#queue];
     const lost = this.#queue.length - mostWaiting;
-    if (lost <= 0) return;
-    this.#queue.splice(0, lost);
-    this.#options.log.error(
-      { rows: lost },
-      'Rows of the ledger are lost: neither store nor spool takes them.',
-    );
+    if (lost > 0) this.#lose(lost);
+  }
+
+  #lose(rows: number): void {
+    this.#queue.splice(0, rows);
+    this.#options.log.error({ rows }, 'Rows of the ledger are lost: neither store nor spool takes them.');
   }
 
   #catchUpIn(ms: number): void {
@@ -178,9 +184,3 @@ const longestRetryMs = 30_000;
 
 /** How often the spools of processes that have ended are looked for. */
 const rescanMs = 60_000;
-
-async function patience(ms: number, appending: Promise<void>): Promise<never> {
-  await delay(ms, undefined, { ref: false });
-  void appending.catch(() => undefined);
-  throw new Error(`The store has not answered within ${ms} ms.`);
-}

@@ -1,11 +1,9 @@
 import type { ProtocolKey, Store } from '../plugin/index.js';
-import { BoundedMap } from './bounded-map.js';
+import type { BoundedMap } from './bounded-map.js';
 import { patched } from './patched.js';
 
 /** Protocol keys in memory. */
-export function keepKeys(most: number): Store['keys'] {
-  const byId = new BoundedMap<ProtocolKey>({ most });
-  const idByHash = new BoundedMap<string>({ most });
+export function keepKeys(byId: BoundedMap<ProtocolKey>, idByHash: BoundedMap<string>): Store['keys'] {
   return {
     async findByHash(hash) {
       const key = byId.get(idByHash.get(hash) ?? '');

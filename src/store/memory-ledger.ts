@@ -1,4 +1,5 @@
 import type {
+  Caches,
   Ledger,
   LedgerFilter,
   LedgerPage,
@@ -26,6 +27,14 @@ export class MemoryLedger implements Ledger {
 
   constructor(most: number) {
     this.#most = most;
+  }
+
+  get caches(): Caches {
+    const capacity = this.#most;
+    return {
+      memory_ledger_rows: () => ({ entries: this.#rows.size, capacity }),
+      memory_ledger_hours: () => ({ entries: this.#hours.size, capacity }),
+    };
   }
 
   async append(rows: readonly LedgerRow[]): Promise<void> {

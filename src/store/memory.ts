@@ -1,12 +1,14 @@
 import type {
   Binding,
+  CacheFill,
+  Caches,
   ConsoleSession,
   OAuthTokens,
   Store,
   StoredResponse,
   StoredSlot,
 } from '../plugin/index.js';
-import { BoundedMap } from './bounded-map.js';
+import { BoundedMap, type Bounds } from './bounded-map.js';
 import { keepKeys } from './memory-keys.js';
 import { MemoryLedger } from './memory-ledger.js';
 
@@ -32,6 +34,7 @@ interface Limits {
 /** A store that forgets everything at a restart. All of it is bounded: the least recently used goes first. */
 export class MemoryStore implements Store {
   readonly isAway = false;
+  readonly caches: Caches;
   readonly keys: Store['keys'];
   readonly credentials: Store['credentials'];
   readonly bindings: Store['bindings'];
@@ -42,13 +45,21 @@ export class MemoryStore implements Store {
 
   constructor({ now = Date.now, most = {} }: MemoryStoreOptions = {}) {
     const limits = { ...defaultLimits, ...most };
-    this.keys = keepKeys(limits.keys);
-    this.credentials = keepCredentials(limits);
-    this.bindings = keepBindings(limits, now);
-    this.responses = keepResponses(limits, now);
-    this.sessions = keepSessions(limits, now);
-    this.slots = keepSlots(limits);
-    this.ledger = new MemoryLedger(limits.ledger);
+    const caches: Record<string, () => CacheFill> = {};
+    const bounded = <Value>(name: string, bounds: Bounds<Value>): BoundedMap<Value> => {
+      const map = new BoundedMap(bounds);
+      caches[`memory_${name}`] = () => map.fill;
+      return map;
+    };
+    const ledger = new MemoryLedger(limits.ledger);
+    this.keys = keepKeys(bounded('keys', { most: limits.keys }), new BoundedMap({ most: limits.keys }));
+    this.credentials = keepCredentials(bounded('credentials', { most: limits.credentials }));
+    this.bindings = keepBindings(bounded('sticky_sessions', { most: limits.bindings }), now);
+    this.responses = keepResponses(bounded('responses', responseBounds(limits)), now);
+    this.sessions = keepSessions(bounded('console_sessions', { most: limits.sessions }), now);
+    this.slots = keepSlots(bounded('slots', { most: limits.slots }));
+    this.ledger = ledger;
+    this.caches = { ...caches, ...ledger.caches };
   }
 
   async close(): Promise<void> {
@@ -67,8 +78,7 @@ const defaultLimits: Limits = {
   ledger: 20_000,
 };
 
-function keepCredentials({ credentials: most }: Limits): Store['credentials'] {
-  const bySlot = new BoundedMap<OAuthTokens>({ most });
+function keepCredentials(bySlot: BoundedMap<OAuthTokens>): Store['credentials'] {
   return {
     get: async (slotId) => bySlot.get(slotId),
     put: async (slotId, tokens) => bySlot.set(slotId, tokens),
@@ -76,8 +86,7 @@ function keepCredentials({ credentials: most }: Limits): Store['credentials'] {
   };
 }
 
-function keepSlots({ slots: most }: Limits): Store['slots'] {
-  const byId = new BoundedMap<StoredSlot>({ most });
+function keepSlots(byId: BoundedMap<StoredSlot>): Store['slots'] {
   return {
     list: async () => [...byId.entries()].map(([, slot]) => slot).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     get: async (id) => byId.get(id),
@@ -91,8 +100,7 @@ function keepSlots({ slots: most }: Limits): Store['slots'] {
   };
 }
 
-function keepSessions({ sessions: most }: Limits, now: () => number): Store['sessions'] {
-  const byHash = new BoundedMap<ConsoleSession>({ most });
+function keepSessions(byHash: BoundedMap<ConsoleSession>, now: () => number): Store['sessions'] {
   return {
     deleteExpired: deleteExpired(byHash, now),
     get: async (tokenHash) => unexpired(byHash, tokenHash, now),
@@ -101,8 +109,7 @@ function keepSessions({ sessions: most }: Limits, now: () => number): Store['ses
   };
 }
 
-function keepBindings({ bindings: most }: Limits, now: () => number): Store['bindings'] {
-  const byKey = new BoundedMap<Binding>({ most });
+function keepBindings(byKey: BoundedMap<Binding>, now: () => number): Store['bindings'] {
   return {
     deleteExpired: deleteExpired(byKey, now),
     get: async (stickyKey) => unexpired(byKey, stickyKey, now),
@@ -117,13 +124,17 @@ function keepBindings({ bindings: most }: Limits, now: () => number): Store['bin
   };
 }
 
-/** Responses are kept as text: their size is known, and nobody can change what was stored. */
-function keepResponses({ responses: most, responseText }: Limits, now: () => number): Store['responses'] {
-  const texts = new BoundedMap<{ readonly text: string; readonly expiresAtMs: number }>({
-    most,
-    mostWeight: responseText,
-    weigh: ({ text }) => text.length,
-  });
+/** A response is kept as text: its size is known, and nobody can change what was stored. */
+interface KeptResponse {
+  readonly text: string;
+  readonly expiresAtMs: number;
+}
+
+function responseBounds({ responses: most, responseText: mostWeight }: Limits): Bounds<KeptResponse> {
+  return { most, mostWeight, weigh: ({ text }) => text.length };
+}
+
+function keepResponses(texts: BoundedMap<KeptResponse>, now: () => number): Store['responses'] {
   return {
     deleteExpired: deleteExpired(texts, now),
     async get(owner, id) {

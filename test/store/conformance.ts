@@ -278,7 +278,16 @@ export function describeStore(open: OpenStore): void {
       await store.ledger.append([row('1', t0), row('2', t0)]);
       await store.ledger.append([row('2', t0), row('3', t0), row('3', t0)]);
       expect((await store.ledger.requests({}, { limit: 10 })).rows).to.have.length(3);
+      await store.ledger.append([row('1', t0)]);
       for (const stepMs of [hour, 1000]) expect((await sums(store, t0, stepMs))[0]!.requests).to.equal(3);
+    });
+
+    it('takes many rows at once, also where some of them are there already', async () => {
+      const rows = Array.from({ length: 237 }, (_, at) => row(String(at), t0 + at));
+      await store.ledger.append(rows.slice(0, 123));
+      await store.ledger.append(rows);
+      await Promise.all([store.ledger.append(rows), store.ledger.append([row('last', t0)])]);
+      for (const stepMs of [hour, 1000]) expect((await sums(store, t0, stepMs))[0]!.requests).to.equal(238);
     });
 
     it('turns its pages without a gap or a row twice, while new rows come', async () => {

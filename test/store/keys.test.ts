@@ -131,4 +131,39 @@ describe('the keys that callers send', () => {
     await keys.flush();
     expect(await store.keys.get(key.id)).to.include({ lastUsedAtMs: nowMs });
   });
+
+  it('fill no memory while the store does not take when they were used', async () => {
+    const findByHash = async (hash: string) => ({ ...key, id: hash });
+    const touch = () => Promise.reject(new Error('the disk is full'));
+    const full = new CheckedKeys({
+      masterKey: '',
+      store: { ...store.keys, findByHash, touch },
+      log: quiet,
+      now: () => nowMs,
+    });
+    for (let at = 0; at < 10_100; at += 1) await full.check(`sk-gw-${at}`);
+    await full.flush();
+    for (let at = 0; at < 10; at += 1) await full.check(`sk-gw-another-${at}`);
+    for (const fill of Object.values(full.caches)) expect(fill().entries).to.be.at.most(10_000);
+    expect(full.caches['unwritten_key_uses']!()).to.deep.equal({ entries: 10_000, capacity: 10_000 });
+    await full.close();
+  });
+
+  it('are refused for a moment where too many are looked up already', async () => {
+    let answer = (): void => undefined;
+    const answers = new Promise<void>((resolve) => (answer = resolve));
+    const findByHash = () => answers.then(() => undefined);
+    const slow = new CheckedKeys({
+      masterKey: '',
+      store: { ...store.keys, findByHash },
+      log: quiet,
+      now: () => nowMs,
+    });
+    const asking = Array.from({ length: 10_000 }, (_, at) => slow.check(`sk-gw-${at}`));
+    const refusal = await slow.check('sk-gw-one-more').catch((error: unknown) => error);
+    expect(isGatewayError(refusal) && refusal).to.include({ status: 503 });
+    answer();
+    expect(new Set(await Promise.all(asking))).to.deep.equal(new Set([undefined]));
+    await slow.close();
+  });
 });

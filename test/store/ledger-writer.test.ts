@@ -31,6 +31,20 @@ describe('the ledger writer', () => {
   };
   const spools = async () => (await readdir(folder.where)).length;
 
+  it('has no more than so many rows in memory, and loses the oldest, while the store is silent', async () => {
+    ledger.hold();
+    const logged: object[] = [];
+    const log = { ...fakeHost().log, error: (fields: object) => void logged.push(fields) };
+    open({ log, patienceMs: 60_000 });
+    for (let at = 0; at < 51_000; at += 1) writer!.write(row(String(at), at));
+    const { entries, capacity } = writer!.caches['ledger_rows_in_memory']!();
+    expect(entries).to.be.within(capacity - 500, capacity);
+    expect(logged).to.deep.include({ rows: 500 });
+    ledger.release();
+    await writer!.flush();
+    expect(ledger.rows.has('50999')).to.equal(true);
+  });
+
   it('writes by itself within a moment, many rows at a time', async () => {
     open();
     for (let at = 0; at < 250; at += 1) writer!.write(row(String(at), at));

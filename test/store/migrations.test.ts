@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely } from '#src/store/sql/kysely.js';
 import type { UsageGroup } from 'gw2api/plugin';
 import { openStore, type StoreSettings } from '#src/store/index.js';
 import { migrate } from '#src/store/sql/migrate.js';

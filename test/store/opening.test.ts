@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { copyFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
-import { sql } from 'kysely';
+import { sql } from '#src/store/sql/kysely.js';
 import Database from 'libsql';
 import { openStore, type StoreSettings } from '#src/store/index.js';
 import { sqlLedger } from '#src/store/sql/ledger.js';

@@ -1,4 +1,4 @@
-import type { Json, SharedMap } from '../../plugin/index.js';
+import type { CacheFill, Json, SharedMap } from '../../plugin/index.js';
 import type { Line } from './ipc-line.js';
 import { MemorySharedMap } from './memory-shared-map.js';
 
@@ -14,6 +14,7 @@ export type SentWrite = readonly [taken: number, key: string, entry: SentEntry |
  */
 export class IpcSharedMap implements SharedMap {
   readonly #line: Line;
+  readonly #replica: MemorySharedMap;
   readonly #here: SharedMap;
   readonly #elsewhere: SharedMap;
   /** By key the number of our last write, as long as the hub may not have taken it; in the order of the numbers. */
@@ -21,12 +22,16 @@ export class IpcSharedMap implements SharedMap {
   #writes = 0;
 
   constructor(line: Line, now: () => number) {
-    const replica = new MemorySharedMap(now);
     this.#line = line;
-    this.#here = replica.of('here');
-    this.#elsewhere = replica.of('elsewhere');
+    this.#replica = new MemorySharedMap(now);
+    this.#here = this.#replica.of('here');
+    this.#elsewhere = this.#replica.of('elsewhere');
     line.on('live.written', (write: SentWrite) => this.#heard(write));
     line.on('live.taken', (taken: number) => this.#settle(taken));
+  }
+
+  get fill(): CacheFill {
+    return this.#replica.fill;
   }
 
   get(key: string): Json | undefined {

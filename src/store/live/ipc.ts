@@ -21,6 +21,7 @@ export async function connectIpc(
     get isAway() {
       return line.isClosed;
     },
+    caches: { shared_state: () => shared.fill },
     shared,
     places,
     meters: metersOver(line, now),

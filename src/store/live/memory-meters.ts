@@ -1,18 +1,23 @@
-import type { MeterReading, Meters } from '../../plugin/index.js';
+import type { CacheFill, MeterReading, Meters } from '../../plugin/index.js';
+import { ExpiringMap } from './expiring-map.js';
 
 interface Meter {
   used: number;
-  readonly resetsAtMs: number;
+  readonly expiresAtMs: number;
 }
 
 /** Amounts used within windows of time, which go when they are over. */
 export class MemoryMeters implements Meters {
   readonly #now: () => number;
-  readonly #meters = new Map<string, Meter>();
-  #sweepAtSize = 1000;
+  readonly #meters: ExpiringMap<Meter>;
 
   constructor(now: () => number) {
     this.#now = now;
+    this.#meters = new ExpiringMap(now, mostMeters);
+  }
+
+  get fill(): CacheFill {
+    return this.#meters.fill;
   }
 
   async take(
@@ -33,43 +38,31 @@ export class MemoryMeters implements Meters {
   }
 
   async read(name: string): Promise<MeterReading | undefined> {
-    const meter = this.#open(name);
+    const meter = this.#meters.unexpired(name);
     return meter && this.#reading(meter);
   }
 
   async open(name: string, used: number, windowMs: number): Promise<void> {
-    if (!this.#open(name)) this.#meter(name, windowMs).used = used;
+    if (!this.#meters.unexpired(name)) this.#meter(name, windowMs).used = used;
   }
 
   /** Takes over what was read elsewhere. */
   learn(name: string, { used, resetsInMs }: MeterReading): void {
-    this.#sweep();
-    this.#meters.set(name, { used, resetsAtMs: this.#now() + resetsInMs });
-  }
-
-  #open(name: string): Meter | undefined {
-    const meter = this.#meters.get(name);
-    return meter && meter.resetsAtMs > this.#now() ? meter : undefined;
+    this.#meters.set(name, { used, expiresAtMs: this.#now() + resetsInMs });
   }
 
   #meter(name: string, windowMs: number): Meter {
-    const open = this.#open(name);
+    const open = this.#meters.unexpired(name);
     if (open) return open;
-    this.#sweep();
-    const meter: Meter = { used: 0, resetsAtMs: this.#now() + windowMs };
+    const meter: Meter = { used: 0, expiresAtMs: this.#now() + windowMs };
     this.#meters.set(name, meter);
     return meter;
   }
 
-  #reading({ used, resetsAtMs }: Meter): MeterReading {
-    return { used, resetsInMs: resetsAtMs - this.#now() };
-  }
-
-  /** Lets go of windows that are over, whenever there are twice as many as were left the last time. */
-  #sweep(): void {
-    if (this.#meters.size < this.#sweepAtSize) return;
-    const nowMs = this.#now();
-    for (const [name, { resetsAtMs }] of this.#meters) if (resetsAtMs <= nowMs) this.#meters.delete(name);
-    this.#sweepAtSize = Math.max(1000, this.#meters.size * 2);
+  #reading({ used, expiresAtMs }: Meter): MeterReading {
+    return { used, resetsInMs: expiresAtMs - this.#now() };
   }
 }
+
+/** More than all keys of the console with all their limits, and all logins, come to. */
+const mostMeters = 200_000;

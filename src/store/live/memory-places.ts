@@ -2,6 +2,7 @@ import type { Places } from '../../plugin/index.js';
 
 /** Places in slots, by the instance that holds them. */
 export class MemoryPlaces {
+  /** An instance that holds none any more stays until it leaves: the next request is not far. */
   readonly #held = new Map<string, Map<string, number>>();
   readonly #watchers = new Map<(slot: string) => void, string>();
 
@@ -25,7 +26,11 @@ export class MemoryPlaces {
   /** What the instance holds is free again. */
   leave(instance: string): void {
     for (const [watcher, of] of this.#watchers) if (of === instance) this.#watchers.delete(watcher);
-    for (const [slot, held] of this.#held) if (held.has(instance)) this.#set(slot, instance, 0);
+    for (const [slot, held] of this.#held) {
+      if (this.#ownOf(slot, instance) > 0) this.#set(slot, instance, 0);
+      held.delete(instance);
+      if (held.size === 0) this.#held.delete(slot);
+    }
   }
 
   #ownOf(slot: string, instance: string): number {
@@ -39,11 +44,9 @@ export class MemoryPlaces {
   }
 
   #set(slot: string, instance: string, count: number): void {
-    const held = this.#held.get(slot) ?? new Map<string, number>();
-    this.#held.set(slot, held);
-    if (count > 0) held.set(instance, count);
-    else held.delete(instance);
-    if (held.size === 0) this.#held.delete(slot);
+    const held = this.#held.get(slot);
+    if (held) held.set(instance, count);
+    else this.#held.set(slot, new Map([[instance, count]]));
     for (const [watcher, of] of this.#watchers) if (of !== instance) watcher(slot);
   }
 }

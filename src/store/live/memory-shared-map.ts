@@ -1,4 +1,5 @@
-import type { Json, SharedMap } from '../../plugin/index.js';
+import type { CacheFill, Json, SharedMap } from '../../plugin/index.js';
+import { ExpiringMap } from './expiring-map.js';
 
 interface Entry {
   readonly value: Json;
@@ -17,20 +18,23 @@ export type TimedEntry = readonly [key: string, value: Json, ttlMs: number];
 /** One map for all instances of a process: there is nothing to replicate. */
 export class MemorySharedMap {
   readonly #now: () => number;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries: ExpiringMap<Entry>;
   readonly #watchers = new Set<Watcher>();
-  #sweepAtSize = 1000;
 
   constructor(now: () => number) {
     this.#now = now;
+    this.#entries = new ExpiringMap(now);
+  }
+
+  get fill(): CacheFill {
+    return this.#entries.fill;
   }
 
   of(instance: string): SharedMap {
     return {
-      get: (key) => this.#get(key),
+      get: (key) => this.#entries.unexpired(key)?.value,
       entries: (prefix) => this.#under(prefix),
       set: (key, value, ttlMs = Infinity) => {
-        this.#sweep();
         this.#entries.set(key, { value, expiresAtMs: this.#now() + ttlMs });
         this.#tell(instance, key, value, ttlMs);
       },
@@ -49,24 +53,19 @@ export class MemorySharedMap {
   replicate(instance: string, listener: Watcher['listener']): readonly TimedEntry[] {
     this.#watchers.add({ instance, prefix: '', listener });
     const nowMs = this.#now();
-    return [...this.#entries]
-      .filter(([, { expiresAtMs }]) => expiresAtMs > nowMs)
-      .map(([key, { value, expiresAtMs }]) => [key, value, expiresAtMs - nowMs] as const);
+    return Array.from(
+      this.#entries.entries(),
+      ([key, { value, expiresAtMs }]) => [key, value, expiresAtMs - nowMs] as const,
+    );
   }
 
   leave(instance: string): void {
     for (const watcher of this.#watchers) if (watcher.instance === instance) this.#watchers.delete(watcher);
   }
 
-  #get(key: string): Json | undefined {
-    const entry = this.#entries.get(key);
-    return entry && entry.expiresAtMs > this.#now() ? entry.value : undefined;
-  }
-
   #under(prefix: string): readonly (readonly [string, Json])[] {
-    const nowMs = this.#now();
-    return [...this.#entries]
-      .filter(([key, { expiresAtMs }]) => key.startsWith(prefix) && expiresAtMs > nowMs)
+    return [...this.#entries.entries()]
+      .filter(([key]) => key.startsWith(prefix))
       .map(([key, { value }]) => [key, value] as const);
   }
 
@@ -74,13 +73,5 @@ export class MemorySharedMap {
     for (const watcher of this.#watchers)
       if (watcher.instance !== instance && key.startsWith(watcher.prefix))
         watcher.listener(key, value, ttlMs);
-  }
-
-  /** Lets go of what has expired, whenever there is twice as much as was left the last time. */
-  #sweep(): void {
-    if (this.#entries.size < this.#sweepAtSize) return;
-    const nowMs = this.#now();
-    for (const [key, { expiresAtMs }] of this.#entries) if (expiresAtMs <= nowMs) this.#entries.delete(key);
-    this.#sweepAtSize = Math.max(1000, this.#entries.size * 2);
   }
 }

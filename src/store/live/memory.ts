@@ -26,6 +26,7 @@ export class MemoryHub {
     return {
       instance,
       isAway: false,
+      caches: { shared_state: () => this.#shared.fill, meters: () => this.#meters.fill },
       get instances() {
         return instances.size;
       },

@@ -1,4 +1,5 @@
-import type { MeterReading, Meters } from '../../plugin/index.js';
+import type { Caches, MeterReading, Meters } from '../../plugin/index.js';
+import { ExpiringMap } from './expiring-map.js';
 import { MemoryMeters } from './memory-meters.js';
 import type { RedisNames } from './redis-names.js';
 import { readMeter, useMeter } from './redis-scripts.js';
@@ -9,7 +10,7 @@ interface Debt {
   /** Where the window was opened here: what had been used before. */
   readonly before: number;
   readonly amount: number;
-  readonly endsAtMs: number;
+  readonly expiresAtMs: number;
 }
 
 type Taken = MeterReading & { readonly isAllowed: boolean };
@@ -22,13 +23,18 @@ export class RedisMeters implements Meters {
   readonly #names: RedisNames;
   readonly #now: () => number;
   readonly #alone: MemoryMeters;
-  readonly #debts = new Map<string, Debt>();
+  readonly #debts: ExpiringMap<Debt>;
   #session: RedisSession | undefined;
 
   constructor(names: RedisNames, now: () => number) {
     this.#names = names;
     this.#now = now;
     this.#alone = new MemoryMeters(now);
+    this.#debts = new ExpiringMap(now);
+  }
+
+  get caches(): Caches {
+    return { meters: () => this.#alone.fill, unpaid_meters: () => this.#debts.fill };
   }
 
   async take(
@@ -41,7 +47,7 @@ export class RedisMeters implements Meters {
     if (there) return there;
     const taken = await this.#alone.take(meter, amount, window);
     if (taken.isAllowed && isAway)
-      this.#owe(meter, { before: 0, amount, endsAtMs: this.#now() + taken.resetsInMs });
+      this.#owe(meter, { before: 0, amount, expiresAtMs: this.#now() + taken.resetsInMs });
     return taken;
   }
 
@@ -50,7 +56,7 @@ export class RedisMeters implements Meters {
     const there = await this.#use(meter, amount, windowMs);
     if (there) return { used: there.used, resetsInMs: there.resetsInMs };
     const reading = await this.#alone.add(meter, amount, windowMs);
-    if (isAway) this.#owe(meter, { before: 0, amount, endsAtMs: this.#now() + reading.resetsInMs });
+    if (isAway) this.#owe(meter, { before: 0, amount, expiresAtMs: this.#now() + reading.resetsInMs });
     return reading;
   }
 
@@ -66,15 +72,13 @@ export class RedisMeters implements Meters {
     const there = await this.#ask((session) => this.#openAt(session, meter, used, windowMs));
     if (there !== undefined || (await this.#alone.read(meter))) return;
     await this.#alone.open(meter, used, windowMs);
-    this.#owe(meter, { before: used, amount: 0, endsAtMs: this.#now() + windowMs });
+    this.#owe(meter, { before: used, amount: 0, expiresAtMs: this.#now() + windowMs });
   }
 
   /** Tells what was used meanwhile; from then on Redis is asked. */
   async join(session: RedisSession): Promise<void> {
-    while (this.#debts.size > 0) {
-      const some = [...this.#debts].slice(0, mostAtOnce);
+    for (let some = this.#someDebts(); some.length > 0; some = this.#someDebts())
       await Promise.all(some.map(([meter, debt]) => this.#pay(session, meter, debt)));
-    }
     this.#session = session;
   }
 
@@ -100,15 +104,18 @@ export class RedisMeters implements Meters {
     return reading;
   }
 
-  #owe(meter: string, { before, amount, endsAtMs }: Debt): void {
-    const owed = this.#debts.get(meter);
-    const isSame = owed !== undefined && owed.endsAtMs > this.#now();
-    this.#debts.set(meter, isSame ? { ...owed, amount: owed.amount + amount } : { before, amount, endsAtMs });
+  #owe(meter: string, debt: Debt): void {
+    const owed = this.#debts.unexpired(meter);
+    this.#debts.set(meter, owed ? { ...owed, amount: owed.amount + debt.amount } : debt);
+  }
+
+  #someDebts(): readonly (readonly [meter: string, debt: Debt])[] {
+    return [...this.#debts.entries()].slice(0, mostAtOnce);
   }
 
   async #pay(session: RedisSession, meter: string, debt: Debt): Promise<void> {
-    const { before, amount, endsAtMs } = debt;
-    const leftMs = Math.ceil(endsAtMs - this.#now());
+    const { before, amount, expiresAtMs } = debt;
+    const leftMs = Math.ceil(expiresAtMs - this.#now());
     this.#debts.delete(meter);
     if (leftMs <= 0) return;
     try {

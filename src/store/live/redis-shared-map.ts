@@ -1,4 +1,4 @@
-import type { Json, SharedMap } from '../../plugin/index.js';
+import type { CacheFill, Json, SharedMap } from '../../plugin/index.js';
 import type { RedisNames } from './redis-names.js';
 import { writeShared } from './redis-scripts.js';
 import type { RedisSession } from './redis-session.js';
@@ -23,6 +23,10 @@ export class RedisSharedMap implements SharedMap {
     this.#names = names;
     this.#clock = clock;
     this.#replica = new Replica(clock);
+  }
+
+  get fill(): CacheFill {
+    return this.#replica.fill;
   }
 
   get(key: string): Json | undefined {
@@ -94,11 +98,22 @@ export class RedisSharedMap implements SharedMap {
   /** Writes of one turn go together; those that come while they are under way go next. */
   async #sendAll(): Promise<void> {
     await Promise.resolve();
-    while (this.#session && this.#unsent.size > 0) {
-      const writes = [...this.#unsent].slice(0, mostAtOnce).flatMap((key) => this.#replica.get(key) ?? []);
-      if (!(await this.#sent(this.#session, writes))) return;
+    for (let writes = this.#nextWrites(); writes.length > 0; writes = this.#nextWrites()) {
+      if (!this.#session || !(await this.#sent(this.#session, writes))) return;
       for (const { key, at } of writes) if (this.#replica.get(key)?.at === at) this.#unsent.delete(key);
     }
+  }
+
+  /** What the replica has let go of meanwhile, for it has expired, is not sent any more. */
+  #nextWrites(): readonly Known[] {
+    const writes: Known[] = [];
+    for (const key of this.#unsent) {
+      const write = this.#replica.get(key);
+      if (write) writes.push(write);
+      else this.#unsent.delete(key);
+      if (writes.length === mostAtOnce) break;
+    }
+    return writes;
   }
 
   /** The session ends where that fails, and the next one sends it all again. */

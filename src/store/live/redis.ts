@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Live, Logger } from '../../plugin/index.js';
+import type { Caches, Live, Logger } from '../../plugin/index.js';
 import type { RedisAddress } from './redis-address.js';
 import { RedisLocks } from './redis-locks.js';
 import { RedisMessages } from './redis-messages.js';
@@ -65,6 +65,10 @@ export class RedisLive implements Live {
 
   get isAway(): boolean {
     return this.#session === undefined;
+  }
+
+  get caches(): Caches {
+    return { shared_state: () => this.shared.fill, ...this.meters.caches };
   }
 
   get instances(): number {

@@ -1,4 +1,5 @@
-import type { Json } from '../../plugin/index.js';
+import type { CacheFill, Json } from '../../plugin/index.js';
+import { ExpiringMap } from './expiring-map.js';
 import type { SharedClock } from './shared-clock.js';
 
 /** Which of two writes is the later one: by time, and at the same time by the number of the instance. */
@@ -17,12 +18,14 @@ export interface Known extends Version {
 
 /** What one instance knows of a shared map: of each key the latest write. */
 export class Replica {
-  readonly #clock: SharedClock;
-  readonly #known = new Map<string, Known>();
-  #sweepAtSize = 1000;
+  readonly #known: ExpiringMap<Known>;
 
   constructor(clock: SharedClock) {
-    this.#clock = clock;
+    this.#known = new ExpiringMap(() => clock.nowMs);
+  }
+
+  get fill(): CacheFill {
+    return this.#known.fill;
   }
 
   get(key: string): Known | undefined {
@@ -30,15 +33,13 @@ export class Replica {
   }
 
   valueOf(key: string): Json | undefined {
-    const known = this.#known.get(key);
-    return known && known.expiresAtMs > this.#clock.nowMs ? known.value : undefined;
+    return this.#known.unexpired(key)?.value;
   }
 
   entries(prefix: string): readonly (readonly [string, Json])[] {
-    const { nowMs } = this.#clock;
     const found: (readonly [string, Json])[] = [];
-    for (const [key, { value, expiresAtMs }] of this.#known)
-      if (value !== undefined && expiresAtMs > nowMs && key.startsWith(prefix)) found.push([key, value]);
+    for (const [key, { value }] of this.#known.entries())
+      if (value !== undefined && key.startsWith(prefix)) found.push([key, value]);
     return found;
   }
 
@@ -46,7 +47,6 @@ export class Replica {
   put(write: Known): boolean {
     const known = this.#known.get(write.key);
     if (known && !isLater(write, known)) return false;
-    this.#sweep();
     this.#known.set(write.key, write);
     return true;
   }
@@ -57,16 +57,7 @@ export class Replica {
 
   /** All that has not expired, deletions included. */
   current(): readonly Known[] {
-    const { nowMs } = this.#clock;
-    return [...this.#known.values()].filter(({ expiresAtMs }) => expiresAtMs > nowMs);
-  }
-
-  /** Lets go of what has expired, whenever there is twice as much as was left the last time. */
-  #sweep(): void {
-    if (this.#known.size < this.#sweepAtSize) return;
-    const { nowMs } = this.#clock;
-    for (const [key, { expiresAtMs }] of this.#known) if (expiresAtMs <= nowMs) this.#known.delete(key);
-    this.#sweepAtSize = Math.max(1000, this.#known.size * 2);
+    return Array.from(this.#known.entries(), ([, known]) => known);
   }
 }
 

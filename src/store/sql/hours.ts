@@ -1,65 +1,81 @@
-import type { Kysely } from 'kysely';
+import type { LedgerRow, UsageGroup, UsageSum } from '../../plugin/index.js';
 import { hourOf } from '../usage-range.js';
-import { PreparedParts } from './insert-rows.js';
-import {
-  groupKinds,
-  sumColumns,
-  tokenColumns,
-  type HourRecord,
-  type LedgerRecord,
-  type SumRecord,
-  type Tables,
-} from './tables.js';
+import { addSums, sumOf } from '../usage-sum.js';
+import { PreparedInsert } from './insert-rows.js';
+import { writeTokens } from './ledger-record.js';
+import { groupKinds, sumColumns } from './tables.js';
 import { sql } from './kysely.js';
 
-/** Adds rows to the sums of their hours: one of each group that they belong to. */
-export class HourSums {
-  readonly #upsert = new PreparedParts<HourRecord, never>(buildUpsert);
+/** The sum of one hour and one group. */
+export interface GroupSum {
+  readonly kind: UsageGroup;
+  /** When the hour begins. */
+  readonly atMs: number;
+  readonly name: string;
+  readonly sum: UsageSum;
+}
 
-  async add(db: Kysely<Tables>, rows: readonly LedgerRecord[]): Promise<void> {
-    await this.#upsert.run(db, sumsOf(rows));
+/** Adds sums to those that are there. */
+export function sumInsert(): PreparedInsert<GroupSum> {
+  const added = sumColumns.map((column) => {
+    const [known, more] = [`ledger_sums.${column}`, `excluded.${column}`];
+    return sql`${sql.ref(column)} = ${sql.ref(known)} + ${sql.ref(more)}`;
+  });
+  return new PreparedInsert({
+    table: 'ledger_sums',
+    columns: ['kind', 'at', 'name', ...sumColumns],
+    tail: sql`on conflict (kind, at, name) do update set ${sql.join(added)}`,
+    write: writeSum,
+  });
+}
+
+/** In the order of `sumColumns`. */
+function writeSum({ kind, atMs, name, sum }: GroupSum, values: unknown[]): void {
+  values.push(kind, atMs, name, sum.requests, sum.errors);
+  values.push(sum.firstEvents, sum.firstEventMsSum, sum.durationMsSum);
+  writeTokens(sum, values);
+}
+
+/**
+ * What rows add to the sums of their hours: one of each group that they belong to. In one order for all instances: two that
+ * lock the same hours in different orders would wait for each other.
+ */
+export function sumsOf(rows: readonly LedgerRow[]): readonly GroupSum[] {
+  const hours = new Map<number, Hour>();
+  for (const row of rows) {
+    const atMs = hourOf(row.atMs);
+    const hour = hours.get(atMs) ?? emptyHour();
+    hours.set(atMs, hour);
+    addRow(hour, row);
   }
+  const sums = [...hours].flatMap(([atMs, hour]) => sumsIn(atMs, hour));
+  return sums.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
 }
 
-function buildUpsert(db: Kysely<Tables>, records: readonly HourRecord[]) {
-  const sums = sumColumns.map((column) => [
-    column,
-    sql`${sql.ref(`ledger_sums.${column}`)} + ${sql.ref(`excluded.${column}`)}`,
-  ]);
-  return db
-    .insertInto('ledger_sums')
-    .values(records)
-    .onConflict((conflict) => conflict.columns(['kind', 'at', 'name']).doUpdateSet(Object.fromEntries(sums)));
+/** By what they are called. */
+type Hour = Readonly<Record<UsageGroup, Map<string, UsageSum>>>;
+
+function emptyHour(): Hour {
+  return { key: new Map(), slot: new Map(), model: new Map(), format: new Map() };
 }
 
-/** In one order for all instances: two that lock the same hours in different orders would wait for each other. */
-function sumsOf(rows: readonly LedgerRecord[]): readonly HourRecord[] {
-  const byGroup = new Map<string, Sum>();
-  for (const row of rows)
-    for (const [kind, column] of groupKinds) {
-      const group = `${kind} ${hourOf(row.at)} ${row[column]}`;
-      const sum = byGroup.get(group) ?? emptySum(kind, row.at, row[column]);
-      byGroup.set(group, sum);
-      addRow(sum, row);
-    }
-  const ordered = [...byGroup].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return ordered.map(([, sum]) => sum);
+function addRow(hour: Hour, row: LedgerRow): void {
+  const sum = sumOf(row);
+  add(hour.key, row.keyId ?? '', sum);
+  add(hour.slot, row.slot ?? '', sum);
+  add(hour.model, row.model ?? '', sum);
+  add(hour.format, row.format, sum);
 }
 
-type Sum = { -readonly [Column in keyof HourRecord]: HourRecord[Column] };
-
-const countedColumns = tokenColumns.flatMap(([, billed, shown]) => [billed, shown]);
-
-function emptySum(kind: HourRecord['kind'], at: number, name: string): Sum {
-  const zeros = Object.fromEntries(sumColumns.map((column) => [column, 0])) as SumRecord; // each column once
-  return { kind, at: hourOf(at), name, ...zeros };
+function add(sums: Map<string, UsageSum>, name: string, sum: UsageSum): void {
+  const known = sums.get(name);
+  sums.set(name, known ? addSums(known, sum) : sum);
 }
 
-function addRow(sum: Sum, row: LedgerRecord): void {
-  sum.requests += 1;
-  sum.errors += row.failed;
-  sum.first_events += row.first_event_ms === null ? 0 : 1;
-  sum.first_event_ms_sum += row.first_event_ms ?? 0;
-  sum.duration_ms_sum += row.duration_ms;
-  for (const column of countedColumns) sum[column] += row[column];
+function sumsIn(atMs: number, hour: Hour): readonly GroupSum[] {
+  return groupKinds.flatMap(([kind]) => Array.from(hour[kind], ([name, sum]) => ({ kind, atMs, name, sum })));
+}
+
+function placeOf({ kind, atMs, name }: GroupSum): string {
+  return `${kind} ${atMs} ${name}`;
 }

@@ -1,26 +1,21 @@
 import type { LedgerRow, LedgerTokens, LedgerTrace, WireFormat } from '../../plugin/index.js';
 import { tokenColumns, type LedgerRecord, type TokenRecord } from './tables.js';
 
-/** A row as its table has it. */
-export function toRecord(row: LedgerRow): LedgerRecord {
-  return {
-    id: row.id,
-    at: row.atMs,
-    request_id: row.requestId,
-    key_id: row.keyId ?? '',
-    slot: row.slot ?? '',
-    model: row.model ?? '',
-    format: row.format,
-    status: row.status,
-    code: row.code ?? null,
-    failed: Number(row.failed),
-    streamed: Number(row.streamed),
-    attempts: row.attempts,
-    first_event_ms: row.firstEventMs ?? null,
-    duration_ms: row.durationMs,
-    ...toTokenRecord(row.billed, row.shown),
-    trace: row.trace ? writeTrace(row.trace) : null,
-  };
+/** Adds what a row has for `writtenColumns`, in their order. */
+export function writeRow(row: LedgerRow, values: unknown[]): void {
+  values.push(row.id, row.atMs, row.requestId);
+  values.push(row.keyId ?? '', row.slot ?? '', row.model ?? '', row.format);
+  values.push(row.status, row.code ?? null, Number(row.failed), Number(row.streamed), row.attempts);
+  values.push(row.firstEventMs ?? null, row.durationMs);
+  writeTokens(row, values);
+  values.push(row.trace ? writeTrace(row.trace) : null);
+}
+
+/** Adds what both sides of the tokens have for `tokenColumns`. */
+export function writeTokens({ billed, shown }: Pick<LedgerRow, 'billed' | 'shown'>, values: unknown[]): void {
+  values.push(billed.input, shown.input, billed.cacheRead, shown.cacheRead);
+  values.push(billed.cacheWrite5m, shown.cacheWrite5m, billed.cacheWrite1h, shown.cacheWrite1h);
+  values.push(billed.output, shown.output);
 }
 
 /** Also of a record without its trace. */
@@ -34,7 +29,7 @@ export function fromRecord(
     ...(record.key_id !== '' && { keyId: record.key_id }),
     ...(record.slot !== '' && { slot: record.slot }),
     ...(record.model !== '' && { model: record.model }),
-    format: record.format as WireFormat, // as `toRecord` wrote it
+    format: record.format as WireFormat, // as `writeRow` wrote it
     status: record.status,
     ...(record.code !== null && { code: record.code }),
     failed: record.failed === 1,
@@ -67,15 +62,6 @@ type WrittenTrace = readonly [
   stages: readonly (readonly [stage: string, ms: number])[],
   calls: readonly (readonly [slot: string, ms: number, code?: string])[],
 ];
-
-function toTokenRecord(billed: LedgerTokens, shown: LedgerTokens): TokenRecord {
-  const record: Record<string, number> = {};
-  for (const [field, billedColumn, shownColumn] of tokenColumns) {
-    record[billedColumn] = billed[field];
-    record[shownColumn] = shown[field];
-  }
-  return record as TokenRecord; // the table names each column once
-}
 
 /** Both sides of the tokens of a row, or of a sum. */
 export function fromTokenRecord(record: TokenRecord): Pick<LedgerRow, 'billed' | 'shown'> {

@@ -61,16 +61,16 @@ class LibsqlDriver implements Driver {
   }
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+    await connection.executeQuery(begin);
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('commit'));
+    await connection.executeQuery(commit);
   }
 
   /** SQLite has rolled back by itself where the disk is full: what it says of that must not hide why. */
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (this.#connection?.isInTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
+    if (this.#connection?.isInTransaction) await connection.executeQuery(rollback);
   }
 
   async destroy(): Promise<void> {
@@ -78,10 +78,17 @@ class LibsqlDriver implements Driver {
   }
 }
 
+const begin = CompiledQuery.raw('begin immediate');
+const commit = CompiledQuery.raw('commit');
+const rollback = CompiledQuery.raw('rollback');
+
 /** With a write-ahead log readers and the writer do not wait for each other, and a killed process loses nothing. */
 const pragmas = ['journal_mode = wal', 'synchronous = normal', 'foreign_keys = on'] as const;
 
-class LibsqlConnection implements DatabaseConnection {
+/** Runs a statement and gives how many rows it has changed. */
+export type Run = (statement: Pick<CompiledQuery, 'sql' | 'parameters'>) => number;
+
+export class LibsqlConnection implements DatabaseConnection {
   readonly #database: Database.Database;
   /** Least recently used first. To prepare one takes longer than most of them run. */
   readonly #prepared = new Map<string, Database.Statement>();
@@ -104,6 +111,28 @@ class LibsqlConnection implements DatabaseConnection {
       throw error;
     }
   }
+
+  /** Writes in one transaction and one turn, which is undone where `write` gives false, or throws. Gives what `write` does. */
+  async transact(write: (run: Run) => boolean): Promise<boolean> {
+    await this.executeQuery(begin);
+    try {
+      const isGood = write(this.#run);
+      await this.executeQuery(isGood ? commit : rollback);
+      return isGood;
+    } catch (error) {
+      if (this.isInTransaction) await this.executeQuery(rollback);
+      throw error;
+    }
+  }
+
+  readonly #run: Run = ({ sql, parameters }) => {
+    try {
+      return this.#prepare(sql).run(parameters).changes;
+    } catch (error) {
+      this.#prepared.delete(sql); // it may still count as in progress
+      throw error;
+    }
+  };
 
   get isInTransaction(): boolean {
     return this.#database.inTransaction;

@@ -120,6 +120,9 @@ export const listedColumns = [
   ...tokenColumns.flatMap(([, billed, shown]) => [billed, shown]),
 ] as const satisfies readonly (keyof LedgerRecord)[];
 
+/** In the order of `writeRow`. */
+export const writtenColumns = [...listedColumns, 'trace'] as const;
+
 /** What an hour adds up. */
 export const sumColumns = [
   'requests',

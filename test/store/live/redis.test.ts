@@ -208,6 +208,17 @@ function describeRedis(server: string): void {
     ]);
   });
 
+  it('joins again where what it wrote meanwhile has expired and gone', async () => {
+    const one = await proxied();
+    proxy.cut();
+    await away(one);
+    one.shared.set('short', 1, 1);
+    await eventually(() => one.shared.get('short') === undefined);
+    for (let count = 0; count < 1000; count += 1) one.shared.set(`key ${count}`, count);
+    proxy.forward();
+    await here(one);
+  }).timeout(20_000);
+
   it('loses no write of the others while it comes and goes', async () => {
     const [one, two] = [await proxied(), await direct()];
     let written = 0;

@@ -1,0 +1,59 @@
+import type { Kysely } from 'kysely';
+import type { LedgerRow } from '../../plugin/index.js';
+import { sumInsert, sumsOf } from './hours.js';
+import { PreparedInsert, type InsertPart } from './insert-rows.js';
+import { writeRow } from './ledger-record.js';
+import type { LibsqlConnection } from './libsql-dialect.js';
+import { writtenColumns, type Tables } from './tables.js';
+import { CompiledQuery, sql } from './kysely.js';
+
+export type Append = (rows: readonly LedgerRow[]) => Promise<void>;
+
+/** Appends rows to the ledger and adds them to the sums of their hours, all or none; those that come twice count once. */
+export function appendWith(db: Kysely<Tables>): Append {
+  const insert = rowInsert(sql`on conflict do nothing returning id`);
+  const sums = sumInsert();
+  return async (rows) =>
+    db.transaction().execute(async (transaction) => {
+      const ids = new Set<string>(); // what the database says is new
+      for (const part of insert.of(db, rows)) {
+        const { rows: inserted } = await transaction.executeQuery<{ readonly id: string }>(queryOf(part));
+        for (const { id } of inserted) ids.add(id);
+      }
+      const added = sumsOf(rows.filter(({ id }) => ids.delete(id)));
+      for (const part of sums.of(db, added)) await transaction.executeQuery(queryOf(part));
+    });
+}
+
+/**
+ * The same in a SQLite file, in one turn and past Kysely: 28 µs a row in place of 51, where a bare prepared insert takes 18.
+ * Rows seldom come twice: only where their number says that some did, it is undone, and they are asked for their ids.
+ */
+export function appendInOneTurn(db: Kysely<Tables>): Append {
+  const insert = rowInsert(sql`on conflict do nothing`);
+  const sums = sumInsert();
+  const appendKnown = appendWith(db);
+  return async (rows) => {
+    const parts = insert.of(db, rows);
+    const added = sums.of(db, sumsOf(rows));
+    const areNew = await db.getExecutor().provideConnection((connection) =>
+      // The dialect of a SQLite file makes no other.
+      (connection as LibsqlConnection).transact((run) => {
+        let count = 0;
+        for (const part of parts) count += run(part);
+        if (count !== rows.length) return false;
+        for (const part of added) run(part);
+        return true;
+      }),
+    );
+    if (!areNew) await appendKnown(rows);
+  };
+}
+
+function queryOf<Row>({ sql: text, parameters }: InsertPart): CompiledQuery<Row> {
+  return CompiledQuery.raw(text, [...parameters]);
+}
+
+function rowInsert(tail: ReturnType<typeof sql>): PreparedInsert<LedgerRow> {
+  return new PreparedInsert({ table: 'ledger', columns: writtenColumns, tail, write: writeRow });
+}
