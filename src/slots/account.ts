@@ -1,4 +1,4 @@
-import type { AccountKind } from '../plugin/index.js';
+import type { AccountKind, CallSignal } from '../plugin/index.js';
 import type { AccountConfig } from '../config/config.js';
 import { OAuthAccount, type OAuthOptions } from './oauth.js';
 
@@ -9,9 +9,9 @@ export type Credential = Readonly<Record<string, string>>;
 export interface Account {
   readonly kind: AccountKind;
   /** The headers of the next call; waits for a refresh where the token is about to expire. */
-  credential(signal: AbortSignal): Promise<Credential>;
+  credential(signal: CallSignal): Promise<Credential>;
   /** After a 401 to a call that went out with `refused`: whether there is another credential to try. */
-  renew(refused: Credential, signal: AbortSignal): Promise<boolean>;
+  renew(refused: Credential, signal: CallSignal): Promise<boolean>;
   /** Another instance has renewed the credential. */
   renewedElsewhere(): void;
 }

@@ -1,4 +1,4 @@
-import type { Binding, Logger, Store } from '../plugin/index.js';
+import type { Binding, CacheFill, Logger, Store } from '../plugin/index.js';
 
 export interface BindingWriterOptions {
   readonly store: Store['bindings'];
@@ -19,6 +19,10 @@ export class BindingWriter {
 
   constructor(options: BindingWriterOptions) {
     this.#options = options;
+  }
+
+  get fill(): CacheFill {
+    return { entries: this.#unwritten.size, capacity: this.#options.capacity };
   }
 
   isUnwritten(key: string): boolean {

@@ -1,4 +1,4 @@
-import type { Binding, Json, Logger, Messages, Store } from '../plugin/index.js';
+import type { Binding, Caches, Json, Logger, Messages, Store } from '../plugin/index.js';
 import { BindingWriter } from './binding-writer.js';
 import type { SetTimer } from './timers.js';
 import { within } from './within.js';
@@ -44,6 +44,13 @@ export class Bindings {
     this.#stopReceiving = options.messages.receive(topic, (message) => this.#hear(message));
   }
 
+  get caches(): Caches {
+    return {
+      sticky_sessions: () => ({ entries: this.#known.size, capacity: this.#capacity }),
+      unwritten_sticky_sessions: () => this.#writer.fill,
+    };
+  }
+
   /**
    * Brings a session's binding from the store into the cache, where it is not there, and otherwise has it checked from
    * time to time. Undefined where nothing has to be waited for; a store that does not answer is not waited for long.
@@ -55,7 +62,7 @@ export class Bindings {
     const isValid = known !== undefined && known.expiresAtMs > nowMs;
     if (isValid && known.checkedMs > nowMs - trustedMs) return undefined;
     const reading = this.#reading.get(key) ?? this.#startReading(key, known);
-    return isValid ? undefined : within(reading, waitMs, this.#options.setTimer);
+    return isValid || !reading ? undefined : within(reading, waitMs, this.#options.setTimer);
   }
 
   /** The slot that a session is bound to, as far as the cache knows. */
@@ -139,7 +146,9 @@ export class Bindings {
       this.#writer.write(key, slotId === null ? undefined : { slotId, expiresAtMs });
   }
 
-  #startReading(key: string, known: Known | undefined): Promise<void> {
+  /** Undefined where the store owes too many answers already. */
+  #startReading(key: string, known: Known | undefined): Promise<void> | undefined {
+    if (this.#reading.size >= mostRead) return undefined;
     const reading = this.#read(key, known).finally(() => this.#reading.delete(key));
     this.#reading.set(key, reading);
     return reading;
@@ -180,6 +189,9 @@ function isNewer(a: Pick<Known, 'serial' | 'slotId'>, b: { serial: number; slotI
 type Told = readonly [key: string, slotId: string | null, expiresAtMs: number, serial: number];
 
 const topic = 'slots/bindings';
+
+/** How many may be read at a time. */
+const mostRead = 1000;
 
 /** How long it is trusted that another instance would have told of a change. */
 const trustedMs = 60_000;

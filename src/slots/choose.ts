@@ -28,19 +28,18 @@ export type Choice =
  */
 export function choose(wanted: Wanted, entries: readonly SlotEntry[], nowMs: number): Choice {
   const { model, bound, preferred, tried, policy, hasRoom } = wanted;
-  const serving = entries.filter((entry) => entry.serves(model));
-  const ready = serving.filter((entry) => entry.isSchedulable(model, nowMs));
+  const ready = entries.filter((entry) => entry.serves(model) && entry.isSchedulable(model, nowMs));
   if (preferred && ready.includes(preferred) && hasRoom(preferred)) return { kind: 'take', entry: preferred };
   const isFresh = (entry: SlotEntry): boolean => !tried.has(entry);
-  const cooling = coolest(serving, model, nowMs);
-  const again = [...tried.keys()].filter((entry) => tried.get(entry) === true);
   const place = placer(hasRoom);
+  const fresh = tried.size > 0 ? ready.filter(isFresh) : ready;
+  const choice =
+    (bound && fresh.includes(bound) ? place([bound], first) : undefined) ??
+    place(fresh, (free) => pick(policy, free));
+  if (choice) return choice;
+  const cooling = coolest(entries, model, nowMs);
+  const again = [...tried.keys()].filter((entry) => tried.get(entry) === true);
   return (
-    place(
-      ready.filter((entry) => entry === bound && isFresh(entry)),
-      first,
-    ) ??
-    place(ready.filter(isFresh), (free) => pick(policy, free)) ??
     place(again.filter((entry) => ready.includes(entry)).slice(0, 1), first) ??
     place(cooling.filter(isFresh), first) ??
     place(again.filter((entry) => cooling.includes(entry)).slice(0, 1), first) ?? { kind: 'none' }
@@ -79,8 +78,9 @@ function toCandidate({ id, order, places, config: { weight } }: SlotEntry): Cand
 }
 
 /** Those that only have to wait for a while, the one whose cool-down ends first in front. */
-function coolest(serving: readonly SlotEntry[], model: WantedModel, nowMs: number): readonly SlotEntry[] {
-  return serving
+function coolest(entries: readonly SlotEntry[], model: WantedModel, nowMs: number): readonly SlotEntry[] {
+  return entries
+    .filter((entry) => entry.serves(model))
     .map((entry) => ({ entry, coolDown: entry.coolDownFor(model, nowMs) }))
     .filter(({ coolDown }) => coolDown && coolDown.reason !== 'window_exhausted')
     .toSorted((a, b) => (a.coolDown?.untilMs ?? 0) - (b.coolDown?.untilMs ?? 0))

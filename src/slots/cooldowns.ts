@@ -1,4 +1,4 @@
-import type { CoolReason, Json } from '../plugin/index.js';
+import type { CacheFill, CoolReason, Json } from '../plugin/index.js';
 import type { Cooling } from './transitions.js';
 
 export interface CoolDown {
@@ -44,6 +44,11 @@ export class CoolDowns {
 
   constructor(tell: TellCoolDown = () => undefined) {
     this.#tell = tell;
+  }
+
+  /** Those that were cleared count too. */
+  get fill(): CacheFill {
+    return { entries: this.#byKey.size + this.#cleared.size, capacity: 2 * most };
   }
 
   /** What a call that begins now has to show when it ends. */
@@ -143,8 +148,9 @@ export class CoolDowns {
 
   #end(key: string, coolDown: CoolDown): void {
     this.#byKey.delete(key);
-    keep(this.#cleared, key, coolDown.serial);
+    const oldest = keep(this.#cleared, key, coolDown.serial);
     this.#tell(key, toldOf(coolDown, true));
+    if (oldest !== undefined && !this.#byKey.has(oldest)) this.#tell(oldest, undefined);
   }
 }
 

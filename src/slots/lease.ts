@@ -1,4 +1,4 @@
-import type { GatewayError, SlotLease } from '../plugin/index.js';
+import type { CallSignal, GatewayError, SlotLease } from '../plugin/index.js';
 import type { SlotEntry } from './slot-entry.js';
 import type { UpstreamSlot } from './upstream-slot.js';
 
@@ -19,19 +19,19 @@ export class Lease implements SlotLease {
   /** A reload may give the entry another one; this lease stays with its own. */
   readonly slot: UpstreamSlot;
   readonly #lessor: Lessor;
-  readonly #signal: AbortSignal;
+  readonly #signal: CallSignal;
   /** The slot's cool-downs up to this one were known when the call began. */
   #began: number;
   #isReleased = false;
 
-  constructor(entry: SlotEntry, lessor: Lessor, signal: AbortSignal) {
+  constructor(entry: SlotEntry, lessor: Lessor, signal: CallSignal) {
     this.entry = entry;
     this.slot = entry.slot;
     this.#lessor = lessor;
     this.#signal = signal;
     this.#began = this.slot.standing.coolDowns.mark;
     this.slot.hold();
-    signal.addEventListener('abort', this.#onAbort, { once: true });
+    signal.addEventListener('abort', this.#onAbort);
   }
 
   get began(): number {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Live, Logger, OAuthTokens, Store } from '../plugin/index.js';
+import type { CallSignal, Live, Logger, OAuthTokens, Store } from '../plugin/index.js';
 import type { AccountConfig } from '../config/config.js';
 import type { Account, Credential } from './account.js';
 import { TokenVault } from './token-vault.js';
@@ -44,14 +44,14 @@ export class OAuthAccount implements Account {
     return new OAuthAccount(config, options, vault, stored ?? firstTokens(config, origin));
   }
 
-  async credential(signal: AbortSignal): Promise<Credential> {
+  async credential(signal: CallSignal): Promise<Credential> {
     if (this.#vault.hasNews) await untilAborted(this.#takeNews(), signal);
     if (this.#isDue()) await untilAborted(this.#refreshEarly(), signal);
     return { authorization: `Bearer ${this.#tokens.accessToken}` };
   }
 
   /** Throws what the refresh throws: see `requestTokens`. */
-  async renew(refused: Credential, signal: AbortSignal): Promise<boolean> {
+  async renew(refused: Credential, signal: CallSignal): Promise<boolean> {
     const wasRefreshedMeanwhile = refused['authorization'] !== `Bearer ${this.#tokens.accessToken}`;
     if (!wasRefreshedMeanwhile) await untilAborted(this.#refresh(), signal);
     return true;

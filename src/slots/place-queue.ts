@@ -1,4 +1,4 @@
-import type { GatewayError, SlotLease } from '../plugin/index.js';
+import type { CallSignal, GatewayError, SlotLease } from '../plugin/index.js';
 import type { SetTimer } from './timers.js';
 import { asError } from './until-aborted.js';
 
@@ -18,7 +18,7 @@ export interface Waiter {
 
 export interface Patience {
   readonly timeoutMs: number;
-  readonly signal: AbortSignal;
+  readonly signal: CallSignal;
 }
 
 export interface QueueOptions {
@@ -87,7 +87,7 @@ export class PlaceQueue {
       };
       const cancelTimer = this.#options.setTimer(() => this.#timeOut(ticket), timeoutMs);
       this.#tickets.add(ticket);
-      signal.addEventListener('abort', leave, { once: true });
+      signal.addEventListener('abort', leave);
       if (signal.aborted) leave();
       if (begun) void this.#await(ticket, begun);
     });

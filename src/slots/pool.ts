@@ -1,4 +1,5 @@
 import type {
+  Caches,
   DiagnosisStep,
   Json,
   LeaseRequest,
@@ -108,8 +109,14 @@ export class SlotPool implements Slots {
     return this.#ready(this.#roster.entries).length;
   }
 
-  async lease(request: LeaseRequest): Promise<SlotLease> {
-    if (this.#isClosed) throw poolClosed();
+  get caches(): Caches {
+    const waiting = () => ({ entries: this.#queue.size, capacity: this.#queueCapacity });
+    return { ...this.#bindings.caches, waiting_requests: waiting, cool_downs: () => this.#roster.coolDowns };
+  }
+
+  /** Not async: the search is. */
+  lease(request: LeaseRequest): Promise<SlotLease> {
+    if (this.#isClosed) return Promise.reject(poolClosed());
     return new Search(this.#grounds, request, wantedModel(this.#models, request.model)).first();
   }
 
@@ -179,6 +186,10 @@ export class SlotPool implements Slots {
     await this.#roster.close();
   }
 
+  get #queueCapacity(): number {
+    return placesOf(this.#roster.entries) * waitingPerPlace;
+  }
+
   #groundsOf({ log, now }: { readonly log: Logger; readonly now: () => number }): Grounds {
     return {
       queue: this.#queue,
@@ -187,7 +198,7 @@ export class SlotPool implements Slots {
       log,
       now,
       entries: () => this.#roster.entries,
-      queueCapacity: () => placesOf(this.#roster.entries) * waitingPerPlace,
+      queueCapacity: () => this.#queueCapacity,
       changed: () => this.#changed(),
       version: () => this.#version,
       lookAgain: (id) => this.#laterLooks.at(id),

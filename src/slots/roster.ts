@@ -1,4 +1,4 @@
-import type { Json } from '../plugin/index.js';
+import type { CacheFill, Json } from '../plugin/index.js';
 import type { SlotConfig } from '../config/config.js';
 import { isSameAccount, isSameUpstream, openSlot, type Surroundings } from './open-slot.js';
 import { noSuchSlot } from './refusal.js';
@@ -21,6 +21,13 @@ export class Roster {
 
   get entries(): readonly SlotEntry[] {
     return this.#entries;
+  }
+
+  /** Of all slots together. */
+  get coolDowns(): CacheFill {
+    const fills = this.#entries.map(({ coolDowns }) => coolDowns.fill);
+    const sum = (field: keyof CacheFill) => fills.reduce((total, fill) => total + fill[field], 0);
+    return { entries: sum('entries'), capacity: sum('capacity') };
   }
 
   find(id: string): SlotEntry | undefined {

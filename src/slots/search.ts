@@ -25,7 +25,7 @@ export class Search implements Waiter, Lessor {
   /** The slot that a further call of the request goes to; undefined: as the sticky key says. */
   readonly #origin: SlotEntry | undefined;
   #preferred: SlotEntry | undefined;
-  #waitsFor: readonly string[] = [];
+  #waitsFor: readonly string[] = noSlots;
   #isQueued = false;
   readonly sinceMs: number;
 
@@ -44,8 +44,11 @@ export class Search implements Waiter, Lessor {
 
   /** The first place; throws as `Slots.lease` says, and the signal's reason where that aborts. */
   async first(): Promise<SlotLease> {
-    await this.#recallBinding();
-    const placed = await this.#place();
+    const key = this.#origin ? undefined : this.#request.sticky?.key;
+    await (key === undefined ? undefined : this.#grounds.bindings.load(key));
+    if (key !== undefined) this.#dropUnusable(key);
+    const placing = this.#place();
+    const placed = placing instanceof Promise ? await placing : placing;
     if (isGatewayError(placed)) throw placed;
     return placed;
   }
@@ -53,7 +56,7 @@ export class Search implements Waiter, Lessor {
   attempt(): Attempt {
     this.#request.signal.throwIfAborted();
     if (this.#grounds.isClosed()) return poolClosed();
-    return this.#tryPlaces(new Set());
+    return this.#tryPlaces(nobody);
   }
 
   answered({ entry, slot, began }: Lease, headers: Readonly<Record<string, string>>): void {
@@ -105,13 +108,18 @@ export class Search implements Waiter, Lessor {
     cool(slot, cooling, { model: this.#model, began }, this.#grounds);
   }
 
-  /** A place now, or when its turn comes; the error says why there is none. */
-  async #place(): Promise<Placed> {
+  /** A place now, or when its turn comes; the error says why there is none. Not async: most have it at once. */
+  #place(): Placed | Promise<Placed> {
     const { queue, queueCapacity } = this.#grounds;
     this.#isQueued = false;
     const attempt = this.attempt();
     if (attempt && !(attempt instanceof Promise)) return attempt;
     if (!attempt && queue.size >= queueCapacity()) return queueFull(this.#model);
+    return this.#wait(attempt);
+  }
+
+  async #wait(attempt: Promise<Placed | undefined> | undefined): Promise<Placed> {
+    const { queue } = this.#grounds;
     const { queueTimeoutMs: timeoutMs, signal } = this.#request;
     this.#isQueued = true;
     this.#grounds.turns.waits();
@@ -121,19 +129,20 @@ export class Search implements Waiter, Lessor {
   }
 
   /** Slots in which there was no place after all are left out from then on. */
-  #tryPlaces(refused: Set<SlotEntry>): Attempt {
+  #tryPlaces(before: ReadonlySet<SlotEntry>): Attempt {
+    let refused = before;
     const nowMs = this.#grounds.now();
     const entries = this.#grounds.entries();
     for (;;) {
       const choice = choose(this.#wanted(entries, refused), entries, nowMs);
       if (choice.kind === 'none') return nothingToAsk(this.#model, entries, nowMs);
       if (choice.kind === 'wait') return this.#waitFor(choice.entries);
-      this.#waitsFor = [];
+      this.#waitsFor = noSlots;
       const { entry } = choice;
       const answer = entry.places.take(entry.config.maxConcurrent);
       if (answer === true) return this.#lease(entry);
       if (answer !== false) return this.#awaitPlace(answer, entry, refused);
-      refused.add(entry);
+      refused = new Set(refused).add(entry);
     }
   }
 
@@ -146,20 +155,21 @@ export class Search implements Waiter, Lessor {
   async #awaitPlace(
     answer: Promise<boolean>,
     entry: SlotEntry,
-    refused: Set<SlotEntry>,
+    refused: ReadonlySet<SlotEntry>,
   ): Promise<Placed | undefined> {
     const { signal } = this.#request;
     const version = this.#grounds.version();
     const isTaken = await answer;
     if (isTaken && !signal.aborted && (version === this.#grounds.version() || this.#isOpen(entry)))
       return this.#lease(entry);
-    if (!isTaken) refused.add(entry);
-    else {
+    if (isTaken) {
       entry.places.release();
       this.#grounds.freed(entry.id);
     }
     signal.throwIfAborted();
-    return this.#grounds.isClosed() ? poolClosed() : this.#tryPlaces(refused);
+    return this.#grounds.isClosed()
+      ? poolClosed()
+      : this.#tryPlaces(isTaken ? refused : new Set(refused).add(entry));
   }
 
   #isOpen(entry: SlotEntry): boolean {
@@ -188,13 +198,9 @@ export class Search implements Waiter, Lessor {
   }
 
   /** Forgets a binding to a slot that cannot be asked: the one that answers takes its place. */
-  async #recallBinding(): Promise<void> {
-    const { sticky } = this.#request;
-    if (!sticky || this.#origin) return;
+  #dropUnusable(key: string): void {
     const { bindings } = this.#grounds;
-    const loading = bindings.load(sticky.key);
-    if (loading) await loading;
-    if (bindings.peek(sticky.key) !== undefined && !this.#boundSlot()) bindings.drop(sticky.key);
+    if (bindings.peek(key) !== undefined && !this.#boundSlot()) bindings.drop(key);
   }
 
   /** A binding that still holds stays, whoever has answered: this model or this one try was the exception. */
@@ -211,3 +217,7 @@ export class Search implements Waiter, Lessor {
     return bound?.isSchedulable(this.#model, now()) ? bound : undefined;
   }
 }
+
+/** Made once: of most requests nothing is refused, and they wait for nothing. */
+const nobody: ReadonlySet<SlotEntry> = new Set();
+const noSlots: readonly string[] = [];

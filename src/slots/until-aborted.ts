@@ -1,9 +1,11 @@
+import type { CallSignal } from '../plugin/index.js';
+
 /** The promise's outcome, or the signal's reason where that comes first; what was awaited goes on by itself. */
-export function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+export function untilAborted<Value>(promise: Promise<Value>, signal: CallSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const leave = (): void => reject(asError(signal.reason));
     const stopListening = (): void => signal.removeEventListener('abort', leave);
-    signal.addEventListener('abort', leave, { once: true });
+    signal.addEventListener('abort', leave);
     if (signal.aborted) leave();
     promise.finally(stopListening).then(resolve, reject);
   });

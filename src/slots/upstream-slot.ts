@@ -50,13 +50,13 @@ export class UpstreamSlot implements Slot {
   }
 
   async generate(call: SlotCall): Promise<UpstreamReply> {
-    const reply = await this.#send(call, (credited) => this.#upstream.generate(credited));
+    const reply = await this.#send('generate', call);
     this.standing.gauge.read(reply.headers);
     return reply;
   }
 
   countTokens(call: SlotCall): Promise<TokenCount> {
-    return this.#send(call, (credited) => this.#upstream.countTokens(credited));
+    return this.#send('countTokens', call);
   }
 
   diagnose(signal: AbortSignal): Promise<readonly DiagnosisStep[]> {
@@ -93,26 +93,41 @@ export class UpstreamSlot implements Slot {
   }
 
   /** A 401 to an account that can renew its credential costs one more try. */
-  async #send<Answer>(call: SlotCall, send: (call: UpstreamCall) => Promise<Answer>): Promise<Answer> {
+  async #send<Kind extends keyof Answers>(kind: Kind, call: SlotCall): Promise<Answers[Kind]> {
+    const upstream: Asked = this.#upstream;
     const credential = await this.account.credential(call.signal);
     try {
-      return await this.#observe(send({ ...call, credential }));
+      return await upstream[kind](credited(call, credential));
     } catch (error) {
+      this.#observe(error);
       if (!isRefusal(error) || !(await this.account.renew(credential, call.signal))) throw error;
     }
-    return this.#observe(send({ ...call, credential: await this.account.credential(call.signal) }));
-  }
-
-  /** Errors report the windows too. */
-  async #observe<Answer>(answer: Promise<Answer>): Promise<Answer> {
     try {
-      return await answer;
+      return await upstream[kind](credited(call, await this.account.credential(call.signal)));
     } catch (error) {
-      if (isGatewayError(error) && error.failure?.kind === 'status')
-        this.standing.gauge.read(error.failure.headers);
+      this.#observe(error);
       throw error;
     }
   }
+
+  /** Errors report the windows too. */
+  #observe(error: unknown): void {
+    if (isGatewayError(error) && error.failure?.kind === 'status')
+      this.standing.gauge.read(error.failure.headers);
+  }
+}
+
+interface Answers {
+  readonly generate: UpstreamReply;
+  readonly countTokens: TokenCount;
+}
+
+type Asked = { readonly [Kind in keyof Answers]: (call: UpstreamCall) => Promise<Answers[Kind]> };
+
+/** Field by field: a spread asks the runtime for each of them, for every call. */
+function credited(call: SlotCall, credential: UpstreamCall['credential']): UpstreamCall {
+  const { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs } = call;
+  return { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, credential };
 }
 
 function isRefusal(error: unknown): boolean {

@@ -38,7 +38,9 @@ function isSame(read: Window | undefined, known: Window | null): boolean {
 }
 
 function readWindow(headers: Headers, name: keyof Windows): Window | undefined {
-  const utilization = Number.parseFloat(headers[`${prefix}${name}-utilization`] ?? '');
+  const used = headers[names[name].utilization];
+  if (used === undefined) return undefined;
+  const utilization = Number.parseFloat(used);
   const resetsAtMs = resetOf(headers, name);
   if (!Number.isFinite(utilization) || resetsAtMs === undefined) return undefined;
   return { percentUsed: Math.round(utilization * 10_000) / 100, resetsAtMs };
@@ -46,9 +48,9 @@ function readWindow(headers: Headers, name: keyof Windows): Window | undefined {
 
 /** Whether the headers say that a window of the whole account is used up. */
 export function isExhausted(headers: Headers): boolean {
-  const status = headers[`${prefix}status`];
+  const status = headers[unifiedStatus];
   if (status !== undefined && status !== rejected) return false; // what exceeds the window is being paid for
-  const ofWindows = windowNames.map((name) => headers[`${prefix}${name}-status`]);
+  const ofWindows = windowNames.map((name) => headers[names[name].status]);
   return (
     ofWindows.includes(rejected) || (status === rejected && ofWindows.every((each) => each === undefined))
   );
@@ -57,7 +59,7 @@ export function isExhausted(headers: Headers): boolean {
 /** When the exhausted windows are all open again, unix milliseconds; undefined where the headers do not say. */
 export function exhaustedUntilMs(headers: Headers): number | undefined {
   const resets = windowNames
-    .filter((name) => headers[`${prefix}${name}-status`] === rejected)
+    .filter((name) => headers[names[name].status] === rejected)
     .map((name) => resetOf(headers, name))
     .filter((reset) => reset !== undefined);
   return resets.length > 0 ? Math.max(...resets) : unifiedResetMs(headers);
@@ -65,11 +67,16 @@ export function exhaustedUntilMs(headers: Headers): number | undefined {
 
 /** When the limit that a refusal was about is lifted, unix milliseconds. */
 export function unifiedResetMs(headers: Headers): number | undefined {
-  return toTime(headers[`${prefix}reset`]);
+  return toTime(headers[unifiedReset]);
+}
+
+function headersOf(name: keyof Windows) {
+  const each = `${prefix}${name}`;
+  return { utilization: `${each}-utilization`, reset: `${each}-reset`, status: `${each}-status` };
 }
 
 function resetOf(headers: Headers, name: keyof Windows): number | undefined {
-  return toTime(headers[`${prefix}${name}-reset`]);
+  return toTime(headers[names[name].reset]);
 }
 
 /** Unix seconds, or a date as the other limits have it; undefined for what no calendar knows. */
@@ -83,5 +90,9 @@ function toTime(text = ''): number | undefined {
 const latestMs = 8.64e15;
 
 const prefix = 'anthropic-ratelimit-unified-';
+const unifiedStatus = `${prefix}status`;
+const unifiedReset = `${prefix}reset`;
 const rejected = 'rejected';
+/** Put together once: every answer is asked for them. */
+const names = { '5h': headersOf('5h'), '7d': headersOf('7d') };
 const windowNames = ['5h', '7d'] as const satisfies readonly (keyof Windows)[];

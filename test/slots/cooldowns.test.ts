@@ -75,4 +75,18 @@ describe('CoolDowns', () => {
     expect(coolDowns.list(0)).to.have.length(256);
     expect(coolDowns.active('model-999', 0)).to.not.equal(undefined);
   });
+
+  it('leave no more with the other instances than there are, also of those that are over', () => {
+    const told = new Map<string, unknown>();
+    const coolDowns = new CoolDowns((key, value) => {
+      if (value === undefined) told.delete(key);
+      else told.set(key, value);
+    });
+    for (let at = 0; at < 1000; at += 1) {
+      coolDowns.add(overloaded, `model-${at}`, at, 0);
+      coolDowns.clear();
+    }
+    expect(told).to.have.property('size', 256);
+    expect(coolDowns.fill).to.deep.equal({ entries: 256, capacity: 512 });
+  });
 });

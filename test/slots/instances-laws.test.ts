@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { SlotLease } from 'gw2api/plugin';
+import { Callers, leaseSteps } from './callers.js';
 import { calm, openInstances, slowly, type Instances } from './instances.js';
 import { failure, leaseRequest, refusal, slotConfig, type Kit } from './kit.js';
 
@@ -13,31 +13,16 @@ function config(seed: number) {
 }
 
 /** What is held and who waits in several instances, and what must be true of it at any time. */
-class World {
+class World extends Callers {
   readonly instances: Instances;
-  readonly held = new Map<SlotLease, AbortController>();
-  readonly callers = new Set<AbortController>();
-  waiting = 0;
 
   constructor(instances: Instances) {
+    super();
     this.instances = instances;
   }
 
   kit(seed: number): Kit {
     return this.instances.kits[seed % 3]!;
-  }
-
-  pick(seed: number): [SlotLease, AbortController] | undefined {
-    return [...this.held][seed % Math.max(1, this.held.size)];
-  }
-
-  expectLease(promised: Promise<SlotLease | undefined>, caller: AbortController): void {
-    this.waiting += 1;
-    const settle = (lease?: SlotLease): void => {
-      this.waiting -= 1;
-      if (lease && !caller.signal.aborted) this.held.set(lease, caller);
-    };
-    promised.then(settle, () => settle());
   }
 
   check(): void {
@@ -69,43 +54,6 @@ class World {
   }
 }
 
-const steps: Readonly<Record<string, (world: World, seed: number) => void>> = {
-  lease: (world, seed) => {
-    const caller = new AbortController();
-    world.callers.add(caller);
-    const session = seed % 2 === 0 ? { sticky: { key: `s${seed % 5}`, ttlMs: 60_000 } } : {};
-    const request = leaseRequest({ ...session, queueTimeoutMs: 100 + seed, signal: caller.signal });
-    world.expectLease(world.kit(seed).pool.lease(request), caller);
-  },
-  leaseMore: (world, seed) => steps['lease']!(world, seed + 1),
-  leaseStillMore: (world, seed) => steps['lease']!(world, seed + 7),
-  answered: (world, seed) => world.pick(seed)?.[0].answered({}),
-  release: (world, seed) => {
-    const [lease] = world.pick(seed) ?? [];
-    lease?.release();
-    if (lease) world.held.delete(lease);
-  },
-  another: (world, seed) => {
-    const [lease, caller] = world.pick(seed) ?? [];
-    if (!lease || !caller) return;
-    world.held.delete(lease);
-    world.expectLease(lease.another(failures[seed % failures.length]!), caller);
-  },
-  again: (world, seed) => {
-    const [lease, caller] = world.pick(seed) ?? [];
-    if (lease && caller) world.expectLease(lease.again(), caller);
-  },
-  abort: (world, seed) => {
-    const caller = [...world.callers][seed % Math.max(1, world.callers.size)];
-    caller?.abort(new Error('gone'));
-    for (const [lease, holder] of world.held) if (holder === caller) world.held.delete(lease);
-  },
-  pause: (world, seed) => world.kit(seed).pool.pause('abc'[seed % 3]!),
-  resume: (world, seed) => world.kit(seed).pool.resume('abc'[seed % 3]!),
-  pass: ({ instances }, seed) => instances.clock.pass(seed % 120),
-  reload: (world, seed) => void world.kit(seed).pool.reload(config(seed)),
-};
-
 const failures = [
   refusal(400),
   refusal(401),
@@ -114,6 +62,22 @@ const failures = [
   refusal(500),
   failure('interrupted'),
 ];
+
+const steps: Readonly<Record<string, (world: World, seed: number) => void>> = {
+  lease: (world, seed) => {
+    const caller = world.come();
+    const session = seed % 2 === 0 ? { sticky: { key: `s${seed % 5}`, ttlMs: 60_000 } } : {};
+    const request = leaseRequest({ ...session, queueTimeoutMs: 100 + seed, signal: caller.signal });
+    world.expectLease(world.kit(seed).pool.lease(request), caller);
+  },
+  leaseMore: (world, seed) => steps['lease']!(world, seed + 1),
+  leaseStillMore: (world, seed) => steps['lease']!(world, seed + 7),
+  ...leaseSteps(failures),
+  pause: (world, seed) => world.kit(seed).pool.pause('abc'[seed % 3]!),
+  resume: (world, seed) => world.kit(seed).pool.resume('abc'[seed % 3]!),
+  pass: ({ instances }, seed) => instances.clock.pass(seed % 120),
+  reload: (world, seed) => void world.kit(seed).pool.reload(config(seed)),
+};
 
 describe('several pools, whatever happens', () => {
   const step = fc.tuple(fc.constantFrom(...Object.keys(steps)), fc.nat({ max: 1000 }));

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { LeaseRequest, SlotLease } from 'gw2api/plugin';
+import type { LeaseRequest } from 'gw2api/plugin';
 import type { SlotConfig } from '#src/config/config.js';
 import { builtinPolicies } from '#src/slots/policies.js';
+import { Callers, leaseSteps } from './callers.js';
 import {
   failure,
   leaseRequest,
@@ -15,19 +16,17 @@ import {
 } from './kit.js';
 
 /** Everything that is under way in one run, and what must be true of it after every step. */
-class World {
+class World extends Callers {
   readonly kit: Kit;
-  readonly held = new Map<SlotLease, AbortController>();
-  readonly callers = new Set<AbortController>();
-  waiting = 0;
   readonly #policies = Object.values(builtinPolicies).map((make) => make());
 
   constructor(kit: Kit) {
+    super();
     this.kit = kit;
   }
 
   lease(seed: number): void {
-    const caller = new AbortController();
+    const caller = this.come();
     const request: LeaseRequest = leaseRequest({
       model: seed % 3 === 0 ? 'haiku-5' : 'sonnet-5',
       policy: this.#policies[seed % this.#policies.length]!,
@@ -35,27 +34,7 @@ class World {
       signal: caller.signal,
       ...(seed % 2 === 0 ? { sticky: { key: `session-${seed % 5}`, ttlMs: 60_000 } } : {}),
     });
-    this.callers.add(caller);
     this.expectLease(this.kit.pool.lease(request), caller);
-  }
-
-  /** Takes what comes of a promised lease, whenever that is. */
-  expectLease(promised: Promise<SlotLease | undefined>, caller: AbortController): void {
-    const settle = (lease: SlotLease | undefined): void => {
-      this.waiting -= 1;
-      if (lease && !caller.signal.aborted) this.held.set(lease, caller);
-    };
-    this.waiting += 1;
-    promised.then(settle, () => settle(undefined));
-  }
-
-  pick(seed: number): [SlotLease, AbortController] | undefined {
-    return [...this.held][seed % Math.max(1, this.held.size)];
-  }
-
-  abort(caller: AbortController | undefined): void {
-    caller?.abort(new Error('gone'));
-    for (const [lease, holder] of this.held) if (holder === caller) this.held.delete(lease);
   }
 
   check(limits: ReadonlyMap<string, number>): void {
@@ -90,24 +69,7 @@ const failures = [
 const steps: Readonly<Record<string, Step>> = {
   lease: (world, seed) => world.lease(seed),
   leaseMore: (world, seed) => world.lease(seed + 1),
-  answered: (world, seed) => world.pick(seed)?.[0].answered({}),
-  release: (world, seed) => {
-    const [lease] = world.pick(seed) ?? [];
-    lease?.release();
-    lease?.release();
-    if (lease) world.held.delete(lease);
-  },
-  another: (world, seed) => {
-    const [lease, caller] = world.pick(seed) ?? [];
-    if (!lease || !caller) return;
-    world.held.delete(lease);
-    world.expectLease(lease.another(failures[seed % failures.length]!), caller);
-  },
-  again: (world, seed) => {
-    const [lease, caller] = world.pick(seed) ?? [];
-    if (lease && caller) world.expectLease(lease.again(), caller);
-  },
-  abort: (world, seed) => world.abort([...world.callers][seed % Math.max(1, world.callers.size)]),
+  ...leaseSteps(failures),
   pause: ({ kit }, seed) => kit.pool.pause(ids[seed % 3]!),
   drain: ({ kit }, seed) => kit.pool.drain(ids[seed % 3]!),
   resume: ({ kit }, seed) => kit.pool.resume(ids[seed % 3]!),

@@ -188,6 +188,19 @@ describe('Bindings', () => {
     expect(bindings.peek('s')).to.equal('a');
   });
 
+  it('are not read for ever more sessions while the store is silent', async () => {
+    let asked = 0;
+    const get = () => {
+      asked += 1;
+      return new Promise<undefined>(() => undefined);
+    };
+    const store = { ...countingStore().store, get };
+    const bindings = new Bindings({ store, log: silent, now: () => 0, ...alone });
+    for (let at = 0; at < 1000; at += 1) expect(bindings.load(`s${at}`)).to.be.a('promise');
+    expect(bindings.load('one more')).to.equal(undefined);
+    expect(asked).to.equal(1000);
+  });
+
   it('go on where the store fails', async () => {
     const counting = countingStore();
     const bindings = new Bindings({ store: counting.store, log: silent, now: () => 0, ...alone });

@@ -1,0 +1,58 @@
+import type { GatewayError, SlotLease } from 'gw2api/plugin';
+
+/** Those who ask for places in one run: who holds which lease, and how many wait for one. */
+export class Callers {
+  readonly held = new Map<SlotLease, AbortController>();
+  readonly callers = new Set<AbortController>();
+  waiting = 0;
+
+  come(): AbortController {
+    const caller = new AbortController();
+    this.callers.add(caller);
+    return caller;
+  }
+
+  /** Takes what comes of a promised lease, whenever that is. */
+  expectLease(promised: Promise<SlotLease | undefined>, caller: AbortController): void {
+    const settle = (lease?: SlotLease): void => {
+      this.waiting -= 1;
+      if (lease && !caller.signal.aborted) this.held.set(lease, caller);
+    };
+    this.waiting += 1;
+    promised.then(settle, () => settle());
+  }
+
+  pick(seed: number): [SlotLease, AbortController] | undefined {
+    return [...this.held][seed % Math.max(1, this.held.size)];
+  }
+
+  abort(caller: AbortController | undefined): void {
+    caller?.abort(new Error('gone'));
+    for (const [lease, holder] of this.held) if (holder === caller) this.held.delete(lease);
+  }
+}
+
+/** What may become of a lease, and of who holds it. */
+export function leaseSteps(failures: readonly GatewayError[]) {
+  return {
+    answered: (world: Callers, seed: number) => world.pick(seed)?.[0].answered({}),
+    release: (world: Callers, seed: number) => {
+      const [lease] = world.pick(seed) ?? [];
+      lease?.release();
+      lease?.release(); // counts once
+      if (lease) world.held.delete(lease);
+    },
+    another: (world: Callers, seed: number) => {
+      const [lease, caller] = world.pick(seed) ?? [];
+      if (!lease || !caller) return;
+      world.held.delete(lease);
+      world.expectLease(lease.another(failures[seed % failures.length]!), caller);
+    },
+    again: (world: Callers, seed: number) => {
+      const [lease, caller] = world.pick(seed) ?? [];
+      if (lease && caller) world.expectLease(lease.again(), caller);
+    },
+    abort: (world: Callers, seed: number) =>
+      world.abort([...world.callers][seed % Math.max(1, world.callers.size)]),
+  };
+}
