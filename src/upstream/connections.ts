@@ -22,8 +22,8 @@ export interface Connection {
   use(): boolean;
 }
 
-export interface TracedOptions extends Omit<Dispatcher.DispatchOptions, 'origin'> {
-  /** Told which connection the call waits for. */
+export interface TracedOptions extends Dispatcher.DispatchOptions {
+  /** Told which connection the call waits for; undici does not know it, and hands it on untouched. */
   readonly onConnection: (connection: Connection) => void;
 }
 
@@ -36,11 +36,7 @@ export function openWayOut(settings: WayOutSettings): WayOut {
   const dispatcher = proxy ? throughProxy(proxy, settings) : directly(settings);
   return {
     origin,
-    dispatch: (options, handler) => {
-      // An object in a variable, because undici's type does not know `onConnection`, which it hands on untouched.
-      const traced = { ...options, origin };
-      dispatcher.dispatch(traced, handler);
-    },
+    dispatch: (options, handler) => void dispatcher.dispatch(options, handler),
     close: () => dispatcher.close(),
   };
 }

@@ -1,8 +1,13 @@
-/** A time limit that is put off by signs of life. For those only the clock is read: no timer is moved. */
+/**
+ * A time limit that is put off by signs of life. For those only the clock is read: no timer is moved. Nor is one for a
+ * limit that ends later than the one before: it goes off too early, and then waits for the rest.
+ */
 export class Deadline {
   readonly #onExpired: () => void;
   readonly #isSuspended: () => boolean;
   #timer: NodeJS.Timeout | undefined;
+  /** When the timer goes off. */
+  #dueMs = Infinity;
   #limitMs = 0;
   #heardAtMs = 0;
 
@@ -20,7 +25,7 @@ export class Deadline {
   start(limitMs: number): void {
     this.#limitMs = limitMs;
     this.putOff();
-    this.#wait(limitMs);
+    if (this.#heardAtMs + limitMs < this.#dueMs) this.#wait(limitMs);
   }
 
   putOff(): void {
@@ -29,17 +34,20 @@ export class Deadline {
 
   stop(): void {
     clearTimeout(this.#timer);
+    this.#dueMs = Infinity;
   }
 
   #wait(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#check(), ms);
+    this.#dueMs = performance.now() + ms;
+    this.#timer = setTimeout(this.#check, ms);
   }
 
-  #check(): void {
+  readonly #check = (): void => {
     const leftMs = this.#heardAtMs + this.#limitMs - performance.now();
+    this.#dueMs = Infinity;
     if (this.#isSuspended()) this.#wait(this.#limitMs);
     else if (leftMs > 0) this.#wait(Math.ceil(leftMs));
     else this.#onExpired();
-  }
+  };
 }

@@ -81,8 +81,8 @@ export class EventQueue implements BodyReader, AsyncIterableIterator<ModelEventB
   #serve(): void {
     if (!this.#waiter) return;
     const batch = this.#take();
-    if (batch.length > 0) this.#answer(({ resolve }) => resolve({ done: false, value: batch }));
-    else if (this.#isOver) this.#answer(({ resolve }) => resolve({ done: true, value: undefined }));
+    if (batch.length > 0) this.#takeWaiter()?.resolve({ done: false, value: batch });
+    else if (this.#isOver) this.#takeWaiter()?.resolve({ done: true, value: undefined });
     else if (this.#hasEnded) this.#giveUp();
   }
 
@@ -91,7 +91,9 @@ export class EventQueue implements BodyReader, AsyncIterableIterator<ModelEventB
     if (chunks.length === 0 || this.#isOver) return [];
     this.#chunks = [];
     this.#queuedBytes = 0;
-    const batch = this.#reader.read(Buffer.concat(chunks));
+    const first = chunks[0];
+    const bytes = first && chunks.length === 1 ? first : Buffer.concat(chunks);
+    const batch = this.#reader.read(bytes);
     if (this.#reader.isOver) this.#conclude();
     else this.#flow.resume();
     return batch;
@@ -106,12 +108,12 @@ export class EventQueue implements BodyReader, AsyncIterableIterator<ModelEventB
 
   #giveUp(): void {
     this.#isOver = true;
-    this.#answer(({ reject }) => reject(this.#error ?? interruptedError()));
+    this.#takeWaiter()?.reject(this.#error ?? interruptedError());
   }
 
-  #answer(answer: (waiter: Waiter) => void): void {
+  #takeWaiter(): Waiter | undefined {
     const waiter = this.#waiter;
     this.#waiter = undefined;
-    if (waiter) answer(waiter);
+    return waiter;
   }
 }

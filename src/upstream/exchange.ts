@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { interruptedError, isGatewayError, type GatewayError } from '../plugin/index.js';
+import { interruptedError, isGatewayError, type CallSignal, type GatewayError } from '../plugin/index.js';
 import type { BodyReader, Flow } from './body.js';
 import type { Connection, WayOut } from './connections.js';
 import { Deadline } from './deadline.js';
@@ -15,7 +15,7 @@ export interface HttpCall<Body extends BodyReader> {
   readonly path: string;
   readonly headers: Headers;
   readonly body?: Buffer;
-  readonly signal: AbortSignal;
+  readonly signal: CallSignal;
   readonly connectTimeoutMs: number;
   readonly headersTimeoutMs: number;
   readonly idleTimeoutMs: number;
@@ -85,15 +85,16 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, fields: IncomingHttpHeaders): void {
     if (status < 200) return;
-    const answer = { status, headers: joinHeaders(fields) };
+    const headers = joinHeaders(fields);
+    const answer = { status, headers };
     const { slot, read, idleTimeoutMs } = this.#call;
-    const encoding = (answer.headers['content-encoding'] ?? '').trim().toLowerCase();
+    const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase();
     const decoded = decompress(encoding, this, (flow) => read(answer, flow));
     if (!decoded) throw foreign(slot, `the content-encoding "${encoding}"`);
     this.#sink = decoded.sink;
     this.#phase = 'reading';
     this.#deadline.start(idleTimeoutMs);
-    this.#resolve({ ...answer, body: decoded.body });
+    this.#resolve({ status, headers, body: decoded.body });
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -134,10 +135,11 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
   /** undici's own timers come up to a second late; ours are exact. */
   #dispatch(wayOut: WayOut): void {
     const { method, path, headers, body = null } = this.#call;
+    const { origin } = wayOut;
     const onConnection = (connection: Connection): void => {
       this.#connection = connection;
     };
-    const options = { method, path, headers, body, headersTimeout: 0, bodyTimeout: 0, onConnection };
+    const options = { origin, method, path, headers, body, headersTimeout: 0, bodyTimeout: 0, onConnection };
     try {
       wayOut.dispatch(options, this);
     } catch (error) {

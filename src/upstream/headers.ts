@@ -17,21 +17,23 @@ export interface HeaderSources {
  * it with every event, so none is asked for; what comes compressed all the same is decoded.
  */
 export function requestHeaders({ call, slot, credential }: HeaderSources): Record<string, string> {
-  return {
+  const headers: Record<string, string> = {
     'user-agent': userAgent,
     accept: 'text/event-stream, application/json',
     'accept-encoding': 'identity',
-    ...call,
-    'content-type': 'application/json',
-    ...slot,
-    ...lowerCase(credential),
   };
+  Object.assign(headers, call);
+  headers['content-type'] = 'application/json';
+  Object.assign(headers, slot);
+  for (const name in credential) headers[name.toLowerCase()] = credential[name] ?? '';
+  return headers;
 }
 
 /** Answer headers as one record: names are lower case already, several values of one name are joined by `, `. */
 export function joinHeaders(headers: IncomingHttpHeaders): Headers {
   const joined: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name in headers) {
+    const value = headers[name];
     if (value !== undefined) joined[name] = typeof value === 'string' ? value : value.join(', ');
   }
   return joined;

@@ -1,4 +1,4 @@
-import { estimateTokens, ModelEvent } from '../plugin/index.js';
+import { estimateTokens, ModelEvent, requestBytes } from '../plugin/index.js';
 import type {
   DiagnosisStep,
   MessagesResponse,
@@ -36,11 +36,13 @@ const maxTextBytes = 32 * 1024 * 1024;
 class MessagesUpstream implements Upstream {
   readonly #settings: UpstreamSettings;
   readonly #base: URL;
+  readonly #prefix: string;
   readonly #wayOut: WayOut;
 
   constructor(settings: UpstreamSettings) {
     this.#settings = { ...settings, headers: lowerCase(settings.headers) };
     this.#base = baseOf(settings);
+    this.#prefix = prefixOf(this.#base);
     this.#wayOut = this.#openWayOut();
   }
 
@@ -78,7 +80,7 @@ class MessagesUpstream implements Upstream {
     return this.#wayOut.close();
   }
 
-  async #post<Body extends BodyReader>(
+  #post<Body extends BodyReader>(
     path: string,
     call: UpstreamCall,
     request: object,
@@ -89,9 +91,9 @@ class MessagesUpstream implements Upstream {
     return this.#send({
       slot: id,
       method: 'POST',
-      path: `${prefixOf(this.#base)}${path}${call.search}`,
+      path: `${this.#prefix}${path}${call.search}`,
       headers: requestHeaders({ call: call.headers, slot: headers, credential }),
-      body: Buffer.from(JSON.stringify(request)),
+      body: requestBytes(request),
       signal,
       connectTimeoutMs,
       headersTimeoutMs,

@@ -1,5 +1,3 @@
-import { StringDecoder } from 'node:string_decoder';
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import {
   ModelEvent,
   errorFromEvent,
@@ -7,6 +5,8 @@ import {
   toGatewayError,
   type GatewayError,
 } from '../plugin/index.js';
+import { EventLines } from './event-lines.js';
+import { WholeLines } from './whole-lines.js';
 
 /** An event larger than this is no event. */
 const maxEventLength = 64 * 1024 * 1024;
@@ -16,26 +16,22 @@ const maxEventLength = 64 * 1024 * 1024;
  * `message_start` and `[DONE]` are left out; nothing counts after `message_stop` or an `error` event.
  */
 export class MessageReader {
-  readonly #decoder = new StringDecoder('utf8');
-  readonly #parser = createParser({
-    maxBufferSize: maxEventLength,
-    onEvent: (message) => this.#receive(message),
-    onError: (error) => {
-      // Unknown fields are normal; this one means that the parser takes nothing more.
-      if (error.type === 'max-buffer-size-exceeded') this.#failure ??= interruptedError(error);
-    },
+  readonly #bytes = new WholeLines();
+  readonly #lines = new EventLines({
+    onEvent: (event) => this.#receive(event),
+    onUnnamed: (data) => this.#receiveUnnamed(data),
   });
   #events: ModelEvent[] = [];
-  #isFirst = true;
-  #endedInCr = false;
   #isStarted = false;
   #isComplete = false;
   #failure: GatewayError | undefined;
 
   /** The events that these bytes complete. */
   read(bytes: Buffer): readonly ModelEvent[] {
-    const text = this.#oneKindOfLineEnd(this.#decoder.write(bytes));
-    if (text !== '' && !this.isOver) this.#parser.feed(text);
+    if (this.isOver) return [];
+    this.#lines.feed(this.#bytes.read(bytes));
+    if (this.#bytes.heldLength + this.#lines.heldLength > maxEventLength)
+      this.#failure ??= interruptedError();
     const events = this.#events;
     this.#events = [];
     return events;
@@ -55,24 +51,20 @@ export class MessageReader {
     return this.#isComplete || this.#failure !== undefined;
   }
 
-  /** The parser waits for what follows a CR; a stream that uses it alone would always be one event late. */
-  #oneKindOfLineEnd(text: string): string {
-    if (text === '') return text;
-    let rest = text;
-    if (this.#isFirst && rest.startsWith('\uFEFF')) rest = rest.slice(1);
-    this.#isFirst = false;
-    if (this.#endedInCr && rest.startsWith('\n')) rest = rest.slice(1);
-    this.#endedInCr = text.endsWith('\r');
-    return rest.includes('\r') ? rest.replaceAll(/\r\n?/g, '\n') : rest;
+  #receive(event: ModelEvent): void {
+    if (this.isOver || this.#isRestart(event) || this.#lacksStart(event)) return;
+    this.#events.push(event);
+    if (event.type === 'message_stop') this.#isComplete = true;
+    if (event.type === 'error') this.#failure = errorIn(event);
   }
 
-  #receive({ event, data }: EventSourceMessage): void {
-    if (this.isOver || data === '[DONE]') return;
-    const received = event === undefined ? this.#unnamed(data) : new ModelEvent(event, data);
-    if (!received || this.#isRestart(received) || this.#lacksStart(received)) return;
-    this.#events.push(received);
-    if (received.type === 'message_stop') this.#isComplete = true;
-    if (received.type === 'error') this.#failure = errorIn(received);
+  #receiveUnnamed(data: string): void {
+    if (this.isOver) return;
+    try {
+      this.#receive(ModelEvent.unnamed(data));
+    } catch (cause) {
+      this.#failure = toGatewayError(cause);
+    }
   }
 
   #isRestart({ type }: ModelEvent): boolean {
@@ -80,15 +72,6 @@ export class MessageReader {
     const isRestart = this.#isStarted;
     this.#isStarted = true;
     return isRestart;
-  }
-
-  #unnamed(data: string): ModelEvent | undefined {
-    try {
-      return ModelEvent.unnamed(data);
-    } catch (cause) {
-      this.#failure = toGatewayError(cause);
-      return undefined;
-    }
   }
 
   /** An answer that does not begin with `message_start` is none. */

@@ -39,4 +39,14 @@ describe('Deadline', () => {
     expect(deadline.limitMs).to.equal(1000);
     deadline.stop();
   });
+
+  it('ends with a shorter limit as soon as that is over, also after a stop', async () => {
+    const { promise: expired, resolve } = later();
+    const deadline = new Deadline(resolve, () => false);
+    deadline.start(10_000);
+    deadline.stop();
+    deadline.start(20_000);
+    deadline.start(5);
+    await expired;
+  });
 });

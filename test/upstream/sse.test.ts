@@ -140,6 +140,11 @@ describe('MessageReader', () => {
     expect(reader.read(Buffer.from(answer.stop))).to.deep.equal([]);
   });
 
+  it('takes a text delta with more escapes than anyone could remember', () => {
+    const events = readAll([Buffer.from(answer.start), Buffer.from(answer.delta('\n'.repeat(12_000_000)))]);
+    expect(events[1]?.json).to.have.nested.property('delta.text').that.has.length(12_000_000);
+  });
+
   it('gives the same events for any split of any bytes', () => {
     const texts = fc.array(fc.string({ unit: 'grapheme', maxLength: 12 }), { maxLength: 6 });
     fc.assert(
