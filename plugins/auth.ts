@@ -1,4 +1,11 @@
-import { callerKey, definePlugin, GatewayError, keyLimits, type Caller, type Keys } from 'gw2api/plugin';
+import {
+  callerKey,
+  definePlugin,
+  GatewayError,
+  keyLimits,
+  type Caller,
+  type ProtocolKey,
+} from 'gw2api/plugin';
 
 /** Lets nobody pass without a known key (contract §5). */
 export default definePlugin({
@@ -7,17 +14,21 @@ export default definePlugin({
   operations: ['generate', 'count-tokens', 'models', 'usage', 'stored-response'],
   setup(_, host) {
     return async function auth(ctx, next) {
-      ctx.state.caller = await identify(callerKey(ctx.headers), host.keys);
+      const found = await host.keys.check(callerKey(ctx.headers));
+      if (!found) throw new GatewayError('invalid_api_key', 'This key is unknown, expired or revoked.');
+      ctx.state.caller = found.kind === 'master' ? master : callerOf(found.key);
       await next();
     };
   },
 });
 
-async function identify(key: string, keys: Keys): Promise<Caller> {
-  const found = await keys.check(key);
-  if (!found) throw new GatewayError('invalid_api_key', 'This key is unknown, expired or revoked.');
-  if (found.kind === 'master') return { kind: 'master', keyId: 'master', name: 'master' };
-  const { id, name, models } = found.key;
-  const limits = keyLimits(found.key);
-  return { kind: 'key', keyId: id, name, ...(models && { models }), ...(limits && { limits }) };
+/** One for all requests: no stage may write into it. */
+const master: Caller = Object.freeze({ kind: 'master', keyId: 'master', name: 'master' });
+
+function callerOf(key: ProtocolKey): Caller {
+  const { id, name, models } = key;
+  const limits = keyLimits(key);
+  const caller = { kind: 'key', keyId: id, name } as const;
+  // Most may use everything; to spread nothing in takes its time too.
+  return models || limits ? { ...caller, ...(models && { models }), ...(limits && { limits }) } : caller;
 }

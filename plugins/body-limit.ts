@@ -5,12 +5,15 @@ import {
   definePlugin,
   GatewayError,
   isGatewayError,
+  parseInPieces,
   parseJson,
   readBytes,
   Size,
   sizeBytes,
   tooLarge,
   Type,
+  type CallSignal,
+  type WireFormat,
 } from 'gw2api/plugin';
 
 /** Reads the JSON body, and no more of it than the limit allows (contract §8). */
@@ -29,12 +32,11 @@ export default definePlugin({
     return async function bodyLimit(ctx, next) {
       const type = ctx.get('content-type');
       if (!isJson(type)) throw wrongType(type);
-      const { signal } = ctx.state;
+      const { callSignal: signal, format } = ctx.state;
       const isPlain = (ctx.headers['content-encoding'] ?? 'identity') === 'identity';
-      const text = isPlain
-        ? withoutMark((await readBytes(ctx.req, maxBytes, signal)).toString())
-        : await unlessLeft(signal, decoding(ctx));
-      ctx.state.body = parseBody(text);
+      ctx.state.body = isPlain
+        ? parseBytes(await readBytes(ctx.req, maxBytes, signal), format)
+        : parseBody(await unlessLeft(signal, decoding(ctx)));
       await next();
     };
   },
@@ -92,7 +94,7 @@ function wrongType(header: string): GatewayError {
 }
 
 /** Ends the wait when the caller leaves, of which the decoder of a compressed body hears nothing, or is sent away. */
-async function unlessLeft<Value>(signal: AbortSignal, reading: Promise<Value>): Promise<Value> {
+async function unlessLeft<Value>(signal: CallSignal, reading: Promise<Value>): Promise<Value> {
   let leave: (() => void) | undefined;
   const left = new Promise<never>((_, reject) => {
     leave = () => reject(isGatewayError(signal.reason) ? signal.reason : cutShort());
@@ -103,6 +105,11 @@ async function unlessLeft<Value>(signal: AbortSignal, reading: Promise<Value>): 
   } finally {
     if (leave) signal.removeEventListener('abort', leave);
   }
+}
+
+/** Of the other dialects nothing goes upstream as it came. */
+function parseBytes(bytes: Buffer, format: WireFormat): unknown {
+  return parseInPieces(bytes, format === 'messages') ?? parseBody(withoutMark(bytes.toString()));
 }
 
 function parseBody(text: unknown): unknown {

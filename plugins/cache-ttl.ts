@@ -5,6 +5,7 @@ import {
   mapCacheMarkers,
   maxCacheMarkers,
   Type,
+  withFields,
   type Additions,
   type ContentBlock,
   type MessagesRequest,
@@ -25,13 +26,15 @@ export default definePlugin({
   }),
   setup({ ttl, auto }, host) {
     host.announce({ cache_ttl_seconds: ttl === '5m' ? 300 : 3600 });
-    return async function cacheTtl(ctx, next) {
+    return function cacheTtl(ctx, next) {
       const { state } = ctx;
       const forced = headerChoice(ctx.headers, 'x-gw-cache-ttl', ['5m']);
-      const isMute = auto && state.format !== 'messages' && !hasOwnMarkers(state.request, state.additions);
-      const request = isMute ? markLastBlock(state.request) : state.request;
-      state.request = withTtl(request, ttl, forced);
-      await next();
+      const markers = cacheMarkers(state.request).length;
+      const isMute = auto && state.format !== 'messages' && !hasOwnMarkers(markers, state.additions);
+      const request = isMute ? markLastBlock(state.request, { markers, ttl: forced ?? ttl }) : state.request;
+      // The one that was set just now says its time already.
+      state.request = markers > 0 ? withTtl(request, ttl, forced) : request;
+      return next();
     };
   },
 });
@@ -42,30 +45,35 @@ export function withTtl(request: MessagesRequest, ttl: Ttl, forced?: Ttl): Messa
   return mapCacheMarkers(request, (marker) => {
     const wanted = isShort ? '5m' : (marker.ttl ?? ttl);
     isShort ||= wanted === '5m';
-    return marker.ttl === wanted ? marker : { ...marker, ttl: wanted };
+    return marker.ttl === wanted ? marker : withFields(marker, { ttl: wanted });
   });
 }
 
-/** Markers that the caller set, those of our own additions not counted. */
-function hasOwnMarkers(request: MessagesRequest, additions: Additions): boolean {
-  const ours = cacheMarkers({ ...additions, model: '', messages: [] });
-  return cacheMarkers(request).length > ours.length;
+/** Whether the caller has set some of all these markers, those of our own additions not counted. */
+function hasOwnMarkers(all: number, additions: Additions): boolean {
+  return all > 0 && all > cacheMarkers({ ...additions, model: '', messages: [] }).length;
+}
+
+/** How many markers a request has, and how long what the new one covers is to be kept. */
+interface Marking {
+  readonly markers: number;
+  readonly ttl: Ttl;
 }
 
 /** A marker on the last block that may have one, where the request has one left. */
-export function markLastBlock(request: MessagesRequest): MessagesRequest {
+export function markLastBlock(request: MessagesRequest, { markers, ttl }: Marking): MessagesRequest {
   const { messages } = request;
   const at = messages.findLastIndex(({ content }) => asBlocks(content).some(isMarkable));
   const message = messages[at];
-  if (!message || cacheMarkers(request).length >= maxCacheMarkers) return request;
-  const content = withMarkerOnLast(asBlocks(message.content));
+  if (!message || markers >= maxCacheMarkers) return request;
+  const content = withMarkerOnLast(asBlocks(message.content), ttl);
   return { ...request, messages: messages.with(at, { ...message, content }) };
 }
 
-function withMarkerOnLast(blocks: readonly ContentBlock[]): readonly ContentBlock[] {
+function withMarkerOnLast(blocks: readonly ContentBlock[], ttl: Ttl): readonly ContentBlock[] {
   const at = blocks.findLastIndex(isMarkable);
   const block = blocks[at];
-  return block ? blocks.with(at, { ...block, cache_control: { type: 'ephemeral' } }) : blocks;
+  return block ? blocks.with(at, withFields(block, { cache_control: { type: 'ephemeral', ttl } })) : blocks;
 }
 
 function asBlocks(content: string | readonly ContentBlock[]): readonly ContentBlock[] {

@@ -38,7 +38,8 @@ export default definePlugin({
         const format = host.formats.get(state.format);
         const encoder = await format.encoder(state.body, formatContext(host, state));
         const isWhole = state.delivery === 'whole';
-        if (!isWhole) prepareStream(ctx);
+        if (isWhole) ctx.set('content-type', 'application/json; charset=utf-8'); // else Koa looks it up for each answer
+        else prepareStream(ctx);
         ctx.body = isWhole ? await encoder.whole(state.reply) : streamBody(encoder, state, keepAliveMs);
       }
       state.response = true;

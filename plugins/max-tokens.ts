@@ -1,4 +1,4 @@
-import { definePlugin, Type, type MessagesRequest } from 'gw2api/plugin';
+import { definePlugin, Type, withFields, type MessagesRequest } from 'gw2api/plugin';
 
 /** Keeps one answer from costing more than the model or the operator allows (contract §4.3). */
 export default definePlugin({
@@ -11,10 +11,10 @@ export default definePlugin({
   }),
   setup({ cap }, host) {
     host.announce({ max_tokens: cap });
-    return async function maxTokens(ctx, next) {
+    return function maxTokens(ctx, next) {
       const model = host.models.find(ctx.state.request.model);
       ctx.state.request = clamp(ctx.state.request, Math.min(cap, model?.maxTokens ?? cap));
-      await next();
+      return next();
     };
   },
 });
@@ -27,12 +27,13 @@ export function clamp(request: MessagesRequest, cap: number): MessagesRequest {
   const wanted = request.max_tokens ?? cap;
   if (!isNumber(wanted)) return request;
   const max_tokens = Math.min(wanted, cap);
+  if (max_tokens === request.max_tokens) return request;
   const { thinking } = request;
   const isTooMuch =
     thinking?.type === 'enabled' && isNumber(thinking.budget_tokens) && thinking.budget_tokens >= max_tokens;
-  if (!isTooMuch || max_tokens === request.max_tokens) return { ...request, max_tokens };
+  if (!isTooMuch) return withFields(request, { max_tokens });
   // Thinking shares the budget: what was lowered here must not be refused for a thinking budget above it.
-  return { ...request, max_tokens, thinking: { ...thinking, budget_tokens: max_tokens - 1 } };
+  return withFields(request, { max_tokens, thinking: { ...thinking, budget_tokens: max_tokens - 1 } });
 }
 
 /** Nobody has checked a Messages body, whatever its type says. */

@@ -3,6 +3,7 @@ import {
   definePlugin,
   maxCacheMarkers,
   Type,
+  withFields,
   type MessagesRequest,
   type TextBlock,
 } from 'gw2api/plugin';
@@ -19,27 +20,36 @@ export default definePlugin({
     cache: Type.Boolean({ default: false }),
   }),
   setup({ text, cache }) {
-    return async function personaInject(ctx, next) {
+    // The same objects for every request: whoever looks at what was added knows them again.
+    const plain = personaBlock(text, false);
+    const marked = personaBlock(text, true);
+    return function personaInject(ctx, next) {
       const { state } = ctx;
       if (text !== '') {
-        const persona = personaBlock(text, cache && hasFreeMarker(state.request));
+        const persona = cache && hasFreeMarker(state.request) ? marked : plain;
         state.request = withPersona(state.request, persona);
         state.additions = { ...state.additions, system: [persona, ...state.additions.system] };
       }
-      await next();
+      return next();
     };
   },
 });
 
 /** The persona as the first system block, the caller's own after it as they came. */
 export function withPersona(request: MessagesRequest, persona: TextBlock): MessagesRequest {
-  const { system } = request;
-  const own = typeof system === 'string' ? textBlocks(system) : [system ?? []].flat();
-  return { ...request, system: [persona, ...own] };
+  return withFields(request, { system: [persona, ...ownBlocks(request.system)] });
+}
+
+/** Nobody has checked it: where it is no list it becomes one. */
+function ownBlocks(system: MessagesRequest['system']): readonly TextBlock[] {
+  if (typeof system === 'string') return textBlocks(system);
+  return Array.isArray(system) ? system : [system ?? []].flat();
 }
 
 function personaBlock(text: string, isMarked: boolean): TextBlock {
-  return { type: 'text', text, ...(isMarked && { cache_control: { type: 'ephemeral' } }) };
+  return Object.freeze<TextBlock>(
+    isMarked ? { type: 'text', text, cache_control: { type: 'ephemeral' } } : { type: 'text', text },
+  );
 }
 
 function hasFreeMarker(request: MessagesRequest): boolean {

@@ -1,4 +1,5 @@
-import { definePlugin, Duration, durationMs, stickyKey, Type } from 'gw2api/plugin';
+import type { IncomingHttpHeaders } from 'node:http';
+import { definePlugin, Duration, durationMs, stickyKey, Type, type GatewayState } from 'gw2api/plugin';
 
 /** Takes a place in a slot, the same one for all requests of a session (contract §3, §4.6). */
 export default definePlugin({
@@ -25,18 +26,13 @@ export default definePlugin({
     const places = stickyFrom.map((name) => ({ path: name.split('.'), header: name.toLowerCase() }));
     return async function slotPick(ctx, next) {
       const { state } = ctx;
-      const sources = [state.body, state.request];
-      const further = places.flatMap(({ path, header }) => [
-        ...sources.map((source) => lookUp(source, path)),
-        ctx.headers[header],
-      ]);
-      const key = stickyKey(state.caller.keyId, ctx.headers, further);
+      const key = stickyKey(state.caller.keyId, ctx.headers, namesIn(ctx.headers, places, state));
       const lease = await host.slots.lease({
         model: state.request.model,
         ...(key && { sticky: { key, ttlMs } }),
         policy,
         queueTimeoutMs,
-        signal: state.signal,
+        signal: state.callSignal,
       });
       state.onSettled(() => lease.release());
       state.lease = lease;
@@ -45,13 +41,30 @@ export default definePlugin({
   },
 });
 
+/** Where the name of a session may stand. */
+interface Place {
+  readonly path: readonly string[];
+  readonly header: string;
+}
+
+/** What stands at each of the places: in the body, in the request that was made of it, in the headers. */
+function namesIn(
+  headers: IncomingHttpHeaders,
+  places: readonly Place[],
+  { body, request }: Pick<GatewayState, 'body' | 'request'>,
+): readonly unknown[] {
+  const names: unknown[] = [];
+  for (const { path, header } of places)
+    names.push(lookUp(body, path), lookUp(request, path), headers[header]);
+  return names;
+}
+
 /** What stands at a dotted path: `metadata.user_id`. */
 function lookUp(source: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (value, name) =>
-      typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-        ? (value as Record<string, unknown>)[name] // an object that has it
-        : undefined,
-    source,
-  );
+  let value = source;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Record<string, unknown>)[name]; // an object that has it
+  }
+  return value;
 }

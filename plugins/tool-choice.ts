@@ -6,10 +6,10 @@ export default definePlugin({
   requires: ['request'],
   provides: ['request'],
   setup(_, host) {
-    return async function toolChoice(ctx, next) {
+    return function toolChoice(ctx, next) {
       const model = host.models.find(ctx.state.request.model);
       if (model?.forcedToolChoice === false) ctx.state.request = unforced(ctx.state.request);
-      await next();
+      return next();
     };
   },
 });

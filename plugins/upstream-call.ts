@@ -7,6 +7,7 @@ import {
   estimateTokens,
   forwardedHeaders,
   toGatewayError,
+  withFields,
   withHeaders,
   usageMeter,
   Type,
@@ -18,6 +19,8 @@ import {
   type ModelCall,
   type ModelEvent,
   type ModelReply,
+  type Models,
+  type Operation,
   type SlotCall,
   type SlotLease,
 } from 'gw2api/plugin';
@@ -45,28 +48,32 @@ export default definePlugin({
     return async function upstreamCall(ctx, next) {
       const { state } = ctx;
       const prepare = (request: MessagesRequest): SlotCall => ({
-        request: { ...request, model: host.models.find(request.model)?.upstreamModel ?? request.model },
+        request: outgoing(request, host.models, state.operation),
         headers: forwardedHeaders(ctx.headers),
         search: state.format === 'messages' ? ctx.search : '',
-        signal: state.signal,
+        signal: state.callSignal,
         ...timeouts,
       });
       // Said as each call begins, for the log of a caller who does not wait for its end.
-      const onCall: OnCall = (lease, attempt) => ctx.set(provenance(lease.slot.id, attempt));
+      let told: readonly [slot?: string, attempts?: number] = [];
+      const tell = (slot: string, attempts: number): void => {
+        if (slot !== told[0]) ctx.set('x-gw-slot', slot);
+        if (attempts !== told[1]) ctx.set('x-gw-attempts', String(attempts));
+        told = [slot, attempts];
+      };
       if (state.operation === 'count-tokens') {
-        onCall(state.lease, 1);
+        tell(state.lease.slot.id, 1);
         state.count = await countTokens(state.lease, prepare(state.request));
       } else {
         // The first interceptor that was pushed is the outermost.
         const call = state.interceptors.reduceRight<ModelCall>(
           (inner, wrap) => wrap(inner),
-          modelCall(state, prepare, { attempts, onCall, now: () => host.now() }),
+          modelCall(state, prepare, { attempts, tell, now: () => host.now() }),
         );
-        state.reply = await call(state.request);
-        ctx.set({
-          ...answerHeaders(state.reply.headers),
-          ...provenance(state.reply.slot, state.reply.attempts),
-        });
+        const reply = await call(state.request);
+        state.reply = reply;
+        ctx.set(answerHeaders(reply.headers));
+        tell(reply.slot, reply.attempts);
       }
       await next();
     };
@@ -75,36 +82,41 @@ export default definePlugin({
 
 type CallState = Pick<
   GatewayState,
-  'delivery' | 'lease' | 'signal' | 'usage' | 'onSettled' | 'firstEventAtMs' | 'timeline'
+  'delivery' | 'lease' | 'callSignal' | 'usage' | 'onSettled' | 'firstEventAtMs' | 'timeline'
 >;
 type Prepare = (request: MessagesRequest) => SlotCall;
-type OnCall = (lease: SlotLease, attempt: number) => void;
 
 interface Calling {
   readonly attempts: number;
-  readonly onCall: OnCall;
+  readonly tell: (slot: string, attempts: number) => void;
   readonly now: () => number;
 }
 
+/** By the upstream's name of the model, and streamed where it is an answer that is wanted. */
+function outgoing(request: MessagesRequest, models: Models, operation: Operation): MessagesRequest {
+  const model = models.find(request.model)?.upstreamModel ?? request.model;
+  return operation === 'count-tokens' ? { ...request, model } : withFields(request, { stream: true, model });
+}
+
 /** The call that all interceptors wrap. Each one holds a place of its own until its events have ended. */
-function modelCall(state: CallState, prepare: Prepare, { attempts, onCall, now }: Calling): ModelCall {
+function modelCall(state: CallState, prepare: Prepare, { attempts, tell, now }: Calling): ModelCall {
   const takePlace = placeTaker(state);
   const meter = usageMeter(state.usage);
   return async (request) => {
-    const call = prepare({ ...request, stream: true });
+    const call = prepare(request);
     let lease = await takePlace();
     for (let attempt = 1; ; attempt += 1) {
-      onCall(lease, attempt);
+      tell(lease.slot.id, attempt);
       const clock = new CallClock(now, meter());
       try {
-        const reply = await ask(lease, call, attempt, { delivery: state.delivery, see: clock.see });
+        const reply = await ask(lease, call, attempt, state.delivery, clock.see);
         state.firstEventAtMs ??= clock.firstEventAtMs;
         state.timeline.calls.push({ slot: lease.slot.id, ms: clock.ms });
         return reply;
       } catch (thrown) {
         const error = withHeaders(toGatewayError(thrown), provenance(lease.slot.id, attempt));
         state.timeline.calls.push({ slot: lease.slot.id, ms: clock.ms, code: error.code });
-        const next = state.signal.aborted ? undefined : await elsewhere(lease, error, attempt < attempts);
+        const next = state.callSignal.aborted ? undefined : await elsewhere(lease, error, attempt < attempts);
         if (!next) {
           lease.release();
           throw error;
@@ -132,8 +144,7 @@ class CallClock {
 
   /** From the beginning of the call to its first event; to now where there is none. */
   get ms(): number {
-    const ms = (this.#firstEventMs ?? performance.now()) - this.#beganMs;
-    return Math.round(ms * 100) / 100;
+    return (this.#firstEventMs ?? performance.now()) - this.#beganMs;
   }
 
   readonly see = (event: ModelEvent): void => {
@@ -161,11 +172,12 @@ async function ask(
   lease: SlotLease,
   call: SlotCall,
   attempts: number,
-  options: Pick<CommitOptions, 'delivery' | 'see'>,
+  delivery: CommitOptions['delivery'],
+  see: (event: ModelEvent) => void,
 ): Promise<ModelReply> {
   const { status, headers, events } = await lease.slot.generate(call);
   try {
-    const reply = await committed(events, { ...options, onEnd: () => lease.release() });
+    const reply = await committed(events, { delivery, see, onEnd: () => lease.release() });
     lease.answered(headers);
     return { status, headers, slot: lease.slot.id, attempts, events: reply };
   } catch (error) {

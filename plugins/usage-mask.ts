@@ -44,7 +44,7 @@ function mask(tokens: number, tally: UsageTally, calls: ModelReply['calls'] = ()
   const take = (usage: Usage, choice: number): Usage => {
     const part = maskedPart(usage, tokens * calls(choice));
     masked[choice] = part;
-    tally.masked = masked.reduce(addUsage, {});
+    tally.masked = masked.length === 1 ? part : masked.reduce(addUsage, {});
     return part;
   };
   return {
@@ -105,6 +105,13 @@ function withoutWritten(
   };
 }
 
+/** Additions whose key is known. */
+interface Keyed {
+  readonly model: string;
+  readonly additions: Additions;
+  readonly key: string;
+}
+
 interface Weight {
   readonly tokens: number;
   /** When an estimate is to be measured again. */
@@ -116,14 +123,16 @@ class Scale {
   readonly #host: Host;
   readonly #disposed = new AbortController();
   readonly #weights = new Map<string, Weight>();
+  #last: Keyed = { model: '', additions: { system: [], tools: [] }, key: '' };
 
   constructor(host: Host) {
     this.#host = host;
     host.onDispose(() => this.#disposed.abort());
+    host.metrics.cache('usage_mask_weights', () => ({ entries: this.#weights.size, capacity: mostWeights }));
   }
 
   weigh(additions: Additions, model: string, slotId: string): number {
-    const key = JSON.stringify([model, additions]);
+    const key = this.#keyOf(additions, model);
     const known = this.#weights.get(key);
     if (known && this.#host.now() < known.measureAtMs) return known.tokens;
     const tokens = known?.tokens ?? estimateTokens([...additions.system, ...additions.tools]);
@@ -131,6 +140,13 @@ class Scale {
     const slot = this.#host.slots.get(slotId);
     if (slot) void this.#measure(key, additions, model, slot);
     return tokens;
+  }
+
+  /** Stages that add the same to every request add the same objects: their text is not written out each time. */
+  #keyOf(additions: Additions, model: string): string {
+    if (model !== this.#last.model || !isSame(additions, this.#last.additions))
+      this.#last = { model, additions, key: JSON.stringify([model, additions]) };
+    return this.#last.key;
   }
 
   /** What a placeholder costs with the additions, less what it costs alone. Where nobody counts, the estimate stays. */
@@ -160,11 +176,21 @@ class Scale {
     });
   }
 
-  /** A hundred pairs of a text and a model are more than a config has. */
   #keep(key: string, weight: Weight): void {
     this.#weights.delete(key);
     this.#weights.set(key, weight);
     const [oldest] = this.#weights.keys();
-    if (this.#weights.size > 100 && oldest !== undefined) this.#weights.delete(oldest);
+    if (this.#weights.size > mostWeights && oldest !== undefined) this.#weights.delete(oldest);
   }
 }
+
+function isSame(one: Additions, other: Additions): boolean {
+  return isSameList(one.system, other.system) && isSameList(one.tools, other.tools);
+}
+
+function isSameList(one: readonly object[], other: readonly object[]): boolean {
+  return one.length === other.length && one.every((part, at) => part === other[at]);
+}
+
+/** More pairs of a text and a model than a config has. */
+const mostWeights = 100;

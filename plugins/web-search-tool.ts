@@ -3,6 +3,7 @@ import {
   definePlugin,
   headerChoice,
   Type,
+  withFields,
   type CatalogModel,
   type MessagesRequest,
   type Tool,
@@ -21,16 +22,16 @@ export default definePlugin({
   }),
   setup({ type, maxUses }, host) {
     const tool: Tool = { type, name: toolName, ...(maxUses && { max_uses: maxUses }) };
-    return async function webSearchTool(ctx, next) {
+    return function webSearchTool(ctx, next) {
       const { state } = ctx;
       const asked = headerChoice(ctx.headers, 'x-gw-web-search', ['true', 'false']);
       if (asked !== 'false' && hasRoom(state.request, host.models.find(state.request.model))) {
-        state.request = { ...state.request, tools: [...(state.request.tools ?? []), tool] };
+        state.request = withFields(state.request, { tools: [...(state.request.tools ?? []), tool] });
         state.additions = { ...state.additions, tools: [...state.additions.tools, tool] };
         // Callers of the other dialects cannot continue a turn that a tool of ours has paused.
         if (state.format !== 'messages') state.interceptors.push(continuePausedTurns(4));
       }
-      await next();
+      return next();
     };
   },
 });

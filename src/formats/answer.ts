@@ -59,8 +59,9 @@ export class AnswerReader implements EventReader {
 
   /** Types that say nothing to a translation are never parsed. Throws what an `error` event says. */
   add(event: ModelEvent): void {
-    if (this.#isComplete || !Object.hasOwn(handlers, event.type)) return;
-    dispatch(handlers, event.json, this);
+    if (this.#isComplete) return;
+    if (event.delta) this.#open.get(event.delta.index)?.say(event.delta);
+    else if (Object.hasOwn(handlers, event.type)) dispatch(handlers, event.json, this);
   }
 
   /** @internal */

@@ -29,10 +29,9 @@ export function assemble(wishes: Wishes, model: CatalogModel | undefined, droppe
   const { messages } = transcript;
   if (messages.length === 0)
     throw invalidField(conversationPath, 'must hold a user or assistant message that is not empty');
-  const tools = settleTools(
-    { ...wishes.tools, tools: wishes.tools?.tools ?? [], called: transcript.calledTools },
-    dropped,
-  );
+  const { tools: offered = [], choice, allowed, parallel } = wishes.tools ?? {};
+  const called = transcript.calledTools;
+  const tools = settleTools({ tools: offered, choice, allowed, parallel, called }, dropped);
   const isForcedUpstream = isForced(tools.tool_choice) && model?.forcedToolChoice !== false;
   const maxTokens = wishes.maxTokens ?? undefined;
   const plan = wishes.thinking

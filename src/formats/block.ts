@@ -1,9 +1,11 @@
 import {
+  type ByteText,
   type Citation,
   type ContentBlock,
   type Delta,
   dispatch,
   type DispatchTable,
+  type PlainDelta,
 } from '../plugin/index.js';
 
 /** One content block while it arrives. */
@@ -20,8 +22,11 @@ export interface Block<Start extends ContentBlock = ContentBlock> {
 
 /** What a dialect makes of one block. */
 export interface Part {
-  /** More of `text`; a surrogate pair is never divided between two calls. */
-  write?(text: string): void;
+  /**
+   * More of `text`; a surrogate pair is never divided between two calls. `json`: the same as `JSON.stringify` writes it,
+   * without the quotes, where that is at hand.
+   */
+  write?(text: string, json?: ByteText): void;
   /** The block is complete, or is cut. */
   close?(): void;
 }
@@ -50,6 +55,13 @@ export class OpenBlock implements Block {
 
   extend(delta: Delta): void {
     this.#write(dispatch(deltas, delta, this) ?? '');
+  }
+
+  /** Extends by a text delta; nothing that is written as it is ends within a surrogate pair. */
+  say({ text, json }: PlainDelta): void {
+    if (this.#half !== '') return this.#write(text);
+    this.text += text;
+    if (text !== '') this.#part?.write?.(text, json);
   }
 
   close(isCut: boolean): void {

@@ -36,9 +36,10 @@ export function nullable<const Schemas extends readonly TSchema[]>(...schemas: S
 export function present<Fields extends object>(
   fields: Fields,
 ): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
-  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const given: Partial<Fields> = {};
+  for (const name in fields) if (fields[name] !== undefined) given[name] = fields[name];
   // Only undefined fields are gone, which is what the type says.
-  return Object.fromEntries(entries) as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+  return given as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 }
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

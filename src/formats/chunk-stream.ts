@@ -1,4 +1,11 @@
-import type { GatewayError, MessagesResponse, ModelEvent, Usage } from '../plugin/index.js';
+import {
+  type ByteText,
+  type GatewayError,
+  type MessagesResponse,
+  type ModelEvent,
+  toByteText,
+  type Usage,
+} from '../plugin/index.js';
 import type { Ending } from './answer.js';
 import { completionId } from './completion-id.js';
 import type { EventReader, StreamWriter } from './relay.js';
@@ -22,7 +29,10 @@ export abstract class ChunkStream implements StreamWriter {
   readonly #kind: 'chat.completion.chunk' | 'text_completion';
   readonly #tail: string;
   readonly #usages: Usage[] = [];
-  #head = '';
+  #head: ByteText | undefined;
+  /** By the index of the choice. */
+  readonly #frames: Frame[] = [];
+  /** Of bytes. */
   #text = '';
 
   constructor(kind: 'chat.completion.chunk' | 'text_completion', request: ChunkRequest) {
@@ -39,26 +49,34 @@ export abstract class ChunkStream implements StreamWriter {
     this.answers.add(event);
   }
 
-  take(): string {
+  take(): Buffer {
     const text = this.#text;
     this.#text = '';
-    return text;
+    return Buffer.from(text, 'latin1');
   }
 
-  finish(): string {
-    if (!this.#request.includeUsage) return sseDone;
-    return `${sseData(`${this.#head}],"usage":${JSON.stringify(chatUsage(this.#usages))}}`)}${sseDone}`;
+  finish(): void {
+    if (this.#request.includeUsage) {
+      const usage = toByteText(JSON.stringify(chatUsage(this.#usages)));
+      this.#text += sseData(`${this.#head}],"usage":${usage}}`);
+    }
+    this.#text += sseDone;
   }
 
-  abstract fail(error: GatewayError): string;
+  fail(error: GatewayError): void {
+    this.#text += toByteText(this.errorText(error));
+  }
+
+  /** The dialect's error event. */
+  protected abstract errorText(error: GatewayError): string;
 
   /** The first answer to begin gives all chunks their id. */
   start(message: MessagesResponse): void {
-    if (this.#head !== '') return;
+    if (this.#head !== undefined) return;
     const { created, model } = this.#request;
     const prefix = this.#kind === 'text_completion' ? 'cmpl' : 'chatcmpl';
     const envelope = { id: completionId(prefix, message), object: this.#kind, created, model };
-    this.#head = `${JSON.stringify(envelope).slice(0, -1)},"choices":[`;
+    this.#head = toByteText(`${JSON.stringify(envelope).slice(0, -1)},"choices":[`);
   }
 
   end({ usage }: Ending): void {
@@ -66,7 +84,24 @@ export abstract class ChunkStream implements StreamWriter {
   }
 
   /** Writes a chunk with one choice, given as JSON. */
-  protected write(choice: string): void {
+  protected write(choice: ByteText): void {
     this.#text += `data: ${this.#head}${choice}${this.#tail}\n\n`; // JSON has no line ends
   }
+
+  /** Writes a chunk with nothing but a text, as nearly all are: what stands around it is put together once. */
+  protected writeText(index: number, json: ByteText): void {
+    const [before, after] = (this.#frames[index] ??= this.#frameOf(index));
+    this.#text += before + json + after;
+  }
+
+  /** What stands before the text and after it, in a choice that says nothing else. */
+  protected abstract readonly textFrame: readonly [before: string, after: string];
+
+  #frameOf(index: number): Frame {
+    const [before, after] = this.textFrame;
+    const head = `data: ${this.#head}{"index":${index},${before}` as ByteText; // of bytes and ASCII
+    return [head, toByteText(`${after}${this.#tail}\n\n`)];
+  }
 }
+
+type Frame = readonly [before: ByteText, after: ByteText];

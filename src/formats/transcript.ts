@@ -34,8 +34,10 @@ export class Transcript {
 
   /** Names of the tools that the conversation has called, as the upstream knows them. */
   get calledTools(): readonly string[] {
-    const calls = this.#turns.flatMap(({ blocks }) => blocks).filter((block) => block.type === 'tool_use');
-    return [...new Set(calls.map(({ name }) => name))];
+    const names = new Set<string>();
+    for (const { blocks } of this.#turns)
+      for (const block of blocks) if (block.type === 'tool_use') names.add(block.name);
+    return [...names];
   }
 }
 

@@ -1,6 +1,18 @@
-import { setMaxListeners } from 'node:events';
 import type Koa from 'koa';
-import type { CoreKey, GatewayError, GatewayState, Logger, Outcome, Usage } from '../plugin/index.js';
+import type {
+  Additions,
+  CoreKey,
+  GatewayError,
+  GatewayState,
+  Interceptor,
+  Logger,
+  Operation,
+  Outcome,
+  Timeline,
+  UsageTally,
+  WireFormat,
+} from '../plugin/index.js';
+import { RequestSignal } from './request-signal.js';
 
 /** The core's own view of `ctx.state`: it seeds what plugins only read, and looks at what they may have set. */
 export type CoreState = { -readonly [Key in CoreKey]: GatewayState[Key] } & Partial<
@@ -29,15 +41,15 @@ export class Exchange {
   readonly startedMs: number;
   /** Where it stands among those under way. */
   place = 0;
-  readonly #controller = new AbortController();
+  readonly #signal = new RequestSignal();
   readonly #listeners: ((outcome: Outcome) => void)[] = [];
   #outcome: Outcome | undefined;
 
+  /** `log` is the gateway's: the request has a child of it once it has something to say. */
   constructor(ctx: CoreContext, requestId: string, log: Logger, nowMs: number) {
     this.ctx = ctx;
     this.startedMs = nowMs;
-    setMaxListeners(0, this.#controller.signal); // one request may make many upstream calls, and each listens to it
-    ctx.state = seeds(requestId, log, this.#controller.signal, (listener) => this.onSettled(listener));
+    ctx.state = new Seeds(requestId, this.#signal, log, (listener) => this.onSettled(listener));
     ctx.res.once('close', () => this.#settle());
   }
 
@@ -49,14 +61,14 @@ export class Exchange {
 
   /** Ends what this request still does upstream; its caller is told `reason`. */
   abort(reason: GatewayError): void {
-    this.#controller.abort(reason);
+    this.#signal.abort(reason);
   }
 
   #settle(): void {
     const { res, state } = this.ctx;
     const hasFailed = state.failure !== undefined || res.statusCode >= 500;
     this.#outcome = hasFailed ? 'failed' : res.writableFinished ? 'completed' : 'abandoned';
-    if (!this.#controller.signal.aborted) this.#controller.abort(responseClosed);
+    this.#signal.abort(responseClosed);
     for (const listener of this.#listeners) this.#call(listener, this.#outcome);
   }
 
@@ -73,25 +85,35 @@ export class Exchange {
 /** One for all: a stack trace for each request that ends would cost more than anything else at its end. */
 const responseClosed = new DOMException('The response has closed.', 'AbortError');
 
-function seeds(
-  requestId: string,
-  log: Logger,
-  signal: AbortSignal,
-  onSettled: GatewayState['onSettled'],
-): CoreState {
-  const none: Usage = {};
-  return {
-    requestId,
-    operation: 'other',
-    format: 'messages',
-    signal,
-    log,
-    interceptors: [],
-    additions: { system: [], tools: [] },
-    onSettled,
-    usage: { billed: none, masked: none },
-    failure: undefined,
-    firstEventAtMs: undefined,
-    timeline: { stages: [], calls: [] },
-  };
+/** What a request's state begins with. The signal and the child logger are made for those who ask for them. */
+class Seeds implements Pick<GatewayState, CoreKey> {
+  readonly requestId: string;
+  operation: Operation = 'other';
+  format: WireFormat = 'messages';
+  readonly callSignal: RequestSignal;
+  readonly interceptors: Interceptor[] = [];
+  additions: Additions = { system: [], tools: [] };
+  readonly onSettled: GatewayState['onSettled'];
+  readonly usage: UsageTally = { billed: {}, masked: {} };
+  failure: GatewayError | undefined = undefined;
+  firstEventAtMs: number | undefined = undefined;
+  readonly timeline: Timeline = { stages: [], calls: [] };
+  readonly #parentLog: Logger;
+  #log: Logger | undefined;
+
+  constructor(requestId: string, signal: RequestSignal, log: Logger, onSettled: GatewayState['onSettled']) {
+    this.requestId = requestId;
+    this.callSignal = signal;
+    this.onSettled = onSettled;
+    this.#parentLog = log;
+  }
+
+  get signal(): AbortSignal {
+    return this.callSignal.abortSignal;
+  }
+
+  get log(): Logger {
+    this.#log ??= this.#parentLog.child({ id: this.requestId });
+    return this.#log;
+  }
 }

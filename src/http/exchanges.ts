@@ -24,8 +24,8 @@ export class Exchanges {
   readonly middleware = async (ctx: CoreContext, next: () => Promise<void>): Promise<void> => {
     const { log, now } = this.#options;
     const requestId = requestIdOf(ctx.get('x-request-id') || undefined);
-    ctx.set('x-request-id', requestId);
-    const exchange = new Exchange(ctx, requestId, log.child({ id: requestId }), now());
+    ctx.res.setHeader('x-request-id', requestId);
+    const exchange = new Exchange(ctx, requestId, log, now());
     this.#open.add(exchange);
     ctx.res.once('close', () => this.#settled(exchange));
     await next();

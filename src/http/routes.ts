@@ -31,6 +31,22 @@ export function createRouter(serving: Serving): GatewayRouter {
   return router;
 }
 
+/**
+ * The calls of models by the very paths that clients use, to stand in front of the router: that one tries each of its
+ * routes for each request: 5 µs in place of half of one. All other spellings of a path are the router's.
+ */
+export function createShortcuts(serving: Serving): CoreMiddleware {
+  const routes = new Map<string, CoreMiddleware>();
+  for (const [path, format] of Object.entries(generatePaths)) {
+    const route = keyed(serving, 'generate', format);
+    routes.set(path, route).set(`/v1${path}`, route);
+  }
+  return (ctx, next) => {
+    const route = ctx.method === 'POST' ? routes.get(ctx.path) : undefined;
+    return route ? route(ctx, next) : next();
+  };
+}
+
 const generatePaths: Readonly<Record<string, WireFormat>> = {
   '/messages': 'messages',
   '/chat/completions': 'chat',

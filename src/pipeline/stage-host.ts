@@ -1,4 +1,4 @@
-import type { Host, Limits, Logger, PickPolicy } from '../plugin/index.js';
+import type { Host, Limits, Logger, Metrics, PickPolicy } from '../plugin/index.js';
 
 /** What the gateway lends to every stage of a pipeline. */
 export interface HostServices extends Omit<Host, 'policies' | 'announce' | 'onDispose'> {
@@ -15,7 +15,7 @@ export interface Registrations {
 
 /** The host of one stage: its log lines name it, and what it registers ends with its pipeline. */
 export function stageHost(services: HostServices, stage: string, registrations: Registrations): Host {
-  const { log, models, slots, formats, keys, store, live, metrics } = services;
+  const { log, models, slots, formats, keys, store, live } = services;
   return {
     log: log.child({ stage }),
     models,
@@ -24,7 +24,7 @@ export function stageHost(services: HostServices, stage: string, registrations: 
     keys,
     store,
     live,
-    metrics,
+    metrics: stageMetrics(services.metrics, registrations.disposers),
     policies: registrations.policies,
     isOfficialClient: (userAgent) => services.isOfficialClient(userAgent),
     now: () => services.now(),
@@ -32,6 +32,19 @@ export function stageHost(services: HostServices, stage: string, registrations: 
       registrations.limits = { ...registrations.limits, ...limits };
     },
     onDispose: (dispose) => registrations.disposers.add(dispose),
+  };
+}
+
+/** What a pipeline has counted goes on in the next one; its caches end with it. */
+function stageMetrics(metrics: Metrics, disposers: Disposers): Metrics {
+  return {
+    counter: (...args) => metrics.counter(...args),
+    histogram: (...args) => metrics.histogram(...args),
+    cache(name, read) {
+      const stop = metrics.cache(name, read);
+      disposers.add(stop);
+      return stop;
+    },
   };
 }
 

@@ -33,7 +33,19 @@ export function walkThrough(passages: readonly Passage[]): Koa.Middleware {
   return (ctx, next) => new Walk(passages, ctx, next).enter(0);
 }
 
-/** One request's way through the stages. */
+/** A stage that a request has entered. */
+interface Step {
+  readonly place: StagePlace;
+  readonly timed: Timeline['stages'][number];
+  /** The one that waits for it. */
+  readonly above: Step | undefined;
+  /** What its `next` has given. */
+  below: Promise<unknown> | undefined;
+  /** It has handed on what is below as its own end, and does nothing any more. */
+  isThrough: boolean;
+}
+
+/** One request's way through the stages. No async functions: with one a stage it left half as much garbage again. */
 class Walk {
   readonly #passages: readonly Passage[];
   readonly #ctx: Koa.Context;
@@ -41,7 +53,7 @@ class Walk {
   readonly #trace: Trace;
   #reached = -1;
   /** Whose time it is, and since when. */
-  #current: Timeline['stages'][number] | undefined;
+  #current: Step | undefined;
   #sinceMs = 0;
 
   constructor(passages: readonly Passage[], ctx: Koa.Context, end: Koa.Next) {
@@ -51,7 +63,7 @@ class Walk {
     this.#trace = ctx.state; // Koa types it as anything; nobody else writes these keys
   }
 
-  /** A second `next` is refused like anything else that goes wrong below. Not async: `#pass` is, and once is enough. */
+  /** A second `next` is refused like anything else that goes wrong below. */
   enter(at: number): Promise<unknown> {
     if (at <= this.#reached) return Promise.reject(new Error('next() called multiple times'));
     this.#reached = at;
@@ -61,29 +73,52 @@ class Walk {
     return this.#pass(passage, at);
   }
 
-  async #pass({ place, middleware }: Passage, at: number): Promise<unknown> {
-    const above = this.#current;
-    const own = { stage: place.stage, ms: 0 };
-    this.#trace.timeline.stages.push(own);
-    this.#turnTo(own);
+  #pass({ place, middleware }: Passage, at: number): Promise<unknown> {
+    const timed = { stage: place.stage, ms: 0 };
+    const step: Step = { place, timed, above: this.#current, below: undefined, isThrough: false };
+    this.#trace.timeline.stages.push(timed);
+    this.#turnTo(step);
     try {
-      const result: unknown = await middleware(this.#ctx, () => this.enter(at + 1));
-      this.#trace.endedBy ??= place;
-      return result;
+      const result: unknown = middleware(this.#ctx, () => (step.below = this.enter(at + 1) as Promise<void>));
+      step.isThrough = result !== undefined && result === step.below && this.#isAtStage;
+      return step.isThrough ? (result as Promise<unknown>) : this.#whenDone(step, result);
     } catch (error) {
-      if (this.#trace.thrown?.error !== error) this.#trace.thrown = { error, by: place };
-      throw error;
-    } finally {
-      this.#turnTo(above);
-      own.ms = Math.round(own.ms * 100) / 100;
+      return this.#whenDone(step, Promise.reject(error));
     }
   }
 
+  /** Those who follow are stages, and will say how it has ended. */
+  get #isAtStage(): boolean {
+    return this.#reached < this.#passages.length;
+  }
+
+  #whenDone(step: Step, result: unknown): Promise<unknown> {
+    return Promise.resolve(result).then(
+      (value) => {
+        this.#trace.endedBy ??= step.place;
+        this.#turnTo(aboveOf(step));
+        return value;
+      },
+      (error: unknown) => {
+        if (this.#trace.thrown?.error !== error) this.#trace.thrown = { error, by: step.place };
+        this.#turnTo(aboveOf(step));
+        throw error;
+      },
+    );
+  }
+
   /** The time since the last turn was that of whoever had it. */
-  #turnTo(next: Timeline['stages'][number] | undefined): void {
+  #turnTo(next: Step | undefined): void {
     const nowMs = performance.now();
-    if (this.#current) this.#current.ms += nowMs - this.#sinceMs;
+    if (this.#current) this.#current.timed.ms += nowMs - this.#sinceMs;
     this.#current = next;
     this.#sinceMs = nowMs;
   }
+}
+
+/** The one above that still has something to do. */
+function aboveOf(step: Step): Step | undefined {
+  let { above } = step;
+  while (above?.isThrough) ({ above } = above);
+  return above;
 }

@@ -22,43 +22,52 @@ export function mapCacheMarkers(
   request: MessagesRequest,
   change: (marker: CacheControl) => CacheControl,
 ): MessagesRequest {
-  const parts = ['tools', 'system', 'messages'].map((name) => [name, remark(request[name], change)] as const);
-  const changed = parts.filter(([name, part]) => part !== request[name]);
-  const top = request.cache_control;
-  const marker = top ? change(top) : top;
-  if (changed.length === 0 && marker === top) return request;
-  return {
-    ...request,
-    ...Object.fromEntries(changed),
-    ...(marker !== top && { cache_control: marker }),
-  };
+  const tools = remark(request.tools, change);
+  const system = remark(request.system, change);
+  const messages = remark(request.messages, change);
+  const marker = request.cache_control ? change(request.cache_control) : request.cache_control;
+  const isSame =
+    tools === request.tools &&
+    system === request.system &&
+    messages === request.messages &&
+    marker === request.cache_control;
+  return isSame ? request : withChanged(request, { tools, system, messages, cache_control: marker });
 }
 
-/** Where a block holds further blocks: a tool result's content, a document's source. */
-const nesting = ['content', 'source'] as const;
-
 /** Callers' bodies come through unchecked (wire-notes §1), so anything may stand anywhere. */
-function remark(part: unknown, change: (marker: CacheControl) => CacheControl): unknown {
-  if (Array.isArray(part)) return remarkList(part, change);
+function remark<Part>(part: Part, change: (marker: CacheControl) => CacheControl): Part {
   if (typeof part !== 'object' || part === null) return part;
+  // What comes back has the parts of what went in.
+  if (Array.isArray(part)) return remarkList(part, change) as Part;
   const block = part as Readonly<Record<string, unknown>>; // an object, and only looked up by name
-  const changes: Record<string, unknown> = {};
-  for (const key of nesting) {
-    const inner = remark(block[key], change);
-    if (inner !== block[key]) changes[key] = inner;
-  }
+  // Where a block holds further blocks: a tool result's content, a document's source.
+  const content = remark(block['content'], change);
+  const source = remark(block['source'], change);
   const marker = block['cache_control'];
-  if (typeof marker === 'object' && marker !== null) {
-    const changed = change(marker as CacheControl); // the upstream refuses any other object here
-    if (changed !== marker) changes['cache_control'] = changed;
-  }
-  return Object.keys(changes).length === 0 ? part : { ...block, ...changes };
+  const isMarker = typeof marker === 'object' && marker !== null;
+  const changed = isMarker ? change(marker as CacheControl) : marker; // the upstream refuses any other object here
+  if (content === block['content'] && source === block['source'] && changed === marker) return part;
+  return withChanged(block, { content, source, cache_control: changed }) as Part;
 }
 
 function remarkList(
   list: readonly unknown[],
   change: (marker: CacheControl) => CacheControl,
 ): readonly unknown[] {
-  const mapped = list.map((part) => remark(part, change));
-  return mapped.every((part, at) => part === list[at]) ? list : mapped;
+  let changed: unknown[] | undefined;
+  for (let at = 0; at < list.length; at += 1) {
+    const part = remark(list[at], change);
+    if (part !== list[at]) (changed ??= [...list])[at] = part;
+  }
+  return changed ?? list;
+}
+
+/** A copy with those of the values that are others than it has. */
+function withChanged<Fields extends object>(
+  fields: Fields,
+  values: Readonly<Record<string, unknown>>,
+): Fields {
+  const changed = { ...fields } as Record<string, unknown>; // only looked up by name
+  for (const name in values) if (values[name] !== changed[name]) changed[name] = values[name];
+  return changed as Fields; // it has the names that it had
 }

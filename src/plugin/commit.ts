@@ -1,7 +1,8 @@
+import { BatchStep } from './batch-step.js';
 import { dispatch, type DispatchTable } from './dispatch.js';
 import { GatewayError } from './error.js';
 import type { ModelEvent, ModelEventBatch, ModelEvents } from './events.js';
-import type { ContentBlock, Delta, MessagesStreamEvent } from './messages.js';
+import type { ContentBlock, MessagesStreamEvent } from './messages.js';
 import { errorFromEvent, interruptedError } from './upstream-error.js';
 
 export interface CommitOptions {
@@ -34,28 +35,50 @@ export async function committed(events: ModelEvents, options: CommitOptions): Pr
     await iterator.return?.();
     throw error;
   }
-  return followed(read, iterator, turn, options);
+  return new Followed(read, iterator, turn, options.onEnd);
 }
 
 /** What was read before the commit point, then the rest of it as it comes. */
-async function* followed(
-  read: readonly ModelEventBatch[],
-  iterator: AsyncIterator<ModelEventBatch>,
-  turn: Turn,
-  { onEnd }: CommitOptions,
-): AsyncGenerator<ModelEventBatch> {
-  try {
-    yield* read;
-    while (!turn.hasFailed) {
-      const { done, value } = await iterator.next();
-      if (done) break;
-      yield turn.see(value);
-    }
-    if (turn.hasFailed) throw turn.failure;
-    if (!turn.isStopped) throw interruptedError();
-  } finally {
-    onEnd?.();
-    await iterator.return?.();
+class Followed extends BatchStep<ModelEventBatch, ModelEventBatch> {
+  #read: readonly ModelEventBatch[];
+  #given = 0;
+  readonly #turn: Turn;
+  readonly #onEnd: CommitOptions['onEnd'];
+
+  constructor(
+    read: readonly ModelEventBatch[],
+    rest: AsyncIterator<ModelEventBatch>,
+    turn: Turn,
+    onEnd: CommitOptions['onEnd'],
+  ) {
+    super(rest);
+    this.#read = read;
+    this.#turn = turn;
+    this.#onEnd = onEnd;
+  }
+
+  override next(): Promise<IteratorResult<ModelEventBatch, undefined>> {
+    const value = this.#read[this.#given];
+    if (!value) return super.next();
+    this.#given += 1;
+    return Promise.resolve({ done: false, value });
+  }
+
+  protected override take(batch: ModelEventBatch): ModelEventBatch {
+    return this.#turn.see(batch);
+  }
+
+  protected override check(): void {
+    if (this.#turn.hasFailed) throw this.#turn.failure;
+  }
+
+  protected override end(): void {
+    if (!this.#turn.isStopped) throw interruptedError();
+  }
+
+  protected override close(): void {
+    this.#read = [];
+    this.#onEnd?.();
   }
 }
 
@@ -98,10 +121,17 @@ class Turn {
     }
   }
 
+  /** @internal A delta without a text says something, too. */
+  say(text: string | undefined): void {
+    if (text !== '') this.hasContent = this.isVisible = true;
+  }
+
   /** Before the commit point every event is parsed: one that is no JSON can still be cured. */
   #look(event: ModelEvent): void {
-    const isOldNews = event.type === 'content_block_delta' && !(this.inText && !this.isVisible);
-    if (isOldNews && this.isCommitted) return;
+    if (event.type === 'content_block_delta') {
+      if (!(this.inText && !this.isVisible) && this.isCommitted) return;
+      if (event.delta) return this.say(event.delta.text);
+    }
     if (Object.hasOwn(looks, event.type)) dispatch(looks, event.json, this);
   }
 }
@@ -113,8 +143,7 @@ const looks: Partial<DispatchTable<MessagesStreamEvent, Turn, void>> = {
   },
   content_block_start: ({ content_block }, turn) => openBlock(content_block, turn),
   content_block_delta: ({ delta }, turn) => {
-    if (dispatch(isEmpty, delta, undefined)) return;
-    turn.hasContent = turn.isVisible = true;
+    turn.say(delta.type === 'text_delta' ? delta.text : undefined);
   },
   message_delta: ({ delta }, turn) => {
     if (delta.stop_reason) turn.hasContent = turn.hasStopReason = true;
@@ -126,10 +155,6 @@ const looks: Partial<DispatchTable<MessagesStreamEvent, Turn, void>> = {
   error: (event) => {
     throw errorFromEvent(event);
   },
-};
-
-const isEmpty: Partial<DispatchTable<Delta, undefined, boolean>> = {
-  text_delta: ({ text }) => text === '',
 };
 
 function openBlock(block: ContentBlock, turn: Turn): void {

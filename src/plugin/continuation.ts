@@ -1,8 +1,10 @@
-import { mapEvents, type EventMap, type ModelEventBatch } from './events.js';
+import type { ModelEventBatch, ModelEvents } from './events.js';
 import { MessageFold, mergeUsage } from './fold.js';
+import { mapEvents, tapEvents, type EventMap } from './map-events.js';
 import type { ContentBlock, MessagesRequest, Usage } from './messages.js';
-import type { Interceptor, ModelCall, ModelReply } from './state.js';
+import type { Interceptor, ModelReply } from './state.js';
 import { addUsage } from './usage.js';
+import { withFields } from './with-fields.js';
 
 /**
  * An interceptor for callers whose dialect has no `pause_turn`: where a server tool pauses the turn, the model is asked
@@ -13,24 +15,59 @@ export function continuePausedTurns(limit: number): Interceptor {
   return (call) => async (request) => {
     const reply = await call(request);
     const answer = new JoinedAnswer();
-    return { ...reply, calls: () => answer.calls, events: joined(answer, reply, request, call, limit) };
+    const ask = () => call(answer.continuing(request));
+    return withFields(reply, {
+      calls: () => answer.calls,
+      events: new JoinedEvents(answer, reply.events, ask, limit),
+    });
   };
 }
 
-async function* joined(
-  answer: JoinedAnswer,
-  first: ModelReply,
-  request: MessagesRequest,
-  call: ModelCall,
-  limit: number,
-): AsyncGenerator<ModelEventBatch> {
-  for (let reply = first, left = limit; ; left -= 1) {
+/** Reads the answers one after another. */
+class JoinedEvents implements AsyncIterableIterator<ModelEventBatch, undefined> {
+  readonly #answer: JoinedAnswer;
+  readonly #ask: () => Promise<ModelReply>;
+  #left: number;
+  #fold = new MessageFold();
+  #events: AsyncIterableIterator<ModelEventBatch, undefined>;
+  #isOver = false;
+
+  constructor(answer: JoinedAnswer, first: ModelEvents, ask: () => Promise<ModelReply>, limit: number) {
+    this.#answer = answer;
+    this.#ask = ask;
+    this.#left = limit;
+    this.#events = this.#begin(first);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<ModelEventBatch, undefined>> {
+    for (;;) {
+      const result = await this.#events.next();
+      if (!result.done || !this.#answer.isPaused || this.#isOver) return result;
+      this.#answer.keep(this.#fold);
+      this.#left -= 1;
+      const { events } = await this.#ask();
+      this.#events = this.#begin(events);
+      if (this.#isOver) await this.#events.return?.();
+    }
+  }
+
+  async return(): Promise<IteratorResult<ModelEventBatch, undefined>> {
+    this.#isOver = true;
+    await this.#events.return?.();
+    return { done: true, value: undefined };
+  }
+
+  #begin(events: ModelEvents): AsyncIterableIterator<ModelEventBatch, undefined> {
     const fold = new MessageFold();
-    const map = answer.begin(left > 0);
-    for await (const batch of mapEvents(folded(reply.events, fold), map)) yield batch;
-    if (!answer.isPaused) return;
-    answer.keep(fold);
-    reply = await call(answer.continuing(request));
+    this.#fold = fold;
+    return mapEvents(
+      tapEvents(events, (event) => fold.add(event)),
+      this.#answer.begin(this.#left > 0),
+    );
   }
 }
 
@@ -74,6 +111,7 @@ class JoinedAnswer {
 
   /** Takes over a paused answer. */
   keep(fold: MessageFold): void {
+    this.isPaused = false;
     const message = fold.partial();
     this.#content.push(...(message?.content ?? []));
     this.#offset = this.#content.length;
@@ -84,12 +122,5 @@ class JoinedAnswer {
   continuing(request: MessagesRequest): MessagesRequest {
     const content = this.#content.filter((block) => block.type !== 'text' || block.text !== '');
     return { ...request, messages: [...request.messages, { role: 'assistant', content }] };
-  }
-}
-
-async function* folded(events: ModelReply['events'], fold: MessageFold): AsyncGenerator<ModelEventBatch> {
-  for await (const batch of events) {
-    for (const event of batch) fold.add(event);
-    yield batch;
   }
 }

@@ -26,17 +26,15 @@ function isTextDelta({ type, index, delta }: Readonly<Record<string, unknown>>):
 const text: Check = (value) => (typeof value === 'string' ? undefined : '');
 const number: Check = (value) => (Number.isFinite(value) ? undefined : '');
 const textIfAny = optional(text);
-const count = optional(number);
 
 const usage = optional(
-  fields({
-    input_tokens: count,
-    output_tokens: count,
-    cache_creation_input_tokens: count,
-    cache_read_input_tokens: count,
-    cache_creation: optional(fields({ ephemeral_5m_input_tokens: count, ephemeral_1h_input_tokens: count })),
-    output_tokens_details: optional(fields({ thinking_tokens: count })),
-  }),
+  both(
+    counts(['input_tokens', 'output_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens']),
+    fields({
+      cache_creation: optional(counts(['ephemeral_5m_input_tokens', 'ephemeral_1h_input_tokens'])),
+      output_tokens_details: optional(counts(['thinking_tokens'])),
+    }),
+  ),
 );
 
 const block = tagged({
@@ -78,6 +76,22 @@ function fields(checks: Readonly<Record<string, Check>>): Check {
     }
     return undefined;
   };
+}
+
+/** An object whose named fields are numbers where it has them. */
+function counts(names: readonly string[]): Check {
+  return (value) => {
+    if (!isObject(value)) return '';
+    for (const name of names) {
+      const count = value[name];
+      if (count !== undefined && count !== null && !Number.isFinite(count)) return name;
+    }
+    return undefined;
+  };
+}
+
+function both(first: Check, second: Check): Check {
+  return (value) => first(value) ?? second(value);
 }
 
 /** An object whose `type` says which check it has to pass, if any. */

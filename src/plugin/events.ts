@@ -1,9 +1,9 @@
-import { dispatch, type DispatchTable } from './dispatch.js';
 import { GatewayError } from './error.js';
 import { faultIn } from './event-shape.js';
 import type { MessagesStreamEvent } from './messages.js';
 import { isTooDeep } from './parse-json.js';
-import { plainTextDelta } from './plain-delta.js';
+import { cutPlainDelta, deltaEvent, type PlainDelta } from './plain-delta.js';
+import { textOf, type WireLines, type WireText } from './wire.js';
 
 /** What one network read brought. Events travel in batches: handling each one alone is what costs. */
 export type ModelEventBatch = readonly ModelEvent[];
@@ -18,13 +18,19 @@ export class ModelEvent {
   readonly choice: number;
   #data: string | undefined;
   #json: MessagesStreamEvent | undefined;
+  /** Where it stood in the upstream's stream: its name, its data in one line, and an empty line. */
+  #lines: WireLines | undefined;
+  #from = 0;
+  #to = 0;
+  #isPlain = false;
+  #delta: PlainDelta | undefined;
 
   /** `data`: the JSON text of the event; `json`: its value where that is at hand. One of them must be given. */
   constructor(type: string, data: string | undefined, json?: MessagesStreamEvent, choice = 0) {
     this.type = type;
+    this.choice = choice;
     this.#data = data;
     this.#json = json;
-    this.choice = choice;
   }
 
   /** An event made here rather than received. */
@@ -38,25 +44,62 @@ export class ModelEvent {
     return new ModelEvent(json.type, data, json);
   }
 
+  /** One that stands in these lines from one place to another: its name in ASCII, one line of data, an empty line. */
+  static received(type: string, lines: WireLines, from: number, to: number): ModelEvent {
+    const event = new ModelEvent(type, undefined);
+    event.#lines = lines;
+    event.#from = from;
+    event.#to = to;
+    return event;
+  }
+
+  /** A text delta that stands there, up to its `plainDeltaEnd`. */
+  static plain(lines: WireLines, from: number, to: number): ModelEvent {
+    const event = ModelEvent.received('content_block_delta', lines, from, to);
+    event.#isPlain = true;
+    return event;
+  }
+
   /** The JSON text, byte for byte as the upstream sent it unless a stage replaced the event. */
   get data(): string {
-    return (this.#data ??= JSON.stringify(this.#json));
+    return (this.#data ??= this.#lines
+      ? textOf(this.#lines, this.#from + wireHead(this.type), this.#to - 2)
+      : JSON.stringify(this.#json));
   }
 
   /** The parsed event. Throws `upstream_interrupted` where the upstream sent no JSON, or not what the type stands for. */
   get json(): MessagesStreamEvent {
-    return (this.#json ??= readEvent(this.#data ?? '', this.type));
+    return (this.#json ??= this.delta ? deltaEvent(this.delta) : parseEvent(this.data, this.type));
+  }
+
+  /** What it says where it is a text delta that need not be parsed for that; undefined for all other events. */
+  get delta(): PlainDelta | undefined {
+    if (!this.#isPlain || !this.#lines) return undefined;
+    return (this.#delta ??= cutPlainDelta(this.#lines, this.#from, this.#to));
+  }
+
+  /** Adds it to `text` as it stood in the upstream's stream; false where it did not stand in one. */
+  copyTo(text: WireText): boolean {
+    if (!this.#lines) return false;
+    text.copy(this.#lines, this.#from, this.#to);
+    return true;
   }
 
   /** The same event under another choice. */
   withChoice(choice: number): ModelEvent {
-    return choice === this.choice ? this : new ModelEvent(this.type, this.#data, this.#json, choice);
+    if (choice === this.choice) return this;
+    const event = new ModelEvent(this.type, this.#data, this.#json, choice);
+    event.#lines = this.#lines;
+    event.#from = this.#from;
+    event.#to = this.#to;
+    event.#isPlain = this.#isPlain;
+    return event;
   }
 }
 
-function readEvent(data: string, type: string): MessagesStreamEvent {
-  const delta = type === 'content_block_delta' ? plainTextDelta(data) : undefined;
-  return delta ?? parseEvent(data, type);
+/** How many characters stand before the data of an event that has this name. */
+function wireHead(type: string): number {
+  return 'event: '.length + type.length + '\ndata: '.length;
 }
 
 /** `name`: what the event was sent as; an event without a name says its type itself, or is a bare error. */
@@ -91,52 +134,4 @@ function malformed(name: string, what: string, cause?: unknown): GatewayError {
     failure: { kind: 'interrupted' },
     cause,
   });
-}
-
-/**
- * What to do with the named event types: return the event itself to leave it as it came, another one to replace it,
- * several to add, none (`[]`) to drop it. `choice` is the answer it belongs to.
- */
-export type EventMap = Partial<
-  DispatchTable<MessagesStreamEvent, number, MessagesStreamEvent | readonly MessagesStreamEvent[]>
->;
-
-/**
- * Changes the named event types and lets the rest through unparsed; batches stay batches. What stood before an event that
- * cannot be mapped goes on before the error is thrown.
- */
-export async function* mapEvents(events: ModelEvents, map: EventMap): AsyncGenerator<ModelEventBatch> {
-  for await (const batch of events) {
-    if (batch.some((event) => Object.hasOwn(map, event.type))) yield* mapBatch(batch, map);
-    else yield batch;
-  }
-}
-
-function* mapBatch(batch: ModelEventBatch, map: EventMap): Generator<ModelEventBatch> {
-  const mapped: ModelEvent[] = [];
-  try {
-    for (const event of batch) {
-      if (Object.hasOwn(map, event.type)) mapped.push(...mapEvent(event, map));
-      else mapped.push(event);
-    }
-  } finally {
-    if (mapped.length > 0) yield mapped;
-  }
-}
-
-function mapEvent(event: ModelEvent, map: EventMap): readonly ModelEvent[] {
-  const result = dispatch(map, event.json, event.choice) ?? event.json;
-  if (result === event.json) return [event];
-  return [result].flat().map((json) => (json === event.json ? event : ModelEvent.of(json, event.choice)));
-}
-
-/** Calls `see` for each event of the named types as it passes; nothing is changed. */
-export async function* tapEvents(
-  events: ModelEvents,
-  see: (event: ModelEvent) => void,
-): AsyncGenerator<ModelEventBatch> {
-  for await (const batch of events) {
-    for (const event of batch) see(event);
-    yield batch;
-  }
 }

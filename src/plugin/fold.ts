@@ -11,7 +11,9 @@ import type {
   Usage,
 } from './messages.js';
 import { isTooDeep } from './parse-json.js';
+import type { PlainDelta } from './plain-delta.js';
 import { errorFromEvent, interruptedError } from './upstream-error.js';
+import { withFields } from './with-fields.js';
 
 /**
  * The whole message of one choice. Throws what the stream throws, what its `error` event says, and
@@ -39,7 +41,13 @@ export class MessageFold {
 
   /** Adds one event; unknown types are passed over, unparsed. Throws what an `error` event says. */
   add(event: ModelEvent): void {
-    if (Object.hasOwn(handlers, event.type)) dispatch(handlers, event.json, this);
+    if (event.delta) this.#say(event.delta);
+    else if (Object.hasOwn(handlers, event.type)) dispatch(handlers, event.json, this);
+  }
+
+  #say({ index, text }: PlainDelta): void {
+    const open = this.#byIndex.get(index);
+    if (open) append(open, 'text', text);
   }
 
   /** Whether `message_stop` has been seen. */
@@ -145,7 +153,7 @@ function parseInput(json: string): unknown {
 
 /** Each field of the last report that has it; an explicit zero counts, null does not. */
 export function mergeUsage(first: Usage | undefined, last: Usage | undefined): Usage {
-  const merged: Record<string, unknown> = { ...first, ...last };
+  const merged = withFields<Record<string, unknown>>(first ?? {}, last ?? {});
   for (const field in first) if (merged[field] === null) merged[field] = first[field];
   return merged;
 }

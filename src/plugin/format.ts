@@ -14,17 +14,34 @@ export interface FormatContext {
 }
 
 /** What a stage hands to a format. */
-export function formatContext(
-  host: Host,
-  { caller, log }: Pick<GatewayState, 'caller' | 'log'>,
-): FormatContext {
-  return {
-    caller,
-    log,
-    findModel: (id) => host.models.find(id),
-    store: host.store,
-    now: () => host.now(),
-  };
+export function formatContext(host: Host, state: Pick<GatewayState, 'caller' | 'log'>): FormatContext {
+  return new StageContext(host, state);
+}
+
+/**
+ * The request's logger is made for the first who asks for it, which few formats do. A class: an object literal with a
+ * getter has a shape of its own each time, at which 100 µs a request are lost in all that looks at shapes.
+ */
+class StageContext implements FormatContext {
+  readonly caller: Caller;
+  readonly store: Store;
+  readonly #host: Host;
+  readonly #state: Pick<GatewayState, 'log'>;
+
+  constructor(host: Host, state: Pick<GatewayState, 'caller' | 'log'>) {
+    this.caller = state.caller;
+    this.store = host.store;
+    this.#host = host;
+    this.#state = state;
+  }
+
+  get log(): Logger {
+    return this.#state.log;
+  }
+
+  readonly findModel = (id: string): CatalogModel | undefined => this.#host.models.find(id);
+
+  readonly now = (): number => this.#host.now();
 }
 
 /** A caller's request in canonical form. */
@@ -43,10 +60,10 @@ export interface ReplyEncoder {
   /** The JSON body: a fold over the events. Throws what the events throw. */
   whole(reply: ModelReply): Promise<unknown>;
   /**
-   * Text of server-sent events, whole events only, one string for what arrived together. After a failure it yields the
-   * dialect's error event, no success marker, and then throws the error.
+   * Server-sent events as text or in UTF-8, whole events only, one piece for what arrived together. After a failure it
+   * yields the dialect's error event, no success marker, and then throws the error.
    */
-  stream(reply: ModelReply): AsyncIterable<string>;
+  stream(reply: ModelReply): AsyncIterable<string | Uint8Array>;
   /** Sent after 15 s of silence. */
   readonly keepAlive: string;
 }

@@ -10,7 +10,9 @@ export function headerChoice<const Choice extends string>(
   name: Lowercase<string>,
   choices: readonly Choice[],
 ): Choice | undefined {
-  const sent = String(headers[name] ?? '').trim();
+  const value = headers[name];
+  if (value === undefined) return undefined;
+  const sent = String(value).trim();
   if (sent === '') return undefined;
   const choice = choices.find((candidate) => candidate === sent.toLowerCase());
   if (choice !== undefined) return choice;

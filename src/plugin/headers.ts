@@ -9,8 +9,10 @@ export const defaultAnthropicVersion = '2023-06-01';
  */
 export function forwardedHeaders(caller: IncomingHttpHeaders): Record<string, string> {
   const forwarded: Record<string, string> = { 'anthropic-version': defaultAnthropicVersion };
-  for (const [name, value] of Object.entries(caller)) {
-    if (value !== undefined && name.startsWith('anthropic-')) forwarded[name] = [value].flat().join(', ');
+  for (const name in caller) {
+    if (!name.startsWith('anthropic-')) continue;
+    const value = caller[name];
+    if (value !== undefined) forwarded[name] = [value].flat().join(', ');
   }
   return forwarded;
 }
@@ -21,13 +23,12 @@ export function forwardedHeaders(caller: IncomingHttpHeaders): Record<string, st
  */
 export function answerHeaders(upstream: Readonly<Record<string, string>>): Record<string, string> {
   const answer: Record<string, string> = {};
-  for (const [name, value] of Object.entries(upstream)) if (reachesCaller(name)) answer[name] = value;
+  for (const name in upstream) if (reachesCaller(name)) answer[name] = upstream[name] ?? '';
   return answer;
 }
 
 const passedOn = new Set(['request-id', 'retry-after', 'retry-after-ms', 'x-should-retry']);
-const passedOnPrefixes = ['anthropic-ratelimit-', 'x-ratelimit-'];
 
 function reachesCaller(name: string): boolean {
-  return passedOn.has(name) || passedOnPrefixes.some((prefix) => name.startsWith(prefix));
+  return passedOn.has(name) || name.startsWith('anthropic-ratelimit-') || name.startsWith('x-ratelimit-');
 }

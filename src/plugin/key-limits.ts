@@ -14,8 +14,10 @@ export const tokenLimits = ['tokensPerMinute', 'tokensPerDay', 'tokensPerMonth']
 
 export type TokenLimit = (typeof tokenLimits)[number];
 
+const limitNames = ['requestsPerMinute', ...tokenLimits] as const;
+
 /** The limits among other fields; undefined where there is none. */
 export function keyLimits(fields: KeyLimits): KeyLimits | undefined {
-  const names = (['requestsPerMinute', ...tokenLimits] as const).filter((name) => fields[name] !== undefined);
+  const names = limitNames.filter((name) => fields[name] !== undefined);
   return names.length > 0 ? Object.fromEntries(names.map((name) => [name, fields[name]])) : undefined;
 }

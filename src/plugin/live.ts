@@ -1,3 +1,5 @@
+import type { Caches } from './host.js';
+
 /**
  * What the instances of a gateway share while they run (`live:` in the config). It outlives the last of them by an hour at
  * most, and in memory not at all. While the others cannot be reached, everything here goes on for this instance alone, and
@@ -10,6 +12,8 @@ export interface Live {
   readonly isAway: boolean;
   /** How many there are, this one included, as last heard; absent: that is not known. */
   readonly instances?: number;
+  /** What it keeps in memory, to be measured. */
+  readonly caches?: Caches;
   readonly shared: SharedMap;
   readonly places: Places;
   readonly meters: Meters;

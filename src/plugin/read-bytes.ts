@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { CallSignal } from './call-signal.js';
 import { GatewayError, isGatewayError } from './error.js';
 
 /**
@@ -6,7 +7,7 @@ import { GatewayError, isGatewayError } from './error.js';
  * any is read where the request says so itself; `invalid_request` where the caller leaves in the middle; and what the
  * signal aborts with where that is a GatewayError.
  */
-export function readBytes(request: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
+export function readBytes(request: IncomingMessage, maxBytes: number, signal: CallSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (Number(request.headers['content-length']) > maxBytes) {
       reject(tooLarge(maxBytes));

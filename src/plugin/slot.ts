@@ -1,3 +1,4 @@
+import type { CallSignal } from './call-signal.js';
 import type { ModelEvents } from './events.js';
 import type { Logger } from './host.js';
 import type { MessagesRequest } from './messages.js';
@@ -28,7 +29,7 @@ export interface SlotCall {
   readonly headers: Readonly<Record<string, string>>;
   /** The query string with its `?`, or empty. */
   readonly search: string;
-  readonly signal: AbortSignal;
+  readonly signal: CallSignal;
   readonly headersTimeoutMs: number;
   /** The longest silence within the answer. */
   readonly idleTimeoutMs: number;

@@ -1,3 +1,4 @@
+import type { CallSignal } from './call-signal.js';
 import type { GatewayError } from './error.js';
 import type { Slot, SlotStatus } from './slot.js';
 
@@ -10,7 +11,7 @@ export interface LeaseRequest {
   readonly policy: PickPolicy;
   /** How long to wait for a place where every schedulable slot is full. */
   readonly queueTimeoutMs: number;
-  readonly signal: AbortSignal;
+  readonly signal: CallSignal;
 }
 
 /** A slot as a policy sees it: schedulable, serving the model, with room. */

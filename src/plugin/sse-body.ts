@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import { ChunkedResponse } from './chunked-response.js';
 
 export interface SseBodyOptions {
   /** Sent after each silence of `keepAliveMs`. */
@@ -13,7 +14,7 @@ export interface SseBodyOptions {
  * A response body that takes the next piece of text only when the client has room for it. Destroying it, as Koa does
  * when the client leaves, ends the text.
  */
-export function sseBody(text: AsyncIterable<string>, options: SseBodyOptions): Readable {
+export function sseBody(text: AsyncIterable<SsePiece>, options: SseBodyOptions): Readable {
   return new SseBody(text[Symbol.asyncIterator](), options);
 }
 
@@ -24,7 +25,10 @@ export interface DirectBody {
   [sendTo](response: ServerResponse): void;
 }
 
-/** This much text goes out before more is asked for. */
+/** Text, or its UTF-8. */
+export type SsePiece = string | Uint8Array;
+
+/** This much goes out before more is asked for. */
 const maxPendingLength = 64 * 1024;
 
 /**
@@ -33,17 +37,19 @@ const maxPendingLength = 64 * 1024;
  * write, the end of the answer with it.
  */
 class SseBody extends Readable implements DirectBody {
-  readonly #text: AsyncIterator<string>;
+  readonly #text: AsyncIterator<SsePiece>;
   readonly #options: SseBodyOptions;
   #timer: NodeJS.Timeout | undefined;
   #response: ServerResponse | undefined;
+  #writer: ChunkedResponse | undefined;
   #isPulling = false;
   #isFull = false;
   #isFlushing = false;
   #hasEnded = false;
-  #pending = '';
+  #pending: SsePiece[] = [];
+  #pendingLength = 0;
 
-  constructor(text: AsyncIterator<string>, options: SseBodyOptions) {
+  constructor(text: AsyncIterator<SsePiece>, options: SseBodyOptions) {
     // Objects, so that a piece of text reaches the socket as the one write that it is.
     super({ objectMode: true, highWaterMark: 1 });
     this.#text = text;
@@ -52,6 +58,7 @@ class SseBody extends Readable implements DirectBody {
 
   [sendTo](response: ServerResponse): void {
     this.#response = response;
+    this.#writer = new ChunkedResponse(response);
     response.once('close', () => this.destroy());
     this.#flushSoon();
     this.#pull();
@@ -74,11 +81,11 @@ class SseBody extends Readable implements DirectBody {
     this.#text.next().then(this.#receive, this.#fail);
   }
 
-  readonly #receive = ({ done, value }: IteratorResult<string>): void => {
+  readonly #receive = ({ done, value }: IteratorResult<SsePiece>): void => {
     this.#isPulling = false;
     if (done) this.#end();
     else if (this.#response) this.#gather(value);
-    else if (value === '') this.#pull();
+    else if (value.length === 0) this.#pull();
     else {
       this.#listen();
       this.push(value);
@@ -97,11 +104,12 @@ class SseBody extends Readable implements DirectBody {
     else this.push(null);
   }
 
-  #gather(text: string): void {
+  #gather(piece: SsePiece): void {
     if (this.destroyed) return;
-    this.#pending += text;
+    if (piece.length > 0) this.#pending.push(piece);
+    this.#pendingLength += piece.length;
     this.#flushSoon();
-    if (!this.#isFull && this.#pending.length < maxPendingLength) this.#pull();
+    if (!this.#isFull && this.#pendingLength < maxPendingLength) this.#pull();
   }
 
   /** A tick comes when every promise that can go on has gone on. */
@@ -115,13 +123,14 @@ class SseBody extends Readable implements DirectBody {
     this.#isFlushing = false;
     const response = this.#response;
     if (this.destroyed || !response || response.destroyed) return;
-    const text = this.#pending;
-    this.#pending = '';
+    const pieces = this.#pending;
+    this.#pending = [];
+    this.#pendingLength = 0;
     if (this.#hasEnded) {
-      response.end(text);
+      this.#writer?.end(pieces);
       return;
     }
-    if (text !== '' && !response.write(text)) {
+    if (pieces.length > 0 && !this.#writer?.write(pieces)) {
       this.#isFull = true;
       response.once('drain', this.#drained);
     }
@@ -143,7 +152,7 @@ class SseBody extends Readable implements DirectBody {
   /** Only while the client waits for more: where it does not read, its connection is not silent. */
   readonly #fillSilence = (): void => {
     if (!this.#isPulling || this.#isFull || this.#response?.destroyed) return;
-    if (this.#response) this.#response.write(this.#options.keepAlive);
+    if (this.#writer) this.#writer.write([this.#options.keepAlive]);
     else this.push(this.#options.keepAlive);
   };
 

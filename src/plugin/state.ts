@@ -1,3 +1,4 @@
+import type { CallSignal } from './call-signal.js';
 import type { ModelEvents } from './events.js';
 import type { GatewayError } from './error.js';
 import type { Logger } from './host.js';
@@ -63,7 +64,7 @@ export interface Count extends TokenCount {
   readonly windows: Windows | undefined;
 }
 
-/** Where the time of a request has gone; all times in milliseconds, to the hundredth. */
+/** Where the time of a request has gone, in milliseconds. */
 export interface Timeline {
   /**
    * The stages that the request has reached, top to bottom, each with its own time: until it called `next` and after that
@@ -90,6 +91,8 @@ export interface GatewayState {
   readonly format: WireFormat;
   /** Aborts when the response has closed, for whatever reason. */
   readonly signal: AbortSignal;
+  /** As `signal`, for whoever needs no more than a CallSignal: an AbortSignal is only made where one is asked for. */
+  readonly callSignal: CallSignal;
   /** Child logger with the request id. */
   readonly log: Logger;
   readonly interceptors: Interceptor[];
@@ -130,6 +133,7 @@ export const coreKeys = [
   'operation',
   'format',
   'signal',
+  'callSignal',
   'log',
   'interceptors',
   'additions',

@@ -14,7 +14,7 @@ export function stickyKey(
   headers: IncomingHttpHeaders,
   further: readonly unknown[] = [],
 ): string | undefined {
-  const session = [...stickyHeaders.map((name) => headers[name]), ...further].find(isName);
+  const session = stickyHeaders.map((name) => headers[name]).find(isName) ?? further.find(isName);
   return session && `${keyId}:${createHash('sha256').update(session).digest('hex')}`;
 }
 

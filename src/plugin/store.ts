@@ -1,3 +1,4 @@
+import type { Caches } from './host.js';
 import type { KeyLimits } from './key-limits.js';
 import type { Ledger } from './ledger.js';
 
@@ -95,6 +96,8 @@ export interface Expiring {
 export interface Store {
   /** It cannot be reached at the moment: requests go on without it. */
   readonly isAway: boolean;
+  /** What it keeps in memory, to be measured. */
+  readonly caches?: Caches;
   readonly keys: {
     findByHash(hash: string): Promise<ProtocolKey | undefined>;
     get(id: string): Promise<ProtocolKey | undefined>;
@@ -133,7 +136,7 @@ export interface Store {
     get(stickyKey: string): Promise<Binding | undefined>;
     put(stickyKey: string, binding: Binding): Promise<void>;
     delete(stickyKey: string): Promise<void>;
-    /** How many sessions are bound to each slot that has any. */
+    /** How many sessions are bound to each slot at the moment, by its id; a slot that has none is left out. */
     countBySlot(): Promise<ReadonlyMap<string, number>>;
   };
   readonly responses: Expiring & {

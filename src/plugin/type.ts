@@ -47,7 +47,7 @@ function object(properties: Readonly<Record<string, Schema>>, options?: Schema):
   return { type: 'object', ...(required.length > 0 && { required }), properties, ...options };
 }
 
-/** Keys are of one pattern: any text where they have none of their own. */
+/** All keys match the pattern of `keys`; where that schema has none, any key will do. */
 function record(keys: TSchema & { pattern?: string }, values: Schema, options?: Schema): object {
   return { type: 'object', patternProperties: { [keys.pattern ?? '^.*$']: values }, ...options };
 }

@@ -29,9 +29,9 @@ const request: ChatRequest = {
   tools: new Map(),
 };
 
-async function textOf(chunks: AsyncIterable<string>): Promise<string> {
+async function textOf(chunks: AsyncIterable<Buffer>): Promise<string> {
   let text = '';
-  for await (const chunk of chunks) text += chunk;
+  for await (const chunk of chunks) text += chunk.toString(); // whole events
   return text;
 }
 

@@ -49,7 +49,7 @@ async function answered(
 ): Promise<ResponseBody> {
   const parts: string[] = [];
   for await (const part of responsesStream(replyOf(events).events, { ...request, ...changes }))
-    parts.push(part);
+    parts.push(part.toString());
   const response = checkResponses(parts.join(''));
   const reply = await responsesReply(replyOf(events).events, { ...request, ...changes });
   expect(JSON.parse(JSON.stringify(reply))).to.deep.equal(response);
@@ -276,8 +276,8 @@ describe('storing responses', () => {
       await Promise.resolve();
       order.push('stored');
     };
-    for await (const text of responsesStream(replyOf(events).events, { ...request, keep }))
-      for (const { type } of responseEvents(text)) order.push(type);
+    for await (const part of responsesStream(replyOf(events).events, { ...request, keep }))
+      for (const { type } of responseEvents(part.toString())) order.push(type);
     expect(order.slice(-2)).to.deep.equal(['response.output_item.done', 'response.completed']);
     expect(order[0]).to.equal('stored');
   });

@@ -82,7 +82,7 @@ export async function streamed(
   let error: unknown;
   try {
     const encoder = await format.encoder(body, context);
-    for await (const text of encoder.stream(reply)) texts.push(text);
+    for await (const piece of encoder.stream(reply)) texts.push(Buffer.from(piece).toString());
   } catch (caught) {
     error = caught;
   }

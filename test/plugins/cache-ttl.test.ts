@@ -92,17 +92,17 @@ describe('cache-ttl', () => {
         },
       ],
     };
-    expect(markLastBlock(sent).messages).to.deep.equal([
-      { role: 'user', content: [{ type: 'text', text: 'question', cache_control: marker() }] },
+    expect(markLastBlock(sent, { markers: 0, ttl: '1h' }).messages).to.deep.equal([
+      { role: 'user', content: [{ type: 'text', text: 'question', cache_control: marker('1h') }] },
       sent.messages[1],
     ]);
   });
 
   it('marks nothing where four are set, or nothing can be marked', () => {
     const full = request(marker(), marker(), marker(), marker());
-    expect(markLastBlock(full)).to.equal(full);
+    expect(markLastBlock(full, { markers: 4, ttl: '1h' })).to.equal(full);
     const empty: MessagesRequest = { model: 'm', messages: [{ role: 'user', content: '' }] };
-    expect(markLastBlock(empty)).to.equal(empty);
+    expect(markLastBlock(empty, { markers: 0, ttl: '1h' })).to.equal(empty);
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { MessagesRequest } from 'gw2api/plugin';
-import { runStage } from 'gw2api/testing';
+import type { MessagesRequest, Plugin } from 'gw2api/plugin';
+import { fakeHost, runStage } from 'gw2api/testing';
 import personaInject, { withPersona } from '#plugins/persona-inject.js';
 
 describe('persona-inject', () => {
@@ -13,6 +13,15 @@ describe('persona-inject', () => {
     const { state } = await run({});
     expect(state.request.system).to.deep.equal([persona]);
     expect(state.additions.system).to.deep.equal([persona]);
+  });
+
+  it('is one object for all requests, which nobody can change', async () => {
+    const setUp = await personaInject.setup({ text: 'Be kind.', cache: false }, fakeHost());
+    const stage: Plugin = { ...personaInject, setup: () => setUp };
+    const first = await runStage(stage, { state: { request } });
+    const second = await runStage(stage, { state: { request } });
+    const [added] = first.state.additions.system;
+    expect(second.state.additions.system[0]).to.equal(added).and.to.be.frozen;
   });
 
   it('comes before whatever the caller sent, which stays as it is', async () => {

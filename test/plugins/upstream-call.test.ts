@@ -219,7 +219,7 @@ describe('upstream-call', () => {
     const slot = fakeSlot('a', {
       generate: async ({ signal }) => {
         asked.emit('call');
-        await once(signal, 'abort');
+        await new Promise<void>((resolve) => signal.addEventListener('abort', resolve));
         throw overloaded();
       },
     });

@@ -78,6 +78,20 @@ describe('usage-mask', () => {
       ]);
     });
 
+    it('goes by what the additions say, be they the same objects or not', async () => {
+      const [system] = additions.system;
+      const tool = { name: 'search', input_schema: {} };
+      const added: readonly Additions[] = [
+        { system: [system!], tools: [] },
+        { system: [system!, system!], tools: [] },
+        { system: [system!], tools: [tool] },
+        { system: [{ ...system! }], tools: [] },
+      ];
+      const [once, twice, withTool, again] = await sequence(fakeHost(), 4, (nth) => added[nth]!);
+      expect([once, again]).to.deep.equal([estimate, estimate]);
+      expect([twice! > estimate, withTool! > estimate]).to.deep.equal([true, true]);
+    });
+
     it('stays with the estimate where the upstream only estimates, or fails, and tries again later', async () => {
       let now = 0;
       const answers = [
@@ -182,7 +196,11 @@ function mask(options: Parameters<typeof messageEvents>[0], more: RunOptions = {
 }
 
 /** What one and the same stage takes out of several requests after each other. */
-async function sequence(host: FakeHost, times: number): Promise<readonly number[]> {
+async function sequence(
+  host: FakeHost,
+  times: number,
+  added: (nth: number) => Additions = () => additions,
+): Promise<readonly number[]> {
   const setUp = await usageMask.setup({}, host);
   const stage: Plugin = { ...usageMask, setup: () => setUp };
   const taken: number[] = [];
@@ -191,7 +209,7 @@ async function sequence(host: FakeHost, times: number): Promise<readonly number[
     const reply = replyOf(eventsOf(messageEvents({ usage: { input_tokens: 1000 } })));
     await runStage(stage, {
       host,
-      state: { additions, request, reply, usage },
+      state: { additions: added(nth), request, reply, usage },
       below: async (ctx) => void (await collectEvents((ctx.state as { reply: ModelReply }).reply.events)),
     });
     taken.push((usage.masked as Usage).input_tokens ?? 0);

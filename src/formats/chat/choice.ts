@@ -53,9 +53,9 @@ export class ChatChoice implements AnswerWriter {
   text(block: Block): Part {
     const start = this.#length;
     return {
-      write: (content) => {
+      write: (content, json) => {
         this.#length += content.length;
-        this.#sink.text(this.#index, content);
+        this.#sink.text(this.#index, content, json);
       },
       close: () => {
         if (block.citations.length === 0) return;

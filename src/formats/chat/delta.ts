@@ -1,4 +1,4 @@
-import type { MessagesResponse } from '../../plugin/index.js';
+import type { ByteText, MessagesResponse } from '../../plugin/index.js';
 import type { Ending } from '../answer.js';
 import type { UrlCitation } from '../citations.js';
 import type { FinishReason } from '../finish-reason.js';
@@ -46,7 +46,7 @@ export type ChatFinish = FinishReason | 'function_call';
 export interface ChatSink {
   start(message: MessagesResponse): void;
   delta(choice: number, delta: ChatDelta, finish: ChatFinish | null): void;
-  /** `delta` with nothing but `content`, as nearly all are. */
-  text(choice: number, content: string): void;
+  /** `delta` with nothing but `content`, as nearly all are; `json` as a part is given it. */
+  text(choice: number, content: string, json?: ByteText): void;
   end(ending: Ending): void;
 }

@@ -17,6 +17,11 @@ export class ChatMessage {
   #functionCall: FunctionDelta | undefined;
   #annotations: readonly Annotation[] = [];
 
+  /** What `add` makes of a delta with nothing but content. */
+  say(content: string): void {
+    this.#content += content;
+  }
+
   add(delta: ChatDelta, finish: ChatFinish | null): void {
     this.#content += delta.content ?? '';
     this.#reasoning += delta.reasoning_content ?? '';

@@ -38,7 +38,7 @@ class ChatReply implements ChatSink {
   }
 
   text(choice: number, content: string): void {
-    this.delta(choice, { content }, null);
+    this.#messages[choice]?.say(content);
   }
 
   end({ usage }: Ending): void {

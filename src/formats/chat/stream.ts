@@ -1,18 +1,23 @@
-import type { GatewayError, ModelEvents } from '../../plugin/index.js';
+import { type GatewayError, type ModelEvents, toByteText } from '../../plugin/index.js';
 import { AnswersReader } from '../answers.js';
 import { ChunkStream } from '../chunk-stream.js';
+import { jsonBytes } from '../json-bytes.js';
 import { relay } from '../relay.js';
 import { ChatChoice, chatParts, type ChatRequest } from './choice.js';
 import type { ChatDelta, ChatFinish, ChatSink } from './delta.js';
 import { chatError } from './error.js';
 
 /** The chunks of a streamed chat completion. */
-export function chatStream(events: ModelEvents, request: ChatRequest): AsyncGenerator<string> {
+export function chatStream(events: ModelEvents, request: ChatRequest): AsyncIterable<Buffer> {
   return relay(events, new ChatStream(request));
 }
 
 class ChatStream extends ChunkStream implements ChatSink {
   protected readonly answers: AnswersReader<ChatChoice>;
+  protected readonly textFrame = [
+    '"delta":{"content":"',
+    '"},"finish_reason":null,"logprobs":null}',
+  ] as const;
 
   constructor(request: ChatRequest) {
     super('chat.completion.chunk', request);
@@ -20,17 +25,15 @@ class ChatStream extends ChunkStream implements ChatSink {
   }
 
   delta(index: number, delta: ChatDelta, finish: ChatFinish | null): void {
-    this.write(JSON.stringify({ index, delta, finish_reason: finish, logprobs: null }));
+    this.write(toByteText(JSON.stringify({ index, delta, finish_reason: finish, logprobs: null })));
   }
 
-  /** What `delta` would write: an object around the text takes four times as long as the text (0.4 µs). */
-  text(index: number, content: string): void {
-    this.write(
-      `{"index":${index},"delta":{"content":${JSON.stringify(content)}},"finish_reason":null,"logprobs":null}`,
-    );
+  /** What `delta` would write, four times as fast. */
+  text(index: number, content: string, json = jsonBytes(content)): void {
+    this.writeText(index, json);
   }
 
-  fail(error: GatewayError): string {
+  protected errorText(error: GatewayError): string {
     return chatError(error);
   }
 }

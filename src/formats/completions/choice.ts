@@ -1,4 +1,4 @@
-import type { MessagesResponse } from '../../plugin/index.js';
+import type { ByteText, MessagesResponse } from '../../plugin/index.js';
 import type { AnswerWriter, Ending, PartTable } from '../answer.js';
 import type { ChunkRequest } from '../chunk-stream.js';
 import { type FinishReason, finishReason } from '../finish-reason.js';
@@ -14,7 +14,8 @@ export interface CompletionsRequest extends ChunkRequest {
 /** Where text goes: into chunks, or into one body. */
 export interface CompletionsSink {
   start(message: MessagesResponse): void;
-  text(choice: number, text: string, finish: FinishReason | null): void;
+  /** `json` as a part is given it. */
+  text(choice: number, text: string, finish: FinishReason | null, json?: ByteText): void;
   end(ending: Ending): void;
 }
 
@@ -36,8 +37,8 @@ export class CompletionsChoice implements AnswerWriter {
     if (prompt !== '') this.write(prompt);
   }
 
-  write(text: string): void {
-    this.#sink.text(this.#index, text, null);
+  write(text: string, json?: ByteText): void {
+    this.#sink.text(this.#index, text, null, json);
   }
 
   end(ending: Ending): void {
@@ -48,5 +49,5 @@ export class CompletionsChoice implements AnswerWriter {
 
 /** Completions shows text and nothing else. */
 export const completionsParts: PartTable<CompletionsChoice> = {
-  text: (_, choice) => ({ write: (text) => choice.write(text) }),
+  text: (_, choice) => ({ write: (text, json) => choice.write(text, json) }),
 };

@@ -1,7 +1,8 @@
-import type { GatewayError, ModelEvents } from '../../plugin/index.js';
+import { type ByteText, type GatewayError, type ModelEvents, toByteText } from '../../plugin/index.js';
 import { AnswersReader } from '../answers.js';
 import { ChunkStream } from '../chunk-stream.js';
 import type { FinishReason } from '../finish-reason.js';
+import { jsonBytes } from '../json-bytes.js';
 import { relay } from '../relay.js';
 import {
   CompletionsChoice,
@@ -12,12 +13,13 @@ import {
 import { completionsError } from './error.js';
 
 /** The chunks of a streamed completion. */
-export function completionsStream(events: ModelEvents, request: CompletionsRequest): AsyncGenerator<string> {
+export function completionsStream(events: ModelEvents, request: CompletionsRequest): AsyncIterable<Buffer> {
   return relay(events, new CompletionsStream(request));
 }
 
 class CompletionsStream extends ChunkStream implements CompletionsSink {
   protected readonly answers: AnswersReader<CompletionsChoice>;
+  protected readonly textFrame = ['"text":"', '","logprobs":null,"finish_reason":null}'] as const;
 
   constructor(request: CompletionsRequest) {
     super('text_completion', request);
@@ -25,11 +27,14 @@ class CompletionsStream extends ChunkStream implements CompletionsSink {
     this.answers = new AnswersReader(request.count, completionsParts, make);
   }
 
-  text(index: number, text: string, finish: FinishReason | null): void {
-    this.write(JSON.stringify({ index, text, logprobs: null, finish_reason: finish }));
+  text(index: number, text: string, finish: FinishReason | null, json = jsonBytes(text)): void {
+    if (finish === null) return this.writeText(index, json);
+    const reason = toByteText(JSON.stringify(finish));
+    const choice = `{"index":${index},"text":"${json}","logprobs":null,"finish_reason":${reason}}`;
+    this.write(choice as ByteText); // of bytes and ASCII
   }
 
-  fail(error: GatewayError): string {
+  protected errorText(error: GatewayError): string {
     return completionsError(error);
   }
 }

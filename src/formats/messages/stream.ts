@@ -4,6 +4,8 @@ import {
   type MessagesStreamEvent,
   ModelEvent,
   type ModelEvents,
+  toByteText,
+  WireText,
 } from '../../plugin/index.js';
 import { isRecord } from '../body.js';
 import { relay, type StreamWriter } from '../relay.js';
@@ -11,13 +13,13 @@ import { sseEvent } from '../sse.js';
 import { messagesError } from './error.js';
 
 /** The events of the first answer as they came, but for the model's name in `message_start`. */
-export function messagesStream(events: ModelEvents, model: string): AsyncGenerator<string> {
+export function messagesStream(events: ModelEvents, model: string): AsyncIterable<Buffer> {
   return relay(events, new MessagesStream(model));
 }
 
 class MessagesStream implements StreamWriter {
   readonly #model: string;
-  #text = '';
+  readonly #text = new WireText();
   #isStarted = false;
   #hasError = false;
   isComplete = false;
@@ -28,28 +30,24 @@ class MessagesStream implements StreamWriter {
 
   add(event: ModelEvent): void {
     if (event.choice !== 0 || this.isComplete) return;
-    const special = Object.hasOwn(specials, event.type) ? specials[event.type] : undefined;
+    const special = specials.get(event.type);
     if (special) special(event, this);
     else this.pass(event);
   }
 
-  take(): string {
-    const text = this.#text;
-    this.#text = '';
-    return text;
+  take(): Buffer {
+    return this.#text.take();
   }
 
-  finish(): string {
-    return '';
-  }
+  finish(): void {}
 
   /** Nothing where the upstream's own error event has gone out. */
-  fail(error: GatewayError): string {
-    return this.#hasError ? '' : messagesError(error);
+  fail(error: GatewayError): void {
+    if (!this.#hasError) this.#text.add(toByteText(messagesError(error)));
   }
 
   pass(event: ModelEvent): void {
-    this.#text += sseEvent(event.type, event.data);
+    if (!event.copyTo(this.#text)) this.#text.add(toByteText(sseEvent(event.type, event.data)));
   }
 
   /** A service that tries again inside its stream sends a second start, which no client expects. */
@@ -71,11 +69,11 @@ class MessagesStream implements StreamWriter {
   }
 }
 
-const specials: Readonly<Record<string, (event: ModelEvent, stream: MessagesStream) => void>> = {
-  message_start: (event, stream) => stream.start(event),
-  message_stop: (event, stream) => stream.stop(event),
-  error: (event, stream) => stream.error(event),
-};
+const specials = new Map<string, (event: ModelEvent, stream: MessagesStream) => void>([
+  ['message_start', (event, stream) => stream.start(event)],
+  ['message_stop', (event, stream) => stream.stop(event)],
+  ['error', (event, stream) => stream.error(event)],
+]);
 
 /** Compatible services send errors in many shapes; a client of Messages reads this one. */
 function isErrorEvent(json: MessagesStreamEvent): boolean {

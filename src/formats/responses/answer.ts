@@ -1,6 +1,13 @@
-import type { GatewayError, StopReason, Usage, WebSearchToolResultBlock } from '../../plugin/index.js';
+import type {
+  ByteText,
+  GatewayError,
+  StopReason,
+  Usage,
+  WebSearchToolResultBlock,
+} from '../../plugin/index.js';
 import type { AnswerWriter, Ending } from '../answer.js';
 import { itemId, type ItemKind } from '../item-id.js';
+import { jsonBytes } from '../json-bytes.js';
 import type { CallerTools } from '../tools.js';
 import { responsesUsage } from '../usage.js';
 import { settings } from './envelope.js';
@@ -28,12 +35,17 @@ export type ResponseObject = Readonly<Record<string, unknown>>;
 export type Item = Readonly<Record<string, unknown>>;
 
 /** Where events go: into a stream, or nowhere. `fields` lacks only the sequence number. */
-export type EmitEvent = (type: string, fields: object) => void;
+export interface EventSink {
+  emit(type: string, fields: object): void;
+  /** The same with the fields as JSON, without the braces: what answers are made of is not worth an object. */
+  emitJson(type: string, fields: ByteText): void;
+}
 
 /** An output item under way. */
 export interface OpenItem {
   /** Emits an event about this item. */
   emit(type: string, fields: object): void;
+  emitJson(type: string, fields: ByteText): void;
   /** Ends it; `fields` are all but its id. */
   done(fields: object): void;
 }
@@ -46,7 +58,7 @@ export class ResponseAnswer implements AnswerWriter {
   readonly request: ResponsesRequest;
   /** Searches without a result so far, by the id of their call. */
   readonly searches = new Map<string, SettleSearch>();
-  readonly #emit: EmitEvent;
+  readonly #sink: EventSink;
   readonly #createdAt: number;
   readonly #settings: ResponseObject;
   #output: (Item | undefined)[] = [];
@@ -54,17 +66,17 @@ export class ResponseAnswer implements AnswerWriter {
   #ending: Ending | undefined;
   #isStarted = false;
 
-  constructor(request: ResponsesRequest, emit: EmitEvent) {
+  constructor(request: ResponsesRequest, sink: EventSink) {
     this.request = request;
-    this.#emit = emit;
+    this.#sink = sink;
     this.#createdAt = Math.floor(request.now() / 1000);
     this.#settings = settings(request.body);
   }
 
   start(): void {
     this.#isStarted = true;
-    this.#emit('response.created', { response: this.#object('in_progress') });
-    this.#emit('response.in_progress', { response: this.#object('in_progress') });
+    this.#sink.emit('response.created', { response: this.#object('in_progress') });
+    this.#sink.emit('response.in_progress', { response: this.#object('in_progress') });
   }
 
   end(ending: Ending): void {
@@ -99,7 +111,7 @@ export class ResponseAnswer implements AnswerWriter {
   /** Tells of a failure; the response then has the items that were done. */
   fail(error: GatewayError): void {
     if (!this.#isStarted) this.start();
-    this.#emit('response.failed', {
+    this.#sink.emit('response.failed', {
       response: { ...this.#object('failed'), error: responsesError(error) },
     });
   }
@@ -108,13 +120,15 @@ export class ResponseAnswer implements AnswerWriter {
     const index = this.#output.length;
     const id = itemId(kind, this.request.id, index);
     this.#output.push(undefined);
-    this.#emit('response.output_item.added', { output_index: index, item: { id, ...beginning } });
+    this.#sink.emit('response.output_item.added', { output_index: index, item: { id, ...beginning } });
+    const at = `"item_id":"${jsonBytes(id)}","output_index":${index},`;
     return {
-      emit: (type, fields) => this.#emit(type, { item_id: id, output_index: index, ...fields }),
+      emitJson: (type, fields) => this.#sink.emitJson(type, (at + fields) as ByteText), // both are
+      emit: (type, fields) => this.#sink.emit(type, { item_id: id, output_index: index, ...fields }),
       done: (fields) => {
         const item = { id, ...fields };
         this.#output[index] = item;
-        this.#emit('response.output_item.done', { output_index: index, item: this.#shown(item) });
+        this.#sink.emit('response.output_item.done', { output_index: index, item: this.#shown(item) });
       },
     };
   }

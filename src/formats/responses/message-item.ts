@@ -1,5 +1,6 @@
-import type { Citation } from '../../plugin/index.js';
+import type { ByteText, Citation } from '../../plugin/index.js';
 import { urlCitations } from '../citations.js';
+import { jsonBytes } from '../json-bytes.js';
 import type { Item, OpenItem } from './answer.js';
 
 /** A message under way: one part of text, which several text blocks add to. */
@@ -25,9 +26,11 @@ export class MessageItem {
     return this.#text;
   }
 
-  write(delta: string): void {
+  /** `json` as a part is given it. */
+  write(delta: string, json = jsonBytes(delta)): void {
     this.#text += delta;
-    this.#item.emit('response.output_text.delta', { content_index: 0, delta, logprobs: [] });
+    const fields = `"content_index":0,"delta":"${json}","logprobs":[]` as ByteText; // of bytes and ASCII
+    this.#item.emitJson('response.output_text.delta', fields);
   }
 
   /** Marks the text from `start` on as resting on these pages; too late once another item has ended the message. */

@@ -31,11 +31,11 @@ function text(block: Block<TextBlock>, answer: ResponseAnswer): Part {
   let message: MessageItem | undefined;
   let start = 0;
   return {
-    write(delta) {
+    write(delta, json) {
       const current = answer.message();
       if (current !== message) start = current.text.length;
       message = current;
-      current.write(delta);
+      current.write(delta, json);
     },
     close: () => message?.cite(block.citations, start),
   };

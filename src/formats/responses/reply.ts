@@ -9,7 +9,7 @@ export async function responsesReply(
   events: ModelEvents,
   request: ResponsesRequest,
 ): Promise<ResponseObject> {
-  const answer = new ResponseAnswer(request, () => undefined);
+  const answer = new ResponseAnswer(request, { emit: () => undefined, emitJson: () => undefined });
   await readAll(events, new AnswersReader(1, responsesParts, () => answer));
   await request.keep(answer.finished(true));
   return answer.finished();

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+
+/** Neighbouring messages of a body, and where in its bytes their text begins and ends. */
+export interface Run {
+  readonly start: number;
+  readonly end: number;
+  readonly messages: readonly unknown[];
+}
+
+/**
+ * Lets the messages of a body go out as the very text they came in, but for those that a stage replaces or writes into:
+ * to write 200 kB as JSON, and that as UTF-8, costs more than to parse them. Each copy of the body (`{ ...body }`) takes
+ * this along; JSON does not show it. The runs begin with the first message, `total` counts those after them too.
+ */
+export function keepVerbatim(body: object, bytes: Buffer, runs: readonly Run[], total: number): void {
+  Object.assign(body, { [verbatim]: new Verbatim(bytes, runs, total) });
+}
+
+/** The JSON of a request as it goes out. */
+export function requestBytes(request: object): Buffer {
+  const { messages, [verbatim]: kept } = request as MaybeVerbatim; // any object may have these
+  if (!kept || !Array.isArray(messages)) return Buffer.from(JSON.stringify(request));
+  const text = JSON.stringify({ ...request, messages: placeholder });
+  const at = text.indexOf(`"${placeholder}"`);
+  const rest = text.slice(at + placeholder.length + 2);
+  return Buffer.concat([
+    Buffer.from(`${text.slice(0, at)}[`),
+    ...kept.write(messages),
+    Buffer.from(`]${rest}`),
+  ]);
+}
+
+/** A text that stands in no request: nobody outside has ever seen it. */
+export const placeholder: string = randomUUID();
+
+const verbatim = Symbol.for('gw2api.verbatim');
+
+interface MaybeVerbatim {
+  readonly messages?: unknown;
+  readonly [verbatim]?: Verbatim;
+}
+
+interface KeptRun extends Run {
+  /** The index of its first message. */
+  readonly at: number;
+  readonly leaves: readonly unknown[];
+}
+
+class Verbatim {
+  readonly #bytes: Buffer;
+  readonly #runs: readonly KeptRun[];
+  readonly #total: number;
+
+  constructor(bytes: Buffer, runs: readonly Run[], total: number) {
+    const kept: KeptRun[] = [];
+    let at = 0;
+    for (const run of runs) {
+      const { start, end, messages } = run;
+      if (isWorthKeeping(run)) kept.push({ start, end, messages, at, leaves: leavesOf(messages) });
+      at += run.messages.length;
+    }
+    this.#bytes = bytes;
+    this.#runs = kept;
+    this.#total = total;
+  }
+
+  /** The items of the list and the commas between them. */
+  write(messages: readonly unknown[]): readonly Buffer[] {
+    const pieces: Buffer[] = [];
+    let written = 0;
+    for (const run of this.#runs) {
+      const at = this.#find(run, messages);
+      if (at === undefined || at < written) continue;
+      if (at > written) pieces.push(itemsOf(messages.slice(written, at)), comma);
+      pieces.push(this.#bytes.subarray(run.start, run.end), comma);
+      written = at + run.messages.length;
+    }
+    if (written < messages.length) pieces.push(itemsOf(messages.slice(written)));
+    else pieces.pop();
+    return pieces;
+  }
+
+  /** Where the run stands in a list: at its distance from the beginning or from the end. Undefined where it is changed. */
+  #find(run: KeptRun, messages: readonly unknown[]): number | undefined {
+    const added = messages.length - this.#total;
+    if (stands(run, messages, run.at)) return run.at;
+    return added !== 0 && stands(run, messages, run.at + added) ? run.at + added : undefined;
+  }
+}
+
+/** To look twice at every part of very small messages costs what writing them does. */
+function isWorthKeeping({ start, end, messages }: Run): boolean {
+  return end - start >= 128 * messages.length;
+}
+
+const comma = Buffer.from(',');
+
+function itemsOf(messages: readonly unknown[]): Buffer {
+  return Buffer.from(JSON.stringify(messages).slice(1, -1));
+}
+
+/** Whether the very messages of the run stand there, and nobody has written into them. */
+function stands({ messages, leaves }: KeptRun, list: readonly unknown[], at: number): boolean {
+  if (messages.some((message, index) => message !== list[at + index])) return false;
+  const now = leavesOf(messages);
+  return now.length === leaves.length && now.every((leaf, index) => leaf === leaves[index]);
+}
+
+/**
+ * All that a value is made of, in order: the same objects, names and plain values make the same JSON. Each object is
+ * followed by the place where its parts end.
+ */
+function leavesOf(value: unknown, leaves: unknown[] = []): readonly unknown[] {
+  leaves.push(value);
+  if (typeof value !== 'object' || value === null) return leaves;
+  const end = leaves.push(undefined) - 1;
+  if (Array.isArray(value)) for (const part of value) leavesOf(part, leaves);
+  else {
+    const parts = value as Readonly<Record<string, unknown>>; // JSON has no other objects
+    for (const name in parts) leavesOf(parts[name], (leaves.push(name), leaves));
+  }
+  leaves[end] = leaves.length;
+  return leaves;
+}

@@ -1,0 +1,134 @@
+import { expect } from 'chai';
+import {
+  committed,
+  continuePausedTurns,
+  mapEvents,
+  ModelEvent,
+  tapEvents,
+  type ModelEventBatch,
+  type ModelEvents,
+} from 'gw2api/plugin';
+import { messageEvents, replyOf } from 'gw2api/testing';
+import { messagesStream } from '#src/formats/messages/stream.js';
+
+const turn = messageEvents({ text: 'Hello.' }).map((event) => ModelEvent.of(event));
+const request = { model: 'm', max_tokens: 1, messages: [] };
+
+type Step = (events: ModelEvents) => AsyncIterator<unknown> | Promise<AsyncIterator<unknown>>;
+
+const opened = (events: AsyncIterable<unknown>) => events[Symbol.asyncIterator]();
+
+const steps: Readonly<Record<string, Step>> = {
+  mapEvents: (events) => opened(mapEvents(events, {})),
+  tapEvents: (events) => opened(tapEvents(events, () => undefined)),
+  committed: async (events) => opened(await committed(events, { delivery: 'stream' })),
+  continuePausedTurns: async (events) => {
+    const { events: joined } = await continuePausedTurns(1)(() => Promise.resolve(replyOf(events)))(request);
+    return opened(joined);
+  },
+  relay: (events) => opened(messagesStream(events, 'm')),
+};
+
+/** Gives its batches, then waits or breaks; notes how often its consumer has left. */
+class Source implements AsyncIterableIterator<ModelEventBatch, undefined> {
+  readonly #batches: ModelEventBatch[];
+  readonly #error: Error | undefined;
+  #leave: ((result: IteratorResult<ModelEventBatch, undefined>) => void) | undefined;
+  left = 0;
+
+  constructor(batches: readonly ModelEventBatch[], error?: Error) {
+    this.#batches = [...batches];
+    this.#error = error;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<ModelEventBatch, undefined>> {
+    const value = this.#batches.shift();
+    if (value) return Promise.resolve({ done: false, value });
+    if (this.#error) return Promise.reject(this.#error);
+    return new Promise((resolve) => {
+      this.#leave = resolve;
+    });
+  }
+
+  return(): Promise<IteratorResult<ModelEventBatch, undefined>> {
+    this.left += 1;
+    this.#leave?.({ done: true, value: undefined });
+    return Promise.resolve({ done: true, value: undefined });
+  }
+}
+
+const ended = { done: true, value: undefined };
+
+for (const [name, step] of Object.entries(steps)) {
+  describe(`the events of ${name}`, () => {
+    it('leave their source where the consumer leaves before the first batch', async () => {
+      const source = new Source([turn.slice(0, 3)]);
+      const events = await step(source);
+      expect(await events.return!()).to.deep.equal(ended);
+      expect(source.left).to.equal(1);
+      expect(await events.next()).to.deep.equal(ended);
+    });
+
+    it('leave it where the consumer leaves after a batch, and only once', async () => {
+      const source = new Source([turn.slice(0, 3), turn.slice(3)]);
+      const events = await step(source);
+      expect((await events.next()).done).to.equal(false);
+      await events.return!();
+      await events.return!();
+      expect(source.left).to.equal(1);
+      expect(await events.next()).to.deep.equal(ended);
+    });
+
+    it('end a pending read where the consumer leaves meanwhile', async () => {
+      const source = new Source([turn.slice(0, 3)]);
+      const events = await step(source);
+      await events.next();
+      const pending = events.next();
+      expect(await events.return!()).to.deep.equal(ended);
+      expect(await pending).to.deep.equal(ended);
+      expect(source.left).to.equal(1);
+    });
+
+    it('break off as their source does, once, and have ended then', async () => {
+      const error = new Error('broken');
+      const events = await step(new Source([turn.slice(0, 3)], error));
+      const thrown: unknown[] = [];
+      let given = 0;
+      for (let reads = 0; reads < 6; reads += 1) {
+        const result = await events.next().catch((reason: unknown) => thrown.push(reason));
+        if (typeof result === 'object' && !result.done) given += 1;
+      }
+      expect(thrown).to.have.lengthOf(1);
+      expect([thrown[0], (thrown[0] as Error).cause]).to.include(error);
+      expect(given).to.equal(name === 'relay' ? 2 : 1); // the dialect's own error event
+      expect(await events.next()).to.deep.equal(ended);
+    });
+  });
+}
+
+describe('a step that fails', () => {
+  it('leaves its source', async () => {
+    const source = new Source([turn]);
+    const events = tapEvents(source, () => {
+      throw new Error('no');
+    });
+    const error = await events.next().catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('message', 'no');
+    expect(source.left).to.equal(1);
+    expect(await events.next()).to.deep.equal(ended);
+  });
+
+  it('tells the end of the events after the commit point once, before it leaves them', async () => {
+    const told: number[] = [];
+    const source = new Source([turn.slice(0, 3)]);
+    const events = await committed(source, { delivery: 'stream', onEnd: () => told.push(source.left) });
+    const iterator = opened(events);
+    await iterator.return!();
+    await iterator.return!();
+    expect(told).to.deep.equal([0]);
+  });
+});

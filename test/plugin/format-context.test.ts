@@ -1,0 +1,20 @@
+import { expect } from 'chai';
+import { formatContext, type GatewayState } from 'gw2api/plugin';
+import { fakeHost } from 'gw2api/testing';
+
+describe('what a format is handed', () => {
+  it('has the logger of the request, which is made for those who ask', () => {
+    let made = 0;
+    const state = {
+      caller: { kind: 'master', keyId: 'master', name: 'master' },
+      get log() {
+        made += 1;
+        return host.log;
+      },
+    } satisfies Pick<GatewayState, 'caller' | 'log'>;
+    const host = fakeHost();
+    const context = formatContext(host, state);
+    expect(made).to.equal(0);
+    expect([context.log, made]).to.deep.equal([host.log, 1]);
+  });
+});
