@@ -7,7 +7,7 @@ import { errorBoundary } from './http/boundary.js';
 import type { CoreMiddleware, CoreState } from './http/exchange.js';
 import type { Health } from './http/health.js';
 import { pathParameter } from './http/path-parameter.js';
-import { createRouter } from './http/routes.js';
+import { createRouter, createShortcuts } from './http/routes.js';
 import { operationsOf } from './operations.js';
 import type { Serving } from './http/serving.js';
 import { consoleApi } from './console-api.js';
@@ -23,6 +23,7 @@ export function createApp(gateway: Gateway): Koa<CoreState, object> {
   const admin = createAdminRouter(operationsOf(gateway));
   app.use(gateway.exchanges.middleware);
   app.use(errorBoundary);
+  app.use(createShortcuts(serving));
   app.use(guardAdmin(gateway));
   app.use(router.routes());
   app.use(admin.routes());

@@ -1,5 +1,5 @@
 import { ConfigError, type Config } from './config/config.js';
-import type { Live, Logger, Store } from './plugin/index.js';
+import type { Caches, Live, Logger, Store } from './plugin/index.js';
 import { withFlushedUsage } from './store/flushed-usage.js';
 import { Housekeeper } from './store/housekeeper.js';
 import { openStore, type SecretKey } from './store/index.js';
@@ -45,6 +45,11 @@ export class Durable {
     this.ledger = new LedgerWriter({ ledger: store.ledger, log, ...spooling });
     this.store = withFlushedUsage(store, this.ledger);
     this.#housekeeper = new Housekeeper({ store, live, keepDays, log, now });
+  }
+
+  /** What all of it keeps in memory. */
+  get caches(): Caches {
+    return { ...this.keys.caches, ...this.ledger.caches, ...this.store.caches, ...this.live.caches };
   }
 
   /** Which of the two can be reached. */

@@ -181,6 +181,8 @@ export class Gateway {
 function measure({ metrics, slots, exchanges }: Gateway, durable: Durable): void {
   measureSlots(metrics, () => slots.list());
   measureState(metrics, durable);
+  for (const [name, fill] of Object.entries({ ...durable.caches, ...slots.caches }))
+    metrics.cache(name, fill);
   metrics.gauge('gw2api_requests_in_flight', 'Requests whose response is open.', [], () => [
     { labels: {}, value: exchanges.count },
   ]);

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
 import cluster from 'node:cluster';
+import { keepRequestsYoung } from './process/heap.js';
+
+keepRequestsYoung();
 
 if (cluster.isWorker) {
   await (await import('./process/worker.js')).work();

@@ -6,11 +6,25 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
   const options = {
     level,
     base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
+    timestamp: isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: pino.stdSerializers.errWithCause },
   };
   return pino(options, destination ?? pino.destination({ dest: 1, sync: true }));
+}
+
+/** The second that lines were last written in, since 1970, and the text of it. */
+let second = Number.NaN;
+let secondText = '';
+
+/** As pino's own; but to write a date takes 1.5 µs, and the lines of one second differ in three digits only. */
+export function isoTime(nowMs = Date.now()): string {
+  const ms = nowMs % 1000;
+  if (nowMs - ms !== second) {
+    second = nowMs - ms;
+    secondText = new Date(second).toISOString().slice(0, -4);
+  }
+  return `,"time":"${secondText}${ms < 10 ? '00' : ms < 100 ? '0' : ''}${ms}Z"`;
 }
 
 export interface LogOutput extends DestinationStream {

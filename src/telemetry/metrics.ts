@@ -1,5 +1,5 @@
 import type * as Prom from 'prom-client';
-import type { Counter, Histogram, Metrics } from '../plugin/index.js';
+import type { CacheFill, Counter, Histogram, Metrics } from '../plugin/index.js';
 import { CounterTally, HistogramTally } from './tally.js';
 
 /** A gauge that is read when it is scraped. */
@@ -15,6 +15,11 @@ interface Gauge {
   readonly read: () => readonly Reading[];
   /** Of what several processes have read: the sum, or the largest, where they all read the same. */
   readonly across: 'sum' | 'max';
+}
+
+interface Cache {
+  readonly name: string;
+  readonly read: () => CacheFill;
 }
 
 /** One metric as prom-client writes it to JSON. */
@@ -37,6 +42,18 @@ export class PrometheusMetrics implements Metrics {
   readonly #shapes = new Map<string, string>();
   readonly #tallies = new Map<string, CounterTally | HistogramTally>();
   readonly #gauges: Gauge[] = [];
+  readonly #caches = new Set<Cache>();
+
+  constructor() {
+    const gauge = (name: string, help: string, field: keyof CacheFill) =>
+      this.gauge(name, help, ['cache'], () => this.#fills(field));
+    gauge(
+      'gw2api_cache_entries',
+      'What a cache, a queue or the like in memory has at the moment.',
+      'entries',
+    );
+    gauge('gw2api_cache_capacity', 'The most that it can have.', 'capacity');
+  }
 
   counter(name: string, help: string, labels: readonly string[]): Counter {
     this.#claim('counter', name, labels);
@@ -60,6 +77,12 @@ export class PrometheusMetrics implements Metrics {
     { across = 'sum' }: { readonly across?: Gauge['across'] } = {},
   ): void {
     this.#gauges.push({ name, help, labels, read, across });
+  }
+
+  cache(name: string, read: () => CacheFill): () => void {
+    const cache = { name, read };
+    this.#caches.add(cache);
+    return () => void this.#caches.delete(cache);
   }
 
   /** The text of `GET /metrics`. */
@@ -113,6 +136,13 @@ export class PrometheusMetrics implements Metrics {
     const made = make();
     this.#tallies.set(name, made);
     return made;
+  }
+
+  /** Caches of one name count together, as those of the old and the new pipeline do after a reload. */
+  #fills(field: keyof CacheFill): readonly Reading[] {
+    const sums = new Map<string, number>();
+    for (const { name, read } of this.#caches) sums.set(name, (sums.get(name) ?? 0) + read()[field]);
+    return Array.from(sums, ([cache, value]) => ({ labels: { cache }, value }));
   }
 
   async #load(): Promise<Prom.Registry> {

@@ -62,8 +62,8 @@ export class RequestLog {
     this.#requests.add({ operation, format, slot, status: String(status), outcome });
     if (attempts) this.#attempts.add({ slot }, attempts);
     this.#seconds.observe({ operation, format }, ms / 1000);
-    const tokens = Object.entries(tokensOf(billed)).filter(([, amount]) => amount > 0);
-    for (const [kind, amount] of tokens) this.#tokens.add({ slot, kind }, amount);
+    const tokens = tokensOf(billed);
+    for (const kind of kindsOfTokens) if (tokens[kind] > 0) this.#tokens.add({ slot, kind }, tokens[kind]);
   }
 }
 
@@ -91,12 +91,14 @@ function lineOf(record: RequestRecord): object {
   };
 }
 
+const kindsOfTokens = ['input', 'cache_read', 'cache_write', 'output'] as const;
+
 function hasTokens(usage: Usage): boolean {
   return Object.keys(usage).length > 0;
 }
 
 /** The four counts that cost money; an upstream that does not know one may say -1. */
-function tokensOf(usage: Usage): Readonly<Record<string, number>> {
+function tokensOf(usage: Usage): Readonly<Record<(typeof kindsOfTokens)[number], number>> {
   return {
     input: Math.max(0, usage.input_tokens ?? 0),
     cache_read: Math.max(0, usage.cache_read_input_tokens ?? 0),

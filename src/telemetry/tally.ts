@@ -43,9 +43,19 @@ abstract class Tally<Cell> {
     const key = this.#keyOf(labels);
     const known = this.#cells.get(key);
     if (known) return known.cell;
-    const cell = make();
-    this.#cells.set(key, { labels: { ...labels }, cell });
+    return this.#cells.size < mostCells ? this.#add(key, { ...labels }, make()) : this.#overflow(make);
+  }
+
+  #add(key: string, labels: Labels, cell: Cell): Cell {
+    this.#cells.set(key, { labels, cell });
     return cell;
+  }
+
+  /** What has too many labels to be told apart counts together: what callers make up must not fill the memory. */
+  #overflow(make: () => Cell): Cell {
+    const labels = Object.fromEntries(this.#shape.labels.map((label) => [label, 'other']));
+    const key = this.#keyOf(labels);
+    return this.#cells.get(key)?.cell ?? this.#add(key, labels, make());
   }
 
   protected printed(type: Printed['type'], samples: (labels: Labels, cell: Cell) => Sample[]): Printed {
@@ -63,6 +73,8 @@ abstract class Tally<Cell> {
     return key;
   }
 }
+
+const mostCells = 10_000;
 
 export class CounterTally extends Tally<{ sum: number }> {
   add(labels: Labels, amount = 1): void {

@@ -35,6 +35,7 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
     metrics: {
       counter: () => ({ add: () => undefined }),
       histogram: () => ({ observe: () => undefined }),
+      cache: () => () => undefined,
     },
     policies: fakePolicies(),
     announce: () => undefined,

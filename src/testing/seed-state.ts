@@ -14,6 +14,7 @@ export function seedState(
     operation: 'generate',
     format: 'messages',
     signal: closing.signal,
+    callSignal: given.signal ?? closing.signal,
     log: host.log,
     interceptors: [],
     additions: { system: [], tools: [] },

@@ -231,6 +231,18 @@ describe('bodies', () => {
     expect(({} as { model?: unknown }).model).to.equal(undefined);
     expect(callsTo(pair.simulator).at(-1)?.text).to.include('"__proto__"');
   });
+
+  it('that are large go upstream as they came, but for what the stages change', async () => {
+    const long = `{"role": "user", "content": "\\u00e9\\/ ${'Some text, é. '.repeat(700)}", "n": 1.0}`;
+    const earlier = [long, long, long, long, long].join(', ');
+    const last =
+      '{"role":"user","content":[{"type":"text","text":"x","cache_control":{"type":"ephemeral"}}]}';
+    await post([`{"messages": [${earlier}, ${last}], "model": "sonnet-5", "max_tokens": 1e3}`]);
+    const sent = callsTo(pair.simulator).at(-1);
+    expect(sent?.text.split(long)).to.have.length(6);
+    expect(sent?.text).to.include(last.replace('"ephemeral"', '"ephemeral","ttl":"1h"'));
+    expect(sent?.body).to.have.property('max_tokens', 1000);
+  });
 });
 
 function slices(text: string, size: number): readonly Buffer[] {

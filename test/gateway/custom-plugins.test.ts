@@ -50,6 +50,25 @@ describe('a plugin of a team', () => {
     expect(JSON.stringify(lastCall(pair.simulator)['messages'])).to.include('My card is [removed].');
   });
 
+  it('may write into a request, however large it is', async () => {
+    const code = `export default {
+      name: 'blank',
+      requires: ['request'],
+      setup: () => async function blank(ctx, next) {
+        ctx.state.request.messages[1].content = '[removed]';
+        await next();
+      },
+    };`;
+    const pair = await start({ 'blank.mjs': code }, (folder) =>
+      before('slot-pick', { use: `${folder}/blank.mjs` }),
+    );
+    const messages = Array.from({ length: 9 }, () => ({ role: 'user', content: 'secret '.repeat(2000) }));
+    await pair.post('/v1/messages', ask('', { messages }));
+    expect(lastCall(pair.simulator)['messages']).to.deep.equal(
+      messages.with(1, { role: 'user', content: '[removed]' }),
+    );
+  });
+
   it('is told what is wrong with its options, with what it may say', async () => {
     const folder = await folders.make({ 'redact.mjs': redact });
     const pipeline = before('slot-pick', { use: `${folder}/redact.mjs`, with: { patern: 'x' } });

@@ -79,6 +79,8 @@ describe('/api/panel/requests and /usage', () => {
     expect(stages.map(({ stage }: Answer) => stage)).to.include.members(['auth', 'upstream-call']);
     expect(calls.length).to.equal(latest.attempts);
     expect(calls.at(-1)).to.deep.include({ slot: latest.slot });
+    for (const { ms } of [...stages, ...calls])
+      expect(ms * 100, 'hundredths').to.be.closeTo(Math.round(ms * 100), 1e-6);
   });
 
   it('do not know what is not there', async () => {

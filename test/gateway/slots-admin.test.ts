@@ -221,7 +221,7 @@ describe('picking a slot', () => {
 
   it('goes by the load per weight (least-loaded)', async () => {
     team = await startTeam(policy('least-loaded'), { a: { weight: 3 } });
-    team.simulator.faults.push('late ms=50');
+    team.simulator.faults.push('late ms=500'); // all of them are under way before the first one ends
     const slots = await Promise.all(Array.from({ length: 8 }, () => picked(1)));
     expect(slots.filter((slot) => slot === 'a')).to.have.length(6);
   });
@@ -233,7 +233,7 @@ describe('picking a slot', () => {
 
   it('takes the first of the config that has room (priority)', async () => {
     team = await startTeam(policy('priority'), { a: { maxConcurrent: 2 } });
-    team.simulator.faults.push('late ms=50');
+    team.simulator.faults.push('late ms=500'); // all of them are under way before the first one ends
     const slots = await Promise.all(Array.from({ length: 4 }, () => picked(1)));
     expect(slots.toSorted().join('')).to.equal('aabb');
   });

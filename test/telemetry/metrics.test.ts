@@ -25,6 +25,33 @@ describe('metrics', () => {
     expect(await metrics.text()).to.include('test_total{kind="a"} 2');
   });
 
+  it('tell what they cannot tell apart any more together', async () => {
+    const metrics = new PrometheusMetrics();
+    const counter = metrics.counter('test_total', 'A count.', ['model', 'slot']);
+    for (let at = 0; at < 10_005; at += 1) counter.add({ model: `made up ${at}`, slot: 'a' });
+    counter.add({ model: 'made up 0', slot: 'a' });
+    const lines = (await metrics.text()).split('\n').filter((line) => line.startsWith('test_total'));
+    expect(lines).to.have.length(10_001);
+    expect(lines).to.include('test_total{model="made up 0",slot="a"} 2');
+    expect(lines).to.include('test_total{model="other",slot="other"} 5');
+  });
+
+  it('say how full a cache is at each scrape, those of one name together, until it is over', async () => {
+    const metrics = new PrometheusMetrics();
+    let entries = 1;
+    const stop = metrics.cache('names', () => ({ entries, capacity: 10 }));
+    expect(await metrics.text()).to.include('gw2api_cache_entries{cache="names"} 1');
+    entries = 2;
+    const stopOther = metrics.cache('names', () => ({ entries: 5, capacity: 10 }));
+    const both = await metrics.text();
+    expect(both).to.include('gw2api_cache_entries{cache="names"} 7');
+    expect(both).to.include('gw2api_cache_capacity{cache="names"} 20');
+    stopOther();
+    expect(await metrics.text()).to.include('gw2api_cache_capacity{cache="names"} 10');
+    stop();
+    expect(await metrics.text()).to.not.include('cache="names"');
+  });
+
   it('refuse at once what would break every scrape', async () => {
     const metrics = new PrometheusMetrics();
     const counter = metrics.counter('test_total', 'A count.', ['kind']);
