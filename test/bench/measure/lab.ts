@@ -1,4 +1,11 @@
-import { execFile, fork, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import {
+  execFile,
+  fork,
+  spawn,
+  type ChildProcess,
+  type SpawnOptions,
+  type StdioOptions,
+} from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -68,7 +75,8 @@ export class Lab {
     options: SpawnOptions = {},
   ): Promise<Server> {
     const spawnedMs = performance.now();
-    const child = spawn(command, args, { cwd: this.folder, stdio: 'ignore', ...options });
+    const stdio: StdioOptions = ['ignore', 'ignore', 'pipe'];
+    const child = spawn(command, args, { cwd: this.folder, stdio, ...options });
     this.#children.push(child);
     await accepting(port, child);
     return { child, origin: originOf(port), spawnedMs };
@@ -138,9 +146,11 @@ function originOf(port: number): string {
 
 /** Rejects where the process ends first, or nobody listens after 20 s. */
 async function accepting(port: number, child: ChildProcess): Promise<void> {
+  let said = '';
+  child.stderr?.on('data', (chunk: Buffer) => (said = `${said}${String(chunk)}`.slice(-2000)));
   for (let attempt = 0; attempt < 5000; attempt += 1) {
     if (child.exitCode !== null)
-      throw new EndedEarly(`${child.spawnfile} ended with code ${child.exitCode}.`);
+      throw new EndedEarly(`${child.spawnfile} ended with code ${child.exitCode}. ${said}`);
     if (await accepts(port)) return;
     await sleep(4);
   }

@@ -17,4 +17,10 @@ describe('the profile of a bench', () => {
       ['(garbage collector)', 3],
     ]);
   });
+
+  it('calls an expression by the beginning of its text', () => {
+    const nodes = [{ id: 1, callFrame: frame(`RegExp: ${'x'.repeat(200)}`) }];
+    const [[name] = []] = selfTimes([{ nodes, samples: [1], timeDeltas: [1] }]);
+    expect(name).to.equal(`RegExp: ${'x'.repeat(52)}`);
+  });
 });

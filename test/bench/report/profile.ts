@@ -43,6 +43,6 @@ export function selfTimes(profiles: readonly Profile[]): ReadonlyMap<string, num
 const idle: ReadonlySet<string> = new Set(['(idle)', '(root)']);
 
 function nameOf({ callFrame: { functionName, url, lineNumber } }: ProfileNode): string {
-  const name = functionName || 'anonymous';
+  const name = (functionName || 'anonymous').slice(0, 60); // an expression is called by all of its text
   return url ? `${name} ${basename(url)}:${lineNumber + 1}` : name;
 }

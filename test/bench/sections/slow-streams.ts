@@ -51,8 +51,10 @@ async function measure(streams: number, goals: SlowGoals, setting: Setting) {
   const targets = await startTargets(lab, wanted);
   const generator = await LoadGenerator.start(lab);
   const waves = new Map<TargetName, Wave[]>([...targets.keys()].map((name) => [name, []]));
-  for (const target of targets.values())
+  for (const target of targets.values()) {
     await generator.run({ ...jobOf({ target, ask: warmUp }), requests: 600, concurrency: 16 });
+    await generator.run({ ...jobOf({ target, ask }), requests: 60, concurrency: 60 });
+  }
   const rounds = isQuick ? 1 : Math.min(3, setting.rounds);
   for (let round = 0; round < rounds && (round === 0 || performance.now() < deadlineMs); round += 1) {
     for (const [name, target] of targets) waves.get(name)?.push(await wave(streams, target, generator));

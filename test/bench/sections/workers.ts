@@ -4,12 +4,14 @@ import { interleave, type Contender, type Cost } from '../measure/rounds.js';
 import { median } from '../report/statistics.js';
 import { table } from '../report/table.js';
 import { startGateway } from '../targets/gateway.js';
+import { startPassThrough } from '../targets/plain.js';
 import type { Ask } from '../workloads.js';
 import type { Report, Section, Setting } from './section.js';
 
 /**
  * W2 with one and with two processes. Where load generator and upstream share the cores, requests a second say
- * little: what counts is the CPU time of the busiest thread, which bounds the throughput on cores of its own.
+ * little: what counts is the CPU time of the busiest thread, which bounds the throughput on cores of its own. What
+ * a machine whose cores are all busy takes from everybody shows in the pass-through's two processes.
  */
 export const workers: Section = {
   name: 'workers',
@@ -21,35 +23,40 @@ export const workers: Section = {
 const ask: Ask = { format: 'messages', isStream: true, script: 'words-64' };
 const goal = 1.7;
 
-async function measure({ lab, requests = 1500, isQuick, rounds, deadlineMs }: Setting): Promise<Report> {
-  const upstream = await lab.forkServer('test/bench/upstream/process.js');
+async function measure(setting: Setting): Promise<Report> {
+  const { lab, isQuick, requests = 3000, rounds, deadlineMs } = setting;
+  const { origin } = await lab.forkServer('test/bench/upstream/process.js');
   const generator = await LoadGenerator.start(lab);
-  const contender = async (count: number): Promise<Contender> => ({
-    name: String(count),
-    target: await startGateway(lab, upstream.origin, { workers: count }),
-    ask,
-    requests: Math.ceil(requests / (isQuick ? 3 : 1)),
+  const targets = new Map([
+    ['pass-through, 1', await startPassThrough(lab, origin)],
+    ['pass-through, 2', await startPassThrough(lab, origin, 2)],
+    ['gateway, 1', await startGateway(lab, origin, { workers: 1 })],
+    ['gateway, 2', await startGateway(lab, origin, { workers: 2 })],
+  ]);
+  const contenders = [...targets].map(([name, target]): Contender => {
+    return { name, target, ask, requests: Math.ceil(requests / (isQuick ? 3 : 1)) };
   });
-  const contenders = [await contender(1), await contender(2)];
   const costs = await interleave(contenders, generator, { rounds, deadlineMs });
-  const rows = [...costs].map(([count, all]) => ({ workers: Number(count), ...capacityOf(all) }));
-  const [one] = rows;
+  return reportOf([...costs].map(([name, all]) => ({ name, ...capacityOf(all) })));
+}
+
+interface Row extends ReturnType<typeof capacityOf> {
+  readonly name: string;
+}
+
+function reportOf(rows: readonly Row[]): Report {
+  const boundOf = new Map(rows.map(({ name, bound }) => [name, bound]));
   const cells = rows.map((row) => {
-    const ratio = row.bound / (one?.bound ?? NaN);
-    const verdict = row.workers === 1 ? '' : ` (≥ ${goal} ${ratio >= goal ? '✓' : '✗'})`;
+    const ratio = row.bound / (boundOf.get(row.name.replace(/\d$/, '1')) ?? NaN);
+    const verdict = row.name === 'gateway, 2' ? ` (≥ ${goal} ${ratio >= goal ? '✓' : '✗'})` : '';
     const figures = [row.cpuMicros, row.busiestMicros, row.bound].map((value) => value.toFixed(0));
-    return [
-      String(row.workers),
-      ...figures,
-      `${ratio.toFixed(2)}${verdict}`,
-      row.requestsPerSecond.toFixed(0),
-    ];
+    return [row.name, ...figures, `${ratio.toFixed(2)}${verdict}`, row.requestsPerSecond.toFixed(0)];
   });
   return { text: table(header, cells), rows };
 }
 
 const header = [
-  'workers',
+  'who, processes',
   'CPU µs a request',
   'of the busiest thread',
   'requests/s it allows',

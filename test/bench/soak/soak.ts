@@ -27,6 +27,9 @@ const { values } = parseArgs({
   },
 });
 
+/** Idle connections to a simulator are kept for a minute. */
+const idleMs = 65_000;
+
 exitOnSignals();
 if (values.help) console.log(usage);
 else process.exitCode = await soak();
@@ -107,12 +110,14 @@ function watchOver(world: World, minutes: number): Watch {
   return watch;
 }
 
-/** The gateway once nothing is under way: after half a minute, or as soon as it is as it was `before`. */
+/** The gateway once nothing is under way and no connection is kept, or as soon as it is as it was `before`. */
 async function quiet(world: World, before?: Sample): Promise<Sample> {
-  for (let attempt = 1; ; attempt += 1) {
-    await sleep(before ? 1000 : 15_000);
+  const untilMs = performance.now() + idleMs;
+  for (;;) {
+    await sleep(before ? 1000 : idleMs);
     const now = await withCaller(world, (caller) => sample(caller, world.pid));
-    if (!before || attempt === 30 || returning.every((field) => now[field] <= before[field])) return now;
+    if (performance.now() >= untilMs) return now;
+    if (before && returning.every((field) => now[field] <= before[field])) return now;
   }
 }
 

@@ -7,6 +7,7 @@ const quiet: Sample = {
   rssMb: 120,
   heapMb: 50,
   files: 30,
+  fileKinds: new Map([['socket', 30]]),
   handles: 3,
   timers: 0,
   openRequests: 0,
@@ -38,6 +39,15 @@ describe('the verdict of a soak', () => {
         after,
       ).faults,
     ).to.deep.equal(['timers did not return: 0, then 2', 'inFlight did not return: 0, then 1']);
+  });
+
+  it('tells which open files did not return', () => {
+    const fileKinds = new Map([
+      ['socket', 31],
+      ['/tmp/gateway.db', 1],
+    ]);
+    const { faults } = judge(quiet, [quiet], { ...quiet, files: 32, fileKinds });
+    expect(faults).to.deep.equal(['files did not return: 30, then 32 (more: 1 socket, 1 /tmp/gateway.db)']);
   });
 
   it('names memory that grows on after warming up', () => {

@@ -1,6 +1,6 @@
 import { slope } from '../report/statistics.js';
 import { table } from '../report/table.js';
-import { returning, type Sample } from './samples.js';
+import { returning, type Figure, type Sample } from './samples.js';
 
 /** What is left after the traffic, and whether it is what was there before. */
 export interface Verdict {
@@ -16,8 +16,7 @@ export function judge(before: Sample, during: readonly Sample[], after: Sample):
   const counts = returning.map((field) => ({
     field,
     cells: [field, String(before[field]), String(most(during, field)), String(after[field])],
-    fault:
-      after[field] > before[field] ? `${field} did not return: ${before[field]}, then ${after[field]}` : '',
+    fault: after[field] > before[field] ? unreturned(field, before, after) : '',
   }));
   const trends = (['rssMb', 'heapMb'] as const).map((field) => trend(field, before, during, after));
   const header = ['what', 'before', 'at most', 'after', 'MB an hour'];
@@ -30,6 +29,16 @@ export function judge(before: Sample, during: readonly Sample[], after: Sample):
     text: table(header, [...rows, delay]),
     faults: [...counts, ...trends].map(({ fault }) => fault).filter(Boolean),
   };
+}
+
+function unreturned(field: Figure, before: Sample, after: Sample): string {
+  const fault = `${field} did not return: ${before[field]}, then ${after[field]}`;
+  if (field !== 'files') return fault;
+  const more = [...after.fileKinds]
+    .map(([kind, count]) => ({ kind, count: count - (before.fileKinds.get(kind) ?? 0) }))
+    .filter(({ count }) => count > 0)
+    .map(({ kind, count }) => `${count} ${kind}`);
+  return `${fault} (more: ${more.join(', ')})`;
 }
 
 /** What the first third has grown is warming up. */
@@ -47,10 +56,10 @@ function trend(field: 'rssMb' | 'heapMb', before: Sample, during: readonly Sampl
   };
 }
 
-function least(samples: readonly Sample[], field: keyof Sample): number {
+function least(samples: readonly Sample[], field: Figure): number {
   return Math.min(...samples.map((each) => each[field]));
 }
 
-function most(samples: readonly Sample[], field: keyof Sample): number {
+function most(samples: readonly Sample[], field: Figure): number {
   return Math.max(...samples.map((each) => each[field]));
 }

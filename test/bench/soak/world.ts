@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { built, freePort, type Lab } from '../measure/lab.js';
-import { serve, writeConfig } from '../targets/gateway.js';
+import { serve, shippedConfig, writeConfig } from '../targets/gateway.js';
 
 /** The gateway under soak, and what it has said. */
 export interface World {
@@ -50,9 +50,8 @@ async function startSimulator(lab: Lab): Promise<string> {
 }
 
 async function writeSoakConfig(folder: string, upstreams: readonly string[], slots: number): Promise<void> {
-  const patience = { headersTimeout: '2s', idleTimeout: '2s' };
   await writeConfig(folder, {
-    pipeline: stages.map((use) => (use === 'upstream-call' ? { use, with: patience } : { use })),
+    pipeline: await impatientStages(),
     slots: Array.from({ length: slots }, (_, at) => ({
       id: `slot-${at}`,
       upstream: 'messages',
@@ -64,22 +63,12 @@ async function writeSoakConfig(folder: string, upstreams: readonly string[], slo
   });
 }
 
-/** As in the default config. */
-const stages = [
-  'auth',
-  'body-limit',
-  'format-decode',
-  'rate-limit',
-  'persona-inject',
-  'web-search-tool',
-  'tool-choice',
-  'max-tokens',
-  'cache-ttl',
-  'slot-pick',
-  'upstream-call',
-  'usage-mask',
-  'format-encode',
-];
+/** The default config's, with time limits on the upstream that a soak can wait for. */
+async function impatientStages(): Promise<readonly object[]> {
+  const { pipeline } = (await shippedConfig()).toJS() as { pipeline: readonly { use: string }[] }; // a config has one
+  const patience = { headersTimeout: '2s', idleTimeout: '2s' };
+  return pipeline.map((stage) => (stage.use === 'upstream-call' ? { ...stage, with: patience } : stage));
+}
 
 function listenTo({ stdout, stderr }: ChildProcess): GatewayLog {
   const log: GatewayLog = { reloads: 0, complaints: [] };

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { issueKey } from '#src/store/issue-key.js';
 import { openStore } from '#src/store/index.js';
-import { parse } from 'yaml';
+import { parseDocument, type Document } from 'yaml';
 import { paths } from '../load/bodies.js';
 import { built, freePort, type Lab, type Server } from '../measure/lab.js';
 import { scripts } from '../upstream/scripts.js';
@@ -48,12 +48,16 @@ export async function writeConfig(
   folder: string,
   settings: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  const shipped = parse(await readFile(built('../config/gateway.yaml'), 'utf8')) as object; // a config is one
+  const config = await shippedConfig();
+  for (const [name, value] of Object.entries({ models: './models.yaml', ...settings }))
+    config.set(name, config.createNode(value));
   await writeFile(join(folder, 'models.yaml'), JSON.stringify({ models: models.map((id) => ({ id })) }));
-  await writeFile(
-    join(folder, 'gateway.yaml'),
-    JSON.stringify({ ...shipped, models: './models.yaml', ...settings }),
-  );
+  await writeFile(join(folder, 'gateway.yaml'), String(config));
+}
+
+/** The default config as a document: what is written back of it keeps its quotes and their absence. */
+export async function shippedConfig(): Promise<Document> {
+  return parseDocument(await readFile(built('../config/gateway.yaml'), 'utf8'));
 }
 
 /** Starts the gateway of a folder that `writeConfig` has filled. */

@@ -9,7 +9,7 @@ export type Targets = ReadonlyMap<TargetName, Target>;
 
 /** How each target is started; `direct` is the upstream itself. */
 const starters: Readonly<Record<Exclude<TargetName, 'direct'>, StartTarget>> = {
-  'pass-through': startPassThrough,
+  'pass-through': (lab, upstream) => startPassThrough(lab, upstream),
   gateway: (lab, upstream) => startGateway(lab, upstream),
   nginx: startNginx,
   portkey: startPortkey,
