@@ -38,7 +38,7 @@ export interface Window {
 export async function openWindow(browser: Browser, url: string, look: Look = 'light'): Promise<Window> {
   const context = await browser.newContext({ ...looks[look], baseURL: url, reducedMotion: 'reduce' });
   const page = await context.newPage();
-  page.setDefaultTimeout(8000);
+  page.setDefaultTimeout(20_000);
   const complaints: string[] = [];
   page.on('pageerror', (error) => void complaints.push(String(error)));
   page.on('console', (message) => {

@@ -3,6 +3,7 @@ import OpenAI, { type ClientOptions as OpenAIOptions } from 'openai';
 import type { MessagesRequest } from 'gw2api/plugin';
 import type { Exchange } from '#src/upstream/simulator/index.js';
 import { masterKey, type GatewayUnderTest, type Pair } from './harness.js';
+import { livedMs } from '../lived-ms.js';
 
 /** The vendor's client as its users make it, but that it does not try again by itself. */
 export function anthropicAt({ url }: GatewayUnderTest, options: AnthropicOptions = {}): Anthropic {
@@ -45,11 +46,11 @@ export async function failureOf<Failure extends Error>(
 
 /** Calls `leave` and measures how long the upstream goes on before it sees its caller gone. */
 export async function timeToAbort(exchange: Exchange, leave: () => void): Promise<number> {
-  const startedMs = performance.now();
-  leave();
-  const ending = await exchange.closed;
-  if (ending !== 'aborted') throw new Error(`The upstream call was ${ending}.`);
-  return performance.now() - startedMs;
+  return livedMs(async () => {
+    leave();
+    const ending = await exchange.closed;
+    if (ending !== 'aborted') throw new Error(`The upstream call was ${ending}.`);
+  });
 }
 
 /** A JSON Schema as the SDKs' helpers take schemas of any library; what fits it is believed to be an `Output`. */

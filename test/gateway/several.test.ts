@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { eventually } from '../eventually.js';
+import { livedMs } from '../lived-ms.js';
 import { ownRedis, redisUrl } from '../store/live/redis-server.js';
 import { ownFolder, ownPostgres, postgresUrl } from '../store/stores.js';
 import { TcpProxy, throughProxy } from '../tcp-proxy.js';
@@ -65,7 +66,7 @@ function describeSeveral(redisServer: string, postgresServer: string): void {
     await one.gateway.store.keys.update('team', { revokedAtMs: Date.now() });
     one.gateway.keysChanged();
     expect(await statusOf(one, key)).to.equal(401);
-    await eventually(async () => (await statusOf(two, key)) === 401, 1000);
+    await eventually(async () => (await statusOf(two, key)) === 401);
   });
 
   it('serve by a slot that was entered at one of them', async () => {
@@ -94,18 +95,19 @@ function describeSeveral(redisServer: string, postgresServer: string): void {
       expect(await healthOf(one)).to.deep.equal([200, 'ok', true, true]);
       expect(await statusOf(one, key)).to.equal(200);
       harm();
-      const started = performance.now();
-      for (let at = 0; at < 5; at += 1) expect(await statusOf(one, key)).to.equal(200);
-      expect(performance.now() - started).to.be.below(2500);
+      const tookMs = await livedMs(async () => {
+        for (let at = 0; at < 5; at += 1) expect(await statusOf(one, key)).to.equal(200);
+      });
+      expect(tookMs).to.be.below(2500);
       await eventually(() => one.gateway.live.isAway);
       expect(await healthOf(one)).to.deep.equal([200, 'degraded', true, false]);
       expect(await healthOf(two)).to.deep.equal([200, 'ok', true, true]);
       expect(await metricOf(one, 'gw2api_live_up')).to.equal(0);
       await two.gateway.store.keys.update('team', { revokedAtMs: Date.now() });
       two.gateway.keysChanged();
-      await eventually(async () => (await statusOf(one, key)) === 401, 1500); // by its own question to the store
+      await eventually(async () => (await statusOf(one, key)) === 401); // by its own question to the store
       redis.forward();
-      await eventually(() => !one.gateway.live.isAway, 6000);
+      await eventually(() => !one.gateway.live.isAway);
       expect(await healthOf(one)).to.deep.equal([200, 'ok', true, true]);
       expect(await metricOf(one, 'gw2api_live_up')).to.equal(1);
     });
@@ -120,13 +122,14 @@ function describeSeveral(redisServer: string, postgresServer: string): void {
       await one.gateway.ledger.flush();
       harm();
       expect(await statusOf(one, key)).to.equal(200);
-      await eventually(() => one.gateway.store.isAway, 8000);
+      await eventually(() => one.gateway.store.isAway);
       const headers = { 'x-api-key': key };
       for (let at = 0; at < 5; at += 1) {
-        const started = performance.now();
         const session = { ...headers, 'x-session-id': `session ${at}` };
-        expect(await one.post('/v1/messages', ask('Hello!'), session)).to.have.property('status', 200);
-        expect(performance.now() - started).to.be.below(400);
+        const tookMs = await livedMs(async () => {
+          expect(await one.post('/v1/messages', ask('Hello!'), session)).to.have.property('status', 200);
+        });
+        expect(tookMs).to.be.below(400);
       }
       expect(await statusOf(one, 'sk-gw-unknown')).to.equal(503);
       expect(await healthOf(one)).to.deep.equal([200, 'degraded', false, true]);
@@ -134,7 +137,7 @@ function describeSeveral(redisServer: string, postgresServer: string): void {
       await one.gateway.ledger.flush();
       expect(await metricOf(one, 'gw2api_ledger_rows_waiting')).to.be.at.least(5);
       postgres.forward();
-      await eventually(() => one.gateway.isThere.store, 9000);
+      await eventually(() => one.gateway.isThere.store);
       expect(await healthOf(one)).to.deep.equal([200, 'ok', true, true]);
       const { rows } = await two.gateway.store.ledger.requests({ keyId: 'team' }, { limit: 100 });
       expect(rows).to.have.lengthOf(7);
