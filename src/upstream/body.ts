@@ -1,6 +1,6 @@
 /** Takes the body of an answer as it comes. Both methods return at once. */
 export interface BodyReader {
-  /** False where this is enough for now, until `flow.resume()`. */
+  /** Takes what one read has brought; false where this is enough for now, until `flow.resume()`. */
   write(chunk: Buffer): boolean;
   /** The body is over, where `error` is given before its end. */
   end(error?: unknown): void;
@@ -8,7 +8,7 @@ export interface BodyReader {
 
 /** What a body's reader may ask of the call. */
 export interface Flow {
-  /** Never from within `write`. */
+  /** There is room again; says nothing where there always was. */
   resume(): void;
   /** Nothing more is wanted; where the body ends soon its connection can serve again. */
   finish(): void;

@@ -23,7 +23,6 @@ export class EventQueue implements BodyReader, AsyncIterableIterator<ModelEventB
   #chunks: Buffer[] = [];
   #queuedBytes = 0;
   #waiter: Waiter | undefined;
-  #isWaking = false;
   #hasEnded = false;
   #isOver = false;
   #error: unknown;
@@ -35,14 +34,14 @@ export class EventQueue implements BodyReader, AsyncIterableIterator<ModelEventB
   write(chunk: Buffer): boolean {
     this.#chunks.push(chunk);
     this.#queuedBytes += chunk.length;
-    this.#wake();
+    this.#serve();
     return this.#queuedBytes < maxQueuedBytes;
   }
 
   end(error?: unknown): void {
     this.#hasEnded = true;
     this.#error = error;
-    this.#wake();
+    this.#serve();
   }
 
   [Symbol.asyncIterator](): this {
@@ -64,18 +63,6 @@ export class EventQueue implements BodyReader, AsyncIterableIterator<ModelEventB
     this.#serve();
     return Promise.resolve({ done: true, value: undefined });
   }
-
-  /** One read of the socket calls `write` many times: the consumer wakes when the read is over, to one batch of it all. */
-  #wake(): void {
-    if (this.#isWaking || !this.#waiter) return;
-    this.#isWaking = true;
-    queueMicrotask(this.#woken);
-  }
-
-  readonly #woken = (): void => {
-    this.#isWaking = false;
-    this.#serve();
-  };
 
   /** Gives the waiting consumer what there is, if there is anything. */
   #serve(): void {

@@ -32,6 +32,9 @@ type Phase = 'connecting' | 'waiting' | 'reading' | 'draining' | 'over';
 
 const drainMs = 1000;
 
+/** What is called after it runs as soon as the read of the socket that calls us now is over. */
+const afterThisRead = Promise.resolve();
+
 /** One HTTP call, from its dispatch to the end of its body; undici calls it straight from the socket's read. */
 export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHandler, Flow {
   readonly #call: HttpCall<Body>;
@@ -41,6 +44,7 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
   #connectedAtMs: number | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #sink: BodyReader | undefined;
+  #chunks: Buffer[] = [];
   #resolve: (answered: Answered<Body>) => void = () => {};
   #reject: (error: unknown) => void = () => {};
   /** While we hold the upstream back its silence is our doing. */
@@ -97,16 +101,15 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
     this.#resolve({ status, headers, body: decoded.body });
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#phase !== 'reading') return;
-    this.#deadline.putOff();
-    if (this.#sink?.write(chunk) === false) controller.pause();
+  /** One read of the socket brings many chunks: they go on as one when it is over. */
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#phase === 'reading' && this.#chunks.push(chunk) === 1) void afterThisRead.then(this.#deliver);
   }
 
   onResponseEnd(): void {
     const wasReading = this.#phase === 'reading';
     this.#close();
-    if (wasReading) this.#sink?.end();
+    if (wasReading) this.#end();
   }
 
   onResponseError(_: unknown, error: Error): void {
@@ -147,6 +150,25 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
     }
   }
 
+  readonly #deliver = (): void => {
+    if (this.#phase !== 'reading' || this.#chunks.length === 0) return;
+    this.#deadline.putOff();
+    if (!this.#writeRead()) this.#controller?.pause();
+  };
+
+  #end(error?: unknown): void {
+    if (this.#chunks.length > 0) this.#writeRead();
+    this.#sink?.end(error);
+  }
+
+  /** Gives the reader what this read has brought so far; false where that is enough for now. */
+  #writeRead(): boolean {
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    const [first] = chunks;
+    return this.#sink?.write(first && chunks.length === 1 ? first : Buffer.concat(chunks)) ?? true;
+  }
+
   readonly #leave = (): void => {
     this.#fail(this.#call.signal.reason);
     this.#controller?.abort(new Error('The call was given up.'));
@@ -155,7 +177,7 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
   #fail(error: unknown): void {
     const phase = this.#phase;
     this.#close();
-    if (phase === 'reading') this.#sink?.end(error);
+    if (phase === 'reading') this.#end(error);
     else if (phase !== 'draining' && phase !== 'over') this.#reject(error);
   }
 
