@@ -148,8 +148,10 @@ class CallClock {
   }
 
   readonly see = (event: ModelEvent): void => {
-    this.#firstEventMs ??= performance.now();
-    this.firstEventAtMs ??= this.#now();
+    if (this.#firstEventMs === undefined) {
+      this.#firstEventMs = performance.now();
+      this.firstEventAtMs = this.#now();
+    }
     this.#show(event);
   };
 }

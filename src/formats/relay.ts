@@ -1,9 +1,14 @@
 import {
+  ask,
+  type BatchReader,
+  type BatchSource,
   type GatewayError,
   interruptedError,
   type ModelEvent,
   type ModelEventBatch,
   type ModelEvents,
+  nextOf,
+  openSource,
   toGatewayError,
 } from '../plugin/index.js';
 
@@ -28,23 +33,23 @@ export interface StreamWriter extends EventReader {
  * The bytes of a stream, one piece for each batch. A failure gives the dialect's error event and is then thrown. Once
  * the answer is complete the events are only drained, so that the upstream's connection can be used again.
  */
-export function relay(events: ModelEvents, writer: StreamWriter): AsyncIterableIterator<Buffer, undefined> {
+export function relay(events: ModelEvents, writer: StreamWriter): BatchSource<Buffer> {
   return new Relay(events, writer);
 }
 
 type Result = IteratorResult<Buffer, undefined>;
 
-/** No generator, which would take twice as long a batch: many a batch is one event. */
-class Relay implements AsyncIterableIterator<Buffer, undefined> {
-  readonly #events: AsyncIterator<ModelEventBatch>;
+class Relay implements BatchSource<Buffer>, BatchReader<ModelEventBatch> {
+  readonly #events: BatchSource<ModelEventBatch>;
   readonly #writer: StreamWriter;
+  #reader: BatchReader<Buffer> | undefined;
   #isFinished = false;
   #isOver = false;
   /** What is to be thrown now that the caller has been told. */
   #error: GatewayError | undefined;
 
   constructor(events: ModelEvents, writer: StreamWriter) {
-    this.#events = events[Symbol.asyncIterator]();
+    this.#events = openSource(events);
     this.#writer = writer;
   }
 
@@ -52,64 +57,71 @@ class Relay implements AsyncIterableIterator<Buffer, undefined> {
     return this;
   }
 
-  async next(): Promise<Result> {
-    if (this.#error) throw this.#takeError(this.#error);
-    try {
-      while (!this.#isOver) {
-        const { done, value } = await this.#events.next();
-        if (this.#isOver) break;
-        if (done) this.#end();
-        else if (!this.#isFinished) {
-          const written = this.#write(value);
-          const bytes = written instanceof Promise ? await written : written; // most is there at once
-          if (bytes.length > 0) return { done: false, value: bytes };
-        }
-      }
-      return { done: true, value: undefined };
-    } catch (cause) {
-      return await this.#fail(cause);
-    }
+  next(): Promise<Result> {
+    return nextOf(this);
+  }
+
+  [ask](reader: BatchReader<Buffer>): void {
+    this.#reader = reader;
+    const error = this.#error;
+    this.#error = undefined;
+    if (error) reader.fail(error);
+    else this.#ask();
   }
 
   async return(): Promise<Result> {
     this.#error = undefined;
     if (!this.#isOver) {
       this.#isOver = true;
-      await this.#events.return?.();
+      await this.#events.return();
     }
     return { done: true, value: undefined };
   }
 
-  #write(batch: ModelEventBatch): Buffer | Promise<Buffer> {
-    const writer = this.#writer;
-    for (const event of batch) writer.add(event);
-    return writer.isComplete ? this.#finish() : writer.take();
+  receive(batch: ModelEventBatch): void {
+    if (this.#isOver || this.#isFinished) return this.#ask();
+    try {
+      for (const event of batch) this.#writer.add(event);
+    } catch (error) {
+      return this.fail(error);
+    }
+    if (this.#writer.isComplete) this.#finishText().catch((error: unknown) => this.fail(error));
+    else this.#give();
   }
 
-  async #finish(): Promise<Buffer> {
+  finish(): void {
+    if (!this.#isOver && !this.#isFinished) return this.fail(interruptedError());
+    this.#isOver = true;
+    this.#reader?.finish();
+  }
+
+  fail(error: unknown): void {
+    void Promise.allSettled([this.return()]).then(() => this.#tell(error));
+  }
+
+  #ask(): void {
+    if (this.#isOver) this.#reader?.finish();
+    else this.#events[ask](this);
+  }
+
+  #give(): void {
+    const bytes = this.#writer.take();
+    if (bytes.length > 0) this.#reader?.receive(bytes);
+    else this.#ask();
+  }
+
+  async #finishText(): Promise<void> {
     await this.#writer.finish();
     this.#isFinished = true;
-    return this.#writer.take();
+    this.#give();
   }
 
-  #end(): void {
-    if (!this.#isFinished) throw interruptedError();
-    this.#isOver = true;
-  }
-
-  async #fail(cause: unknown): Promise<Result> {
-    await Promise.allSettled([this.return()]);
-    // The caller has it all: what goes wrong now is not about this answer.
-    if (this.#isFinished) return { done: true, value: undefined };
-    const error = toGatewayError(cause);
-    this.#writer.fail(error);
-    this.#error = error;
-    return { done: false, value: this.#writer.take() };
-  }
-
-  #takeError(error: GatewayError): GatewayError {
-    this.#error = undefined;
-    return error;
+  /** The caller has it all once the text is finished: what goes wrong then is not about this answer. */
+  #tell(cause: unknown): void {
+    if (this.#isFinished) return this.#reader?.finish();
+    this.#error = toGatewayError(cause);
+    this.#writer.fail(this.#error);
+    this.#reader?.receive(this.#writer.take());
   }
 }
 

@@ -1,3 +1,4 @@
+import { ask, openSource, type BatchReader } from './batch-source.js';
 import { BatchStep } from './batch-step.js';
 import { dispatch, type DispatchTable } from './dispatch.js';
 import { GatewayError } from './error.js';
@@ -21,21 +22,21 @@ export interface CommitOptions {
  * same read, is thrown where the events are read; an `error` event is handed on first, so that its text can stay what it is.
  */
 export async function committed(events: ModelEvents, options: CommitOptions): Promise<ModelEvents> {
-  const iterator = events[Symbol.asyncIterator]();
+  const source = openSource(events);
   const turn = new Turn(options);
   const read: ModelEventBatch[] = [];
   try {
     while (!turn.isCommitted) {
-      const { done, value } = await iterator.next();
+      const { done, value } = await source.next();
       if (done) throw interruptedError();
       read.push(turn.see(value));
       if (turn.hasFailed && !turn.isCommitted) throw turn.failure;
     }
   } catch (error) {
-    await iterator.return?.();
+    await source.return();
     throw error;
   }
-  return new Followed(read, iterator, turn, options.onEnd);
+  return new Followed(read, source, turn, options.onEnd);
 }
 
 /** What was read before the commit point, then the rest of it as it comes. */
@@ -47,7 +48,7 @@ class Followed extends BatchStep<ModelEventBatch, ModelEventBatch> {
 
   constructor(
     read: readonly ModelEventBatch[],
-    rest: AsyncIterator<ModelEventBatch>,
+    rest: ModelEvents,
     turn: Turn,
     onEnd: CommitOptions['onEnd'],
   ) {
@@ -57,11 +58,11 @@ class Followed extends BatchStep<ModelEventBatch, ModelEventBatch> {
     this.#onEnd = onEnd;
   }
 
-  override next(): Promise<IteratorResult<ModelEventBatch, undefined>> {
-    const value = this.#read[this.#given];
-    if (!value) return super.next();
+  override [ask](reader: BatchReader<ModelEventBatch>): void {
+    const batch = this.#read[this.#given];
+    if (!batch) return super[ask](reader);
     this.#given += 1;
-    return Promise.resolve({ done: false, value });
+    reader.receive(batch);
   }
 
   protected override take(batch: ModelEventBatch): ModelEventBatch {

@@ -1,3 +1,4 @@
+import { ask, nextOf, type BatchReader, type BatchSource } from './batch-source.js';
 import type { ModelEventBatch, ModelEvents } from './events.js';
 import { MessageFold, mergeUsage } from './fold.js';
 import { mapEvents, tapEvents, type EventMap } from './map-events.js';
@@ -24,12 +25,13 @@ export function continuePausedTurns(limit: number): Interceptor {
 }
 
 /** Reads the answers one after another. */
-class JoinedEvents implements AsyncIterableIterator<ModelEventBatch, undefined> {
+class JoinedEvents implements BatchSource<ModelEventBatch>, BatchReader<ModelEventBatch> {
   readonly #answer: JoinedAnswer;
   readonly #ask: () => Promise<ModelReply>;
   #left: number;
   #fold = new MessageFold();
-  #events: AsyncIterableIterator<ModelEventBatch, undefined>;
+  #events: BatchSource<ModelEventBatch>;
+  #reader: BatchReader<ModelEventBatch> | undefined;
   #isOver = false;
 
   constructor(answer: JoinedAnswer, first: ModelEvents, ask: () => Promise<ModelReply>, limit: number) {
@@ -43,25 +45,45 @@ class JoinedEvents implements AsyncIterableIterator<ModelEventBatch, undefined> 
     return this;
   }
 
-  async next(): Promise<IteratorResult<ModelEventBatch, undefined>> {
-    for (;;) {
-      const result = await this.#events.next();
-      if (!result.done || !this.#answer.isPaused || this.#isOver) return result;
-      this.#answer.keep(this.#fold);
-      this.#left -= 1;
-      const { events } = await this.#ask();
-      this.#events = this.#begin(events);
-      if (this.#isOver) await this.#events.return?.();
-    }
+  next(): Promise<IteratorResult<ModelEventBatch, undefined>> {
+    return nextOf(this);
+  }
+
+  [ask](reader: BatchReader<ModelEventBatch>): void {
+    this.#reader = reader;
+    this.#events[ask](this);
   }
 
   async return(): Promise<IteratorResult<ModelEventBatch, undefined>> {
     this.#isOver = true;
-    await this.#events.return?.();
+    await this.#events.return();
     return { done: true, value: undefined };
   }
 
-  #begin(events: ModelEvents): AsyncIterableIterator<ModelEventBatch, undefined> {
+  receive(batch: ModelEventBatch): void {
+    this.#reader?.receive(batch);
+  }
+
+  /** Of the answer that is read now. */
+  finish(): void {
+    if (!this.#answer.isPaused || this.#isOver) this.#reader?.finish();
+    else this.#continue().catch((error: unknown) => this.fail(error));
+  }
+
+  fail(error: unknown): void {
+    this.#reader?.fail(error);
+  }
+
+  async #continue(): Promise<void> {
+    this.#answer.keep(this.#fold);
+    this.#left -= 1;
+    const { events } = await this.#ask();
+    this.#events = this.#begin(events);
+    if (this.#isOver) await this.#events.return();
+    this.#events[ask](this);
+  }
+
+  #begin(events: ModelEvents): BatchSource<ModelEventBatch> {
     const fold = new MessageFold();
     this.#fold = fold;
     return mapEvents(

@@ -1,3 +1,4 @@
+import type { BatchSource } from './batch-source.js';
 import { BatchStep } from './batch-step.js';
 import { dispatch, type DispatchTable } from './dispatch.js';
 import { ModelEvent, type ModelEventBatch, type ModelEvents } from './events.js';
@@ -15,10 +16,7 @@ export type EventMap = Partial<
  * Changes the named event types and lets the rest through unparsed; batches stay batches. What stood before an event that
  * cannot be mapped goes on before the error is thrown.
  */
-export function mapEvents(
-  events: ModelEvents,
-  map: EventMap,
-): AsyncIterableIterator<ModelEventBatch, undefined> {
+export function mapEvents(events: ModelEvents, map: EventMap): BatchSource<ModelEventBatch> {
   return new MappedEvents(events, map);
 }
 
@@ -27,7 +25,7 @@ class MappedEvents extends BatchStep<ModelEventBatch, ModelEventBatch> {
   #failure: MappedBatch['failure'];
 
   constructor(events: ModelEvents, map: EventMap) {
-    super(events[Symbol.asyncIterator]());
+    super(events);
     this.#map = map;
   }
 
@@ -90,7 +88,7 @@ function isList(
 export function tapEvents(
   events: ModelEvents,
   see: (event: ModelEvent) => void,
-): AsyncIterableIterator<ModelEventBatch, undefined> {
+): BatchSource<ModelEventBatch> {
   return new TappedEvents(events, see);
 }
 
@@ -98,7 +96,7 @@ class TappedEvents extends BatchStep<ModelEventBatch, ModelEventBatch> {
   readonly #see: (event: ModelEvent) => void;
 
   constructor(events: ModelEvents, see: (event: ModelEvent) => void) {
-    super(events[Symbol.asyncIterator]());
+    super(events);
     this.#see = see;
   }
 

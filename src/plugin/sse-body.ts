@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import { ask, openSource, type BatchReader, type BatchSource } from './batch-source.js';
 import { ChunkedResponse } from './chunked-response.js';
+import { Deadline } from './deadline.js';
 
 export interface SseBodyOptions {
   /** Sent after each silence of `keepAliveMs`. */
@@ -15,7 +17,7 @@ export interface SseBodyOptions {
  * when the client leaves, ends the text.
  */
 export function sseBody(text: AsyncIterable<SsePiece>, options: SseBodyOptions): Readable {
-  return new SseBody(text[Symbol.asyncIterator](), options);
+  return new SseBody(openSource(text), options);
 }
 
 /** Names the method by which a body writes itself to a response, where it is still the body when all stages are done. */
@@ -36,10 +38,14 @@ const maxPendingLength = 64 * 1024;
  * of streams, which would take 260 of 710 µs a request: what is there when all that is ready has run goes out as one
  * write, the end of the answer with it.
  */
-class SseBody extends Readable implements DirectBody {
-  readonly #text: AsyncIterator<SsePiece>;
+class SseBody extends Readable implements DirectBody, BatchReader<SsePiece> {
+  readonly #text: BatchSource<SsePiece>;
   readonly #options: SseBodyOptions;
-  #timer: NodeJS.Timeout | undefined;
+  /** Only while the client waits for more: where it does not read, its connection is not silent. */
+  readonly #silence = new Deadline(
+    () => this.#fillSilence(),
+    () => !this.#isPulling || this.#isFull,
+  );
   #response: ServerResponse | undefined;
   #writer: ChunkedResponse | undefined;
   #isPulling = false;
@@ -49,7 +55,7 @@ class SseBody extends Readable implements DirectBody {
   #pending: SsePiece[] = [];
   #pendingLength = 0;
 
-  constructor(text: AsyncIterator<SsePiece>, options: SseBodyOptions) {
+  constructor(text: BatchSource<SsePiece>, options: SseBodyOptions) {
     // Objects, so that a piece of text reaches the socket as the one write that it is.
     super({ objectMode: true, highWaterMark: 1 });
     this.#text = text;
@@ -70,7 +76,7 @@ class SseBody extends Readable implements DirectBody {
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    clearInterval(this.#timer);
+    this.#silence.stop();
     if (!this.#hasEnded) void this.#endText();
     done(error);
   }
@@ -78,28 +84,28 @@ class SseBody extends Readable implements DirectBody {
   #pull(): void {
     if (this.#isPulling) return;
     this.#isPulling = true;
-    this.#text.next().then(this.#receive, this.#fail);
+    this.#text[ask](this);
   }
 
-  readonly #receive = ({ done, value }: IteratorResult<SsePiece>): void => {
+  receive(piece: SsePiece): void {
     this.#isPulling = false;
-    if (done) this.#end();
-    else if (this.#response) this.#gather(value);
-    else if (value.length === 0) this.#pull();
+    if (this.#response) this.#gather(piece);
+    else if (piece.length === 0) this.#pull();
     else {
       this.#listen();
-      this.push(value);
+      this.push(piece);
     }
-  };
+  }
 
-  readonly #fail = (error: unknown): void => {
+  fail(error: unknown): void {
     if (!this.destroyed) this.#options.onFailure(error);
-    this.#end();
-  };
+    this.finish();
+  }
 
-  #end(): void {
+  finish(): void {
+    this.#isPulling = false;
     this.#hasEnded = true;
-    clearInterval(this.#timer);
+    this.#silence.stop();
     if (this.#response) this.#flushSoon();
     else this.push(null);
   }
@@ -132,7 +138,7 @@ class SseBody extends Readable implements DirectBody {
     }
     if (pieces.length > 0 && !this.#writer?.write(pieces)) {
       this.#isFull = true;
-      response.once('drain', this.#drained);
+      this.#writer?.onceDrained(this.#drained);
     }
     this.#listen();
     if (!this.#isFull) this.#pull();
@@ -145,19 +151,18 @@ class SseBody extends Readable implements DirectBody {
 
   /** A silence begins. */
   #listen(): void {
-    if (this.#timer) this.#timer.refresh();
-    else this.#timer = setInterval(this.#fillSilence, this.#options.keepAliveMs).unref();
+    if (!this.#hasEnded) this.#silence.start(this.#options.keepAliveMs);
   }
 
-  /** Only while the client waits for more: where it does not read, its connection is not silent. */
-  readonly #fillSilence = (): void => {
-    if (!this.#isPulling || this.#isFull || this.#response?.destroyed) return;
+  #fillSilence(): void {
+    if (this.#response?.destroyed) return;
     if (this.#writer) this.#writer.write([this.#options.keepAlive]);
     else this.push(this.#options.keepAlive);
-  };
+    this.#listen();
+  }
 
   /** Settles only once a pending read has; what that throws is then of no interest to anyone. */
   async #endText(): Promise<void> {
-    await Promise.allSettled([this.#text.return?.()]);
+    await Promise.allSettled([this.#text.return()]);
   }
 }

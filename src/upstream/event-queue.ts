@@ -1,4 +1,11 @@
-import { interruptedError, type ModelEventBatch } from '../plugin/index.js';
+import {
+  ask,
+  interruptedError,
+  nextOf,
+  type BatchReader,
+  type BatchSource,
+  type ModelEventBatch,
+} from '../plugin/index.js';
 import type { BodyReader, Flow } from './body.js';
 import { MessageReader } from './sse.js';
 
@@ -7,22 +14,18 @@ const maxQueuedBytes = 64 * 1024;
 
 type Result = IteratorResult<ModelEventBatch, undefined>;
 
-interface Waiter {
-  readonly resolve: (result: Result) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /**
  * The events of one answer, for one consumer: each batch is all that has arrived since the one before. Bytes wait
  * unparsed until they are asked for. Ends after `message_stop`; throws where the answer ends before, and after an
  * `error` event what it says.
  */
-export class EventQueue implements BodyReader, AsyncIterableIterator<ModelEventBatch, undefined> {
+export class EventQueue implements BodyReader, BatchSource<ModelEventBatch> {
   readonly #flow: Flow;
   readonly #reader = new MessageReader();
   #chunks: Buffer[] = [];
   #queuedBytes = 0;
-  #waiter: Waiter | undefined;
+  /** Who waits for a batch. */
+  #asking: BatchReader<ModelEventBatch> | undefined;
   #hasEnded = false;
   #isOver = false;
   #error: unknown;
@@ -49,10 +52,12 @@ export class EventQueue implements BodyReader, AsyncIterableIterator<ModelEventB
   }
 
   next(): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      this.#waiter = { resolve, reject };
-      this.#serve();
-    });
+    return nextOf(this);
+  }
+
+  [ask](reader: BatchReader<ModelEventBatch>): void {
+    this.#asking = reader;
+    this.#serve();
   }
 
   /** The consumer leaves: the upstream call ends, unless all that matters has come. */
@@ -66,11 +71,14 @@ export class EventQueue implements BodyReader, AsyncIterableIterator<ModelEventB
 
   /** Gives the waiting consumer what there is, if there is anything. */
   #serve(): void {
-    if (!this.#waiter) return;
+    const reader = this.#asking;
+    if (!reader) return;
     const batch = this.#take();
-    if (batch.length > 0) this.#takeWaiter()?.resolve({ done: false, value: batch });
-    else if (this.#isOver) this.#takeWaiter()?.resolve({ done: true, value: undefined });
-    else if (this.#hasEnded) this.#giveUp();
+    if (batch.length === 0 && !this.#isOver && !this.#hasEnded) return;
+    this.#asking = undefined;
+    if (batch.length > 0) reader.receive(batch);
+    else if (this.#isOver) reader.finish();
+    else this.#giveUp(reader);
   }
 
   #take(): ModelEventBatch {
@@ -93,14 +101,8 @@ export class EventQueue implements BodyReader, AsyncIterableIterator<ModelEventB
     this.#flow.finish();
   }
 
-  #giveUp(): void {
+  #giveUp(reader: BatchReader<ModelEventBatch>): void {
     this.#isOver = true;
-    this.#takeWaiter()?.reject(this.#error ?? interruptedError());
-  }
-
-  #takeWaiter(): Waiter | undefined {
-    const waiter = this.#waiter;
-    this.#waiter = undefined;
-    return waiter;
+    reader.fail(this.#error ?? interruptedError());
   }
 }

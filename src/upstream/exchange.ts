@@ -1,9 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { interruptedError, isGatewayError, type CallSignal, type GatewayError } from '../plugin/index.js';
+import {
+  Deadline,
+  interruptedError,
+  isGatewayError,
+  type CallSignal,
+  type GatewayError,
+} from '../plugin/index.js';
 import type { BodyReader, Flow } from './body.js';
 import type { Connection, WayOut } from './connections.js';
-import { Deadline } from './deadline.js';
 import { decompress } from './decompress.js';
 import { foreign, timedOut, unreachable, type Answer } from './failure.js';
 import { joinHeaders, type Headers } from './headers.js';

@@ -86,12 +86,11 @@ describe('a response in chunks', () => {
 
   it('says when the client takes no more, and when it does again', async () => {
     socket.pause();
-    const response = await requested();
-    const chunked = new ChunkedResponse(response);
+    const chunked = new ChunkedResponse(await requested());
     let writes = 0;
     for (; writes < 10_000 && chunked.write(['x'.repeat(10_000)]); writes += 1);
     expect(writes).to.be.lessThan(10_000);
-    const drained = once(response, 'drain');
+    const drained = new Promise<void>((resolve) => chunked.onceDrained(resolve));
     socket.resume();
     await drained;
     chunked.end([]);

@@ -1,6 +1,6 @@
 /**
  * A time limit that is put off by signs of life. For those only the clock is read: no timer is moved. Nor is one for a
- * limit that ends later than the one before: it goes off too early, and then waits for the rest.
+ * limit that ends later than the one before: it goes off too early, and then waits for the rest. It keeps no process alive.
  */
 export class Deadline {
   readonly #onExpired: () => void;
@@ -40,7 +40,7 @@ export class Deadline {
   #wait(ms: number): void {
     clearTimeout(this.#timer);
     this.#dueMs = performance.now() + ms;
-    this.#timer = setTimeout(this.#check, ms);
+    this.#timer = setTimeout(this.#check, ms).unref();
   }
 
   readonly #check = (): void => {
