@@ -39,6 +39,8 @@ export function relay(events: ModelEvents, writer: StreamWriter): BatchSource<Bu
 
 type Result = IteratorResult<Buffer, undefined>;
 
+const nothing = Buffer.alloc(0);
+
 class Relay implements BatchSource<Buffer>, BatchReader<ModelEventBatch> {
   readonly #events: BatchSource<ModelEventBatch>;
   readonly #writer: StreamWriter;
@@ -61,12 +63,13 @@ class Relay implements BatchSource<Buffer>, BatchReader<ModelEventBatch> {
     return nextOf(this);
   }
 
-  [ask](reader: BatchReader<Buffer>): void {
+  [ask](reader: BatchReader<Buffer>): Buffer | undefined {
     this.#reader = reader;
     const error = this.#error;
     this.#error = undefined;
-    if (error) reader.fail(error);
-    else this.#ask();
+    if (!error) return this.#go(undefined);
+    reader.fail(error);
+    return undefined;
   }
 
   async return(): Promise<Result> {
@@ -79,14 +82,8 @@ class Relay implements BatchSource<Buffer>, BatchReader<ModelEventBatch> {
   }
 
   receive(batch: ModelEventBatch): void {
-    if (this.#isOver || this.#isFinished) return this.#ask();
-    try {
-      for (const event of batch) this.#writer.add(event);
-    } catch (error) {
-      return this.fail(error);
-    }
-    if (this.#writer.isComplete) this.#finishText().catch((error: unknown) => this.fail(error));
-    else this.#give();
+    const bytes = this.#go(batch);
+    if (bytes) this.#reader?.receive(bytes);
   }
 
   finish(): void {
@@ -96,28 +93,47 @@ class Relay implements BatchSource<Buffer>, BatchReader<ModelEventBatch> {
   }
 
   fail(error: unknown): void {
-    void Promise.allSettled([this.return()]).then(() => this.#tell(error));
+    void this.#breakOff(error);
   }
 
-  #ask(): void {
-    if (this.#isOver) this.#reader?.finish();
-    else this.#events[ask](this);
+  /** Asks for batches, after this one, until there is text; undefined where the reader is told later. */
+  #go(first: ModelEventBatch | undefined): Buffer | undefined {
+    for (let batch = first; !this.#isOver;) {
+      const bytes = batch && this.#write(batch);
+      if (batch && !bytes) return undefined;
+      if (bytes && bytes.length > 0) return bytes;
+      batch = this.#events[ask](this);
+      if (!batch) return undefined;
+    }
+    this.#reader?.finish();
+    return undefined;
   }
 
-  #give(): void {
-    const bytes = this.#writer.take();
-    if (bytes.length > 0) this.#reader?.receive(bytes);
-    else this.#ask();
+  /** The text of a batch; undefined where the reader is told of it later. */
+  #write(batch: ModelEventBatch): Buffer | undefined {
+    if (this.#isFinished) return nothing;
+    try {
+      for (const event of batch) this.#writer.add(event);
+    } catch (error) {
+      this.fail(error);
+      return undefined;
+    }
+    if (!this.#writer.isComplete) return this.#writer.take();
+    this.#finishText().catch((error: unknown) => this.fail(error));
+    return undefined;
   }
 
   async #finishText(): Promise<void> {
     await this.#writer.finish();
     this.#isFinished = true;
-    this.#give();
+    const text = this.#writer.take();
+    const bytes = text.length > 0 ? text : this.#go(undefined);
+    if (bytes) this.#reader?.receive(bytes);
   }
 
   /** The caller has it all once the text is finished: what goes wrong then is not about this answer. */
-  #tell(cause: unknown): void {
+  async #breakOff(cause: unknown): Promise<void> {
+    await Promise.allSettled([this.return()]);
     if (this.#isFinished) return this.#reader?.finish();
     this.#error = toGatewayError(cause);
     this.#writer.fail(this.#error);

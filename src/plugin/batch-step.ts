@@ -22,9 +22,9 @@ export abstract class BatchStep<In, Out> implements BatchSource<Out>, BatchReade
     return nextOf(this);
   }
 
-  [ask](reader: BatchReader<Out>): void {
+  [ask](reader: BatchReader<Out>): Out | undefined {
     this.#reader = reader;
-    this.#ask();
+    return this.#go(undefined);
   }
 
   async return(): Promise<IteratorResult<Out, undefined>> {
@@ -36,42 +36,45 @@ export abstract class BatchStep<In, Out> implements BatchSource<Out>, BatchReade
   }
 
   receive(batch: In): void {
-    if (this.#isOver) return this.#reader?.finish();
-    let taken: Out | undefined;
-    try {
-      taken = this.take(batch);
-    } catch (error) {
-      return this.fail(error);
-    }
-    if (taken === undefined) this.#ask();
-    else this.#reader?.receive(taken);
+    const taken = this.#go(batch);
+    if (taken !== undefined) this.#reader?.receive(taken);
   }
 
   finish(): void {
-    if (!this.#isOver) {
-      try {
-        this.end();
-      } catch (error) {
-        return this.fail(error);
-      }
-      this.#close();
-    }
-    this.#reader?.finish();
-  }
-
-  fail(error: unknown): void {
-    // What goes wrong on the way out is of no interest: what led to it is what counts.
-    void Promise.allSettled([this.return()]).then(() => this.#reader?.fail(error));
-  }
-
-  #ask(): void {
-    if (this.#isOver) return this.#reader?.finish();
     try {
-      this.check();
+      if (!this.#isOver) this.end();
     } catch (error) {
       return this.fail(error);
     }
-    this.#source[ask](this);
+    if (!this.#isOver) this.#close();
+    this.#reader?.finish();
+  }
+
+  /** What goes wrong on the way out is of no interest: what led to it is what counts. */
+  fail(error: unknown): void {
+    void this.#leaveFor(error);
+  }
+
+  async #leaveFor(cause: unknown): Promise<void> {
+    await Promise.allSettled([this.return()]);
+    this.#reader?.fail(cause);
+  }
+
+  /** Asks for batches, after this one, until something is left of one; undefined where the reader is told later. */
+  #go(first: In | undefined): Out | undefined {
+    try {
+      for (let batch = first; !this.#isOver;) {
+        const taken = batch === undefined ? undefined : this.take(batch);
+        if (taken !== undefined) return taken;
+        this.check();
+        batch = this.#source[ask](this);
+        if (batch === undefined) return undefined;
+      }
+      this.#reader?.finish();
+    } catch (error) {
+      this.fail(error);
+    }
+    return undefined;
   }
 
   #close(): void {

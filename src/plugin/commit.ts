@@ -58,11 +58,11 @@ class Followed extends BatchStep<ModelEventBatch, ModelEventBatch> {
     this.#onEnd = onEnd;
   }
 
-  override [ask](reader: BatchReader<ModelEventBatch>): void {
+  override [ask](reader: BatchReader<ModelEventBatch>): ModelEventBatch | undefined {
     const batch = this.#read[this.#given];
     if (!batch) return super[ask](reader);
     this.#given += 1;
-    reader.receive(batch);
+    return batch;
   }
 
   protected override take(batch: ModelEventBatch): ModelEventBatch {

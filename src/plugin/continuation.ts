@@ -49,9 +49,9 @@ class JoinedEvents implements BatchSource<ModelEventBatch>, BatchReader<ModelEve
     return nextOf(this);
   }
 
-  [ask](reader: BatchReader<ModelEventBatch>): void {
+  [ask](reader: BatchReader<ModelEventBatch>): ModelEventBatch | undefined {
     this.#reader = reader;
-    this.#events[ask](this);
+    return this.#events[ask](this);
   }
 
   async return(): Promise<IteratorResult<ModelEventBatch, undefined>> {
@@ -80,7 +80,8 @@ class JoinedEvents implements BatchSource<ModelEventBatch>, BatchReader<ModelEve
     const { events } = await this.#ask();
     this.#events = this.#begin(events);
     if (this.#isOver) await this.#events.return();
-    this.#events[ask](this);
+    const batch = this.#events[ask](this);
+    if (batch) this.receive(batch);
   }
 
   #begin(events: ModelEvents): BatchSource<ModelEventBatch> {

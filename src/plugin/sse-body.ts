@@ -83,18 +83,27 @@ class SseBody extends Readable implements DirectBody, BatchReader<SsePiece> {
 
   #pull(): void {
     if (this.#isPulling) return;
-    this.#isPulling = true;
-    this.#text[ask](this);
+    for (let wantsMore = true; wantsMore;) {
+      this.#isPulling = true;
+      const piece = this.#text[ask](this);
+      if (piece === undefined) return;
+      this.#isPulling = false;
+      wantsMore = this.#take(piece);
+    }
   }
 
   receive(piece: SsePiece): void {
     this.#isPulling = false;
-    if (this.#response) this.#gather(piece);
-    else if (piece.length === 0) this.#pull();
-    else {
-      this.#listen();
-      this.push(piece);
-    }
+    if (this.#take(piece)) this.#pull();
+  }
+
+  /** Whether there is room for more at once. */
+  #take(piece: SsePiece): boolean {
+    if (this.#response) return this.#gather(piece);
+    if (piece.length === 0) return true;
+    this.#listen();
+    this.push(piece);
+    return false;
   }
 
   fail(error: unknown): void {
@@ -110,12 +119,12 @@ class SseBody extends Readable implements DirectBody, BatchReader<SsePiece> {
     else this.push(null);
   }
 
-  #gather(piece: SsePiece): void {
-    if (this.destroyed) return;
+  #gather(piece: SsePiece): boolean {
+    if (this.destroyed) return false;
     if (piece.length > 0) this.#pending.push(piece);
     this.#pendingLength += piece.length;
     this.#flushSoon();
-    if (!this.#isFull && this.#pendingLength < maxPendingLength) this.#pull();
+    return !this.#isFull && this.#pendingLength < maxPendingLength;
   }
 
   /** A tick comes when every promise that can go on has gone on. */

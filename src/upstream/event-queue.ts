@@ -55,9 +55,12 @@ export class EventQueue implements BodyReader, BatchSource<ModelEventBatch> {
     return nextOf(this);
   }
 
-  [ask](reader: BatchReader<ModelEventBatch>): void {
+  [ask](reader: BatchReader<ModelEventBatch>): ModelEventBatch | undefined {
+    const batch = this.#take();
+    if (batch.length > 0) return batch;
     this.#asking = reader;
-    this.#serve();
+    this.#tellEnd();
+    return undefined;
   }
 
   /** The consumer leaves: the upstream call ends, unless all that matters has come. */
@@ -71,14 +74,15 @@ export class EventQueue implements BodyReader, BatchSource<ModelEventBatch> {
 
   /** Gives the waiting consumer what there is, if there is anything. */
   #serve(): void {
-    const reader = this.#asking;
-    if (!reader) return;
+    if (!this.#asking) return;
     const batch = this.#take();
-    if (batch.length === 0 && !this.#isOver && !this.#hasEnded) return;
-    this.#asking = undefined;
-    if (batch.length > 0) reader.receive(batch);
-    else if (this.#isOver) reader.finish();
-    else this.#giveUp(reader);
+    if (batch.length > 0) this.#takeReader()?.receive(batch);
+    else this.#tellEnd();
+  }
+
+  #tellEnd(): void {
+    if (this.#isOver) this.#takeReader()?.finish();
+    else if (this.#hasEnded) this.#giveUp();
   }
 
   #take(): ModelEventBatch {
@@ -101,8 +105,14 @@ export class EventQueue implements BodyReader, BatchSource<ModelEventBatch> {
     this.#flow.finish();
   }
 
-  #giveUp(reader: BatchReader<ModelEventBatch>): void {
+  #giveUp(): void {
     this.#isOver = true;
-    reader.fail(this.#error ?? interruptedError());
+    this.#takeReader()?.fail(this.#error ?? interruptedError());
+  }
+
+  #takeReader(): BatchReader<ModelEventBatch> | undefined {
+    const reader = this.#asking;
+    this.#asking = undefined;
+    return reader;
   }
 }

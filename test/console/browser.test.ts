@@ -197,8 +197,7 @@ describe('the console in a browser', function () {
     await dialog().waitFor();
     await page.keyboard.press('Escape');
     await dialog().waitFor({ state: 'detached' });
-    const focused = await page.evaluate<string>('document.activeElement.innerText');
-    expect(focused).to.equal('Diagnose');
+    await page.waitForFunction("document.activeElement.innerText === 'Diagnose'");
   });
 
   it('adds a slot, changes it, and deletes it', async () => {

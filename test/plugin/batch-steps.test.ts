@@ -4,11 +4,13 @@ import {
   continuePausedTurns,
   mapEvents,
   ModelEvent,
+  sseBody,
   tapEvents,
   type ModelEventBatch,
   type ModelEvents,
 } from 'gw2api/plugin';
 import { messageEvents, replyOf } from 'gw2api/testing';
+import { chatStream } from '#src/formats/chat/stream.js';
 import { messagesStream } from '#src/formats/messages/stream.js';
 
 const turn = messageEvents({ text: 'Hello.' }).map((event) => ModelEvent.of(event));
@@ -130,5 +132,44 @@ describe('a step that fails', () => {
     await iterator.return!();
     await iterator.return!();
     expect(told).to.deep.equal([0]);
+  });
+});
+
+describe('a very long answer that is all there', () => {
+  const pings = Array.from({ length: 20_000 }, () => [ModelEvent.of({ type: 'ping' })]);
+  const batches = [turn.slice(0, 3), ...pings, turn.slice(3)];
+  const names = { model: 'm', created: 1, includeUsage: false, isLegacy: false, tools: new Map() };
+  const chatRequest = { ...names, n: 1 };
+
+  async function* all(): ModelEvents {
+    yield* batches;
+  }
+
+  async function whole(): Promise<ModelEvents> {
+    return committed(all(), { delivery: 'whole' });
+  }
+
+  it('passes a step that leaves nothing of most of it', async () => {
+    const events = mapEvents(await whole(), { ping: () => [] });
+    let given = 0;
+    for await (const _ of events) given += 1;
+    expect(given).to.equal(2);
+  });
+
+  it('passes a dialect that has no word for most of it', async () => {
+    let text = '';
+    for await (const piece of chatStream(await whole(), chatRequest)) text += piece.toString();
+    expect(text).to.match(/data: \[DONE\]\n\n$/);
+  });
+
+  it('passes a body that takes all of it at once', async () => {
+    const body = sseBody(messagesStream(await whole(), 'm'), {
+      keepAlive: '',
+      keepAliveMs: 60_000,
+      onFailure: (error) => expect.fail(String(error)),
+    });
+    let length = 0;
+    for await (const piece of body) length += (piece as Buffer).length;
+    expect(length).to.be.greaterThan(20_000 * 'event: ping'.length);
   });
 });

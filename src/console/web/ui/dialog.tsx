@@ -14,14 +14,15 @@ export interface DialogProps {
 /** The browser's own modal dialog: it holds the focus, and gives it back when it goes. Escape closes it. */
 export function Dialog({ title, wide = false, firm = false, onClose, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
+  const opener = useRef(document.activeElement); // as it is rendered: effects run after a paint
   const titleId = useId();
   useEffect(() => {
     const dialog = ref.current;
-    const opener = document.activeElement;
     dialog?.showModal();
     return () => {
       dialog?.close();
-      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+      const before = opener.current;
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
   const onCancel = (event: Event) => {
