@@ -1,5 +1,5 @@
 import {
-  ask,
+  askForBatch,
   type BatchReader,
   type BatchSource,
   type GatewayError,
@@ -63,11 +63,11 @@ class Relay implements BatchSource<Buffer>, BatchReader<ModelEventBatch> {
     return nextOf(this);
   }
 
-  [ask](reader: BatchReader<Buffer>): Buffer | undefined {
+  [askForBatch](reader: BatchReader<Buffer>): Buffer | undefined {
     this.#reader = reader;
     const error = this.#error;
     this.#error = undefined;
-    if (!error) return this.#go(undefined);
+    if (!error) return this.#advance(undefined);
     reader.fail(error);
     return undefined;
   }
@@ -82,7 +82,7 @@ class Relay implements BatchSource<Buffer>, BatchReader<ModelEventBatch> {
   }
 
   receive(batch: ModelEventBatch): void {
-    const bytes = this.#go(batch);
+    const bytes = this.#advance(batch);
     if (bytes) this.#reader?.receive(bytes);
   }
 
@@ -97,29 +97,28 @@ class Relay implements BatchSource<Buffer>, BatchReader<ModelEventBatch> {
   }
 
   /** Asks for batches, after this one, until there is text; undefined where the reader is told later. */
-  #go(first: ModelEventBatch | undefined): Buffer | undefined {
+  #advance(first: ModelEventBatch | undefined): Buffer | undefined {
     for (let batch = first; !this.#isOver;) {
       const bytes = batch && this.#write(batch);
       if (batch && !bytes) return undefined;
       if (bytes && bytes.length > 0) return bytes;
-      batch = this.#events[ask](this);
+      batch = this.#events[askForBatch](this);
       if (!batch) return undefined;
     }
     this.#reader?.finish();
     return undefined;
   }
 
-  /** The text of a batch; undefined where the reader is told of it later. */
+  /** The text of a batch, empty where it says nothing; undefined where the reader is told of it later. */
   #write(batch: ModelEventBatch): Buffer | undefined {
     if (this.#isFinished) return nothing;
     try {
       for (const event of batch) this.#writer.add(event);
+      if (!this.#writer.isComplete) return this.#writer.take();
+      this.#finishText().catch((cause: unknown) => this.fail(cause));
     } catch (error) {
       this.fail(error);
-      return undefined;
     }
-    if (!this.#writer.isComplete) return this.#writer.take();
-    this.#finishText().catch((error: unknown) => this.fail(error));
     return undefined;
   }
 
@@ -127,7 +126,7 @@ class Relay implements BatchSource<Buffer>, BatchReader<ModelEventBatch> {
     await this.#writer.finish();
     this.#isFinished = true;
     const text = this.#writer.take();
-    const bytes = text.length > 0 ? text : this.#go(undefined);
+    const bytes = text.length > 0 ? text : this.#advance(undefined);
     if (bytes) this.#reader?.receive(bytes);
   }
 
@@ -135,9 +134,21 @@ class Relay implements BatchSource<Buffer>, BatchReader<ModelEventBatch> {
   async #breakOff(cause: unknown): Promise<void> {
     await Promise.allSettled([this.return()]);
     if (this.#isFinished) return this.#reader?.finish();
-    this.#error = toGatewayError(cause);
-    this.#writer.fail(this.#error);
-    this.#reader?.receive(this.#writer.take());
+    const error = toGatewayError(cause);
+    const told = this.#tell(error);
+    if (!told) return this.#reader?.fail(error);
+    this.#error = error;
+    this.#reader?.receive(told);
+  }
+
+  /** Undefined where the dialect itself fails at it. */
+  #tell(error: GatewayError): Buffer | undefined {
+    try {
+      this.#writer.fail(error);
+      return this.#writer.take();
+    } catch {
+      return undefined; // the error is thrown instead
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { ask, nextOf, openSource, type BatchReader, type BatchSource } from './batch-source.js';
+import { askForBatch, nextOf, openSource, type BatchReader, type BatchSource } from './batch-source.js';
 
 /**
  * One step on the way of batches: what an async generator over them would do, but `return()` does not wait for a pending
@@ -22,9 +22,9 @@ export abstract class BatchStep<In, Out> implements BatchSource<Out>, BatchReade
     return nextOf(this);
   }
 
-  [ask](reader: BatchReader<Out>): Out | undefined {
+  [askForBatch](reader: BatchReader<Out>): Out | undefined {
     this.#reader = reader;
-    return this.#go(undefined);
+    return this.#advance(undefined);
   }
 
   async return(): Promise<IteratorResult<Out, undefined>> {
@@ -36,38 +36,40 @@ export abstract class BatchStep<In, Out> implements BatchSource<Out>, BatchReade
   }
 
   receive(batch: In): void {
-    const taken = this.#go(batch);
+    const taken = this.#advance(batch);
     if (taken !== undefined) this.#reader?.receive(taken);
   }
 
   finish(): void {
     try {
-      if (!this.#isOver) this.end();
+      if (!this.#isOver) {
+        this.end();
+        this.#close();
+      }
     } catch (error) {
       return this.fail(error);
     }
-    if (!this.#isOver) this.#close();
     this.#reader?.finish();
   }
 
-  /** What goes wrong on the way out is of no interest: what led to it is what counts. */
   fail(error: unknown): void {
     void this.#leaveFor(error);
   }
 
+  /** What goes wrong on the way out is of no interest: what led to it is what counts. */
   async #leaveFor(cause: unknown): Promise<void> {
     await Promise.allSettled([this.return()]);
     this.#reader?.fail(cause);
   }
 
   /** Asks for batches, after this one, until something is left of one; undefined where the reader is told later. */
-  #go(first: In | undefined): Out | undefined {
+  #advance(first: In | undefined): Out | undefined {
     try {
       for (let batch = first; !this.#isOver;) {
         const taken = batch === undefined ? undefined : this.take(batch);
         if (taken !== undefined) return taken;
         this.check();
-        batch = this.#source[ask](this);
+        batch = this.#source[askForBatch](this);
         if (batch === undefined) return undefined;
       }
       this.#reader?.finish();

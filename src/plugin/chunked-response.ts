@@ -18,7 +18,7 @@ export class ChunkedResponse {
   /** Sends the pieces as one; false where whoever writes should wait until that has drained. */
   write(pieces: readonly SsePiece[]): boolean {
     const { socket } = this.#response;
-    if (this.#isDirect && socket) return socket.write(chunkOf(pieces));
+    if (this.#isDirect && socket?.writable) return socket.write(chunkOf(pieces));
     this.#begin();
     socket?.cork(); // else the response corks it itself, until the next tick
     const hasRoom = this.#response.write(this.#isFramed ? chunkOf(pieces) : joined(pieces));
@@ -30,7 +30,7 @@ export class ChunkedResponse {
   /** Calls `listener` when there is room again. */
   onceDrained(listener: () => void): void {
     const { socket } = this.#response;
-    const buffer = this.#isDirect && socket ? socket : this.#response;
+    const buffer = this.#isDirect && socket?.writable ? socket : this.#response;
     buffer.once('drain', listener);
   }
 

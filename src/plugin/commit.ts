@@ -1,4 +1,4 @@
-import { ask, openSource, type BatchReader } from './batch-source.js';
+import { askForBatch, openSource, type BatchReader } from './batch-source.js';
 import { BatchStep } from './batch-step.js';
 import { dispatch, type DispatchTable } from './dispatch.js';
 import { GatewayError } from './error.js';
@@ -58,9 +58,9 @@ class Followed extends BatchStep<ModelEventBatch, ModelEventBatch> {
     this.#onEnd = onEnd;
   }
 
-  override [ask](reader: BatchReader<ModelEventBatch>): ModelEventBatch | undefined {
+  override [askForBatch](reader: BatchReader<ModelEventBatch>): ModelEventBatch | undefined {
     const batch = this.#read[this.#given];
-    if (!batch) return super[ask](reader);
+    if (!batch) return super[askForBatch](reader);
     this.#given += 1;
     return batch;
   }

@@ -1,4 +1,4 @@
-import { ask, nextOf, type BatchReader, type BatchSource } from './batch-source.js';
+import { askForBatch, nextOf, type BatchReader, type BatchSource } from './batch-source.js';
 import type { ModelEventBatch, ModelEvents } from './events.js';
 import { MessageFold, mergeUsage } from './fold.js';
 import { mapEvents, tapEvents, type EventMap } from './map-events.js';
@@ -49,9 +49,9 @@ class JoinedEvents implements BatchSource<ModelEventBatch>, BatchReader<ModelEve
     return nextOf(this);
   }
 
-  [ask](reader: BatchReader<ModelEventBatch>): ModelEventBatch | undefined {
+  [askForBatch](reader: BatchReader<ModelEventBatch>): ModelEventBatch | undefined {
     this.#reader = reader;
-    return this.#events[ask](this);
+    return this.#events[askForBatch](this);
   }
 
   async return(): Promise<IteratorResult<ModelEventBatch, undefined>> {
@@ -80,7 +80,7 @@ class JoinedEvents implements BatchSource<ModelEventBatch>, BatchReader<ModelEve
     const { events } = await this.#ask();
     this.#events = this.#begin(events);
     if (this.#isOver) await this.#events.return();
-    const batch = this.#events[ask](this);
+    const batch = this.#events[askForBatch](this);
     if (batch) this.receive(batch);
   }
 

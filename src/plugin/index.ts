@@ -2,7 +2,7 @@ export type { CallSignal } from './call-signal.js';
 export { callerKey } from './caller-key.js';
 export { fromByteText, toByteText } from './byte-text.js';
 export type { ByteText } from './byte-text.js';
-export { ask, nextOf, openSource } from './batch-source.js';
+export { askForBatch, nextOf, openSource } from './batch-source.js';
 export type { BatchReader, BatchSource } from './batch-source.js';
 export { cacheMarkers, mapCacheMarkers, maxCacheMarkers } from './cache-markers.js';
 export { compileCheck, formatPath } from './check.js';

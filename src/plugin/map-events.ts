@@ -32,9 +32,7 @@ class MappedEvents extends BatchStep<ModelEventBatch, ModelEventBatch> {
   protected override take(batch: ModelEventBatch): ModelEventBatch | undefined {
     const { mapped, failure } = mapBatch(batch, this.#map);
     this.#failure = failure;
-    if (mapped.length > 0) return mapped;
-    this.check();
-    return undefined;
+    return mapped.length > 0 ? mapped : undefined;
   }
 
   protected override check(): void {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { ask, openSource, type BatchReader, type BatchSource } from './batch-source.js';
+import { askForBatch, openSource, type BatchReader, type BatchSource } from './batch-source.js';
 import { ChunkedResponse } from './chunked-response.js';
 import { Deadline } from './deadline.js';
 
@@ -85,7 +85,7 @@ class SseBody extends Readable implements DirectBody, BatchReader<SsePiece> {
     if (this.#isPulling) return;
     for (let wantsMore = true; wantsMore;) {
       this.#isPulling = true;
-      const piece = this.#text[ask](this);
+      const piece = this.#text[askForBatch](this);
       if (piece === undefined) return;
       this.#isPulling = false;
       wantsMore = this.#take(piece);
@@ -99,6 +99,7 @@ class SseBody extends Readable implements DirectBody, BatchReader<SsePiece> {
 
   /** Whether there is room for more at once. */
   #take(piece: SsePiece): boolean {
+    if (this.destroyed) return false;
     if (this.#response) return this.#gather(piece);
     if (piece.length === 0) return true;
     this.#listen();
@@ -120,7 +121,6 @@ class SseBody extends Readable implements DirectBody, BatchReader<SsePiece> {
   }
 
   #gather(piece: SsePiece): boolean {
-    if (this.destroyed) return false;
     if (piece.length > 0) this.#pending.push(piece);
     this.#pendingLength += piece.length;
     this.#flushSoon();
@@ -160,7 +160,7 @@ class SseBody extends Readable implements DirectBody, BatchReader<SsePiece> {
 
   /** A silence begins. */
   #listen(): void {
-    if (!this.#hasEnded) this.#silence.start(this.#options.keepAliveMs);
+    if (!this.#hasEnded && !this.destroyed) this.#silence.start(this.#options.keepAliveMs);
   }
 
   #fillSilence(): void {

@@ -8,7 +8,7 @@ export interface BodyReader {
 
 /** What a body's reader may ask of the call. */
 export interface Flow {
-  /** There is room again; says nothing where there always was. */
+  /** There is room again: more, and the end of it, may come before this returns. Does nothing where there always was room. */
   resume(): void;
   /** Nothing more is wanted; where the body ends soon its connection can serve again. */
   finish(): void;

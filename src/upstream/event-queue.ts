@@ -1,5 +1,5 @@
 import {
-  ask,
+  askForBatch,
   interruptedError,
   nextOf,
   type BatchReader,
@@ -21,11 +21,11 @@ type Result = IteratorResult<ModelEventBatch, undefined>;
  */
 export class EventQueue implements BodyReader, BatchSource<ModelEventBatch> {
   readonly #flow: Flow;
-  readonly #reader = new MessageReader();
+  readonly #parser = new MessageReader();
   #chunks: Buffer[] = [];
   #queuedBytes = 0;
   /** Who waits for a batch. */
-  #asking: BatchReader<ModelEventBatch> | undefined;
+  #waiting: BatchReader<ModelEventBatch> | undefined;
   #hasEnded = false;
   #isOver = false;
   #error: unknown;
@@ -42,6 +42,7 @@ export class EventQueue implements BodyReader, BatchSource<ModelEventBatch> {
   }
 
   end(error?: unknown): void {
+    if (this.#hasEnded) return; // the answer has ended before its body
     this.#hasEnded = true;
     this.#error = error;
     this.#serve();
@@ -55,11 +56,10 @@ export class EventQueue implements BodyReader, BatchSource<ModelEventBatch> {
     return nextOf(this);
   }
 
-  [ask](reader: BatchReader<ModelEventBatch>): ModelEventBatch | undefined {
+  [askForBatch](reader: BatchReader<ModelEventBatch>): ModelEventBatch | undefined {
     const batch = this.#take();
     if (batch.length > 0) return batch;
-    this.#asking = reader;
-    this.#tellEnd();
+    this.#keepWaiting(reader);
     return undefined;
   }
 
@@ -74,45 +74,46 @@ export class EventQueue implements BodyReader, BatchSource<ModelEventBatch> {
 
   /** Gives the waiting consumer what there is, if there is anything. */
   #serve(): void {
-    if (!this.#asking) return;
+    const reader = this.#waiting;
+    if (!reader) return;
+    this.#waiting = undefined;
     const batch = this.#take();
-    if (batch.length > 0) this.#takeReader()?.receive(batch);
-    else this.#tellEnd();
+    if (batch.length > 0) reader.receive(batch);
+    else this.#keepWaiting(reader);
   }
 
-  #tellEnd(): void {
-    if (this.#isOver) this.#takeReader()?.finish();
-    else if (this.#hasEnded) this.#giveUp();
+  /** Unless nothing will come any more. */
+  #keepWaiting(reader: BatchReader<ModelEventBatch>): void {
+    if (this.#isOver) reader.finish();
+    else if (!this.#hasEnded) this.#waiting = reader;
+    else {
+      this.#isOver = true;
+      reader.fail(this.#error ?? interruptedError());
+    }
   }
 
   #take(): ModelEventBatch {
+    while (this.#chunks.length > 0 && !this.#isOver) {
+      const batch = this.#parser.read(this.#takeBytes());
+      if (this.#parser.isOver) this.#conclude();
+      else this.#flow.resume(); // may bring more, and the end of it, before it returns
+      if (batch.length > 0) return batch;
+    }
+    return [];
+  }
+
+  #takeBytes(): Buffer {
     const chunks = this.#chunks;
-    if (chunks.length === 0 || this.#isOver) return [];
     this.#chunks = [];
     this.#queuedBytes = 0;
-    const first = chunks[0];
-    const bytes = first && chunks.length === 1 ? first : Buffer.concat(chunks);
-    const batch = this.#reader.read(bytes);
-    if (this.#reader.isOver) this.#conclude();
-    else this.#flow.resume();
-    return batch;
+    const [first] = chunks;
+    return first && chunks.length === 1 ? first : Buffer.concat(chunks);
   }
 
   #conclude(): void {
-    this.#isOver = this.#reader.isComplete;
+    this.#isOver = this.#parser.isComplete;
     this.#hasEnded = true;
-    this.#error = this.#reader.failure;
+    this.#error = this.#parser.failure;
     this.#flow.finish();
-  }
-
-  #giveUp(): void {
-    this.#isOver = true;
-    this.#takeReader()?.fail(this.#error ?? interruptedError());
-  }
-
-  #takeReader(): BatchReader<ModelEventBatch> | undefined {
-    const reader = this.#asking;
-    this.#asking = undefined;
-    return reader;
   }
 }

@@ -122,7 +122,7 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
   }
 
   resume(): void {
-    if (!this.#controller?.paused) return;
+    if (this.#phase === 'over' || !this.#controller?.paused) return;
     this.#deadline.putOff();
     this.#controller.resume();
   }

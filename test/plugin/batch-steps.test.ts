@@ -12,6 +12,7 @@ import {
 import { messageEvents, replyOf } from 'gw2api/testing';
 import { chatStream } from '#src/formats/chat/stream.js';
 import { messagesStream } from '#src/formats/messages/stream.js';
+import { relay, type StreamWriter } from '#src/formats/relay.js';
 
 const turn = messageEvents({ text: 'Hello.' }).map((event) => ModelEvent.of(event));
 const request = { model: 'm', max_tokens: 1, messages: [] };
@@ -132,6 +133,57 @@ describe('a step that fails', () => {
     await iterator.return!();
     await iterator.return!();
     expect(told).to.deep.equal([0]);
+  });
+});
+
+describe('an iterator that somebody wrote by hand', () => {
+  /** Whatever `next` makes of itself. */
+  const handWritten = (next: () => unknown) =>
+    ({ [Symbol.asyncIterator]: () => ({ next }) }) as unknown as ModelEvents; // as plain JavaScript has it
+
+  it('may give what it has without a promise', async () => {
+    const left = [turn];
+    const events = handWritten(() => {
+      const value = left.shift();
+      return value ? { done: false, value } : { done: true, value: undefined };
+    });
+    let text = '';
+    for await (const piece of messagesStream(events, 'm')) text += piece.toString();
+    expect(text).to.include('message_stop');
+  });
+
+  it('may throw at once', async () => {
+    const fault = new Error('no');
+    const events = opened(
+      messagesStream(
+        handWritten(() => {
+          throw fault;
+        }),
+        'm',
+      ),
+    );
+    expect(String((await events.next()).value)).to.include('event: error');
+    const thrown = await events.next().catch((error: unknown) => error);
+    expect(thrown).to.have.property('cause', fault);
+  });
+});
+
+describe('a dialect that fails at telling its failure', () => {
+  it('has it thrown', async () => {
+    const fault = new Error('broken');
+    const writer: StreamWriter = {
+      isComplete: false,
+      add() {},
+      finish() {},
+      fail() {
+        throw new Error('no');
+      },
+      take: () => Buffer.alloc(0),
+    };
+    const events = relay(new Source([], fault), writer);
+    const thrown = await events.next().catch((error: unknown) => error);
+    expect(thrown).to.have.property('cause', fault);
+    expect(await events.next()).to.deep.equal(ended);
   });
 });
 
