@@ -1,13 +1,11 @@
 import {
-  askForBatch,
   type BatchReader,
-  type BatchSource,
+  BatchSource,
   type GatewayError,
   interruptedError,
   type ModelEvent,
   type ModelEventBatch,
   type ModelEvents,
-  nextOf,
   openSource,
   toGatewayError,
 } from '../plugin/index.js';
@@ -41,7 +39,7 @@ type Result = IteratorResult<Buffer, undefined>;
 
 const nothing = Buffer.alloc(0);
 
-class Relay implements BatchSource<Buffer>, BatchReader<ModelEventBatch> {
+class Relay extends BatchSource<Buffer> implements BatchReader<ModelEventBatch> {
   readonly #events: BatchSource<ModelEventBatch>;
   readonly #writer: StreamWriter;
   #reader: BatchReader<Buffer> | undefined;
@@ -51,19 +49,12 @@ class Relay implements BatchSource<Buffer>, BatchReader<ModelEventBatch> {
   #error: GatewayError | undefined;
 
   constructor(events: ModelEvents, writer: StreamWriter) {
+    super();
     this.#events = openSource(events);
     this.#writer = writer;
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<Result> {
-    return nextOf(this);
-  }
-
-  [askForBatch](reader: BatchReader<Buffer>): Buffer | undefined {
+  ask(reader: BatchReader<Buffer>): Buffer | undefined {
     this.#reader = reader;
     const error = this.#error;
     this.#error = undefined;
@@ -102,7 +93,7 @@ class Relay implements BatchSource<Buffer>, BatchReader<ModelEventBatch> {
       const bytes = batch && this.#write(batch);
       if (batch && !bytes) return undefined;
       if (bytes && bytes.length > 0) return bytes;
-      batch = this.#events[askForBatch](this);
+      batch = this.#events.ask(this);
       if (!batch) return undefined;
     }
     this.#reader?.finish();

@@ -1,28 +1,21 @@
-import { askForBatch, nextOf, openSource, type BatchReader, type BatchSource } from './batch-source.js';
+import { BatchSource, openSource, type BatchReader } from './batch-source.js';
 
 /**
  * One step on the way of batches: what an async generator over them would do, but `return()` does not wait for a pending
  * `next()`. For one consumer that asks for one batch at a time. The source is left when the step throws and when its
  * consumer leaves, even before the first batch.
  */
-export abstract class BatchStep<In, Out> implements BatchSource<Out>, BatchReader<In> {
+export abstract class BatchStep<In, Out> extends BatchSource<Out> implements BatchReader<In> {
   readonly #source: BatchSource<In>;
   #reader: BatchReader<Out> | undefined;
   #isOver = false;
 
   constructor(source: AsyncIterable<In>) {
+    super();
     this.#source = openSource(source);
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<Out, undefined>> {
-    return nextOf(this);
-  }
-
-  [askForBatch](reader: BatchReader<Out>): Out | undefined {
+  ask(reader: BatchReader<Out>): Out | undefined {
     this.#reader = reader;
     return this.#advance(undefined);
   }
@@ -69,7 +62,7 @@ export abstract class BatchStep<In, Out> implements BatchSource<Out>, BatchReade
         const taken = batch === undefined ? undefined : this.take(batch);
         if (taken !== undefined) return taken;
         this.check();
-        batch = this.#source[askForBatch](this);
+        batch = this.#source.ask(this);
         if (batch === undefined) return undefined;
       }
       this.#reader?.finish();

@@ -1,4 +1,4 @@
-import { askForBatch, openSource, type BatchReader } from './batch-source.js';
+import { openSource, type BatchReader } from './batch-source.js';
 import { BatchStep } from './batch-step.js';
 import { dispatch, type DispatchTable } from './dispatch.js';
 import { GatewayError } from './error.js';
@@ -58,9 +58,9 @@ class Followed extends BatchStep<ModelEventBatch, ModelEventBatch> {
     this.#onEnd = onEnd;
   }
 
-  override [askForBatch](reader: BatchReader<ModelEventBatch>): ModelEventBatch | undefined {
+  override ask(reader: BatchReader<ModelEventBatch>): ModelEventBatch | undefined {
     const batch = this.#read[this.#given];
-    if (!batch) return super[askForBatch](reader);
+    if (!batch) return super.ask(reader);
     this.#given += 1;
     return batch;
   }

@@ -1,4 +1,4 @@
-import { askForBatch, nextOf, type BatchReader, type BatchSource } from './batch-source.js';
+import { BatchSource, type BatchReader } from './batch-source.js';
 import type { ModelEventBatch, ModelEvents } from './events.js';
 import { MessageFold, mergeUsage } from './fold.js';
 import { mapEvents, tapEvents, type EventMap } from './map-events.js';
@@ -25,7 +25,7 @@ export function continuePausedTurns(limit: number): Interceptor {
 }
 
 /** Reads the answers one after another. */
-class JoinedEvents implements BatchSource<ModelEventBatch>, BatchReader<ModelEventBatch> {
+class JoinedEvents extends BatchSource<ModelEventBatch> implements BatchReader<ModelEventBatch> {
   readonly #answer: JoinedAnswer;
   readonly #ask: () => Promise<ModelReply>;
   #left: number;
@@ -35,23 +35,16 @@ class JoinedEvents implements BatchSource<ModelEventBatch>, BatchReader<ModelEve
   #isOver = false;
 
   constructor(answer: JoinedAnswer, first: ModelEvents, ask: () => Promise<ModelReply>, limit: number) {
+    super();
     this.#answer = answer;
     this.#ask = ask;
     this.#left = limit;
     this.#events = this.#begin(first);
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<ModelEventBatch, undefined>> {
-    return nextOf(this);
-  }
-
-  [askForBatch](reader: BatchReader<ModelEventBatch>): ModelEventBatch | undefined {
+  ask(reader: BatchReader<ModelEventBatch>): ModelEventBatch | undefined {
     this.#reader = reader;
-    return this.#events[askForBatch](this);
+    return this.#events.ask(this);
   }
 
   async return(): Promise<IteratorResult<ModelEventBatch, undefined>> {
@@ -80,7 +73,7 @@ class JoinedEvents implements BatchSource<ModelEventBatch>, BatchReader<ModelEve
     const { events } = await this.#ask();
     this.#events = this.#begin(events);
     if (this.#isOver) await this.#events.return();
-    const batch = this.#events[askForBatch](this);
+    const batch = this.#events.ask(this);
     if (batch) this.receive(batch);
   }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { CallSignal } from './call-signal.js';
 import { GatewayError, isGatewayError } from './error.js';
+import { joinBytes } from './join-bytes.js';
 
 /**
  * The bytes of a request's body as they come. Throws `body_too_large` as soon as there are more than `maxBytes`, before
@@ -26,7 +27,7 @@ export function readBytes(request: IncomingMessage, maxBytes: number, signal: Ca
       request.off('data', take).off('end', finish).off('close', leave).off('error', leave);
       signal.removeEventListener('abort', leave);
       if (error) reject(error);
-      else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length));
+      else resolve(joinBytes(chunks));
       if (error) request.on('error', ignore).pause();
     };
     request.on('data', take).on('end', finish).on('close', leave).on('error', leave);

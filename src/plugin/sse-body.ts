@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { askForBatch, openSource, type BatchReader, type BatchSource } from './batch-source.js';
+import { openSource, type BatchReader, type BatchSource } from './batch-source.js';
 import { ChunkedResponse } from './chunked-response.js';
 import { Deadline } from './deadline.js';
 
@@ -85,7 +85,7 @@ class SseBody extends Readable implements DirectBody, BatchReader<SsePiece> {
     if (this.#isPulling) return;
     for (let wantsMore = true; wantsMore;) {
       this.#isPulling = true;
-      const piece = this.#text[askForBatch](this);
+      const piece = this.#text.ask(this);
       if (piece === undefined) return;
       this.#isPulling = false;
       wantsMore = this.#take(piece);

@@ -1,9 +1,8 @@
 import {
-  askForBatch,
   interruptedError,
-  nextOf,
   type BatchReader,
-  type BatchSource,
+  BatchSource,
+  joinBytes,
   type ModelEventBatch,
 } from '../plugin/index.js';
 import type { BodyReader, Flow } from './body.js';
@@ -19,7 +18,7 @@ type Result = IteratorResult<ModelEventBatch, undefined>;
  * unparsed until they are asked for. Ends after `message_stop`; throws where the answer ends before, and after an
  * `error` event what it says.
  */
-export class EventQueue implements BodyReader, BatchSource<ModelEventBatch> {
+export class EventQueue extends BatchSource<ModelEventBatch> implements BodyReader {
   readonly #flow: Flow;
   readonly #parser = new MessageReader();
   #chunks: Buffer[] = [];
@@ -31,6 +30,7 @@ export class EventQueue implements BodyReader, BatchSource<ModelEventBatch> {
   #error: unknown;
 
   constructor(flow: Flow) {
+    super();
     this.#flow = flow;
   }
 
@@ -48,15 +48,7 @@ export class EventQueue implements BodyReader, BatchSource<ModelEventBatch> {
     this.#serve();
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<Result> {
-    return nextOf(this);
-  }
-
-  [askForBatch](reader: BatchReader<ModelEventBatch>): ModelEventBatch | undefined {
+  ask(reader: BatchReader<ModelEventBatch>): ModelEventBatch | undefined {
     const batch = this.#take();
     if (batch.length > 0) return batch;
     this.#keepWaiting(reader);
@@ -106,8 +98,7 @@ export class EventQueue implements BodyReader, BatchSource<ModelEventBatch> {
     const chunks = this.#chunks;
     this.#chunks = [];
     this.#queuedBytes = 0;
-    const [first] = chunks;
-    return first && chunks.length === 1 ? first : Buffer.concat(chunks);
+    return joinBytes(chunks);
   }
 
   #conclude(): void {

@@ -4,6 +4,7 @@ import {
   Deadline,
   interruptedError,
   isGatewayError,
+  joinBytes,
   type CallSignal,
   type GatewayError,
 } from '../plugin/index.js';
@@ -170,8 +171,7 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
   #writeRead(): boolean {
     const chunks = this.#chunks;
     this.#chunks = [];
-    const [first] = chunks;
-    return this.#sink?.write(first && chunks.length === 1 ? first : Buffer.concat(chunks)) ?? true;
+    return this.#sink?.write(joinBytes(chunks)) ?? true;
   }
 
   readonly #leave = (): void => {
