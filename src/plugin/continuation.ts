@@ -16,10 +16,10 @@ export function continuePausedTurns(limit: number): Interceptor {
   return (call) => async (request) => {
     const reply = await call(request);
     const answer = new JoinedAnswer();
-    const ask = () => call(answer.continuing(request));
+    const callAgain = () => call(answer.continuing(request));
     return withFields(reply, {
       calls: () => answer.calls,
-      events: new JoinedEvents(answer, reply.events, ask, limit),
+      events: new JoinedEvents(answer, reply.events, callAgain, limit),
     });
   };
 }
@@ -27,17 +27,17 @@ export function continuePausedTurns(limit: number): Interceptor {
 /** Reads the answers one after another. */
 class JoinedEvents extends BatchSource<ModelEventBatch> implements BatchReader<ModelEventBatch> {
   readonly #answer: JoinedAnswer;
-  readonly #ask: () => Promise<ModelReply>;
+  readonly #callAgain: () => Promise<ModelReply>;
   #left: number;
   #fold = new MessageFold();
   #events: BatchSource<ModelEventBatch>;
   #reader: BatchReader<ModelEventBatch> | undefined;
   #isOver = false;
 
-  constructor(answer: JoinedAnswer, first: ModelEvents, ask: () => Promise<ModelReply>, limit: number) {
+  constructor(answer: JoinedAnswer, first: ModelEvents, callAgain: () => Promise<ModelReply>, limit: number) {
     super();
     this.#answer = answer;
-    this.#ask = ask;
+    this.#callAgain = callAgain;
     this.#left = limit;
     this.#events = this.#begin(first);
   }
@@ -70,7 +70,7 @@ class JoinedEvents extends BatchSource<ModelEventBatch> implements BatchReader<M
   async #continue(): Promise<void> {
     this.#answer.keep(this.#fold);
     this.#left -= 1;
-    const { events } = await this.#ask();
+    const { events } = await this.#callAgain();
     this.#events = this.#begin(events);
     if (this.#isOver) await this.#events.return();
     const batch = this.#events.ask(this);
