@@ -145,7 +145,8 @@ describe('README.md', () => {
     });
 
     it('a program that embeds it', async () => {
-      const [, code] = /```js\n(import \{ createGateway[^]*?)```/.exec(readme)!;
+      const guide = await readFile('config/README.md', 'utf8');
+      const [, code] = /```js\n(import \{ createGateway[^]*?)```/.exec(guide)!;
       const main = code!.replace("'gw2api'", JSON.stringify(path.resolve('dist/index.js')));
       const config = configOf({ slots: [{ id: 'a', upstream: 'simulator' }] });
       const cwd = await workshop.folder({ 'config/gateway.yaml': config, 'main.mjs': main });
