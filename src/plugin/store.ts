@@ -83,6 +83,16 @@ export interface StoredResponse {
   readonly expiresAtMs: number;
 }
 
+/** The most that one owner may keep of responses. */
+export interface ResponseQuota {
+  /** Of all responses together, as JSON in UTF-8. */
+  readonly bytes: number;
+  readonly count: number;
+}
+
+/** The responses that one owner keeps at the moment; the same units as in a quota. */
+export type ResponseTotal = ResponseQuota;
+
 /** What ends by itself: a read of something expired gives undefined, and it is deleted in small steps. */
 export interface Expiring {
   /** Deletes at most `limit` of what has expired by now. Gives how many. */
@@ -141,8 +151,13 @@ export interface Store {
   };
   readonly responses: Expiring & {
     get(owner: string, id: string): Promise<StoredResponse | undefined>;
-    put(response: StoredResponse): Promise<void>;
+    /** The response object alone: the input may be a thousand times its size. */
+    getResponse(owner: string, id: string): Promise<StoredResponse['response'] | undefined>;
+    /** Deletes the oldest responses of its owner where there are more than `quota` allows. */
+    put(response: StoredResponse, quota?: ResponseQuota): Promise<void>;
     delete(owner: string, id: string): Promise<boolean>;
+    /** By owner; one without responses is left out. */
+    totals(): Promise<ReadonlyMap<string, ResponseTotal>>;
   };
   readonly ledger: Ledger;
   close(): Promise<void>;

@@ -5,6 +5,8 @@ export interface Bounds<Value> {
   /** Of all values together, by `weigh`. */
   readonly mostWeight?: number;
   readonly weigh?: (value: Value) => number;
+  /** Called for each value that leaves the map, and for one that is too heavy to enter. */
+  readonly dropped?: (value: Value) => void;
 }
 
 /** A map that drops the least recently used when it is full; a value heavier than all together may be is not kept. */
@@ -12,13 +14,15 @@ export class BoundedMap<Value> {
   readonly #most: number;
   readonly #mostWeight: number;
   readonly #weigh: (value: Value) => number;
+  readonly #dropped: (value: Value) => void;
   readonly #values = new Map<string, Value>();
   #weight = 0;
 
-  constructor({ most, mostWeight = Infinity, weigh = () => 0 }: Bounds<Value>) {
+  constructor({ most, mostWeight = Infinity, weigh = () => 0, dropped = () => undefined }: Bounds<Value>) {
     this.#most = most;
     this.#mostWeight = mostWeight;
     this.#weigh = weigh;
+    this.#dropped = dropped;
   }
 
   get fill(): CacheFill {
@@ -37,7 +41,7 @@ export class BoundedMap<Value> {
   set(key: string, value: Value): void {
     const weight = this.#weigh(value);
     this.delete(key);
-    if (weight > this.#mostWeight) return;
+    if (weight > this.#mostWeight) return this.#dropped(value);
     this.#values.set(key, value);
     this.#weight += weight;
     for (const oldest of this.#values.keys()) {
@@ -52,14 +56,15 @@ export class BoundedMap<Value> {
   }
 
   clear(): void {
-    this.#values.clear();
-    this.#weight = 0;
+    for (const key of this.#values.keys()) this.delete(key);
   }
 
   delete(key: string): boolean {
     const value = this.#values.get(key);
     if (value === undefined) return false;
     this.#weight -= this.#weigh(value);
-    return this.#values.delete(key);
+    this.#values.delete(key);
+    this.#dropped(value);
+    return true;
   }
 }

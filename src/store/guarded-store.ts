@@ -1,4 +1,4 @@
-import type { Binding, Logger, Store, StoredResponse } from '../plugin/index.js';
+import type { Binding, Logger, ResponseQuota, Store, StoredResponse } from '../plugin/index.js';
 import { Breaker } from './breaker.js';
 import { LateWrites } from './late-writes.js';
 
@@ -80,25 +80,37 @@ function guardBindings(bindings: Store['bindings'], breaker: Breaker, now: () =>
   return { late, guarded };
 }
 
+interface LateResponse {
+  readonly response: StoredResponse;
+  readonly quota: ResponseQuota | undefined;
+}
+
 function guardResponses(responses: Store['responses'], breaker: Breaker) {
-  const write = (_key: string, response: StoredResponse | undefined) =>
-    breaker.run(async () => response && responses.put(response), bodyPatienceMs);
-  const late = new LateWrites<StoredResponse>(
-    { most: 10_000, mostWeight: mostResponseText, weigh: (response) => JSON.stringify(response).length },
+  const write = (_key: string, late: LateResponse | undefined) =>
+    breaker.run(async () => late && responses.put(late.response, late.quota), bodyPatienceMs);
+  const late = new LateWrites<LateResponse>(
+    { most: 10_000, mostWeight: mostResponseText, weigh: ({ response }) => JSON.stringify(response).length },
     write,
   );
+  const kept = (owner: string, id: string) => {
+    const response = late.get(id)?.value?.response;
+    return response?.owner === owner ? response : undefined;
+  };
   const guarded: Store['responses'] = {
     ...responses,
-    async get(owner, id) {
-      const kept = late.get(id)?.value;
-      return kept?.owner === owner ? kept : breaker.run(() => responses.get(owner, id), bodyPatienceMs);
-    },
-    async put(response) {
-      if (breaker.isAway) late.keep(response.id, response);
+    get: async (owner, id) => kept(owner, id) ?? breaker.run(() => responses.get(owner, id), bodyPatienceMs),
+    getResponse: async (owner, id) =>
+      kept(owner, id)?.response ?? breaker.run(() => responses.getResponse(owner, id), bodyPatienceMs),
+    async put(response, quota) {
+      const { id } = response;
+      if (breaker.isAway) late.keep(id, { response, quota });
       else
-        await write(response.id, response).catch(unlessAway(breaker, () => late.keep(response.id, response)));
+        await write(id, { response, quota }).catch(
+          unlessAway(breaker, () => late.keep(id, { response, quota })),
+        );
     },
     delete: (owner, id) => breaker.run(() => responses.delete(owner, id), writePatienceMs),
+    totals: () => breaker.run(() => responses.totals(), writePatienceMs),
   };
   return { late, guarded };
 }

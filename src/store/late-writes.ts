@@ -12,10 +12,13 @@ export class LateWrites<Value> {
   readonly #write: (key: string, value: Value | undefined) => Promise<unknown>;
   #draining: Promise<void> | undefined;
 
-  constructor(bounds: Bounds<Value>, write: (key: string, value: Value | undefined) => Promise<unknown>) {
-    const { weigh = () => 0 } = bounds;
-    this.#kept = new BoundedMap({
-      ...bounds,
+  constructor(
+    bounds: Omit<Bounds<Value>, 'dropped'>,
+    write: (key: string, value: Value | undefined) => Promise<unknown>,
+  ) {
+    const { weigh = () => 0, ...rest } = bounds;
+    this.#kept = new BoundedMap<Late<Value>>({
+      ...rest,
       weigh: ({ value }) => (value === undefined ? 0 : weigh(value)),
     });
     this.#write = write;

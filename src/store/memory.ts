@@ -5,12 +5,13 @@ import type {
   ConsoleSession,
   OAuthTokens,
   Store,
-  StoredResponse,
   StoredSlot,
 } from '../plugin/index.js';
 import { BoundedMap, type Bounds } from './bounded-map.js';
 import { keepKeys } from './memory-keys.js';
 import { MemoryLedger } from './memory-ledger.js';
+import { MemoryResponses } from './memory-responses.js';
+import { deleteExpired, unexpired } from './memory-expiry.js';
 
 export interface MemoryStoreOptions {
   /** Unix milliseconds. */
@@ -23,7 +24,7 @@ interface Limits {
   readonly credentials: number;
   readonly bindings: number;
   readonly responses: number;
-  /** Characters of all stored responses together. */
+  /** Bytes of all stored responses together. */
   readonly responseText: number;
   readonly sessions: number;
   readonly slots: number;
@@ -55,7 +56,9 @@ export class MemoryStore implements Store {
     this.keys = keepKeys(bounded('keys', { most: limits.keys }), new BoundedMap({ most: limits.keys }));
     this.credentials = keepCredentials(bounded('credentials', { most: limits.credentials }));
     this.bindings = keepBindings(bounded('sticky_sessions', { most: limits.bindings }), now);
-    this.responses = keepResponses(bounded('responses', responseBounds(limits)), now);
+    const responses = new MemoryResponses({ most: limits.responses, mostBytes: limits.responseText }, now);
+    caches['memory_responses'] = () => responses.fill;
+    this.responses = responses;
     this.sessions = keepSessions(bounded('console_sessions', { most: limits.sessions }), now);
     this.slots = keepSlots(bounded('slots', { most: limits.slots }));
     this.ledger = ledger;
@@ -121,62 +124,5 @@ function keepBindings(byKey: BoundedMap<Binding>, now: () => number): Store['bin
         if (expiresAtMs > now()) counts.set(slotId, (counts.get(slotId) ?? 0) + 1);
       return counts;
     },
-  };
-}
-
-/** A response is kept as text: its size is known, and nobody can change what was stored. */
-interface KeptResponse {
-  readonly text: string;
-  readonly expiresAtMs: number;
-}
-
-function responseBounds({ responses: most, responseText: mostWeight }: Limits): Bounds<KeptResponse> {
-  return { most, mostWeight, weigh: ({ text }) => text.length };
-}
-
-function keepResponses(texts: BoundedMap<KeptResponse>, now: () => number): Store['responses'] {
-  return {
-    deleteExpired: deleteExpired(texts, now),
-    async get(owner, id) {
-      const kept = unexpired(texts, responseKey(owner, id), now);
-      return kept && (JSON.parse(kept.text) as StoredResponse); // as `put` wrote it
-    },
-    async put(response) {
-      const { owner, id, expiresAtMs } = response;
-      texts.set(responseKey(owner, id), { text: JSON.stringify(response), expiresAtMs });
-    },
-    delete: async (owner, id) => {
-      const isThere = unexpired(texts, responseKey(owner, id), now) !== undefined;
-      texts.delete(responseKey(owner, id));
-      return isThere;
-    },
-  };
-}
-
-function responseKey(owner: string, id: string): string {
-  return JSON.stringify([owner, id]);
-}
-
-function unexpired<Value extends { readonly expiresAtMs: number }>(
-  map: BoundedMap<Value>,
-  key: string,
-  now: () => number,
-): Value | undefined {
-  const value = map.get(key);
-  if (!value || value.expiresAtMs > now()) return value;
-  map.delete(key);
-  return undefined;
-}
-
-function deleteExpired<Value extends { readonly expiresAtMs: number }>(
-  map: BoundedMap<Value>,
-  now: () => number,
-): (limit: number) => Promise<number> {
-  return async (limit) => {
-    const expired: string[] = [];
-    for (const [key, { expiresAtMs }] of map.entries())
-      if (expiresAtMs <= now() && expired.length < limit) expired.push(key);
-    for (const key of expired) map.delete(key);
-    return expired.length;
   };
 }

@@ -205,6 +205,14 @@ export function describeStore(open: OpenStore): void {
       expect(await store.responses.delete('me', 'r')).to.equal(false);
     });
 
+    it('is a response whose answer can be read without its input', async () => {
+      await store.responses.put(response('r', clock.nowMs + 1));
+      expect(await store.responses.getResponse('me', 'r')).to.deep.equal({ id: 'r', n: 1.5 });
+      expect(await store.responses.getResponse('you', 'r')).to.equal(undefined);
+      clock.nowMs += 1;
+      expect(await store.responses.getResponse('me', 'r')).to.equal(undefined);
+    });
+
     it('is deleted in steps, and nothing else with it', async () => {
       const [old, young] = [clock.nowMs + 1, clock.nowMs + 2];
       for (const [id, expiresAtMs] of [
@@ -225,6 +233,65 @@ export function describeStore(open: OpenStore): void {
       expect(await store.bindings.get('4')).to.not.equal(undefined);
       expect(await store.responses.get('me', '4')).to.not.equal(undefined);
       expect(await store.sessions.get('4')).to.not.equal(undefined);
+    });
+  });
+
+  describe('its responses', () => {
+    const quota = { bytes: 1e9, count: 3 };
+    const put = async (id: string, changes: Partial<StoredResponse> = {}, limits = quota) => {
+      await store.responses.put({ ...response(id, clock.nowMs + 1000), ...changes }, limits);
+      clock.nowMs += 1;
+    };
+    const kept = async (owner: string, ids: readonly string[]) => {
+      const found = await Promise.all(ids.map((id) => store.responses.get(owner, id)));
+      return ids.filter((_, at) => found[at] !== undefined);
+    };
+
+    it('make room for the newest of their owner, the oldest first, and leave others alone', async () => {
+      await put('theirs', { owner: 'you' });
+      for (const id of ['z', 'a', 'm', 'b', 'y']) await put(id);
+      expect(await kept('me', ['z', 'a', 'm', 'b', 'y'])).to.deep.equal(['m', 'b', 'y']);
+      expect(await kept('you', ['theirs'])).to.deep.equal(['theirs']);
+    });
+
+    it('are also bounded by their bytes together, in UTF-8', async () => {
+      const input = ['é'.repeat(1000)];
+      for (const id of ['1', '2', '3']) await put(id, { input }, { bytes: 5000, count: 10 });
+      expect(await kept('me', ['1', '2', '3'])).to.deep.equal(['2', '3']);
+      await put('4', { input: ['x'.repeat(6000)] }, { bytes: 5000, count: 10 });
+      expect(await kept('me', ['1', '2', '3', '4'])).to.deep.equal([]);
+    });
+
+    it('make room in one step where the quota has become small', async () => {
+      const ids = Array.from({ length: 250 }, (_, at) => String(at));
+      for (const id of ids) await put(id, {}, { bytes: 1e9, count: 1000 });
+      await put('last', {}, { bytes: 1e9, count: 2 });
+      expect(await kept('me', [...ids, 'last'])).to.deep.equal(['249', 'last']);
+    });
+
+    it('are counted by owner: those that are replaced once, those that are gone no more', async () => {
+      expect(await store.responses.totals()).to.deep.equal(new Map());
+      await put('1', { input: ['x'.repeat(100)] });
+      await put('1', { input: ['x'.repeat(50)] });
+      await put('2', { owner: 'you', input: [] });
+      const one = await store.responses.totals();
+      expect(one.get('me')!.count).to.equal(1);
+      expect(one.get('me')!.bytes).to.be.within(60, 120);
+      expect(one.get('you')!.count).to.equal(1);
+      await put('3');
+      expect((await store.responses.totals()).get('me')!.count).to.equal(2);
+      await store.responses.delete('me', '3');
+      expect((await store.responses.totals()).get('me')).to.deep.equal(one.get('me'));
+      clock.nowMs += 2000;
+      await store.responses.deleteExpired(10);
+      expect(await store.responses.totals()).to.deep.equal(new Map());
+    });
+
+    it('are counted right where many come at once', async () => {
+      const ids = Array.from({ length: 40 }, (_, at) => String(at));
+      await Promise.all(ids.map((id) => store.responses.put(response(id, clock.nowMs + 1000), quota)));
+      expect((await store.responses.totals()).get('me')!.count).to.equal(3);
+      expect(await kept('me', ids)).to.have.length(3);
     });
   });
 

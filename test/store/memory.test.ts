@@ -19,7 +19,7 @@ describe('the memory store', () => {
   });
 
   it('bounds the text of all responses together, and keeps none that is larger than that', async () => {
-    const { responses } = new MemoryStore({ now: () => 0, most: { responseText: 1000 } });
+    const { responses } = new MemoryStore({ now: () => 0, most: { responseText: 900 } });
     for (const id of ['1', '2', '3']) await responses.put(stored(id, { text: 'x'.repeat(300) }));
     const kept = await Promise.all(['1', '2', '3'].map((id) => responses.get('me', id)));
     expect(kept.map((response) => response !== undefined)).to.deep.equal([false, true, true]);

@@ -14,8 +14,41 @@ const hour = 3_600_000;
 describe('the tables of an older version', () => {
   const sqlite = (): Promise<Place<StoreSettings>> => ownSqlite();
   itKeepsTheSums('in SQLite', sqlite);
-  if (postgresUrl !== undefined) itKeepsTheSums('in PostgreSQL', () => ownPostgres(postgresUrl!));
+  itKeepsResponses('in SQLite', sqlite);
+  if (postgresUrl === undefined) return;
+  itKeepsTheSums('in PostgreSQL', () => ownPostgres(postgresUrl!));
+  itKeepsResponses('in PostgreSQL', () => ownPostgres(postgresUrl!));
 });
+
+function itKeepsResponses(where: string, makePlace: () => Promise<Place<StoreSettings>>): void {
+  it(`keep their responses ${where}, which count from then on`, async () => {
+    const place = await makePlace();
+    const stored = { input: [{ text: 'é' }], response: { id: 'r' } };
+    const body = JSON.stringify(stored);
+    const expiresAtMs = Date.now() + hour;
+    await withOldTables(place.where, 3, async (db) => {
+      for (const id of ['r', 's'])
+        await sql`insert into responses (owner, id, body, expires_at) values ('me', ${id}, ${body}, ${expiresAtMs})`.execute(
+          db,
+        );
+    });
+    const store = await openStore(place.where, { log: quiet });
+    expect(await store.responses.get('me', 'r')).to.deep.equal({
+      id: 'r',
+      owner: 'me',
+      ...stored,
+      expiresAtMs,
+    });
+    expect(await store.responses.getResponse('me', 'r')).to.deep.equal(stored.response);
+    const total = { count: 2, bytes: 2 * Buffer.byteLength(body) };
+    expect(await store.responses.totals()).to.deep.equal(new Map([['me', total]]));
+    await store.responses.put({ id: 't', owner: 'me', ...stored, expiresAtMs }, { count: 1, bytes: 1000 });
+    expect((await store.responses.totals()).get('me')?.count).to.equal(1);
+    expect(await store.responses.get('me', 't')).to.not.equal(undefined);
+    await store.close();
+    await place.remove();
+  });
+}
 
 function itKeepsTheSums(where: string, makePlace: () => Promise<Place<StoreSettings>>): void {
   it(`keep their sums ${where} when hours are no longer divided by everything at once`, async () => {
@@ -54,27 +87,38 @@ function itKeepsTheSums(where: string, makePlace: () => Promise<Place<StoreSetti
   });
 }
 
-async function fillOldHours(where: StoreSettings): Promise<void> {
+/** Makes the tables as they were after so many migrations. */
+async function withOldTables(
+  where: StoreSettings,
+  migrated: number,
+  fill: (db: Kysely<Tables>) => Promise<void>,
+): Promise<void> {
   if (where.kind === 'memory') throw new Error('It keeps nothing.');
   const db =
     where.kind === 'sqlite' ? await openSqlite(where.file) : (await openPostgres(where.url, quiet)).db;
-  await migrate(db, where.kind, migrations.slice(0, 2));
-  for (const [at, key, slot] of [
-    [0, 'a', 's'],
-    [0, 'a', 't'],
-    [0, 'b', 's'],
-    [hour, 'a', 's'],
-  ] as const)
-    await insertHour(db, {
-      at,
-      key_id: key,
-      slot,
-      model: 'm',
-      format: 'chat',
-      requests: 1,
-      output_tokens: 10,
-    });
+  await migrate(db, where.kind, migrations.slice(0, migrated));
+  await fill(db);
   await db.destroy();
+}
+
+async function fillOldHours(where: StoreSettings): Promise<void> {
+  await withOldTables(where, 2, async (db) => {
+    for (const [at, key, slot] of [
+      [0, 'a', 's'],
+      [0, 'a', 't'],
+      [0, 'b', 's'],
+      [hour, 'a', 's'],
+    ] as const)
+      await insertHour(db, {
+        at,
+        key_id: key,
+        slot,
+        model: 'm',
+        format: 'chat',
+        requests: 1,
+        output_tokens: 10,
+      });
+  });
 }
 
 async function insertHour(

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Store, StoredResponse } from '../../plugin/index.js';
+import type { Store } from '../../plugin/index.js';
 import type { Tables } from './tables.js';
 import { sql } from './kysely.js';
 
@@ -69,44 +69,8 @@ export function sqlBindings(db: Kysely<Tables>, now: () => number): Store['bindi
   };
 }
 
-/** Stored Responses. */
-export function sqlResponses(db: Kysely<Tables>, now: () => number): Store['responses'] {
-  return {
-    deleteExpired: deleteExpired(db, 'responses', ['owner', 'id'], now),
-    async get(owner, id) {
-      const record = await db
-        .selectFrom('responses')
-        .select(['body', 'expires_at'])
-        .where('owner', '=', owner)
-        .where('id', '=', id)
-        .where('expires_at', '>', now())
-        .executeTakeFirst();
-      if (!record) return undefined;
-      const body = JSON.parse(record.body) as Pick<StoredResponse, 'input' | 'response'>; // as `put` wrote it
-      return { id, owner, ...body, expiresAtMs: record.expires_at };
-    },
-    async put({ id, owner, input, response, expiresAtMs }) {
-      const rest = { body: JSON.stringify({ input, response }), expires_at: expiresAtMs };
-      await db
-        .insertInto('responses')
-        .values({ owner, id, ...rest })
-        .onConflict((conflict) => conflict.columns(['owner', 'id']).doUpdateSet(rest))
-        .execute();
-    },
-    async delete(owner, id) {
-      const { numDeletedRows } = await db
-        .deleteFrom('responses')
-        .where('owner', '=', owner)
-        .where('id', '=', id)
-        .where('expires_at', '>', now())
-        .executeTakeFirst();
-      return numDeletedRows > 0n;
-    },
-  };
-}
-
 /** Neither database deletes with a limit by itself, so that a query for the primary keys sets it. */
-function deleteExpired(
+export function deleteExpired(
   db: Kysely<Tables>,
   table: 'sessions' | 'bindings' | 'responses',
   primaryKey: readonly string[],

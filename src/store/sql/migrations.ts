@@ -1,4 +1,5 @@
 import type { CreateTableBuilder, Kysely } from 'kysely';
+import { responseTotals } from './response-totals.js';
 import { groupColumns, groupKinds, sumColumns, tokenColumns, type Tables } from './tables.js';
 import { sql } from './kysely.js';
 
@@ -29,6 +30,10 @@ export const migrations: readonly Migration[] = [
       await ledgerSums(db, dialect);
       await rareValues(db);
     },
+  },
+  {
+    name: '0004-response-totals',
+    up: responseTotals,
   },
 ];
 

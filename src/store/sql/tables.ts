@@ -8,6 +8,7 @@ export interface Tables {
   readonly sessions: SessionRecord;
   readonly bindings: BindingRecord;
   readonly responses: ResponseRecord;
+  readonly response_totals: ResponseTotalRecord;
   readonly ledger: LedgerRecord;
   readonly ledger_sums: HourRecord;
 }
@@ -60,9 +61,21 @@ interface BindingRecord {
 interface ResponseRecord {
   readonly owner: string;
   readonly id: string;
-  /** JSON of `input` and `response`. */
+  /** JSON of `response`; of rows from before there was a column `input`, of both. */
   readonly body: string;
   readonly expires_at: number;
+  /** JSON. */
+  readonly input: string | null;
+  /** Of `body` and `input`, in UTF-8. */
+  readonly bytes: number;
+  readonly created_at: number;
+}
+
+/** Written by triggers of `responses`. */
+interface ResponseTotalRecord {
+  readonly owner: string;
+  readonly responses: number;
+  readonly bytes: number;
 }
 
 /** The columns of tokens, in the order of `LedgerTokens`, as billed and as shown. */

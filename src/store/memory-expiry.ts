@@ -1,0 +1,29 @@
+import type { BoundedMap } from './bounded-map.js';
+
+/** A value of the map; one that has expired is deleted. */
+export function unexpired<Value extends { readonly expiresAtMs: number }>(
+  map: BoundedMap<Value>,
+  key: string,
+  now: () => number,
+): Value | undefined {
+  const value = map.get(key);
+  if (!value || value.expiresAtMs > now()) return value;
+  map.delete(key);
+  return undefined;
+}
+
+/** Deletes at most `limit` of what has expired by now. Gives how many. */
+export function deleteExpired<Value extends { readonly expiresAtMs: number }>(
+  map: BoundedMap<Value>,
+  now: () => number,
+): (limit: number) => Promise<number> {
+  return async (limit) => {
+    const expired: string[] = [];
+    for (const [key, { expiresAtMs }] of map.entries()) {
+      if (expired.length === limit) break;
+      if (expiresAtMs <= now()) expired.push(key);
+    }
+    for (const key of expired) map.delete(key);
+    return expired.length;
+  };
+}
