@@ -42,7 +42,10 @@ function guardAdmin({ keys }: Gateway): CoreMiddleware {
     if (isAdmin) await requireMaster(ctx.headers, keys, '/admin/*');
     await next();
     if (!isAdmin || ctx.method !== 'POST' || ctx.status >= 400) return;
-    const what = ctx.path.replace(/\/+$/, '').split('/').at(-1);
+    const what = ctx.path
+      .replace(/(?<!\/)\/+$/, '')
+      .split('/')
+      .at(-1);
     const slot = pathParameter(ctx, 'id') || undefined;
     ctx.state.log.info({ by: 'master', what, slot }, 'An operator has acted.');
   };

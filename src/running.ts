@@ -33,7 +33,10 @@ export async function run(config: Config, parts: Parts): Promise<Running> {
     now,
     formats: createFormats(),
     builtinPolicies,
-    isOfficialClient: (agent) => userAgent?.test(agent) ?? false,
+    isOfficialClient: (agent) => userAgent?.test(agent.slice(0, maxAgentLength)) ?? false,
   };
   return { config, models, pipeline: await Pipeline.build(config, services) };
 }
+
+/** The pattern is the operator's, the text anybody's: in a longer one a pattern that backtracks takes too long. */
+const maxAgentLength = 512;

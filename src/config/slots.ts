@@ -10,7 +10,7 @@ export function toSlot(raw: RawSlot, index: number, source: Source): SlotConfig 
   return {
     id: raw.id,
     upstream: raw.upstream,
-    ...(baseUrl !== undefined && { baseUrl: baseUrl.replace(/\/+$/, '') }),
+    ...(baseUrl !== undefined && { baseUrl: baseUrl.replace(/(?<!\/)\/+$/, '') }),
     account: toAccount(raw.account),
     models: [raw.models].flat(),
     maxConcurrent: raw.maxConcurrent,

@@ -1,7 +1,10 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `${NAME}`, `${NAME:-default}` (also where NAME is set to nothing, as in a shell); `$${` stands for a plain `${`. */
-const reference = /\$(\$\{)|\$\{(?:([A-Za-z_]\w*)(?::-([^}]*))?\})?/g;
+/**
+ * `${NAME}`, `${NAME:-default}` (also where NAME is set to nothing, as in a shell); `$${` stands for a plain `${`. One that
+ * is not closed is taken to the end of the text, so that the text is searched once.
+ */
+const reference = /\$(\$\{)|\$\{(?:([A-Za-z_]\w*)(?::-([^}]*))?(\}|$))?/g;
 
 /** A text with its variables put in, and what is wrong with them. */
 export interface Filled {
@@ -21,10 +24,10 @@ export function substitute(text: string, env: Environment): Filled {
   let isMalformed = false;
   const replaced = text.replace(
     reference,
-    (whole: string, escaped: string | undefined, name: string | undefined, fallback: string | undefined) => {
+    (whole: string, escaped?: string, name?: string, fallback?: string, end?: string) => {
       if (escaped !== undefined) return escaped;
-      isMalformed ||= name === undefined;
-      if (name === undefined) return whole;
+      isMalformed ||= end !== '}';
+      if (name === undefined || end !== '}') return whole;
       const value = fallback === undefined ? env[name] : env[name] || fallback;
       if (value === undefined) unset.push(name);
       return value ?? whole;

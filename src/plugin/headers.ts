@@ -32,3 +32,10 @@ const passedOn = new Set(['request-id', 'retry-after', 'retry-after-ms', 'x-shou
 function reachesCaller(name: string): boolean {
   return passedOn.has(name) || name.startsWith('anthropic-ratelimit-') || name.startsWith('x-ratelimit-');
 }
+
+/** True for a text that can stand in a header: no line end, no control character, nothing beyond Latin-1. */
+export function isHeaderValue(text: string): boolean {
+  return !notInHeaders.test(text);
+}
+
+const notInHeaders = /[^\t\x20-\x7e\x80-\xff]/;

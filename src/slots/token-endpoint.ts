@@ -1,4 +1,4 @@
-import { GatewayError, type OAuthTokens } from '../plugin/index.js';
+import { GatewayError, isHeaderValue, type ErrorCode, type OAuthTokens } from '../plugin/index.js';
 
 export interface TokenRequest {
   readonly slotId: string;
@@ -13,14 +13,20 @@ export interface TokenRequest {
 
 /**
  * Exchanges a refresh token (RFC 6749 §6). Throws `no_slot_available` with failure status 401 where the token endpoint
- * refuses it, `upstream_unreachable` where it cannot be asked or gives no usable answer.
+ * refuses it, `upstream_unreachable` where it cannot be asked or fails, `upstream_invalid_response` where its answer has no
+ * token that a header can hold.
  */
 export async function requestTokens(asked: TokenRequest): Promise<Tokens> {
   const answer = await post(asked);
   if (refusals.has(answer.status)) throw refused(asked.slotId, answer);
   const granted = answer.status === 200 ? readGrant(answer, asked) : undefined;
   if (granted) return granted;
-  throw unreachable(asked.slotId, `its token endpoint answered ${answer.status} without a token`);
+  const code = answer.status >= 500 ? 'upstream_unreachable' : 'upstream_invalid_response';
+  throw unavailable(
+    code,
+    asked.slotId,
+    `its token endpoint answered ${answer.status} without a usable token`,
+  );
 }
 
 type Tokens = Omit<OAuthTokens, 'origin'>;
@@ -41,12 +47,24 @@ async function post(asked: TokenRequest): Promise<Answer> {
       signal: AbortSignal.timeout(timeoutMs),
       ...(dispatcher ? { dispatcher } : {}),
     });
-    return { status: statusCode, text: await body.text() };
+    return { status: statusCode, text: await beginningOf(body) };
   } catch (cause) {
-    throw unreachable(asked.slotId, 'its token endpoint could not be reached', cause);
+    throw unavailable('upstream_unreachable', asked.slotId, 'its token endpoint could not be reached', cause);
   } finally {
     await dispatcher?.close();
   }
+}
+
+/** A grant is shorter; leaving the loop ends the body. */
+async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length >= maxAnswerBytes) break;
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 function form({ clientId, clientSecret, refreshToken }: TokenRequest): URLSearchParams {
@@ -57,9 +75,10 @@ function form({ clientId, clientSecret, refreshToken }: TokenRequest): URLSearch
 /** `access_token`, `refresh_token` where it was rotated, `expires_in` in seconds where it is known. */
 function readGrant({ text }: Answer, asked: TokenRequest): Tokens | undefined {
   const { access_token, refresh_token, expires_in } = parse(text);
-  if (typeof access_token !== 'string' || access_token === '') return undefined;
+  const accessToken = typeof access_token === 'string' ? access_token.trim() : '';
+  if (accessToken === '' || !isHeaderValue(accessToken)) return undefined;
   return {
-    accessToken: access_token,
+    accessToken,
     refreshToken: typeof refresh_token === 'string' ? refresh_token : asked.refreshToken,
     ...(typeof expires_in === 'number' ? { expiresAtMs: asked.nowMs + expires_in * 1000 } : {}),
   };
@@ -85,8 +104,9 @@ function refused(slotId: string, { status, text }: Answer): GatewayError {
   );
 }
 
-function unreachable(slotId: string, why: string, cause?: unknown): GatewayError {
-  return new GatewayError('upstream_unreachable', `Slot "${slotId}" cannot renew its access token: ${why}.`, {
+/** The slot cools down: its token endpoint is not asked again with each request. */
+function unavailable(code: ErrorCode, slotId: string, why: string, cause?: unknown): GatewayError {
+  return new GatewayError(code, `Slot "${slotId}" cannot renew its access token: ${why}.`, {
     failure: { kind: 'unreachable', reused: false },
     cause,
   });
@@ -96,3 +116,4 @@ function unreachable(slotId: string, why: string, cause?: unknown): GatewayError
 const refusals = new Set([400, 401, 403]);
 
 const timeoutMs = 30_000;
+const maxAnswerBytes = 256 * 1024;

@@ -209,9 +209,14 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
     if (isGatewayError(error) || error instanceof errors.InvalidArgumentError) return error;
     if (this.#phase === 'reading') return interruptedError(error);
     const { slot } = this.#call;
-    const isHttp = !(error instanceof errors.HTTPParserError);
-    return isHttp
-      ? unreachable(slot, error, this.#isReused)
-      : foreign(slot, 'something else than HTTP', error);
+    const what = inPlaceOfHttp(error);
+    return what === undefined ? unreachable(slot, error, this.#isReused) : foreign(slot, what, error);
   }
+}
+
+/** What came where an answer of HTTP was to come; undefined where nothing came. */
+function inPlaceOfHttp(error: Error): string | undefined {
+  if (error instanceof errors.HTTPParserError) return 'something else than HTTP';
+  if (error instanceof errors.HeadersOverflowError) return 'more headers than are read';
+  return undefined;
 }

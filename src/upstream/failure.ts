@@ -28,14 +28,12 @@ export function timedOut(
   );
 }
 
-/**
- * An answer that is not of this protocol: a page, a redirect, something else than HTTP. What is there is not the
- * upstream that the slot is for, so its code is `upstream_unreachable`.
- */
+/** An answer that is not of this protocol: a page, a redirect, a text, something else than HTTP. */
 export function foreign(slot: string, what: string, cause?: unknown): GatewayError {
+  const shown = what.slice(0, 200); // the upstream's own words may be kilobytes
   return new GatewayError(
-    'upstream_unreachable',
-    `The upstream of slot "${slot}" answered with ${what}, which is not a Messages answer; is its baseUrl right?`,
+    'upstream_invalid_response',
+    `The upstream of slot "${slot}" answered with ${shown}, which is not a Messages answer; is its baseUrl right?`,
     { failure: { kind: 'foreign' }, cause },
   );
 }
@@ -88,10 +86,22 @@ function asText(value: unknown): string | undefined {
 
 /** A page's title, or the beginning of a text. */
 function wordsFor(status: number, body: string): string {
-  const title = /<title[^>]*>([^<]*)/i.exec(body)?.[1];
-  const text = title ?? (/^\s*[<{[]/.test(body) ? '' : body);
+  const head = body.slice(0, maxSearchedLength);
+  const text = titleIn(head) ?? (/^\s*[<{[]/.test(head) ? '' : head);
   const words = text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
   return `The upstream answered ${status}${words ? `: ${words}` : ''}.`;
+}
+
+/** A page has its title this early, or none worth telling. */
+const maxSearchedLength = 4096;
+
+/** By `indexOf`, in linear time: a pattern would search to the end from each `<title` anew. */
+function titleIn(page: string): string | undefined {
+  const tagAt = page.search(/<title/i);
+  const textAt = tagAt === -1 ? 0 : page.indexOf('>', tagAt) + 1;
+  if (textAt === 0) return undefined;
+  const end = page.indexOf('<', textAt);
+  return page.slice(textAt, end === -1 ? undefined : end);
 }
 
 /** `error.type` of an answer that names none. */

@@ -39,9 +39,11 @@ export function joinHeaders(headers: IncomingHttpHeaders): Headers {
   return joined;
 }
 
-/** The media type of an answer, without its parameters. */
+/** The media type of an answer, without its parameters; a header that came twice counts once where both are alike. */
 export function mediaType(headers: Headers): string {
-  return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  const all = (headers['content-type'] ?? '').split(',');
+  const types = all.map((one) => (one.split(';', 1)[0] ?? '').trim().toLowerCase());
+  return [...new Set(types)].join(', ');
 }
 
 // Our own package.json, which says what it is that asks.

@@ -30,8 +30,11 @@ const messages: UpstreamAdapter = {
 
 export default messages;
 
-/** What is longer than this is no error, no count and no message. */
+/** The longest count or message. */
 const maxTextBytes = 32 * 1024 * 1024;
+
+/** The most that is read of an error, and of an answer that is none of ours. */
+const maxErrorBytes = 64 * 1024;
 
 class MessagesUpstream implements Upstream {
   readonly #settings: UpstreamSettings;
@@ -138,16 +141,16 @@ function baseOf({ id, baseUrl = '' }: UpstreamSettings): URL {
 
 /** What the paths begin with: the base URL's own path, whose `/v1` is ours to add. */
 function prefixOf(base: URL): string {
-  return base.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
+  return base.pathname.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, '');
 }
 
-function readEvents({ status, headers }: Answer, flow: Flow): EventQueue | TextBody {
-  const isStream = status === 200 && mediaType(headers) === 'text/event-stream';
-  return isStream ? new EventQueue(flow) : new TextBody(flow, maxTextBytes);
+function readEvents(answer: Answer, flow: Flow): EventQueue | TextBody {
+  const isStream = answer.status === 200 && mediaType(answer.headers) === 'text/event-stream';
+  return isStream ? new EventQueue(flow) : readText(answer, flow);
 }
 
-function readText(_: Answer, flow: Flow): TextBody {
-  return new TextBody(flow, maxTextBytes);
+function readText({ status }: Answer, flow: Flow): TextBody {
+  return new TextBody(flow, status === 200 ? maxTextBytes : maxErrorBytes);
 }
 
 /** What a service answers that passed over `stream: true`; all else is thrown. */

@@ -117,7 +117,7 @@ describe('errors', () => {
         what: 'an upstream that is a web page',
         status: 502,
         type: 'upstream_error',
-        code: 'upstream_unreachable',
+        code: 'upstream_invalid_response',
         send: () => pair.post('/v1/messages', ask('[[sim:html]]')),
       },
     ];

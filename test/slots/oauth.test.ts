@@ -122,17 +122,20 @@ describe('an OAuth slot', () => {
   });
 
   it('counts as unreachable where its token endpoint fails or talks nonsense', async () => {
+    const nonsense = 'upstream_invalid_response';
     const answers = [
-      { status: 500, body: { error: 'later' } },
-      { status: 200, body: 'no json' },
-      { status: 200, body: {} },
+      { code: 'upstream_unreachable', answer: { status: 500, body: { error: 'later' } } },
+      { code: nonsense, answer: { status: 200, body: 'no json' } },
+      { code: nonsense, answer: { status: 200, body: {} } },
+      { code: nonsense, answer: { status: 200, body: { access_token: 'a\u0000b' } } },
+      { code: nonsense, answer: { status: 200, body: 'x'.repeat(1024 * 1024) } },
     ];
-    for (const answer of answers) {
+    for (const { code, answer } of answers) {
       endpoint.answer = answer;
       const kit = await openPool([oauthSlot(endpoint.url, { lastsMs: 0 })]);
       const lease = await kit.pool.lease(leaseRequest());
       const error = await rejection(lease.slot.generate(slotCall()));
-      expect(error).to.include({ code: 'upstream_unreachable' });
+      expect(error).to.include({ code });
       expect(kit.upstream('o').calls).to.deep.equal([]);
       await lease.another(error);
       expect(stateOf(kit, 'o')).to.include({ state: 'cooling', reason: 'unreachable' });

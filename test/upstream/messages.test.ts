@@ -128,6 +128,12 @@ describe('messages upstream', () => {
   describe('given something else than a stream', () => {
     const foreign: readonly [string, Listener][] = [
       ['a page', (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
+      ['a text', (_, response) => response.writeHead(200, { 'content-type': 'text/plain' }).end(whole)],
+      [
+        'two content types',
+        (_, response) =>
+          response.writeHead(200, { 'content-type': ['text/event-stream', 'text/html'] }).end(whole),
+      ],
       ['a redirect', (_, response) => response.writeHead(302, { location: '/elsewhere' }).end()],
       ['no content', (_, response) => response.writeHead(204).end()],
       [
@@ -144,16 +150,35 @@ describe('messages upstream', () => {
         const error = await failure(listener);
         expect(error).to.deep.include({
           status: 502,
-          code: 'upstream_unreachable',
+          code: 'upstream_invalid_response',
           failure: { kind: 'foreign' },
         });
       });
     }
 
+    it('reads a stream whose content type came twice', async () => {
+      const twice = ['text/event-stream', 'text/event-stream; charset=utf-8'];
+      const url = await kit.serve((_, response) =>
+        response.writeHead(200, { 'content-type': twice }).end(whole),
+      );
+      const { events } = await collect((await (await kit.open(url)).generate(aCall())).events);
+      expect(events.at(-1)?.type).to.equal('message_stop');
+    });
+
     it('takes what is not HTTP for foreign', async () => {
       const url = await kit.serveSockets((socket) => socket.end('SSH-2.0-x\r\n'));
       const error = await rejection((await kit.open(url)).generate(aCall()));
-      expect(error).to.deep.include({ failure: { kind: 'foreign' } });
+      expect(error).to.deep.include({ code: 'upstream_invalid_response', failure: { kind: 'foreign' } });
+    });
+
+    it('takes headers that never end for foreign', async () => {
+      const url = await kit.serveSockets((socket) => {
+        const write = (): void =>
+          void socket.write(`x-more: ${'x'.repeat(4096)}\r\n`, (failed) => failed || write());
+        socket.write('HTTP/1.1 200 OK\r\n', write);
+      });
+      const error = await rejection((await kit.open(url)).generate(aCall()));
+      expect(error).to.deep.include({ code: 'upstream_invalid_response', failure: { kind: 'foreign' } });
     });
 
     it('turns a whole message of a service that passed over stream: true into its events', async function () {
@@ -232,6 +257,13 @@ describe('messages upstream', () => {
         code: 'upstream_error',
         message: 'The upstream answered 502: 502 Bad Gateway.',
       });
+    });
+
+    it('looks at the beginning of a page only, and takes no longer for one of many titles', async () => {
+      const error = await refusal(502, { 'content-type': 'text/html' }, '<title'.repeat(200_000));
+      expect(error).to.include({ status: 502, message: 'The upstream answered 502.' });
+      const late = `${' '.repeat(8192)}<title>Late</title>`;
+      expect(await refusal(502, {}, late)).to.include({ message: 'The upstream answered 502.' });
     });
 
     it('takes a bare text, a bare string and nothing at all', async () => {

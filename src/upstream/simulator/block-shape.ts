@@ -20,7 +20,7 @@ export const marked = { cache_control: cacheControl };
 const toolId = text({ pattern: /^[a-zA-Z0-9_-]+$/ });
 
 const base64: Shape = (value, path) =>
-  typeof value === 'string' && /^[A-Za-z0-9+/\s]+={0,2}\s*$/.test(value)
+  typeof value === 'string' && /^[A-Za-z0-9+/\s]+(?:={1,2}\s*)?$/.test(value)
     ? undefined
     : `${path}: Input should be valid base64`;
 const url = record({ type, url: text({ pattern: /^https?:\/\// }) });

@@ -9,7 +9,8 @@ export interface Scenario {
   readonly text: string;
 }
 
-const marker = /\[\[sim:([^\]]*)\]\]/g;
+/** No bracket within one, so that each opening is searched no further than to the next. */
+const marker = /\[\[sim:([^[\]]*)\]\]/g;
 const word = /([\w.-]+)(?:=(?:"([^"]*)"|(\S+)))?/g;
 
 /** The scenarios that a text asks for, in order. */

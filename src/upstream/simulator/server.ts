@@ -132,7 +132,7 @@ export class Simulator {
 }
 
 function findOperation({ method, path }: Exchange): (typeof operations)[string] {
-  const parent = path.replace(/[^/]+$/, ':id');
+  const parent = path.replace(/(?<![^/])[^/]+$/, ':id');
   const found = operations[`${method} ${path}`] ?? operations[`${method} ${parent}`];
   if (found) return found;
   const isKnown = Object.keys(operations).some((key) => key.endsWith(` ${path}`));

@@ -10,9 +10,19 @@ export function stringFor(schema: Readonly<Record<string, unknown>>, random: Ran
   const padding = Array.from(' made up'.repeat(Math.ceil(Math.max(0, least - word.length) / 8)));
   const plain = [...word, ...padding].slice(0, Math.min(most, Math.max(least, word.length))).join('');
   const pattern = schema['pattern'];
-  if (typeof pattern !== 'string') return plain;
-  return [plain, ...samples].find((sample) => new RegExp(pattern, 'u').test(sample)) ?? plain;
+  if (typeof pattern !== 'string' || !isQuick(pattern)) return plain;
+  const expression = new RegExp(pattern, 'u');
+  const tried = plain.length <= maxSampleLength ? [plain, ...samples] : samples;
+  return tried.find((sample) => expression.test(sample)) ?? plain;
 }
+
+/** The pattern is the caller's: one that could backtrack for long is not followed. */
+function isQuick(pattern: string): boolean {
+  const choices = pattern.match(/[*+{|?]/g) ?? [];
+  return choices.length <= 6 && !/\)[*+{]|\\[1-9k]/.test(pattern);
+}
+
+const maxSampleLength = 32;
 
 const words = ['simulated', 'made up', 'example', 'sample "quoted"', 'naïve – 世界 🌍'];
 

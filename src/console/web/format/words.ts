@@ -60,6 +60,7 @@ const codeWords: Readonly<Record<string, string>> = {
   incomplete_response:
     'Nothing visible came from the upstream: often DNS or egress at the slot. Diagnose it.',
   upstream_unreachable: 'There was no connection to the upstream. Diagnose the slot.',
+  upstream_invalid_response: 'What answered is not the provider. Check the baseUrl of the slot.',
   upstream_interrupted: 'The answer of the upstream broke off.',
   upstream_timeout: 'The upstream was silent for too long.',
   no_slot_available: 'No slot could take the request. Look at the states of the slots.',
