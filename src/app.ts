@@ -72,8 +72,8 @@ function servingOf(gateway: Gateway): Serving {
     get health() {
       return healthOf(gateway);
     },
-    get isDraining() {
-      return gateway.isDraining;
+    get takesRequests() {
+      return gateway.takesRequests;
     },
     metricsText: () => gateway.metricsText(),
   };

@@ -11,8 +11,9 @@ import { Listener } from './http/listener.js';
 import { keepRecords } from './keep-records.js';
 import { openLasting, type Lasting } from './lasting.js';
 import type { Pipeline } from './pipeline/pipeline.js';
-import { GatewayError, type Live, type Logger, type Models, type Store } from './plugin/index.js';
+import type { Live, Logger, Models, Store } from './plugin/index.js';
 import { run, type Running } from './running.js';
+import { Shutdown } from './shutdown.js';
 import type { SlotPool } from './slots/pool.js';
 import type { CheckedKeys } from './store/keys.js';
 import type { LedgerWriter } from './store/ledger-writer.js';
@@ -41,6 +42,7 @@ export class Gateway {
   readonly #options: GatewayOptions;
   readonly #current: CurrentConfig;
   readonly #isClosing = new AbortController();
+  readonly #shutdown: Shutdown;
   #listener: Listener | undefined;
   #closed: Promise<void> | undefined;
 
@@ -73,6 +75,7 @@ export class Gateway {
     this.feed = new SharedFeed(live);
     const onSettled = keepRecords({ log, now, metrics, ledger, feed: this.feed });
     this.exchanges = new Exchanges({ log, now, onSettled });
+    this.#shutdown = new Shutdown({ log, exchanges: this.exchanges });
     this.allInstances = new AllInstances({ exchanges: this.exchanges, live, ledger });
     const { closing } = this;
     const runNext = async () => run(await options.loadConfig(), lasting);
@@ -107,11 +110,17 @@ export class Gateway {
     this.#lasting.durable.keysChanged();
   }
 
+  /** Not ready any more; for the drain delay requests are served all the same. */
   get isDraining(): boolean {
     return this.closing.aborted;
   }
 
-  /** Aborts when the gateway takes no new requests. */
+  /** False: new requests are refused. */
+  get takesRequests(): boolean {
+    return this.#shutdown.takesRequests;
+  }
+
+  /** Aborts when the gateway begins to close. */
   get closing(): AbortSignal {
     return this.#isClosing.signal;
   }
@@ -149,8 +158,8 @@ export class Gateway {
   }
 
   /**
-   * Takes no new requests, gives those under way `shutdownTimeout` to finish, ends the rest with an error event, and
-   * closes everything.
+   * Serves on for `drainDelay`, takes no new requests then, gives those under way `shutdownTimeout` to finish, ends the
+   * rest with an error event, and closes everything.
    */
   close(): Promise<void> {
     this.#isClosing.abort();
@@ -159,22 +168,11 @@ export class Gateway {
   }
 
   async #close(): Promise<void> {
-    await Promise.all([this.#drain(), this.#current.settled()]);
+    const ended = this.#shutdown.run(this.config.listen, this.#listener);
+    await Promise.all([ended, this.#current.settled()]);
     await this.#listener?.close();
     await this.pipeline.retire();
     await this.#lasting.close();
-  }
-
-  async #drain(): Promise<void> {
-    const { shutdownTimeoutMs } = this.config.listen;
-    if (this.exchanges.count > 0)
-      this.log.info({ requests: this.exchanges.count }, 'Waiting for requests to finish.');
-    const deadline = setTimeout(() => {
-      this.exchanges.abortAll(cutShort());
-      this.#listener?.hangUpSoon();
-    }, shutdownTimeoutMs);
-    await this.exchanges.idle();
-    clearTimeout(deadline);
   }
 }
 
@@ -186,9 +184,4 @@ function measure({ metrics, slots, exchanges }: Gateway, durable: Durable): void
   metrics.gauge('gw2api_requests_in_flight', 'Requests whose response is open.', [], () => [
     { labels: {}, value: exchanges.count },
   ]);
-}
-
-function cutShort(): GatewayError {
-  const message = 'The gateway was shut down before the answer was complete.';
-  return new GatewayError('shutting_down', message, { headers: { connection: 'close' } });
 }

@@ -1,11 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { durationMs } from 'gw2api/plugin';
 import { loadGatewayConfigFile } from '#src/load-gateway-config.js';
 
 interface Compose {
   readonly services: Readonly<
-    Record<string, { environment?: Readonly<Record<string, string>>; volumes?: readonly string[] }>
+    Record<
+      string,
+      {
+        environment?: Readonly<Record<string, string>>;
+        volumes?: readonly string[];
+        stop_grace_period?: string;
+      }
+    >
   >;
   readonly volumes: object;
   readonly configs: Readonly<Record<string, { content: string }>>;
@@ -36,6 +44,17 @@ describe('compose.yaml', () => {
     expect(Object.keys(compose.volumes)).to.have.members([...new Set(named)]);
     const servers = [...compose.configs['nginx']!.content.matchAll(/server ([\w-]+):8787/g)];
     expect(servers.map(([, name]) => name)).to.deep.equal(['gateway-1', 'gateway-2']);
+  });
+
+  it('keeps connections between nginx and a gateway for less than the drain delay, which a stop waits for', async () => {
+    const { environment, stop_grace_period } = compose.services['gateway-1']!;
+    const { listen } = await loadGatewayConfigFile('config/gateway.yaml', environment!);
+    const { content } = compose.configs['nginx']!;
+    const [, kept = ''] = /upstream [^}]*keepalive_timeout (\w+);/.exec(content) ?? [];
+    expect(durationMs(kept)).to.be.below(listen.drainDelayMs);
+    const longestMs = 2 * listen.drainDelayMs + listen.shutdownTimeoutMs;
+    expect(durationMs(stop_grace_period!)).to.be.above(longestMs);
+    expect(content).not.to.include('non_idempotent'); // it would send a paid request twice
   });
 
   it('keeps back neither events nor bodies', () => {

@@ -104,6 +104,8 @@ export interface Config {
     readonly workers: number | 'auto';
     /** Believe `x-forwarded-*`. */
     readonly trustProxy: boolean;
+    /** How long requests are served after SIGTERM. */
+    readonly drainDelayMs: number;
     readonly shutdownTimeoutMs: number;
   };
   readonly pipeline: readonly StageConfig[];

@@ -11,6 +11,7 @@ export function toListen(raw: RawConfig['listen'], { HOST, PORT }: Environment):
     port: PORT ? Number(PORT) : raw.port,
     workers: raw.workers,
     trustProxy: raw.trustProxy,
+    drainDelayMs: durationMs(raw.drainDelay),
     shutdownTimeoutMs: durationMs(raw.shutdownTimeout),
   };
 }

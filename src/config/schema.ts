@@ -90,6 +90,7 @@ const Listen = Closed(
     port: Type.Integer({ minimum: 0, maximum: 65_535, default: 8787 }),
     workers: Type.Unsafe<number | 'auto'>({ type: ['integer', 'string'], minimum: 1, default: 1 }),
     trustProxy: Type.Boolean({ default: false }),
+    drainDelay: Duration({ default: '0s' }),
     shutdownTimeout: Duration({ default: '30s' }),
   },
   { default: {} },

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { sendTo, type DirectBody, type GatewayError, type Logger, type Outcome } from '../plugin/index.js';
 import { Exchange, type CoreContext } from './exchange.js';
 import { OpenExchanges } from './open-exchanges.js';
@@ -34,6 +35,11 @@ export class Exchanges {
 
   get count(): number {
     return this.#open.size;
+  }
+
+  /** Their responses. */
+  get responses(): readonly ServerResponse[] {
+    return this.#open.list().map(({ ctx }) => ctx.res);
   }
 
   /** The requests under way that are for a model or about one; whoever looks on by the console is none of them. */

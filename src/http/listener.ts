@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Drain } from './drain.js';
 
 export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -14,10 +15,12 @@ const sockets = { keepAliveTimeout: 75_000, keepAlive: true, keepAliveInitialDel
 
 /** An HTTP server that listens. */
 export class Listener {
+  readonly drain: Drain;
   readonly #server: Server;
 
-  private constructor(server: Server) {
+  private constructor(server: Server, drain: Drain) {
     this.#server = server;
+    this.drain = drain;
   }
 
   /** Rejects where the address cannot be had. */
@@ -30,11 +33,12 @@ export class Listener {
     });
     // Long uploads and long answers are ours to bound, not Node's five-minute request timeout.
     server.requestTimeout = 0;
+    const drain = new Drain(server);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(port, host, resolve);
     });
-    return new Listener(server);
+    return new Listener(server, drain);
   }
 
   /** Without a trailing slash. */

@@ -62,7 +62,7 @@ export function keyed(
   answer: (ctx: CoreContext) => Promise<void> | void = requireResponse,
 ): CoreMiddleware {
   return async (ctx) => {
-    if (serving.isDraining) throw shuttingDown(ctx);
+    if (!serving.takesRequests) throw shuttingDown(ctx);
     ctx.state.operation = operation;
     ctx.state.format = format;
     const { pipeline } = serving;

@@ -18,8 +18,8 @@ export interface Serving {
   readonly keys: Keys;
   readonly store: Store;
   readonly health: Health;
-  /** True once the process is on its way out: no new requests. */
-  readonly isDraining: boolean;
+  /** False once the process is about to end: new requests are refused. */
+  readonly takesRequests: boolean;
   metricsText(): Promise<string>;
   now(): number;
 }

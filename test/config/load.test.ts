@@ -23,6 +23,7 @@ describe('loadConfig', () => {
       port: 8787,
       workers: 1,
       trustProxy: false,
+      drainDelayMs: 0,
       shutdownTimeoutMs: 30_000,
     });
     expect(config.slots).to.deep.equal([

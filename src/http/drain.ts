@@ -1,0 +1,78 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Server as TcpServer, type Socket } from 'node:net';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+
+/**
+ * The drain of a listening server behind a load balancer: requests are served for a while, each as the last one of its
+ * connection; then no connection is taken, and those that were idle all along are closed.
+ */
+export class Drain {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #accepted = 0;
+
+  constructor(server: Server) {
+    this.#server = server;
+    server.on('connection', (socket: Socket) => {
+      this.#accepted += 1;
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+  }
+
+  /** Resolves after `delayMs`, when the port is closed. `open`: the responses under way. */
+  async run(delayMs: number, open: readonly ServerResponse[]): Promise<void> {
+    const idle = new Set(this.#sockets);
+    for (const response of open) this.#lastOf(response, idle);
+    this.#beforeEachRequest((_, response) => this.#lastOf(response, idle));
+    // A connection whose answer began without `connection: close` may be used once more.
+    this.#server.keepAliveTimeout = delayMs;
+    await delay(delayMs);
+    await this.#quietTurn();
+    this.stopListening();
+    for (const socket of idle) socket.destroy();
+  }
+
+  /** Takes no further connections. Unlike `close` of an HTTP server it leaves those that are idle at this moment. */
+  stopListening(): void {
+    TcpServer.prototype.close.call(this.#server);
+  }
+
+  /** Resolves when every connection has ended, or after `ms`. */
+  async empty(ms: number): Promise<void> {
+    if (this.#sockets.size === 0) return;
+    const over = new AbortController();
+    const ended = new Promise<void>((resolve) => this.#server.once('close', resolve));
+    await Promise.race([ended, delay(ms, undefined, { signal: over.signal }).catch(() => undefined)]);
+    over.abort();
+  }
+
+  #lastOf(response: ServerResponse, idle: Set<Socket>): void {
+    idle.delete(response.req.socket);
+    if (!response.headersSent) response.setHeader('connection', 'close');
+  }
+
+  /** An event that nobody listens to is left alone: Node answers those requests by itself, or emits `request` for them. */
+  #beforeEachRequest(listener: (request: IncomingMessage, response: ServerResponse) => void): void {
+    for (const event of ['request', 'checkContinue', 'checkExpectation'])
+      if (this.#server.listenerCount(event) > 0) this.#server.prependListener(event, listener);
+  }
+
+  /**
+   * Resolves right after a turn of the event loop that was short and brought no connection, or after a second: a
+   * connection that the system has taken and the process has not is reset when the port is closed.
+   */
+  async #quietTurn(): Promise<void> {
+    const untilMs = performance.now() + longestSearchMs;
+    for (let beganMs = performance.now(); beganMs < untilMs;) {
+      const accepted = this.#accepted;
+      await nextTurn();
+      const nowMs = performance.now();
+      if (accepted === this.#accepted && nowMs - beganMs < shortTurnMs) return;
+      beganMs = nowMs;
+    }
+  }
+}
+
+const longestSearchMs = 1000;
+const shortTurnMs = 0.2;

@@ -1,0 +1,137 @@
+import { once } from 'node:events';
+import { Agent, request, type IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { eventually } from '../eventually.js';
+import { ProcessWorkshop, type GatewayProcess } from './gateway-process.js';
+import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';
+
+const key = 'the-master-key';
+
+for (const workers of [1, 2])
+  describe(`the drain delay of ${workers === 1 ? 'one process' : `${workers} workers`}`, function () {
+    this.timeout(60_000);
+    const workshop = new ProcessWorkshop();
+    const agent = new Agent({ keepAlive: true });
+    let upstream: HeldUpstream;
+    let gateway: GatewayProcess;
+    let url: string;
+    beforeEach(async () => {
+      upstream = await startHeldUpstream();
+    });
+    afterEach(async () => {
+      agent.destroy();
+      await upstream.close();
+      await workshop.end();
+    });
+
+    async function start(drainDelay: string): Promise<void> {
+      const uses = ['auth', 'body-limit', 'format-decode', 'slot-pick', 'upstream-call', 'format-encode'];
+      const config = {
+        listen: { workers, drainDelay },
+        pipeline: uses.map((use) => ({ use })),
+        slots: [{ id: 'a', upstream: 'messages', baseUrl: upstream.url, account: { kind: 'none' } }],
+      };
+      const cwd = await workshop.folder({ 'config/gateway.yaml': config });
+      gateway = await workshop.start({ cwd, env: { GW2API_API_KEY: key } });
+      url = await gateway.url();
+    }
+
+    /** Each of the processes that serve has said so. */
+    async function isDraining(): Promise<void> {
+      const message = 'Serving requests until the drain delay is over.';
+      await eventually(() => gateway.logged.filter(({ msg }) => msg === message).length === workers);
+    }
+
+    it('serves requests of all kinds, says that it is not ready, and ends each connection with its answer', async () => {
+      await start('1h');
+      const began = send(url, { agent });
+      const held = await upstream.next();
+      gateway.signal('SIGTERM');
+      await isDraining();
+      for (const [path, status] of Object.entries({
+        '/health': 200,
+        '/health?ready=1': 503,
+        '/v1/models': 200,
+      })) {
+        const { response } = await send(url, { path, agent });
+        expect([path, response.statusCode]).to.deep.equal([path, status]);
+        expect(response.headers.connection).to.equal('close');
+      }
+      const served = send(url, { agent });
+      (await upstream.next()).finish();
+      expect((await served).response.headers.connection).to.equal('close');
+      held.finish();
+      const { response, text } = await began;
+      expect([response.statusCode, response.headers.connection]).to.deep.equal([200, 'close']);
+      expect(text).to.include('Hello.');
+      gateway.signal('SIGTERM');
+      expect(await gateway.ended).to.include({ code: 1 });
+    });
+
+    it('ends with the port closed and idle connections gone, and lets streams finish', async () => {
+      await start('50ms');
+      const idle = await keptConnection(url);
+      const stream = send(url, { body: { stream: true } });
+      const held = await upstream.next();
+      const isGone = once(idle, 'close');
+      gateway.signal('SIGTERM');
+      await gateway.log('Waiting for requests to finish.');
+      await isGone;
+      await eventually(() => isRefused(url)); // by the last of the workers
+      held.finish();
+      expect((await stream).text).to.include('message_stop');
+      expect(await gateway.ended).to.include({ code: 0, signal: null });
+    });
+
+    it('gives a connection that was in use all the time one more answer', async () => {
+      await start('4s');
+      const stream = send(url, { body: { stream: true }, agent });
+      const held = await upstream.next();
+      gateway.signal('SIGTERM');
+      await gateway.log('Waiting for requests to finish.');
+      held.finish();
+      expect((await stream).text).to.include('message_stop');
+      const { response } = await send(url, { path: '/v1/models', agent });
+      expect([response.statusCode, response.headers.connection]).to.deep.equal([200, 'close']);
+      expect(await gateway.ended).to.include({ code: 0, signal: null });
+    });
+  });
+
+interface Sent {
+  readonly path?: string;
+  readonly body?: object;
+  readonly agent?: Agent;
+}
+
+interface Answer {
+  readonly response: IncomingMessage;
+  readonly text: string;
+}
+
+/** A Messages request, unless there is another path: then a GET. */
+async function send(url: string, { path, body, agent }: Sent): Promise<Answer> {
+  const headers = { 'content-type': 'application/json', 'x-api-key': key };
+  const method = path === undefined ? 'POST' : 'GET';
+  const sent = request(`${url}${path ?? '/v1/messages'}`, { method, headers, agent: agent ?? false });
+  const messages = [{ role: 'user', content: 'Hi' }];
+  sent.end(path === undefined ? JSON.stringify({ model: 'sonnet-5', max_tokens: 9, messages, ...body }) : '');
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  let text = '';
+  for await (const chunk of response) text += String(chunk);
+  return { response, text };
+}
+
+async function isRefused(url: string): Promise<boolean> {
+  const error: unknown = await send(url, { path: '/health' }).catch((thrown: unknown) => thrown);
+  return (error as NodeJS.ErrnoException).code === 'ECONNREFUSED'; // an answer has no code
+}
+
+/** A connection that has had an answer, and waits. */
+async function keptConnection(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.write(`GET /health HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`);
+  await once(socket, 'data');
+  return socket.resume();
+}
