@@ -13,6 +13,7 @@ for (const workers of [1, 2])
     this.timeout(60_000);
     const workshop = new ProcessWorkshop();
     const agent = new Agent({ keepAlive: true });
+    const oneConnection = new Agent({ keepAlive: true, maxSockets: 1 });
     let upstream: HeldUpstream;
     let gateway: GatewayProcess;
     let url: string;
@@ -21,6 +22,7 @@ for (const workers of [1, 2])
     });
     afterEach(async () => {
       agent.destroy();
+      oneConnection.destroy();
       await upstream.close();
       await workshop.end();
     });
@@ -86,13 +88,13 @@ for (const workers of [1, 2])
 
     it('gives a connection that was in use all the time one more answer', async () => {
       await start('4s');
-      const stream = send(url, { body: { stream: true }, agent });
+      const stream = send(url, { body: { stream: true }, agent: oneConnection });
       const held = await upstream.next();
       gateway.signal('SIGTERM');
       await gateway.log('Waiting for requests to finish.');
       held.finish();
       expect((await stream).text).to.include('message_stop');
-      const { response } = await send(url, { path: '/v1/models', agent });
+      const { response } = await send(url, { path: '/v1/models', agent: oneConnection });
       expect([response.statusCode, response.headers.connection]).to.deep.equal([200, 'close']);
       expect(await gateway.ended).to.include({ code: 0, signal: null });
     });
