@@ -4,7 +4,7 @@ import { Line } from '../store/live/ipc-line.js';
 import type { Measurement } from '../telemetry/metrics.js';
 import { hangUpOnUnaccepted } from './unaccepted.js';
 import type { Failure } from './usage-error.js';
-import { wireOf } from './wire.js';
+import { wireToWorker } from './wire.js';
 
 export interface End {
   /** It has listened. */
@@ -33,7 +33,7 @@ export class Member {
     const bornMs = performance.now();
     this.#worker = cluster.fork();
     hangUpOnUnaccepted(this.#worker.process);
-    this.line = new Line(wireOf(this.#worker.process));
+    this.line = new Line(wireToWorker(this.#worker.process));
     let failure: Failure | undefined;
     let hasServed = false;
     this.line.on('crew.failed', (told: Failure | null) => {

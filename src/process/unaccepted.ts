@@ -16,17 +16,24 @@ interface Handle {
  */
 export function hangUpOnUnaccepted(worker: ChildProcess): void {
   const onTheirWay = new Map<number, Handle>();
+  let hasExited = false;
   const send = worker.send.bind(worker) as (...args: readonly unknown[]) => boolean; // whatever it is called with
   worker.send = (...args: readonly unknown[]) => {
     const [{ act, seq }, handle] = args as [Handing, Handle | undefined];
     if (act === 'newconn' && seq !== undefined && handle) onTheirWay.set(seq, handle);
-    return send(...args);
+    const isSent = send(...args);
+    if (hasExited) hangUp(); // the cluster module forgets a worker at its `disconnect`, which may never come
+    return isSent;
   };
   worker.on('internalMessage', ({ ack }: { readonly ack?: number }) => {
     if (ack !== undefined) onTheirWay.delete(ack);
   });
-  worker.on('exit', () => {
+  const hangUp = () => {
     for (const handle of onTheirWay.values()) handle.close();
     onTheirWay.clear();
+  };
+  worker.on('exit', () => {
+    hasExited = true;
+    hangUp();
   });
 }

@@ -3,10 +3,10 @@ import type { Wire } from '../store/live/ipc-line.js';
 interface Channel {
   readonly connected: boolean;
   send?(message: object, onSent: () => void): unknown;
-  on(event: 'message' | 'disconnect', listener: (message: unknown) => void): unknown;
+  on(event: 'message' | 'disconnect' | 'exit', listener: (message: unknown) => void): unknown;
 }
 
-/** The channel between a primary and its worker, seen from either end. */
+/** The channel to the primary, seen from a worker. */
 export function wireOf(channel: Channel): Wire {
   return {
     // Whether the other side has gone meanwhile is told by `onClose`, not by what could not be sent.
@@ -17,5 +17,20 @@ export function wireOf(channel: Channel): Wire {
       });
     },
     onClose: (listener) => void channel.on('disconnect', listener),
+  };
+}
+
+/**
+ * The channel to a worker, seen from the primary. Closed at `exit` too: Node emits no `disconnect` for a worker that
+ * was killed in the middle of a message.
+ */
+export function wireToWorker(worker: Channel): Wire {
+  const wire = wireOf(worker);
+  return {
+    ...wire,
+    onClose: (listener) => {
+      wire.onClose(listener);
+      worker.on('exit', listener);
+    },
   };
 }

@@ -56,8 +56,9 @@ export class PlaceGrants {
     }
   }
 
-  /** Asks for a place; the member hears by `granted`. */
+  /** Asks for a place; the member hears by `granted`. Of one that has left it may be the last word, read too late. */
   take(member: Member, name: string, limit: number): void {
+    if (!this.#members.has(member)) return;
     const slot = this.#slots.get(name) ?? newSlot(limit);
     this.#slots.set(name, slot);
     slot.limit = limit;
