@@ -64,12 +64,12 @@ describe('workers that are killed time and again under load', function () {
     const known = () => Array.from({ length: workers }, (_, index) => pidOf(gateway, index + 1));
     while (known().includes(undefined)) await outcome(url);
 
-    let isLoaded = true;
+    const loaded = new AbortController();
     const load = Array.from({ length: 16 }, async () => {
-      while (isLoaded) await outcome(url);
+      while (!loaded.signal.aborted) await outcome(url);
     });
     await Promise.all(Array.from({ length: victims }, (_, index) => killRepeatedly(gateway, index + 1)));
-    isLoaded = false;
+    loaded.abort();
     await Promise.all(load);
 
     const outcomes = await Promise.all(Array.from({ length: 60 }, () => outcome(url)));
