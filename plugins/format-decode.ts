@@ -51,16 +51,22 @@ export function droppedHeader(fields: readonly string[], maxLength = 1000): stri
   return `${all.slice(0, lastComma > 0 ? lastComma : maxLength)}, ...`;
 }
 
-/** From here on a model goes by its id in the catalog; the format knows how the caller named it. */
+/**
+ * From here on a model goes by its id in the catalog, or by a longer name that is to go up as it was written; the format
+ * knows how the caller named it.
+ */
 function underCatalogId(request: MessagesRequest, models: Models): MessagesRequest {
-  const id = models.find(request.model)?.id ?? request.model;
-  return id === request.model ? request : { ...request, model: id };
+  const found = models.find(request.model);
+  if (!found || found.id === request.model) return request;
+  const isSame = models.find(found.id)?.upstreamModel === found.upstreamModel;
+  return isSame ? { ...request, model: found.id } : request;
 }
 
 /** Keeps a key to its models: the one that is asked, and those that the upstream's own tools are to ask (an advisor, say). */
 function checkModels(caller: Caller, { model, tools }: MessagesRequest, sent: string, models: Models): void {
   if (!caller.models) return;
-  if (!mayUseModel(caller, model)) throw forbidden(sent);
+  const id = models.find(model)?.id ?? model;
+  if (!mayUseModel(caller, id) && !mayUseModel(caller, model)) throw forbidden(sent);
   for (const name of modelsOf(tools))
     if (!idsOf(name, models).some((id) => mayUseModel(caller, id))) throw forbidden(name);
 }
@@ -81,5 +87,7 @@ function modelsOf(tools: unknown): readonly string[] {
 /** A tool goes out as it came, and so names a model as the upstream does. */
 function idsOf(upstreamModel: string, models: Models): readonly string[] {
   const ids = models.list().flatMap((model) => (model.upstreamModel === upstreamModel ? [model.id] : []));
-  return ids.length > 0 ? ids : [upstreamModel];
+  if (ids.length > 0) return ids;
+  const found = models.find(upstreamModel);
+  return found?.upstreamModel === upstreamModel ? [found.id, upstreamModel] : [upstreamModel];
 }

@@ -1,9 +1,17 @@
-import { definePlugin, Type, withFields, type MessagesRequest } from 'gw2api/plugin';
+import {
+  definePlugin,
+  namedLimit,
+  Type,
+  withFields,
+  type Interceptor,
+  type MessagesRequest,
+  type Models,
+} from 'gw2api/plugin';
 
 /** Keeps one answer from costing more than the model or the operator allows (contract §4.3). */
 export default definePlugin({
   name: 'max-tokens',
-  requires: ['request'],
+  requires: ['request', 'interceptors'],
   provides: ['request'],
   options: Type.Object({
     /** The most output tokens any request gets, thinking included. */
@@ -11,13 +19,37 @@ export default definePlugin({
   }),
   setup({ cap }, host) {
     host.announce({ max_tokens: cap });
+    const lowered = withinLimit(host.models);
     return function maxTokens(ctx, next) {
-      const model = host.models.find(ctx.state.request.model);
-      ctx.state.request = clamp(ctx.state.request, Math.min(cap, model?.maxTokens ?? cap));
+      const { state } = ctx;
+      const { request } = state;
+      const isOurs = request.max_tokens === undefined || request.max_tokens === null;
+      const { maxTokens: limit = cap } = host.models.profile(request.model);
+      state.request = clamp(request, Math.min(cap, limit));
+      if (isOurs) state.interceptors.push(lowered);
       return next();
     };
   },
 });
+
+/**
+ * Asks once more with the limit that the upstream names where it refuses a `max_tokens` that was not the caller's; what is
+ * the model's own cap is kept.
+ */
+function withinLimit(models: Models): Interceptor {
+  return (call) => async (request) => {
+    const asked = clamp(request, models.profile(request.model).maxTokens ?? Infinity);
+    try {
+      return await call(asked);
+    } catch (error) {
+      const limit = namedLimit(error, asked.max_tokens ?? Infinity);
+      if (!limit) throw error;
+      if (limit.isOfModel) models.learn(request.model, { maxTokens: limit.tokens });
+      const reply = await call(clamp(asked, limit.tokens));
+      return withFields(reply, { attempts: reply.attempts + 1 });
+    }
+  };
+}
 
 /**
  * Lowers `max_tokens` to `cap`, or sets it where the caller left it out; never raises it. What is no number stays, for

@@ -80,7 +80,7 @@ export class Gateway {
     const { closing } = this;
     const runNext = async () => run(await options.loadConfig(), lasting);
     this.#current = new CurrentConfig(running, { log, live, slots: slotSources, closing, runNext });
-    measure(this, durable);
+    measure(this, lasting);
   }
 
   get config(): Config {
@@ -176,11 +176,11 @@ export class Gateway {
   }
 }
 
-function measure({ metrics, slots, exchanges }: Gateway, durable: Durable): void {
+function measure({ metrics, slots, exchanges }: Gateway, { durable, knownModels }: Lasting): void {
   measureSlots(metrics, () => slots.list());
   measureState(metrics, durable);
-  for (const [name, fill] of Object.entries({ ...durable.caches, ...slots.caches }))
-    metrics.cache(name, fill);
+  const caches = { ...durable.caches, ...slots.caches, learned_models: () => knownModels.fill };
+  for (const [name, fill] of Object.entries(caches)) metrics.cache(name, fill);
   metrics.gauge('gw2api_requests_in_flight', 'Requests whose response is open.', [], () => [
     { labels: {}, value: exchanges.count },
   ]);

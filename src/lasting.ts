@@ -1,8 +1,9 @@
 import type { Config } from './config/config.js';
-import { createModels } from './config/models.js';
 import { Durable } from './durable.js';
 import type { GatewayOptions } from './gateway-options.js';
 import { GatewaySlots } from './gateway-slots.js';
+import { KnownModels } from './models/known-models.js';
+import { CatalogModels } from './models/models.js';
 import type { Live, Logger, Store } from './plugin/index.js';
 import { SlotPool } from './slots/pool.js';
 import type { CheckedKeys } from './store/keys.js';
@@ -21,6 +22,7 @@ export interface Lasting {
   readonly metrics: PrometheusMetrics;
   readonly slots: SlotPool;
   readonly slotSources: GatewaySlots;
+  readonly knownModels: KnownModels;
   close(): Promise<void>;
 }
 
@@ -43,13 +45,14 @@ export async function openLasting(config: Config, options: GatewayOptions): Prom
     throw error;
   });
   const metrics = new PrometheusMetrics();
-  return { log, now, durable, store, keys, live, metrics, slots, slotSources, close };
+  const knownModels = new KnownModels();
+  return { log, now, durable, store, keys, live, metrics, slots, slotSources, knownModels, close };
 }
 
 function openSlots(
   config: Config,
   parts: Pick<Lasting, 'log' | 'now' | 'store' | 'live'>,
 ): Promise<SlotPool> {
-  const models = createModels(config.models);
+  const models = new CatalogModels(config.models);
   return SlotPool.open({ ...parts, slots: config.slots, models, adapters: upstreamAdapters() });
 }

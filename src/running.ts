@@ -1,7 +1,8 @@
 import { formatProblem, type Config } from './config/config.js';
-import { createModels } from './config/models.js';
 import { warningsOf } from './config/warnings.js';
 import { createFormats } from './formats/index.js';
+import type { KnownModels } from './models/known-models.js';
+import { CatalogModels } from './models/models.js';
 import { Pipeline } from './pipeline/pipeline.js';
 import type { HostServices } from './pipeline/stage-host.js';
 import type { Models } from './plugin/index.js';
@@ -14,12 +15,14 @@ export interface Running {
   readonly pipeline: Pipeline;
 }
 
-type Parts = Pick<HostServices, 'log' | 'store' | 'live' | 'metrics' | 'slots' | 'now' | 'keys'>;
+type Parts = Pick<HostServices, 'log' | 'store' | 'live' | 'metrics' | 'slots' | 'now' | 'keys'> & {
+  readonly knownModels: KnownModels;
+};
 
 /** Builds the pipeline of a config over what outlives it. Throws ConfigError with all that is wrong. */
 export async function run(config: Config, parts: Parts): Promise<Running> {
   const { log, store, live, metrics, slots, now, keys } = parts;
-  const models = createModels(config.models);
+  const models = new CatalogModels(config.models, parts.knownModels);
   for (const warning of warningsOf(config)) log.warn({ path: warning.path }, formatProblem(warning));
   const userAgent = config.officialClient.userAgent ? new RegExp(config.officialClient.userAgent) : undefined;
   const services: HostServices = {

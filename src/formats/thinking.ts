@@ -1,4 +1,5 @@
-import type { CatalogModel, Message, Thinking } from '../plugin/index.js';
+import type { CatalogModel, Message, ModelProfile, Thinking } from '../plugin/index.js';
+import { present } from './body.js';
 import type { Dropped } from './dropped.js';
 
 /** How hard the caller wants the model to think. */
@@ -9,6 +10,8 @@ export interface ThinkingWish {
   readonly path: string;
   /** The caller wants to read what the model thinks. */
   readonly isShown: boolean;
+  /** Limits and capabilities of the model. */
+  readonly profile?: ModelProfile;
 }
 
 /** What decides about thinking besides the wish. */
@@ -29,16 +32,31 @@ export interface ThinkingPlan {
 /** Thinking and effort as this model takes them; what it cannot have is reported. */
 export function planThinking(wish: ThinkingWish, context: ThinkingContext, dropped: Dropped): ThinkingPlan {
   if (!wish.effort) return {};
-  const kind = context.model?.thinking ?? 'adaptive';
-  if (wish.effort === 'none') return kind === 'none' ? {} : { thinking: { type: 'disabled' } };
-  const level = Object.hasOwn(levels, wish.effort) ? levels[wish.effort] : undefined;
-  const plan = level && planners[kind](level, wish.isShown, context);
+  const profile: ModelProfile = wish.profile ?? context.model ?? {};
+  const { thinking: kind = 'adaptive', canStopThinking = true } = profile;
+  if (wish.effort === 'none')
+    return kind === 'none' || !canStopThinking ? {} : { thinking: { type: 'disabled' } };
+  const level = levelOf(wish.effort, profile);
+  const plan = level && planners[kind](level, wish.isShown, { ...context, profile });
   if (!plan?.thinking) dropped.add(wish.path);
   return plan ?? {};
 }
 
+function levelOf(wanted: string, { efforts }: ModelProfile): Level | undefined {
+  const level = Object.hasOwn(levels, wanted) ? levels[wanted] : undefined;
+  return level && efforts ? { ...level, effort: nearestEffort(level.effort, efforts) } : level;
+}
+
+/** The level itself, else the highest below it that the model takes. */
+function nearestEffort(wanted: string | undefined, taken: readonly string[]): string | undefined {
+  const order = ['low', 'medium', 'high', 'xhigh', 'max'];
+  const below = order.slice(0, order.indexOf(wanted ?? '') + 1);
+  return below.findLast((level) => taken.includes(level));
+}
+
 interface Level {
-  readonly effort: string;
+  /** Undefined: the model takes none. */
+  readonly effort: string | undefined;
   /** The part of `max_tokens` that may go into thinking, and the most tokens it ever gets. */
   readonly share: number;
   readonly ceiling: number;
@@ -53,13 +71,19 @@ const levels: Readonly<Record<string, Level>> = {
   max: { effort: 'max', share: 0.8, ceiling: 49_152 },
 };
 
-type Planner = (level: Level, isShown: boolean, context: ThinkingContext) => ThinkingPlan;
+type Planner = (level: Level, isShown: boolean, context: PlanningContext) => ThinkingPlan;
+
+interface PlanningContext extends ThinkingContext {
+  readonly profile: ModelProfile;
+}
 
 const planners: Readonly<Record<CatalogModel['thinking'], Planner>> = {
-  adaptive: ({ effort }, isShown, { isForced }) =>
-    isForced ? { effort } : { effort, thinking: { type: 'adaptive', ...display(isShown) } },
+  adaptive({ effort }, isShown, { isForced }) {
+    const plan = present({ effort });
+    return isForced ? plan : { ...plan, thinking: { type: 'adaptive', ...display(isShown) } };
+  },
   budget: (level, isShown, context) => {
-    const budget_tokens = budgetOf(level, context.maxTokens ?? context.model?.maxTokens ?? 128_000);
+    const budget_tokens = budgetOf(level, context.maxTokens ?? context.profile.maxTokens ?? 128_000);
     if (!budget_tokens || context.isForced || isInUnthoughtLoop(context.messages)) return {};
     return { thinking: { type: 'enabled', budget_tokens, ...display(isShown) } };
   },

@@ -1,6 +1,6 @@
 import type { Caller, GatewayState, Interceptor, ModelReply, WireFormat } from './state.js';
 import type { MessagesRequest } from './messages.js';
-import type { CatalogModel, Host, Logger } from './host.js';
+import type { CatalogModel, Host, Logger, Models } from './host.js';
 import type { Store } from './store.js';
 
 /** What a format may need besides the body. */
@@ -8,6 +8,7 @@ export interface FormatContext {
   readonly caller: Caller;
   /** The catalog entry of a model id or alias. */
   findModel(id: string): CatalogModel | undefined;
+  readonly models: Models;
   readonly store: Store;
   readonly log: Logger;
   readonly now: () => number;
@@ -25,12 +26,14 @@ export function formatContext(host: Host, state: Pick<GatewayState, 'caller' | '
 class StageContext implements FormatContext {
   readonly caller: Caller;
   readonly store: Store;
+  readonly models: Models;
   readonly #host: Host;
   readonly #state: Pick<GatewayState, 'log'>;
 
   constructor(host: Host, state: Pick<GatewayState, 'caller' | 'log'>) {
     this.caller = state.caller;
     this.store = host.store;
+    this.models = host.models;
     this.#host = host;
     this.#state = state;
   }

@@ -32,10 +32,33 @@ export interface CatalogModel {
   readonly created: number;
 }
 
+/** Limits and capabilities of a model, as far as they are known. */
+export interface ModelProfile {
+  /** Cap of `max_tokens`, thinking included. */
+  readonly maxTokens?: number;
+  /** Tokens. */
+  readonly contextWindow?: number;
+  readonly thinking?: CatalogModel['thinking'];
+  /** False: `thinking: { type: disabled }` is refused. */
+  readonly canStopThinking?: boolean;
+  /** The levels of `output_config.effort` that it takes. */
+  readonly efforts?: readonly string[];
+}
+
 export interface Models {
-  /** By id or alias. */
-  find(id: string): CatalogModel | undefined;
+  /**
+   * By id, by alias, or by the vendor's longer name of an id (`claude-sonnet-5-20260101` for `sonnet-5`), which stands
+   * in `upstreamModel` then: a dated name goes up as it was written.
+   */
+  find(name: string): CatalogModel | undefined;
   list(): readonly CatalogModel[];
+  /**
+   * The profile of any model: the catalog's, else what the upstreams list of it, each corrected by what `learn` was
+   * told. Empty where nothing is known; never waits.
+   */
+  profile(name: string): ModelProfile;
+  /** Keeps what an upstream's refusal says of a model; a bounded number of models, in this process. */
+  learn(name: string, profile: ModelProfile): void;
 }
 
 export interface Keys {

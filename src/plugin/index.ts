@@ -39,6 +39,8 @@ export type * from './ledger.js';
 export type * from './live.js';
 export type * from './messages.js';
 export { mayUseModel } from './model-access.js';
+export { namedLimit } from './named-limit.js';
+export type { NamedLimit } from './named-limit.js';
 export { parseInPieces } from './parse-in-pieces.js';
 export { isTooDeep, parseJson } from './parse-json.js';
 export type * from './slot.js';

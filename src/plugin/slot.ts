@@ -1,6 +1,6 @@
 import type { CallSignal } from './call-signal.js';
 import type { ModelEvents } from './events.js';
-import type { Logger } from './host.js';
+import type { Logger, ModelProfile } from './host.js';
 import type { MessagesRequest } from './messages.js';
 
 export type SlotState = 'ready' | 'cooling' | 'rejected' | 'paused' | 'draining';
@@ -111,10 +111,23 @@ export interface UpstreamCall extends SlotCall {
   readonly credential: Readonly<Record<string, string>>;
 }
 
+/** A model as an upstream lists it. */
+export interface ListedModel extends ModelProfile {
+  readonly id: string;
+}
+
+/** A question to an upstream that is no caller's. */
+export interface UpstreamQuery {
+  readonly credential: Readonly<Record<string, string>>;
+  readonly signal: CallSignal;
+}
+
 /** One opened upstream: what an adapter gives a slot. */
 export interface Upstream {
   generate(call: UpstreamCall): Promise<UpstreamReply>;
   countTokens(call: UpstreamCall): Promise<TokenCount>;
+  /** The models that the account may use, the newest first. Absent: this kind of upstream has no list of them. */
+  models?(query: UpstreamQuery): Promise<readonly ListedModel[]>;
   /** Resolves the host and makes one request over the slot's own way out; stops at the first step that fails. */
   diagnose(signal: AbortSignal): Promise<readonly DiagnosisStep[]>;
   close(): Promise<void>;

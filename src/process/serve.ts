@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Config } from '../config/config.js';
 import { readConfigFile } from '../config/load.js';
-import { createModels } from '../config/models.js';
 import type { Environment } from '../config/substitute.js';
 import { keepMasterKey, masterKeyOf, secretKeyOf, welcome } from '../first-start.js';
 import { loadGatewayConfig } from '../load-gateway-config.js';
@@ -56,7 +55,7 @@ export async function announce(url: string, start: Start, fields: object = {}): 
     log.warn({}, 'GW_SECRET_KEY is not set and .env cannot be written: the store can keep no credentials.');
   if (!start.isNewKey) return;
   const kept = await keepMasterKey(process.cwd(), masterKey);
-  const model = createModels(config.models).list()[0]?.id ?? 'sonnet-5';
+  const model = config.models[0]?.id ?? 'sonnet-5';
   process.stdout.write(welcome(url, { masterKey, file: kept }, model));
 }
 

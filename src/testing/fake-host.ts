@@ -1,4 +1,5 @@
 import type { CatalogModel, Host, Keys, Logger, Models, PickPolicy } from '../plugin/index.js';
+import { CatalogModels } from '../models/models.js';
 import { fakeFormat } from './fake-format.js';
 import { MemoryHub } from '../store/live/memory.js';
 import { MemoryStore } from '../store/memory.js';
@@ -56,11 +57,7 @@ function now(): number {
 
 /** A catalog of the given models, what is not said filled in. */
 export function fakeModels(...models: readonly (Partial<CatalogModel> & { readonly id: string })[]): Models {
-  const catalog = models.map(catalogModel);
-  return {
-    find: (id) => catalog.find((model) => model.id === id || model.aliases.includes(id)),
-    list: () => catalog,
-  };
+  return new CatalogModels(models.map(catalogModel));
 }
 
 /** A model of the catalog with the defaults of design §5. */

@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import type { ConfigError } from '#src/config/config.js';
 import { loadDotEnv } from '#src/config/dotenv.js';
 import { loadConfig, readConfig, readConfigFile } from '#src/config/load.js';
-import { createModels } from '#src/config/models.js';
+import { CatalogModels } from '#src/models/models.js';
 
 const tail = 'slots: [{ id: a, upstream: simulator }]\n';
 const load = (text: string, env: Record<string, string> = {}) =>
@@ -222,7 +222,7 @@ describe('files', () => {
   it('reads a catalog beside the config, with defaults', async () => {
     await write('gateway.yaml', `pipeline: [{ use: auth }]\nmodels: ./m.yaml\n${tail}`);
     await write('m.yaml', 'models:\n  - id: big\n    aliases: [b]\n  - id: small\n    maxTokens: 64000\n');
-    const models = createModels((await gateway()).models);
+    const models = new CatalogModels((await gateway()).models);
     expect(models.find('b')).to.deep.equal({
       id: 'big',
       displayName: 'big',
@@ -259,7 +259,7 @@ describe('files', () => {
 
   it('takes the catalog of the package where none is named', async () => {
     await write('gateway.yaml', `pipeline: [{ use: auth }]\n${tail}`);
-    const models = createModels((await gateway()).models);
+    const models = new CatalogModels((await gateway()).models);
     expect(models.find('sonnet-5-5')?.forcedToolChoice).to.equal(false);
     expect(models.find('sonnet-5')?.forcedToolChoice).to.equal(true);
     expect(models.list().some(({ maxTokens }) => maxTokens < 128_000)).to.equal(true);

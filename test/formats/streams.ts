@@ -10,7 +10,7 @@ import {
   type ModelReply,
   type StoredResponse,
 } from 'gw2api/plugin';
-import { MemoryStore } from 'gw2api/testing';
+import { fakeModels, MemoryStore } from 'gw2api/testing';
 
 /** Real recorded streams; absent where the project stands alone. */
 export const folder = join(process.cwd(), '../shared/fixtures/messages-streams');
@@ -132,6 +132,7 @@ export function contextOf(
   return {
     caller: { kind: 'key', keyId: 'key-1', name: 'one' },
     findModel: () => undefined,
+    models: fakeModels(),
     store: Object.assign(store, { responses: { ...store.responses, put } }),
     log,
     now: () => now,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { CatalogModel } from 'gw2api/plugin';
+import { fakeModels } from 'gw2api/testing';
 import { describePipeline } from '#src/pipeline/describe.js';
 import type { Pipeline } from '#src/pipeline/pipeline.js';
 import { Workshop, list, moduleText, whole } from './workshop.js';
@@ -183,11 +183,7 @@ describe('a pipeline', () => {
 /** A pipeline whose max-tokens has a `when`; its catalog knows `sonnet-5` alone, with an alias. */
 function conditional(workshop: Workshop, when: string): Promise<Pipeline> {
   const text = list(...whole.slice(0, 3), `max-tokens\n    when: ${when}`, ...whole.slice(4));
-  return workshop.build(text, { models: { find: findModel, list: () => [] } });
-}
-
-function findModel(name: string): CatalogModel | undefined {
-  return name === 'sonnet' ? ({ id: 'sonnet-5' } as CatalogModel) : undefined; // no more is asked for
+  return workshop.build(text, { models: fakeModels({ id: 'sonnet-5', aliases: ['sonnet'] }) });
 }
 
 async function passes(pipeline: Pipeline, state: object): Promise<boolean> {

@@ -6,6 +6,7 @@ import { loadConfig } from '#src/config/load.js';
 import { Pipeline } from '#src/pipeline/pipeline.js';
 import type { HostServices } from '#src/pipeline/stage-host.js';
 import type { Host, Logger } from 'gw2api/plugin';
+import { fakeModels } from 'gw2api/testing';
 
 /** A folder with a config, plugins and built-ins of its own, outside of the package. */
 export class Workshop {
@@ -133,7 +134,7 @@ function fakeServices(logged: string[], services: Partial<HostServices>): HostSe
   const nothing = {} as Host; // what these plugins never touch
   return {
     log: recorder(logged),
-    models: { find: () => undefined, list: () => [] },
+    models: fakeModels(),
     slots: nothing.slots,
     formats: nothing.formats,
     keys: nothing.keys,

@@ -1,6 +1,5 @@
 import {
   GatewayError,
-  type CatalogModel,
   type LeaseRequest,
   type Logger,
   type Models,
@@ -9,6 +8,7 @@ import {
   type UpstreamAdapter,
   type UpstreamCall,
 } from 'gw2api/plugin';
+import { fakeModels } from 'gw2api/testing';
 import type { SlotConfig } from '#src/config/config.js';
 import { builtinPolicies } from '#src/slots/policies.js';
 import { SlotPool, type SlotPoolOptions } from '#src/slots/pool.js';
@@ -95,26 +95,11 @@ export function slotConfig(id: string, changes: Partial<SlotConfig> = {}): SlotC
   };
 }
 
-function catalogModel(id: string, upstreamModel: string): CatalogModel {
-  return {
-    id,
-    upstreamModel,
-    displayName: id,
-    maxTokens: 128_000,
-    forcedToolChoice: true,
-    sampling: true,
-    thinking: 'adaptive',
-    webSearch: true,
-    aliases: [],
-    created: 0,
-  };
-}
-
 /** `sonnet-5`, which the upstream calls `up-sonnet-5`, and `haiku-5` likewise. */
-export const catalog: Models = {
-  find: (id) => catalog.list().find((model) => model.id === id),
-  list: () => [catalogModel('sonnet-5', 'up-sonnet-5'), catalogModel('haiku-5', 'up-haiku-5')],
-};
+export const catalog: Models = fakeModels(
+  { id: 'sonnet-5', upstreamModel: 'up-sonnet-5' },
+  { id: 'haiku-5', upstreamModel: 'up-haiku-5' },
+);
 
 export interface Kit {
   readonly pool: SlotPool;

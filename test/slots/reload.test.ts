@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { fakeModels } from 'gw2api/testing';
 import type { SlotConfig } from '#src/config/config.js';
 import {
   leaseRequest,
@@ -99,7 +100,7 @@ describe('a reload of the slots', () => {
   it('takes another catalog', async () => {
     const kit = await openPool([slotConfig('a', { models: ['new-*'] })]);
     expect(await rejection(kit.pool.lease(leaseRequest({ model: 'new-1' })))).to.include({ status: 404 });
-    const models = { find: (id: string) => ({ ...model, id }), list: () => [] };
+    const models = fakeModels({ id: 'new-1' });
     await kit.pool.reload([slotConfig('a', { models: ['new-*'] })], { models });
     expect((await kit.pool.lease(leaseRequest({ model: 'new-1' }))).slot.id).to.equal('a');
   });
@@ -138,19 +139,6 @@ describe('an operator', () => {
     expect(kit.pool.list()[0]).to.include({ state: 'paused', inFlight: 0 });
   });
 });
-
-const model = {
-  id: 'new-1',
-  displayName: 'New',
-  upstreamModel: 'new-1',
-  maxTokens: 1,
-  forcedToolChoice: true,
-  sampling: true,
-  thinking: 'none',
-  webSearch: false,
-  aliases: [],
-  created: 0,
-} as const;
 
 function opened({ upstreams }: Kit, id: string): number {
   return upstreams.get(id)?.length ?? 0;

@@ -4,6 +4,8 @@ import { bodyCheck } from '../body.js';
 import { Dropped } from '../dropped.js';
 import { fanOut } from '../fan-out.js';
 import type { OutputWish } from '../output-format.js';
+import type { ThinkingWish } from '../thinking.js';
+import { thinkingRetry } from '../thinking-retry.js';
 import type { ToolWish } from '../tool-choice.js';
 import { webSearchTool } from '../web-search.js';
 import { chatBody, type ChatBody } from './body.js';
@@ -21,6 +23,7 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
   const body = check(value);
   const dropped = new Dropped();
   const model = context.findModel(body.model);
+  const thinking = thinkingWish(body, context);
   const request = assemble(
     {
       model: body.model,
@@ -29,7 +32,7 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
       stop: body.stop,
       sampling: body,
       tools: toolWish(body, model, dropped),
-      thinking: { effort: body.reasoning_effort, path: 'reasoning_effort', isShown: false },
+      thinking,
       output: outputWish(body, dropped),
       user: body.user,
       conversationPath: 'messages',
@@ -43,8 +46,15 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
     request,
     stream: body.stream === true,
     dropped: dropped.paths,
-    interceptors: n > 1 ? [fanOut(n)] : [],
+    interceptors: [...(n > 1 ? [fanOut(n)] : []), ...thinkingRetry(thinking, request, context.models)],
   };
+}
+
+function thinkingWish(
+  { model, reasoning_effort: effort }: ChatBody,
+  { models }: FormatContext,
+): ThinkingWish {
+  return { effort, path: 'reasoning_effort', isShown: false, profile: models.profile(model) };
 }
 
 function toolWish(

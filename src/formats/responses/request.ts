@@ -4,6 +4,7 @@ import { bodyCheck, invalidField } from '../body.js';
 import { Dropped } from '../dropped.js';
 import type { OutputWish } from '../output-format.js';
 import type { ThinkingWish } from '../thinking.js';
+import { thinkingRetry } from '../thinking-retry.js';
 import { Transcript } from '../transcript.js';
 import { responsesBody, type ResponsesBody } from './body.js';
 import { itemPath, readInput, type ResponsesInput } from './input.js';
@@ -26,6 +27,7 @@ export async function decodeResponses(value: unknown, context: FormatContext): P
   refuseUnservable(body);
   const dropped = new Dropped();
   const model = context.findModel(body.model);
+  const thinking = thinkingWish(body, context);
   const input = await readInput(body, context);
   const tools = readTools(body, input, dropped);
   addWebSearchTool(tools, body, model?.webSearch !== false, dropped);
@@ -40,7 +42,7 @@ export async function decodeResponses(value: unknown, context: FormatContext): P
         parallel: body.parallel_tool_calls,
         ...readChoice(body, tools.toolbox, dropped),
       },
-      thinking: thinkingWish(body),
+      thinking,
       output: outputWish(body, dropped),
       user: body.user,
       conversationPath: 'input',
@@ -49,7 +51,8 @@ export async function decodeResponses(value: unknown, context: FormatContext): P
     dropped,
   );
   reportRest(body, dropped);
-  return { request, stream: body.stream === true, dropped: dropped.paths, interceptors: [] };
+  const interceptors = thinkingRetry(thinking, request, context.models);
+  return { request, stream: body.stream === true, dropped: dropped.paths, interceptors };
 }
 
 /** What would need a server that goes on without the caller, or that keeps things of the vendor's. */
@@ -78,9 +81,10 @@ function readTranscript(
   return transcript;
 }
 
-function thinkingWish({ reasoning }: ResponsesBody): ThinkingWish {
+function thinkingWish({ model, reasoning }: ResponsesBody, { models }: FormatContext): ThinkingWish {
   const summary = reasoning?.summary ?? reasoning?.generate_summary;
-  return { effort: reasoning?.effort, path: 'reasoning.effort', isShown: Boolean(summary) };
+  const profile = models.profile(model);
+  return { effort: reasoning?.effort, path: 'reasoning.effort', isShown: Boolean(summary), profile };
 }
 
 function outputWish({ text }: ResponsesBody, dropped: Dropped): OutputWish | undefined {

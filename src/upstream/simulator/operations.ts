@@ -8,7 +8,7 @@ import { strike } from './faults.js';
 import { framingOf } from './framing.js';
 import { lastUserText, type Scenario } from './marker.js';
 import { messageEvents } from './message-events.js';
-import { findModel, listedModels, type SimulatedModel } from './models.js';
+import { describeModel, findModel, listedModels, type ModelTable } from './models.js';
 import { idFrom, randomFrom } from './random.js';
 import { Refusal } from './refusal.js';
 import { checkCount, checkGenerate, type RuleContext } from './rules.js';
@@ -22,9 +22,10 @@ export interface Desk {
   readonly book: ScenarioBook;
   /** Scenarios that hold for every request, as they would stand in a marker. */
   readonly faults: readonly string[];
-  readonly models: Readonly<Record<string, Partial<SimulatedModel>>>;
+  readonly models: ModelTable;
   readonly maxBodyBytes: number;
   readonly hasCountTokens: boolean;
+  readonly lists: boolean;
 }
 
 type Operation = (exchange: Exchange, desk: Desk) => void | Promise<void>;
@@ -69,20 +70,26 @@ async function countTokens(exchange: Exchange, desk: Desk): Promise<void> {
 }
 
 async function listModels(exchange: Exchange, desk: Desk): Promise<void> {
+  if (!desk.lists) throw new Refusal(404, 'Not found');
   const scenarios = await admit(exchange, desk, 'models');
-  const data = Object.keys(listedModels).map(describeModel);
-  if (scenarios)
-    answerJson(
-      exchange,
-      { data, has_more: false, first_id: data[0]?.id, last_id: data.at(-1)?.id },
-      scenarios,
-    );
+  if (!scenarios) return;
+  const query = new URLSearchParams(exchange.search);
+  const ids = idsOf(desk);
+  const rest = ids.slice(ids.indexOf(query.get('after_id') ?? '') + 1);
+  const page = rest.slice(0, Number(query.get('limit') ?? 20));
+  const data = page.map((id) => describeModel(id, desk.models));
+  const has_more = page.length < rest.length;
+  answerJson(exchange, { data, has_more, first_id: page[0], last_id: page.at(-1) }, scenarios);
 }
 
-function getModel(exchange: Exchange): void {
+function getModel(exchange: Exchange, desk: Desk): void {
   const id = decodeURIComponent(exchange.path.split('/').at(-1) ?? '');
-  if (!Object.hasOwn(listedModels, id)) throw new Refusal(404, `model: ${id}`);
-  answerJson(exchange, describeModel(id));
+  if (!idsOf(desk).includes(id)) throw new Refusal(404, `model: ${id}`);
+  answerJson(exchange, describeModel(id, desk.models));
+}
+
+function idsOf({ models }: Desk): readonly string[] {
+  return [...new Set([...Object.keys(listedModels), ...Object.keys(models)])];
 }
 
 /** The scenarios of a request; undefined where a fault among them has dealt with it. Throws what a fault answers. */
@@ -120,8 +127,4 @@ function refuseUnknownModel(model: string): void {
 function answerJson(exchange: Exchange, body: object, scenarios: readonly Scenario[] = []): void {
   const headers = answerHeaders(exchange.requestId, exchange.now(), scenarios);
   exchange.answerWith(200, 'application/json', JSON.stringify(body), headers);
-}
-
-function describeModel(id: string): { id: string; type: 'model'; display_name: string; created_at: string } {
-  return { type: 'model', id, display_name: `Simulated ${id}`, created_at: '2026-01-01T00:00:00Z' };
 }

@@ -92,6 +92,8 @@ const generateRules: readonly Rule[] = [
     isForced(choice?.type) && !context.model(model).forcedToolChoice
       ? 'tool_choice: forced tool use is not supported by this model'
       : undefined,
+  ({ thinking, output_config: output, model }, context) =>
+    thinkingProblem(context.model(model).thinking, thinking?.type, output?.effort),
   ({ thinking, tool_choice: choice }) =>
     isThinking(thinking?.type) && isForced(choice?.type)
       ? 'Thinking may not be enabled when tool_choice forces tool use.'
@@ -109,6 +111,20 @@ const generateRules: readonly Rule[] = [
       stop.trim() === '' ? 'stop_sequences: each stop sequence must contain non-whitespace' : undefined,
     ),
 ];
+
+/** In the words of the real service. */
+function thinkingProblem(
+  kind: SimulatedModel['thinking'],
+  type: string | undefined,
+  effort: unknown,
+): string | undefined {
+  if (kind === 'any') return undefined;
+  if (kind === 'none' && isThinking(type)) return 'This model does not support thinking.';
+  if (kind === 'adaptive' && type === 'enabled')
+    return '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.';
+  if (kind === 'budget' && type === 'adaptive') return 'adaptive thinking is not supported on this model';
+  return kind !== 'adaptive' && effort ? 'This model does not support the effort parameter.' : undefined;
+}
 
 function isThinking(type: string | undefined): boolean {
   return type === 'enabled' || type === 'adaptive';

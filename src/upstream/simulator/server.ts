@@ -5,7 +5,7 @@ import { checkHeaders, parseBody } from './admission.js';
 import { answerHeaders } from './answer-headers.js';
 import { PromptCache } from './cache.js';
 import { Exchange } from './exchange.js';
-import type { SimulatedModel } from './models.js';
+import type { ModelTable } from './models.js';
 import { operations, type Desk } from './operations.js';
 import { idFrom } from './random.js';
 import { badRequest, Refusal } from './refusal.js';
@@ -23,9 +23,11 @@ export interface SimulatorOptions {
   /** How many of the last requests are kept for tests to look at; default 100. */
   readonly keep?: number;
   /** What upstream models can do, by id, where it differs from the usual. */
-  readonly models?: Readonly<Record<string, Partial<SimulatedModel>>>;
+  readonly models?: ModelTable;
   /** False: `count_tokens` is a 404, as with compatible services. */
   readonly countTokens?: boolean;
+  /** False: `GET /v1/models` is a 404, as with compatible services. */
+  readonly lists?: boolean;
   /** Default 32 MiB, as the real service. */
   readonly maxBodyBytes?: number;
 }
@@ -63,6 +65,7 @@ export class Simulator {
       models: options.models ?? {},
       maxBodyBytes: options.maxBodyBytes ?? 32 * 1024 * 1024,
       hasCountTokens: options.countTokens ?? true,
+      lists: options.lists ?? true,
     };
     server.on('request', (request, response) => void this.#serve(request, response));
   }

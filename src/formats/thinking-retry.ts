@@ -1,0 +1,82 @@
+import {
+  isGatewayError,
+  withFields,
+  type Interceptor,
+  type MessagesRequest,
+  type ModelProfile,
+  type Models,
+} from '../plugin/index.js';
+import { present } from './body.js';
+import { Dropped } from './dropped.js';
+import { planThinking, type ThinkingWish } from './thinking.js';
+import { isForced } from './tool-choice.js';
+
+/**
+ * Asks once more where the model refuses the kind of thinking that was chosen for an effort, with the kind that it takes;
+ * what it then answers to is kept as its profile. None where the wish chose nothing.
+ */
+export function thinkingRetry(
+  wish: ThinkingWish,
+  decoded: MessagesRequest,
+  models: Models,
+): readonly Interceptor[] {
+  const isChosen = wish.effort && (decoded.thinking ?? decoded.output_config?.effort) !== undefined;
+  if (!isChosen) return [];
+  const retry: Interceptor = (call) => async (request) => {
+    try {
+      return await call(request);
+    } catch (error) {
+      const lesson = lessonOf(error, request);
+      if (!lesson) throw error;
+      const profile = { ...models.profile(request.model), ...lesson };
+      const reply = await call(replanned(request, { ...wish, profile }));
+      models.learn(request.model, lesson);
+      return withFields(reply, { attempts: reply.attempts + 1 });
+    }
+  };
+  return [retry];
+}
+
+/** The request with thinking and effort as they are planned for this profile. */
+function replanned(request: MessagesRequest, wish: ThinkingWish): MessagesRequest {
+  const { thinking: _, output_config: output, ...rest } = request;
+  const { max_tokens: asked = Infinity, messages } = request;
+  const maxTokens = Math.min(asked, wish.profile?.maxTokens ?? 128_000);
+  const context = { model: undefined, maxTokens, isForced: isForced(request.tool_choice), messages };
+  const { thinking, effort } = planThinking(wish, context, new Dropped());
+  const output_config = present({ ...output, effort });
+  return {
+    ...rest,
+    ...present({ thinking }),
+    ...(Object.keys(output_config).length > 0 && { output_config }),
+  };
+}
+
+/** What a refusal says of the model's thinking; undefined where it is about something else. */
+function lessonOf(error: unknown, { thinking }: MessagesRequest): ModelProfile | undefined {
+  if (!isGatewayError(error) || error.failure?.kind !== 'status' || error.failure.status !== 400)
+    return undefined;
+  const message = error.message.slice(0, 1000).toLowerCase();
+  if (!/support|expected tags|not permitted/.test(message)) return undefined;
+  const lesson = lessons.find(({ sent, says }) => sent === thinking?.type && says.test(message));
+  return lesson?.profile;
+}
+
+interface Lesson {
+  /** The kind of thinking that was refused. */
+  readonly sent: string | undefined;
+  readonly says: RegExp;
+  readonly profile: ModelProfile;
+}
+
+/** In this order; beside a forced tool choice an effort goes up without thinking. */
+const lessons: readonly Lesson[] = [
+  { sent: 'enabled', says: /adaptive|type\.enabled|['"`]enabled['"`]/, profile: { thinking: 'adaptive' } },
+  { sent: 'enabled', says: /thinking/, profile: { thinking: 'none' } },
+  { sent: 'adaptive', says: /adaptive/, profile: { thinking: 'budget' } },
+  { sent: 'adaptive', says: /effort.{0,40}(?:level|max)/, profile: { efforts: ['low', 'medium', 'high'] } },
+  { sent: 'adaptive', says: /effort|output_config/, profile: { thinking: 'budget' } },
+  { sent: 'adaptive', says: /thinking/, profile: { thinking: 'none' } },
+  { sent: undefined, says: /effort|output_config/, profile: { efforts: [] } },
+  { sent: 'disabled', says: /thinking|disabled/, profile: { canStopThinking: false } },
+];

@@ -1,0 +1,78 @@
+import type { CacheFill, ListedModel, ModelProfile } from '../plugin/index.js';
+import { BoundedMap } from '../store/bounded-map.js';
+import { longestName, shortName } from './names.js';
+import { corrected, inBoth } from './profile.js';
+
+/** What upstreams have said of their models: by listing them, and by refusing what a model does not take. */
+export class KnownModels {
+  readonly #learned = new BoundedMap<ModelProfile>({ most: 1000 });
+  #listed: Index = { byId: new Map(), byShortName: new Map() };
+  #onUnknown: () => void = () => undefined;
+
+  get fill(): CacheFill {
+    return this.#learned.fill;
+  }
+
+  /** Calls `listener` whenever a model is asked for that no catalog has; it must return at once. */
+  onUnknown(listener: () => void): void {
+    this.#onUnknown = listener;
+  }
+
+  /** Of a model that no catalog has, by the upstream's name. */
+  profile(name: string): ModelProfile {
+    this.#onUnknown();
+    const { byId, byShortName } = this.#listed;
+    const listed = byId.get(name) ?? byShortName.get(shortName(name)) ?? nothing;
+    const learned = this.learned(name);
+    return learned ? corrected(listed, learned) : listed;
+  }
+
+  /** What refusals have taught of a model. */
+  learned(name: string): ModelProfile | undefined {
+    return this.#learned.get(name);
+  }
+
+  learn(name: string, profile: ModelProfile): void {
+    if (name.length > longestName) return;
+    this.#learned.set(name, corrected(this.#learned.get(name) ?? nothing, profile));
+  }
+
+  /** Takes what upstreams list, one list an upstream, in place of what was listed before. */
+  takeLists(lists: readonly (readonly ListedModel[])[]): void {
+    this.#listed = {
+      byId: merged(lists, ({ id }) => id),
+      byShortName: merged(lists.map(newest), ({ id }) => shortName(id)),
+    };
+  }
+}
+
+interface Index {
+  readonly byId: ReadonlyMap<string, ModelProfile>;
+  /** A model by the short form of its name: of several dated ones the newest. */
+  readonly byShortName: ReadonlyMap<string, ModelProfile>;
+}
+
+const nothing: ModelProfile = {};
+
+function merged(
+  lists: readonly (readonly ListedModel[])[],
+  nameOf: (model: ListedModel) => string,
+): ReadonlyMap<string, ModelProfile> {
+  const profiles = new Map<string, ModelProfile>();
+  for (const { id, ...profile } of lists.flat()) {
+    const name = nameOf({ id });
+    const known = profiles.get(name);
+    profiles.set(name, known ? inBoth(known, profile) : profile);
+  }
+  return profiles;
+}
+
+/** The newest come first. */
+function newest(list: readonly ListedModel[]): readonly ListedModel[] {
+  const first = new Map<string, ListedModel>();
+  for (const model of list) {
+    const name = shortName(model.id);
+    if (!first.has(name)) first.set(name, model);
+  }
+  return [...first.values()];
+}

@@ -1,0 +1,49 @@
+import type { CatalogModel, ModelProfile, Models } from '../plugin/index.js';
+import { corrected } from './profile.js';
+import { KnownModels } from './known-models.js';
+import { partsOf } from './names.js';
+
+/** The catalog, with what upstreams have said of their models; ids and aliases name one model each (`loadConfig`). */
+export class CatalogModels implements Models {
+  readonly #models: readonly CatalogModel[];
+  readonly #byName: ReadonlyMap<string, CatalogModel>;
+  readonly #byId: ReadonlyMap<string, CatalogModel>;
+  readonly #known: KnownModels;
+
+  constructor(models: readonly CatalogModel[], known = new KnownModels()) {
+    this.#models = models;
+    this.#byId = new Map(models.map((model) => [model.id, model]));
+    this.#byName = new Map(
+      models.flatMap((model) => [model.id, ...model.aliases].map((name) => [name, model])),
+    );
+    this.#known = known;
+  }
+
+  find(name: string): CatalogModel | undefined {
+    return this.#byName.get(name) ?? this.#findByLongerName(name);
+  }
+
+  list(): readonly CatalogModel[] {
+    return this.#models;
+  }
+
+  profile(name: string): ModelProfile {
+    const model = this.find(name);
+    if (!model) return this.#known.profile(name);
+    const learned = this.#known.learned(model.upstreamModel);
+    return learned ? corrected(model, learned) : model;
+  }
+
+  learn(name: string, profile: ModelProfile): void {
+    this.#known.learn(this.find(name)?.upstreamModel ?? name, profile);
+  }
+
+  /** A dated name goes up as written, and so does any where the catalog does not say what the upstream calls the model. */
+  #findByLongerName(name: string): CatalogModel | undefined {
+    const parts = partsOf(name);
+    const model = parts && (this.#byName.get(parts.undated) ?? this.#byId.get(parts.short));
+    if (!model) return undefined;
+    const isSaid = model.upstreamModel !== model.id;
+    return isSaid && !parts.isDated ? model : { ...model, upstreamModel: name };
+  }
+}

@@ -1,0 +1,32 @@
+import { isGatewayError } from './error.js';
+
+/** The most output tokens that a refused request could have had. */
+export interface NamedLimit {
+  readonly tokens: number;
+  /** It holds for the model; false: for this one request, whose input leaves no more. */
+  readonly isOfModel: boolean;
+}
+
+/** The limit that an upstream's 400 names in place of `wanted` tokens; undefined where it names none below that. */
+export function namedLimit(error: unknown, wanted: number): NamedLimit | undefined {
+  if (!isGatewayError(error) || error.failure?.kind !== 'status' || error.failure.status !== 400)
+    return undefined;
+  const message = error.message.slice(0, 1000);
+  if (!/max_tokens|max_completion_tokens|maximum tokens/i.test(message)) return undefined;
+  const context = contextLimit.exec(message);
+  const named = context
+    ? Number(context[2]) - Number(context[1])
+    : Number(patterns.map((pattern) => pattern.exec(message)?.[1]).find(Boolean));
+  const isUsable = Number.isInteger(named) && named > 0 && named < wanted;
+  return isUsable ? { tokens: named, isOfModel: !context } : undefined;
+}
+
+/** `input length and max_tokens exceed context limit: 188240 + 128000 > 200000` */
+const contextLimit = /context limit: (\d{1,9}) \+ \d{1,9} > (\d{1,9})(?!\d)/;
+
+/** Upstreams' ways of naming the limit; each matches in linear time. */
+const patterns = [
+  /max_tokens: \d{1,9} > (\d{1,9})(?!\d)/,
+  /\[\d{1,9}, ?(\d{1,9})\]/,
+  /(?:at most|up to|limit of|maximum of|maximum value of|less than or equal to|<=) (\d{1,9})(?!\d)/i,
+];

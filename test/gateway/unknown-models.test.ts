@@ -1,0 +1,197 @@
+import { expect } from 'chai';
+import type { SimulatorOptions } from '#src/upstream/simulator/index.js';
+import { ask, slotAt, startPair, type Pair } from './harness.js';
+import { callsTo, errorIn, lastCall } from './kit.js';
+
+type Call = Readonly<Record<string, unknown>>;
+
+const hello = { messages: [{ role: 'user', content: 'Hello!' }] };
+
+/** What each call of a model has said of `field`, oldest first. */
+function sent({ simulator }: Pair, field: string): readonly unknown[] {
+  return callsTo(simulator).map(({ body }) => (body as Call)[field]);
+}
+
+describe('a model that the catalog lacks', () => {
+  let pair: Pair;
+  afterEach(() => pair.close());
+
+  async function start(models: SimulatorOptions['models'], config: object = {}): Promise<void> {
+    pair = await startPair({ ...config }, { ...(models && { models }), lists: false });
+  }
+
+  const chat = (fields: object) => pair.post('/v1/chat/completions', { ...hello, ...fields });
+
+  describe('whose cap is below 128000', () => {
+    beforeEach(() => start({ 'new-7': { maxTokens: 64_000 } }));
+
+    it('is asked once more with the limit that it names, which is its cap from then on', async () => {
+      const first = await chat({ model: 'new-7' });
+      expect([first.status, first.headers.get('x-gw-attempts')]).to.deep.equal([200, '2']);
+      expect(sent(pair, 'max_tokens')).to.deep.equal([128_000, 64_000]);
+      expect(await chat({ model: 'new-7' })).to.have.property('status', 200);
+      expect(sent(pair, 'max_tokens')).to.deep.equal([128_000, 64_000, 64_000]);
+    });
+
+    it('is asked so in every format', async () => {
+      const ways = [
+        ['/v1/messages', hello],
+        ['/v1/chat/completions', { ...hello, stream: true }],
+        ['/v1/responses', { input: 'Hello!' }],
+        ['/v1/completions', { prompt: 'Hello!' }],
+      ] as const;
+      for (const [path, body] of ways) {
+        const response = await pair.post(path, { model: 'new-7', ...body });
+        expect([response.status, await response.text()][0], path).to.equal(200);
+      }
+      expect(sent(pair, 'max_tokens')).to.deep.equal([128_000, 64_000, 64_000, 64_000, 64_000]);
+    });
+
+    it('refuses a value of the caller’s own in its own words, and once', async () => {
+      expect(await errorIn(await chat({ model: 'new-7', max_tokens: 64_001 }))).to.include({
+        status: 400,
+        message: 'max_tokens: 64001 > 64000, which is the maximum allowed number of output tokens for new-7',
+      });
+      expect(sent(pair, 'max_tokens')).to.deep.equal([64_001]);
+    });
+  });
+
+  it('is asked once more where what is left of its context is named, which is no cap of it', async () => {
+    await start({});
+    const message = 'input length and `max_tokens` exceed context limit: 120000 + 128000 > 200000';
+    pair.simulator.faults.push(`400 times=1 on=generate message=${JSON.stringify(message)}`);
+    expect(await chat({ model: 'new-7' })).to.have.property('status', 200);
+    expect(await chat({ model: 'new-7', messages: [{ role: 'user', content: 'Short.' }] })).to.have.property(
+      'status',
+      200,
+    );
+    expect(sent(pair, 'max_tokens')).to.deep.equal([128_000, 80_000, 128_000]);
+  });
+
+  it('is not asked again for any other refusal', async () => {
+    await start({});
+    pair.simulator.faults.push('400');
+    expect(await chat({ model: 'new-7' })).to.have.property('status', 400);
+    expect(sent(pair, 'max_tokens')).to.deep.equal([128_000]);
+  });
+
+  describe('is asked once more with the kind of thinking that it takes', () => {
+    const adaptive = { type: 'adaptive' };
+    for (const [kind, thinking, output] of [
+      ['budget', { type: 'enabled', budget_tokens: 12_288 }, undefined],
+      ['none', undefined, undefined],
+    ] as const)
+      it(`where that is ${kind}, which holds from then on`, async () => {
+        await start({ 'new-7': { thinking: kind } });
+        for (const _ of [1, 2])
+          expect(await chat({ model: 'new-7', reasoning_effort: 'medium' })).to.have.property('status', 200);
+        expect(sent(pair, 'thinking')).to.deep.equal([adaptive, thinking, thinking]);
+        expect(sent(pair, 'output_config')).to.deep.equal([{ effort: 'medium' }, output, output]);
+      });
+
+    it('for Responses', async () => {
+      await start({ 'new-7': { thinking: 'budget', maxTokens: 8000 } });
+      const body = { model: 'new-7', input: 'Hello!', reasoning: { effort: 'low', summary: 'auto' } };
+      expect(await pair.post('/v1/responses', body)).to.have.property('status', 200);
+      expect(lastCall(pair.simulator)).to.deep.include({
+        max_tokens: 8000,
+        thinking: { type: 'enabled', budget_tokens: 2000, display: 'summarized' },
+      });
+    });
+
+    it('but not where the caller has chosen it', async () => {
+      await start({ 'new-7': { thinking: 'budget' } });
+      const response = await pair.post('/v1/messages', ask('Hello!', { model: 'new-7', thinking: adaptive }));
+      expect(await errorIn(response)).to.include({
+        status: 400,
+        message: 'adaptive thinking is not supported on this model',
+      });
+      expect(callsTo(pair.simulator)).to.have.length(1);
+    });
+  });
+
+  it('of the catalog is asked once more, too, where the catalog is wrong about it', async () => {
+    await start({
+      'sonnet-5': { maxTokens: 32_000, thinking: 'budget' },
+      'haiku-5': { thinking: 'adaptive' },
+    });
+    expect(await chat({ model: 'sonnet-5', reasoning_effort: 'low' })).to.have.property('status', 200);
+    expect(lastCall(pair.simulator)).to.deep.include({
+      max_tokens: 32_000,
+      thinking: { type: 'enabled', budget_tokens: 4096 },
+    });
+    expect(await chat({ model: 'haiku-5', reasoning_effort: 'low' })).to.have.property('status', 200);
+    expect(lastCall(pair.simulator)).to.deep.include({
+      thinking: adaptiveOnly,
+      output_config: { effort: 'low' },
+    });
+  });
+});
+
+const adaptiveOnly = { type: 'adaptive' };
+
+describe('the vendor’s longer name of a model', () => {
+  let pair: Pair;
+  before(
+    async () =>
+      void (pair = await startPair({}, {}, (url) => [slotAt(url, { models: ['sonnet-5', 'sonnet-5-5'] })])),
+  );
+  after(() => pair.close());
+
+  const forced = {
+    tools: [{ name: 'look', input_schema: { type: 'object' } }],
+    tool_choice: { type: 'tool', name: 'look' },
+  };
+
+  for (const [name, choice] of [
+    ['claude-sonnet-5', 'tool'],
+    ['claude-sonnet-5-20260101', 'tool'],
+    ['claude-sonnet-5@20260101', 'tool'],
+    ['claude-sonnet-5-latest', 'tool'],
+    ['sonnet-5-20260101', 'tool'],
+    ['claude-sonnet-5-5', 'auto'],
+    ['claude-sonnet-5-5-20260101', 'auto'],
+  ] as const)
+    it(`${name} goes up as written, by the rules of its catalog entry`, async () => {
+      const response = await pair.post('/v1/messages', ask('Hello!', { model: name, ...forced }));
+      expect(((await response.json()) as { model: string }).model).to.equal(name);
+      const { model, tool_choice } = lastCall(pair.simulator) as {
+        model: string;
+        tool_choice: { type: string };
+      };
+      expect([model, tool_choice.type]).to.deep.equal([name, choice]);
+    });
+
+  for (const name of [
+    'claude-sonnet-5-6',
+    'claude-sonnet',
+    'claude-sonnet-5-2026',
+    'claude-claude-sonnet-5',
+    'my-sonnet-5',
+  ])
+    it(`is not ${name}`, async () => {
+      expect(await pair.post('/v1/messages', ask('Hello!', { model: name }))).to.have.property('status', 404);
+    });
+
+  it('is what a key may use that may use the model', async () => {
+    const { key } = await issue(pair, { name: 'one', models: ['sonnet-5'] });
+    const as = (model: string) => pair.post('/v1/messages', ask('Hello!', { model }), { 'x-api-key': key });
+    expect(await as('claude-sonnet-5-20260101')).to.have.property('status', 200);
+    expect(await as('claude-sonnet-5-5')).to.have.property('status', 403);
+    const other = await issue(pair, { name: 'two', models: ['claude-sonnet-*'] });
+    const response = await pair.post('/v1/messages', ask('Hello!', { model: 'claude-sonnet-5' }), {
+      'x-api-key': other.key,
+    });
+    expect(response.status).to.equal(200);
+  });
+
+  it('is found in the list of models', async () => {
+    const response = await pair.get('/v1/models/claude-sonnet-5-5-20260101');
+    expect(await response.json()).to.include({ id: 'sonnet-5-5' });
+  });
+});
+
+async function issue(pair: Pair, key: object): Promise<{ readonly key: string }> {
+  const response = await pair.post('/api/panel/keys', key);
+  return (await response.json()) as { key: string };
+}

@@ -1,0 +1,49 @@
+import { expect } from 'chai';
+import { GatewayError, namedLimit } from 'gw2api/plugin';
+
+function refusal(message: string, status = 400): GatewayError {
+  return new GatewayError('invalid_request_error', message, {
+    status,
+    failure: { kind: 'status', status, headers: {} },
+  });
+}
+
+describe('namedLimit', () => {
+  const wanted = 128_000;
+  for (const [message, tokens] of [
+    ['max_tokens: 128000 > 64000, which is the maximum allowed number of output tokens for m', 64_000],
+    ['The maximum tokens you requested exceeds the model limit of 4096. Try again with less.', 4096],
+    ['Invalid max_tokens value, the valid range of max_tokens is [1, 8192]', 8192],
+    ['max_tokens is too large: 128000. This model supports at most 16384 completion tokens', 16_384],
+    ['`max_tokens` must be less than or equal to `8192`'.replaceAll('`8192`', '8192'), 8192],
+  ] as const)
+    it(`reads ${message}`, () => {
+      expect(namedLimit(refusal(message), wanted)).to.deep.equal({ tokens, isOfModel: true });
+    });
+
+  it('reads what an input leaves of the context, which says nothing of the model', () => {
+    const message = 'input length and `max_tokens` exceed context limit: 188240 + 128000 > 200000, decrease';
+    expect(namedLimit(refusal(message), wanted)).to.deep.equal({ tokens: 11_760, isOfModel: false });
+    expect(namedLimit(refusal(message.replace('188240', '200001')), wanted)).to.equal(undefined);
+  });
+
+  for (const [what, error] of [
+    ['another status', refusal('max_tokens: 128000 > 64000', 500)],
+    ['an error of ours', new GatewayError('invalid_request', 'max_tokens: 128000 > 64000')],
+    ['another error', new Error('max_tokens: 128000 > 64000')],
+    ['a limit that is not lower', refusal('max_tokens: 128000 > 128000')],
+    ['a limit of 0', refusal('max_tokens: 128000 > 0')],
+    ['another field', refusal('budget_tokens: at most 1000')],
+    ['no number', refusal('max_tokens is too large')],
+    ['a number beyond all', refusal('max_tokens: 128000 > 99999999999999')],
+    ['what stands after the first kilobyte', refusal(`${' '.repeat(1000)}max_tokens: 128000 > 64000`)],
+  ] as const)
+    it(`names none for ${what}`, () => {
+      expect(namedLimit(error, wanted)).to.equal(undefined);
+    });
+
+  it('looks at a long message for no longer than at a short one', () => {
+    const message = 'max_tokens: '.repeat(5_000_000);
+    expect(namedLimit(refusal(message), wanted)).to.equal(undefined);
+  });
+});
