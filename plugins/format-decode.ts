@@ -4,6 +4,7 @@ import {
   GatewayError,
   headerChoice,
   mayUseModel,
+  reportDropped,
   Type,
   type Caller,
   type MessagesRequest,
@@ -28,7 +29,7 @@ export default definePlugin({
       const decoded = await host.formats.get(state.format).decode(state.body, formatContext(host, state));
       if (decoded.dropped.length > 0) {
         if (unsupported === 'reject') throw unsupportedFields(decoded.dropped);
-        ctx.set('x-gw-dropped', droppedHeader(decoded.dropped));
+        reportDropped(ctx.response, decoded.dropped);
       }
       state.request = underCatalogId(decoded.request, host.models);
       checkModels(state.caller, state.request, decoded.request.model, host.models);
@@ -41,14 +42,6 @@ export default definePlugin({
 
 function unsupportedFields(fields: readonly string[]): GatewayError {
   return new GatewayError('invalid_request', `${fields.join(', ')}: cannot be expressed upstream.`);
-}
-
-/** A caller may have put anything into a field's name, and a header holds neither all of it nor any length. */
-export function droppedHeader(fields: readonly string[], maxLength = 1000): string {
-  const all = fields.join(', ').replaceAll(/[^\x20-\x7e]/g, '?');
-  if (all.length <= maxLength) return all;
-  const lastComma = all.lastIndexOf(', ', maxLength);
-  return `${all.slice(0, lastComma > 0 ? lastComma : maxLength)}, ...`;
 }
 
 /**

@@ -1,4 +1,11 @@
-import { closeSchema, definePlugin, type MessagesRequest, type Tool, type ToolChoice } from 'gw2api/plugin';
+import {
+  definePlugin,
+  reportDropped,
+  strictSchema,
+  type MessagesRequest,
+  type Tool,
+  type ToolChoice,
+} from 'gw2api/plugin';
 
 /** Forced tool choice for models that have none: as near as they come to it (contract §4.4). */
 export default definePlugin({
@@ -8,21 +15,37 @@ export default definePlugin({
   setup(_, host) {
     return function toolChoice(ctx, next) {
       const model = host.models.find(ctx.state.request.model);
-      if (model?.forcedToolChoice === false) ctx.state.request = unforced(ctx.state.request);
+      if (model?.forcedToolChoice === false) {
+        const { request, changed } = unforced(ctx.state.request);
+        ctx.state.request = request;
+        reportDropped(ctx.response, changed);
+      }
       return next();
     };
   },
 });
 
+export interface Unforced {
+  readonly request: MessagesRequest;
+  /** Keywords of a schema that were changed so that the upstream takes it: `tools[0].input_schema.minimum`. */
+  readonly changed: readonly string[];
+}
+
 /** Forces nothing any more; the tool that was forced by name becomes strict. */
-export function unforced(request: MessagesRequest): MessagesRequest {
+export function unforced(request: MessagesRequest): Unforced {
   const { tool_choice: choice, tools } = request;
-  if (!choice || !forcing.has(choice.type)) return request;
+  if (!choice || !forcing.has(choice.type)) return { request, changed: [] };
   const auto = { ...request, tool_choice: autoChoice(choice) };
-  if (choice.type !== 'tool' || !Array.isArray(tools)) return auto;
+  if (choice.type !== 'tool' || !Array.isArray(tools)) return { request: auto, changed: [] };
   const at = tools.findIndex((tool: Tool | null) => tool?.name === choice.name); // nobody has checked them
   const tool = tools[at];
-  return tool ? { ...auto, tools: tools.with(at, strictTool(tool)) } : auto;
+  if (!tool || !isClientTool(tool)) return { request: auto, changed: [] };
+  const { schema, changed } = strictInput(tool.input_schema);
+  const strict = { ...tool, strict: true, ...(schema && { input_schema: schema }) };
+  return {
+    request: { ...auto, tools: tools.with(at, strict) },
+    changed: changed.map((keyword) => `tools[${at}].input_schema.${keyword}`),
+  };
 }
 
 /** `required` is no Messages word, but callers write it. */
@@ -34,9 +57,15 @@ function autoChoice(choice: ToolChoice): ToolChoice {
 }
 
 /** Server tools have no arguments that we could constrain. */
-function strictTool(tool: Tool): Tool {
-  const isClientTool = tool.type === undefined || tool.type === 'custom';
-  if (!isClientTool) return tool;
-  const { input_schema: schema } = tool;
-  return { ...tool, strict: true, ...(schema && { input_schema: closeSchema(schema) }) };
+function isClientTool({ type }: Tool): boolean {
+  return type === undefined || type === null || type === 'custom';
+}
+
+/** What cannot be said strictly is closed all the same: the contract wants the tool strict (§4.4). */
+function strictInput(
+  input: unknown,
+): Partial<ReturnType<typeof strictSchema>> & { changed: readonly string[] } {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return { changed: [] };
+  const { schema, changed } = strictSchema({ ...input });
+  return { schema: { type: 'object', ...schema }, changed };
 }

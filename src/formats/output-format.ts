@@ -1,26 +1,37 @@
-import { closeSchema, type OutputConfig, type TextBlock } from '../plugin/index.js';
+import { strictSchema, type OutputConfig, type TextBlock } from '../plugin/index.js';
 import type { Dropped } from './dropped.js';
 
 /** The form that the caller wants the answer in; a schema is absent where any JSON object will do. */
 export interface OutputWish {
   readonly schema?: Readonly<Record<string, unknown>> | undefined;
   readonly description?: string | null | undefined;
-  /** Where the schema stands in the caller's body. */
+  /** Place in the caller's body of what holds the schema: `response_format.json_schema`, `text.format`. */
   readonly path: string;
 }
 
-/** A schema becomes `output_config.format`; plain JSON mode, which the upstream lacks, an instruction. */
-export function settleOutput(
-  wish: OutputWish | undefined,
-  dropped: Dropped,
-): { readonly format?: NonNullable<OutputConfig['format']>; readonly instruction?: TextBlock } {
+interface Settled {
+  readonly format?: NonNullable<OutputConfig['format']>;
+  readonly instruction?: TextBlock;
+}
+
+/** A schema becomes `output_config.format`; what the upstream cannot be held to, plain JSON mode too, an instruction. */
+export function settleOutput(wish: OutputWish | undefined, dropped: Dropped): Settled {
   if (!wish) return {};
-  if (!wish.schema) return { instruction: { type: 'text', text: jsonInstruction } };
-  const closed = closeSchema(wish.schema);
-  if (closed !== wish.schema) dropped.add(`${wish.path}.additionalProperties`);
-  const { description } = wish;
-  const schema = description && !('description' in closed) ? { ...closed, description } : closed;
+  if (!wish.schema) return instruction(jsonInstruction);
+  const { description, path } = wish;
+  const wanted =
+    description && !('description' in wish.schema) ? { ...wish.schema, description } : wish.schema;
+  const { schema, changed, isExpressible } = strictSchema(wanted);
+  if (!isExpressible) {
+    dropped.add(`${path}.strict`);
+    return instruction(`${jsonInstruction} It conforms to this JSON Schema:\n${JSON.stringify(wanted)}`);
+  }
+  for (const keyword of changed) dropped.add(`${path}.schema.${keyword}`);
   return { format: { type: 'json_schema', schema } };
+}
+
+function instruction(text: string): Settled {
+  return { instruction: { type: 'text', text } };
 }
 
 const jsonInstruction =

@@ -1,4 +1,4 @@
-import { closeSchema, type CacheControl, type Tool } from '../plugin/index.js';
+import { strictSchema, type CacheControl, type Tool } from '../plugin/index.js';
 import { present } from './body.js';
 import type { Dropped } from './dropped.js';
 import type { CallerTool } from './tools.js';
@@ -37,14 +37,12 @@ export class Toolbox {
 
   /** `path` is where the definition stands in the caller's body. */
   addFunction(definition: FunctionDefinition, path: string, namespace?: string): void {
-    const { description, strict, cache_control, name } = definition;
-    const input_schema = this.#inputSchema(definition, path);
+    const { description, cache_control, name } = definition;
     this.#add(
       { kind: 'function', name, ...present({ namespace }) },
       {
         ...(description && { description }),
-        input_schema,
-        ...(strict && { strict }),
+        ...this.#parameters(definition, path),
         ...(cache_control && { cache_control }),
       },
     );
@@ -92,13 +90,25 @@ export class Toolbox {
     this.#tools.set(name, { name, ...definition });
   }
 
-  /** The upstream wants an object type, and of strict schemas that they say what else an object may hold. */
-  #inputSchema({ parameters, strict }: FunctionDefinition, path: string): Readonly<Record<string, unknown>> {
-    if (!parameters || Object.keys(parameters).length === 0) return emptySchema;
-    const schema = 'type' in parameters ? parameters : { type: 'object', ...parameters };
-    const closed = strict ? closeSchema(schema) : schema;
-    if (closed !== schema) this.#dropped.add(`${path}.parameters.additionalProperties`);
-    return closed;
+  /** The upstream wants an object type, and of strict schemas a subset; what is beyond that goes without strict. */
+  #parameters(
+    { parameters, strict }: FunctionDefinition,
+    path: string,
+  ): Pick<Tool, 'input_schema' | 'strict'> {
+    const isEmpty = !parameters || Object.keys(parameters).length === 0;
+    const input_schema = isEmpty
+      ? emptySchema
+      : 'type' in parameters
+        ? parameters
+        : { type: 'object', ...parameters };
+    if (!strict) return { input_schema };
+    const { schema, changed, isExpressible } = strictSchema(input_schema);
+    if (!isExpressible || schema['type'] === undefined) {
+      this.#dropped.add(`${path.replace(/\.function$/, '')}.strict`);
+      return { input_schema };
+    }
+    if (!isEmpty) for (const keyword of changed) this.#dropped.add(`${path}.parameters.${keyword}`);
+    return { input_schema: schema, strict };
   }
 }
 

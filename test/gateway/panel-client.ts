@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { closeSchema, compileCheck } from 'gw2api/plugin';
+import { compileCheck } from 'gw2api/plugin';
+import { closeSchema } from './close-schema.js';
 import { masterKey } from './harness.js';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Decoded, GatewayState, Interceptor, WireFormat } from 'gw2api/plugin';
 import { fakeFormat, fakeHost, fakeModels, runStage, type StageOptions } from 'gw2api/testing';
-import formatDecode, { droppedHeader } from '#plugins/format-decode.js';
+import formatDecode from '#plugins/format-decode.js';
 
 describe('format-decode', () => {
   const models = fakeModels({ id: 'sonnet-5', aliases: ['sonnet-latest'] });
@@ -92,17 +92,5 @@ describe('format-decode', () => {
     expect(status).to.equal(403);
     expect(body).to.have.nested.property('error.code', 'forbidden');
     expect(body).to.have.nested.property('error.message', 'This key may not use model "opus".');
-  });
-
-  describe('droppedHeader', () => {
-    it('holds only what a header can', () => {
-      expect(droppedHeader(['a\r\nb', 'ü'])).to.equal('a??b, ?');
-    });
-
-    it('ends after the last whole name that fits', () => {
-      expect(droppedHeader(['abc', 'def', 'ghi'], 9)).to.equal('abc, def, ...');
-      expect(droppedHeader(['abc', 'def'], 8)).to.equal('abc, def');
-      expect(droppedHeader(['abcdef'], 4)).to.equal('abcd, ...');
-    });
   });
 });

@@ -72,7 +72,7 @@ function toolWish(
 
 function outputWish({ response_format }: ChatBody, dropped: Dropped): OutputWish | undefined {
   if (!response_format || response_format.type === 'text') return undefined;
-  const path = 'response_format.json_schema.schema';
+  const path = 'response_format.json_schema';
   if (response_format.type === 'json_object') return { path };
   if (response_format.type === 'json_schema') {
     const { schema, description } = response_format.json_schema ?? {};

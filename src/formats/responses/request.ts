@@ -90,7 +90,7 @@ function thinkingWish({ model, reasoning }: ResponsesBody, { models }: FormatCon
 function outputWish({ text }: ResponsesBody, dropped: Dropped): OutputWish | undefined {
   const format = text?.format;
   if (!format || format.type === 'text') return undefined;
-  const path = 'text.format.schema';
+  const path = 'text.format';
   if (format.type === 'json_object') return { path };
   if (format.type === 'json_schema')
     return { path, description: format.description, schema: format.schema ?? undefined };

@@ -4,6 +4,7 @@ import { historyProblem } from './history-rules.js';
 import type { SimulatedModel } from './models.js';
 import { badRequest, Refusal } from './refusal.js';
 import { countShape, generateShape } from './request-shape.js';
+import { strictSchemaProblem } from './schema-rules.js';
 import { first, isObject } from './shape.js';
 
 export interface RuleContext {
@@ -62,7 +63,7 @@ const commonRules: readonly Rule[] = [
     new Set(tools.map(({ name }) => name)).size < tools.length
       ? 'tools: Tool names must be unique.'
       : undefined,
-  ({ tools = [] }) => first(tools, strictToolProblem),
+  ({ tools = [] }) => first(tools, (tool, at) => rootProblem(tool, at) ?? strictToolProblem(tool, at)),
   ({ output_config, output_format }) =>
     formatProblem(output_config?.format, 'output_config.format') ??
     formatProblem(output_format, 'output_format'),
@@ -135,25 +136,17 @@ function isForced(type: string | undefined): boolean {
 }
 
 function strictToolProblem({ strict, input_schema: schema }: Tool, at: number): string | undefined {
-  return strict && hasOpenObject(schema) ? `tools.${at}.custom: ${mustBeClosed}` : undefined;
+  const problem = strict ? strictSchemaProblem(schema) : undefined;
+  return problem && `tools.${at}.custom: ${problem}`;
+}
+
+function rootProblem({ input_schema: schema }: Tool, at: number): string | undefined {
+  return schema && ['oneOf', 'allOf', 'anyOf'].some((name) => name in schema)
+    ? `tools.${at}.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`
+    : undefined;
 }
 
 function formatProblem(format: unknown, path: string): string | undefined {
-  return isObject(format) && hasOpenObject(format['schema']) ? `${path}.schema: ${mustBeClosed}` : undefined;
-}
-
-const mustBeClosed = "For 'object' type, 'additionalProperties' must be explicitly set to false";
-
-/** Whether any object type in a JSON Schema takes properties that it does not name; `properties` holds names, not schemas. */
-function hasOpenObject(schema: unknown): boolean {
-  if (Array.isArray(schema)) return schema.some(hasOpenObject);
-  if (!isObject(schema)) return false;
-  const isOpen = [schema['type']].flat().includes('object') && schema['additionalProperties'] !== false;
-  return isOpen || Object.entries(schema).some(([keyword, value]) => opensWithin(keyword, value));
-}
-
-function opensWithin(keyword: string, value: unknown): boolean {
-  if (['enum', 'const', 'default', 'examples'].includes(keyword)) return false;
-  if (!['properties', '$defs', 'definitions'].includes(keyword)) return hasOpenObject(value);
-  return isObject(value) && Object.values(value).some(hasOpenObject);
+  const problem = isObject(format) ? strictSchemaProblem(format['schema']) : undefined;
+  return problem && `${path}.schema: ${problem}`;
 }

@@ -256,7 +256,9 @@ describe('an answer of the simulator', () => {
   });
 
   it('is JSON that fits the schema where the format says so', async () => {
-    const { input_schema: schema } = weather;
+    const days = { type: 'array', items: { type: 'integer' }, minItems: 1 };
+    const properties = { city: { type: 'string' }, days, unit: { enum: ['C', 'F'] } };
+    const schema = { ...weather.input_schema, properties };
     const request = saying('Hi', { output_config: { format: { type: 'json_schema', schema } } });
     const { content } = await ask(simulator, request);
     expect(compileCheck(schema)(JSON.parse(textOf(content)))).to.deep.equal([]);

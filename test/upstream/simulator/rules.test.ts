@@ -20,6 +20,11 @@ const history = (...messages: object[]): object => saying('', { messages, tools:
 const closed = "For 'object' type, 'additionalProperties' must be explicitly set to false";
 const pixel = 'iVBORw0KGgo=';
 
+const strictly = (a: object, more: object = {}): object => {
+  const schema = { type: 'object', properties: { a }, additionalProperties: false, ...more };
+  return saying('hi', { tools: [{ name: 'look', input_schema: schema, strict: true }] });
+};
+
 /** What is wrong with each request, in the words of the real service. */
 const wrong: readonly (readonly [string, object])[] = [
   ['model: Field required', { max_tokens: 1, messages: [] }],
@@ -135,6 +140,39 @@ const wrong: readonly (readonly [string, object])[] = [
   [
     'Thinking may not be enabled when tool_choice forces tool use.',
     saying('hi', { tools: [look], tool_choice: { type: 'any' }, thinking: { type: 'adaptive' } }),
+  ],
+  [
+    'tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level',
+    saying('hi', { tools: [{ name: 'look', input_schema: { type: 'object', anyOf: [] } }] }),
+  ],
+  [
+    "tools.0.custom: For 'integer' type, properties maximum, minimum are not supported",
+    strictly({ type: ['integer', 'null'], minimum: 1, maximum: 2 }),
+  ],
+  [
+    "tools.0.custom: For 'string' type, property 'maxLength' is not supported",
+    strictly({ anyOf: [{ type: 'string', maxLength: 2 }] }),
+  ],
+  [
+    "tools.0.custom: For 'array' type, 'minItems' values other than 0 or 1 are not supported (got: [2])",
+    strictly({ type: 'array', items: { type: 'null' }, minItems: 2 }),
+  ],
+  [
+    "tools.0.custom: For 'array' type, property 'maxItems' is not supported",
+    strictly({ type: 'array', items: { type: 'null' }, maxItems: 2 }),
+  ],
+  ["tools.0.custom: Schema type 'oneOf' is not supported", strictly({ oneOf: [{ type: 'null' }] })],
+  [
+    "tools.0.custom: For 'string' type, 'format: regex' is not supported",
+    strictly({ type: 'string', format: 'regex' }),
+  ],
+  [
+    "tools.0.custom: For 'object' type, 'additionalProperties: object' is not supported. Please set 'additionalProperties' to false",
+    strictly({ type: 'object', additionalProperties: { type: 'string' } }),
+  ],
+  [
+    'tools.0.custom: Recursive schemas are not supported',
+    strictly({ $ref: '#/$defs/b' }, { $defs: { b: { anyOf: [{ $ref: '#' }, { type: 'null' }] } } }),
   ],
   [`tools.0.custom: ${closed}`, saying('hi', { tools: [{ ...look, strict: true }] })],
   [

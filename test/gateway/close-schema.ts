@@ -1,10 +1,6 @@
 type Schema = Readonly<Record<string, unknown>>;
 
-/**
- * A copy of a JSON Schema in which every object type refuses further properties, as the upstream wants it of strict
- * schemas (wire-notes §3). An object with a schema for its further properties keeps it: closing it would empty it. The
- * very same object comes back where nothing was missing.
- */
+/** A copy of a JSON Schema in which every object type refuses properties that it does not name. */
 export function closeSchema(schema: Schema): Schema {
   const entries = Object.entries(schema).map(([key, value]) => [key, closeKeyword(key, value)] as const);
   const isOpen = isObjectType(schema) && (schema['additionalProperties'] ?? true) === true;

@@ -1,0 +1,23 @@
+/** The part of an answer that the header is written to. */
+interface Answer {
+  /** Empty or undefined where the header is not set. */
+  get(header: string): string | undefined;
+  set(header: string, value: string): void;
+}
+
+/** Adds paths of the caller's body that could not be passed on as they are to `x-gw-dropped`. */
+export function reportDropped(answer: Answer, paths: readonly string[]): void {
+  if (paths.length === 0) return;
+  const before = answer.get(name);
+  answer.set(name, droppedHeader(before ? [before, ...paths] : paths));
+}
+
+const name = 'x-gw-dropped';
+
+/** A caller may have put anything into a field's name, and a header holds neither all of it nor any length. */
+export function droppedHeader(fields: readonly string[], maxLength = 1000): string {
+  const all = fields.join(', ').replaceAll(/[^\x20-\x7e]/g, '?');
+  if (all.length <= maxLength) return all;
+  const lastComma = all.lastIndexOf(', ', maxLength);
+  return `${all.slice(0, lastComma > 0 ? lastComma : maxLength)}, ...`;
+}

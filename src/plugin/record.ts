@@ -1,0 +1,10 @@
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Removes a field and gives the value that it had. */
+export function takeFrom(record: Record<string, unknown>, name: string): unknown {
+  const value = record[name];
+  delete record[name];
+  return value;
+}
