@@ -90,7 +90,7 @@ export class Sessions {
     } catch (cause) {
       const message = 'The session cannot be checked at the moment; try again.';
       const headers = { 'retry-after': '1' };
-      throw new GatewayError('internal', message, { status: 503, type: 'overloaded_error', headers, cause });
+      throw new GatewayError('store_unavailable', message, { headers, cause });
     }
   }
 

@@ -160,5 +160,7 @@ export interface Store {
     totals(): Promise<ReadonlyMap<string, ResponseTotal>>;
   };
   readonly ledger: Ledger;
+  /** Gives up to so many free pages of its file back to the file system, and says how many; absent: it has no file. */
+  readonly reclaim?: (pages: number) => Promise<number>;
   close(): Promise<void>;
 }

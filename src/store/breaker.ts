@@ -1,5 +1,5 @@
 import type { Logger } from '../plugin/index.js';
-import { StoreError } from './store-error.js';
+import { StoreAwayError } from './store-error.js';
 import { LateError, within } from './within.js';
 
 export interface BreakerOptions {
@@ -40,7 +40,7 @@ export class Breaker {
 
   /** Rejects with what `work` does, and at once while the server is away. */
   async run<Result>(work: () => Promise<Result>, patienceMs = defaultPatienceMs): Promise<Result> {
-    if (this.#isAway) throw new StoreError(`${this.#options.name} is away.`);
+    if (this.#isAway) throw new StoreAwayError(`${this.#options.name} is away.`);
     try {
       const answer = await within(work(), patienceMs, late(patienceMs));
       this.#answeredAtMs = performance.now();

@@ -2,7 +2,7 @@ import { setImmediate as breath } from 'node:timers/promises';
 import type { Live, Logger, Store } from '../plugin/index.js';
 
 export interface HousekeeperOptions {
-  readonly store: Pick<Store, 'bindings' | 'responses' | 'sessions' | 'ledger'>;
+  readonly store: Pick<Store, 'bindings' | 'responses' | 'sessions' | 'ledger' | 'reclaim'>;
   /** With whom the store is shared: one of them does the work for all. */
   readonly live: Pick<Live, 'shared' | 'exclusively'>;
   /** Days that the ledger is kept. */
@@ -13,7 +13,10 @@ export interface HousekeeperOptions {
   readonly everyMs?: number;
 }
 
-/** Deletes what is over, a little at a time: what has expired, and rows of the ledger that are older than its days. */
+/**
+ * Deletes what is over, a little at a time: what has expired, and rows of the ledger that are older than its days. The
+ * space goes back to the file system.
+ */
 export class Housekeeper {
   readonly #options: HousekeeperOptions;
   readonly #timer: NodeJS.Timeout;
@@ -59,6 +62,7 @@ export class Housekeeper {
       for (const part of [store.bindings, store.responses, store.sessions])
         await this.#repeat(() => part.deleteExpired(stepRows));
       await this.#repeat(() => store.ledger.prune(beforeMs, stepRows));
+      await this.#repeat(async () => store.reclaim?.(stepRows) ?? 0);
       return true;
     } catch (error) {
       log.warn({ err: error }, 'What is over could not be deleted from the store.');
@@ -77,5 +81,5 @@ const roundKey = 'housekeeper:round';
 
 const dayMs = 86_400_000;
 const roundMs = 60_000;
-/** SQLite takes some milliseconds for them, in which nothing else runs. */
+/** Rows, or pages, of one step: SQLite takes some milliseconds for them, in which nothing else is written. */
 const stepRows = 200;

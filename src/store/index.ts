@@ -22,9 +22,13 @@ export interface StoreOptions {
 export async function openStore(settings: StoreSettings, options: StoreOptions): Promise<Store> {
   const { log, now = Date.now } = options;
   if (settings.kind === 'memory') return new MemoryStore({ now });
-  const { openPostgresStore, openSqliteStore } = await import('./sql/sql-store.js');
   const parts = { vault: createVault(options.secretKey), log, now };
-  return settings.kind === 'sqlite'
-    ? openSqliteStore(settings.file, parts)
-    : openPostgresStore(settings.url, parts);
+  if (settings.kind === 'postgres') {
+    const { openPostgresStore } = await import('./sql/sql-store.js');
+    return openPostgresStore(settings.url, parts);
+  }
+  const { startSqliteThread } = await import('./sql/sqlite-thread.js');
+  const thread = startSqliteThread(settings.file, log); // it loads its driver while Kysely loads here
+  const { openSqliteStore } = await import('./sql/sql-store.js');
+  return openSqliteStore(thread, parts);
 }

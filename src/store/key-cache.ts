@@ -126,9 +126,7 @@ const staleMs = 3_600_000;
 
 /** Not a 401: a caller would throw its key away. */
 function refuse(cause: unknown): never {
-  throw new GatewayError('internal', 'The key cannot be checked at the moment; try again.', {
-    status: 503,
-    type: 'overloaded_error',
+  throw new GatewayError('store_unavailable', 'The key cannot be checked at the moment; try again.', {
     headers: { 'retry-after': '1' },
     cause,
   });

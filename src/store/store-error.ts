@@ -2,3 +2,6 @@
 export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
+
+/** A store that is known not to answer, and was not asked. */
+export class StoreAwayError extends StoreError {}

@@ -57,7 +57,7 @@ function describeAbsence(server: string): void {
         expect(await took(() => store.bindings.put('other', { slotId: 'a', expiresAtMs }))).to.be.below(50);
         expect(await took(() => store.keys.findByHash('hash of k'))).to.be.below(50);
         expect(await store.bindings.get('known')).to.equal(undefined);
-        expect(await store.keys.findByHash('hash of k').catch((error: Error) => error.message)).to.match(
+        expect(await store.keys.findByHash('hash of k').catch(causeOf)).to.match(
           /^PostgreSQL at 127\.0\.0\.1:\d+ is away\.$/,
         );
         proxy.forward();
@@ -98,4 +98,12 @@ function describeAbsence(server: string): void {
     expect(refused).to.match(/invalid byte sequence/);
     expect(store.isAway).to.equal(false);
   });
+}
+
+/** What a request is told is a 503 with a sentence that names no server. */
+function causeOf(error: unknown): string {
+  expect(error).to.include({ code: 'store_unavailable', status: 503 });
+  const { cause, message } = error as Error;
+  expect(message).to.not.include('127.0.0.1');
+  return (cause as Error).message;
 }

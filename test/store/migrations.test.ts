@@ -6,6 +6,7 @@ import { migrate } from '#src/store/sql/migrate.js';
 import { migrations } from '#src/store/sql/migrations.js';
 import { openPostgres } from '#src/store/sql/postgres.js';
 import { openSqlite } from '#src/store/sql/sqlite.js';
+import { startSqliteThread } from '#src/store/sql/sqlite-thread.js';
 import type { Tables } from '#src/store/sql/tables.js';
 import { ownPostgres, ownSqlite, postgresUrl, quiet, type Place } from './stores.js';
 
@@ -95,7 +96,9 @@ async function withOldTables(
 ): Promise<void> {
   if (where.kind === 'memory') throw new Error('It keeps nothing.');
   const db =
-    where.kind === 'sqlite' ? await openSqlite(where.file) : (await openPostgres(where.url, quiet)).db;
+    where.kind === 'sqlite'
+      ? await openSqlite(startSqliteThread(where.file))
+      : (await openPostgres(where.url, quiet)).db;
   await migrate(db, where.kind, migrations.slice(0, migrated));
   await fill(db);
   await db.destroy();

@@ -9,6 +9,7 @@ import { openStore, type StoreSettings } from '#src/store/index.js';
 import { sqlLedger } from '#src/store/sql/ledger.js';
 import { migrate } from '#src/store/sql/migrate.js';
 import { openSqlite } from '#src/store/sql/sqlite.js';
+import { startSqliteThread } from '#src/store/sql/sqlite-thread.js';
 import { StoreError } from '#src/store/store-error.js';
 import { key, row } from './conformance.js';
 import { ownFolder, ownPostgres, ownSqlite, postgresUrl, quiet, secretKey, type Place } from './stores.js';
@@ -35,7 +36,7 @@ describe('opening a SQLite store', () => {
 
   it('says that the disk is full, goes on reading, and writes once there is room', async () => {
     const { where, remove } = await ownSqlite();
-    const db = await openSqlite(where.file);
+    const db = await openSqlite(startSqliteThread(where.file));
     await migrate(db, 'sqlite');
     const ledger = sqlLedger(db, 'sqlite');
     await ledger.append([row('before', 1)]);
@@ -53,7 +54,7 @@ describe('opening a SQLite store', () => {
 
   it('says that the file is read-only', async () => {
     const { where, remove } = await ownSqlite();
-    const db = await openSqlite(where.file);
+    const db = await openSqlite(startSqliteThread(where.file));
     await migrate(db, 'sqlite');
     await sql`pragma query_only = on`.execute(db);
     const refusal = await sqlLedger(db, 'sqlite')

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Ledger } from '../../plugin/index.js';
-import { appendInOneTurn, appendWith } from './append.js';
+import { appendInOneMessage, appendWith } from './append.js';
 import { fromRecord } from './ledger-record.js';
 import { Pruning } from './pruning.js';
 import { sqlRequests } from './requests.js';
@@ -11,7 +11,7 @@ import { sqlUsage } from './usage.js';
 export function sqlLedger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Ledger {
   const most = mostAtOnce[dialect];
   const pruning = new Pruning();
-  const append = dialect === 'sqlite' ? appendInOneTurn(db) : appendWith(db);
+  const append = dialect === 'sqlite' ? appendInOneMessage(db) : appendWith(db);
   return {
     append: async (rows) => (rows.length === 0 ? undefined : append(rows)),
     usage: (query) => sqlUsage(db, query, most.summed),
@@ -29,7 +29,7 @@ export function sqlLedger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): L
   };
 }
 
-/** SQLite works in the thread that serves requests; with PostgreSQL it is the way there that takes time. */
+/** Between two parts SQLite writes what waits for its one thread; with PostgreSQL it is the way there that takes time. */
 const mostAtOnce = {
   sqlite: { summed: 3000, searched: 500 },
   postgres: { summed: 100_000, searched: 5000 },

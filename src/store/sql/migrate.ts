@@ -30,6 +30,19 @@ export async function migrate(
   });
 }
 
+/** Whether the tables are those of an older version. Needs no lock. */
+export async function isOutdated(
+  db: Kysely<Tables>,
+  known: readonly Migration[] = migrations,
+): Promise<boolean> {
+  const count = sql<{ count: number }>`select count(*) as count from migrations`.execute(db);
+  const applied = await count.then(
+    ({ rows }) => rows[0]?.count ?? 0,
+    () => 0, // no such table: it is new, or no database
+  );
+  return applied > 0 && applied < known.length;
+}
+
 async function appliedTo(transaction: Transaction<Tables>): Promise<readonly string[]> {
   await sql`create table if not exists migrations (name text primary key)`.execute(transaction);
   const { rows } = await sql<{ name: string }>`select name from migrations`.execute(transaction);

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Logger, Store } from '../../plugin/index.js';
 import { guardedStore } from '../guarded-store.js';
+import { unavailable } from '../unavailable.js';
 import type { Vault } from '../vault.js';
 import { sqlBindings, sqlSessions } from './expiring.js';
 import { sqlKeys } from './keys.js';
@@ -8,6 +9,8 @@ import { sqlLedger } from './ledger.js';
 import { migrate } from './migrate.js';
 import { sqlResponses } from './responses.js';
 import { sqlCredentials, sqlSlots } from './secrets.js';
+import { isSqliteFailure, migrateSqlite, openSqlite, openSqliteReader, reclaimPages } from './sqlite.js';
+import type { SqliteThread } from './sqlite-thread.js';
 import type { Tables } from './tables.js';
 import { sql } from './kysely.js';
 
@@ -18,32 +21,49 @@ export interface SqlStoreOptions {
   readonly now: () => number;
 }
 
-/** A store in a SQLite file, whose driver is loaded with it. Throws a StoreError where it cannot be opened. */
-export async function openSqliteStore(file: string, options: SqlStoreOptions): Promise<Store> {
-  const { openSqlite } = await import('./sqlite.js');
-  return prepared(await openSqlite(file), 'sqlite', options);
+/**
+ * A store in a SQLite file: a thread of its own writes and searches, and what requests look up is read here. Throws a
+ * StoreError where the file cannot be opened.
+ */
+export async function openSqliteStore(thread: SqliteThread, options: SqlStoreOptions): Promise<Store> {
+  const { file } = thread;
+  const db = await openSqlite(thread);
+  await destroyedOnError(db, () => migrateSqlite(db, file, options.log));
+  const store = storeOver(db, 'sqlite', options);
+  const reader = openSqliteReader(file);
+  const [keys, bindings] = [sqlKeys(reader), sqlBindings(reader, options.now)];
+  return unavailable(
+    {
+      ...store,
+      keys: { ...store.keys, findByHash: (hash) => keys.findByHash(hash) },
+      bindings: { ...store.bindings, get: (stickyKey) => bindings.get(stickyKey) },
+      reclaim: (pages) => reclaimPages(db, pages),
+      caches: { sqlite_statements: () => thread.fill },
+      async close() {
+        await reader.destroy(); // first: the thread copies the log into the file when nobody reads it
+        await store.close();
+      },
+    },
+    isSqliteFailure,
+  );
 }
 
 /** A store in PostgreSQL, whose driver is loaded with it. Throws a StoreError where it cannot be reached. */
 export async function openPostgresStore(url: string, options: SqlStoreOptions): Promise<Store> {
-  const { isAbsence, openPostgres } = await import('./postgres.js');
+  const { isAbsence, isFailure, openPostgres } = await import('./postgres.js');
   const { db, host, hangUp } = await openPostgres(url, options.log);
-  const store = await prepared(db, 'postgres', options);
+  await destroyedOnError(db, () => migrate(db, 'postgres'));
+  const store = storeOver(db, 'postgres', options);
   const probe = () => sql`select 1`.execute(db);
-  return guardedStore(store, { ...options, name: `PostgreSQL at ${host}`, probe, isAbsence, hangUp });
+  const name = `PostgreSQL at ${host}`;
+  return unavailable(guardedStore(store, { ...options, name, probe, isAbsence, hangUp }), isFailure);
 }
 
-async function prepared(
+function storeOver(
   db: Kysely<Tables>,
   dialect: 'sqlite' | 'postgres',
   { vault, now }: SqlStoreOptions,
-): Promise<Store> {
-  try {
-    await migrate(db, dialect);
-  } catch (error) {
-    await db.destroy();
-    throw error;
-  }
+): Store {
   return {
     isAway: false,
     keys: sqlKeys(db),
@@ -55,4 +75,13 @@ async function prepared(
     ledger: sqlLedger(db, dialect),
     close: () => db.destroy(),
   };
+}
+
+async function destroyedOnError(db: Kysely<Tables>, prepare: () => Promise<void>): Promise<void> {
+  try {
+    await prepare();
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
 }

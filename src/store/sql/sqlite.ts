@@ -1,25 +1,31 @@
 import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '../../plugin/index.js';
 import { StoreError } from '../store-error.js';
-import { LibsqlDialect } from './libsql-dialect.js';
+import { Kysely, sql } from './kysely.js';
+import { isOutdated, migrate } from './migrate.js';
+import { SqliteReaderDialect } from './reader-dialect.js';
+import type { SqliteThread } from './sqlite-thread.js';
 import type { Tables } from './tables.js';
-import { Kysely } from './kysely.js';
+import { SqliteThreadDialect } from './thread-dialect.js';
 
-/** Opens a SQLite file, and makes it and its folder where they are missing. Throws a StoreError. */
-export async function openSqlite(file: string): Promise<Kysely<Tables>> {
-  await makeFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw cannotOpen(file, error);
-  });
-  const db = new Kysely<Tables>({ dialect: new LibsqlDialect(file) });
-  // The first connection opens the file.
-  await db
-    .connection()
-    .execute(async () => undefined)
-    .catch(async (error: unknown) => {
-      await db.destroy();
-      throw cannotOpen(file, error);
-    });
-  return db;
+/** Opens the file of a thread, and makes it and its folder where they are missing. Throws a StoreError; then the thread ends. */
+export async function openSqlite(thread: SqliteThread): Promise<Kysely<Tables>> {
+  const db = new Kysely<Tables>({ dialect: new SqliteThreadDialect(thread) });
+  try {
+    await makeFile(thread.file);
+    await db.connection().execute(async () => undefined); // the first connection opens the file
+    return db;
+  } catch (error) {
+    await thread.close();
+    throw cannotOpen(thread.file, error);
+  }
+}
+
+/** A connection of this thread to a file that is open, for look-ups alone. */
+export function openSqliteReader(file: string): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: new SqliteReaderDialect(file) });
 }
 
 /**
@@ -32,10 +38,56 @@ async function makeFile(file: string): Promise<void> {
   await made.close();
 }
 
+/**
+ * Brings the tables up to date. A file that another program has locked is told at once; an older version's is waited for,
+ * as another instance may be at it.
+ */
+export async function migrateSqlite(db: Kysely<Tables>, file: string, log: Logger): Promise<void> {
+  const startedMs = Date.now();
+  for (let isTold = false; ; isTold = true) {
+    try {
+      return await migrate(db, 'sqlite');
+    } catch (error) {
+      if (!isLocked(error)) throw error;
+      const patienceMs = (await isOutdated(db)) ? maxMigrationMs : maxLockedMs;
+      if (Date.now() - startedMs >= patienceMs) throw cannotOpen(file, error);
+      if (!isTold) log.warn({ file }, 'The SQLite file is locked by another process; waiting for it.');
+      await delay(lockedPauseMs);
+    }
+  }
+}
+
+/** Shorter than the two seconds after which an operator wants to know. */
+const maxLockedMs = 1500;
+const maxMigrationMs = 60_000;
+const lockedPauseMs = 50;
+
+/** Gives up to `pages` free pages back to the file system, where the file was made for that. Gives how many. */
+export async function reclaimPages(db: Kysely<Tables>, pages: number): Promise<number> {
+  const { rows } = await sql`pragma incremental_vacuum(${sql.lit(pages)})`.execute(db);
+  return rows.length; // one for each page
+}
+
+/** What SQLite says of the file, rather than of a statement or its values. */
+export function isSqliteFailure(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== undefined && !/^SQLITE_(?:CONSTRAINT|MISMATCH|RANGE|TOOBIG|MISUSE)/.test(code);
+}
+
+function isLocked(error: unknown): boolean {
+  return codeOf(error)?.startsWith('SQLITE_BUSY') ?? false;
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined;
+}
+
+/** What keeps a SQLite file from being used, in a sentence that says what to do. */
 function cannotOpen(file: string, cause: unknown): StoreError {
   const why = cause instanceof Error ? cause.message : String(cause);
-  return new StoreError(
-    `The SQLite file ${file} cannot be opened (${why}); make its folder writable, or name another one.`,
-    { cause },
-  );
+  const sentence = isLocked(cause)
+    ? `The SQLite file ${file} is locked by another program; end that program, or name another file.`
+    : `The SQLite file ${file} cannot be opened (${why}); make its folder writable, or name another one.`;
+  return new StoreError(sentence, { cause });
 }

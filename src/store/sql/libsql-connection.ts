@@ -1,0 +1,98 @@
+import Database from 'libsql';
+
+/** A statement and the values that it binds. */
+export interface Statement {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+}
+
+/** Rows of a reading statement, or the number of rows that a writing one has changed. */
+export interface Result {
+  readonly rows: readonly unknown[];
+  readonly changes?: number;
+}
+
+/** One libsql connection to a SQLite file, with its prepared statements. Every call is synchronous and waits for no lock. */
+export class LibsqlConnection {
+  readonly #database: Database.Database;
+  /** Least recently used first. To prepare one takes longer than most of them run. */
+  readonly #prepared = new Map<string, Database.Statement>();
+
+  /** Sets `pragmas` one after the other; `guard` runs each, and may wait for a lock. */
+  static open(file: string, pragmas: readonly string[], guard: Guard = (run) => run()): LibsqlConnection {
+    const connection = new LibsqlConnection(new Database(file, { timeout: 0 }));
+    try {
+      for (const pragma of pragmas)
+        guard(() => connection.execute({ sql: `pragma ${pragma}`, parameters: [] }));
+      return connection;
+    } catch (error) {
+      connection.#database.close();
+      throw error;
+    }
+  }
+
+  private constructor(database: Database.Database) {
+    this.#database = database;
+  }
+
+  get isInTransaction(): boolean {
+    return this.#database.inTransaction;
+  }
+
+  /**
+   * A statement that was busy is to be tried again, and by the same text: it counts as in progress until it has run, and
+   * forbids every commit.
+   */
+  execute({ sql, parameters }: Statement): Result {
+    try {
+      const statement = this.#prepare(sql);
+      if (statement.reader || isPragma(sql)) return { rows: statement.all(parameters) };
+      return { rows: [], changes: statement.run(parameters).changes };
+    } catch (error) {
+      if (!isBusy(error)) this.#prepared.delete(sql); // it may still count as in progress
+      throw error;
+    }
+  }
+
+  /** Forgets a busy statement that is not tried again. */
+  forget(sql: string): void {
+    this.#prepared.delete(sql);
+  }
+
+  /** Copies the write-ahead log into the file, which is then complete by itself. */
+  checkpoint(): void {
+    try {
+      this.#database.pragma('wal_checkpoint(truncate)');
+    } catch {
+      // A full disk, another reader, or no database at all: the log stays, and is read at the next start.
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #prepare(sql: string): Database.Statement {
+    const statement = this.#prepared.get(sql) ?? this.#database.prepare(sql);
+    this.#prepared.delete(sql);
+    this.#prepared.set(sql, statement);
+    const [oldest] = this.#prepared.keys();
+    if (this.#prepared.size > maxPrepared && oldest !== undefined) this.#prepared.delete(oldest);
+    return statement;
+  }
+}
+
+type Guard = (run: () => unknown) => unknown;
+
+/** Another connection holds the lock that a statement needs. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
+}
+
+/** `run` takes one step of a statement, and `incremental_vacuum` frees one page in each. */
+function isPragma(sql: string): boolean {
+  return sql.startsWith('pragma ');
+}
+
+/** More than the gateway has kinds of queries but for those of lists with filters. */
+const maxPrepared = 50;

@@ -1,0 +1,88 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
+import { isBusy, LibsqlConnection } from './libsql-connection.js';
+import { SqliteDialect, toQueryResult } from './sqlite-dialect.js';
+import { lockTimeoutMs } from './sqlite-thread.js';
+
+/**
+ * Kysely over a connection of this thread that only reads, for look-ups of microseconds that a request waits for: they are
+ * answered while the other thread is busy.
+ */
+export class SqliteReaderDialect extends SqliteDialect {
+  readonly #file: string;
+
+  constructor(file: string) {
+    super();
+    this.#file = file;
+  }
+
+  createDriver(): Driver {
+    return new SqliteReaderDriver(this.#file);
+  }
+}
+
+class SqliteReaderDriver implements Driver {
+  readonly #file: string;
+  #connection: ReaderConnection | undefined;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  async init(): Promise<void> {
+    this.#connection = new ReaderConnection(LibsqlConnection.open(this.#file, ['query_only = on']));
+  }
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    if (!this.#connection) throw new Error('The SQLite file is not open.');
+    return this.#connection;
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  async beginTransaction(): Promise<void> {
+    throw new Error('This connection only reads, a statement at a time.');
+  }
+
+  async commitTransaction(): Promise<void> {}
+
+  async rollbackTransaction(): Promise<void> {}
+
+  async destroy(): Promise<void> {
+    this.#connection?.close();
+  }
+}
+
+class ReaderConnection implements DatabaseConnection {
+  readonly #connection: LibsqlConnection;
+
+  constructor(connection: LibsqlConnection) {
+    this.#connection = connection;
+  }
+
+  /** A file that another program locks for itself alone is waited for by a timer, which holds up nobody. */
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    for (const endMs = Date.now() + lockTimeoutMs; ;) {
+      try {
+        return toQueryResult(this.#connection.execute(query));
+      } catch (error) {
+        if (isBusy(error) && Date.now() < endMs) {
+          await delay(pauseMs);
+          continue;
+        }
+        this.#connection.forget(query.sql);
+        throw error;
+      }
+    }
+  }
+
+  streamQuery(): never {
+    throw new Error('Queries are not streamed: a page at a time is short enough.');
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+}
+
+const pauseMs = 10;

@@ -1,0 +1,157 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { isBusy, LibsqlConnection, type Result, type Statement } from './libsql-connection.js';
+import type { ThreadOptions, ThreadReply, ThreadRequest, WriteBatch } from './sqlite-messages.js';
+
+/**
+ * Runs the statements of one SQLite file, one after the other. While a transaction is open, the requests of other
+ * connections wait for its end.
+ */
+class StatementRunner {
+  readonly #options: ThreadOptions;
+  readonly #reply: (reply: ThreadReply) => void;
+  #connection: LibsqlConnection | undefined;
+  readonly #waiting: ThreadRequest[] = [];
+  /** The connection whose transaction is open. */
+  #owner: number | undefined;
+  /** The last statement that needed the lock did not get it: the next ones wait for it only briefly. */
+  #isLocked = false;
+
+  constructor(options: ThreadOptions, reply: (reply: ThreadReply) => void) {
+    this.#options = options;
+    this.#reply = reply;
+  }
+
+  take(request: ThreadRequest): void {
+    this.#waiting.push(request);
+    for (let next = this.#next(); next; next = this.#next()) this.#reply(this.#answer(next));
+  }
+
+  #next(): ThreadRequest | undefined {
+    if (this.#owner === undefined) return this.#waiting.shift();
+    const at = this.#waiting.findIndex(({ connection }) => connection === this.#owner);
+    return at === -1 ? undefined : this.#waiting.splice(at, 1)[0];
+  }
+
+  #answer(request: ThreadRequest): ThreadReply {
+    const { id } = request;
+    try {
+      return { id, result: this.#run(request) };
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+      return { id, error: { message: error instanceof Error ? error.message : String(error), code } };
+    }
+  }
+
+  #run(request: ThreadRequest): Result {
+    switch (request.kind) {
+      case 'query':
+        return this.#execute(request);
+      case 'begin':
+        this.#execute(begin);
+        this.#owner = request.connection;
+        return nothing;
+      case 'commit':
+        return this.#endTransaction(commit);
+      case 'rollback':
+        return this.#endTransaction(rollback);
+      case 'write':
+        return this.#write(JSON.parse(request.text) as WriteBatch); // as the main thread wrote it
+      case 'close':
+        return this.#close();
+    }
+  }
+
+  /** SQLite has rolled back by itself where the disk is full: a rollback then has nothing to do. */
+  #endTransaction(statement: Statement): Result {
+    const isOpen = this.#open().isInTransaction;
+    if (isOpen || statement !== rollback) this.#execute(statement);
+    this.#owner = undefined;
+    return nothing;
+  }
+
+  #write({ checked, changes, rest }: WriteBatch): Result {
+    this.#execute(begin);
+    try {
+      const changed = checked.reduce((sum, statement) => sum + (this.#execute(statement).changes ?? 0), 0);
+      const isComplete = changed === changes;
+      if (isComplete) for (const statement of rest) this.#execute(statement);
+      this.#execute(isComplete ? commit : rollback);
+      return { rows: [], changes: isComplete ? changed : 0 };
+    } catch (error) {
+      if (this.#open().isInTransaction) this.#execute(rollback);
+      throw error;
+    }
+  }
+
+  #execute(statement: Statement): Result {
+    const connection = this.#open();
+    try {
+      const result = this.#untilFree(() => connection.execute(statement));
+      if (result.changes !== undefined) this.#isLocked = false;
+      return result;
+    } catch (error) {
+      connection.forget(statement.sql);
+      throw error;
+    }
+  }
+
+  /** Opened by the first statement, so that one that cannot be opened is what that statement fails with. */
+  #open(): LibsqlConnection {
+    const guard = <Value>(run: () => Value) => this.#untilFree(run);
+    this.#connection ??= LibsqlConnection.open(this.#options.file, pragmas, guard);
+    return this.#connection;
+  }
+
+  #untilFree<Value>(run: () => Value): Value {
+    const endMs = Date.now() + (this.#isLocked ? lockedTimeoutMs : this.#options.lockTimeoutMs);
+    for (;;) {
+      try {
+        return run();
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+        if (Date.now() >= endMs) {
+          this.#isLocked = true;
+          throw error;
+        }
+        Atomics.wait(sleeper, 0, 0, pauseMs);
+      }
+    }
+  }
+
+  #close(): Result {
+    this.#connection?.checkpoint();
+    this.#connection?.close();
+    this.#connection = undefined;
+    parentPort?.close();
+    return nothing;
+  }
+}
+
+const nothing: Result = { rows: [] };
+
+const begin: Statement = { sql: 'begin immediate', parameters: [] };
+const commit: Statement = { sql: 'commit', parameters: [] };
+const rollback: Statement = { sql: 'rollback', parameters: [] };
+
+/**
+ * With a write-ahead log readers and the writer do not wait for each other, and a killed process loses nothing. The vacuum
+ * mode holds for a new file only, and has to be set before anything is written to it.
+ */
+const pragmas = [
+  'auto_vacuum = incremental',
+  'journal_mode = wal',
+  'synchronous = normal',
+  'foreign_keys = on',
+] as const;
+
+/** Time that a statement waits for a lock that the one before it did not get. */
+const lockedTimeoutMs = 50;
+const pauseMs = 5;
+const sleeper = new Int32Array(new SharedArrayBuffer(4));
+
+const runner = new StatementRunner(
+  workerData as ThreadOptions, // what SqliteThread hands over
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  (reply) => parentPort?.postMessage(reply),
+);
+parentPort?.on('message', (request: ThreadRequest) => runner.take(request));

@@ -1,0 +1,102 @@
+import type { Worker } from 'node:worker_threads';
+import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
+import type { Result } from './libsql-connection.js';
+import { SqliteDialect, toQueryResult } from './sqlite-dialect.js';
+import type { ThreadWork, WriteBatch } from './sqlite-messages.js';
+import type { SqliteThread } from './sqlite-thread.js';
+
+/** Kysely over the thread of a SQLite file, which it closes with itself. */
+export class SqliteThreadDialect extends SqliteDialect {
+  readonly #thread: SqliteThread;
+
+  constructor(thread: SqliteThread) {
+    super();
+    this.#thread = thread;
+  }
+
+  createDriver(): Driver {
+    return new SqliteThreadDriver(this.#thread);
+  }
+}
+
+class SqliteThreadDriver implements Driver {
+  readonly #thread: SqliteThread;
+  #lastConnection = 0;
+
+  constructor(thread: SqliteThread) {
+    this.#thread = thread;
+  }
+
+  /** Fails with what keeps the file from being opened. */
+  async init(): Promise<void> {
+    await this.#thread.run({ kind: 'query', sql: 'select 1', parameters: [] }, 0);
+  }
+
+  async acquireConnection(): Promise<ThreadConnection> {
+    return new ThreadConnection(this.#thread, (this.#lastConnection += 1));
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  async beginTransaction(connection: ThreadConnection): Promise<void> {
+    await connection.begin();
+  }
+
+  async commitTransaction(connection: ThreadConnection): Promise<void> {
+    await connection.end('commit');
+  }
+
+  async rollbackTransaction(connection: ThreadConnection): Promise<void> {
+    await connection.end('rollback');
+  }
+
+  async destroy(): Promise<void> {
+    await this.#thread.close();
+  }
+}
+
+/** One user of the thread; its transaction is told from the statements of others by the number. */
+export class ThreadConnection implements DatabaseConnection {
+  readonly #thread: SqliteThread;
+  readonly #number: number;
+  /** The worker that its transaction is open in. */
+  #worker: Worker | undefined;
+
+  constructor(thread: SqliteThread, number: number) {
+    this.#thread = thread;
+    this.#number = number;
+  }
+
+  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    return toQueryResult(await this.#run({ kind: 'query', sql, parameters }));
+  }
+
+  /** Writes a batch in one transaction. Gives false where it was undone because other rows than expected have changed. */
+  async write(batch: WriteBatch): Promise<boolean> {
+    const { changes } = await this.#run({ kind: 'write', text: JSON.stringify(batch) });
+    return changes === batch.changes;
+  }
+
+  async begin(): Promise<void> {
+    const begun = this.#run({ kind: 'begin' });
+    const { worker } = this.#thread;
+    await begun;
+    this.#worker = worker;
+  }
+
+  async end(kind: 'commit' | 'rollback'): Promise<void> {
+    const worker = this.#worker;
+    const hasEnded = worker !== this.#thread.worker; // and the transaction with it
+    this.#worker = undefined;
+    if (kind === 'rollback' && hasEnded) return;
+    await this.#thread.run({ kind }, this.#number, worker);
+  }
+
+  streamQuery(): never {
+    throw new Error('Queries are not streamed: a page at a time is short enough.');
+  }
+
+  #run(work: ThreadWork): Promise<Result> {
+    return this.#thread.run(work, this.#number, this.#worker);
+  }
+}
