@@ -132,8 +132,15 @@ export class Gateway {
 
   /** Serves on the configured address. Gives the base URL; rejects where the address cannot be had. */
   async listen(): Promise<string> {
-    this.#listener = await Listener.open(createApp(this).callback(), this.config.listen);
+    const { listen } = this.config;
+    const onRefused = refusedConnections(this, listen.maxConnections);
+    this.#listener = await Listener.open(createApp(this).callback(), { ...listen, onRefused });
+    this.exchanges.watchBodies(listen.bodyIdleTimeoutMs);
     return this.#listener.url;
+  }
+
+  get openConnections(): number {
+    return this.#listener?.drain.connections ?? 0;
   }
 
   /**
@@ -171,12 +178,14 @@ export class Gateway {
     const ended = this.#shutdown.run(this.config.listen, this.#listener);
     await Promise.all([ended, this.#current.settled()]);
     await this.#listener?.close();
+    this.exchanges.close();
     await this.pipeline.retire();
     await this.#lasting.close();
   }
 }
 
-function measure({ metrics, slots, exchanges }: Gateway, { durable, knownModels }: Lasting): void {
+function measure(gateway: Gateway, { durable, knownModels }: Lasting): void {
+  const { metrics, slots, exchanges } = gateway;
   measureSlots(metrics, () => slots.list());
   measureState(metrics, durable);
   const caches = { ...durable.caches, ...slots.caches, learned_models: () => knownModels.fill };
@@ -184,4 +193,20 @@ function measure({ metrics, slots, exchanges }: Gateway, { durable, knownModels 
   metrics.gauge('gw2api_requests_in_flight', 'Requests whose response is open.', [], () => [
     { labels: {}, value: exchanges.count },
   ]);
+  metrics.gauge('gw2api_connections_open', 'Open connections of callers.', [], () => [
+    { labels: {}, value: gateway.openConnections },
+  ]);
+}
+
+/** Counts connections beyond the limit, and logs them once a minute at most. */
+function refusedConnections({ metrics, log, now }: Gateway, maxConnections: number): () => void {
+  const help = 'Connections closed at once because listen.maxConnections were open.';
+  const refused = metrics.counter('gw2api_connections_refused_total', help, []);
+  let loggedMs = -Infinity;
+  return () => {
+    refused.add({});
+    if (now() - loggedMs < 60_000) return;
+    loggedMs = now();
+    log.warn({ maxConnections }, 'Too many connections are open; further ones are closed at once.');
+  };
 }

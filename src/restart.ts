@@ -8,7 +8,19 @@ export function needsRestart(started: Config, now: Config): readonly string[] {
   );
 }
 
-function readAtStart({ listen: { host, port, workers, trustProxy }, store, ledger, live }: Config) {
-  const text = { listen: JSON.stringify([host, port, workers, trustProxy]), store: JSON.stringify(store) };
+function readAtStart({ listen, store, ledger, live }: Config) {
+  const { host, port, workers, trustProxy, headersTimeoutMs, bodyIdleTimeoutMs, maxConnections, backlog } =
+    listen;
+  const atStart = [
+    host,
+    port,
+    workers,
+    trustProxy,
+    headersTimeoutMs,
+    bodyIdleTimeoutMs,
+    maxConnections,
+    backlog,
+  ];
+  const text = { listen: JSON.stringify(atStart), store: JSON.stringify(store) };
   return { ...text, ledger: JSON.stringify(ledger), live: JSON.stringify(live) };
 }

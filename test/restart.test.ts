@@ -10,6 +10,17 @@ describe('what a reload cannot change', () => {
       env: {},
     });
 
+  for (const [before, after] of [
+    ['listen: { backlog: 4096 }', 'listen: { backlog: 128 }'],
+    ['listen: { maxConnections: 8192 }', 'listen: { maxConnections: 10 }'],
+    ['listen: { headersTimeout: 30s }', 'listen: { headersTimeout: 1s }'],
+    ['listen: { bodyIdleTimeout: 30s }', 'listen: { bodyIdleTimeout: 1s }'],
+  ] as const)
+    it(`listen: from "${before}" to "${after}"`, () => {
+      expect(needsRestart(load(before), load(after))).to.deep.equal(['listen']);
+      expect(needsRestart(load(before), load(before))).to.deep.equal([]);
+    });
+
   for (const [setting, before, after] of [
     ['live', 'live: memory', 'live: redis://cache'],
     ['live', 'live: redis://cache', 'live: redis://:secret@cache'],

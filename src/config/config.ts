@@ -107,6 +107,14 @@ export interface Config {
     /** How long requests are served after SIGTERM. */
     readonly drainDelayMs: number;
     readonly shutdownTimeoutMs: number;
+    /** Time limit for all headers of a request, from the first byte of the connection or of the request. */
+    readonly headersTimeoutMs: number;
+    /** Longest silence within a request's body; after it the body must also have come at 1 kB/s on average. */
+    readonly bodyIdleTimeoutMs: number;
+    /** Open connections of one process; further ones are closed at once. */
+    readonly maxConnections: number;
+    /** Connections that the system holds until they are accepted. */
+    readonly backlog: number;
   };
   readonly pipeline: readonly StageConfig[];
   readonly slots: readonly SlotConfig[];

@@ -13,6 +13,10 @@ export function toListen(raw: RawConfig['listen'], { HOST, PORT }: Environment):
     trustProxy: raw.trustProxy,
     drainDelayMs: durationMs(raw.drainDelay),
     shutdownTimeoutMs: durationMs(raw.shutdownTimeout),
+    headersTimeoutMs: durationMs(raw.headersTimeout),
+    bodyIdleTimeoutMs: durationMs(raw.bodyIdleTimeout),
+    maxConnections: raw.maxConnections,
+    backlog: raw.backlog,
   };
 }
 

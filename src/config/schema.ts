@@ -92,6 +92,10 @@ const Listen = Closed(
     trustProxy: Type.Boolean({ default: false }),
     drainDelay: Duration({ default: '0s' }),
     shutdownTimeout: Duration({ default: '30s' }),
+    headersTimeout: Duration({ default: '30s' }),
+    bodyIdleTimeout: Duration({ default: '30s' }),
+    maxConnections: Type.Integer({ minimum: 1, default: 8192 }),
+    backlog: Type.Integer({ minimum: 1, maximum: 65_535, default: 4096 }),
   },
   { default: {} },
 );

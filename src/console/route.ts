@@ -1,12 +1,13 @@
 import type { Static, TSchema } from 'typebox';
 import type Koa from 'koa';
-import type { Logger } from '../plugin/index.js';
+import type { CallSignal, Logger } from '../plugin/index.js';
 import type { Credential } from './sessions.js';
 
 /** What the panel reads of a request's state. */
 export interface PanelState {
   readonly log: Logger;
   readonly signal: AbortSignal;
+  readonly callSignal: CallSignal;
 }
 
 export type PanelContext = Koa.ParameterizedContext<PanelState, object>;

@@ -20,6 +20,11 @@ export class Drain {
     });
   }
 
+  /** Connections that are open. */
+  get connections(): number {
+    return this.#sockets.size;
+  }
+
   /** Resolves after `delayMs`, when the port is closed. `open`: the responses under way. */
   async run(delayMs: number, open: readonly ServerResponse[]): Promise<void> {
     const idle = new Set(this.#sockets);

@@ -1,6 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import type { GatewayError } from '../plugin/index.js';
+import { continueWhenRead } from './continue.js';
 import { Drain } from './drain.js';
+import { lingerAfterAnswer } from './lingering-close.js';
+import { expectationFailed, faultOf, fromParser, noTunnel, refuse, refuseOn } from './refusals.js';
 
 export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -13,6 +17,16 @@ const lastWordsMs = 1000;
  */
 const sockets = { keepAliveTimeout: 75_000, keepAlive: true, keepAliveInitialDelay: 60_000 };
 
+export interface ListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly backlog: number;
+  readonly headersTimeoutMs: number;
+  readonly maxConnections: number;
+  /** Called for each connection beyond `maxConnections`, which is closed. */
+  readonly onRefused: () => void;
+}
+
 /** An HTTP server that listens. */
 export class Listener {
   readonly drain: Drain;
@@ -24,19 +38,15 @@ export class Listener {
   }
 
   /** Rejects where the address cannot be had. */
-  static async open(handle: Handle, { host, port }: { host: string; port: number }): Promise<Listener> {
-    const server = createServer(sockets, (request, response) => {
-      // A pipelined request waits for its turn to answer: until then its response is not told that the connection has
-      // closed, and what it holds would be held for ever.
-      if (response.socket) void handle(request, response);
-      else response.once('socket', () => void handle(request, response));
-    });
-    // Long uploads and long answers are ours to bound, not Node's five-minute request timeout.
-    server.requestTimeout = 0;
+  static async open(handle: Handle, options: ListenerOptions): Promise<Listener> {
+    const server = createHttpServer(options);
+    serveOn(server, handle);
     const drain = new Drain(server);
+    limitConnections(server, drain, options);
     await new Promise<void>((resolve, reject) => {
+      const { host, port, backlog } = options;
       server.once('error', reject);
-      server.listen(port, host, resolve);
+      server.listen({ host, port, backlog }, resolve);
     });
     return new Listener(server, drain);
   }
@@ -59,4 +69,64 @@ export class Listener {
     await closed;
     clearTimeout(hangUp);
   }
+}
+
+function createHttpServer({ headersTimeoutMs: headersTimeout }: ListenerOptions): Server {
+  return createServer({
+    ...sockets,
+    headersTimeout,
+    connectionsCheckingInterval: Math.min(5000, Math.max(10, headersTimeout / 5)),
+    // Long uploads and long answers are ours to bound, not Node's five-minute request timeout.
+    requestTimeout: 0,
+    requireHostHeader: false, // its answer would not be the error object
+  });
+}
+
+/**
+ * Closes connections beyond the limit. Not by Node's own `maxConnections`: in a cluster each worker would hand the
+ * connection on to the next one, without an end.
+ */
+function limitConnections(server: Server, drain: Drain, options: ListenerOptions): void {
+  server.on('connection', (socket: Socket) => {
+    if (drain.connections <= options.maxConnections) return; // this one is among them
+    socket.destroy();
+    options.onRefused();
+  });
+}
+
+/** Hands requests to `handle`, and answers all that Node would answer itself. */
+function serveOn(server: Server, handle: Handle): void {
+  const answering = new WeakMap<Socket, ServerResponse>();
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    answering.set(request.socket, response);
+    const fault = faultOf(request);
+    if (fault) refuseRequest(request, response, fault);
+    else void handle(request, response);
+  };
+  const inTurn = (request: IncomingMessage, response: ServerResponse): void => {
+    // A pipelined request waits for its turn to answer: until then its response is not told that the connection has
+    // closed, and what it holds would be held for ever.
+    if (response.socket) serve(request, response);
+    else response.once('socket', () => serve(request, response));
+  };
+  server.on('request', inTurn);
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    continueWhenRead(request, response);
+    inTurn(request, response);
+  });
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+    refuseRequest(request, response, expectationFailed(request)),
+  );
+  server.on('connect', (_: IncomingMessage, socket: Socket) => refuseOn(socket, noTunnel()));
+  server.on('clientError', (error: Error, socket: Socket) => {
+    const response = answering.get(socket);
+    const isAnswering = response?.headersSent === true && !response.writableFinished;
+    if (isAnswering || !socket.writable) socket.destroy(); // an answer that has begun cannot become another one
+    else refuseOn(socket, fromParser(error));
+  });
+}
+
+function refuseRequest(request: IncomingMessage, response: ServerResponse, error: GatewayError): void {
+  lingerAfterAnswer(request.socket);
+  refuse(response, error);
 }

@@ -25,6 +25,10 @@ describe('loadConfig', () => {
       trustProxy: false,
       drainDelayMs: 0,
       shutdownTimeoutMs: 30_000,
+      headersTimeoutMs: 30_000,
+      bodyIdleTimeoutMs: 30_000,
+      maxConnections: 8192,
+      backlog: 4096,
     });
     expect(config.slots).to.deep.equal([
       {

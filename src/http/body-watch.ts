@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../plugin/index.js';
+import type { Exchange } from './exchange.js';
+
+/** A request body that is being read and has not come to its end. */
+export interface BodyProgress {
+  readonly startedMs: number;
+  readonly startBytes: number;
+  /** When the last byte came, as far as the watch has seen. */
+  heardAtMs: number;
+  bytes: number;
+}
+
+/** Slower than this on average, after the idle limit, a body is refused. */
+const minBytesPerSecond = 1000;
+
+/** Whether a body is to be given up: nothing has come for `idleTimeoutMs`, or it has taken longer and comes too slowly. */
+export function isTooSlow(progress: BodyProgress, nowMs: number, idleTimeoutMs: number): boolean {
+  const { startedMs, startBytes, heardAtMs, bytes } = progress;
+  if (nowMs - heardAtMs >= idleTimeoutMs) return true;
+  const elapsedMs = nowMs - startedMs;
+  return elapsedMs > idleTimeoutMs && ((bytes - startBytes) * 1000) / elapsedMs < minBytesPerSecond;
+}
+
+/** Gives up requests whose bodies come too slowly: readers are told by the request's signal. */
+export class BodyWatch {
+  readonly #idleTimeoutMs: number;
+  readonly #requests: () => readonly Exchange[];
+  readonly #progress = new WeakMap<Exchange, BodyProgress>();
+  readonly #givenUp = new WeakMap<Exchange, number>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(requests: () => readonly Exchange[], idleTimeoutMs: number) {
+    this.#requests = requests;
+    this.#idleTimeoutMs = idleTimeoutMs;
+    const everyMs = Math.min(1000, Math.max(10, idleTimeoutMs / 10));
+    this.#timer = setInterval(() => this.#look(performance.now()), everyMs).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(nowMs: number): void {
+    for (const request of this.#requests()) if (isAwaited(request.ctx.req)) this.#check(request, nowMs);
+  }
+
+  #check(request: Exchange, nowMs: number): void {
+    const givenUpMs = this.#givenUp.get(request);
+    if (givenUpMs !== undefined) {
+      if (nowMs - givenUpMs > answerMs) request.ctx.req.destroy(); // its reader does not listen to the signal
+      return;
+    }
+    if (!isTooSlow(this.#update(request, nowMs), nowMs, this.#idleTimeoutMs)) return;
+    this.#givenUp.set(request, nowMs);
+    request.abort(bodyTimeout());
+  }
+
+  #update(request: Exchange, nowMs: number): BodyProgress {
+    const { req } = request.ctx;
+    const bytes = req.socket.bytesRead;
+    let progress = this.#progress.get(request);
+    if (!progress) {
+      progress = { startedMs: nowMs, startBytes: bytes, heardAtMs: nowMs, bytes };
+      this.#progress.set(request, progress);
+    }
+    // What lies here unread is not the caller's delay.
+    if (bytes !== progress.bytes || req.readableLength > 0) progress.heardAtMs = nowMs;
+    progress.bytes = bytes;
+    return progress;
+  }
+}
+
+/** How long a request that was given up may take to be answered. */
+const answerMs = 5000;
+
+/** Whether somebody is reading the body, and there is more to come. */
+function isAwaited(request: IncomingMessage): boolean {
+  return !request.complete && !request.destroyed && request.readableFlowing !== null;
+}
+
+function bodyTimeout(): GatewayError {
+  const message = 'The body of the request did not come in time: it stopped, or comes at less than 1 kB/s.';
+  return new GatewayError('request_timeout', message);
+}

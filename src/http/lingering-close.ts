@@ -1,0 +1,40 @@
+import type { Socket } from 'node:net';
+
+export interface LingerLimits {
+  /** How long what still comes is dropped. */
+  readonly totalMs: number;
+  /** The silence after which nothing more is expected. */
+  readonly silenceMs: number;
+}
+
+const defaultLimits: LingerLimits = { totalMs: 5000, silenceMs: 2000 };
+
+/**
+ * Ends a connection whose peer may still be sending: to close it with unread data is a reset, which takes the answer away
+ * from a peer that has not read it yet. What comes is dropped unparsed.
+ */
+export function closeLingering(socket: Socket, { totalMs, silenceMs }: LingerLimits = defaultLimits): void {
+  if (socket.destroyed) return;
+  const destroy = (): void => void socket.destroy();
+  const total = setTimeout(destroy, totalMs).unref();
+  const silence = setTimeout(destroy, silenceMs).unref();
+  socket.once('end', destroy).once('close', () => {
+    clearTimeout(total);
+    clearTimeout(silence);
+  });
+  socket.end();
+  dropAll(socket, () => void silence.refresh());
+}
+
+/** Takes the bytes from the HTTP parser: its own listener goes, and it lets go of the socket where another one comes. */
+function dropAll(socket: Socket, onData: () => void): void {
+  const take = (): void => void socket.removeAllListeners('data').on('data', onData);
+  if (socket.readableFlowing === true) return take();
+  // As long as the parser has the socket, only that starts reading again, when it resumes.
+  socket.once('resume', take).resume();
+}
+
+/** Makes the end of the answer under way, at which Node would destroy the connection, a lingering one. */
+export function lingerAfterAnswer(socket: Socket): void {
+  socket.destroySoon = () => closeLingering(socket);
+}
