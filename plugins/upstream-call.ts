@@ -5,6 +5,7 @@ import {
   Duration,
   durationMs,
   estimateTokens,
+  FirstContent,
   forwardedHeaders,
   toGatewayError,
   withFields,
@@ -37,10 +38,13 @@ export default definePlugin({
     attempts: Type.Integer({ minimum: 1, default: 3 }),
     /** How long an upstream may take to begin its answer. */
     headersTimeout: Duration({ default: '60s' }),
-    /** The longest silence within an answer. */
+    /** How long the first content may take from the call on; pings do not count as content. */
+    firstTokenTimeout: Duration({ default: '60s' }),
+    /** The longest silence within an answer, after its first content; pings are no silence. */
     idleTimeout: Duration({ default: '120s' }),
   }),
-  setup({ attempts, headersTimeout, idleTimeout }, host) {
+  setup({ attempts, headersTimeout, firstTokenTimeout, idleTimeout }, host) {
+    const firstContentMs = durationMs(firstTokenTimeout);
     const timeouts = {
       headersTimeoutMs: durationMs(headersTimeout),
       idleTimeoutMs: durationMs(idleTimeout),
@@ -68,7 +72,7 @@ export default definePlugin({
         // The first interceptor that was pushed is the outermost.
         const call = state.interceptors.reduceRight<ModelCall>(
           (inner, wrap) => wrap(inner),
-          modelCall(state, prepare, { attempts, tell, now: () => host.now() }),
+          modelCall(state, prepare, { attempts, firstContentMs, tell, now: () => host.now() }),
         );
         const reply = await call(state.request);
         state.reply = reply;
@@ -88,6 +92,7 @@ type Prepare = (request: MessagesRequest) => SlotCall;
 
 interface Calling {
   readonly attempts: number;
+  readonly firstContentMs: number;
   readonly tell: (slot: string, attempts: number) => void;
   readonly now: () => number;
 }
@@ -99,7 +104,8 @@ function outgoing(request: MessagesRequest, models: Models, operation: Operation
 }
 
 /** The call that all interceptors wrap. Each one holds a place of its own until its events have ended. */
-function modelCall(state: CallState, prepare: Prepare, { attempts, tell, now }: Calling): ModelCall {
+function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelCall {
+  const { attempts, tell, now } = calling;
   const takePlace = placeTaker(state);
   const meter = usageMeter(state.usage);
   return async (request) => {
@@ -109,7 +115,11 @@ function modelCall(state: CallState, prepare: Prepare, { attempts, tell, now }: 
       tell(lease.slot.id, attempt);
       const clock = new CallClock(now, meter());
       try {
-        const reply = await ask(lease, call, attempt, state.delivery, clock.see);
+        const reply = await ask(lease, call, attempt, {
+          delivery: state.delivery,
+          see: clock.see,
+          firstContentMs: calling.firstContentMs,
+        });
         state.firstEventAtMs ??= clock.firstEventAtMs;
         state.timeline.calls.push({ slot: lease.slot.id, ms: clock.ms });
         return reply;
@@ -170,20 +180,33 @@ function placeTaker({ lease, onSettled }: CallState): () => Promise<SlotLease> {
   };
 }
 
+interface Asking extends Pick<CommitOptions, 'delivery' | 'see'> {
+  readonly firstContentMs: number;
+}
+
+/** One upstream call up to the commit point. */
 async function ask(
   lease: SlotLease,
   call: SlotCall,
   attempts: number,
-  delivery: CommitOptions['delivery'],
-  see: (event: ModelEvent) => void,
+  { firstContentMs, ...options }: Asking,
 ): Promise<ModelReply> {
-  const { status, headers, events } = await lease.slot.generate(call);
+  const { slot } = lease;
+  const content = new FirstContent(call.signal, slot.id, firstContentMs);
+  const onEnd = (): void => {
+    content.end();
+    lease.release();
+  };
+  let answered: Readonly<Record<string, string>> = {};
   try {
-    const reply = await committed(events, { delivery, see, onEnd: () => lease.release() });
+    const sent = withFields(call, { signal: content.signal, hasContent: content.hasCome });
+    const { status, headers, events } = await slot.generate(sent);
+    answered = headers;
+    const reply = await committed(events, { ...options, onContent: content.come, onEnd });
     lease.answered(headers);
-    return { status, headers, slot: lease.slot.id, attempts, events: reply };
+    return { status, headers, slot: slot.id, attempts, events: reply };
   } catch (error) {
-    throw withHeaders(toGatewayError(error), answerHeaders(headers));
+    throw withHeaders(toGatewayError(content.end(error)), answerHeaders(answered));
   }
 }
 

@@ -60,6 +60,18 @@ export class ModelEvent {
     return event;
   }
 
+  /** How much text a batch keeps in memory: events that one read has brought share all of its text. */
+  static heldLength(batch: ModelEventBatch): number {
+    let length = 0;
+    let counted: WireLines | undefined;
+    for (const event of batch) {
+      if (!event.#lines) length += event.data.length;
+      else if (event.#lines !== counted) length += event.#lines.bytes.length;
+      counted = event.#lines ?? counted;
+    }
+    return length;
+  }
+
   /** The JSON text, byte for byte as the upstream sent it unless a stage replaced the event. */
   get data(): string {
     return (this.#data ??= this.#lines

@@ -1,3 +1,4 @@
+export { CallController } from './call-controller.js';
 export type { CallSignal } from './call-signal.js';
 export { callerKey } from './caller-key.js';
 export { fromByteText, toByteText } from './byte-text.js';
@@ -24,6 +25,7 @@ export { ModelEvent } from './events.js';
 export type { ModelEventBatch, ModelEvents } from './events.js';
 export { mapEvents, tapEvents } from './map-events.js';
 export type { EventMap } from './map-events.js';
+export { FirstContent } from './first-content.js';
 export { MessageFold, foldMessage, mergeUsage } from './fold.js';
 export { formatContext } from './format.js';
 export type { Decoded, Format, FormatContext, ReplyEncoder } from './format.js';

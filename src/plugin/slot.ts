@@ -33,6 +33,8 @@ export interface SlotCall {
   readonly headersTimeoutMs: number;
   /** The longest silence within the answer. */
   readonly idleTimeoutMs: number;
+  /** False while the first content has not come: until then the caller has a limit of its own, and no silence is too long. */
+  readonly hasContent?: () => boolean;
 }
 
 export interface UpstreamReply {

@@ -126,8 +126,10 @@ type Asked = { readonly [Kind in keyof Answers]: (call: UpstreamCall) => Promise
 
 /** Field by field: a spread asks the runtime for each of them, for every call. */
 function credited(call: SlotCall, credential: UpstreamCall['credential']): UpstreamCall {
-  const { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs } = call;
-  return { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, credential };
+  const { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, hasContent } = call;
+  return hasContent
+    ? { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, hasContent, credential }
+    : { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, credential };
 }
 
 function isRefusal(error: unknown): boolean {

@@ -15,14 +15,15 @@ export class EventLines {
   #name = '';
   #data: string | undefined;
   #isOpen = false;
+  #heldBytes = 0;
 
   constructor(options: EventLinesOptions) {
     this.#options = options;
   }
 
-  /** How long the data is that waits for the end of its event. */
-  get heldLength(): number {
-    return this.#data?.length ?? 0;
+  /** How much memory the data takes that waits for the end of its event. */
+  get heldBytes(): number {
+    return this.#heldBytes;
   }
 
   /** Takes whole lines, each ended by a line feed. */
@@ -62,7 +63,9 @@ export class EventLines {
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? '' : line.slice(line.charAt(colon + 1) === ' ' ? colon + 2 : colon + 1);
     if (field === 'event') this.#name = value;
-    if (field === 'data') this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+    if (field !== 'data') return;
+    this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+    this.#heldBytes += value.length + bytesPerLine;
   }
 
   #close(): void {
@@ -70,12 +73,16 @@ export class EventLines {
     const data = this.#data;
     this.#name = '';
     this.#data = undefined;
+    this.#heldBytes = 0;
     this.#isOpen = false;
     if (data === undefined || data === '[DONE]') return;
     if (name === '') this.#options.onUnnamed(data);
     else this.#options.onEvent(new ModelEvent(known(name), data));
   }
 }
+
+/** A text to which a line was added is an object of this size beside its parts, though the line be empty. */
+const bytesPerLine = 32;
 
 const usual = /event: ([ -~]+)\ndata: \{[^\n]*\n\n/y;
 

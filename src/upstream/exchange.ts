@@ -11,7 +11,7 @@ import {
 import type { BodyReader, Flow } from './body.js';
 import type { Connection, WayOut } from './connections.js';
 import { decompress } from './decompress.js';
-import { foreign, timedOut, unreachable, type Answer } from './failure.js';
+import { foreign, timedOut, unanswered, unreachable, type Answer } from './failure.js';
 import { joinHeaders, type Headers } from './headers.js';
 import { errors } from './undici.js';
 
@@ -25,6 +25,8 @@ export interface HttpCall<Body extends BodyReader> {
   readonly connectTimeoutMs: number;
   readonly headersTimeoutMs: number;
   readonly idleTimeoutMs: number;
+  /** While this is false no silence within the answer is too long. */
+  readonly hasContent?: () => boolean;
   /** Chooses who reads the body, once status and headers are there. May throw. */
   readonly read: (answer: Answer, flow: Flow) => Body;
 }
@@ -53,10 +55,9 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
   #chunks: Buffer[] = [];
   #resolve: (answered: Answered<Body>) => void = () => {};
   #reject: (error: unknown) => void = () => {};
-  /** While we hold the upstream back its silence is our doing. */
   readonly #deadline = new Deadline(
     () => this.#timeOut(),
-    () => this.#controller?.paused ?? false,
+    () => this.#mayBeSilent,
   );
 
   constructor(call: HttpCall<Body>) {
@@ -192,6 +193,12 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
     this.#call.signal.removeEventListener('abort', this.#leave);
   }
 
+  /** While we hold the upstream back its silence is our doing; before content the caller has a limit of its own. */
+  get #mayBeSilent(): boolean {
+    if (this.#controller?.paused) return true;
+    return this.#phase === 'reading' && this.#call.hasContent?.() === false;
+  }
+
   #timeOut(): void {
     this.#fail(this.#timeoutError());
     this.#controller?.abort(new Error('The call took too long.'));
@@ -208,15 +215,6 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
   #explain(error: Error): unknown {
     if (isGatewayError(error) || error instanceof errors.InvalidArgumentError) return error;
     if (this.#phase === 'reading') return interruptedError(error);
-    const { slot } = this.#call;
-    const what = inPlaceOfHttp(error);
-    return what === undefined ? unreachable(slot, error, this.#isReused) : foreign(slot, what, error);
+    return unanswered(this.#call.slot, error, this.#isReused);
   }
-}
-
-/** What came where an answer of HTTP was to come; undefined where nothing came. */
-function inPlaceOfHttp(error: Error): string | undefined {
-  if (error instanceof errors.HTTPParserError) return 'something else than HTTP';
-  if (error instanceof errors.HeadersOverflowError) return 'more headers than are read';
-  return undefined;
 }

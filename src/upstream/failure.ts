@@ -1,5 +1,6 @@
 import { GatewayError, answerHeaders, isGatewayError } from '../plugin/index.js';
 import type { Headers } from './headers.js';
+import { errors } from './undici.js';
 
 /** Status line and headers of an answer. */
 export interface Answer {
@@ -14,6 +15,13 @@ export function unreachable(slot: string, cause: Error, reused = false): Gateway
     `Slot "${slot}" could not reach its upstream${codeOf(cause)}.`,
     { failure: { kind: 'unreachable', reused }, cause },
   );
+}
+
+/** No answer of HTTP came: nothing at all, or something else. */
+export function unanswered(slot: string, cause: Error, reused: boolean): GatewayError {
+  if (cause instanceof errors.HTTPParserError) return foreign(slot, 'something else than HTTP', cause);
+  if (cause instanceof errors.HeadersOverflowError) return foreign(slot, 'more headers than are read', cause);
+  return unreachable(slot, cause, reused);
 }
 
 export function timedOut(

@@ -90,7 +90,7 @@ class MessagesUpstream implements Upstream {
     read: (answer: Answer, flow: Flow) => Body,
   ): Promise<Answered<Body>> {
     const { id, headers, connectTimeoutMs } = this.#settings;
-    const { signal, headersTimeoutMs, idleTimeoutMs, credential } = call;
+    const { signal, headersTimeoutMs, idleTimeoutMs, hasContent, credential } = call;
     return this.#send({
       slot: id,
       method: 'POST',
@@ -101,6 +101,7 @@ class MessagesUpstream implements Upstream {
       connectTimeoutMs,
       headersTimeoutMs,
       idleTimeoutMs,
+      ...(hasContent && { hasContent }),
       read,
     });
   }

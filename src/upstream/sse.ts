@@ -1,15 +1,15 @@
 import {
+  GatewayError,
   ModelEvent,
   errorFromEvent,
   interruptedError,
   toGatewayError,
-  type GatewayError,
 } from '../plugin/index.js';
 import { EventLines } from './event-lines.js';
 import { WholeLines } from './whole-lines.js';
 
-/** An event larger than this is no event. */
-const maxEventLength = 64 * 1024 * 1024;
+/** As long as the longest whole message may be: what is longer is no event. */
+const maxEventBytes = 32 * 1024 * 1024;
 
 /**
  * Bytes of an event stream to the events of one Messages answer: any split of the bytes gives the same events. A second
@@ -30,8 +30,7 @@ export class MessageReader {
   read(bytes: Buffer): readonly ModelEvent[] {
     if (this.isOver) return [];
     this.#lines.feed(this.#bytes.read(bytes));
-    if (this.#bytes.heldLength + this.#lines.heldLength > maxEventLength)
-      this.#failure ??= interruptedError();
+    if (this.#bytes.heldLength + this.#lines.heldBytes > maxEventBytes) this.#failure ??= tooLong();
     const events = this.#events;
     this.#events = [];
     return events;
@@ -89,6 +88,11 @@ const withinMessage: ReadonlySet<string> = new Set([
   'message_delta',
   'message_stop',
 ]);
+
+function tooLong(): GatewayError {
+  const message = `The upstream sent an event of more than ${maxEventBytes / 1024 / 1024} MB.`;
+  return new GatewayError('upstream_invalid_response', message, { failure: { kind: 'foreign' } });
+}
 
 function errorIn(event: ModelEvent): GatewayError {
   try {

@@ -42,6 +42,14 @@ export function sentEvents(text: string): readonly SentEvent[] {
   return events;
 }
 
+/** All but the pings before the first content, which no caller is sent. */
+export function withoutEarlyPings(events: readonly SentEvent[]): readonly SentEvent[] {
+  const isContent = ({ event = '', data }: SentEvent) =>
+    event.endsWith('_delta') || (event === 'content_block_start' && !/"text": *""/.test(data));
+  const first = events.findIndex(isContent);
+  return events.filter(({ event }, at) => event !== 'ping' || at > first);
+}
+
 export function modelEvents(text: string, choice = 0): readonly ModelEvent[] {
   return sentEvents(text).map(({ event, data }) => new ModelEvent(event ?? '', data, undefined, choice));
 }

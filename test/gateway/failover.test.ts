@@ -5,7 +5,8 @@ import { callsTo, errorIn, inFlight, only, startTeam } from './kit.js';
 describe('failover', () => {
   let team: Pair;
   beforeEach(async () => {
-    const calls = { 'slot-pick': { policy: 'priority' }, 'upstream-call': { idleTimeout: '100ms' } };
+    const patience = { firstTokenTimeout: '1s', idleTimeout: '1s' };
+    const calls = { 'slot-pick': { policy: 'priority' }, 'upstream-call': patience };
     team = await startTeam({ pipeline: stages({ with: calls }) });
   });
   afterEach(() => team.close());
@@ -36,6 +37,7 @@ describe('failover', () => {
     'error after=1 type=api_error',
     'not-json after=1',
     'stall after=1',
+    'hang',
   ];
   for (const fault of curable) {
     for (const stream of [true, false]) {

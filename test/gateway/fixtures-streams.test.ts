@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { estimateTokens, type MessagesRequest, type TextBlock, type Usage } from 'gw2api/plugin';
 import { checkBroken } from '../formats/grammar/broken.js';
-import { broken, fixtureNames, folder, sentEvents, type SentEvent } from '../formats/streams.js';
+import {
+  broken,
+  fixtureNames,
+  folder,
+  sentEvents,
+  withoutEarlyPings,
+  type SentEvent,
+} from '../formats/streams.js';
 import { dialects, formatNames, timelessValue } from './dialects.js';
 import { each } from './each.js';
 import { slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
@@ -26,9 +33,9 @@ function answer(received: Received) {
   return { headers, pieces: [recorded(isContinued ? name.replace('part1', 'part2') : name)] };
 }
 
-/** What a recording says, a second start left out. */
+/** What a recording says, a second start and early pings left out. */
 function eventsOf(name: string): readonly SentEvent[] {
-  const events = sentEvents(recorded(name));
+  const events = withoutEarlyPings(sentEvents(recorded(name)));
   return events.filter(({ event }, at) => event !== 'message_start' || at === 0);
 }
 

@@ -61,7 +61,7 @@ describe('a storm of requests', () => {
   before(async () => {
     const options = {
       'slot-pick': { queueTimeout: '100ms' },
-      'upstream-call': { headersTimeout: '50ms', idleTimeout: '50ms' },
+      'upstream-call': { headersTimeout: '50ms', firstTokenTimeout: '50ms', idleTimeout: '50ms' },
     };
     team = await startTeam(
       { pipeline: stages({ with: options }) },

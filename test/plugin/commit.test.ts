@@ -2,6 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { committed, GatewayError, type MessagesStreamEvent, type ModelEvents } from 'gw2api/plugin';
 import { collectEvents, eventsOf, messageEvents, recordedEvents } from 'gw2api/testing';
+import { MessageReader } from '#src/upstream/sse.js';
+import { sentEvents, withoutEarlyPings } from '../formats/streams.js';
+import { rejection, sse } from '../upstream/upstream-kit.js';
 
 describe('committed', () => {
   const [start, open, delta, close, finish, stop] = messageEvents() as readonly [
@@ -63,13 +66,92 @@ describe('committed', () => {
 
   it('gives every event once, from the first on, and shows each one to its observer', async () => {
     const seen: string[] = [];
-    const reply = await committed(eventsOf([start, ping], [open, delta], close, [finish, stop]), {
+    const reply = await committed(eventsOf([start], [open, delta], close, [finish, stop]), {
       delivery: 'stream',
       see: ({ type }) => void seen.push(type),
     });
     const events = await collectEvents(reply);
-    expect(events).to.deep.equal([start, ping, open, delta, close, finish, stop]);
+    expect(events).to.deep.equal([start, open, delta, close, finish, stop]);
     expect(seen).to.deep.equal(events.map(({ type }) => type));
+  });
+
+  it('keeps no ping that comes before it, and lets those after it through, however the bytes were split', async () => {
+    const batches = [
+      [[start, ping], [ping], [open, ping, delta, ping], [finish, stop]],
+      [[start, ping, ping, open, ping, delta, ping, finish, stop]],
+    ];
+    for (const split of batches) {
+      const seen: string[] = [];
+      const see = ({ type }: { readonly type: string }) => void seen.push(type);
+      const reply = await committed(eventsOf(...split), { delivery: 'stream', see });
+      expect(await collectEvents(reply)).to.deep.equal([start, open, delta, ping, finish, stop]);
+      expect(seen.filter((type) => type === 'ping')).to.have.length(4);
+      const whole = await committed(eventsOf(...split), { delivery: 'whole' });
+      expect(await collectEvents(whole)).to.deep.equal([start, open, delta, finish, stop]);
+    }
+  });
+
+  it('says once that there is content, also where that is before the commit point', async () => {
+    for (const delivery of ['stream', 'whole'] as const) {
+      const seen: string[] = [];
+      await collectEvents(
+        await committed(eventsOf([start, ping], open, delta, delta, [finish, stop]), {
+          delivery,
+          see: ({ type }) => void seen.push(type),
+          onContent: () => void seen.push('content'),
+        }),
+      );
+      expect(seen.slice(0, 6)).to.deep.equal([
+        'message_start',
+        'ping',
+        'content_block_start',
+        'content_block_delta',
+        'content',
+        'content_block_delta',
+      ]);
+      expect(seen.filter((type) => type === 'content')).to.have.length(1);
+    }
+  });
+
+  describe('keeps before it', () => {
+    const failure = { kind: 'foreign' };
+    const filler = { type: 'message_delta', delta: {}, filler: 'x'.repeat(64 * 1024) } as MessagesStreamEvent;
+
+    it('1 MB of a stream', async () => {
+      const within = eventsOf(start, ...repeated(filler, 14), open, delta, finish, stop);
+      expect(await collectEvents(await committed(within, { delivery: 'stream' }))).to.have.length(19);
+      const over = committed(eventsOf(start, ...repeated(filler, 16), delta), {
+        delivery: 'stream',
+      });
+      expect(await rejection(over)).to.deep.include({
+        code: 'upstream_invalid_response',
+        status: 502,
+        message: 'The upstream sent more than 1 MB before its first content.',
+        failure,
+      });
+    });
+
+    it('64 MB of a whole answer', async () => {
+      const text = 'x'.repeat(4 * 1024 * 1024);
+      const long = { ...delta, delta: { type: 'text_delta', text } } as MessagesStreamEvent;
+      const over = committed(eventsOf(start, open, ...repeated(long, 16), stop), {
+        delivery: 'whole',
+      });
+      expect(await rejection(over)).to.deep.include({ code: 'upstream_invalid_response', failure });
+    });
+
+    it('the text of a whole read for the one event that stands in it', async () => {
+      const reader = new MessageReader();
+      const event = sse({ type: 'message_delta', delta: {} } as { type: string });
+      const read = Buffer.from(`: ${'x'.repeat(64 * 1024)}\n${sse(ping).repeat(9)}${event}`);
+      async function* reads(): ModelEvents {
+        yield reader.read(Buffer.from(sse(start)));
+        for (let at = 0; at < 20; at += 1) yield reader.read(read);
+        yield reader.read(Buffer.from(sse(delta)));
+      }
+      const reading = committed(reads(), { delivery: 'stream' });
+      expect(await rejection(reading)).to.include({ code: 'upstream_invalid_response' });
+    });
   });
 
   it('says once when it is over, however it ends', async () => {
@@ -140,7 +222,7 @@ describe('committed', () => {
       for (const delivery of ['stream', 'whole'] as const) {
         try {
           const reply = await committed(recordedEvents(text), { delivery });
-          expect(await dataOf(reply), file).to.deep.equal(await dataOf(recordedEvents(text)));
+          expect(await dataOf(reply), file).to.deep.equal(committedData(text, delivery));
         } catch (error) {
           if (!(error instanceof GatewayError)) throw error;
           if (delivery === 'whole') cut.push(file);
@@ -156,6 +238,16 @@ const toolOpen = {
   index: 0,
   content_block: { type: 'tool_use', id: 't', name: 'look', input: {} },
 } as const;
+
+function repeated<Event>(event: Event, times: number): readonly Event[] {
+  return Array.from({ length: times }, () => event);
+}
+
+/** The data of a stream without the pings before the commit point; a whole answer has none. */
+function committedData(text: string, delivery: 'stream' | 'whole'): readonly string[] {
+  const events = withoutEarlyPings(sentEvents(text));
+  return events.filter(({ event }) => event !== 'ping' || delivery === 'stream').map(({ data }) => data);
+}
 
 async function dataOf(events: ModelEvents): Promise<readonly string[]> {
   const texts: string[] = [];

@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { request as sendRequest } from 'node:http';
 import { expect } from 'chai';
 import {
+  Deadline,
   GatewayError,
   ModelEvent,
   type GatewayState,
@@ -10,6 +11,7 @@ import {
   type MessagesStreamEvent,
   type ModelEvents,
   type Slot,
+  type SlotCall,
 } from 'gw2api/plugin';
 import {
   collectEvents,
@@ -113,6 +115,65 @@ describe('upstream-call', () => {
           { slot: 'b' },
         ]);
       });
+
+    const silences: Record<string, (call: SlotCall) => ModelEvents | Promise<ModelEvents>> = {
+      'an upstream that only pings': pingsUntilAborted,
+      'an upstream that never answers': async (call) => {
+        await abortOf(call);
+        throw call.signal.reason;
+      },
+      'an upstream that makes an error of its own of the end': async (call) => {
+        await abortOf(call);
+        throw new Error('socket hang up');
+      },
+    };
+    for (const [name, generate] of Object.entries(silences))
+      it(`goes to another slot after firstTokenTimeout from ${name}`, async () => {
+        const slots = [fakeSlot('a', { generate }), fakeSlot('b')];
+        const options = { firstTokenTimeout: '20ms' };
+        const { history, events } = await run(slots, { options });
+        expect(events).to.deep.equal(messageEvents());
+        expect(history).to.deep.equal(['failed a: upstream_timeout', 'answered b', 'released b']);
+      });
+
+    it('answers 504 where the first content does not come in time from any slot', async () => {
+      const { status, body } = await run([fakeSlot('a', { generate: pingsUntilAborted })], {
+        options: { firstTokenTimeout: '20ms' },
+      });
+      expect(status).to.equal(504);
+      expect(body).to.deep.equal({
+        error: {
+          type: 'upstream_error',
+          code: 'upstream_timeout',
+          message: 'The upstream of slot "a" sent no content within 20 ms.',
+        },
+      });
+    });
+
+    it('tells the slot when content has come, and limits nothing from then on', async () => {
+      const hasContent: (boolean | undefined)[] = [];
+      const generate = async function* (call: SlotCall): ModelEvents {
+        const look = () => hasContent.push(call.hasContent?.());
+        const [begin, open, delta, ...rest] = messageEvents().map((json) => ModelEvent.of(json));
+        yield [begin!, open!];
+        look();
+        yield [delta!];
+        look();
+        // Another limit of the same length, which is surely over when this is.
+        await new Promise<void>((resolve) => {
+          new Deadline(resolve, () => false).start(40);
+          setTimeout(resolve, 1000);
+        });
+        expect(call.signal.aborted).to.equal(false);
+        yield rest;
+      };
+      const { events, failure } = await run([fakeSlot('a', { generate })], {
+        options: { firstTokenTimeout: '20ms' },
+      });
+      expect(failure).to.equal(undefined);
+      expect(events).to.deep.equal(messageEvents());
+      expect(hasContent).to.deep.equal([false, true]);
+    });
 
     it('throws the last failure where no slot is left', async () => {
       const { status, body, headers, nextCalled } = await run([
@@ -288,6 +349,22 @@ function overloaded(): GatewayError {
     type: 'overloaded_error',
     headers: { 'retry-after': '7' },
     failure: { kind: 'status', status: 529, headers: {} },
+  });
+}
+
+/** As a real upstream: it ends with what the signal says. */
+async function* pingsUntilAborted({ signal }: SlotCall): ModelEvents {
+  yield [ModelEvent.of(start)];
+  while (!signal.aborted) {
+    yield [ModelEvent.of({ type: 'ping' })];
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  throw signal.reason;
+}
+
+function abortOf({ signal }: SlotCall): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve());
   });
 }
 

@@ -135,9 +135,20 @@ describe('MessageReader', () => {
     const reader = new MessageReader();
     const piece = Buffer.alloc(16 * 1024 * 1024, 'x');
     reader.read(Buffer.from('event: ping\ndata: '));
-    for (let at = 0; at < 5; at += 1) reader.read(piece);
-    expect(reader.failure).to.include({ code: 'upstream_interrupted' });
+    for (let at = 0; at < 3; at += 1) reader.read(piece);
+    expect(reader.failure).to.deep.include({
+      code: 'upstream_invalid_response',
+      failure: { kind: 'foreign' },
+    });
     expect(reader.read(Buffer.from(answer.stop))).to.deep.equal([]);
+  });
+
+  it('gives up on an event of ever more lines, which take more memory than their text', () => {
+    const reader = new MessageReader();
+    reader.read(Buffer.from('event: ping\n'));
+    const lines = Buffer.from('data\n'.repeat(300_000));
+    for (let at = 0; at < 4; at += 1) reader.read(lines);
+    expect(reader.failure).to.include({ code: 'upstream_invalid_response' });
   });
 
   it('takes a text delta with more escapes than anyone could remember', () => {

@@ -193,6 +193,29 @@ describe('the events of an answer', () => {
     });
   });
 
+  it('are never silent for too long before content, and are after it', async () => {
+    const content = { hasCome: false };
+    const idleTimeoutMs = 50;
+    const events = await generate(
+      (_, response) => {
+        response.writeHead(200, eventStream).write(answer.start);
+        setTimeout(() => response.write(answer.delta('Hello')), idleTimeoutMs * 5);
+      },
+      { idleTimeoutMs, hasContent: () => content.hasCome },
+    );
+    const seen: string[] = [];
+    const error = await rejection(
+      (async () => {
+        for await (const batch of events) {
+          seen.push(...batch.map(({ type }) => type));
+          content.hasCome = seen.includes('content_block_delta');
+        }
+      })(),
+    );
+    expect(seen).to.deep.equal(['message_start', 'content_block_delta']);
+    expect(error).to.include({ code: 'upstream_timeout' });
+  });
+
   describe('after message_stop', () => {
     it('are complete, whatever becomes of the socket', async () => {
       const events = await generate((_, response) => {

@@ -66,7 +66,7 @@ async function writeSoakConfig(folder: string, upstreams: readonly string[], slo
 /** The default config's, with time limits on the upstream that a soak can wait for. */
 async function impatientStages(): Promise<readonly object[]> {
   const { pipeline } = (await shippedConfig()).toJS() as { pipeline: readonly { use: string }[] }; // a config has one
-  const patience = { headersTimeout: '2s', idleTimeout: '2s' };
+  const patience = { headersTimeout: '2s', firstTokenTimeout: '2s', idleTimeout: '2s' };
   return pipeline.map((stage) => (stage.use === 'upstream-call' ? { ...stage, with: patience } : stage));
 }
 
