@@ -128,7 +128,10 @@ export const CatalogSchema = Closed({
       maxTokens: Type.Integer({ minimum: 1, maximum: 128_000, default: 128_000 }),
       contextWindow: Type.Optional(Type.Integer({ minimum: 1 })),
       forcedToolChoice: Type.Boolean({ default: true }),
-      sampling: Type.Boolean({ default: true }),
+      sampling: Type.Unsafe<boolean | 'both' | 'one' | 'none'>({
+        enum: [true, false, 'both', 'one', 'none'],
+        default: true,
+      }),
       thinking: Type.Enum(['adaptive', 'budget', 'none'], { default: 'adaptive' }),
       webSearch: Type.Boolean({ default: true }),
       aliases: Type.Array(Text, { default: [] }),

@@ -1,5 +1,5 @@
 import { blankSecrets } from '../admin/blank-secrets.js';
-import { Type, type CatalogModel } from '../plugin/index.js';
+import { samplingOf, Type, type CatalogModel } from '../plugin/index.js';
 import type { Panel, PanelStage, PanelStatus } from './panel.js';
 import { route, type PanelRoute } from './route.js';
 import { Count, IsoTime, ListOf, Nullable } from './schemas.js';
@@ -107,7 +107,7 @@ const ModelReport = Type.Object({
   max_tokens: Count,
   context_window: Nullable(Count),
   forced_tool_choice: Type.Boolean(),
-  sampling: Type.Boolean(),
+  sampling: Type.Enum(['both', 'one', 'none']),
   thinking: Type.Enum(['adaptive', 'budget', 'none']),
   web_search: Type.Boolean(),
   aliases: Names,
@@ -122,7 +122,7 @@ function modelReport(model: CatalogModel): object {
     max_tokens: model.maxTokens,
     context_window: model.contextWindow ?? null,
     forced_tool_choice: model.forcedToolChoice,
-    sampling: model.sampling,
+    sampling: samplingOf(model),
     thinking: model.thinking,
     web_search: model.webSearch,
     aliases: model.aliases,

@@ -10,6 +10,7 @@ import {
   type MessagesResponse,
   type MessagesStreamEvent,
   type ModelEvent,
+  type StopDetails,
   type StopReason,
   type Usage,
 } from '../plugin/index.js';
@@ -27,6 +28,8 @@ export type PartTable<Writer> = {
 /** How an answer ended. */
 export interface Ending {
   readonly stopReason: StopReason | null;
+  /** The provider's explanation of a refusal. */
+  readonly refusal?: string;
   readonly usage: Usage;
 }
 
@@ -67,7 +70,11 @@ export class AnswerReader implements EventReader {
   /** @internal */
   start(message: MessagesResponse): void {
     if (this.#ending) return;
-    this.#ending = { stopReason: message.stop_reason, usage: mergeUsage(message.usage, undefined) };
+    this.#ending = {
+      stopReason: message.stop_reason,
+      ...refusalOf(message.stop_details),
+      usage: mergeUsage(message.usage, undefined),
+    };
     this.#writer.start(message);
     for (const start of message.content) this.#begin(start).close(false);
   }
@@ -95,6 +102,8 @@ export class AnswerReader implements EventReader {
   finish({ delta, usage }: MessageDeltaEvent): void {
     if (!this.#ending) return;
     this.#ending = {
+      ...this.#ending,
+      ...refusalOf(delta.stop_details),
       stopReason: delta.stop_reason ?? this.#ending.stopReason,
       usage: mergeUsage(this.#ending.usage, usage),
     };
@@ -114,6 +123,12 @@ export class AnswerReader implements EventReader {
     block.begin(this.#makePart(block));
     return block;
   }
+}
+
+/** Nobody has checked what the upstream says here. */
+function refusalOf(details: StopDetails | null | undefined): Pick<Ending, 'refusal'> {
+  const explanation: unknown = details?.type === 'refusal' ? details.explanation : undefined;
+  return typeof explanation === 'string' && explanation !== '' ? { refusal: explanation } : {};
 }
 
 /** Looks up what a dialect makes of a block. */

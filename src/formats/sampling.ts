@@ -1,4 +1,4 @@
-import type { CatalogModel, MessagesRequest } from '../plugin/index.js';
+import { samplingOf, type CatalogModel, type MessagesRequest } from '../plugin/index.js';
 import { present } from './body.js';
 import type { Dropped } from './dropped.js';
 
@@ -18,7 +18,7 @@ export function settleSampling(
   dropped: Dropped,
 ): Sampling {
   const given = withoutNulls(wish);
-  const taken = model?.sampling === false ? {} : isThinking ? whileThinking(given) : inRange(given);
+  const taken = takers[samplingOf(model)](isThinking ? whileThinking(given) : inRange(given));
   for (const name of names) {
     const isLost = given[name] !== taken[name] && !(given[name] === 1 && taken[name] === undefined);
     if (isLost) dropped.add(name);
@@ -27,6 +27,12 @@ export function settleSampling(
 }
 
 const names = ['temperature', 'top_p', 'top_k'] as const satisfies readonly (keyof SamplingWish)[];
+
+const takers: Readonly<Record<ReturnType<typeof samplingOf>, (given: Sampling) => Sampling>> = {
+  both: (given) => given,
+  one: ({ top_p, ...rest }) => ({ ...rest, ...(rest.temperature === undefined && present({ top_p })) }),
+  none: () => ({}),
+};
 
 function withoutNulls({ temperature, top_p, top_k }: SamplingWish): Sampling {
   return present({

@@ -23,8 +23,11 @@ export interface CatalogModel {
   readonly contextWindow?: number;
   /** False: `tool_choice` of any, tool or required is not native (contract §4.4). */
   readonly forcedToolChoice: boolean;
-  /** False: `temperature`, `top_p` and `top_k` are refused by the upstream. */
-  readonly sampling: boolean;
+  /**
+   * What the upstream takes of `temperature` and `top_p`: `both` (or true), one of the two, or none, which holds for
+   * `top_k` too (or false).
+   */
+  readonly sampling: boolean | 'both' | 'one' | 'none';
   readonly thinking: 'adaptive' | 'budget' | 'none';
   readonly webSearch: boolean;
   readonly aliases: readonly string[];

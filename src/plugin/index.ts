@@ -48,6 +48,7 @@ export { isTooDeep, parseJson } from './parse-json.js';
 export type * from './slot.js';
 export type * from './slots.js';
 export { cutShort, readBytes, tooLarge } from './read-bytes.js';
+export { samplingOf } from './sampling.js';
 export { sendTo, sseBody } from './sse-body.js';
 export type { DirectBody, SseBodyOptions, SsePiece } from './sse-body.js';
 export { coreKeys } from './state.js';

@@ -175,6 +175,13 @@ export type StopReason =
   | (string & {});
 
 /** A whole answer: `POST /v1/messages` with `stream: false`. */
+/** More about how an answer ended; of a refusal why. */
+export interface StopDetails {
+  readonly type?: string;
+  readonly explanation?: string | null;
+  readonly [field: string]: unknown;
+}
+
 export interface MessagesResponse {
   readonly id: string;
   readonly type: 'message';
@@ -183,6 +190,7 @@ export interface MessagesResponse {
   readonly content: readonly ContentBlock[];
   readonly stop_reason: StopReason | null;
   readonly stop_sequence: string | null;
+  readonly stop_details?: StopDetails | null;
   readonly usage: Usage;
   readonly [field: string]: unknown;
 }
@@ -222,6 +230,7 @@ export interface MessageDeltaEvent {
   readonly delta: {
     readonly stop_reason?: StopReason | null;
     readonly stop_sequence?: string | null;
+    readonly stop_details?: StopDetails | null;
     readonly [field: string]: unknown;
   };
   readonly usage?: Usage;

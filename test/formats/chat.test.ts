@@ -6,7 +6,7 @@ import { chatReply } from '#src/formats/chat/reply.js';
 import { chatStream } from '#src/formats/chat/stream.js';
 import { AnswersReader } from '#src/formats/answers.js';
 import { foldChat, wholeChat } from './grammar/chat.js';
-import { end, made, messageStart, text, tool } from './events.js';
+import { end, made, messageStart, refused, text, tool } from './events.js';
 import {
   codeOf,
   fixture,
@@ -50,6 +50,29 @@ describe('chat replies', () => {
       prompt_tokens_details: { cached_tokens: 5, cache_write_tokens: 3 },
       completion_tokens_details: { reasoning_tokens: 0 },
     });
+  });
+
+  for (const [what, before, content] of [
+    ['nothing', [], null],
+    ['a part of an answer', text('I'), 'I'],
+  ] as const)
+    it(`say why the provider refused, after ${what}`, async () => {
+      const events = [...made(messageStart()), ...before, ...refused('Too 🔥.')];
+      const reply = await whole(chat, body, replyOf(events));
+      expect(reply).to.have.nested.property('choices[0].finish_reason', 'content_filter');
+      expect(reply['choices'])
+        .to.have.nested.property('[0].message')
+        .that.includes({ content, refusal: 'Too 🔥.' });
+      const folded = foldChat((await streamed(chat, body, replyOf(events))).text, { usage: false });
+      expect(folded.choices[0]!.message).to.include({ content, refusal: 'Too 🔥.' });
+    });
+
+  it('have no refusal where the provider does not say why', async () => {
+    const events = [...made(messageStart()), ...refused(null)];
+    expect(await whole(chat, body, replyOf(events))).to.have.nested.property(
+      'choices[0].message.refusal',
+      null,
+    );
   });
 
   for (const [reason, finish] of Object.entries({

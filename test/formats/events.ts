@@ -52,6 +52,15 @@ export function tool(id: string, name: string, ...json: readonly string[]): read
   );
 }
 
+/** The end of a message that the provider refuses to go on with, and says why. */
+export function refused(explanation: string | null): readonly ModelEvent[] {
+  const stop_details = { type: 'refusal', category: 'cyber', explanation };
+  return made(
+    { type: 'message_delta', delta: { stop_reason: 'refusal', stop_details }, usage: { output_tokens: 4 } },
+    { type: 'message_stop' },
+  );
+}
+
 /** The end of a message. */
 export function end(stop_reason: string): readonly ModelEvent[] {
   return made(

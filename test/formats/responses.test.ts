@@ -8,7 +8,7 @@ import { responses } from '#src/formats/responses/index.js';
 import { responsesReply } from '#src/formats/responses/reply.js';
 import { responsesStream } from '#src/formats/responses/stream.js';
 import type { StoredResponse } from 'gw2api/plugin';
-import { end, made, messageStart, text, tool } from './events.js';
+import { end, made, messageStart, refused, text, tool } from './events.js';
 import { answers } from './generated.js';
 import { checkFailed, checkResponses, type ResponseBody, responseEvents } from './grammar/responses.js';
 import { contextOf, fixture, fixtureNames, now, replyOf, sentEvents, streamed, whole } from './streams.js';
@@ -108,6 +108,18 @@ describe('responses replies', () => {
       });
       expect(response.output[0]).to.include({ status: 'incomplete' });
     });
+
+  it('say why the provider refused, in the message under way or in one of their own', async () => {
+    const refusal = { type: 'refusal', refusal: 'Too hot.' };
+    const whole = await answered([...made(messageStart()), ...refused('Too hot.')]);
+    expect(whole.incomplete_details).to.deep.equal({ reason: 'content_filter' });
+    expect(whole.output).to.have.length(1);
+    expect(whole.output[0]).to.deep.include({ type: 'message', status: 'incomplete', content: [refusal] });
+    const partly = await answered([...made(messageStart()), ...text('I'), ...refused('Too hot.')]);
+    expect(partly.output).to.have.length(1);
+    expect(partly.output[0]!.content![1]).to.deep.equal(refusal);
+    expect((await answered([...made(messageStart()), ...refused(null)])).output).to.deep.equal([]);
+  });
 
   it('join neighbouring text blocks and divide at everything else that shows', async () => {
     const response = await answered([

@@ -7,8 +7,8 @@ const user = { role: 'user', content: 'Hi' };
 const tools = [{ type: 'function', function: { name: 'f' } }];
 
 function decode(model: Partial<CatalogModel>, fields: object) {
-  const body = { model: 'm', messages: [user], ...fields };
-  const { request, dropped } = decodeChat(body, contextWith({ id: 'm', ...model }));
+  const body = { model: model.id ?? 'm', messages: [user], ...fields };
+  const { request, dropped } = decodeChat(body, contextWith({ ...model, id: 'm' }));
   const { thinking, output_config, temperature, top_p, top_k } = request;
   return { thinking, output_config, temperature, top_p, top_k, dropped };
 }
@@ -163,6 +163,36 @@ describe('sampling', () => {
       dropped: ['temperature', 'top_p', 'top_k'],
     });
     expect(decode({ sampling: false }, { temperature: 1, top_p: 1 })).to.deep.equal(nothing);
+  });
+
+  for (const sampling of [true, 'both'] as const)
+    it(`goes through where the model takes ${sampling}`, () => {
+      expect(decode({ sampling }, { temperature: 0.5, top_p: 0.9 })).to.include({
+        temperature: 0.5,
+        top_p: 0.9,
+      });
+    });
+
+  it('is the temperature where the model takes one of the two, and top_p is reported', () => {
+    const oneOfTwo = { ...nothing, temperature: 0.5, top_k: 10, dropped: ['top_p'] };
+    expect(decode({ sampling: 'one' }, sampling)).to.deep.equal(oneOfTwo);
+    expect(decode({ sampling: 'one' }, { top_p: 0.9 })).to.deep.equal({ ...nothing, top_p: 0.9 });
+    expect(decode({ sampling: 'one' }, { temperature: 1, top_p: 1 })).to.deep.equal({
+      ...nothing,
+      temperature: 1,
+    });
+  });
+
+  it('is the temperature alone for a model that nobody knows', () => {
+    expect(decode({ id: 'unknown' }, { temperature: 0.5, top_p: 0.9 })).to.deep.equal({
+      ...nothing,
+      temperature: 0.5,
+      dropped: ['top_p'],
+    });
+  });
+
+  it('is left out where the model takes none', () => {
+    expect(decode({ sampling: 'none' }, { top_p: 0.9 })).to.deep.equal({ ...nothing, dropped: ['top_p'] });
   });
 
   it('is left out and reported while the model thinks', () => {

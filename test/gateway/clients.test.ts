@@ -167,6 +167,27 @@ describe('other clients', () => {
       expect(dropped).to.equal(null);
     });
 
+    it('send both temperature and top_p to a model that nobody knows, which takes one of them', async () => {
+      const strict = await startPair({}, { models: { 'new-6': { sampling: 'one' } } });
+      try {
+        const sampling = { model: 'new-6', temperature: 0.7, top_p: 0.9 };
+        for (const [path, body] of [
+          ['/v1/chat/completions', { messages }],
+          ['/v1/responses', { input: 'Hi' }],
+          ['/v1/completions', { prompt: 'Hi' }],
+        ] as const) {
+          const response = await strict.post(path, { ...body, ...sampling, max_tokens: 100 });
+          expect(response.status, await response.text()).to.equal(200);
+          expect(response.headers.get('x-gw-dropped')).to.include('top_p');
+          expect(lastRequest(strict)).to.include({ temperature: 0.7 }).and.not.to.have.property('top_p');
+        }
+        const untouched = await strict.post('/v1/messages', { messages, ...sampling, max_tokens: 100 });
+        expect(await untouched.text()).to.include('cannot both be specified');
+      } finally {
+        await strict.close();
+      }
+    });
+
     it('send sampling to a model that takes none, which is left out and reported', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'gw2api-catalog-'));
       await writeFile(

@@ -40,6 +40,7 @@ export class ChatChoice implements AnswerWriter {
   /** All annotations go in one delta: the clients' libraries cannot add to a list without indices. */
   end(ending: Ending): void {
     if (this.#citations.length > 0) this.delta({ annotations: this.#citations.map(annotation) });
+    if (ending.refusal !== undefined) this.delta({ refusal: ending.refusal });
     const reason = finishReason(ending.stopReason);
     const isLegacyCall = reason === 'tool_calls' && this.#request.isLegacy;
     this.#sink.delta(this.#index, {}, isLegacyCall ? 'function_call' : reason);

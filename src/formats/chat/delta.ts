@@ -33,6 +33,7 @@ export interface Annotation {
 export interface ChatDelta {
   readonly role?: 'assistant';
   readonly content?: string;
+  readonly refusal?: string;
   readonly reasoning_content?: string;
   readonly reasoning_details?: readonly IndexedDetail[];
   readonly tool_calls?: readonly ToolCallDelta[];

@@ -11,6 +11,7 @@ import type {
 export class ChatMessage {
   finishReason: ChatFinish | null = null;
   #content = '';
+  #refusal = '';
   #reasoning = '';
   #details: IndexedDetail[] = [];
   #calls: GrowingCall[] = [];
@@ -24,6 +25,7 @@ export class ChatMessage {
 
   add(delta: ChatDelta, finish: ChatFinish | null): void {
     this.#content += delta.content ?? '';
+    this.#refusal += delta.refusal ?? '';
     this.#reasoning += delta.reasoning_content ?? '';
     if (delta.reasoning_details) this.#details.push(...delta.reasoning_details);
     for (const call of delta.tool_calls ?? []) (this.#calls[call.index] ??= new GrowingCall(call)).add(call);
@@ -32,13 +34,14 @@ export class ChatMessage {
     this.finishReason = finish ?? this.finishReason;
   }
 
-  /** `choices[].message`; its content is null where there is nothing but calls. */
+  /** `choices[].message`; its content is null where there is nothing but calls or a refusal. */
   body(): object {
     const hasCall = this.#calls.length > 0 || this.#functionCall !== undefined;
+    const isEmpty = this.#content === '' && (hasCall || this.#refusal !== '');
     return {
       role: 'assistant',
-      content: this.#content === '' && hasCall ? null : this.#content,
-      refusal: null,
+      content: isEmpty ? null : this.#content,
+      refusal: this.#refusal === '' ? null : this.#refusal,
       ...(this.#reasoning === '' ? {} : { reasoning_content: this.#reasoning }),
       ...(this.#details.length === 0 ? {} : { reasoning_details: this.#details }),
       ...(this.#calls.length === 0 ? {} : { tool_calls: this.#calls.map((call) => call.body()) }),

@@ -81,7 +81,9 @@ export class ResponseAnswer implements AnswerWriter {
 
   end(ending: Ending): void {
     this.#ending = ending;
-    this.#message?.close(incompleteReason(ending.stopReason) ? 'incomplete' : 'completed');
+    const status = incompleteReason(ending.stopReason) ? 'incomplete' : 'completed';
+    if (ending.refusal === undefined) this.#message?.close(status);
+    else this.message().close(status, ending.refusal);
     for (const settle of this.searches.values()) settle(undefined);
   }
 

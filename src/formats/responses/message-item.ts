@@ -3,7 +3,7 @@ import { urlCitations } from '../citations.js';
 import { jsonBytes } from '../json-bytes.js';
 import type { Item, OpenItem } from './answer.js';
 
-/** A message under way: one part of text, which several text blocks add to. */
+/** A message under way: one part of text, which several text blocks add to, and at its end a refusal's explanation. */
 export class MessageItem {
   static readonly beginning: Item = {
     type: 'message',
@@ -19,7 +19,6 @@ export class MessageItem {
 
   constructor(item: OpenItem) {
     this.#item = item;
-    item.emit('response.content_part.added', { content_index: 0, part: outputText('', []) });
   }
 
   get text(): string {
@@ -28,6 +27,8 @@ export class MessageItem {
 
   /** `json` as a part is given it. */
   write(delta: string, json = jsonBytes(delta)): void {
+    if (this.#text === '')
+      this.#item.emit('response.content_part.added', { content_index: 0, part: outputText('', []) });
     this.#text += delta;
     const fields = `"content_index":0,"delta":"${json}","logprobs":[]` as ByteText; // of bytes and ASCII
     this.#item.emitJson('response.output_text.delta', fields);
@@ -47,12 +48,28 @@ export class MessageItem {
     }
   }
 
-  close(status: 'completed' | 'incomplete'): void {
+  close(status: 'completed' | 'incomplete', refusal?: string): void {
     this.#isClosed = true;
+    const said = this.#text === '' ? [] : [this.#closeText()];
+    const content = refusal === undefined ? said : [...said, this.#refuse(refusal, said.length)];
+    this.#item.done({ ...MessageItem.beginning, status, content });
+  }
+
+  #closeText(): object {
     const part = outputText(this.#text, this.#annotations);
     this.#item.emit('response.output_text.done', { content_index: 0, text: this.#text, logprobs: [] });
     this.#item.emit('response.content_part.done', { content_index: 0, part });
-    this.#item.done({ ...MessageItem.beginning, status, content: [part] });
+    return part;
+  }
+
+  /** The explanation has come as a whole. */
+  #refuse(refusal: string, content_index: number): object {
+    const part = { type: 'refusal', refusal };
+    this.#item.emit('response.content_part.added', { content_index, part: { type: 'refusal', refusal: '' } });
+    this.#item.emit('response.refusal.delta', { content_index, delta: refusal });
+    this.#item.emit('response.refusal.done', { content_index, refusal });
+    this.#item.emit('response.content_part.done', { content_index, part });
+    return part;
   }
 }
 

@@ -4,8 +4,8 @@ export interface SimulatedModel {
   readonly contextWindow: number;
   /** False: a `tool_choice` of any or tool is refused. */
   readonly forcedToolChoice: boolean;
-  /** False: `temperature`, `top_p` and `top_k` are refused. */
-  readonly sampling: boolean;
+  /** False: `temperature`, `top_p` and `top_k` are refused; `one`: the first two together. */
+  readonly sampling: boolean | 'one';
   /** The one kind of thinking that it takes; `any`: all of them. */
   readonly thinking: 'any' | 'adaptive' | 'budget' | 'none';
 }

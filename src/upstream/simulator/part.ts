@@ -1,4 +1,4 @@
-import type { Citation, ContentBlock, StopReason } from '../../plugin/index.js';
+import type { Citation, ContentBlock, StopDetails, StopReason } from '../../plugin/index.js';
 import { cutToBytes, tokensOfText } from './tokens.js';
 
 /** A piece of an answer, before it is cut to size and split into deltas. */
@@ -31,7 +31,7 @@ export interface Plan {
   readonly parts: readonly Part[];
   readonly stopReason: StopReason;
   readonly stopSequence?: string;
-  readonly stopDetails?: object;
+  readonly stopDetails?: StopDetails;
 }
 
 export function textPart(text: string): Part {

@@ -87,7 +87,10 @@ const generateRules: readonly Rule[] = [
   (request, { version, model }) => {
     const taken = version < '2026-10-21' && model(request.model).sampling;
     const sent = ['temperature', 'top_p', 'top_k'].find((name) => request[name] !== undefined);
-    return sent && !taken ? `${sent}: Extra inputs are not permitted` : undefined;
+    if (sent && !taken) return `${sent}: Extra inputs are not permitted`;
+    return taken === 'one' && request.temperature !== undefined && request.top_p !== undefined
+      ? '`temperature` and `top_p` cannot both be specified for this model. Please use only one.'
+      : undefined;
   },
   ({ tool_choice: choice, model }, context) =>
     isForced(choice?.type) && !context.model(model).forcedToolChoice

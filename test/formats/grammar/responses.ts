@@ -60,6 +60,7 @@ export interface ItemBody {
 interface PartBody {
   readonly type: string;
   readonly text: string;
+  readonly refusal?: string;
   readonly annotations: readonly { readonly start_index: number; readonly end_index: number }[];
   readonly logprobs: readonly unknown[];
 }
@@ -78,6 +79,7 @@ export interface ResponseEvent {
   readonly part: PartBody;
   readonly delta: string;
   readonly text: string;
+  readonly refusal: string;
   readonly arguments: string;
   readonly input: string;
   readonly logprobs: readonly unknown[];
@@ -148,6 +150,7 @@ class ItemCheck {
   readonly #added: ItemBody;
   #seen: string[] = [];
   #text = '';
+  #refusal = '';
   #annotations: object[] = [];
 
   constructor(added: ItemBody) {
@@ -166,6 +169,7 @@ class ItemCheck {
       this.#annotations.push(event.annotation);
     }
     if (this.#seen.at(-1) !== type) this.#seen.push(type);
+    if (event.refusal !== undefined) expect(event.refusal).to.equal(this.#refusal);
     const whole = event.arguments ?? event.input ?? event.text;
     if (whole !== undefined) expect(whole).to.equal(this.#text);
   }
@@ -174,20 +178,21 @@ class ItemCheck {
     expect(isWellFormed(delta), `a pair cut in half in ${JSON.stringify(delta)}`).to.equal(true);
     expect(delta).to.not.equal('');
     if (type === 'response.output_text.delta') expect(logprobs).to.deep.equal([]);
-    this.#text += delta;
+    if (type === 'response.refusal.delta') this.#refusal += delta;
+    else this.#text += delta;
   }
 
   #finish(item: ItemBody): void {
     this.done = item;
     expect([item.id, item.type]).to.deep.equal([this.#added.id, this.#added.type]);
-    grammars[item.type]!(item, this.#text, this.#annotations);
+    grammars[item.type]!(item, this.#text, this.#annotations, this.#refusal);
     expect(this.#seen.join(' '), item.type).to.match(orders[item.type]!);
   }
 }
 
 const orders: Readonly<Record<string, RegExp>> = {
   message:
-    /^content_part\.added( output_text\.(delta|annotation\.added))* output_text\.done content_part\.done$/,
+    /^(content_part\.added( output_text\.(delta|annotation\.added))* output_text\.done content_part\.done ?)?(content_part\.added refusal\.delta refusal\.done content_part\.done)?$/,
   reasoning:
     /^(reasoning_summary_part\.added reasoning_summary_text\.delta reasoning_summary_text\.done reasoning_summary_part\.done)?$/,
   function_call: /^(function_call_arguments\.delta )?function_call_arguments\.done$/,
@@ -195,11 +200,17 @@ const orders: Readonly<Record<string, RegExp>> = {
   web_search_call: /^web_search_call\.in_progress web_search_call\.searching( web_search_call\.completed)?$/,
 };
 
-const grammars: Readonly<Record<string, (item: ItemBody, text: string, annotations: object[]) => void>> = {
-  message: ({ content, status }, text, annotations) => {
-    expect(content).to.deep.equal([{ type: 'output_text', text, annotations, logprobs: [] }]);
+const grammars: Readonly<
+  Record<string, (item: ItemBody, text: string, annotations: object[], refusal: string) => void>
+> = {
+  message: ({ content, status }, text, annotations, refusal) => {
+    expect(content).to.deep.equal([
+      ...(text === '' ? [] : [{ type: 'output_text', text, annotations, logprobs: [] }]),
+      ...(refusal === '' ? [] : [{ type: 'refusal', refusal }]),
+    ]);
+    expect(content).to.have.length.greaterThan(0);
     expect(['completed', 'incomplete']).to.include(status);
-    for (const { start_index, end_index } of content![0]!.annotations)
+    for (const { start_index, end_index } of content![0]!.annotations ?? [])
       expect(start_index).to.be.lessThan(end_index).and.within(0, text.length);
   },
   reasoning: ({ summary }, text) =>
