@@ -74,7 +74,7 @@ export class CurrentConfig {
     const { config, models, pipeline } = next;
     const { log, slots } = this.#options;
     try {
-      await slots.take(config.slots, { models });
+      await slots.take(config, { models });
     } catch (error) {
       await pipeline.retire();
       throw error;
@@ -91,7 +91,7 @@ export class CurrentConfig {
   }
 
   #takeSlots(): Promise<void> {
-    const next = this.#changing.then(() => this.#options.slots.take(this.#running.config.slots));
+    const next = this.#changing.then(() => this.#options.slots.take(this.#running.config));
     this.#changing = next.catch(() => undefined);
     return next;
   }

@@ -1,4 +1,4 @@
-import type { SlotConfig } from './config/config.js';
+import type { Config, SlotConfig } from './config/config.js';
 import { readSlot } from './config/one-slot.js';
 import type { Logger, Store, StoredSlot } from './plugin/index.js';
 import type { Replacements, SlotPool } from './slots/pool.js';
@@ -28,7 +28,8 @@ export class GatewaySlots {
   }
 
   /** Has the pool serve the slots of the config and those that the store has now. Throws what the config's own ones make it throw. */
-  async take(configured: readonly SlotConfig[], replacements: Replacements = {}): Promise<void> {
+  async take(config: Pick<Config, 'slots' | 'console'>, replacements: Replacements = {}): Promise<void> {
+    const { slots: configured } = config;
     const stored = await this.#read();
     const own = stored.filter(({ id }) => !configured.some((slot) => slot.id === id));
     for (const { id } of stored.filter((slot) => !own.includes(slot)))
@@ -36,7 +37,7 @@ export class GatewaySlots {
         { slot: id },
         'The config file has a slot of this id: the one of the console is not used.',
       );
-    const read = own.map((slot) => ({ stored: slot, ...readStored(slot) }));
+    const read = own.map((slot) => ({ stored: slot, ...readStored(slot, config.console) }));
     const sound = read.flatMap(({ slot }) => (slot ? [slot] : []));
     const refusals = await this.#serve(configured, sound, this.#tried(read), replacements);
     this.#console = read.map(({ stored: slot, problem = refusals.get(slot.id) }) => ({
@@ -125,9 +126,9 @@ interface Read {
   readonly problem?: string;
 }
 
-function readStored(stored: StoredSlot): Read {
+function readStored(stored: StoredSlot, terms: Config['console']): Read {
   if (stored.problem !== undefined) return { problem: stored.problem };
-  const { slot, problems } = readSlot(entryOf(stored), 'console');
+  const { slot, problems } = readSlot(entryOf(stored), 'console', terms);
   return slot ? { slot } : { problem: problems.join('\n') };
 }
 

@@ -40,7 +40,7 @@ export async function openLasting(config: Config, options: GatewayOptions): Prom
     await durable.close();
   };
   const slotSources = new GatewaySlots(slots, { store, log });
-  await slotSources.take(config.slots).catch(async (error: unknown) => {
+  await slotSources.take(config).catch(async (error: unknown) => {
     await close();
     throw error;
   });

@@ -67,7 +67,7 @@ function slotsOf(gateway: Gateway): PanelSlots {
   return {
     entrySchema: SlotSchema,
     changed: () => gateway.slotsChanged(),
-    check: (entry) => readSlot(entry, 'console').problems ?? [],
+    check: (entry) => readSlot(entry, 'console', gateway.config.console).problems ?? [],
     list() {
       const { config, slots, slotSources } = gateway;
       const states = new Map(slots.list().map((status) => [status.id, status]));

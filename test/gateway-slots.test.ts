@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Logger, StoredSlot, UpstreamAdapter } from 'gw2api/plugin';
+import type { Config, SlotConfig } from '#src/config/config.js';
 import { GatewaySlots } from '#src/gateway-slots.js';
 import { FakeUpstream, openPool, silent, slotConfig } from './slots/kit.js';
 
@@ -33,7 +34,7 @@ describe('the slots of the config file and of the console', () => {
     const { pool, store } = await openPool(configured, { adapters });
     for (const slot of slots) await store.slots.put(slot);
     const sources = new GatewaySlots(pool, { store, log });
-    await sources.take(configured);
+    await sources.take(configOf(configured));
     const states = () => pool.list().map(({ id, state }) => `${id} ${state}`);
     const problems = () => sources.console.map(({ stored: { id }, problem }) => [id, problem]);
     return { pool, store, sources, errors, states, problems };
@@ -70,14 +71,14 @@ describe('the slots of the config file and of the console', () => {
     pool.pause('b');
     await store.slots.put(stored('bad-2'));
     await store.slots.put(stored('c'));
-    await sources.take(configured);
+    await sources.take(configOf(configured));
     expect(states()).to.deep.equal(['a ready', 'b paused', 'c ready']);
   });
 
   it('are those that were known, where the store cannot be read', async () => {
     const { store, sources, states, errors } = await open([stored('b')]);
     store.slots.list = () => Promise.reject(new Error('it is gone'));
-    await sources.take(configured);
+    await sources.take(configOf(configured));
     expect(states()).to.deep.equal(['a ready', 'b ready']);
     expect(errors).to.have.length(1);
   });
@@ -85,8 +86,12 @@ describe('the slots of the config file and of the console', () => {
   it('are refused as a whole where one of the file cannot be opened, and stay as they were', async () => {
     const { sources, states } = await open([stored('b')]);
     const bad = [...configured, slotConfig('bad', { upstream: 'simulator' })];
-    const error = await sources.take(bad).catch((thrown: unknown) => thrown);
+    const error = await sources.take(configOf(bad)).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(Error);
     expect(states()).to.deep.equal(['a ready', 'b ready']);
   });
 });
+
+function configOf(slots: readonly SlotConfig[]): Pick<Config, 'slots' | 'console'> {
+  return { slots, console: { allowLinkLocal: false } };
+}

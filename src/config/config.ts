@@ -62,6 +62,8 @@ export interface SlotConfig {
   readonly proxy?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly connectTimeoutMs: number;
+  /** Entered in the console: it must not connect to link-local and metadata addresses. */
+  readonly isGuarded?: boolean;
   readonly path: string;
   readonly at: Position;
 }
@@ -128,6 +130,8 @@ export interface Config {
     readonly spool: string | undefined;
   };
   readonly live: { readonly kind: 'memory' } | ({ readonly kind: 'redis' } & RedisAddress);
+  /** What slots entered in the console may do. */
+  readonly console: { readonly allowLinkLocal: boolean };
   readonly officialClient: { readonly userAgent: string };
   /** What the file says, with nothing of the environment in it; it may hold secrets. */
   readonly written: unknown;

@@ -87,6 +87,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
     storeAt: source.positionOf(['store']),
     ledger: toLedger(raw),
     live: toLive(raw.live),
+    console: raw.console,
     officialClient: raw.officialClient,
     written,
   };

@@ -1,6 +1,7 @@
 import { compileCheck, Type, type Mismatch } from '../plugin/index.js';
 import { checkSourceBy } from './checked.js';
-import type { SlotConfig } from './config.js';
+import { isLinkLocal, whyRefused } from '../network/addresses.js';
+import type { Config, SlotConfig } from './config.js';
 import { writePath, type Fault, type Path, type Source } from './document.js';
 import { SlotSchema, type RawSlot } from './schema.js';
 import { slotFaults, toSlot } from './slots.js';
@@ -12,17 +13,20 @@ export type SlotReading =
 
 /**
  * Checks an entry as it would stand under `slots:`, by the very same schema and rules; `origin` is the file that it claims
- * to stand in. Nothing of the environment is put into it.
+ * to stand in. Nothing of the environment is put into it. Link-local and metadata addresses are refused, here and at each
+ * connection, unless `allowLinkLocal`.
  */
-export function readSlot(entry: unknown, origin: string): SlotReading {
+export function readSlot(entry: unknown, origin: string, { allowLinkLocal }: Config['console']): SlotReading {
   const source = sourceOf(entry, origin);
   const { value, problems, isSound } = checkSourceBy(checkOne(), source);
   const { slots } = value as { slots: readonly RawSlot[] }; // as far as `isSound` says
   const [raw] = slots;
   const faults = raw ? [...slotFaults(raw, 0, isSound), ...ownFaults(raw, isSound)] : [];
-  const wrong = [...problems, ...faults];
+  const refused = raw && !allowLinkLocal ? addressFaults(raw, isSound) : [];
+  const wrong = [...problems, ...faults, ...refused];
   if (!raw || wrong.length > 0) return { problems: wrong.map(inWords) };
-  return { slot: { ...toSlot(raw, 0, source), path: `slot "${raw.id}"` } };
+  const slot = { ...toSlot(raw, 0, source), path: `slot "${raw.id}"` };
+  return { slot: allowLinkLocal ? slot : { ...slot, isGuarded: true } };
 }
 
 /** Compiled once, and not before it is needed: that takes tens of milliseconds. */
@@ -56,6 +60,22 @@ function ownFaults({ id, account }: RawSlot, isSound: (path: Path) => boolean): 
         message: 'looks like a variable of the environment; only the config file may name those',
       })),
   ];
+}
+
+/** Names are looked at when a socket connects: what they mean may change. */
+function addressFaults(slot: RawSlot, isSound: (path: Path) => boolean): readonly Fault[] {
+  const { baseUrl, proxy, account } = slot;
+  const urls: readonly (readonly [Path, string | undefined])[] = [
+    [['baseUrl'], baseUrl],
+    [['proxy'], proxy],
+    [
+      ['account', 'tokenUrl'],
+      isSound(['slots', 0, 'account']) && account?.kind === 'oauth' ? account.tokenUrl : undefined,
+    ],
+  ];
+  return urls
+    .filter(([, url]) => url !== undefined && URL.canParse(url) && isLinkLocal(new URL(url).hostname))
+    .map(([path]) => ({ path: ['slots', 0, ...path], message: whyRefused }));
 }
 
 /** It goes into a header of every answer. */

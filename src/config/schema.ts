@@ -115,6 +115,7 @@ export const ConfigSchema = Closed({
     { default: {} },
   ),
   live: Type.String({ default: 'memory' }),
+  console: Closed({ allowLinkLocal: Type.Boolean({ default: false }) }, { default: {} }),
   officialClient: Closed({ userAgent: Type.String({ default: '' }) }, { default: {} }),
 });
 

@@ -104,6 +104,8 @@ export interface UpstreamSettings {
   /** Added to every request of the slot. */
   readonly headers: Readonly<Record<string, string>>;
   readonly connectTimeoutMs: number;
+  /** Entered in the console: it must not connect to link-local and metadata addresses. */
+  readonly isGuarded?: boolean;
   readonly maxConcurrent: number;
   readonly log: Logger;
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { CallSignal, Live, Logger, OAuthTokens, Store } from '../plugin/index.js';
 import type { AccountConfig } from '../config/config.js';
 import type { Account, Credential } from './account.js';
+import { AddressGuard } from '../network/address-guard.js';
 import { TokenVault } from './token-vault.js';
 import { untilAborted } from './until-aborted.js';
 import { requestTokens } from './token-endpoint.js';
@@ -13,6 +14,8 @@ export interface OAuthOptions {
   readonly credentials: Store['credentials'];
   readonly live: Live;
   readonly proxy: string | undefined;
+  /** Link-local and metadata addresses are refused. */
+  readonly isGuarded?: boolean;
   readonly log: Logger;
   readonly now: () => number;
 }
@@ -105,11 +108,19 @@ export class OAuthAccount implements Account {
   }
 
   async #exchange({ refreshToken, origin }: OAuthTokens): Promise<OAuthTokens> {
-    const { slotId, proxy, now } = this.#options;
+    const { slotId, proxy, isGuarded, now } = this.#options;
+    const guard = isGuarded ? new AddressGuard() : undefined;
     this.#vault.use(refreshToken);
     let next = refreshToken;
     try {
-      const granted = await requestTokens({ ...this.#config, slotId, proxy, refreshToken, nowMs: now() });
+      const granted = await requestTokens({
+        ...this.#config,
+        slotId,
+        proxy,
+        guard,
+        refreshToken,
+        nowMs: now(),
+      });
       next = granted.refreshToken;
       return { ...granted, origin };
     } finally {

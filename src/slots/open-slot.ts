@@ -32,16 +32,17 @@ export async function openSlot(
   surroundings: Surroundings,
   known: Identity | undefined,
 ): Promise<UpstreamSlot> {
-  const { id, baseUrl, proxy, headers, connectTimeoutMs, maxConcurrent } = config;
+  const { id, baseUrl, proxy, headers, connectTimeoutMs, maxConcurrent, isGuarded = false } = config;
   const { adapters, credentials, live, log: parent, now, setTimer } = surroundings;
   const adapter = adapters.get(config.upstream);
   if (!adapter)
     throw new GatewayError('internal', `Slot "${id}" has an unknown upstream "${config.upstream}".`);
   const log = parent.child({ slot: id });
   const account =
-    known?.account ?? (await openAccount(config.account, { slotId: id, credentials, live, proxy, log, now }));
+    known?.account ??
+    (await openAccount(config.account, { slotId: id, credentials, live, proxy, isGuarded, log, now }));
   const standing = known?.standing ?? new Standing(config, { shared: live.shared, now, setTimer });
-  const settings = { id, headers, connectTimeoutMs, maxConcurrent, log };
+  const settings = { id, headers, connectTimeoutMs, isGuarded, maxConcurrent, log };
   const upstream = await adapter.open({
     ...settings,
     ...(baseUrl === undefined ? {} : { baseUrl }),
@@ -52,7 +53,7 @@ export async function openSlot(
 
 /** Whether two configs of a slot mean the same account, reached the same way. */
 export function isSameAccount(a: SlotConfig, b: SlotConfig): boolean {
-  return accountDigest(a) === accountDigest(b);
+  return accountDigest(a) === accountDigest(b) && a.isGuarded === b.isGuarded;
 }
 
 /** Whether the upstream of one config serves for the other. */

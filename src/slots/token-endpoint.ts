@@ -1,3 +1,6 @@
+import type { Dispatcher } from 'undici';
+import type { AddressGuard } from '../network/address-guard.js';
+import { wholeUndici } from '../network/undici.js';
 import { GatewayError, isHeaderValue, type ErrorCode, type OAuthTokens } from '../plugin/index.js';
 
 export interface TokenRequest {
@@ -8,6 +11,8 @@ export interface TokenRequest {
   readonly refreshToken: string;
   /** The slot's own way out. */
   readonly proxy: string | undefined;
+  /** Asked before a connection is made. */
+  readonly guard?: AddressGuard | undefined;
   readonly nowMs: number;
 }
 
@@ -37,9 +42,10 @@ interface Answer {
 }
 
 async function post(asked: TokenRequest): Promise<Answer> {
-  const { ProxyAgent, request } = await import('undici'); // all of it, which few slots need
-  const dispatcher = asked.proxy ? new ProxyAgent(asked.proxy) : undefined;
+  const { request } = wholeUndici();
+  let dispatcher: Dispatcher | undefined;
   try {
+    dispatcher = dispatcherFor(asked);
     const { statusCode, body } = await request(asked.tokenUrl, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
@@ -53,6 +59,18 @@ async function post(asked: TokenRequest): Promise<Answer> {
   } finally {
     await dispatcher?.close();
   }
+}
+
+/** Undefined: the usual one. Throws where the guard refuses the address. */
+function dispatcherFor({ proxy, guard, tokenUrl }: TokenRequest): Dispatcher | undefined {
+  const { Agent, Pool, ProxyAgent } = wholeUndici();
+  const connect = guard?.connector({ timeout: timeoutMs });
+  if (!proxy) return connect && new Agent({ connect });
+  guard?.check(new URL(tokenUrl).hostname);
+  return new ProxyAgent({
+    uri: proxy,
+    clientFactory: (origin, options) => new Pool(origin, { ...options, ...(connect && { connect }) }),
+  });
 }
 
 /** A grant is shorter; leaving the loop ends the body. */

@@ -1,11 +1,14 @@
 import type { buildConnector, Client as UndiciClient, Dispatcher, Pool as UndiciPool } from 'undici';
-import { Client, Pool, wholeUndici } from './undici.js';
+import type { AddressGuard } from '../network/address-guard.js';
+import { Client, Pool, wholeUndici } from '../network/undici.js';
 
 export interface WayOutSettings {
   readonly origin: string;
   /** `http://user:pass@host:port` */
   readonly proxy?: string;
   readonly connectTimeoutMs: number;
+  /** Asked before each connection. */
+  readonly guard?: AddressGuard | undefined;
 }
 
 /** A slot's own connections to its upstream. */
@@ -43,15 +46,21 @@ export function openWayOut(settings: WayOutSettings): WayOut {
 
 const keepAliveTimeout = 30_000;
 
-function directly({ origin, connectTimeoutMs }: WayOutSettings): Dispatcher {
+function directly({ origin, connectTimeoutMs: timeout, guard }: WayOutSettings): Dispatcher {
   return new Pool(origin, {
     keepAliveTimeout,
-    connect: { timeout: connectTimeoutMs },
+    connect: guard?.connector({ timeout }) ?? { timeout },
     factory: tracedClient,
   });
 }
 
-function throughProxy(proxy: string, { connectTimeoutMs: timeout }: WayOutSettings): Dispatcher {
+/** The proxy resolves the names: of what is asked through it only an address can be refused here. */
+function throughProxy(
+  proxy: string,
+  { origin: upstream, connectTimeoutMs: timeout, guard }: WayOutSettings,
+): Dispatcher {
+  guard?.check(new URL(upstream).hostname);
+  const connect = guard?.connector({ timeout });
   const { ProxyAgent } = wholeUndici();
   return new ProxyAgent({
     uri: withoutUser(proxy),
@@ -59,7 +68,8 @@ function throughProxy(proxy: string, { connectTimeoutMs: timeout }: WayOutSettin
     keepAliveTimeout,
     proxyTls: { timeout },
     requestTls: { timeout },
-    clientFactory: (origin, options) => new Pool(origin, { ...options, headersTimeout: timeout }),
+    clientFactory: (origin, options) =>
+      new Pool(origin, { ...options, ...(connect && { connect }), headersTimeout: timeout }),
     factory: (origin, options: UndiciPool.Options) =>
       new Pool(origin, { ...options, factory: tracedClient, ...finalErrors(options) }),
   });

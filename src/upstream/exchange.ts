@@ -13,7 +13,7 @@ import type { Connection, WayOut } from './connections.js';
 import { decompress } from './decompress.js';
 import { foreign, timedOut, unanswered, unreachable, type Answer } from './failure.js';
 import { joinHeaders, type Headers } from './headers.js';
-import { errors } from './undici.js';
+import { errors } from '../network/undici.js';
 
 export interface HttpCall<Body extends BodyReader> {
   readonly slot: string;

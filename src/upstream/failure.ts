@@ -1,6 +1,6 @@
 import { GatewayError, answerHeaders, isGatewayError } from '../plugin/index.js';
 import type { Headers } from './headers.js';
-import { errors } from './undici.js';
+import { errors } from '../network/undici.js';
 
 /** Status line and headers of an answer. */
 export interface Answer {

@@ -11,6 +11,7 @@ import type {
   UpstreamReply,
   UpstreamSettings,
 } from '../plugin/index.js';
+import { AddressGuard } from '../network/address-guard.js';
 import type { BodyReader, Flow } from './body.js';
 import { openWayOut, type WayOut } from './connections.js';
 import { diagnose } from './diagnose.js';
@@ -122,8 +123,9 @@ class MessagesUpstream implements Upstream {
   }
 
   #openWayOut(): WayOut {
-    const { proxy, connectTimeoutMs } = this.#settings;
-    return openWayOut({ origin: this.#base.origin, connectTimeoutMs, ...(proxy ? { proxy } : {}) });
+    const { proxy, connectTimeoutMs, isGuarded } = this.#settings;
+    const guard = isGuarded ? new AddressGuard() : undefined;
+    return openWayOut({ origin: this.#base.origin, connectTimeoutMs, guard, ...(proxy ? { proxy } : {}) });
   }
 
   /** Closing waits for the call that still runs there. */

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { readSlot } from '#src/config/one-slot.js';
 
+const terms = { allowLinkLocal: false };
+
 describe('a slot that stands in no file', () => {
   const entry = {
     id: 'b',
@@ -10,7 +12,7 @@ describe('a slot that stands in no file', () => {
   };
 
   it('is what it would be under `slots:`', () => {
-    expect(readSlot(entry, 'console').slot).to.deep.equal({
+    expect(readSlot(entry, 'console', terms).slot).to.deep.equal({
       id: 'b',
       upstream: 'messages',
       baseUrl: 'https://upstream.example',
@@ -20,6 +22,7 @@ describe('a slot that stands in no file', () => {
       weight: 1,
       headers: {},
       connectTimeoutMs: 10_000,
+      isGuarded: true,
       path: 'slot "b"',
       at: { file: 'console', line: 1, column: 1 },
     });
@@ -27,7 +30,7 @@ describe('a slot that stands in no file', () => {
 
   it('is left as it was given', () => {
     const given = structuredClone(entry);
-    readSlot(given, 'console');
+    readSlot(given, 'console', terms);
     expect(given).to.deep.equal(entry);
   });
 
@@ -39,6 +42,25 @@ describe('a slot that stands in no file', () => {
     [{ ...entry, baseUrl: 'https://x/v1' }, 'baseUrl: ends in /v1, which every call adds'],
   ] as const)
     it(`says of ${JSON.stringify(given)?.slice(0, 70)}: "${problem}"`, () => {
-      expect(readSlot(given, 'console').problems!.join('\n')).to.include(problem);
+      expect(readSlot(given, 'console', terms).problems!.join('\n')).to.include(problem);
     });
+
+  describe('may not lead to a link-local or metadata address', () => {
+    const oauth = { kind: 'oauth', accessToken: 'a', refreshToken: 'r', clientId: 'c' };
+    for (const [field, fields] of [
+      ['baseUrl', { baseUrl: 'http://169.254.169.254' }],
+      ['baseUrl', { baseUrl: 'http://0xa9fea9fe/' }],
+      ['proxy', { proxy: 'http://user:pass@[fd00:ec2::254]:3128' }],
+      ['account.tokenUrl', { account: { ...oauth, tokenUrl: 'https://[64:ff9b::a9fe:a9fe]/token' } }],
+    ] as const)
+      it(`as its ${field} (${JSON.stringify(Object.values(fields)).slice(-40)}), unless the config allows it`, () => {
+        const given = { ...entry, ...fields };
+        const [problem, ...others] = readSlot(given, 'console', terms).problems!;
+        expect(problem).to.match(
+          new RegExp(`^${field}: is a link-local or metadata address, .*allowLinkLocal`),
+        );
+        expect(others).to.deep.equal([]);
+        expect(readSlot(given, 'console', { allowLinkLocal: true }).slot).to.not.have.property('isGuarded');
+      });
+  });
 });

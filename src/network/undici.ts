@@ -7,6 +7,7 @@ const require = createRequire(import.meta.url);
 
 export const Client = require('undici/lib/dispatcher/client.js') as typeof Undici.Client;
 export const Pool = require('undici/lib/dispatcher/pool.js') as typeof Undici.Pool;
+export const connectorOf = require('undici/lib/core/connect.js') as typeof Undici.buildConnector;
 export const errors = require('undici/lib/core/errors.js') as typeof Undici.errors;
 
 /** All of undici, for what only few need. */

@@ -1,0 +1,44 @@
+import { BlockList, isIP } from 'node:net';
+
+/**
+ * A host as URLs have it: true for an address, literally, that is link-local or where a cloud serves the credentials of
+ * its machines. URL parsing has turned decimal, octal and hexadecimal spellings into the usual one.
+ */
+export function isLinkLocal(host: string): boolean {
+  const address = host.replaceAll(/^\[|\]$|%.*$/g, '');
+  const family = isIP(address);
+  return family !== 0 && refused.check(address, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** What is told of such a host; it reads on from its field. */
+export const whyRefused =
+  'is a link-local or metadata address, where slots of the console may not connect; `console.allowLinkLocal` in the config file allows it';
+
+/** Each IPv4 range also as the IPv6 addresses that lead to it. */
+function refusedAddresses(): BlockList {
+  const list = new BlockList();
+  for (const [address, bits] of ipv4) {
+    list.addSubnet(address, bits);
+    for (const prefix of ['::ffff:', '::', '64:ff9b::', '64:ff9b:1::'])
+      list.addSubnet(`${prefix}${address}`, 96 + bits, 'ipv6');
+    list.addSubnet(sixToFour(address), 16 + bits, 'ipv6');
+  }
+  list.addSubnet('fe80::', 10, 'ipv6');
+  list.addAddress('fd00:ec2::254', 'ipv6');
+  return list;
+}
+
+const ipv4 = [
+  ['169.254.0.0', 16],
+  ['100.100.100.200', 32],
+  ['168.63.129.16', 32],
+  ['192.0.0.192', 32],
+] as const;
+
+/** `2002:a9fe:0000::` for 169.254.0.0. */
+function sixToFour(address: string): string {
+  const bytes = address.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0'));
+  return `2002:${bytes.slice(0, 2).join('')}:${bytes.slice(2).join('')}::`;
+}
+
+const refused = refusedAddresses();
