@@ -5,6 +5,7 @@ import type { CoreContext } from './exchange.js';
 export async function errorBoundary(ctx: CoreContext, next: () => Promise<void>): Promise<void> {
   try {
     await next();
+    ctx.state.onSettled(() => logFailure(ctx));
   } catch (thrown) {
     if (hasLeft(ctx)) return;
     const error = fromThrown(thrown);
@@ -21,9 +22,15 @@ function respond(ctx: CoreContext, error: GatewayError): void {
   }
   ctx.state.answered = error;
   ctx.status = error.status;
+  if (isFinal(error)) ctx.set('x-should-retry', 'false');
   for (const [name, value] of Object.entries(error.headers)) ctx.set(name, value);
   ctx.body = JSON.stringify(error);
   ctx.type = 'application/json';
+}
+
+/** What the same request would meet again: some clients repeat it for half a minute unless they are told. */
+function isFinal({ status, code }: GatewayError): boolean {
+  return status === 401 || status === 403 || status === 404 || code === 'incomplete_response';
 }
 
 /** Whether the caller has gone, so that what was thrown is only the echo of it. */
@@ -61,6 +68,12 @@ const preferred: Readonly<Record<number, ErrorCode>> = {
   502: 'upstream_unreachable',
   503: 'no_slot_available',
 };
+
+/** An answer that broke after it had begun: its caller was told in the stream, and that the log says why. */
+function logFailure(ctx: CoreContext): void {
+  const { failure } = ctx.state;
+  if (failure) logError(ctx, failure, failure);
+}
 
 function logError(ctx: CoreContext, error: GatewayError, thrown: unknown): void {
   const { thrown: traced, log } = ctx.state;

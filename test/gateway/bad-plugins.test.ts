@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { dialects, formatNames } from './dialects.js';
 import { ask, stages } from './harness.js';
 import { errorIn } from './kit.js';
 import { PluginWorkshop } from './plugin-workshop.js';
@@ -66,6 +67,32 @@ describe('a plugin that misbehaves', () => {
     expect(await closed, 'whether the upstream could finish').to.equal(false);
     await isClean();
   });
+
+  for (const format of formatNames)
+    it(`and fails in the middle of a ${format} stream is told of in the log, with its cause and the request's id`, async () => {
+      const read = `async function* (events) {
+        for await (const batch of events) { yield batch; throw new TypeError('SECRET'); }
+      }`;
+      const middleware = `async (ctx, next) => {
+        ctx.state.reply = { ...ctx.state.reply, events: (${read})(ctx.state.reply.events) };
+        await next();
+      }`;
+      const stage = `export default { name: 'bad', requires: ['reply'], provides: ['reply'], setup: () => ${middleware} };`;
+      const after = stages().map((entry) => ('use' in entry ? entry : {}));
+      const at = after.findIndex((entry) => (entry as { use?: string }).use === 'usage-mask');
+      await shop.start(after.toSpliced(at, 0, { use: './bad.js' }), { 'bad.js': stage });
+      const { path, request } = dialects[format];
+      const headers = { 'x-request-id': 'req-broken' };
+      const response = await shop.under.post(path, { ...request('Hi'), stream: true }, headers);
+      const text = await response.text();
+      expect(response.status).to.equal(200);
+      expect(text).to.include('its log says why').and.not.include('SECRET');
+      await shop.under.gateway.exchanges.idle();
+      const lines = shop.under.logged.filter(({ level }) => level === 'error');
+      expect(lines).to.have.length(1);
+      expect(lines[0]).to.include({ id: 'req-broken', code: 'internal', msg: 'The gateway failed.' });
+      expect(lines[0]!['err']).to.be.an.instanceof(TypeError).with.property('message', 'SECRET');
+    });
 
   it('and never calls next, nor answers, is answered for with 500', async () => {
     await startWith(`async () => undefined`);

@@ -62,6 +62,9 @@ describe('a recorded error', () => {
       });
       const keptHeaders = Object.entries(headers).filter(([name]) => kept.test(name));
       for (const [name, value] of keptHeaders) expect(response.headers.get(name), name).to.equal(value);
+      const isFinal = [401, 403, 404].includes(status);
+      if (isFinal && !('x-should-retry' in headers))
+        expect(response.headers.get('x-should-retry')).to.equal('false');
       const unknown = [...response.headers.keys()].filter((name) => !known.test(name) && !kept.test(name));
       expect(unknown).to.deep.equal([]);
     });
@@ -97,7 +100,8 @@ describe('a recorded error', () => {
 });
 
 /** What the gateway itself says beside an error. */
-const known = /^(connection|content-length|content-type|date|keep-alive|x-request-id|x-gw-(slot|attempts))$/;
+const known =
+  /^(connection|content-length|content-type|date|keep-alive|x-content-type-options|x-request-id|x-gw-(slot|attempts))$/;
 
 /** Recorded headers but for those that the replay's own server writes. */
 function withoutFraming(headers: RecordedError['headers']): RecordedError['headers'] {

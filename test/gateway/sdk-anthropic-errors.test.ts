@@ -12,12 +12,30 @@ import {
   NotFoundError,
   PermissionDeniedError,
   RateLimitError,
+  type ClientOptions,
 } from '@anthropic-ai/sdk';
 import { expect } from 'chai';
 import { slotAt, startGateway, startPair, type GatewayUnderTest, type Pair } from './harness.js';
 import { anthropicAt, failureOf, modelCalls, nextModelCall, timeToAbort } from './sdk-clients.js';
 
 type Create = Anthropic.MessageCreateParamsNonStreaming;
+
+interface Arrived {
+  readonly status: number;
+  /** What its answer said of another try. */
+  readonly retry: string | null;
+}
+
+/** A client with the vendor's own number of retries, and each request of it that has arrived. */
+function counting(pair: Pair, options: ClientOptions = {}) {
+  const requests: Arrived[] = [];
+  const counted: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    requests.push({ status: response.status, retry: response.headers.get('x-should-retry') });
+    return response;
+  };
+  return { client: anthropicAt(pair, { maxRetries: 2, fetch: counted, ...options }), requests };
+}
 
 /** Looks again at each turn of the event loop. */
 async function until(isSo: () => boolean): Promise<void> {
@@ -218,6 +236,42 @@ describe('the errors of the Messages SDK', () => {
       pair.simulator.faults.push('400 on=generate');
       await failureOf(patient.messages.create(asking('Hi')), BadRequestError);
       expect(modelCalls(pair)).to.have.length(1);
+    });
+
+    it('do not happen for a turn with nothing in it, for which the gateway has asked again itself', async () => {
+      const { client: counted, requests } = counting(pair);
+      await failureOf(counted.messages.create(asking('[[sim:empty]]')), InternalServerError);
+      await failureOf(counted.messages.stream(asking('[[sim:empty]]')).done(), InternalServerError);
+      expect(requests).to.deep.equal([
+        { status: 502, retry: 'false' },
+        { status: 502, retry: 'false' },
+      ]);
+      expect(modelCalls(pair)).to.have.length(6);
+    });
+
+    it('do not happen for a wrong key, and for a key that the upstream refuses', async () => {
+      const { client: stranger, requests } = counting(pair, { apiKey: 'wrong' });
+      await failureOf(stranger.messages.create(asking('Hi')), AuthenticationError);
+      const { client: own, requests: refused } = counting(pair);
+      await failureOf(own.messages.create(asking('[[sim:403]]')), PermissionDeniedError);
+      await failureOf(own.messages.create(asking('[[sim:401]]')), AuthenticationError);
+      await failureOf(own.models.retrieve('nobody'), NotFoundError);
+      expect(requests).to.deep.equal([{ status: 401, retry: 'false' }]);
+      expect(refused.map(({ status, retry }) => [status, retry])).to.deep.equal([
+        [403, 'false'],
+        [401, 'false'],
+        [404, 'false'],
+      ]);
+    });
+
+    it('happen where the upstream itself says so, whatever the gateway makes of the status', async () => {
+      const { client: own, requests } = counting(pair);
+      pair.simulator.faults.push('404 x-should-retry=true retry-after-ms=5 times=1 on=generate');
+      await own.messages.create(asking('Hi'));
+      expect(requests).to.deep.equal([
+        { status: 404, retry: 'true' },
+        { status: 200, retry: null },
+      ]);
     });
 
     it('wait as long as retry-after says', async () => {

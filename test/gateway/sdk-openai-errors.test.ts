@@ -109,6 +109,11 @@ describe('the errors of the OpenAI SDK', () => {
         expect(modelCalls(pair)).to.have.length(1);
       });
 
+      it('are not retried where the gateway has asked again itself', async () => {
+        await failureOf(whole(openaiAt(pair, { maxRetries: 2 }), '[[sim:empty]]'), InternalServerError);
+        expect(modelCalls(pair)).to.have.length(3);
+      });
+
       it('end a whole call that is given up, within 250 ms', async () => {
         const controller = new AbortController();
         const arrived = nextModelCall(pair);
