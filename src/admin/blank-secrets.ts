@@ -1,5 +1,6 @@
 const secretKey = /keys?$|token|secret|passw|authorization|credential|cookie|^headers$/i;
-const harmless = new Set(['tokenUrl', 'max_tokens', 'maxTokens', 'countTokens']);
+const harmless =
+  /^(tokenUrl|max_?tokens|countTokens|firstTokenTimeout|tokensPer(Minute|Day|Month)|tokens_per_(minute|day|month))$/i;
 const blank = '***';
 
 /**
@@ -19,7 +20,7 @@ export function blankSecrets(value: unknown, isSecret = false): unknown {
 }
 
 function isSecretKey(key: string): boolean {
-  return secretKey.test(key) && !harmless.has(key);
+  return secretKey.test(key) && !harmless.test(key);
 }
 
 /** Not a parser, which would give up where a password has not been encoded. */

@@ -1,6 +1,7 @@
 import { Router } from '@koa/router';
 import { GatewayError, type DiagnosisStep, type SlotStatus } from '../plugin/index.js';
 import { blankSecrets } from './blank-secrets.js';
+import { diagnosisReport } from './diagnosis-report.js';
 import { slotReport } from './slot-report.js';
 
 /** What an operator may ask of a running gateway. Those that take a slot's id may assume that it exists. */
@@ -43,7 +44,7 @@ export function createAdminRouter(operations: Operations): Router {
   router.post('/slots/:id/diagnose', async (ctx) => {
     const { id } = findSlot(operations, ctx.params['id']);
     const steps = await operations.diagnose(id, AbortSignal.timeout(diagnosisTimeoutMs));
-    ctx.body = { slot: id, ok: steps.every(({ ok }) => ok), steps };
+    ctx.body = diagnosisReport(id, steps);
   });
   router.post('/reload', async (ctx) => {
     const { problems, needsRestart } = await operations.reload();

@@ -22,7 +22,8 @@ export const SlotReport = Type.Object({
   models: Type.Array(Type.String()),
   bindings: Type.Integer({ minimum: 0, description: 'Sessions that are bound to it.' }),
   windows: Type.Object({ '5h': WindowReport, '7d': WindowReport }),
-  last_error: orNull(Type.String()),
+  last_error: orNull(Type.String({ description: 'The last failure since the slot last worked.' })),
+  last_error_at: orNull(Time),
 });
 
 function orNull<Schema extends TSchema>(schema: Schema) {
@@ -51,6 +52,7 @@ export function slotReport(slot: SlotStatus): Static<typeof SlotReport> {
     bindings: slot.bindings,
     windows: { '5h': windowReport(slot.windows['5h']), '7d': windowReport(slot.windows['7d']) },
     last_error: slot.lastError,
+    last_error_at: isoTime(slot.lastErrorAtMs),
   };
 }
 

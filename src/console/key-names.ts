@@ -6,11 +6,10 @@ export class KeyNames {
   readonly #byId: Remembered<ReadonlyMap<string, string>>;
 
   constructor(keys: Store['keys'], now: () => number) {
-    const read = async () => new Map((await keys.list()).map(({ id, name }) => [id, name]));
-    this.#byId = new Remembered(read, { ms: freshMs, now });
+    this.#byId = new Remembered(() => keys.names(), { ms: freshMs, now });
   }
 
-  /** What gives the name of an id; of a key that is gone, or cannot be looked up, its id is the name. */
+  /** Gives the name of an id, also of a deleted key; where it cannot be looked up, the id is the name. */
   async finder(): Promise<(id: string) => string> {
     const byId = await this.#byId.get().catch(() => new Map<string, string>());
     return (id) => byId.get(id) ?? id;

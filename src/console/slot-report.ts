@@ -58,5 +58,6 @@ function idle({ id, settings, problem }: PanelSlot): SlotStatus {
     bindings: 0,
     windows: { '5h': null, '7d': null },
     lastError: problem,
+    lastErrorAtMs: null,
   };
 }

@@ -1,5 +1,6 @@
+import { DiagnosisReport, diagnosisReport } from '../admin/diagnosis-report.js';
 import { diagnosisTimeoutMs } from '../admin/routes.js';
-import { Type, type DiagnosisStep } from '../plugin/index.js';
+import { Type } from '../plugin/index.js';
 import type { Panel } from './panel.js';
 import { route, type PanelRoute } from './route.js';
 import { ListOf } from './schemas.js';
@@ -68,12 +69,12 @@ function operationRoutes({ operations }: Panel, desk: SlotDesk): readonly PanelR
   const diagnose = route({
     method: 'POST',
     path: '/slots/:id/diagnose',
-    summary: "Resolves the upstream's name and calls it over the slot's own way out, in 10 s.",
-    answers: { 200: Diagnosis },
+    summary:
+      "Resolves the upstream's name, calls it over the slot's own way out, and has its credential checked, in 10 s.",
+    answers: { 200: DiagnosisReport },
     async handle({ id, ctx }) {
       const signal = AbortSignal.any([ctx.state.signal, AbortSignal.timeout(diagnosisTimeoutMs)]);
-      const steps = await operations.diagnose(desk.serving(id), signal);
-      return { slot: id, ok: steps.every(({ ok }) => ok), steps: steps.map(stepReport) };
+      return diagnosisReport(id, await operations.diagnose(desk.serving(id), signal));
     },
   });
   return [...verbs, diagnose];
@@ -84,15 +85,3 @@ const summaries = {
   resume: 'Ready again, whatever was the matter with it.',
   drain: 'As pause, said where the slot is to be taken away.',
 };
-
-const Diagnosis = Type.Object({
-  slot: Type.String(),
-  ok: Type.Boolean(),
-  steps: Type.Array(
-    Type.Object({ name: Type.String(), ok: Type.Boolean(), ms: Type.Number(), message: Type.String() }),
-  ),
-});
-
-function stepReport({ step, ok, ms, detail }: DiagnosisStep): object {
-  return { name: step, ok, ms, message: detail };
-}

@@ -1,4 +1,5 @@
 import { Type } from '../plugin/index.js';
+import { DiagnosisReport } from '../admin/diagnosis-report.js';
 import { SlotReport } from '../admin/slot-report.js';
 import type { DescribedRoute } from './described-route.js';
 
@@ -18,12 +19,6 @@ const Health = Type.Object({
   slots: Type.Object({ total: Count, schedulable: Count }),
   store: Type.Object({ ok: Type.Boolean() }),
   live: Type.Object({ ok: Type.Boolean() }),
-});
-
-const Diagnosis = Type.Object({
-  slot: Text,
-  ok: Type.Boolean(),
-  steps: Type.Array(Type.Object({ step: Text, ok: Type.Boolean(), ms: Type.Number(), detail: Text })),
 });
 
 const health = ['/', '/health', '/v1/meta'].map((path): DescribedRoute => ({
@@ -79,8 +74,9 @@ export const operationRoutes: readonly DescribedRoute[] = [
     path: '/admin/slots/:id/diagnose',
     tag: 'admin',
     access: 'master',
-    summary: "Resolves the upstream's name and calls it over the slot's own way out.",
-    answers: { 200: Diagnosis },
+    summary:
+      "Resolves the upstream's name, calls it over the slot's own way out, and has its credential checked.",
+    answers: { 200: DiagnosisReport },
   },
   {
     method: 'POST',

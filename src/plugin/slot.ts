@@ -81,14 +81,18 @@ export interface SlotStatus {
   readonly serves: readonly string[];
   readonly bindings: number;
   readonly windows: Windows;
-  /** The last failure, in words. */
+  /** The last failure since the slot last worked, in words. */
   readonly lastError: string | null;
+  /** The time of that failure, unix milliseconds. */
+  readonly lastErrorAtMs: number | null;
 }
 
 /** One step of a diagnosis (contract §7 rule 1). */
 export interface DiagnosisStep {
-  readonly step: 'resolve' | 'connect' | 'request';
+  readonly step: 'resolve' | 'connect' | 'request' | 'credential';
   readonly ok: boolean;
+  /** True where the step could not be tried, so that `ok` proves nothing. */
+  readonly skipped?: boolean;
   readonly ms: number;
   /** What was found, or what failed. */
   readonly detail: string;
@@ -132,8 +136,11 @@ export interface Upstream {
   countTokens(call: UpstreamCall): Promise<TokenCount>;
   /** The models that the account may use, the newest first. Absent: this kind of upstream has no list of them. */
   models?(query: UpstreamQuery): Promise<readonly ListedModel[]>;
-  /** Resolves the host and makes one request over the slot's own way out; stops at the first step that fails. */
-  diagnose(signal: AbortSignal): Promise<readonly DiagnosisStep[]>;
+  /**
+   * Resolves the host and makes one request over the slot's own way out, then one with the credential that costs nothing;
+   * stops at the first step that fails. Without a credential the last step is left out.
+   */
+  diagnose(signal: AbortSignal, credential: UpstreamCall['credential']): Promise<readonly DiagnosisStep[]>;
   close(): Promise<void>;
 }
 

@@ -116,7 +116,10 @@ export interface Store {
     put(key: ProtocolKey): Promise<void>;
     /** The key as it is then; undefined where there is none. */
     update(id: string, patch: KeyPatch): Promise<ProtocolKey | undefined>;
+    /** Its name stays known, for the requests that were made with it. */
     delete(id: string): Promise<boolean>;
+    /** Names by id: those of all keys, and of the latest 10,000 that were deleted. */
+    names(): Promise<ReadonlyMap<string, string>>;
     /** Notes when keys were used, unix milliseconds by id; a time before the one known changes nothing. */
     touch(usedAtMs: ReadonlyMap<string, number>): Promise<void>;
   };

@@ -82,7 +82,7 @@ export class SlotPool implements Slots {
     this.#bindings = new Bindings({ store: store.bindings, messages: live.messages, log, now, setTimer });
     this.#wakeTimer = new WakeTimer(setTimer, () => this.#changed());
     const onAccepted = (): void => this.#changed();
-    this.#prober = new Prober({ live, log, setTimer, models: () => this.#models, onAccepted });
+    this.#prober = new Prober({ live, log, now, setTimer, models: () => this.#models, onAccepted });
     this.#grounds = this.#groundsOf(this.#options);
     this.#stopListening = [
       live.shared.watch(slotKeys, (key, value) => this.#hear(key, value)),

@@ -6,6 +6,7 @@ export interface ProberOptions {
   readonly live: Pick<Live, 'exclusively'>;
   readonly log: Logger;
   readonly setTimer: SetTimer;
+  readonly now: () => number;
   models(): Models;
   /** A slot is let in again. */
   onAccepted(): void;
@@ -52,6 +53,7 @@ export class Prober {
     if (!this.#timers.has(entry)) return;
     if (!isAccepted) return this.#schedule(entry);
     entry.slot.standing.accept();
+    entry.noteSuccess(this.#options.now());
     this.#options.log.info({ slot: entry.id }, 'the slot is accepted again');
     this.#options.onAccepted();
   }

@@ -63,8 +63,10 @@ export class Search implements Waiter, Lessor {
     const { gauge, coolDowns } = slot.standing;
     gauge.read(headers);
     const isOver = coolDowns.succeed(this.#model.upstreamModel, began);
-    const exhausted = exhaustion(headers, this.#grounds.now());
+    const nowMs = this.#grounds.now();
+    const exhausted = exhaustion(headers, nowMs);
     if (exhausted) this.#cool(slot, exhausted, began);
+    entry.noteSuccess(nowMs);
     this.#bind(entry);
     if (isOver) this.#grounds.changed();
   }
@@ -97,7 +99,7 @@ export class Search implements Waiter, Lessor {
     const { state, elsewhere, again } = effectOf(failure, this.#grounds.now());
     this.#preferred = undefined;
     this.#tried.set(entry, again);
-    if (elsewhere) entry.lastError = error.message;
+    if (elsewhere) entry.noteError(error.message, this.#grounds.now());
     const isCurrent = slot.standing === entry.slot.standing; // what a reload has replaced says nothing about what came
     if (isCurrent && state === 'rejected') reject(slot, began, this.#grounds);
     else if (isCurrent && typeof state === 'object') this.#cool(slot, state, began);

@@ -40,7 +40,7 @@ export class SlotEntry {
   /** Position in the config file, from 0. */
   order: number;
   readonly #board: Board;
-  readonly #lastError: Latest<string | null>;
+  readonly #lastError: Latest<LastError | null>;
   #operatorState: OperatorState;
   #config: SlotConfig;
   #slot: UpstreamSlot;
@@ -54,7 +54,7 @@ export class SlotEntry {
     this.places = parts.places;
     this.#board = new Board(parts.shared, config.id);
     this.#lastError = new Latest(null, { ...parts, everyMs: errorEveryMs }, (told) =>
-      this.#board.tell('error', told, errorKeptMs),
+      this.#board.tell('last-error', told, errorKeptMs),
     );
     for (const [topic, value] of this.#board.all()) this.hear(topic, value);
   }
@@ -89,12 +89,19 @@ export class SlotEntry {
     this.#board.tell('operator', state ?? null);
   }
 
-  get lastError(): string | null {
+  /** The last failure since the slot last worked. */
+  get lastError(): LastError | null {
     return this.#lastError.value;
   }
 
-  set lastError(message: string | null) {
-    this.#lastError.set(message);
+  /** Keeps a failure until the slot has recovered. */
+  noteError(message: string, atMs: number): void {
+    this.#lastError.set({ message, atMs });
+  }
+
+  /** A call or a probe has succeeded: unless a model still cools down, nothing is the matter any more. */
+  noteSuccess(nowMs: number): void {
+    if (this.#lastError.value && this.coolDowns.list(nowMs).length === 0) this.#lastError.set(null);
   }
 
   get inFlight(): number {
@@ -129,6 +136,7 @@ export class SlotEntry {
   /** Ready again, whatever was the matter: the operator says so. */
   reset(): void {
     this.operatorState = undefined;
+    this.#lastError.set(null);
     this.#slot.standing.forgive();
   }
 
@@ -143,7 +151,7 @@ export class SlotEntry {
   /** Takes what another instance tells of the slot, whatever its account. */
   hear(topic: string, value: Json): void {
     if (topic === 'operator') this.#operatorState = operatorStates.find((state) => state === value);
-    else if (topic === 'error') this.#lastError.hear(value as Told<string | null>); // as the setter above wrote it
+    else if (topic === 'last-error') this.#lastError.hear(value as Told<LastError | null>); // as it was told above
   }
 
   stop(): void {
@@ -160,6 +168,13 @@ export class SlotEntry {
   get #isOpen(): boolean {
     return !this.#operatorState && !this.isRejected;
   }
+}
+
+/** A failure in words, and its time in unix milliseconds. */
+export interface LastError {
+  readonly [field: string]: string | number;
+  readonly message: string;
+  readonly atMs: number;
 }
 
 const operatorStates = ['paused', 'draining'] as const;

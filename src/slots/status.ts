@@ -26,6 +26,7 @@ export function statusOf(
     weight: config.weight,
     serves: config.models,
     windows: slot.windows,
-    lastError: entry.lastError,
+    lastError: entry.lastError?.message ?? null,
+    lastErrorAtMs: entry.lastError?.atMs ?? null,
   };
 }

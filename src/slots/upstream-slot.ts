@@ -1,5 +1,6 @@
 import {
   isGatewayError,
+  toGatewayError,
   type AccountKind,
   type DiagnosisStep,
   type Logger,
@@ -59,8 +60,12 @@ export class UpstreamSlot implements Slot {
     return this.#send('countTokens', call);
   }
 
-  diagnose(signal: AbortSignal): Promise<readonly DiagnosisStep[]> {
-    return this.#upstream.diagnose(signal);
+  /** Never throws for what is wrong with the account: that is a step that failed. */
+  async diagnose(signal: AbortSignal): Promise<readonly DiagnosisStep[]> {
+    const credential = await this.account.credential(signal).catch(toGatewayError);
+    if (!isGatewayError(credential)) return this.#upstream.diagnose(signal, credential);
+    const steps = await this.#upstream.diagnose(signal, {});
+    return [...steps, { step: 'credential', ok: false, ms: 0, detail: credential.message }];
   }
 
   /** Somebody is using it: it will not be closed before `letGo`. */

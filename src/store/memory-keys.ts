@@ -1,9 +1,11 @@
 import type { ProtocolKey, Store } from '../plugin/index.js';
-import type { BoundedMap } from './bounded-map.js';
+import { BoundedMap } from './bounded-map.js';
+import { maxDeletedNames } from './deleted-names.js';
 import { patched } from './patched.js';
 
 /** Protocol keys in memory. */
 export function keepKeys(byId: BoundedMap<ProtocolKey>, idByHash: BoundedMap<string>): Store['keys'] {
+  const deletedNames = new BoundedMap<string>({ most: maxDeletedNames });
   return {
     async findByHash(hash) {
       const key = byId.get(idByHash.get(hash) ?? '');
@@ -20,7 +22,16 @@ export function keepKeys(byId: BoundedMap<ProtocolKey>, idByHash: BoundedMap<str
       if (key) byId.set(id, patched(key, patch));
       return byId.get(id);
     },
-    delete: async (id) => byId.delete(id),
+    async delete(id) {
+      const key = byId.get(id);
+      if (key) deletedNames.set(id, key.name);
+      return byId.delete(id);
+    },
+    async names() {
+      const names = new Map(deletedNames.entries());
+      for (const [id, { name }] of byId.entries()) names.set(id, name);
+      return names;
+    },
     async touch(usedAtMs) {
       for (const [id, atMs] of usedAtMs) {
         const key = byId.get(id);

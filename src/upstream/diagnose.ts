@@ -1,30 +1,49 @@
 import { lookup } from 'node:dns/promises';
-import { isGatewayError, type DiagnosisStep, type UpstreamSettings } from '../plugin/index.js';
+import {
+  defaultAnthropicVersion,
+  isGatewayError,
+  type DiagnosisStep,
+  type UpstreamSettings,
+} from '../plugin/index.js';
 import type { Flow } from './body.js';
 import type { WayOut } from './connections.js';
 import { Exchange } from './exchange.js';
-import type { Answer } from './failure.js';
+import { refusal, type Answer } from './failure.js';
 import { requestHeaders } from './headers.js';
 import { TextBody } from './text-body.js';
 
 export interface Diagnosis {
   readonly settings: UpstreamSettings;
   readonly base: URL;
+  /** The path and query of the upstream's list of models, a request that costs nothing. */
+  readonly modelsPath: string;
   /** One that has no connections yet. */
   readonly wayOut: WayOut;
   readonly signal: AbortSignal;
+  /** Empty: there is no account, and nothing to check. */
+  readonly credential: Readonly<Record<string, string>>;
 }
 
 const maxMs = 10_000;
 
+const versionHeader = { 'anthropic-version': defaultAnthropicVersion };
+
 /**
- * Resolves the host that the slot connects to (its proxy's, where it has one), connects, and makes one request, all in 10 s;
- * stops at the first step that fails. Any HTTP answer is a good one (contract §7 rule 1).
+ * Resolves the host that the slot connects to (its proxy's, where it has one), connects, makes one request, and one with
+ * the credential, all in 10 s; stops at the first step that fails. Any HTTP answer to the first request is a good one
+ * (contract §7 rule 1).
  */
 export async function diagnose({ signal, ...diagnosis }: Diagnosis): Promise<readonly DiagnosisStep[]> {
   const limited = { ...diagnosis, signal: AbortSignal.any([signal, AbortSignal.timeout(maxMs)]) };
-  const resolved = await resolve(limited);
-  return resolved.ok ? [resolved, ...(await request(limited))] : [resolved];
+  const steps = [await resolve(limited)];
+  if (hasPassed(steps)) steps.push(...(await request(limited)));
+  if (hasPassed(steps) && Object.keys(diagnosis.credential).length > 0)
+    steps.push(await authenticate(limited));
+  return steps;
+}
+
+function hasPassed(steps: readonly DiagnosisStep[]): boolean {
+  return steps.every(({ ok }) => ok);
 }
 
 async function resolve({ settings: { proxy }, base, signal }: Diagnosis): Promise<DiagnosisStep> {
@@ -40,19 +59,10 @@ async function resolve({ settings: { proxy }, base, signal }: Diagnosis): Promis
   }
 }
 
-async function request({ settings, base, wayOut, signal }: Diagnosis): Promise<readonly DiagnosisStep[]> {
+async function request(diagnosis: Diagnosis): Promise<readonly DiagnosisStep[]> {
+  const { settings, base, wayOut } = diagnosis;
   const startedAtMs = performance.now();
-  const exchange = new Exchange({
-    slot: settings.id,
-    method: 'GET',
-    path: `${base.pathname}${base.search}`,
-    headers: requestHeaders({ call: {}, slot: settings.headers, credential: {} }),
-    signal,
-    connectTimeoutMs: settings.connectTimeoutMs,
-    headersTimeoutMs: maxMs,
-    idleTimeoutMs: maxMs,
-    read: (_: Answer, flow: Flow) => new TextBody(flow, 1024),
-  });
+  const exchange = get(diagnosis, `${base.pathname}${base.search}`, {});
   const through = settings.proxy ? ' through the proxy' : '';
   const connected = (atMs: number) =>
     step('connect', startedAtMs, `connected to ${base.host}${through}`, atMs);
@@ -65,6 +75,41 @@ async function request({ settings, base, wayOut, signal }: Diagnosis): Promise<r
     if (atMs === undefined) return [failedStep('connect', startedAtMs, error)];
     return [connected(atMs), failedStep('request', atMs, error)];
   }
+}
+
+/** Asks for the list of models in the name of the account; only a refusal of the credential is a failure. */
+async function authenticate(diagnosis: Diagnosis): Promise<DiagnosisStep> {
+  const startedAtMs = performance.now();
+  try {
+    const exchange = get(diagnosis, diagnosis.modelsPath, diagnosis.credential);
+    const { status, headers, body } = await exchange.send(diagnosis.wayOut);
+    const { message } = refusal({ status, headers }, await body.text);
+    if (status === 401 || status === 403)
+      return { ...step('credential', startedAtMs, `refused with status ${status}: ${message}`), ok: false };
+    if (status < 400) return step('credential', startedAtMs, `accepted with status ${status}`);
+    const detail = `not checked: the list of models was answered with status ${status}`;
+    return { ...step('credential', startedAtMs, detail), skipped: true };
+  } catch (error) {
+    return failedStep('credential', startedAtMs, error);
+  }
+}
+
+function get(
+  { settings, signal }: Diagnosis,
+  path: string,
+  credential: Diagnosis['credential'],
+): Exchange<TextBody> {
+  return new Exchange({
+    slot: settings.id,
+    method: 'GET',
+    path,
+    headers: requestHeaders({ call: versionHeader, slot: settings.headers, credential }),
+    signal,
+    connectTimeoutMs: settings.connectTimeoutMs,
+    headersTimeoutMs: maxMs,
+    idleTimeoutMs: maxMs,
+    read: (_: Answer, flow: Flow) => new TextBody(flow, 1024),
+  });
 }
 
 function step(

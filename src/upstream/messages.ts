@@ -71,10 +71,21 @@ class MessagesUpstream implements Upstream {
   }
 
   /** On connections of its own, so that it is the way there that is tried and not one that stands already. */
-  async diagnose(signal: AbortSignal): Promise<readonly DiagnosisStep[]> {
+  async diagnose(
+    signal: AbortSignal,
+    credential: UpstreamCall['credential'],
+  ): Promise<readonly DiagnosisStep[]> {
     const wayOut = this.#openWayOut();
+    const modelsPath = `${this.#prefix}/v1/models?limit=1`;
     try {
-      return await diagnose({ settings: this.#settings, base: this.#base, wayOut, signal });
+      return await diagnose({
+        settings: this.#settings,
+        base: this.#base,
+        modelsPath,
+        wayOut,
+        signal,
+        credential,
+      });
     } finally {
       this.#closeLater(wayOut);
     }

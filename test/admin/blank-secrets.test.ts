@@ -34,6 +34,7 @@ describe('blankSecrets', () => {
     it(`blanks ${what}`, () => expect(blankSecrets(value)).to.deep.equal(blanked));
 
   const harmless = [
+    { firstTokenTimeout: '60s', tokensPerMinute: 1, tokens_per_day: 1 },
     { maxTokens: 1000, max_tokens: 1, countTokens: 'estimate', tokenUrl: 'https://auth.example/token' },
     { stickyFrom: ['prompt_cache_key', 'metadata.user_id'], header: 'x-api-key' },
     { pattern: 'a?b=c@d', text: 'Write to me@example.com or http://example.com/?', cache: true, at: null },

@@ -115,6 +115,21 @@ describe('the console in a browser', function () {
       await row('browser-test').filter({ hasText: format }).first().waitFor();
   });
 
+  it('stands them in the order of the times that it shows, each with its date', async () => {
+    const slow = bodyOf('/v1/messages', 'haiku-5', 'Slowly. [[sim:tokens n=30]][[sim:slow ms=20]]');
+    const quick = bodyOf('/v1/messages', 'sonnet-5-5', 'Hello!');
+    const began = pair.post('/v1/messages', slow, { 'x-api-key': issued });
+    await (await pair.post('/v1/messages', quick, { 'x-api-key': issued })).text();
+    await row('sonnet-5-5').first().waitFor();
+    await (await began).text();
+    await row('haiku-5').first().waitFor();
+    const times = await page.evaluate<readonly string[]>(
+      "[...document.querySelectorAll('tbody time')].map((cell) => cell.dateTime)",
+    );
+    expect(times).to.deep.equal(times.toSorted().toReversed());
+    expect(await page.locator('tbody time').first().innerText()).to.match(/^\d+ \w+ \d\d:\d\d:\d\d$/);
+  });
+
   it('narrows them by what stands in the address', async () => {
     await page.getByLabel('Format').selectOption('chat');
     await page.waitForURL('**/panel/requests?format=chat');
@@ -186,7 +201,7 @@ describe('the console in a browser', function () {
       .getByRole('article', { name: 'Slot team-a' })
       .getByRole('button', { name: 'Diagnose' })
       .click();
-    await dialog().getByText('All is well: the upstream answers.').waitFor();
+    await dialog().getByText('All is well: the upstream answers and takes the credential.').waitFor();
     await shoot(page, 'diagnosis');
     await page.mouse.click(5, 5); // beside it
     await dialog().waitFor({ state: 'detached' });

@@ -141,6 +141,7 @@ describe('a cool-down', () => {
     expect(await slotOf()).to.equal('b');
     await team.post('/admin/slots/a/resume', {});
     expect(stateOf(team, 'a')).to.equal('ready');
+    expect((await report()).last_error).to.equal(null);
     expect(await slotOf()).to.equal('a');
   });
 

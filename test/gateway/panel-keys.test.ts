@@ -96,6 +96,18 @@ describe('/api/panel/keys', () => {
     expect((await panel.get('/keys')).data).to.deep.equal([]);
   });
 
+  it('keeps the name of a key that is gone for the requests that were made with it', async () => {
+    const { id, key } = await issue();
+    expect(await use(key)).to.equal(200);
+    await panel.fetch('DELETE', `/keys/${id}?purge=true`);
+    await under.gateway.ledger.flush();
+    const { data } = await panel.get('/requests');
+    expect(data[0].key).to.deep.equal({ id, name: 'laptop' });
+    nowMs += 1000;
+    const { data: sums } = await panel.get('/usage?by=key');
+    expect(sums.map(({ name }: Answer) => name)).to.deep.equal(['laptop']);
+  });
+
   for (const [body, message] of [
     [{}, 'name: is required'],
     [{ name: '' }, 'name: must not be empty'],

@@ -217,7 +217,8 @@ describe('/api/panel/slots', () => {
     await create();
     const { ok, steps } = await panel.ask('POST', '/slots/b/diagnose');
     expect(ok).to.equal(true);
-    expect(steps.map(({ name }: Answer) => name)).to.deep.equal(['resolve', 'connect', 'request']);
+    const names = steps.map(({ step }: Answer) => step);
+    expect(names).to.deep.equal(['resolve', 'connect', 'request', 'credential']);
   });
 
   it('counts the sessions that the store has bound', async () => {

@@ -60,6 +60,7 @@ describe('/admin/slots', () => {
       bindings: 0,
       windows: { '5h': null, '7d': null },
       last_error: null,
+      last_error_at: null,
     });
     expect(b).to.deep.include({ id: 'b', models: ['haiku-*', 'sonnet-5'], weight: 1 });
     expect(JSON.stringify([a, b])).not.to.include('upstream-key');
@@ -86,7 +87,7 @@ describe('/admin/slots', () => {
       percent_used: 12.5,
       resets_at: new Date(Math.ceil((nowMs + 1) / 18_000_000) * 18_000_000).toISOString(),
     });
-    expect(b).to.deep.include({ last_error: 'b is busy' });
+    expect(b).to.deep.include({ last_error: 'b is busy', last_error_at: new Date(nowMs).toISOString() });
     leave.abort();
   });
 
@@ -149,6 +150,7 @@ describe('/admin/slots', () => {
         ['resolve', true],
         ['connect', true],
         ['request', true],
+        ['credential', true],
       ]);
       for (const { ms } of steps) expect(ms).to.be.within(0, 10_000);
       expect(callsTo(team.simulator)).to.deep.equal([]);

@@ -319,7 +319,23 @@ describe('slot states', () => {
   it('show the last failure in words', async () => {
     const kit = await openPool([slotConfig('a')]);
     (await (await kit.pool.lease(leaseRequest())).another(refusal(529)))?.release();
-    expect(kit.pool.list()[0]?.lastError).to.equal('status 529');
+    expect(kit.pool.list()[0]).to.include({ lastError: 'status 529', lastErrorAtMs: kit.clock.now() });
+  });
+
+  it('forget the last failure when the slot has recovered, and not while a model still cools down', async () => {
+    const kit = await openPool([slotConfig('a')]);
+    const fail = async (model: string) =>
+      (await (await kit.pool.lease(leaseRequest({ model }))).another(refusal(529)))?.release();
+    const succeed = async (model: string) => {
+      const lease = await kit.pool.lease(leaseRequest({ model }));
+      lease.answered({});
+      lease.release();
+    };
+    await fail('sonnet-5');
+    await succeed('haiku-5');
+    expect(kit.pool.list()[0]).to.include({ lastError: 'status 529' });
+    await succeed('sonnet-5');
+    expect(kit.pool.list()[0]).to.include({ lastError: null, lastErrorAtMs: null });
   });
 });
 

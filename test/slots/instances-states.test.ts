@@ -140,7 +140,7 @@ for (const [how, connect] of [
         lease.answered(window(used));
         lease.failed(refusal(500 + Number(used) * 10));
         await calm();
-        clock.pass(1);
+        clock.pass(10);
       }
       clock.pass(100);
       await calm();

@@ -76,6 +76,15 @@ export function describeStore(open: OpenStore): void {
       expect(await store.keys.findByHash('hash of k1')).to.equal(undefined);
     });
 
+    it('keep their names when they are gone', async () => {
+      for (const id of ['k1', 'k2']) await store.keys.put({ ...key(id), name: `the name of ${id}` });
+      await store.keys.delete('k1');
+      expect(Object.fromEntries(await store.keys.names())).to.deep.equal({
+        k1: 'the name of k1',
+        k2: 'the name of k2',
+      });
+    });
+
     it('remember when they were used last, whatever order that is told in', async () => {
       for (const id of ['k1', 'k2']) await store.keys.put(key(id));
       await store.keys.touch(

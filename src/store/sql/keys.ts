@@ -1,10 +1,11 @@
 import type { Kysely } from 'kysely';
 import type { KeyPatch, ProtocolKey, Store } from '../../plugin/index.js';
+import { maxDeletedNames } from '../deleted-names.js';
 import { patched } from '../patched.js';
 import type { KeyRecord, Tables } from './tables.js';
 
 /** Protocol keys in a table. */
-export function sqlKeys(db: Kysely<Tables>): Store['keys'] {
+export function sqlKeys(db: Kysely<Tables>, now: () => number): Store['keys'] {
   const one = async (column: 'id' | 'hash', value: string) => {
     const record = await db.selectFrom('keys').selectAll().where(column, '=', value).executeTakeFirst();
     return record && fromRecord(record);
@@ -31,9 +32,11 @@ export function sqlKeys(db: Kysely<Tables>): Store['keys'] {
     },
     update: async (id, patch) =>
       db.transaction().execute(async (transaction) => update(transaction, id, patch)),
-    async delete(id) {
-      const { numDeletedRows } = await db.deleteFrom('keys').where('id', '=', id).executeTakeFirst();
-      return numDeletedRows > 0n;
+    delete: async (id) => db.transaction().execute(async (transaction) => remove(transaction, id, now())),
+    async names() {
+      const deleted = await db.selectFrom('deleted_keys').select(['id', 'name']).execute();
+      const records = await db.selectFrom('keys').select(['id', 'name']).execute();
+      return new Map([...deleted, ...records].map(({ id, name }) => [id, name]));
     },
     async touch(usedAtMs) {
       for (const [id, atMs] of usedAtMs) await touch(db, id, atMs);
@@ -52,6 +55,27 @@ async function update(db: Kysely<Tables>, id: string, patch: KeyPatch): Promise<
   if (changed.length > 0)
     await db.updateTable('keys').set(Object.fromEntries(changed)).where('id', '=', id).execute();
   return after;
+}
+
+/** Deletes a key and keeps its name, which takes the place of the oldest where there are too many. */
+async function remove(db: Kysely<Tables>, id: string, nowMs: number): Promise<boolean> {
+  const key = await db.selectFrom('keys').select('name').where('id', '=', id).executeTakeFirst();
+  if (!key) return false;
+  await db.deleteFrom('keys').where('id', '=', id).execute();
+  await db
+    .insertInto('deleted_keys')
+    .values({ id, name: key.name, deleted_at: nowMs })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ name: key.name }))
+    .execute();
+  const oldest = await db
+    .selectFrom('deleted_keys')
+    .select('deleted_at')
+    .orderBy('deleted_at', 'desc')
+    .offset(maxDeletedNames)
+    .limit(1)
+    .executeTakeFirst();
+  if (oldest) await db.deleteFrom('deleted_keys').where('deleted_at', '<=', oldest.deleted_at).execute();
+  return true;
 }
 
 async function touch(db: Kysely<Tables>, id: string, atMs: number): Promise<void> {

@@ -35,6 +35,10 @@ export const migrations: readonly Migration[] = [
     name: '0004-response-totals',
     up: responseTotals,
   },
+  {
+    name: '0005-names-of-deleted-keys',
+    up: deletedKeys,
+  },
 ];
 
 async function keys(db: Kysely<Tables>): Promise<void> {
@@ -55,6 +59,16 @@ async function keys(db: Kysely<Tables>): Promise<void> {
     .addColumn('tokens_per_month', 'bigint')
     .addColumn('note', 'text')
     .execute();
+}
+
+async function deletedKeys(db: Kysely<Tables>): Promise<void> {
+  await db.schema
+    .createTable('deleted_keys')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('deleted_at', 'bigint', (column) => column.notNull())
+    .execute();
+  await index(db, 'deleted_keys', ['deleted_at']);
 }
 
 async function credentials(db: Kysely<Tables>): Promise<void> {

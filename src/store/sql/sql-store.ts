@@ -31,7 +31,7 @@ export async function openSqliteStore(thread: SqliteThread, options: SqlStoreOpt
   await destroyedOnError(db, () => migrateSqlite(db, file, options.log));
   const store = storeOver(db, 'sqlite', options);
   const reader = openSqliteReader(file);
-  const [keys, bindings] = [sqlKeys(reader), sqlBindings(reader, options.now)];
+  const [keys, bindings] = [sqlKeys(reader, options.now), sqlBindings(reader, options.now)];
   return unavailable(
     {
       ...store,
@@ -66,7 +66,7 @@ function storeOver(
 ): Store {
   return {
     isAway: false,
-    keys: sqlKeys(db),
+    keys: sqlKeys(db, now),
     credentials: sqlCredentials(db, vault),
     slots: sqlSlots(db, vault),
     sessions: sqlSessions(db, now),

@@ -3,6 +3,7 @@ import type { LedgerTokens, UsageGroup } from '../../plugin/index.js';
 /** The tables, as migrations.ts makes them. Times are unix milliseconds; truth is 0 or 1. */
 export interface Tables {
   readonly keys: KeyRecord;
+  readonly deleted_keys: DeletedKeyRecord;
   readonly credentials: CredentialRecord;
   readonly slots: SlotRecord;
   readonly sessions: SessionRecord;
@@ -29,6 +30,12 @@ export interface KeyRecord {
   readonly tokens_per_day: number | null;
   readonly tokens_per_month: number | null;
   readonly note: string | null;
+}
+
+interface DeletedKeyRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly deleted_at: number;
 }
 
 interface CredentialRecord {

@@ -45,9 +45,12 @@ class SimulatedUpstream implements Upstream {
     return upstream.countTokens(withCredential(call));
   }
 
-  async diagnose(signal: AbortSignal): Promise<readonly DiagnosisStep[]> {
+  async diagnose(
+    signal: AbortSignal,
+    credential: UpstreamCall['credential'],
+  ): Promise<readonly DiagnosisStep[]> {
     const { upstream } = await this.#open();
-    return upstream.diagnose(signal);
+    return upstream.diagnose(signal, credentialOr(credential));
   }
 
   async close(): Promise<void> {
@@ -73,6 +76,9 @@ class SimulatedUpstream implements Upstream {
 
 /** A slot with no account still needs some key: the simulator asks for one as the real service does. */
 function withCredential(call: UpstreamCall): UpstreamCall {
-  const hasOne = Object.keys(call.credential).length > 0;
-  return hasOne ? call : { ...call, credential: { 'x-api-key': 'simulator' } };
+  return { ...call, credential: credentialOr(call.credential) };
+}
+
+function credentialOr(credential: UpstreamCall['credential']): UpstreamCall['credential'] {
+  return Object.keys(credential).length > 0 ? credential : { 'x-api-key': 'simulator' };
 }

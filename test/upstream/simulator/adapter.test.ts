@@ -105,7 +105,7 @@ describe('the simulator as a slot’s upstream', () => {
       { authorization: 'Bearer k' },
     );
     expect((await upstream.countTokens(count)).inputTokens).to.be.greaterThan(0);
-    expect(await upstream.diagnose(new AbortController().signal)).to.have.length(1);
+    expect(await upstream.diagnose(new AbortController().signal, {})).to.have.length(1);
     await upstream.close();
     expect(opened.isClosed).to.equal(true);
     const refused = await request(String(opened.baseUrl)).catch((error: unknown) => error);

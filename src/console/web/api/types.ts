@@ -100,6 +100,7 @@ export interface Slot {
   readonly bindings: number;
   readonly windows: { readonly '5h': Window | null; readonly '7d': Window | null };
   readonly last_error: string | null;
+  readonly last_error_at: string | null;
   readonly source: 'config' | 'console';
   /** Where it stands in the config file. */
   readonly place: string | null;
@@ -112,10 +113,11 @@ export interface Slot {
 export type SlotVerb = 'pause' | 'resume' | 'drain';
 
 export interface DiagnosisStep {
-  readonly name: string;
+  readonly step: string;
   readonly ok: boolean;
+  readonly skipped?: boolean;
   readonly ms: number;
-  readonly message: string;
+  readonly detail: string;
 }
 
 export interface Diagnosis {

@@ -24,7 +24,13 @@ export interface Pointed {
   readonly width: number;
 }
 
-/** The colour of the n-th series. */
+/** As many series as have a colour of their own. */
+export const maxColours = 8;
+
+/** The colour of the n-th series, from 0; below `maxColours`. */
 export function seriesColour(index: number): string {
-  return `--series-${(index % 8) + 1}`;
+  return `--series-${index + 1}`;
 }
+
+/** The colour of all groups that have none of their own. */
+export const otherColour = '--series-other';

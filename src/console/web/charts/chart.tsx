@@ -70,7 +70,7 @@ function Tooltip({ data, pointed, formatValue, formatTime }: TooltipProps) {
       {rows.toReversed().map(({ label, colour, values }) => (
         <p key={label}>
           <span class="swatch" style={{ background: `var(${colour})` }} />
-          {label}
+          <span class="name">{label}</span>
           <b>{formatValue(values[index] ?? 0)}</b>
         </p>
       ))}

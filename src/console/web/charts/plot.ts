@@ -49,7 +49,7 @@ export function drawPlot({ data, host, formatValue, formatTime, onPoint }: PlotO
         {
           ...axis,
           grid,
-          size: 52,
+          size: (_, labels) => Math.max(52, longest(labels) * axisCharacterWidth),
           ...(data.kind === 'bars' && { incrs: wholeSteps }),
           values: (_, ticks) => ticks.map(formatValue),
         },
@@ -64,6 +64,14 @@ export function drawPlot({ data, host, formatValue, formatTime, onPoint }: PlotO
     resize: () => plot.setSize({ width: host.clientWidth, height }),
     destroy: () => plot.destroy(),
   };
+}
+
+/** Pixels that a character of an axis takes at the most, in the axis's font. */
+const axisCharacterWidth = 7;
+
+/** The length of the longest label; there are none before the first drawing. */
+function longest(labels: readonly string[] | null): number {
+  return Math.max(0, ...(labels ?? []).map(({ length }) => length));
 }
 
 /** Between counts there is nothing. */

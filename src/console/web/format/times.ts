@@ -3,11 +3,10 @@ const hour = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digi
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const dayOfYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
 
-/** 14:03:22 today, 19 Nov 14:03 before, 3 May 2025 in another year: in the time zone of the browser. */
+/** 19 Nov 14:03:22; 3 May 2025, 14:03:22 in another year: in the time zone of the browser. */
 export function shortTime(at: Date, now: Date = new Date()): string {
-  if (at.toDateString() === now.toDateString()) return clock.format(at);
-  if (at.getFullYear() === now.getFullYear()) return `${day.format(at)} ${hour.format(at)}`;
-  return dayOfYear.format(at);
+  if (at.getFullYear() === now.getFullYear()) return `${day.format(at)} ${clock.format(at)}`;
+  return longTime(at);
 }
 
 /** 19 Nov 2026, 14:03:22 */

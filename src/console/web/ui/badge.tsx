@@ -7,14 +7,18 @@ export interface BadgeProps {
   readonly tone: Tone;
   /** A shape beside the colour: a state is never told by colour alone. */
   readonly icon?: IconName;
+  /** The whole text, where there may not be room for it. */
+  readonly title?: string;
   readonly children: ComponentChildren;
 }
 
-export function Badge({ tone, icon, children }: BadgeProps) {
+export function Badge({ tone, icon, title, children }: BadgeProps) {
   return (
     <span class={`badge badge-${tone}`}>
       {icon && <Icon name={icon} size={13} />}
-      {children}
+      <span class="badge-text" title={title}>
+        {children}
+      </span>
     </span>
   );
 }

@@ -8,10 +8,11 @@ export interface LinkProps {
   readonly class?: string;
   readonly current?: boolean;
   readonly label?: string;
+  readonly title?: string;
 }
 
 /** A link within the page; a click with a modifier opens a tab, as with any other. */
-export function Link({ to, children, class: className, current, label }: LinkProps) {
+export function Link({ to, children, class: className, current, label, title }: LinkProps) {
   const follow = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
@@ -23,6 +24,7 @@ export function Link({ to, children, class: className, current, label }: LinkPro
       class={className}
       aria-current={current ? 'page' : undefined}
       aria-label={label}
+      title={title}
       onClick={follow}
     >
       {children}

@@ -20,15 +20,21 @@ export interface KeyTableProps {
 export function KeyTable({ keys, usage, onEdit, onRevoke }: KeyTableProps) {
   return (
     <div class="card table-card">
-      <table class="table cards-on-phone">
+      <table class="table keys cards-when-narrow">
         <thead>
           <tr>
             <th scope="col">Key</th>
-            <th scope="col">State</th>
+            <th scope="col" class="column-state">
+              State
+            </th>
             <th scope="col">Limits</th>
-            <th scope="col">Last 30 days</th>
-            <th scope="col">Last used</th>
-            <th scope="col">
+            <th scope="col" class="column-used">
+              Last 30 days
+            </th>
+            <th scope="col" class="column-last-used">
+              Last used
+            </th>
+            <th scope="col" class="column-actions">
               <span class="sr-only">Actions</span>
             </th>
           </tr>

@@ -69,7 +69,12 @@ function Shares({ by, buckets }: { readonly by: UsageGroup; readonly buckets: re
 function ShareName({ by, bucket }: { readonly by: UsageGroup; readonly bucket: UsageBucket }) {
   const { group } = bucket;
   if (!group) return <span class="dim">{by === 'key' ? 'Master key or none' : 'none'}</span>;
-  return <Link to={`/requests?${by}=${encodeURIComponent(group)}`}>{groupName(bucket)}</Link>;
+  const name = groupName(bucket);
+  return (
+    <Link to={`/requests?${by}=${encodeURIComponent(group)}`} title={name}>
+      {name}
+    </Link>
+  );
 }
 
 /** A span that is not cut at whole hours may come in two buckets. */

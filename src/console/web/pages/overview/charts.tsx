@@ -57,7 +57,9 @@ function Legend({ data }: { readonly data: ChartData }) {
       {data.series.map(({ label, colour }) => (
         <li key={label}>
           <span class="swatch" style={{ background: `var(${colour})` }} />
-          {label}
+          <span class="name" title={label}>
+            {label}
+          </span>
         </li>
       ))}
     </ul>

@@ -1,5 +1,11 @@
 import type { Tokens, Usage, UsageBucket } from '../../api/types.js';
-import { seriesColour, type ChartData, type ChartSeries } from '../../charts/chart-data.js';
+import {
+  maxColours,
+  otherColour,
+  seriesColour,
+  type ChartData,
+  type ChartSeries,
+} from '../../charts/chart-data.js';
 import { allTokens } from '../../format/numbers.js';
 import { groupBy } from '../../format/group-by.js';
 import { groupName } from './group-name.js';
@@ -18,7 +24,7 @@ export function chartsOf(usage: Usage, fromMs: number, buckets: number): Overvie
   const grid = new Grid(usage, fromMs, buckets);
   const isGrouped = usage.by !== null;
   const split = (pick: Pick, ungrouped: readonly Part[]) =>
-    isGrouped ? grid.groups(pick) : grid.parts(ungrouped);
+    isGrouped ? grid.groups(pick, 'sum') : grid.parts(ungrouped);
   return {
     requests: grid.chart(
       'bars',
@@ -34,7 +40,7 @@ export function chartsOf(usage: Usage, fromMs: number, buckets: number): Overvie
     ),
     firstEvent: grid.chart(
       'lines',
-      split((bucket) => bucket.first_event_ms_avg, [firstEventPart]),
+      isGrouped ? grid.groups(firstEventPart.pick, 'mean') : grid.parts([firstEventPart]),
     ),
   };
 }
@@ -89,27 +95,59 @@ class Grid {
     return parts.map(({ label, colour, pick }) => ({
       label,
       colour,
-      values: this.#row(this.#usage.data, pick),
+      values: this.#row(this.#usage.data, pick, 'sum'),
     }));
   }
 
-  /** In the order of their names, so that a group keeps its colour in all charts. */
-  groups(pick: Pick): readonly ChartSeries[] {
-    const byGroup = groupBy(this.#usage.data, groupName);
-    const sorted = [...byGroup].toSorted(([a], [b]) => a.localeCompare(b));
-    return sorted.map(([label, data], index) => ({
+  /**
+   * A series for each group, in the order of their names, so that a group keeps its colour in all charts. Where there are
+   * more groups than colours, the smallest are one series, the last.
+   */
+  groups(pick: Pick, join: Join): readonly ChartSeries[] {
+    const { named, other } = splitGroups(this.#usage.data);
+    const series = named.map(([label, data], index) => ({
       label,
       colour: seriesColour(index),
-      values: this.#row(data, pick),
+      values: this.#row(data, pick, join),
     }));
+    if (other.length === 0) return series;
+    const rest = other.flatMap(([, data]) => data);
+    const label = `${other.length} more`;
+    return [...series, { label, colour: otherColour, values: this.#row(rest, pick, join) }];
   }
 
-  #row(data: readonly UsageBucket[], pick: Pick): readonly (number | null)[] {
-    const row: (number | null)[] = this.#times.map(() => null);
+  /** A value for each time: of several buckets the sum, or the mean by their requests. */
+  #row(data: readonly UsageBucket[], pick: Pick, join: Join): readonly (number | null)[] {
+    const sums: (number | null)[] = this.#times.map(() => null);
+    const weights = this.#times.map(() => 0);
     for (const bucket of data) {
       const index = Math.floor((Date.parse(bucket.at) / 1000 - this.#fromSeconds) / this.#usage.step_seconds);
-      if (index >= 0 && index < row.length) row[index] = pick(bucket);
+      const value = pick(bucket);
+      if (index < 0 || index >= sums.length || value === null) continue;
+      const weight = join === 'mean' ? bucket.requests : 1;
+      sums[index] = (sums[index] ?? 0) + value * weight;
+      weights[index] = (weights[index] ?? 0) + weight;
     }
-    return row;
+    return join === 'sum' ? sums : sums.map((sum, index) => sum && sum / (weights[index] || 1));
   }
+}
+
+/** How the values of several buckets at one time become one. */
+type Join = 'sum' | 'mean';
+
+type Group = readonly [name: string, buckets: readonly UsageBucket[]];
+
+/** The groups that get a colour of their own, in the order of their names, and the smaller ones that share one. */
+function splitGroups(data: readonly UsageBucket[]): {
+  readonly named: readonly Group[];
+  readonly other: readonly Group[];
+} {
+  const groups: readonly Group[] = [...groupBy(data, groupName)];
+  const bySize = groups.toSorted(([, a], [, b]) => requestsOf(b) - requestsOf(a));
+  const named = bySize.slice(0, maxColours).toSorted(([a], [b]) => a.localeCompare(b));
+  return { named, other: bySize.slice(maxColours) };
+}
+
+function requestsOf(buckets: readonly UsageBucket[]): number {
+  return buckets.reduce((sum, { requests }) => sum + requests, 0);
 }

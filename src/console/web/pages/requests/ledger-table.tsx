@@ -35,9 +35,11 @@ export function LedgerTable({ billed, shown }: LedgerTableProps) {
           {rows.map((row) => (
             <tr key={row.text}>
               <th scope="row">{row.text}</th>
-              <td>{count(row.billed)}</td>
-              <td>{count(row.shown)}</td>
-              <td class={row.billed === row.shown ? 'dim' : ''}>{difference(row.billed - row.shown)}</td>
+              <td data-label="Billed upstream">{count(row.billed)}</td>
+              <td data-label="Shown to caller">{count(row.shown)}</td>
+              <td data-label="Added by us" class={row.billed === row.shown ? 'dim' : ''}>
+                {difference(row.billed - row.shown)}
+              </td>
             </tr>
           ))}
         </tbody>

@@ -1,24 +1,26 @@
 import type { LedgerRequest } from '../../api/types.js';
-import { Badge } from '../../ui/badge.js';
+import { Badge, type BadgeProps } from '../../ui/badge.js';
 
 /** How a request ended: its status with a shape, and the code where it has one. */
 export function Outcome({ row }: { readonly row: Pick<LedgerRequest, 'status' | 'code' | 'failed'> }) {
   const { status, code, failed } = row;
   if (status >= 500 || (failed && status < 400))
-    return (
-      <Badge tone="bad" icon="stop">
-        {status} {code ?? 'failed'}
-      </Badge>
-    );
-  if (status >= 400)
-    return (
-      <Badge tone="warn" icon="warn">
-        {status} {code ?? (status === 499 ? 'caller left' : 'refused')}
-      </Badge>
-    );
+    return <Failure tone="bad" icon="stop" text={`${status} ${code ?? 'failed'}`} />;
+  if (status >= 400) {
+    const words = code ?? (status === 499 ? 'caller left' : 'refused');
+    return <Failure tone="warn" icon="warn" text={`${status} ${words}`} />;
+  }
   return (
     <Badge tone="ok" icon="check">
       {status}
+    </Badge>
+  );
+}
+
+function Failure({ text, ...look }: Pick<BadgeProps, 'tone' | 'icon'> & { readonly text: string }) {
+  return (
+    <Badge {...look} title={text}>
+      {text}
     </Badge>
   );
 }

@@ -8,39 +8,39 @@ import { Outcome } from './outcome.js';
 
 export interface RequestTableProps {
   readonly rows: readonly LedgerRequest[];
-  /** How many of them, from the top, have come while the page was open. */
-  readonly fresh: number;
+  /** The ids of those that have come while the page was open. */
+  readonly fresh: ReadonlySet<string>;
 }
 
+/** The heads of the columns; those of figures stand at the right. */
 const columns = [
-  'Time',
-  'Outcome',
-  'Model',
-  'Format',
-  'Key',
-  'Slot',
-  'Tokens in / out',
-  'First event',
-  'Duration',
+  { id: 'time', head: 'Time' },
+  { id: 'outcome', head: 'Outcome' },
+  { id: 'model', head: 'Model' },
+  { id: 'format', head: 'Format' },
+  { id: 'key', head: 'Key' },
+  { id: 'slot', head: 'Slot' },
+  { id: 'tokens', head: 'Tokens in / out', isFigure: true },
+  { id: 'first-event', head: 'First event', isFigure: true },
+  { id: 'duration', head: 'Duration', isFigure: true },
 ];
-const numeric = new Set(['Tokens in / out', 'First event', 'Duration']);
 
 export function RequestTable({ rows, fresh }: RequestTableProps) {
   return (
     <div class="card table-card">
-      <table class="table requests cards-on-phone">
+      <table class="table requests cards-when-narrow">
         <thead>
           <tr>
-            {columns.map((name) => (
-              <th key={name} scope="col" class={numeric.has(name) ? 'num' : undefined}>
-                {name}
+            {columns.map(({ id, head, isFigure }) => (
+              <th key={id} scope="col" class={`column-${id}${isFigure ? ' num' : ''}`}>
+                {head}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {rows.map((row, index) => (
-            <Row key={row.id} row={row} isFresh={index < fresh} />
+          {rows.map((row) => (
+            <Row key={row.id} row={row} isFresh={fresh.has(row.id)} />
           ))}
         </tbody>
       </table>
@@ -70,16 +70,20 @@ function Row({ row, isFresh }: { readonly row: LedgerRequest; readonly isFresh: 
         <Outcome row={row} />
       </td>
       <td data-label="Model" class="mono">
-        {row.model ?? <None />}
+        <Name text={row.model} />
       </td>
       <td data-label="Format">
         {shortFormatWords[row.format] ?? row.format}
         {row.streamed && <span class="dim"> · stream</span>}
       </td>
-      <td data-label="Key">{row.key ? (row.key.name ?? row.key.id) : <None />}</td>
+      <td data-label="Key">
+        <Name text={row.key && (row.key.name ?? row.key.id)} />
+      </td>
       <td data-label="Slot">
-        {row.slot ?? <None />}
-        {row.attempts > 1 && <Attempts number={row.attempts} />}
+        <span class="slot-and-attempts">
+          <Name text={row.slot} />
+          {row.attempts > 1 && <Attempts number={row.attempts} />}
+        </span>
       </td>
       <td data-label="Tokens in / out" class="num">
         {compact(inputTokens(row.billed))} / {compact(row.billed.output)}
@@ -94,10 +98,19 @@ function Row({ row, isFresh }: { readonly row: LedgerRequest; readonly isFresh: 
   );
 }
 
+/** A name that is cut where there is no room for it; the tooltip has all of it. */
+function Name({ text }: { readonly text: string | null }) {
+  if (text === null) return <None />;
+  return (
+    <span class="name" title={text}>
+      {text}
+    </span>
+  );
+}
+
 function Attempts({ number }: { readonly number: number }) {
   return (
-    <span class="dim" title={`${number} upstream calls`}>
-      {' '}
+    <span class="dim num" title={`${number} upstream calls`}>
       ×{number}
     </span>
   );

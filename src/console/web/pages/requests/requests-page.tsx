@@ -28,7 +28,7 @@ export function RequestsPage() {
     </>
   );
   return (
-    <Page title="Requests" lead="Each one as it ends, newest first." actions={actions}>
+    <Page title="Requests" lead="Each one as it ends, the latest arrival first." actions={actions}>
       <FilterBar filters={filters} />
       <Loaded resource={pages.first} skeleton={<RequestsSkeleton />}>
         {({ data }) => {
@@ -36,7 +36,7 @@ export function RequestsPage() {
           return rows.length === 0 ? (
             <NoRequests isNarrowed={Object.keys(filters).length > 0} />
           ) : (
-            <RequestTable rows={rows} fresh={tail.rows.length} />
+            <RequestTable rows={rows} fresh={new Set(tail.rows.map(({ id }) => id))} />
           );
         }}
       </Loaded>
@@ -69,11 +69,14 @@ function TailBadge({ state }: { readonly state: Tail['state'] }) {
   );
 }
 
-/** A request that came by the tail may be on the first page too. */
+/**
+ * The rows of all lists, newest first by the time that the table shows. A request that came by the tail may be on the
+ * first page too.
+ */
 function merged(...lists: readonly (readonly LedgerRequest[])[]): readonly LedgerRequest[] {
   const byId = new Map<string, LedgerRequest>();
   for (const row of lists.flat()) if (!byId.has(row.id)) byId.set(row.id, row);
-  return [...byId.values()];
+  return [...byId.values()].toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at));
 }
 
 function NoRequests({ isNarrowed }: { readonly isNarrowed: boolean }) {

@@ -18,7 +18,8 @@ export interface Pages {
 }
 
 interface Older {
-  readonly of: RequestPage | undefined;
+  readonly key: string;
+  readonly first: RequestPage | undefined;
   readonly rows: readonly LedgerRequest[];
   readonly cursor: string | null;
 }
@@ -26,10 +27,11 @@ interface Older {
 /** The requests of the past, a page at a time. `key` says which. */
 export function usePages(key: string, filters: Filters): Pages {
   const first = useResource(key, (signal) => panel.requests(toQuery(filters, { limit: pageSize }), signal));
-  const [older, setOlder] = useState<Older>({ of: undefined, rows: [], cursor: null });
+  const [older, setOlder] = useState<Older>({ key, first: undefined, rows: [], cursor: null });
   const [isLoadingMore, setLoadingMore] = useState(false);
   useEffect(() => {
-    setOlder({ of: first.data, rows: [], cursor: first.data?.next_cursor ?? null });
+    const { data } = first;
+    if (data) setOlder((last) => (last.key === key ? reloaded(last, data) : opened(key, data)));
   }, [first.data]);
   const load = async () => {
     setLoadingMore(true);
@@ -42,7 +44,7 @@ export function usePages(key: string, filters: Filters): Pages {
       setLoadingMore(false);
     }
   };
-  const isOurs = older.of === first.data;
+  const isOurs = older.first === first.data;
   return {
     first,
     older: isOurs ? older.rows : [],
@@ -50,4 +52,14 @@ export function usePages(key: string, filters: Filters): Pages {
     isLoadingMore,
     more: () => void load(),
   };
+}
+
+function opened(key: string, first: RequestPage): Older {
+  return { key, first, rows: [], cursor: first.next_cursor };
+}
+
+/** The first page has come again: what new requests have pushed out of it is older now. */
+function reloaded(last: Older, first: RequestPage): Older {
+  if (!last.first) return opened(last.key, first);
+  return { ...last, first, rows: [...last.rows, ...last.first.data] };
 }

@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Loaded, Skeleton } from '../../ui/loaded.js';
 
-/** Resolves the upstream's name and calls it over the slot's own way out; a step at a time. */
+/** Resolves the upstream's name, calls it over the slot's own way out and checks the credential, a step at a time. */
 export function DiagnosisDialog({ slot, onClose }: { readonly slot: string; readonly onClose: () => void }) {
   const diagnosis = useResource(slot, (signal) => panel.diagnose(slot, signal));
   return (
@@ -19,11 +19,11 @@ export function DiagnosisDialog({ slot, onClose }: { readonly slot: string; read
             <>
               <ol class="steps">
                 {steps.map((step) => (
-                  <Step key={step.name} step={step} />
+                  <Step key={step.step} step={step} />
                 ))}
               </ol>
               <p role="status">
-                <b>{ok ? 'All is well: the upstream answers.' : 'The upstream cannot be used from here.'}</b>
+                <b>{conclusionOf(ok, steps)}</b>
               </p>
             </>
           )}
@@ -39,17 +39,34 @@ export function DiagnosisDialog({ slot, onClose }: { readonly slot: string; read
   );
 }
 
-function Step({ step: { name, ok, ms, message } }: { readonly step: DiagnosisStep }) {
+/** Claims no more than the steps have shown. */
+function conclusionOf(ok: boolean, steps: readonly DiagnosisStep[]): string {
+  const credential = steps.find(({ step }) => step === 'credential');
+  if (credential && !credential.ok)
+    return 'The upstream answers, but the credential of the slot does not do.';
+  if (!ok) return 'The upstream cannot be used from here.';
+  if (!credential) return 'The upstream answers. The slot has no account to check.';
+  if (credential.skipped) return 'The upstream answers. Its credential could not be checked.';
+  return 'All is well: the upstream answers and takes the credential.';
+}
+
+function Step({ step: { step, ok, skipped, ms, detail } }: { readonly step: DiagnosisStep }) {
   return (
     <li>
-      <Badge tone={ok ? 'ok' : 'bad'} icon={ok ? 'check' : 'stop'}>
-        {ok ? 'ok' : 'failed'}
-      </Badge>
+      {skipped ? (
+        <Badge tone="idle" icon="wait">
+          skipped
+        </Badge>
+      ) : (
+        <Badge tone={ok ? 'ok' : 'bad'} icon={ok ? 'check' : 'stop'}>
+          {ok ? 'ok' : 'failed'}
+        </Badge>
+      )}
       <div>
         <p>
-          <b>{stepWords[name] ?? name}</b> <span class="dim num">{duration(ms)}</span>
+          <b>{stepWords[step] ?? step}</b> <span class="dim num">{duration(ms)}</span>
         </p>
-        <p class="dim wrap">{message}</p>
+        <p class="dim wrap">{detail}</p>
       </div>
     </li>
   );
@@ -59,4 +76,5 @@ const stepWords: Readonly<Record<string, string>> = {
   resolve: 'Resolve its name',
   connect: 'Connect',
   request: 'Make a request',
+  credential: 'Check the credential',
 };

@@ -33,7 +33,17 @@ export function SlotCard({ slot, onChange, onEdit }: SlotCardProps) {
       </header>
       <SlotReason slot={slot} />
       <Load slot={slot} />
-      {slot.last_error && <p class="slot-error">Last error: {slot.last_error}</p>}
+      {slot.last_error && (
+        <p class="slot-error">
+          Last error
+          {slot.last_error_at && (
+            <>
+              , <RelativeTime at={slot.last_error_at} />
+            </>
+          )}
+          : {slot.last_error}
+        </p>
+      )}
       <Origin slot={slot} />
       <SlotActions
         slot={slot}
