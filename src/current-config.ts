@@ -4,6 +4,7 @@ import type { GatewaySlots } from './gateway-slots.js';
 import { GatewayError, type Live, type Logger } from './plugin/index.js';
 import { needsRestart } from './restart.js';
 import type { Running } from './running.js';
+import { untilAborted } from './slots/until-aborted.js';
 
 export interface CurrentConfigOptions {
   readonly log: Logger;
@@ -20,7 +21,10 @@ export class CurrentConfig {
   readonly #options: CurrentConfigOptions;
   readonly #started: Config;
   #running: Running;
-  #changing: Promise<void> = Promise.resolve();
+  /** Reloads, one after the other: each builds first, which takes its time. */
+  #reloading: Promise<void> = Promise.resolve();
+  /** Changes of what runs, one after the other: those wait for nothing. */
+  #taking: Promise<unknown> = Promise.resolve();
 
   constructor(running: Running, options: CurrentConfigOptions) {
     this.#running = running;
@@ -36,20 +40,21 @@ export class CurrentConfig {
   /** Builds what comes next; until it is taken, what runs goes on. Throws ConfigError, and `shutting_down`. */
   async prepare(): Promise<Prepared> {
     this.refuseIfClosing();
-    const before = this.#changing;
+    const before = this.#reloading;
     let done: () => void = noop;
-    this.#changing = new Promise((resolve) => {
+    this.#reloading = new Promise((resolve) => {
       done = resolve;
     });
-    await before;
     try {
-      const next = await this.#options.runNext();
+      await untilAborted(before, this.#options.closing);
+      const next = await this.#build();
       return {
-        take: () => this.#take(next).finally(done),
-        leave: () => next.pipeline.retire().finally(done),
+        take: () => this.#inTurn(() => this.#take(next)).finally(done),
+        leave: () => leave(next).finally(done),
       };
     } catch (error) {
       done();
+      this.refuseIfClosing();
       throw error;
     }
   }
@@ -59,20 +64,34 @@ export class CurrentConfig {
     throw new GatewayError('shutting_down', 'This gateway is shutting down; it takes no new config.');
   }
 
+  /** A gateway that closes does not wait for a plugin that hangs. */
+  async #build(): Promise<Running> {
+    const { closing, runNext } = this.#options;
+    const building = runNext();
+    try {
+      return await untilAborted(building, closing);
+    } catch (error) {
+      if (closing.aborted) building.then(leave, noop); // a config that is not taken may be wrong
+      throw error;
+    }
+  }
+
   /** A slot of the console has been entered, changed or removed: every instance takes those that there are now. */
   async slotsChanged(): Promise<void> {
     await this.#takeSlots();
     this.#options.live.messages.send(slotsTopic, null);
   }
 
-  /** Resolves when no change is under way. */
-  settled(): Promise<void> {
-    return this.#changing;
+  /** Resolves when no change of what runs is under way. */
+  async settled(): Promise<void> {
+    await this.#taking;
   }
 
   async #take(next: Running): Promise<readonly string[]> {
     const { config, models, pipeline } = next;
-    const { log, slots } = this.#options;
+    const { log, slots, closing } = this.#options;
+    if (closing.aborted) await pipeline.retire();
+    this.refuseIfClosing();
     try {
       await slots.take(config, { models });
     } catch (error) {
@@ -91,8 +110,12 @@ export class CurrentConfig {
   }
 
   #takeSlots(): Promise<void> {
-    const next = this.#changing.then(() => this.#options.slots.take(this.#running.config));
-    this.#changing = next.catch(() => undefined);
+    return this.#inTurn(() => this.#options.slots.take(this.#running.config));
+  }
+
+  #inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
+    const next = this.#taking.then(change);
+    this.#taking = next.catch(noop);
     return next;
   }
 
@@ -107,5 +130,9 @@ export class CurrentConfig {
 }
 
 const slotsTopic = 'slots';
+
+async function leave({ pipeline }: Running): Promise<void> {
+  await pipeline.retire();
+}
 
 const noop = (): void => undefined;

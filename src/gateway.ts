@@ -10,7 +10,7 @@ import { Exchanges } from './http/exchanges.js';
 import { Listener } from './http/listener.js';
 import { keepRecords } from './keep-records.js';
 import { openLasting, type Lasting } from './lasting.js';
-import type { Pipeline } from './pipeline/pipeline.js';
+import type { BuildOptions, Pipeline } from './pipeline/pipeline.js';
 import type { Live, Logger, Models, Store } from './plugin/index.js';
 import { run, type Running } from './running.js';
 import { Shutdown } from './shutdown.js';
@@ -50,7 +50,7 @@ export class Gateway {
   static async create(config: Config, options: GatewayOptions): Promise<Gateway> {
     const lasting = await openLasting(config, options);
     try {
-      return new Gateway(lasting, await run(config, lasting), options);
+      return new Gateway(lasting, await run(config, lasting, buildOptions(options)), options);
     } catch (error) {
       await lasting.close();
       throw error;
@@ -78,7 +78,7 @@ export class Gateway {
     this.#shutdown = new Shutdown({ log, exchanges: this.exchanges });
     this.allInstances = new AllInstances({ exchanges: this.exchanges, live, ledger });
     const { closing } = this;
-    const runNext = async () => run(await options.loadConfig(), lasting);
+    const runNext = async () => run(await options.loadConfig(), lasting, buildOptions(options));
     this.#current = new CurrentConfig(running, { log, live, slots: slotSources, closing, runNext });
     measure(this, lasting);
   }
@@ -182,6 +182,10 @@ export class Gateway {
     await this.pipeline.retire();
     await this.#lasting.close();
   }
+}
+
+function buildOptions({ pluginTimeoutMs }: GatewayOptions): BuildOptions {
+  return pluginTimeoutMs === undefined ? {} : { timeoutMs: pluginTimeoutMs };
 }
 
 function measure(gateway: Gateway, { durable, knownModels }: Lasting): void {

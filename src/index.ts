@@ -23,6 +23,8 @@ export interface CreateGatewayOptions {
   readonly log?: Logger;
   /** Default `info`. */
   readonly logLevel?: string;
+  /** How long a plugin may take to load, to set up and to dispose; default 10 s. */
+  readonly pluginTimeoutMs?: number;
   /** Where relative paths of a config object start; default the working directory. */
   readonly baseDir?: string;
   /** Unix milliseconds; default the clock of the machine. */
@@ -46,6 +48,7 @@ export async function createGateway(
     log,
     logLevel = 'info',
     baseDir,
+    pluginTimeoutMs,
     now,
   } = options;
   const load = async () =>
@@ -64,6 +67,7 @@ export async function createGateway(
     ...(secretKey !== undefined && { secretKey }),
     ...(panelPassword !== undefined && { panelPassword }),
     ...(live && { live }),
+    ...(pluginTimeoutMs !== undefined && { pluginTimeoutMs }),
     ...(now && { now }),
   });
 }

@@ -3,7 +3,7 @@ import { warningsOf } from './config/warnings.js';
 import { createFormats } from './formats/index.js';
 import type { KnownModels } from './models/known-models.js';
 import { CatalogModels } from './models/models.js';
-import { Pipeline } from './pipeline/pipeline.js';
+import { Pipeline, type BuildOptions } from './pipeline/pipeline.js';
 import type { HostServices } from './pipeline/stage-host.js';
 import type { Models } from './plugin/index.js';
 import { builtinPolicies } from './slots/policies.js';
@@ -20,7 +20,7 @@ type Parts = Pick<HostServices, 'log' | 'store' | 'live' | 'metrics' | 'slots' |
 };
 
 /** Builds the pipeline of a config over what outlives it. Throws ConfigError with all that is wrong. */
-export async function run(config: Config, parts: Parts): Promise<Running> {
+export async function run(config: Config, parts: Parts, options?: BuildOptions): Promise<Running> {
   const { log, store, live, metrics, slots, now, keys } = parts;
   const models = new CatalogModels(config.models, parts.knownModels);
   for (const warning of warningsOf(config)) log.warn({ path: warning.path }, formatProblem(warning));
@@ -38,7 +38,7 @@ export async function run(config: Config, parts: Parts): Promise<Running> {
     builtinPolicies,
     isOfficialClient: (agent) => userAgent?.test(agent.slice(0, maxAgentLength)) ?? false,
   };
-  return { config, models, pipeline: await Pipeline.build(config, services) };
+  return { config, models, pipeline: await Pipeline.build(config, services, options) };
 }
 
 /** The pattern is the operator's, the text anybody's: in a longer one a pattern that backtracks takes too long. */

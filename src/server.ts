@@ -9,5 +9,6 @@ if (cluster.isWorker) {
 } else {
   const exitCode = await (await import('./process/command-line.js')).main(process.argv.slice(2));
   // Without a code the process serves until a signal ends it.
-  if (exitCode !== undefined) process.exitCode = exitCode;
+  // What a plugin has left open must not keep one that has ended alive.
+  if (exitCode !== undefined) process.stdout.write('', () => process.exit(exitCode));
 }

@@ -2,11 +2,17 @@ import type { Problem, StageConfig } from '../config/config.js';
 import { explain } from '../config/checked.js';
 import { writePath, type Path } from '../config/document.js';
 import { operations } from '../config/schema.js';
-import { compileCheck, type Plugin } from '../plugin/index.js';
+import { compileCheck, within, type Plugin } from '../plugin/index.js';
 import { asPlugin } from './as-plugin.js';
 import type { OrderedStage, Provider } from './order-stage.js';
 import { checkOrder } from './order.js';
+import { pluginTimeoutMs } from './plugin-timeout.js';
 import { builtinNames, importModule, type Surroundings } from './resolve.js';
+
+export interface Loading extends Surroundings {
+  /** How long a module may take; default 10 s. */
+  readonly timeoutMs?: number;
+}
 
 /** A stage of the config with its plugin and its options, defaults filled in. */
 export interface LoadedStage {
@@ -25,7 +31,7 @@ export interface LoadedStages {
 /** Loads the plugins of a pipeline and checks their options and their order. Never throws for what a config says. */
 export async function loadStages(
   configs: readonly StageConfig[],
-  surroundings: Surroundings,
+  surroundings: Loading,
 ): Promise<LoadedStages> {
   const on = configs.filter(({ enabled }) => enabled);
   const attempts = await Promise.all(on.map((config) => loadStage(config, surroundings)));
@@ -43,7 +49,7 @@ interface Attempt {
   readonly problems: readonly Problem[];
 }
 
-async function loadStage(config: StageConfig, surroundings: Surroundings): Promise<Attempt> {
+async function loadStage(config: StageConfig, surroundings: Loading): Promise<Attempt> {
   const plugin = await loadPlugin(config.use, surroundings);
   if (config.isBroken) {
     const stage = plugin instanceof Error ? undefined : { config, plugin, options: {} };
@@ -56,9 +62,11 @@ async function loadStage(config: StageConfig, surroundings: Surroundings): Promi
   return { config, stage: { config, plugin, options }, problems };
 }
 
-async function loadPlugin(use: string, surroundings: Surroundings): Promise<Plugin | Error> {
+async function loadPlugin(use: string, surroundings: Loading): Promise<Plugin | Error> {
+  const { timeoutMs = pluginTimeoutMs } = surroundings;
+  const late = `has not loaded within ${timeoutMs / 1000} s: an await at the top level of its module does not end`;
   try {
-    return asPlugin(await importModule(use, surroundings), use);
+    return asPlugin(await within(importModule(use, surroundings), timeoutMs, late), use);
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }

@@ -1,10 +1,12 @@
 import type Koa from 'koa';
 import { ConfigError, type Config, type Problem, type StageConfig } from '../config/config.js';
 import { operations } from '../config/schema.js';
-import type { Limits, Operation } from '../plugin/index.js';
+import { LateError, within, type Limits, type Operation } from '../plugin/index.js';
+import { Disposers } from './disposers.js';
 import { loadStages, type LoadedStage } from './load-stages.js';
+import { pluginTimeoutMs } from './plugin-timeout.js';
 import { builtinFolder } from './resolve.js';
-import { Disposers, createPolicies, stageHost, type HostServices, type Registrations } from './stage-host.js';
+import { createPolicies, stageHost, type HostServices, type Registrations } from './stage-host.js';
 import { toStageInfo, type StageInfo } from './stage-info.js';
 import { walkThrough, type Passage } from './walk.js';
 import { whenMatcher } from './when.js';
@@ -12,6 +14,8 @@ import { whenMatcher } from './when.js';
 export interface BuildOptions {
   /** The folder of the built-in plugins. */
   readonly builtins?: string;
+  /** How long each plugin may take to load and to set up, and all of them to dispose; default 10 s. */
+  readonly timeoutMs?: number;
 }
 
 /** The stages of one config, set up, from its first request to the end of its last response. */
@@ -23,7 +27,7 @@ export class Pipeline {
   readonly #middleware: ReadonlyMap<Operation, Koa.Middleware>;
   readonly #disposers: Disposers;
   #inside = 0;
-  #retirement: Promise<void> | undefined;
+  #retirement: Promise<readonly Problem[]> | undefined;
   #emptied: () => void = () => undefined;
 
   private constructor(
@@ -46,17 +50,17 @@ export class Pipeline {
   static async build(
     config: Config,
     services: HostServices,
-    { builtins = builtinFolder }: BuildOptions = {},
+    { builtins = builtinFolder, timeoutMs = pluginTimeoutMs }: BuildOptions = {},
   ): Promise<Pipeline> {
-    const { stages, problems } = await loadStages(config.pipeline, { baseDir: config.baseDir, builtins });
+    const loading = { baseDir: config.baseDir, builtins, timeoutMs };
+    const { stages, problems } = await loadStages(config.pipeline, loading);
     if (problems.length > 0) throw new ConfigError(problems);
-    const disposers = new Disposers(services.log);
+    const disposers = new Disposers(services.log, timeoutMs);
     const policies = createPolicies(services.builtinPolicies);
     const registrations: Registrations = { policies, disposers, limits: {} };
-    const { ready, problems: refusals } = await setUpAll(stages, services, registrations);
+    const { ready, problems: refusals } = await setUpAll(stages, services, registrations, timeoutMs);
     if (refusals.length === 0) return new Pipeline(config.pipeline, ready, registrations);
-    await disposers.run();
-    throw new ConfigError(refusals);
+    throw new ConfigError([...refusals, ...(await disposers.run())]);
   }
 
   /** The stages that requests of this kind pass, as one middleware. */
@@ -74,8 +78,11 @@ export class Pipeline {
     if (this.#inside === 0) this.#emptied();
   }
 
-  /** Disposes the stages after the last request that is inside has left; no further one may enter. */
-  retire(): Promise<void> {
+  /**
+   * Disposes the stages after the last request that is inside has left; no further one may enter. Gives what has gone
+   * wrong in that, which is also logged.
+   */
+  retire(): Promise<readonly Problem[]> {
     this.#retirement ??= this.#whenEmpty().then(() => this.#disposers.run());
     return this.#retirement;
   }
@@ -93,46 +100,57 @@ interface ReadyStage extends LoadedStage {
   readonly passage: Passage;
 }
 
-/** In their order, so that a stage finds what the ones above have registered. */
+/**
+ * In their order, so that a stage finds what the ones above have registered. One that takes too long is the last: those
+ * below it would be waited for too.
+ */
 async function setUpAll(
   stages: readonly LoadedStage[],
   services: HostServices,
   registrations: Registrations,
+  timeoutMs: number,
 ): Promise<{ ready: readonly ReadyStage[]; problems: readonly Problem[] }> {
   const ready: ReadyStage[] = [];
   const problems: Problem[] = [];
   for (const stage of stages) {
-    const passage = await setUp(stage, services, registrations);
-    if ('middleware' in passage) ready.push({ ...stage, passage });
-    else problems.push(passage);
+    const { passage, problem, isLate } = await setUp(stage, services, registrations, timeoutMs);
+    if (passage) ready.push({ ...stage, passage });
+    else problems.push(problem);
+    if (isLate) break;
   }
   return { ready, problems };
 }
+
+type SetUp =
+  | { readonly passage: Passage; readonly problem?: never; readonly isLate?: never }
+  | { readonly passage?: never; readonly problem: Problem; readonly isLate: boolean };
 
 async function setUp(
   stage: LoadedStage,
   services: HostServices,
   registrations: Registrations,
-): Promise<Passage | Problem> {
+  timeoutMs: number,
+): Promise<SetUp> {
   const { config, plugin, options } = stage;
+  const host = stageHost(services, stage, registrations);
+  const late = `has not been set up within ${timeoutMs / 1000} s: its setup waits for something that does not come`;
   try {
-    const middleware: unknown = await plugin.setup(options, stageHost(services, plugin.name, registrations));
-    if (typeof middleware === 'function') {
-      return {
-        place: { stage: plugin.name, path: config.path },
-        middleware: middleware as Koa.Middleware, // any function is taken for one
-        takes: whenMatcher(config.when, services.models),
-      };
-    }
-    return problemOf(stage, `gave ${String(middleware)} in place of a middleware; it must return a function`);
+    const made = (async () => plugin.setup(options, host))();
+    const middleware: unknown = await within(made, timeoutMs, late);
+    if (typeof middleware !== 'function')
+      return refused(stage, `gave ${String(middleware)} in place of a middleware; it must return a function`);
+    const place = { stage: plugin.name, path: config.path };
+    const takes = whenMatcher(config.when, services.models);
+    return { passage: { place, middleware: middleware as Koa.Middleware, takes } }; // any function is taken for one
   } catch (error) {
+    if (error instanceof LateError) return { ...refused(stage, error.message), isLate: true };
     const why = error instanceof Error ? error.message : String(error);
-    return problemOf(stage, `cannot be set up: ${why}`);
+    return refused(stage, `cannot be set up: ${why}`);
   }
 }
 
-function problemOf({ config: { at, path }, plugin: { name } }: LoadedStage, message: string): Problem {
-  return { at, path, subject: name, message };
+function refused({ config: { at, path }, plugin: { name } }: LoadedStage, message: string) {
+  return { problem: { at, path, subject: name, message }, isLate: false };
 }
 
 function composeFor(operation: Operation, stages: readonly ReadyStage[]): Koa.Middleware {

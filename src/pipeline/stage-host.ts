@@ -1,4 +1,6 @@
-import type { Host, Limits, Logger, Metrics, PickPolicy } from '../plugin/index.js';
+import type { Host, Limits, Metrics, PickPolicy } from '../plugin/index.js';
+import type { Disposers } from './disposers.js';
+import type { LoadedStage } from './load-stages.js';
 
 /** What the gateway lends to every stage of a pipeline. */
 export interface HostServices extends Omit<Host, 'policies' | 'announce' | 'onDispose'> {
@@ -14,35 +16,36 @@ export interface Registrations {
 }
 
 /** The host of one stage: its log lines name it, and what it registers ends with its pipeline. */
-export function stageHost(services: HostServices, stage: string, registrations: Registrations): Host {
+export function stageHost(services: HostServices, stage: LoadedStage, registrations: Registrations): Host {
   const { log, models, slots, formats, keys, store, live } = services;
+  const { disposers } = registrations;
   return {
-    log: log.child({ stage }),
+    log: log.child({ stage: stage.plugin.name }),
     models,
     slots,
     formats,
     keys,
     store,
     live,
-    metrics: stageMetrics(services.metrics, registrations.disposers),
+    metrics: stageMetrics(services.metrics, (stop) => disposers.add(stop, stage)),
     policies: registrations.policies,
     isOfficialClient: (userAgent) => services.isOfficialClient(userAgent),
     now: () => services.now(),
     announce: (limits) => {
       registrations.limits = { ...registrations.limits, ...limits };
     },
-    onDispose: (dispose) => registrations.disposers.add(dispose),
+    onDispose: (dispose) => disposers.add(dispose, stage),
   };
 }
 
 /** What a pipeline has counted goes on in the next one; its caches end with it. */
-function stageMetrics(metrics: Metrics, disposers: Disposers): Metrics {
+function stageMetrics(metrics: Metrics, onDispose: Host['onDispose']): Metrics {
   return {
     counter: (...args) => metrics.counter(...args),
     histogram: (...args) => metrics.histogram(...args),
     cache(name, read) {
       const stop = metrics.cache(name, read);
-      disposers.add(stop);
+      onDispose(stop);
       return stop;
     },
   };
@@ -59,32 +62,4 @@ export function createPolicies(builtin: HostServices['builtinPolicies']): Host['
     },
     register: (name, make) => void known.set(name, make),
   };
-}
-
-type Dispose = () => void | Promise<void>;
-
-/** What is to be done at a pipeline's end, last registered first; one that fails does not keep the others from it. */
-export class Disposers {
-  readonly #log: Logger;
-  readonly #pending: Dispose[] = [];
-
-  constructor(log: Logger) {
-    this.#log = log;
-  }
-
-  add(dispose: Dispose): void {
-    this.#pending.push(dispose);
-  }
-
-  async run(): Promise<void> {
-    for (const dispose of this.#pending.splice(0).toReversed()) await this.#attempt(dispose);
-  }
-
-  async #attempt(dispose: Dispose): Promise<void> {
-    try {
-      await dispose();
-    } catch (error) {
-      this.#log.error({ err: error }, 'A stage could not be disposed.');
-    }
-  }
 }

@@ -67,5 +67,6 @@ export { errorFromEvent, interruptedError } from './upstream-error.js';
 export { addUsage, usageBody, usageMeter } from './usage.js';
 export { requestBytes } from './verbatim.js';
 export { withFields } from './with-fields.js';
+export { LateError, within } from './within.js';
 export { WireText } from './wire.js';
 export type { WireLines } from './wire.js';

@@ -1,4 +1,4 @@
-import { formatProblem, type Config } from '../config/config.js';
+import { ConfigError, formatProblem, type Config } from '../config/config.js';
 import type { Environment } from '../config/substitute.js';
 import { warningsOf } from '../config/warnings.js';
 import { Gateway } from '../gateway.js';
@@ -18,7 +18,9 @@ export async function check(file: string, env: Environment): Promise<string> {
     loadConfig: () => Promise.resolve(config),
   });
   const text = describePipeline(config, gateway.pipeline);
+  const problems = await gateway.pipeline.retire();
   await gateway.close();
+  if (problems.length > 0) throw new ConfigError(problems);
   const warnings = warningsOf(config).map((warning) => `\nwarning: ${formatProblem(warning)}`);
   return `${text}${warnings.join('')}${warnings.length > 0 ? '\n' : ''}`;
 }

@@ -133,7 +133,7 @@ describe('a pipeline', () => {
       const pipeline = await workshop.build(list('./one.js', './two.js', ...whole));
       await pipeline.retire();
       expect(workshop.logged).to.deep.equal([
-        'error: A stage could not be disposed. {"err":{}}',
+        'error: A stage could not be disposed. {"stage":"two","problem":"gateway.yaml:3:5 pipeline[1] \\"two\\" cannot be disposed: stuck","err":{}}',
         'info: gone {"stage":"one"}',
       ]);
     });

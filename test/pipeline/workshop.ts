@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { ConfigError, formatProblem, type Config } from '#src/config/config.js';
 import { loadConfig } from '#src/config/load.js';
-import { Pipeline } from '#src/pipeline/pipeline.js';
+import { Pipeline, type BuildOptions } from '#src/pipeline/pipeline.js';
 import type { HostServices } from '#src/pipeline/stage-host.js';
 import type { Host, Logger } from 'gw2api/plugin';
 import { fakeModels } from 'gw2api/testing';
@@ -45,16 +45,17 @@ export class Workshop {
     return loadConfig({ text: whole, file: 'gateway.yaml', env: {}, baseDir: this.dir });
   }
 
-  build(text: string, services: Partial<HostServices> = {}): Promise<Pipeline> {
+  build(text: string, services: Partial<HostServices> = {}, options: BuildOptions = {}): Promise<Pipeline> {
     return Pipeline.build(this.config(text), fakeServices(this.logged, services), {
       builtins: this.builtins,
+      ...options,
     });
   }
 
   /** All that is said about a pipeline that cannot be built, a line each; paths of this folder are left out. */
-  async problems(text: string): Promise<readonly string[]> {
+  async problems(text: string, options: BuildOptions = {}): Promise<readonly string[]> {
     try {
-      await this.build(text);
+      await this.build(text, {}, options);
       return [];
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;

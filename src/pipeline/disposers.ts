@@ -1,0 +1,65 @@
+import { formatProblem, type Problem } from '../config/config.js';
+import { LateError, within, type Logger } from '../plugin/index.js';
+import type { LoadedStage } from './load-stages.js';
+
+type Dispose = () => void | Promise<void>;
+
+interface Pending {
+  readonly dispose: Dispose;
+  readonly stage: LoadedStage;
+}
+
+/**
+ * What is to be done at a pipeline's end, last registered first. One that fails or does not end keeps no other from its
+ * turn, and all of them together have `timeoutMs`.
+ */
+export class Disposers {
+  readonly #log: Logger;
+  readonly #timeoutMs: number;
+  readonly #pending: Pending[] = [];
+  #isOver = false;
+
+  constructor(log: Logger, timeoutMs: number) {
+    this.#log = log;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** At once where the end has come: a setup that was given up may still go on. */
+  add(dispose: Dispose, stage: LoadedStage): void {
+    const pending = { dispose, stage };
+    if (this.#isOver) void this.#attempt(pending, this.#timeoutMs);
+    else this.#pending.push(pending);
+  }
+
+  /** Gives what has gone wrong. */
+  async run(): Promise<readonly Problem[]> {
+    this.#isOver = true;
+    const deadlineMs = performance.now() + this.#timeoutMs;
+    const problems: Problem[] = [];
+    for (const pending of this.#pending.splice(0).toReversed()) {
+      const leftMs = Math.max(deadlineMs - performance.now(), 0);
+      problems.push(...(await this.#attempt(pending, leftMs)));
+    }
+    return problems;
+  }
+
+  async #attempt({ dispose, stage }: Pending, ms: number): Promise<readonly Problem[]> {
+    const { plugin, config } = stage;
+    try {
+      await within(
+        (async () => dispose())(),
+        ms,
+        `has not been disposed within ${this.#timeoutMs / 1000} s: what it gave to onDispose does not end`,
+      );
+      return [];
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      const message = error instanceof LateError ? why : `cannot be disposed: ${why}`;
+      const problem = { at: config.at, path: config.path, subject: plugin.name, message };
+      const cause = error instanceof LateError ? {} : { err: error };
+      const fields = { stage: plugin.name, problem: formatProblem(problem), ...cause };
+      this.#log.error(fields, 'A stage could not be disposed.');
+      return [problem];
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../eventually.js';
+import { configOf, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
+import { PanelClient } from './panel-client.js';
+import { ProcessWorkshop } from './gateway-process.js';
+import { TempFolders, writeIn } from './temp-folders.js';
+
+const never = 'new Promise(() => undefined)';
+
+const hanging = {
+  'setup.mjs': `export default { name: 'hangs', setup: () => ${never} };`,
+  'import.mjs': `await ${never}; export default { name: 'hangs', setup: () => (ctx, next) => next() };`,
+  'dispose.mjs': `export default { name: 'hangs', setup(_, host) {
+    host.onDispose(() => ${never}); return (ctx, next) => next(); } };`,
+  // One that keeps the process busy as well.
+  'busy.mjs': `export default { name: 'hangs', setup: () => { setInterval(() => undefined, 1000); return ${never}; } };`,
+};
+
+const isNotSetUp =
+  'gateway.yaml:3:5 pipeline[1] "hangs" has not been set up within 10 s: its setup waits for something that does not come\n';
+const isNotLoaded = (file: string) =>
+  `gateway.yaml:3:5 pipeline[1].use "./${file}" has not loaded within 10 s: an await at the top level of its module does not end\n`;
+const isNotDisposed =
+  'gateway.yaml:3:5 pipeline[1] "hangs" has not been disposed within 10 s: what it gave to onDispose does not end\n';
+
+function yaml(plugin: string, more = ''): string {
+  const uses = ['auth', plugin, 'body-limit', 'format-decode', 'slot-pick', 'upstream-call', 'format-encode'];
+  const pipeline = uses.map((use) => `  - use: ${use}\n`).join('');
+  return `pipeline:\n${pipeline}slots: [{ id: a, upstream: simulator }]\n${more}`;
+}
+
+describe('a process whose plugin hangs', function () {
+  this.timeout(90_000);
+  const workshop = new ProcessWorkshop();
+  afterEach(() => workshop.end());
+
+  it('says which and ends, at the start and in check, whatever the plugin has left open', async () => {
+    const cases = [
+      ['setup.mjs', ['check'], isNotSetUp],
+      ['setup.mjs', [], isNotSetUp],
+      ['import.mjs', ['check'], isNotLoaded('import.mjs')],
+      ['import.mjs', [], isNotLoaded('import.mjs')],
+      ['busy.mjs', ['check'], isNotSetUp],
+      ['busy.mjs', [], isNotSetUp],
+      ['dispose.mjs', ['check'], isNotDisposed],
+    ] as const;
+    const ends = cases.map(async ([file, args]) => {
+      const cwd = await workshop.folder({ ...hanging, 'gateway.yaml': yaml(`./${file}`) });
+      const env = { GW2API_API_KEY: 'k' };
+      return workshop.run({ cwd, env, args: [...args, '--config', 'gateway.yaml'] });
+    });
+    const told = (await Promise.all(ends)).map(({ code, stdout, stderr }) => [code, stdout, stderr]);
+    expect(told).to.deep.equal(cases.map(([, , says]) => [1, '', says]));
+  });
+
+  it('is told by the primary of several workers', async () => {
+    const files = { ...hanging, 'gateway.yaml': yaml('./setup.mjs', 'listen: { workers: 2 }\n') };
+    const cwd = await workshop.folder(files);
+    const ended = await workshop.run({
+      cwd,
+      env: { GW2API_API_KEY: 'k' },
+      args: ['--config', 'gateway.yaml'],
+    });
+    expect([ended.code, ended.stderr]).to.deep.equal([1, isNotSetUp]);
+  });
+
+  it('ends on SIGTERM while a reload waits for it', async () => {
+    const cwd = await workshop.folder({ ...hanging, 'gateway.yaml': yaml('./good.mjs'), 'good.mjs': good });
+    const told = `import { writeFileSync } from 'node:fs'; writeFileSync('began', '');`;
+    await writeFile(path.join(cwd, 'hangs.mjs'), `${told} await ${never};`);
+    const gateway = await workshop.start({
+      cwd,
+      env: { GW2API_API_KEY: 'k' },
+      args: ['--config', 'gateway.yaml'],
+    });
+    await gateway.url();
+    await writeFile(path.join(cwd, 'gateway.yaml'), yaml('./hangs.mjs'));
+    gateway.signal('SIGHUP');
+    await eventually(() => existsSync(path.join(cwd, 'began')));
+    gateway.signal('SIGTERM');
+    expect(await gateway.ended).to.include({ code: 0, signal: null });
+  });
+});
+
+const good = 'export default () => (ctx, next) => next();';
+
+describe('a reload of a plugin that hangs', () => {
+  const folders = new TempFolders();
+  let folder: string;
+  let under: GatewayUnderTest;
+  afterEach(async () => {
+    await under.close();
+    await folders.remove();
+  });
+
+  async function start(pluginTimeoutMs: number): Promise<void> {
+    folder = await folders.make(hanging);
+    await write();
+    const options = { pluginTimeoutMs, secretKey: 'a secret for tests' };
+    under = await startGateway(`${folder}/gateway.yaml`, {}, Date.now, options);
+  }
+
+  async function write(...plugins: readonly string[]): Promise<void> {
+    const pipeline = [...plugins.map((use) => ({ use })), ...stages()];
+    const slots = [slotAt('http://127.0.0.1:9')];
+    await writeIn(folder, 'gateway.yaml', configOf({ slots, pipeline }));
+  }
+
+  async function reload(): Promise<{ readonly status: number; readonly text: string }> {
+    const answer = await under.post('/admin/reload', {});
+    return { status: answer.status, text: await answer.text() };
+  }
+
+  for (const [file, says] of [
+    ['setup.mjs', /pipeline\[0\] \\"hangs\\" has not been set up within 2 s/],
+    ['import.mjs', /pipeline\[0\]\.use \\".\/import\.mjs\\" has not loaded within 2 s/],
+  ] as const)
+    it(`is refused with its name and line, and the next one is taken: ${file}`, async () => {
+      await start(2000);
+      await write(`./${file}`);
+      const { status, text } = await reload();
+      expect(status).to.equal(400);
+      expect(text)
+        .to.match(/gateway\.yaml:1:\d+ /)
+        .and.match(says);
+      await write();
+      expect(await reload()).to.include({ status: 200 });
+    });
+
+  it('tells of one that does not dispose, and the new config runs', async () => {
+    await start(2000);
+    await write('./dispose.mjs');
+    expect(await reload()).to.include({ status: 200 });
+    const old = under.gateway.pipeline;
+    await write();
+    expect(await reload()).to.include({ status: 200 });
+    await old.retire();
+    const line = under.logged.find(({ msg }) => msg === 'A stage could not be disposed.');
+    expect(line?.['stage']).to.equal('hangs');
+    expect(line?.['problem']).to.match(/gateway\.yaml:1:\d+ pipeline\[0\] "hangs" has not been disposed/);
+    expect(await reload()).to.include({ status: 200 });
+  });
+
+  it('keeps neither a slot of the console nor the end of the gateway waiting', async () => {
+    await start(3_600_000);
+    const held = `export default () => new Promise((resolve) => { globalThis.letGo = resolve; });`;
+    await writeIn(folder, 'held.mjs', held);
+    await write('./held.mjs');
+    const hangs = reload();
+    const after = reload();
+    const panel = new PanelClient(under.url);
+    const slot = { id: 'mine', upstream: 'simulator' };
+    expect((await panel.fetch('POST', '/slots', slot)).status).to.equal(201);
+    expect(under.gateway.slots.list().map(({ id }) => id)).to.deep.equal(['a', 'mine']);
+    await under.close();
+    for (const { status, text } of [await hangs, await after]) {
+      expect(status).to.equal(503);
+      expect(text).to.include('shutting_down');
+    }
+    const { letGo } = globalThis as { letGo?: () => void };
+    letGo?.(); // else its timer would keep the tests from ending
+  });
+});
