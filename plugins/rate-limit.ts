@@ -14,18 +14,20 @@ import {
   type TokenWindow,
 } from 'gw2api/plugin';
 
-/** Keeps each key to its requests and tokens, over all instances together. */
+/** Keeps each key to its requests and tokens, and to its requests at a time, over all instances together. */
 export default definePlugin({
   name: 'rate-limit',
   requires: ['caller', 'request'],
   options: Type.Object({
-    /** For keys that do not say it themselves, as the three below; absent: no limit. */
+    /** For keys that do not say it themselves, as the four below; absent: no limit. */
     requestsPerMinute: Type.Optional(Type.Integer({ minimum: 1 })),
     tokensPerMinute: Type.Optional(Type.Integer({ minimum: 1 })),
     /** Of a calendar day in UTC. */
     tokensPerDay: Type.Optional(Type.Integer({ minimum: 1 })),
     /** Of a calendar month in UTC. */
     tokensPerMonth: Type.Optional(Type.Integer({ minimum: 1 })),
+    /** Requests under way at a time. */
+    maxConcurrent: Type.Optional(Type.Integer({ minimum: 1 })),
     /** Whether these hold for the master key too. */
     limitMaster: Type.Boolean({ default: false }),
   }),
@@ -38,6 +40,7 @@ export default definePlugin({
       const limits = limitsOf(caller, defaults, limitMaster);
       if (!limits) return next();
       const admit = async () => {
+        onSettled(await takePermit(host, caller, limits));
         const admission = await gate.ask(caller, limits);
         const headers = headersOf(admission.gauges);
         ctx.set(headers);
@@ -58,6 +61,21 @@ function limitsOf(
 ): KeyLimits | undefined {
   if (kind === 'master') return limitMaster ? defaults : undefined;
   return limits && defaults ? { ...defaults, ...limits } : (limits ?? defaults);
+}
+
+/** Takes a permit of the key for the time of one request, and gives the way to release it. Throws where none is left. */
+async function takePermit(
+  { live: { places } }: Host,
+  { keyId, name }: Caller,
+  { maxConcurrent }: KeyLimits,
+): Promise<() => void> {
+  if (maxConcurrent === undefined) return () => undefined;
+  const semaphore = `keys/${keyId}`;
+  if (await places.take(semaphore, maxConcurrent)) return () => places.release(semaphore);
+  const reached = `The key ${JSON.stringify(name)} has reached its limit of ${maxConcurrent} ${words.maxConcurrent}`;
+  throw new GatewayError('rate_limited', `${reached}; it may go on when one of them has ended.`, {
+    headers: { 'retry-after': '1' },
+  });
 }
 
 /** One limit of a key as it stands. */
@@ -131,6 +149,7 @@ const words: Readonly<Record<keyof KeyLimits, string>> = {
   tokensPerMinute: 'tokens per minute',
   tokensPerDay: 'tokens per day',
   tokensPerMonth: 'tokens per month',
+  maxConcurrent: 'requests at a time',
 };
 
 /** By the limit that opens last: before that there is no use in trying again. */

@@ -12,6 +12,7 @@ const settable = {
   tokens_per_minute: Type.Optional(Nullable(Limit)),
   tokens_per_day: Type.Optional(Nullable(Limit)),
   tokens_per_month: Type.Optional(Nullable(Limit)),
+  max_concurrent: Type.Optional(Nullable(Limit)),
   note: Type.Optional(Nullable(Type.String({ maxLength: 2000, pattern: '^[^\\u0000]*$' }))),
 };
 
@@ -38,6 +39,7 @@ const reported = {
   tokens_per_minute: Nullable(Type.Integer()),
   tokens_per_day: Nullable(Type.Integer()),
   tokens_per_month: Nullable(Type.Integer()),
+  max_concurrent: Nullable(Type.Integer()),
   note: Nullable(Type.String()),
 };
 
@@ -60,6 +62,7 @@ export function keyReport(key: ProtocolKey): Static<typeof KeyReport> {
     tokens_per_minute: key.tokensPerMinute ?? null,
     tokens_per_day: key.tokensPerDay ?? null,
     tokens_per_month: key.tokensPerMonth ?? null,
+    max_concurrent: key.maxConcurrent ?? null,
     note: key.note ?? null,
   };
 }
@@ -77,6 +80,7 @@ export function toPatch(body: Static<typeof ChangedKey>): KeyPatch {
     tokensPerMinute: body.tokens_per_minute,
     tokensPerDay: body.tokens_per_day,
     tokensPerMonth: body.tokens_per_month,
+    maxConcurrent: body.max_concurrent,
   };
   return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
 }

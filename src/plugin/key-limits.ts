@@ -7,6 +7,8 @@ export interface KeyLimits {
   readonly tokensPerDay?: number;
   /** Of a calendar month in UTC. */
   readonly tokensPerMonth?: number;
+  /** Requests under way at a time, over all instances. */
+  readonly maxConcurrent?: number;
 }
 
 /** The limits on tokens, the shortest window first. */
@@ -14,7 +16,7 @@ export const tokenLimits = ['tokensPerMinute', 'tokensPerDay', 'tokensPerMonth']
 
 export type TokenLimit = (typeof tokenLimits)[number];
 
-const limitNames = ['requestsPerMinute', ...tokenLimits] as const;
+const limitNames = ['requestsPerMinute', ...tokenLimits, 'maxConcurrent'] as const;
 
 /** The limits among other fields; undefined where there is none. */
 export function keyLimits(fields: KeyLimits): KeyLimits | undefined {

@@ -1,6 +1,7 @@
 import type { Caches } from './host.js';
 import type { KeyLimits } from './key-limits.js';
 import type { Ledger } from './ledger.js';
+import type { Json } from './live.js';
 
 /** A key issued to a caller; the key itself is never kept. */
 export interface ProtocolKey extends KeyLimits {
@@ -69,6 +70,17 @@ export interface Binding {
   /** Unix milliseconds. */
   readonly expiresAtMs: number;
 }
+
+/** One piece of the state of slots, under a key of the pool's own. */
+export interface StoredState {
+  readonly key: string;
+  readonly value: Json;
+  /** What is left of its lifetime; absent: it has no end. A duration, since the clocks of instances differ. */
+  readonly ttlMs?: number;
+}
+
+/** A state to write; without a value: to delete. */
+export type StateChange = Pick<StoredState, 'key' | 'ttlMs'> & { readonly value: Json | undefined };
 
 /** A stored answer of the Responses format. */
 export interface StoredResponse {
@@ -139,6 +151,12 @@ export interface Store {
       patch: Partial<Pick<StoredSlot, 'settings' | 'account'>> & Pick<StoredSlot, 'updatedAtMs'>,
     ): Promise<StoredSlot | undefined>;
     delete(id: string): Promise<boolean>;
+  };
+  /** The state of slots that a restart is to find again; of two writes of one key the last one counts. */
+  readonly slotStates: Expiring & {
+    list(): Promise<readonly StoredState[]>;
+    /** All of them, or none. */
+    write(changes: readonly StateChange[]): Promise<void>;
   };
   readonly sessions: Expiring & {
     get(tokenHash: string): Promise<ConsoleSession | undefined>;

@@ -38,6 +38,11 @@ export function guardedStore(store: Store, options: Guarded): Store {
       findByHash: (hash) => breaker.run(() => store.keys.findByHash(hash)),
       touch: (usedAtMs) => breaker.run(() => store.keys.touch(usedAtMs), writePatienceMs),
     },
+    slotStates: {
+      ...store.slotStates,
+      list: () => breaker.run(() => store.slotStates.list(), bodyPatienceMs),
+      write: (changes) => breaker.run(() => store.slotStates.write(changes), writePatienceMs),
+    },
     ledger: {
       ...store.ledger,
       append: (rows) => breaker.run(() => store.ledger.append(rows), writePatienceMs),

@@ -2,7 +2,10 @@ import { setImmediate as breath } from 'node:timers/promises';
 import type { Live, Logger, Store } from '../plugin/index.js';
 
 export interface HousekeeperOptions {
-  readonly store: Pick<Store, 'bindings' | 'responses' | 'sessions' | 'ledger' | 'reclaim'>;
+  readonly store: Pick<
+    Store,
+    'bindings' | 'responses' | 'sessions' | 'slotStates' | 'ledger' | 'reclaim'
+  >;
   /** With whom the store is shared: one of them does the work for all. */
   readonly live: Pick<Live, 'shared' | 'exclusively'>;
   /** Days that the ledger is kept. */
@@ -59,7 +62,7 @@ export class Housekeeper {
     const { store, keepDays, now, log } = this.#options;
     const beforeMs = now() - keepDays * dayMs;
     try {
-      for (const part of [store.bindings, store.responses, store.sessions])
+      for (const part of [store.bindings, store.responses, store.sessions, store.slotStates])
         await this.#repeat(() => part.deleteExpired(stepRows));
       await this.#repeat(() => store.ledger.prune(beforeMs, stepRows));
       await this.#repeat(async () => store.reclaim?.(stepRows) ?? 0);

@@ -12,6 +12,7 @@ import { keepKeys } from './memory-keys.js';
 import { MemoryLedger } from './memory-ledger.js';
 import { MemoryResponses } from './memory-responses.js';
 import { deleteExpired, unexpired } from './memory-expiry.js';
+import { keepSlotStates } from './memory-slot-states.js';
 
 export interface MemoryStoreOptions {
   /** Unix milliseconds. */
@@ -28,6 +29,7 @@ interface Limits {
   readonly responseText: number;
   readonly sessions: number;
   readonly slots: number;
+  readonly slotStates: number;
   /** Rows of the ledger, and as many sums of hours. */
   readonly ledger: number;
 }
@@ -42,6 +44,7 @@ export class MemoryStore implements Store {
   readonly responses: Store['responses'];
   readonly sessions: Store['sessions'];
   readonly slots: Store['slots'];
+  readonly slotStates: Store['slotStates'];
   readonly ledger: Store['ledger'];
 
   constructor({ now = Date.now, most = {} }: MemoryStoreOptions = {}) {
@@ -61,6 +64,7 @@ export class MemoryStore implements Store {
     this.responses = responses;
     this.sessions = keepSessions(bounded('console_sessions', { most: limits.sessions }), now);
     this.slots = keepSlots(bounded('slots', { most: limits.slots }));
+    this.slotStates = keepSlotStates(bounded('slot_states', { most: limits.slotStates }), now);
     this.ledger = ledger;
     this.caches = { ...caches, ...ledger.caches };
   }
@@ -78,6 +82,7 @@ const defaultLimits: Limits = {
   responseText: 128 * 1024 * 1024,
   sessions: 10_000,
   slots: 10_000,
+  slotStates: 50_000,
   ledger: 20_000,
 };
 

@@ -42,6 +42,7 @@ describe('/api/panel/keys', () => {
       tokens_per_minute: 2,
       tokens_per_day: 3,
       tokens_per_month: 4,
+      max_concurrent: 5,
       note: 'über',
     };
     const made = await issue(limits);

@@ -184,6 +184,51 @@ describe('the limits of a key', () => {
     for (const code of [200, 200]) expect(await status(under, headers)).to.equal(code);
   });
 
+  it('on requests at a time hold over all gateways, until a response closes or its gateway has gone', async () => {
+    const upstream = await startHeldUpstream();
+    const hub = new MemoryHub({ now });
+    const slots = [slotAt(upstream.url)];
+    const [one, two] = [await start({ slots }, hub), await start({ slots }, hub)];
+    const limits = { maxConcurrent: 2, requestsPerMinute: 10 };
+    const [first, second] = [await keyOf(one, limits), await keyOf(two, limits)];
+    const body = ask('Hi', { stream: true });
+    const open = async (under: GatewayUnderTest, headers: Record<string, string>) => {
+      const leaving = new AbortController();
+      const { signal } = leaving;
+      const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, signal };
+      const answer = await fetch(`${under.url}/v1/messages`, { ...init, body: JSON.stringify(body) });
+      expect(answer.status).to.equal(200);
+      return { leaving, held: await upstream.next() };
+    };
+    const refused = async (under: GatewayUnderTest, headers: Record<string, string>) => {
+      const answer = await under.post('/v1/messages', body, headers);
+      expect(answer.headers.get('retry-after')).to.equal('1');
+      expect(answer.headers.get('x-ratelimit-remaining-requests'), 'not counted').to.equal(null);
+      const error = await errorIn(answer);
+      expect(error).to.include({ status: 429, type: 'rate_limit_error', code: 'rate_limited' });
+      expect(error.message).to.include('"ci"').and.include('2 requests at a time');
+    };
+
+    const abandoned = await open(one, first);
+    const finished = await open(two, second);
+    await refused(one, first);
+    await refused(two, second);
+    abandoned.leaving.abort();
+    await one.gateway.exchanges.idle();
+    const next = await open(two, second);
+    await refused(one, first);
+    finished.held.finish();
+    next.leaving.abort();
+    await two.gateway.exchanges.idle();
+    await open(one, first);
+    const last = await open(one, first);
+    await refused(two, second);
+    await one.gateway.live.close();
+    await (await open(two, second)).held.finish();
+    last.leaving.abort();
+    await upstream.close();
+  });
+
   it('do not count what was no request, nor what only counts or lists', async () => {
     const under = await start();
     const headers = await keyOf(under, { requestsPerMinute: 1 });

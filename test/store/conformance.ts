@@ -40,6 +40,7 @@ export function describeStore(open: OpenStore): void {
         tokensPerMinute: 2,
         tokensPerDay: 3,
         tokensPerMonth: 2 ** 40,
+        maxConcurrent: 5,
         note: 'über "alles"',
       });
       const bare = key('k2', { createdAtMs: 2000 });
@@ -107,6 +108,49 @@ export function describeStore(open: OpenStore): void {
           ['k2', 6],
         ]),
       );
+    });
+  });
+
+  describe('its slot states', () => {
+    const written = async () =>
+      (await store.slotStates.list()).map(({ key: name, value, ttlMs }) => [
+        name,
+        value,
+        ttlMs !== undefined,
+      ]);
+
+    it('are those that were written last, with what is left of their time', async () => {
+      await store.slotStates.write([
+        { key: 'b', value: { deep: [1, null, 'é"'] }, ttlMs: 90_000 },
+        { key: 'a', value: 'old' },
+        { key: 'c', value: false },
+      ]);
+      await store.slotStates.write([
+        { key: 'a', value: null, ttlMs: 60_000.5 },
+        { key: 'b', value: 'new' },
+        { key: 'c', value: undefined },
+        { key: 'never', value: undefined },
+      ]);
+      expect(await written()).to.deep.equal([
+        ['a', null, true],
+        ['b', 'new', false],
+      ]);
+      const [{ ttlMs } = {}] = await store.slotStates.list();
+      expect(ttlMs).to.be.within(1, 60_001);
+    });
+
+    it('go by themselves when their time is over', async () => {
+      await store.slotStates.write([
+        { key: 'over', value: 1, ttlMs: 0 },
+        { key: 'there', value: 2, ttlMs: 90_000 },
+        { key: 'lasting', value: 3 },
+      ]);
+      expect(await written()).to.deep.equal([
+        ['lasting', 3, false],
+        ['there', 2, true],
+      ]);
+      expect(await store.slotStates.deleteExpired(10)).to.equal(1);
+      expect(await store.slotStates.deleteExpired(10)).to.equal(0);
     });
   });
 

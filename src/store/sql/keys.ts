@@ -102,6 +102,7 @@ function toRecord(key: ProtocolKey): KeyRecord {
     tokens_per_minute: key.tokensPerMinute ?? null,
     tokens_per_day: key.tokensPerDay ?? null,
     tokens_per_month: key.tokensPerMonth ?? null,
+    max_concurrent: key.maxConcurrent ?? null,
     note: key.note ?? null,
   };
 }
@@ -121,6 +122,7 @@ function fromRecord(record: KeyRecord): ProtocolKey {
     ...(record.tokens_per_minute !== null && { tokensPerMinute: record.tokens_per_minute }),
     ...(record.tokens_per_day !== null && { tokensPerDay: record.tokens_per_day }),
     ...(record.tokens_per_month !== null && { tokensPerMonth: record.tokens_per_month }),
+    ...(record.max_concurrent !== null && { maxConcurrent: record.max_concurrent }),
     ...(record.note !== null && { note: record.note }),
   };
 }

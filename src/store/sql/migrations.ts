@@ -39,6 +39,13 @@ export const migrations: readonly Migration[] = [
     name: '0005-names-of-deleted-keys',
     up: deletedKeys,
   },
+  {
+    name: '0006-slot-states',
+    async up(db) {
+      await slotStates(db);
+      await db.schema.alterTable('keys').addColumn('max_concurrent', 'bigint').execute();
+    },
+  },
 ];
 
 async function keys(db: Kysely<Tables>): Promise<void> {
@@ -88,6 +95,16 @@ async function slots(db: Kysely<Tables>): Promise<void> {
     .addColumn('created_at', 'bigint', (column) => column.notNull())
     .addColumn('updated_at', 'bigint', (column) => column.notNull())
     .execute();
+}
+
+async function slotStates(db: Kysely<Tables>): Promise<void> {
+  await db.schema
+    .createTable('slot_states')
+    .addColumn('key', 'text', (column) => column.primaryKey())
+    .addColumn('value', 'text', (column) => column.notNull())
+    .addColumn('expires_at', 'bigint')
+    .execute();
+  await index(db, 'slot_states', ['expires_at']);
 }
 
 async function sessions(db: Kysely<Tables>): Promise<void> {

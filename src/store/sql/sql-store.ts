@@ -9,6 +9,7 @@ import { sqlLedger } from './ledger.js';
 import { migrate } from './migrate.js';
 import { sqlResponses } from './responses.js';
 import { sqlCredentials, sqlSlots } from './secrets.js';
+import { sqlSlotStates } from './slot-states.js';
 import { isSqliteFailure, migrateSqlite, openSqlite, openSqliteReader, reclaimPages } from './sqlite.js';
 import type { SqliteThread } from './sqlite-thread.js';
 import type { Tables } from './tables.js';
@@ -69,6 +70,7 @@ function storeOver(
     keys: sqlKeys(db, now),
     credentials: sqlCredentials(db, vault),
     slots: sqlSlots(db, vault),
+    slotStates: sqlSlotStates(db, dialect, now),
     sessions: sqlSessions(db, now),
     bindings: sqlBindings(db, now),
     responses: sqlResponses(db, now),

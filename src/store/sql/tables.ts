@@ -6,6 +6,7 @@ export interface Tables {
   readonly deleted_keys: DeletedKeyRecord;
   readonly credentials: CredentialRecord;
   readonly slots: SlotRecord;
+  readonly slot_states: SlotStateRecord;
   readonly sessions: SessionRecord;
   readonly bindings: BindingRecord;
   readonly responses: ResponseRecord;
@@ -29,6 +30,7 @@ export interface KeyRecord {
   readonly tokens_per_minute: number | null;
   readonly tokens_per_day: number | null;
   readonly tokens_per_month: number | null;
+  readonly max_concurrent: number | null;
   readonly note: string | null;
 }
 
@@ -50,6 +52,14 @@ export interface SlotRecord {
   readonly sealed_account: string;
   readonly created_at: number;
   readonly updated_at: number;
+}
+
+interface SlotStateRecord {
+  readonly key: string;
+  /** JSON. */
+  readonly value: string;
+  /** Null: never. */
+  readonly expires_at: number | null;
 }
 
 interface SessionRecord {

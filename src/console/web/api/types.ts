@@ -33,6 +33,7 @@ export interface KeySettings {
   readonly tokens_per_minute: number | null;
   readonly tokens_per_day: number | null;
   readonly tokens_per_month: number | null;
+  readonly max_concurrent: number | null;
   readonly note: string | null;
 }
 

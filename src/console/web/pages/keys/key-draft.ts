@@ -11,6 +11,7 @@ export interface KeyDraft {
   readonly tokensPerMinute: string;
   readonly tokensPerDay: string;
   readonly tokensPerMonth: string;
+  readonly maxConcurrent: string;
 }
 
 export function draftOf(key: Key | null): KeyDraft {
@@ -24,6 +25,7 @@ export function draftOf(key: Key | null): KeyDraft {
     tokensPerMinute: text(key?.tokens_per_minute),
     tokensPerDay: text(key?.tokens_per_day),
     tokensPerMonth: text(key?.tokens_per_month),
+    maxConcurrent: text(key?.max_concurrent),
   };
 }
 
@@ -39,6 +41,7 @@ export function settingsOf(draft: KeyDraft): KeySettings {
     tokens_per_minute: numberOf(draft.tokensPerMinute),
     tokens_per_day: numberOf(draft.tokensPerDay),
     tokens_per_month: numberOf(draft.tokensPerMonth),
+    max_concurrent: numberOf(draft.maxConcurrent),
   };
 }
 

@@ -38,6 +38,7 @@ export function KeyFields(props: Drafting<KeyDraft>) {
 }
 
 const limitFields: readonly { readonly field: keyof KeyDraft; readonly label: string }[] = [
+  { field: 'maxConcurrent', label: 'Requests at a time' },
   { field: 'requestsPerMinute', label: 'Requests a minute' },
   { field: 'tokensPerMinute', label: 'Tokens a minute' },
   { field: 'tokensPerDay', label: 'Tokens a day' },

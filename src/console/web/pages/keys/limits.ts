@@ -4,6 +4,7 @@ import { compact, count } from '../../format/numbers.js';
 /** What a key may do at most, a phrase each. */
 export function limitsInWords(key: Key): readonly string[] {
   const phrases = [
+    key.max_concurrent !== null && `${count(key.max_concurrent)} requests at a time`,
     key.requests_per_minute !== null && `${count(key.requests_per_minute)} requests a minute`,
     key.tokens_per_minute !== null && `${compact(key.tokens_per_minute)} tokens a minute`,
     key.tokens_per_day !== null && `${compact(key.tokens_per_day)} tokens a day`,
