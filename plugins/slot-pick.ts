@@ -31,6 +31,7 @@ export default definePlugin({
         model: state.request.model,
         ...(key && { sticky: { key, ttlMs } }),
         policy,
+        caller: state.caller.keyId,
         queueTimeoutMs,
         signal: state.callSignal,
       });

@@ -9,6 +9,8 @@ export interface LeaseRequest {
   /** The session that should stay on its slot, already scoped to the caller's key. */
   readonly sticky?: { readonly key: string; readonly ttlMs: number };
   readonly policy: PickPolicy;
+  /** Whose request it is: where requests wait for places, callers take turns. Those without one are of one caller. */
+  readonly caller?: string;
   /** How long to wait for a place where every schedulable slot is full. */
   readonly queueTimeoutMs: number;
   readonly signal: CallSignal;

@@ -75,7 +75,7 @@ export class SlotPool implements Slots {
     const offer = (id: string): void => this.#queue.offer(id);
     this.#places = new PlaceBook(live.places, offer);
     this.#roster = new Roster(this.#places, { shared: live.shared, setTimer, now });
-    this.#queue = new PlaceQueue({ setTimer, hasRoom: (id) => this.#roster.find(id)?.hasRoom ?? false });
+    this.#queue = new PlaceQueue({ setTimer, now, hasRoom: (id) => this.#roster.find(id)?.hasRoom ?? false });
     this.#laterLooks = new LaterLooks(setTimer, offer);
     const isHeldElsewhere = (id: string): boolean => this.#places.of(id).heldElsewhere > 0;
     this.#turns = new Turns({ live, queue: this.#queue, now, setTimer, isHeldElsewhere });

@@ -38,6 +38,10 @@ export class Search implements Waiter, Lessor {
     this.sinceMs = grounds.now();
   }
 
+  get caller(): string {
+    return this.#request.caller ?? '';
+  }
+
   get waitsFor(): readonly string[] {
     return this.#waitsFor;
   }
@@ -51,6 +55,10 @@ export class Search implements Waiter, Lessor {
     const placed = placing instanceof Promise ? await placing : placing;
     if (isGatewayError(placed)) throw placed;
     return placed;
+  }
+
+  displaced(): GatewayError {
+    return queueFull(this.#model);
   }
 
   attempt(): Attempt {
@@ -116,7 +124,7 @@ export class Search implements Waiter, Lessor {
     this.#isQueued = false;
     const attempt = this.attempt();
     if (attempt && !(attempt instanceof Promise)) return attempt;
-    if (!attempt && queue.size >= queueCapacity()) return queueFull(this.#model);
+    if (!attempt && !queue.makeRoom(this.caller, queueCapacity())) return queueFull(this.#model);
     return this.#wait(attempt);
   }
 
@@ -196,7 +204,7 @@ export class Search implements Waiter, Lessor {
     if (!hasRoom) return false;
     const { queue, turns } = this.#grounds;
     if (!this.#isQueued && queue.size > 0 && queue.count(id) > 0) return false;
-    return !turns.belongToOthers(id, this.sinceMs);
+    return !turns.belongToOthers(id, this);
   }
 
   /** Forgets a binding to a slot that cannot be asked: the one that answers takes its place. */

@@ -1,5 +1,5 @@
 import type { Json, Live } from '../plugin/index.js';
-import type { PlaceQueue } from './place-queue.js';
+import type { PlaceQueue, Waiter } from './place-queue.js';
 import type { SetTimer } from './timers.js';
 
 export interface TurnsOptions {
@@ -13,7 +13,10 @@ export interface TurnsOptions {
 
 /** Somebody waits for a slot in another instance. */
 interface Wait {
+  readonly caller: string;
   readonly sinceMs: number;
+  /** Since when its caller has been waiting for its turn. */
+  readonly turnSinceMs: number;
   /** When this is not to be trusted any more. */
   readonly endsMs: number;
   /** Until when places are left to it; undefined: there was none yet. */
@@ -22,8 +25,9 @@ interface Wait {
 
 /**
  * Sees to it that who waits in one instance is not passed over for ever by those of another one, which are quicker to
- * hear of the places given back there. Instances tell each other how long their first has waited for which slot; who
- * has come later leaves a place to it for a moment, and takes it where nobody comes.
+ * hear of the places given back there. Instances tell each other how long their next in turn has waited for which slot;
+ * who has come later leaves a place to it for a moment, and takes it where nobody comes. Requests of one caller compare
+ * their own times, those of different callers the times since these had their turns.
  */
 export class Turns {
   readonly #options: TurnsOptions;
@@ -38,12 +42,16 @@ export class Turns {
   }
 
   /** Whether a place in a slot is to be left to a request of another instance that has waited for longer. */
-  belongToOthers(slotId: string, sinceMs: number): boolean {
+  belongToOthers(slotId: string, waiter: Waiter): boolean {
     if (this.#elsewhere.size === 0) return false;
     const nowMs = this.#options.now();
+    const turnSinceMs = this.#options.queue.turnSinceMs(waiter);
     for (const waits of this.#elsewhere.values()) {
       const wait = waits.get(slotId);
-      if (!wait || wait.sinceMs >= sinceMs || wait.endsMs <= nowMs) continue;
+      if (!wait || wait.endsMs <= nowMs) continue;
+      const isEarlier =
+        wait.caller === waiter.caller ? wait.sinceMs < waiter.sinceMs : wait.turnSinceMs < turnSinceMs;
+      if (!isEarlier) continue;
       wait.leaveUntilMs ??= nowMs + leaveMs;
       if (nowMs < wait.leaveUntilMs) return true;
     }
@@ -66,19 +74,25 @@ export class Turns {
     if (queue.size === 0) return;
     this.waits();
     const nowMs = now();
-    const waited = new Map<string, number>();
-    for (const { waitsFor, sinceMs } of queue.waiters())
-      for (const slotId of waitsFor)
-        if (!waited.has(slotId) && this.#options.isHeldElsewhere(slotId)) waited.set(slotId, nowMs - sinceMs);
-    if (waited.size > 0) live.messages.send(topic, [live.instance, [...waited]]);
+    const waits = new Map<string, WaitMessage>();
+    for (const waiter of queue.waiters())
+      for (const slotId of waiter.waitsFor)
+        if (!waits.has(slotId) && this.#options.isHeldElsewhere(slotId))
+          waits.set(slotId, [
+            slotId,
+            nowMs - waiter.sinceMs,
+            nowMs - queue.turnSinceMs(waiter),
+            waiter.caller,
+          ]);
+    if (waits.size > 0) live.messages.send(topic, [live.instance, [...waits.values()]]);
   }
 
   #hear(message: Json): void {
     const [instance, waited] = message as unknown as Told; // as `#tell` of another instance wrote it
     const nowMs = this.#options.now();
-    const waits = waited.map(([slotId, waitedMs]): [string, Wait] => {
-      const sinceMs = nowMs - waitedMs;
-      return [slotId, { sinceMs, endsMs: nowMs + trustedMs, leaveUntilMs: undefined }];
+    const waits = waited.map(([slotId, waitedMs, turnMs, caller]): [string, Wait] => {
+      const times = { sinceMs: nowMs - waitedMs, turnSinceMs: nowMs - turnMs, endsMs: nowMs + trustedMs };
+      return [slotId, { caller, ...times, leaveUntilMs: undefined }];
     });
     this.#elsewhere.delete(instance);
     this.#elsewhere.set(instance, new Map(waits));
@@ -87,7 +101,9 @@ export class Turns {
   }
 }
 
-type Told = readonly [instance: string, waited: readonly (readonly [slotId: string, waitedMs: number])[]];
+/** Durations, for the clocks of instances differ. */
+type WaitMessage = readonly [slotId: string, waitedMs: number, turnMs: number, caller: string];
+type Told = readonly [instance: string, waits: readonly WaitMessage[]];
 
 const topic = 'slots/waiting';
 

@@ -2,10 +2,7 @@ import { setImmediate as breath } from 'node:timers/promises';
 import type { Live, Logger, Store } from '../plugin/index.js';
 
 export interface HousekeeperOptions {
-  readonly store: Pick<
-    Store,
-    'bindings' | 'responses' | 'sessions' | 'slotStates' | 'ledger' | 'reclaim'
-  >;
+  readonly store: Pick<Store, 'bindings' | 'responses' | 'sessions' | 'slotStates' | 'ledger' | 'reclaim'>;
   /** With whom the store is shared: one of them does the work for all. */
   readonly live: Pick<Live, 'shared' | 'exclusively'>;
   /** Days that the ledger is kept. */

@@ -16,6 +16,7 @@ export function unavailable(store: Store, isFailure: IsFailure): Store {
     keys: told(store.keys),
     credentials: told(store.credentials),
     slots: told(store.slots),
+    slotStates: told(store.slotStates),
     sessions: told(store.sessions),
     bindings: told(store.bindings),
     responses: told(store.responses),
