@@ -224,7 +224,7 @@ describe('the limits of a key', () => {
     const last = await open(one, first);
     await refused(two, second);
     await one.gateway.live.close();
-    await (await open(two, second)).held.finish();
+    (await open(two, second)).held.finish();
     last.leaving.abort();
     await upstream.close();
   });

@@ -11,13 +11,13 @@ class Requests {
 
   ask({ pool }: Kit, name: string): void {
     const [caller = ''] = name;
-    pool.lease(leaseRequest({ caller })).then(
-      (lease) => {
-        this.served.push(name);
-        this.#leases.set(name, lease);
-      },
-      (error: GatewayError) => this.refused.push(`${name} ${error.code}`),
-    );
+    const take = (lease: SlotLease): void => {
+      this.served.push(name);
+      this.#leases.set(name, lease);
+    };
+    pool
+      .lease(leaseRequest({ caller }))
+      .then(take, (error: GatewayError) => void this.refused.push(`${name} ${error.code}`));
   }
 
   end(name: string): void {

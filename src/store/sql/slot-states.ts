@@ -23,7 +23,7 @@ export function sqlSlotStates(
       return rows.map(({ key, value, ttl_ms: ttlMs }) => ({
         key,
         value: JSON.parse(value) as Json, // as `write` wrote it
-        ...(ttlMs !== null && { ttlMs: Number(ttlMs) }),
+        ...(ttlMs !== null && { ttlMs }),
       }));
     },
     write: async (changes) =>
