@@ -60,7 +60,7 @@ function checkModels(caller: Caller, { model, tools }: MessagesRequest, sent: st
   if (!caller.models) return;
   const id = models.find(model)?.id ?? model;
   if (!mayUseModel(caller, id) && !mayUseModel(caller, model)) throw forbidden(sent);
-  for (const name of modelsOf(tools))
+  for (const name of new Set(modelsOf(tools)))
     if (!idsOf(name, models).some((id) => mayUseModel(caller, id))) throw forbidden(name);
 }
 

@@ -36,7 +36,7 @@ export class OpenBlock implements Block {
   readonly start: ContentBlock;
   text = '';
   signature: string;
-  citations: readonly Citation[];
+  readonly citations: Citation[];
   isCut = false;
   #part: Part | undefined;
   #half = '';
@@ -44,7 +44,7 @@ export class OpenBlock implements Block {
   constructor(start: ContentBlock) {
     this.start = start;
     this.signature = typeof start['signature'] === 'string' ? start['signature'] : '';
-    this.citations = start.type === 'text' ? (start.citations ?? []) : [];
+    this.citations = start.type === 'text' ? [...(start.citations ?? [])] : [];
   }
 
   /** Hands what the block begins with to the part that was made of it. */
@@ -103,7 +103,7 @@ const deltas: Partial<DispatchTable<Delta, OpenBlock, string | undefined>> = {
     return undefined;
   },
   citations_delta: ({ citation }, block) => {
-    block.citations = [...block.citations, citation];
+    block.citations.push(citation);
     return undefined;
   },
 };

@@ -6,11 +6,38 @@ export type ItemKind = 'msg' | 'rs' | 'fc' | 'ctc' | 'ws';
  * `item_reference` alone finds the stored response.
  */
 export function itemId(kind: ItemKind, responseId: string, index: number): string {
-  return `${kind}_${responseId.replace(/^resp_/, '')}_${index}`;
+  return `${kind}_${bare(responseId)}_${index}`;
 }
 
-/** The response whose item has this id; undefined for an id that `itemId` did not make. */
+/** The id of an input item that the caller has sent without one: `msg_<response>_in<index>`. */
+export function inputItemId(type: string, responseId: string, index: number): string {
+  return `${prefixes.get(type) ?? 'item'}_${bare(responseId)}_in${index}`;
+}
+
+/** The response whose output item has this id; undefined for an id that `itemId` did not make. */
 export function responseIdOf(id: string): string | undefined {
-  const found = /^(?:msg|rs|fc|ctc|ws)_(.+)_\d+$/.exec(id);
+  return responseIn(/^(?:msg|rs|fc|ctc|ws)_(.+)_\d+$/.exec(id));
+}
+
+/** The response whose input item has this id; undefined for an id that `inputItemId` did not make. */
+export function inputResponseIdOf(id: string): string | undefined {
+  return responseIn(/^[a-z]+_(.+)_in\d+$/.exec(id));
+}
+
+const prefixes: ReadonlyMap<string, string> = new Map([
+  ['message', 'msg'],
+  ['reasoning', 'rs'],
+  ['function_call', 'fc'],
+  ['function_call_output', 'fco'],
+  ['custom_tool_call', 'ctc'],
+  ['custom_tool_call_output', 'ctco'],
+  ['web_search_call', 'ws'],
+]);
+
+function bare(responseId: string): string {
+  return responseId.replace(/^resp_/, '');
+}
+
+function responseIn(found: RegExpExecArray | null): string | undefined {
   return found ? `resp_${found[1]}` : undefined;
 }

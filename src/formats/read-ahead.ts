@@ -3,7 +3,8 @@ import type { ModelEventBatch, ModelEvents } from '../plugin/index.js';
 /** Events that are read at once, though nobody has asked for them yet, until `stop`: from then on at the reader's pace. */
 export class ReadAhead implements ModelEvents, AsyncIterator<ModelEventBatch> {
   readonly #source: AsyncIterator<ModelEventBatch>;
-  #results: Promise<IteratorResult<ModelEventBatch>>[] = [];
+  #results: (Promise<IteratorResult<ModelEventBatch>> | undefined)[] = [];
+  #given = 0;
   #isStopped = false;
 
   constructor(events: ModelEvents) {
@@ -20,7 +21,11 @@ export class ReadAhead implements ModelEvents, AsyncIterator<ModelEventBatch> {
   }
 
   next(): Promise<IteratorResult<ModelEventBatch>> {
-    return this.#results.shift() ?? this.#source.next();
+    const result = this.#results[this.#given];
+    if (!result) return this.#source.next();
+    this.#results[this.#given] = undefined;
+    this.#given += 1;
+    return result;
   }
 
   async return(): Promise<IteratorResult<ModelEventBatch>> {

@@ -18,8 +18,8 @@ export function settleTools(
   wish: ToolWish,
   dropped: Dropped,
 ): Pick<MessagesRequest, 'tools' | 'tool_choice'> {
-  const { allowed } = wish;
-  const tools = allowed ? wish.tools.filter(({ name }) => allowed.includes(name)) : wish.tools;
+  const allowed = wish.allowed && new Set(wish.allowed);
+  const tools = allowed ? wish.tools.filter(({ name }) => allowed.has(name)) : wish.tools;
   if (tools.length === 0) {
     if (isForced(wish.choice)) dropped.add('tool_choice');
     return redeclare(wish.called);

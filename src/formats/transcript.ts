@@ -14,7 +14,7 @@ export class Transcript {
 
   /** Adds to the system text, wherever in the conversation it stood. */
   addSystem(blocks: readonly TextBlock[]): void {
-    this.#system.push(...blocks);
+    for (const block of blocks) this.#system.push(block);
   }
 
   /** Adds what `role` said; blank texts are left out. */
@@ -47,12 +47,12 @@ export function isBlank(block: ContentBlock): boolean {
 }
 
 function mergeNeighbours(turns: readonly Turn[]): readonly Turn[] {
-  const merged: Turn[] = [];
-  for (const turn of turns.filter(({ blocks }) => blocks.length > 0)) {
+  const merged: { readonly role: Role; readonly blocks: ContentBlock[] }[] = [];
+  for (const { role, blocks } of turns) {
     const last = merged.at(-1);
-    if (last?.role === turn.role)
-      merged[merged.length - 1] = { ...turn, blocks: [...last.blocks, ...turn.blocks] };
-    else merged.push(turn);
+    if (last?.role !== role) {
+      if (blocks.length > 0) merged.push({ role, blocks: [...blocks] });
+    } else for (const block of blocks) last.blocks.push(block);
   }
   return merged;
 }
@@ -64,7 +64,7 @@ function answerCalls(turns: readonly Turn[]): readonly Turn[] {
   turns.forEach(({ blocks }, at) => {
     const results = blocks
       .filter((block) => block.type === 'tool_use')
-      .flatMap(({ id }) => claim(unclaimed.get(id) ?? [], at));
+      .flatMap(({ id }) => unclaimed.get(id)?.claim(at) ?? []);
     if (results.length > 0) moved.set(at + 1, results);
   });
   const claimed = new Set([...moved.values()].flat());
@@ -74,27 +74,34 @@ function answerCalls(turns: readonly Turn[]): readonly Turn[] {
   }));
 }
 
-interface Standing {
-  readonly block: ToolResultBlock;
-  readonly turn: number;
-}
-
-function resultsById(turns: readonly Turn[]): ReadonlyMap<string, Standing[]> {
-  const results = new Map<string, Standing[]>();
+function resultsById(turns: readonly Turn[]): ReadonlyMap<string, Unclaimed> {
+  const results = new Map<string, Unclaimed>();
   turns.forEach(({ blocks }, turn) => {
     for (const block of blocks.filter((block) => block.type === 'tool_result')) {
-      const standing = results.get(block.tool_use_id) ?? [];
-      standing.push({ block, turn });
-      results.set(block.tool_use_id, standing);
+      const unclaimed = results.get(block.tool_use_id) ?? new Unclaimed();
+      unclaimed.add(block, turn);
+      results.set(block.tool_use_id, unclaimed);
     }
   });
   return results;
 }
 
-/** Takes the first result after the call out of those that still wait for one. */
-function claim(waiting: Standing[], call: number): readonly ToolResultBlock[] {
-  const at = waiting.findIndex(({ turn }) => turn > call);
-  return at === -1 ? [] : waiting.splice(at, 1).map(({ block }) => block);
+/** The results of one id, in the order of their turns; calls claim them in the same order. */
+class Unclaimed {
+  readonly #results: { readonly block: ToolResultBlock; readonly turn: number }[] = [];
+  #next = 0;
+
+  add(block: ToolResultBlock, turn: number): void {
+    this.#results.push({ block, turn });
+  }
+
+  /** Takes the first result after the turn of the call. Those before it are for no later call either. */
+  claim(call: number): readonly ToolResultBlock[] {
+    while ((this.#results[this.#next]?.turn ?? Infinity) <= call) this.#next += 1;
+    const claimed = this.#results[this.#next];
+    this.#next += 1;
+    return claimed ? [claimed.block] : [];
+  }
 }
 
 /** The upstream refuses an assistant message that ends in thinking, which is all that is left of an answer cut there. */

@@ -3,7 +3,7 @@ import type { Disposers } from './disposers.js';
 import type { LoadedStage } from './load-stages.js';
 
 /** What the gateway lends to every stage of a pipeline. */
-export interface HostServices extends Omit<Host, 'policies' | 'announce' | 'onDispose'> {
+export interface HostServices extends Omit<Host, 'policies' | 'announce' | 'limits' | 'onDispose'> {
   /** The policies that every pipeline starts with, by name. */
   readonly builtinPolicies: Readonly<Record<string, () => PickPolicy>>;
 }
@@ -34,6 +34,7 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
     announce: (limits) => {
       registrations.limits = { ...registrations.limits, ...limits };
     },
+    limits: () => registrations.limits,
     onDispose: (dispose) => disposers.add(dispose, stage),
   };
 }

@@ -129,7 +129,7 @@ class JoinedAnswer {
   keep(fold: MessageFold): void {
     this.isPaused = false;
     const message = fold.partial();
-    this.#content.push(...(message?.content ?? []));
+    for (const block of message?.content ?? []) this.#content.push(block);
     this.#offset = this.#content.length;
     this.#usage = addUsage(this.#usage, message?.usage ?? {});
   }

@@ -13,7 +13,7 @@ import type {
 import { isTooDeep } from './parse-json.js';
 import type { PlainDelta } from './plain-delta.js';
 import { errorFromEvent, interruptedError } from './upstream-error.js';
-import { withFields } from './with-fields.js';
+import { addFields } from './with-fields.js';
 
 /**
  * The whole message of one choice. Throws what the stream throws, what its `error` event says, and
@@ -30,10 +30,13 @@ type Growing = { -readonly [Key in keyof ContentBlock]: ContentBlock[Key] } & Re
 interface OpenBlock {
   readonly block: Growing;
   json: string | undefined;
+  /** Of its own, once a delta has brought one. */
+  citations: unknown[] | undefined;
 }
 
 /** Gathers the events of one choice into the message that they spell. */
 export class MessageFold {
+  /** Of its own. */
   #message: MessagesResponse | undefined;
   #blocks: OpenBlock[] = [];
   #byIndex = new Map<number, OpenBlock>();
@@ -69,12 +72,13 @@ export class MessageFold {
 
   /** @internal */
   start(message: MessagesResponse): void {
-    this.#message ??= message;
+    this.#message ??= { ...message };
   }
 
   /** @internal */
   openBlock(event: ContentBlockStartEvent): void {
-    const open: OpenBlock = { block: { ...event.content_block } as Growing, json: undefined }; // a copy that may grow
+    const block = { ...event.content_block } as Growing; // a copy that may grow
+    const open: OpenBlock = { block, json: undefined, citations: undefined };
     this.#blocks.push(open);
     this.#byIndex.set(event.index, open);
   }
@@ -89,7 +93,7 @@ export class MessageFold {
   finish(event: MessageDeltaEvent): void {
     if (!this.#message) return;
     const { type: _, delta, usage, ...rest } = event;
-    this.#message = { ...this.#message, ...rest, ...delta, usage: mergeUsage(this.#message.usage, usage) };
+    addFields(this.#message, { ...rest, ...delta, usage: mergeUsage(this.#message.usage, usage) });
   }
 
   /** @internal */
@@ -116,8 +120,11 @@ const deltas: Partial<DispatchTable<Delta, OpenBlock, void>> = {
   input_json_delta: ({ partial_json }, open) => {
     open.json = (open.json ?? '') + partial_json;
   },
-  citations_delta: ({ citation }, { block }) => {
-    block['citations'] = Array.isArray(block['citations']) ? [...block['citations'], citation] : [citation];
+  citations_delta: ({ citation }, open) => {
+    const { block } = open;
+    const before: unknown = block['citations'];
+    block['citations'] = open.citations ??= Array.isArray(before) ? [...before] : [];
+    open.citations.push(citation);
   },
   compaction_delta: ({ content }, open) => append(open, 'content', content ?? ''),
 };
@@ -151,9 +158,22 @@ function parseInput(json: string): unknown {
   }
 }
 
-/** Each field of the last report that has it; an explicit zero counts, null does not. */
+/**
+ * Each field of the last report that has it; an explicit zero counts, null does not. No more fields than any upstream has:
+ * reports come as often as an upstream likes.
+ */
 export function mergeUsage(first: Usage | undefined, last: Usage | undefined): Usage {
-  const merged = withFields<Record<string, unknown>>(first ?? {}, last ?? {});
-  for (const field in first) if (merged[field] === null) merged[field] = first[field];
+  const merged: Record<string, unknown> = {};
+  let room = maxUsageFields;
+  for (const report of [first, last]) {
+    for (const field in report) {
+      const isKnown = Object.hasOwn(merged, field);
+      if (field === '__proto__' || (isKnown ? report[field] === null : room === 0)) continue;
+      if (!isKnown) room -= 1;
+      merged[field] = report[field];
+    }
+  }
   return merged;
 }
+
+const maxUsageFields = 40;

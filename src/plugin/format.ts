@@ -1,7 +1,12 @@
 import type { Caller, GatewayState, Interceptor, ModelReply, WireFormat } from './state.js';
 import type { MessagesRequest } from './messages.js';
+<<<<<<< HEAD
 import type { CatalogModel, Host, Logger, Models } from './host.js';
 import type { Store } from './store.js';
+=======
+import type { CatalogModel, Host, Logger } from './host.js';
+import type { ResponseQuota, Store } from './store.js';
+>>>>>>> 8688323 (fix(formats): translations are linear, and stored items count as if the caller had sent them)
 
 /** What a format may need besides the body. */
 export interface FormatContext {
@@ -12,12 +17,42 @@ export interface FormatContext {
   readonly store: Store;
   readonly log: Logger;
   readonly now: () => number;
+  /** The largest body that the pipeline takes; what a body names elsewhere counts as if it stood there. */
+  readonly maxBodyBytes: number;
+  /** What may be kept of answers in the store. */
+  readonly storage: StorageLimits;
+  /** Adds a field of the body to those that `x-gw-dropped` names; too late once the answer has begun. */
+  drop(path: string): void;
 }
 
-/** What a stage hands to a format. */
-export function formatContext(host: Host, state: Pick<GatewayState, 'caller' | 'log'>): FormatContext {
-  return new StageContext(host, state);
+/** What may be kept of answers in the store. */
+export interface StorageLimits {
+  /** Of one answer with its input, as JSON in UTF-8. */
+  readonly maxBytes: number;
+  /** For each key. */
+  readonly quota: ResponseQuota;
 }
+
+/** What a stage hands to a format. `encoding`: what only the stage that answers can say. */
+export function formatContext(
+  host: Host,
+  state: Pick<GatewayState, 'caller' | 'log'>,
+  encoding: Encoding = defaultEncoding,
+): FormatContext {
+  return new StageContext(host, state, encoding);
+}
+
+type Encoding = Pick<FormatContext, 'storage' | 'drop'>;
+
+const mb = 1024 * 1024;
+
+const defaultEncoding: Encoding = {
+  storage: { maxBytes: 32 * mb, quota: { bytes: 256 * mb, count: 10_000 } },
+  drop: () => undefined,
+};
+
+/** Where no stage has announced a limit: the contract's (§8). */
+const defaultMaxBodyBytes = 128 * mb;
 
 /**
  * The request's logger is made for the first who asks for it, which few formats do. A class: an object literal with a
@@ -26,16 +61,30 @@ export function formatContext(host: Host, state: Pick<GatewayState, 'caller' | '
 class StageContext implements FormatContext {
   readonly caller: Caller;
   readonly store: Store;
+<<<<<<< HEAD
   readonly models: Models;
+=======
+  readonly storage: StorageLimits;
+>>>>>>> 8688323 (fix(formats): translations are linear, and stored items count as if the caller had sent them)
   readonly #host: Host;
   readonly #state: Pick<GatewayState, 'log'>;
+  readonly #encoding: Encoding;
 
-  constructor(host: Host, state: Pick<GatewayState, 'caller' | 'log'>) {
+  constructor(host: Host, state: Pick<GatewayState, 'caller' | 'log'>, encoding: Encoding) {
     this.caller = state.caller;
     this.store = host.store;
+<<<<<<< HEAD
     this.models = host.models;
+=======
+    this.storage = encoding.storage;
+>>>>>>> 8688323 (fix(formats): translations are linear, and stored items count as if the caller had sent them)
     this.#host = host;
     this.#state = state;
+    this.#encoding = encoding;
+  }
+
+  get maxBodyBytes(): number {
+    return this.#host.limits().max_body_bytes ?? defaultMaxBodyBytes;
   }
 
   get log(): Logger {
@@ -45,6 +94,8 @@ class StageContext implements FormatContext {
   readonly findModel = (id: string): CatalogModel | undefined => this.#host.models.find(id);
 
   readonly now = (): number => this.#host.now();
+
+  readonly drop = (path: string): void => this.#encoding.drop(path);
 }
 
 /** A caller's request in canonical form. */

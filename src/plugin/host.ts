@@ -118,6 +118,8 @@ export interface Host {
   readonly policies: { get(name: string): PickPolicy; register(name: string, make: () => PickPolicy): void };
   /** Tells callers of a limit that this stage keeps, on `/health`. */
   announce(limits: Limits): void;
+  /** The limits that the stages of this pipeline have announced; complete once it serves. */
+  limits(): Limits;
   /** Whose usage is not masked (config `officialClient`). */
   isOfficialClient(userAgent: string): boolean;
   /** Unix milliseconds. */

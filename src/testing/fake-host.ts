@@ -1,5 +1,9 @@
+<<<<<<< HEAD
 import type { CatalogModel, Host, Keys, Logger, Models, PickPolicy } from '../plugin/index.js';
 import { CatalogModels } from '../models/models.js';
+=======
+import type { CatalogModel, Host, Keys, Limits, Logger, Models, PickPolicy } from '../plugin/index.js';
+>>>>>>> 8688323 (fix(formats): translations are linear, and stored items count as if the caller had sent them)
 import { fakeFormat } from './fake-format.js';
 import { MemoryHub } from '../store/live/memory.js';
 import { MemoryStore } from '../store/memory.js';
@@ -25,6 +29,7 @@ export interface FakeHost extends Host {
 export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
   const logged: LogLine[] = [];
   const disposers: (() => void | Promise<void>)[] = [];
+  let announced: Limits = {};
   return {
     log: recorder(logged),
     models: fakeModels({ id: 'test-model' }),
@@ -39,7 +44,8 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
       cache: () => () => undefined,
     },
     policies: fakePolicies(),
-    announce: () => undefined,
+    announce: (limits) => void (announced = { ...announced, ...limits }),
+    limits: () => announced,
     isOfficialClient: () => false,
     now,
     onDispose: (dispose) => void disposers.push(dispose),

@@ -18,7 +18,7 @@ const body = { model: 'asked', input: 'Hi', store: false };
 const request: ResponsesRequest = {
   id: 'resp_1',
   body,
-  include: [],
+  include: new Set(),
   tools: new Map([
     ['patch_1', { kind: 'custom', name: 'patch' }],
     ['files__read', { kind: 'function', name: 'read', namespace: 'files' }],
@@ -145,7 +145,7 @@ describe('responses replies', () => {
       { id: 'rs_1_0', type: 'reasoning', summary: [{ type: 'summary_text', text: 'so' }] },
       { id: 'rs_1_1', type: 'reasoning', summary: [] },
     ]);
-    const included = await answered(events, { include: ['reasoning.encrypted_content'] });
+    const included = await answered(events, { include: new Set(['reasoning.encrypted_content']) });
     expect(included.output.map(({ encrypted_content }) => encrypted_content)).to.deep.equal([
       sealReasoning(signed),
       sealReasoning(redacted),
@@ -189,7 +189,9 @@ describe('responses replies', () => {
     const { start_index, end_index } = annotations[0]!;
     expect(text.slice(start_index, end_index)).to.equal('The latest stable Ruby version is 4.0.6');
     const [shown] = (
-      await answered(fixture('web-search-caller-direct'), { include: ['web_search_call.action.sources'] })
+      await answered(fixture('web-search-caller-direct'), {
+        include: new Set(['web_search_call.action.sources']),
+      })
     ).output;
     expect(shown).to.have.nested.property('action.sources[0].url').a('string');
   });

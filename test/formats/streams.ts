@@ -144,5 +144,8 @@ export function contextOf(
     store: Object.assign(store, { responses: { ...store.responses, put } }),
     log,
     now: () => now,
+    maxBodyBytes: 2 ** 27,
+    storage: { maxBytes: 2 ** 25, quota: { bytes: 2 ** 28, count: 10_000 } },
+    drop: () => undefined,
   };
 }

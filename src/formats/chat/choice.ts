@@ -24,7 +24,7 @@ export class ChatChoice implements AnswerWriter {
   #length = 0;
   #calls = 0;
   #details = 0;
-  #citations: readonly UrlCitation[] = [];
+  readonly #citations: UrlCitation[] = [];
 
   constructor(index: number, request: ChatRequest, sink: ChatSink) {
     this.#index = index;
@@ -59,8 +59,8 @@ export class ChatChoice implements AnswerWriter {
         this.#sink.text(this.#index, content, json);
       },
       close: () => {
-        if (block.citations.length === 0) return;
-        this.#citations = [...this.#citations, ...urlCitations(block.citations, start, this.#length)];
+        for (const citation of urlCitations(block.citations, start, this.#length))
+          this.#citations.push(citation);
       },
     };
   }

@@ -27,7 +27,7 @@ export class ChatMessage {
     this.#content += delta.content ?? '';
     this.#refusal += delta.refusal ?? '';
     this.#reasoning += delta.reasoning_content ?? '';
-    if (delta.reasoning_details) this.#details.push(...delta.reasoning_details);
+    for (const detail of delta.reasoning_details ?? []) this.#details.push(detail);
     for (const call of delta.tool_calls ?? []) (this.#calls[call.index] ??= new GrowingCall(call)).add(call);
     if (delta.function_call) this.#functionCall = extendFunction(this.#functionCall, delta.function_call);
     this.#annotations = delta.annotations ?? this.#annotations;

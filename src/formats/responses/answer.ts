@@ -21,7 +21,7 @@ export interface ResponsesRequest {
   /** The caller's body, whose settings the response object repeats. */
   readonly body: Readonly<Record<string, unknown>>;
   /** The caller asked for these further parts of items. */
-  readonly include: readonly string[];
+  readonly include: ReadonlySet<string>;
   readonly tools: CallerTools;
   /** Unix milliseconds. */
   now(): number;
@@ -153,7 +153,7 @@ export class ResponseAnswer implements AnswerWriter {
 
   #shown(item: Item): Item {
     if (!('encrypted_content' in item)) return item;
-    if (this.request.include.includes('reasoning.encrypted_content')) return item;
+    if (this.request.include.has('reasoning.encrypted_content')) return item;
     const { encrypted_content: _, ...shown } = item;
     return shown;
   }

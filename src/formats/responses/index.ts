@@ -26,7 +26,7 @@ async function responsesRequest(body: ResponsesBody, context: FormatContext): Pr
   return {
     id,
     body: { ...body },
-    include: body.include ?? [],
+    include: new Set(body.include),
     tools: toolNames(body, input),
     now: () => context.now(),
     keep: async (response) => {

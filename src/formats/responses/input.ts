@@ -1,7 +1,7 @@
-import { GatewayError, type FormatContext, type StoredResponse } from '../../plugin/index.js';
-import { invalidField, isRecord } from '../body.js';
-import { responseIdOf } from '../item-id.js';
+import type { FormatContext } from '../../plugin/index.js';
+import { invalidField } from '../body.js';
 import type { InputItem, ResponsesBody } from './body.js';
+import { StoredItems } from './stored-items.js';
 
 /** The whole input of a request. */
 export interface ResponsesInput {
@@ -13,7 +13,8 @@ export interface ResponsesInput {
 
 /**
  * All input items of a request, those of the responses before it included: what is kept with its answer. Throws
- * `invalid_request` for a `previous_response_id` or an `item_reference` that names nothing the caller may read.
+ * `not_found` for a `previous_response_id` or an `item_reference` that names nothing the caller may read, and
+ * `invalid_request` where what they name makes the request larger than a body may be.
  */
 export async function inputItems(body: ResponsesBody, context: FormatContext): Promise<readonly InputItem[]> {
   return (await readInput(body, context)).items;
@@ -24,10 +25,38 @@ export function itemPath(at: number, carried: number): string {
   return at < carried ? 'previous_response_id' : `input[${at - carried}]`;
 }
 
-export async function readInput(body: ResponsesBody, context: FormatContext): Promise<ResponsesInput> {
-  const previous = await previousItems(body, context);
-  const own = await Promise.all(ownItems(body).map((item) => resolveReference(item, previous, context)));
-  return { items: [...previous, ...own], carried: previous.length };
+interface Reading {
+  readonly owner: string;
+  readonly store: FormatContext['store'];
+  readonly input: Promise<ResponsesInput>;
+}
+
+/** By body: a request is decoded and encoded, and its items are read once for both. */
+const readings = new WeakMap<ResponsesBody, Reading>();
+
+export function readInput(body: ResponsesBody, context: FormatContext): Promise<ResponsesInput> {
+  const { store, caller } = context;
+  const known = readings.get(body);
+  if (known && known.owner === caller.keyId && known.store === store) return known.input;
+  const input = resolve(body, context);
+  readings.set(body, { owner: caller.keyId, store, input });
+  return input;
+}
+
+async function resolve(body: ResponsesBody, context: FormatContext): Promise<ResponsesInput> {
+  const { previous_response_id: previousId } = body;
+  const own = ownItems(body);
+  if (!previousId && !own.some(isReference)) return { items: own, carried: 0 };
+  const stored = new StoredItems(context);
+  stored.add(own.filter((item) => !isReference(item)));
+  const previous = previousId ? await stored.inputAndOutput(previousId) : [];
+  const items: InputItem[] = [...previous];
+  for (const [at, item] of own.entries()) {
+    if (!isReference(item)) items.push(item);
+    else if (typeof item['id'] === 'string') items.push(await stored.referenced(item['id'], `input[${at}]`));
+    else throw invalidField(`input[${at}].id`, 'is required of an item_reference');
+  }
+  return { items, carried: previous.length };
 }
 
 function ownItems({ input }: ResponsesBody): readonly InputItem[] {
@@ -35,47 +64,8 @@ function ownItems({ input }: ResponsesBody): readonly InputItem[] {
   return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];
 }
 
-async function previousItems(
-  { previous_response_id: id }: ResponsesBody,
-  context: FormatContext,
-): Promise<readonly InputItem[]> {
-  if (!id) return [];
-  const stored = await find(id, context);
-  if (!stored) throw notFound('Previous response', id);
-  return [...stored.input, ...outputOf(stored)].filter(isRecord);
-}
-
-function find(id: string, { caller, store }: FormatContext): Promise<StoredResponse | undefined> {
-  return store.responses.get(caller.keyId, id);
-}
-
-function outputOf({ response }: StoredResponse): readonly InputItem[] {
-  const { output } = response;
-  return Array.isArray(output) ? output.filter(isRecord) : [];
-}
-
 /** A reference may leave its type out: it has an id and nothing else to say. */
-async function resolveReference(
-  item: InputItem,
-  previous: readonly InputItem[],
-  context: FormatContext,
-): Promise<InputItem> {
+function isReference(item: InputItem): boolean {
   const { type, id } = item;
-  const isReference = type === 'item_reference' || (!type && !('role' in item) && typeof id === 'string');
-  if (!isReference) return item;
-  if (typeof id !== 'string') throw invalidField('input', 'has an item_reference without an id');
-  const found = previous.find((candidate) => candidate['id'] === id) ?? (await findItem(id, context));
-  if (!found) throw notFound('Item', id);
-  return found;
-}
-
-async function findItem(id: string, context: FormatContext): Promise<InputItem | undefined> {
-  const responseId = responseIdOf(id);
-  const stored = responseId && (await find(responseId, context));
-  return stored ? outputOf(stored).find((item) => item['id'] === id) : undefined;
-}
-
-/** In the vendor's words, which clients look for. */
-function notFound(what: string, id: string): GatewayError {
-  return new GatewayError('invalid_request', `${what} with id '${id}' not found.`);
+  return type === 'item_reference' || (!type && !('role' in item) && typeof id === 'string');
 }

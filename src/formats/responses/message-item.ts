@@ -13,7 +13,7 @@ export class MessageItem {
   };
 
   readonly #item: OpenItem;
-  #annotations: readonly object[] = [];
+  readonly #annotations: object[] = [];
   #text = '';
   #isClosed = false;
 
@@ -44,7 +44,7 @@ export class MessageItem {
         annotation_index: this.#annotations.length,
         annotation,
       });
-      this.#annotations = [...this.#annotations, annotation];
+      this.#annotations.push(annotation);
     }
   }
 

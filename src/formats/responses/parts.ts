@@ -130,7 +130,7 @@ function webSearch(block: Block<ServerToolUseBlock>, answer: ResponseAnswer): Pa
     search();
     const sources = searchSources(result);
     if (sources) item.emit('response.web_search_call.completed', {});
-    const shown = answer.request.include.includes('web_search_call.action.sources') ? sources : undefined;
+    const shown = answer.request.include.has('web_search_call.action.sources') ? sources : undefined;
     item.done({ ...call, status: sources ? 'completed' : 'failed', action: searchAction(block.text, shown) });
   });
   return { close: search };

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import type { CatalogModel, FormatContext, RedactedThinkingBlock, ThinkingBlock } from 'gw2api/plugin';
+import {
+  isGatewayError,
+  type CatalogModel,
+  type FormatContext,
+  type RedactedThinkingBlock,
+  type ThinkingBlock,
+} from 'gw2api/plugin';
 import { itemId } from '#src/formats/item-id.js';
 import { sealReasoning } from '#src/formats/reasoning.js';
 import {
@@ -373,20 +379,25 @@ describe('a Responses request', () => {
       );
     });
 
-    it('is refused where there is none, or it is another caller’s', async () => {
+    it('is a 404 where there is none, or it is another caller’s', async () => {
       const theirs = await stored('k2');
-      const gone = "Previous response with id 'resp_1' not found.";
-      expect(await refusal(() => decode({ previous_response_id: previousId }, {}, theirs))).to.equal(gone);
-      expect(await refusal(() => decode({ previous_response_id: previousId }))).to.equal(gone);
-      const input = [{ type: 'item_reference', id: answered.id }];
-      expect(await refusal(() => decode({ input }, {}, theirs))).to.equal(
-        `Item with id '${answered.id}' not found.`,
-      );
-      const foreign = [{ type: 'item_reference', id: 'msg_68cdba6652ac' }];
-      expect(await refusal(() => decode({ input: foreign }))).to.equal(
-        "Item with id 'msg_68cdba6652ac' not found.",
-      );
+      const gone =
+        /^Previous response with id 'resp_1' not found\. What it names was not stored, has expired/;
+      expect(await missing({ previous_response_id: previousId }, theirs)).to.match(gone);
+      expect(await missing({ previous_response_id: previousId })).to.match(gone);
+      const named = { input: [{ type: 'item_reference', id: answered.id }] };
+      expect(await missing(named, theirs)).to.contain(`Item with id '${answered.id}' not found.`);
+      const foreign = { input: [{ type: 'item_reference', id: 'msg_68cdba6652ac' }] };
+      expect(await missing(foreign)).to.contain("Item with id 'msg_68cdba6652ac' not found.");
     });
+
+    /** The message of the 404 that decoding ends with. */
+    async function missing(body: object, context?: FormatContext): Promise<string> {
+      const error = await decode(body, {}, context).catch((error: unknown) => error);
+      if (!isGatewayError(error)) throw new Error('It was accepted.', { cause: error });
+      expect(error).to.include({ code: 'not_found', type: 'not_found_error', status: 404 });
+      return error.message;
+    }
   });
 
   describe('that cannot be read is refused', () => {
