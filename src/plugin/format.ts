@@ -1,12 +1,7 @@
 import type { Caller, GatewayState, Interceptor, ModelReply, WireFormat } from './state.js';
 import type { MessagesRequest } from './messages.js';
-<<<<<<< HEAD
 import type { CatalogModel, Host, Logger, Models } from './host.js';
-import type { Store } from './store.js';
-=======
-import type { CatalogModel, Host, Logger } from './host.js';
 import type { ResponseQuota, Store } from './store.js';
->>>>>>> 8688323 (fix(formats): translations are linear, and stored items count as if the caller had sent them)
 
 /** What a format may need besides the body. */
 export interface FormatContext {
@@ -61,11 +56,8 @@ const defaultMaxBodyBytes = 128 * mb;
 class StageContext implements FormatContext {
   readonly caller: Caller;
   readonly store: Store;
-<<<<<<< HEAD
   readonly models: Models;
-=======
   readonly storage: StorageLimits;
->>>>>>> 8688323 (fix(formats): translations are linear, and stored items count as if the caller had sent them)
   readonly #host: Host;
   readonly #state: Pick<GatewayState, 'log'>;
   readonly #encoding: Encoding;
@@ -73,11 +65,8 @@ class StageContext implements FormatContext {
   constructor(host: Host, state: Pick<GatewayState, 'caller' | 'log'>, encoding: Encoding) {
     this.caller = state.caller;
     this.store = host.store;
-<<<<<<< HEAD
     this.models = host.models;
-=======
     this.storage = encoding.storage;
->>>>>>> 8688323 (fix(formats): translations are linear, and stored items count as if the caller had sent them)
     this.#host = host;
     this.#state = state;
     this.#encoding = encoding;

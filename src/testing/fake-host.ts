@@ -1,9 +1,5 @@
-<<<<<<< HEAD
-import type { CatalogModel, Host, Keys, Logger, Models, PickPolicy } from '../plugin/index.js';
-import { CatalogModels } from '../models/models.js';
-=======
 import type { CatalogModel, Host, Keys, Limits, Logger, Models, PickPolicy } from '../plugin/index.js';
->>>>>>> 8688323 (fix(formats): translations are linear, and stored items count as if the caller had sent them)
+import { CatalogModels } from '../models/models.js';
 import { fakeFormat } from './fake-format.js';
 import { MemoryHub } from '../store/live/memory.js';
 import { MemoryStore } from '../store/memory.js';
