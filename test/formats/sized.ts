@@ -57,8 +57,8 @@ export const requests: readonly Translation[] = [
     const allowed_tools = { mode: 'auto', tools: tools.toReversed() };
     return { messages: [user], tools, tool_choice: { type: 'allowed_tools', allowed_tools } };
   }),
-  request('chat: a strict schema', 'chat', (bytes) => {
-    const named = numbered(bytes, (name) => [name, { type: 'string', minLength: 1 }] as const);
+  request('chat: a strict schema, a quarter of it', 'chat', (bytes) => {
+    const named = numbered(bytes / 4, (name) => [name, { type: 'string', minLength: 1 }] as const);
     const parameters = { type: 'object', properties: Object.fromEntries(named), required: ['f0'] };
     const tools = [{ type: 'function', function: { name: 'f', strict: true, parameters } }];
     return { messages: [user], tools };
