@@ -6,8 +6,8 @@ const bytes = 16 * 1024 * 1024;
 /** What looks at all parts for each part takes minutes to hours for these. */
 describe('a translation of 16 MB in small parts ends', function () {
   this.timeout(60_000);
-  for (const { name, prepare } of [...requests, ...replies])
-    it(name, async () => {
-      expect(await prepare(bytes)()).to.be.greaterThan(0);
+  for (const translation of [...requests, ...replies])
+    it(translation.name, async () => {
+      expect(await translation.prepare(bytes)()).to.be.greaterThan(0);
     });
 });

@@ -141,7 +141,7 @@ export function contextOf(
     caller: { kind: 'key', keyId: 'key-1', name: 'one' },
     findModel: () => undefined,
     models: fakeModels(),
-    store: Object.assign(store, { responses: { ...store.responses, put } }),
+    store: Object.assign(store, { responses: Object.assign(store.responses, { put }) }),
     log,
     now: () => now,
     maxBodyBytes: 2 ** 27,

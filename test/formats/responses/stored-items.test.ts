@@ -8,15 +8,13 @@ const { responses } = formats;
 const expiresAtMs = 2 ** 45;
 
 /** Counts the reads of a store, by the id that is read. */
-function counted(store: Store): readonly string[] {
+function counted({ responses: stored }: Store): readonly string[] {
   const reads: string[] = [];
-  const { get, getResponse } = store.responses;
-  Object.assign(store.responses, {
-    get: (owner: string, id: string) => (reads.push(id), get.call(store.responses, owner, id)),
-    getResponse: (owner: string, id: string) => (
-      reads.push(id),
-      getResponse.call(store.responses, owner, id)
-    ),
+  const get = stored.get.bind(stored);
+  const getResponse = stored.getResponse.bind(stored);
+  Object.assign(stored, {
+    get: (owner: string, id: string) => (reads.push(id), get(owner, id)),
+    getResponse: (owner: string, id: string) => (reads.push(id), getResponse(owner, id)),
   });
   return reads;
 }
@@ -95,7 +93,7 @@ describe('stored items that a request names', () => {
     await responses.decode(body, context);
     const other: FormatContext = {
       ...context,
-      findModel: context.findModel,
+      findModel: () => undefined,
       maxBodyBytes: 1e6,
       caller: { ...context.caller, keyId: 'k2' },
     };
