@@ -150,11 +150,11 @@ describe('the errors of the OpenAI SDK', () => {
     });
   }
 
-  it('are BadRequestError for an unknown previous_response_id', async () => {
+  it('are NotFoundError for a previous_response_id that is unknown or gone', async () => {
     const answer = client.responses.create({ model, input: 'Hi', previous_response_id: 'resp_unknown' });
-    const error = await failureOf(answer, APIError);
-    expect(error).to.include({ status: 400, type: 'invalid_request_error' });
-    expect(error.message).to.include('resp_unknown');
+    const error = await failureOf(answer, NotFoundError);
+    expect(error).to.include({ status: 404, code: 'not_found', type: 'not_found_error' });
+    expect(error.message).to.include("Previous response with id 'resp_unknown' not found.");
   });
 
   it('are NotFoundError for a model that the catalog lacks, and for a path that is not there', async () => {
