@@ -91,7 +91,15 @@ export class EventQueue extends BatchSource<ModelEventBatch> implements BodyRead
       else this.#flow.resume(); // may bring more, and the end of it, before it returns
       if (batch.length > 0) return batch;
     }
-    return [];
+    return this.#takeLast();
+  }
+
+  /** What a clean end makes an event of. */
+  #takeLast(): ModelEventBatch {
+    if (!this.#hasEnded || this.#isOver || this.#error !== undefined) return [];
+    const batch = this.#parser.finish();
+    if (this.#parser.isOver) this.#conclude();
+    return batch;
   }
 
   #takeBytes(): Buffer {

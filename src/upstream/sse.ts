@@ -3,6 +3,7 @@ import {
   ModelEvent,
   errorFromEvent,
   interruptedError,
+  isGatewayError,
   toGatewayError,
 } from '../plugin/index.js';
 import { EventLines } from './event-lines.js';
@@ -24,6 +25,7 @@ export class MessageReader {
   #events: ModelEvent[] = [];
   #isStarted = false;
   #isComplete = false;
+  #isEnding = false;
   #failure: GatewayError | undefined;
 
   /** The events that these bytes complete. */
@@ -34,6 +36,12 @@ export class MessageReader {
     const events = this.#events;
     this.#events = [];
     return events;
+  }
+
+  /** What a clean end completes: a last event without its empty line, where all of it is there. */
+  finish(): readonly ModelEvent[] {
+    this.#isEnding = true;
+    return this.read(emptyLine);
   }
 
   /** `message_stop` has been read. */
@@ -51,7 +59,8 @@ export class MessageReader {
   }
 
   #receive(event: ModelEvent): void {
-    if (this.isOver || this.#isRestart(event) || this.#lacksStart(event)) return;
+    if (this.isOver || (this.#isEnding && !isWhole(event))) return;
+    if (this.#isRestart(event) || this.#lacksStart(event)) return;
     this.#events.push(event);
     if (event.type === 'message_stop') this.#isComplete = true;
     if (event.type === 'error') this.#failure = errorIn(event);
@@ -88,6 +97,18 @@ const withinMessage: ReadonlySet<string> = new Set([
   'message_delta',
   'message_stop',
 ]);
+
+const emptyLine = Buffer.from('\n\n');
+
+/** Half an event is no JSON. */
+function isWhole(event: ModelEvent): boolean {
+  try {
+    return event.json.type === event.type;
+  } catch (error) {
+    if (isGatewayError(error)) return false;
+    throw error;
+  }
+}
 
 function tooLong(): GatewayError {
   const message = `The upstream sent an event of more than ${maxEventBytes / 1024 / 1024} MB.`;

@@ -102,6 +102,34 @@ describe('MessageReader', () => {
     expect(read(`event: ping\ndata: ${ping}\n`)).to.deep.equal([]);
   });
 
+  it('takes a last event at a clean end that its empty line, or its line end, is missing from', () => {
+    for (const [, ended] of lineEnds)
+      for (const lost of [1, 2]) {
+        const reader = new MessageReader();
+        const text = ended(answer.start + answer.stop.slice(0, -lost));
+        expect(reader.read(Buffer.from(text))).to.have.length(1);
+        expect(reader.isComplete).to.equal(false);
+        expect(reader.finish().map(({ type }) => type)).to.deep.equal(['message_stop']);
+        expect(reader.isComplete).to.equal(true);
+        expect(reader.finish()).to.deep.equal([]);
+      }
+    const unnamed = new MessageReader();
+    unnamed.read(Buffer.from(`${answer.start}data: {"type":"message_stop"}`));
+    expect(unnamed.finish()).to.have.length(1);
+  });
+
+  it('takes half an event at a clean end for none, wherever it was cut', () => {
+    for (const event of [answer.stop, answer.delta('Hello'), 'data: {"type":"message_stop"}\n\n']) {
+      const json = event.indexOf('}\n');
+      for (let length = 0; length <= json; length += 1) {
+        const reader = new MessageReader();
+        reader.read(Buffer.from(answer.start + event.slice(0, length)));
+        expect(reader.finish(), event.slice(0, length)).to.deep.equal([]);
+        expect(reader.isComplete).to.equal(false);
+      }
+    }
+  });
+
   it('is over after message_stop', () => {
     const reader = new MessageReader();
     expect(readAll([Buffer.from(answer.start + answer.stop + answer.delta('late'))], reader)).to.have.length(

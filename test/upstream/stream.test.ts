@@ -193,6 +193,23 @@ describe('the events of an answer', () => {
     });
   });
 
+  for (const cut of [1, 2])
+    it(`are complete at a clean end that ${cut} line feeds are missing from`, async () => {
+      const events = await generate((_, response) =>
+        response.writeHead(200, eventStream).end(whole.slice(0, -cut)),
+      );
+      const { events: all, error } = await collect(events);
+      expect(error).to.equal(undefined);
+      expect(all.at(-1)?.type).to.equal('message_stop');
+    });
+
+  it('are not complete where the socket was destroyed instead', async () => {
+    const events = await generate((_, response) => {
+      response.writeHead(200, eventStream).write(whole.slice(0, -2), () => response.destroy());
+    });
+    expect((await collect(events)).error).to.include({ code: 'upstream_interrupted' });
+  });
+
   it('are never silent for too long before content, and are after it', async () => {
     const content = { hasCome: false };
     const idleTimeoutMs = 50;
