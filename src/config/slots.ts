@@ -1,4 +1,4 @@
-import { didYouMean, durationMs } from '../plugin/index.js';
+import { didYouMean, durationMs, isHeaderValue, isRequestHeader } from '../plugin/index.js';
 import type { Checked } from './checked.js';
 import type { AccountConfig, SlotConfig } from './config.js';
 import type { Fault, Path, Source } from './document.js';
@@ -17,7 +17,7 @@ export function toSlot(raw: RawSlot, index: number, source: Source): SlotConfig 
     weight: raw.weight,
     ...(proxy !== undefined && { proxy }),
     headers: Object.fromEntries(
-      Object.entries(raw.headers).map(([name, text]) => [name.toLowerCase(), text]),
+      Object.entries(raw.headers).map(([name, text]) => [name.toLowerCase(), text.trim()]),
     ),
     connectTimeoutMs: durationMs(raw.connectTimeout),
     path: `slots[${index}]`,
@@ -25,11 +25,20 @@ export function toSlot(raw: RawSlot, index: number, source: Source): SlotConfig 
   };
 }
 
+/** Secrets out of files and pasted ones often end in a line feed, which belongs to none of them. */
 function toAccount(raw: RawSlot['account']): AccountConfig {
+  if (raw?.kind === 'api-key') return { ...raw, key: raw.key.trim() };
   if (raw?.kind !== 'oauth') return raw ?? { kind: 'none' };
-  const { expiresAt, ...account } = raw;
+  const { expiresAt, clientSecret, ...account } = raw;
   const expiresAtMs = expiresAt === undefined ? undefined : timeMs(expiresAt);
-  return expiresAtMs === undefined ? account : { ...account, expiresAtMs };
+  return {
+    ...account,
+    accessToken: account.accessToken.trim(),
+    refreshToken: account.refreshToken.trim(),
+    clientId: account.clientId.trim(),
+    ...(clientSecret !== undefined && { clientSecret: clientSecret.trim() }),
+    ...(expiresAtMs !== undefined && { expiresAtMs }),
+  };
 }
 
 /** What no schema can say about one slot, asked of those of its fields that are sound. */
@@ -121,20 +130,31 @@ function baseUrlFaults(baseUrl: string): readonly Fault[] {
 }
 
 function accountFaults({ account }: RawSlot): readonly Fault[] {
+  if (account?.kind === 'api-key') return secretFaults(['account', 'key'], account.key);
   if (account?.kind !== 'oauth') return [];
   const { expiresAt, tokenUrl } = account;
   const isTime = expiresAt === undefined || timeMs(expiresAt) !== undefined;
   const message = `must be a time such as 2026-01-01T12:00:00Z, or unix milliseconds, not ${JSON.stringify(expiresAt)}`;
   return [
+    ...secretFaults(['account', 'accessToken'], account.accessToken),
     ...urlFaults(['account', 'tokenUrl'], tokenUrl),
     ...(isTime ? [] : [{ path: ['account', 'expiresAt'], message }]),
   ];
 }
 
+/** Of what goes into a header of each call; white space around it is cut off. The message does not repeat it. */
+function secretFaults(path: Path, text: string): readonly Fault[] {
+  const secret = text.trim();
+  if (secret === '') return [{ path, message: 'must not be blank' }];
+  if (isHeaderValue(secret)) return [];
+  return [{ path, message: 'has a line end or another character within it that no HTTP header can hold' }];
+}
+
 function headerFaults({ headers }: RawSlot): readonly Fault[] {
-  const message = 'is not a header: a name of letters, digits and dashes, and a text of one line';
+  const message =
+    'is not a header that can be added: a name of letters, digits and dashes, none that is about the connection, and a text of one line';
   return Object.entries(headers)
-    .filter(([name, text]) => !/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[\r\n\0]/.test(text))
+    .filter(([name, text]) => !isRequestHeader(name, text.trim()))
     .map(([name]) => ({ path: ['headers', name], message }));
 }
 

@@ -38,4 +38,21 @@ export function isHeaderValue(text: string): boolean {
   return !notInHeaders.test(text);
 }
 
+/** True for a header that may be added to a request: HTTP takes it, and it does not speak about the connection. */
+export function isRequestHeader(name: string, text: string): boolean {
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !ofConnections.has(name.toLowerCase()) && isHeaderValue(text);
+}
+
+const ofConnections = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
 const notInHeaders = /[^\t\x20-\x7e\x80-\xff]/;

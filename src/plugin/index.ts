@@ -31,7 +31,13 @@ export { formatContext } from './format.js';
 export type { Decoded, Format, FormatContext, ReplyEncoder, StorageLimits } from './format.js';
 export { globMatcher } from './glob.js';
 export { headerChoice } from './header-choice.js';
-export { answerHeaders, defaultAnthropicVersion, forwardedHeaders, isHeaderValue } from './headers.js';
+export {
+  answerHeaders,
+  defaultAnthropicVersion,
+  forwardedHeaders,
+  isHeaderValue,
+  isRequestHeader,
+} from './headers.js';
 export type * from './host.js';
 export { joinBytes } from './join-bytes.js';
 export { keyLimits, tokenLimits } from './key-limits.js';

@@ -1,5 +1,7 @@
 import {
+  GatewayError,
   isGatewayError,
+  isHeaderValue,
   toGatewayError,
   type AccountKind,
   type DiagnosisStep,
@@ -12,7 +14,7 @@ import {
   type UpstreamReply,
   type Windows,
 } from '../plugin/index.js';
-import type { Account } from './account.js';
+import type { Account, Credential } from './account.js';
 import type { Standing } from './standing.js';
 
 export interface UpstreamSlotParts {
@@ -102,17 +104,24 @@ export class UpstreamSlot implements Slot {
     const upstream: Asked = this.#upstream;
     const credential = await this.account.credential(call.signal);
     try {
-      return await upstream[kind](credited(call, credential));
+      return await upstream[kind](this.#credited(call, credential));
     } catch (error) {
       this.#observe(error);
       if (!isRefusal(error) || !(await this.account.renew(credential, call.signal))) throw error;
     }
     try {
-      return await upstream[kind](credited(call, await this.account.credential(call.signal)));
+      return await upstream[kind](this.#credited(call, await this.account.credential(call.signal)));
     } catch (error) {
       this.#observe(error);
       throw error;
     }
+  }
+
+  /** Throws what is a refusal of the credential where no header can hold it: nothing goes out then. */
+  #credited(call: SlotCall, credential: Credential): UpstreamCall {
+    for (const name in credential)
+      if (!isHeaderValue(credential[name] ?? '')) throw unsendable(this.id, this.accountKind);
+    return credited(call, credential);
   }
 
   /** Errors report the windows too. */
@@ -135,6 +144,15 @@ function credited(call: SlotCall, credential: UpstreamCall['credential']): Upstr
   return hasContent
     ? { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, hasContent, credential }
     : { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, credential };
+}
+
+function unsendable(slot: string, kind: AccountKind): GatewayError {
+  const what = kind === 'oauth' ? 'an access token' : 'a key';
+  return new GatewayError(
+    'no_slot_available',
+    `Slot "${slot}" has ${what} with a line end or another character that no HTTP header can hold; enter it again.`,
+    { failure: { kind: 'status', status: 401, headers: {} } },
+  );
 }
 
 function isRefusal(error: unknown): boolean {

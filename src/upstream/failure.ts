@@ -36,6 +36,14 @@ export function timedOut(
   );
 }
 
+/** No call, because the slot adds a header that HTTP does not take: another slot may do, and this one is left alone. */
+export function unsendable(slot: string, name: string): GatewayError {
+  const message = `Slot "${slot}" adds a header that HTTP does not take, ${JSON.stringify(name)}; correct its headers.`;
+  return new GatewayError('upstream_unreachable', message, {
+    failure: { kind: 'unreachable', reused: false },
+  });
+}
+
 /** An answer that is not of this protocol: a page, a redirect, a text, something else than HTTP. */
 export function foreign(slot: string, what: string, cause?: unknown): GatewayError {
   const shown = what.slice(0, 200); // the upstream's own words may be kilobytes

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type { IncomingHttpHeaders } from 'node:http';
+import { isRequestHeader } from '../plugin/index.js';
 
 export type Headers = Readonly<Record<string, string>>;
 
@@ -27,6 +28,11 @@ export function requestHeaders({ call, slot, credential }: HeaderSources): Recor
   Object.assign(headers, slot);
   for (const name in credential) headers[name.toLowerCase()] = credential[name] ?? '';
   return headers;
+}
+
+/** The name of the first of these headers that no request can have. */
+export function wrongHeader(headers: Headers): string | undefined {
+  return Object.keys(headers).find((name) => !isRequestHeader(name, headers[name] ?? ''));
 }
 
 /** Answer headers as one record: names are lower case already, several values of one name are joined by `, `. */

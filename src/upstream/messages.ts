@@ -17,8 +17,8 @@ import { openWayOut, type WayOut } from './connections.js';
 import { diagnose } from './diagnose.js';
 import { EventQueue } from './event-queue.js';
 import { Exchange, type Answered, type HttpCall } from './exchange.js';
-import { fieldsIn, foreign, isClosedReuse, refusal, type Answer } from './failure.js';
-import { lowerCase, mediaType, requestHeaders } from './headers.js';
+import { fieldsIn, foreign, isClosedReuse, refusal, unsendable, type Answer } from './failure.js';
+import { lowerCase, mediaType, requestHeaders, wrongHeader } from './headers.js';
 import { TextBody } from './text-body.js';
 import { eventsOf } from './whole-message.js';
 
@@ -42,9 +42,12 @@ class MessagesUpstream implements Upstream {
   readonly #base: URL;
   readonly #prefix: string;
   readonly #wayOut: WayOut;
+  /** The name of a header of the slot's own that no request can have. */
+  readonly #wrongHeader: string | undefined;
 
   constructor(settings: UpstreamSettings) {
     this.#settings = { ...settings, headers: lowerCase(settings.headers) };
+    this.#wrongHeader = wrongHeader(this.#settings.headers);
     this.#base = baseOf(settings);
     this.#prefix = prefixOf(this.#base);
     this.#wayOut = this.#openWayOut();
@@ -95,13 +98,14 @@ class MessagesUpstream implements Upstream {
     return this.#wayOut.close();
   }
 
-  #post<Body extends BodyReader>(
+  async #post<Body extends BodyReader>(
     path: string,
     call: UpstreamCall,
     request: object,
     read: (answer: Answer, flow: Flow) => Body,
   ): Promise<Answered<Body>> {
     const { id, headers, connectTimeoutMs } = this.#settings;
+    if (this.#wrongHeader !== undefined) throw unsendable(id, this.#wrongHeader);
     const { signal, headersTimeoutMs, idleTimeoutMs, hasContent, credential } = call;
     return this.#send({
       slot: id,

@@ -13,6 +13,10 @@ interface Broken {
 
 const messagesSlot = 'upstream: messages, baseUrl: https://upstream.example';
 
+const unsendable = 'has a line end or another character within it that no HTTP header can hold';
+const noHeader =
+  'is not a header that can be added: a name of letters, digits and dashes, none that is about the connection, and a text of one line';
+
 /** Configs that cannot work. */
 const broken: readonly Broken[] = [
   {
@@ -178,7 +182,7 @@ const broken: readonly Broken[] = [
     says: [
       'gateway.yaml:5:5 slots[0].baseUrl: must be a URL that begins with http:// or https://',
       'gateway.yaml:6:5 slots[0].proxy: must be a URL that begins with http:// or https://',
-      'gateway.yaml:8:16 slots[0].headers.x extra: is not a header: a name of letters, digits and dashes, and a text of one line',
+      `gateway.yaml:8:16 slots[0].headers.x extra: ${noHeader}`,
       'gateway.yaml:11:5 slots[1].baseUrl: ends in /v1, which every call adds; leave it out',
       'gateway.yaml:15:5 slots[2].baseUrl: ends in /v1/messages, which every call adds; leave it out',
     ],
@@ -231,6 +235,27 @@ const broken: readonly Broken[] = [
     ],
   },
   {
+    wrong: 'credentials and headers that HTTP does not take',
+    text: [
+      'pipeline: [{ use: auth }]',
+      'slots:',
+      `  - { id: a, ${messagesSlot}, account: { kind: api-key, key: "two\\nlines" } }`,
+      `  - { id: b, ${messagesSlot}, account: { kind: api-key, key: " \\n" } }`,
+      `  - { id: c, ${messagesSlot}, account: { kind: api-key, key: "\u201cquoted\u201d" } }`,
+      `  - { id: d, ${messagesSlot}, account: { kind: oauth, accessToken: "a\\0b", refreshToken: r, clientId: c, tokenUrl: "https://x/t" } }`,
+      `  - { id: e, ${messagesSlot}, account: { kind: none }, headers: { x-a: "b\\x7f", connection: close, x-c: "fine\\n", x-d: "\u4e16" } }`,
+    ].join('\n'),
+    says: [
+      `gateway.yaml:3:95 slots[0].account.key: ${unsendable}`,
+      'gateway.yaml:4:95 slots[1].account.key: must not be blank',
+      `gateway.yaml:5:95 slots[2].account.key: ${unsendable}`,
+      `gateway.yaml:6:93 slots[3].account.accessToken: ${unsendable}`,
+      `gateway.yaml:7:105 slots[4].headers.x-a: ${noHeader}`,
+      `gateway.yaml:7:119 slots[4].headers.connection: ${noHeader}`,
+      `gateway.yaml:7:153 slots[4].headers.x-d: ${noHeader}`,
+    ],
+  },
+  {
     wrong: 'state that this version cannot keep',
     text: 'pipeline: [{ use: auth }]\nstore: mysql://root:secret@db\nlive: redis://cache/first\n',
     says: [
@@ -249,6 +274,14 @@ const broken: readonly Broken[] = [
 ];
 
 describe('a broken config', () => {
+  it('is none where a secret or a header ends in a line feed: that is cut off', () => {
+    const account = 'account: { kind: api-key, key: "key\\n" }';
+    const text = `pipeline: [{ use: auth }]\nslots: [{ id: a, ${messagesSlot}, ${account}, headers: { x-a: " b\\n" } }]`;
+    const [slot] = loadConfig({ text, file: 'gateway.yaml', env: {} }).slots;
+    expect(slot).to.deep.include({ account: { kind: 'api-key', key: 'key', header: 'x-api-key' } });
+    expect(slot).to.deep.include({ headers: { 'x-a': 'b' } });
+  });
+
   for (const { wrong, text, says, env } of broken) {
     it(`says what to do about ${wrong}`, () => {
       const whole = text.includes('slots:') ? text : `${text}\nslots: [{ id: a, upstream: simulator }]`;

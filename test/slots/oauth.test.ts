@@ -108,6 +108,12 @@ describe('an OAuth slot', () => {
     expect(stateOf(kit, 'o')).to.include({ state: 'rejected' });
   });
 
+  it('renews a token that no header can hold, as one that was refused', async () => {
+    const kit = await openPool([oauthSlot(endpoint.url, { accessToken: 'a\nb' })]);
+    await generate(kit);
+    expect(bearers(kit)).to.deep.equal(['Bearer access-1']);
+  });
+
   it('is rejected where its refresh token is refused, in words that say what to do and no secret', async () => {
     endpoint.answer = { status: 400, body: { error: 'invalid_grant' } };
     const kit = await openPool([oauthSlot(endpoint.url, { lastsMs: 0 })]);
@@ -217,6 +223,23 @@ describe('an API-key slot', () => {
     ]);
   });
 
+  it('that holds what no header can is left alone for another slot, and says what is wrong', async () => {
+    const account = { kind: 'api-key', key: 'se\ncret', header: 'x-api-key' } as const;
+    const kit = await openPool([slotConfig('a', { account }), slotConfig('b')]);
+    const lease = await kit.pool.lease(leaseRequest());
+    expect(lease.slot.id).to.equal('a');
+    const error = await rejection(lease.slot.generate(slotCall()));
+    expect(error).to.include({ code: 'no_slot_available', status: 503 });
+    const next = await lease.another(error);
+    expect(next?.slot.id).to.equal('b');
+    expect(kit.upstream('a').calls).to.deep.equal([]);
+    expect(stateOf(kit, 'a')).to.include({ state: 'rejected' });
+    const { lastError } = kit.pool.list()[0]!;
+    expect(lastError)
+      .to.match(/^Slot "a" has a key with a line end .* enter it again\.$/)
+      .and.not.include('cret');
+  });
+
   it('passes a 401 on at once: it has no other key', async () => {
     const kit = await openPool([slotConfig('a')]);
     acceptOnly(kit.upstream('a'), 'nobody');
@@ -227,6 +250,7 @@ describe('an API-key slot', () => {
 
 interface Terms {
   readonly lastsMs?: number;
+  readonly accessToken?: string;
   readonly refreshToken?: string;
   readonly clientSecret?: string;
 }

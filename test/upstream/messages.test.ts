@@ -108,6 +108,24 @@ describe('messages upstream', () => {
     expect(error).to.be.an('error').with.property('message').that.contains('anthropic-beta');
   });
 
+  it('blames the slot for a header of its own that HTTP does not take, and sends nothing', async () => {
+    let requests = 0;
+    const url = await kit.serve((_, response) => response.end(String((requests += 1))));
+    for (const headers of [
+      { 'x-a': 'a\nb' },
+      { 'x a': 'b' },
+      { Expect: '100-continue' },
+      { 'x-a': '\u4e16' },
+    ]) {
+      const error = await rejection((await kit.open(url, { headers })).generate(aCall()));
+      expect(error).to.deep.include({ failure: { kind: 'unreachable', reused: false } });
+      expect(error)
+        .to.have.property('message')
+        .that.matches(/^Slot "team-a" adds a header/);
+    }
+    expect(requests).to.equal(0);
+  });
+
   it('says which slot has no baseUrl', () => {
     const settings = { id: 'team-a', headers: {}, connectTimeoutMs: 1, maxConcurrent: 1 };
     const open = () => messages.open(settings as unknown as UpstreamSettings);
