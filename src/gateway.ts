@@ -13,7 +13,7 @@ import { openLasting, type Lasting } from './lasting.js';
 import type { BuildOptions, Pipeline } from './pipeline/pipeline.js';
 import type { Live, Logger, Models, Store } from './plugin/index.js';
 import { run, type Running } from './running.js';
-import { Shutdown } from './shutdown.js';
+import { Shutdown, type CloseOptions } from './shutdown.js';
 import type { SlotPool } from './slots/pool.js';
 import type { CheckedKeys } from './store/keys.js';
 import type { LedgerWriter } from './store/ledger-writer.js';
@@ -168,14 +168,14 @@ export class Gateway {
    * Serves on for `drainDelay`, takes no new requests then, gives those under way `shutdownTimeout` to finish, ends the
    * rest with an error event, and closes everything.
    */
-  close(): Promise<void> {
+  close(options: CloseOptions = {}): Promise<void> {
     this.#isClosing.abort();
-    this.#closed ??= this.#close();
+    this.#closed ??= this.#close(options);
     return this.#closed;
   }
 
-  async #close(): Promise<void> {
-    const ended = this.#shutdown.run(this.config.listen, this.#listener);
+  async #close(options: CloseOptions): Promise<void> {
+    const ended = this.#shutdown.run(this.config.listen, this.#listener, options);
     await Promise.all([ended, this.#current.settled()]);
     await this.#listener?.close();
     this.exchanges.close();

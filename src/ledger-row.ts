@@ -4,8 +4,8 @@ import { ledgerTokens, type LedgerRow, type LedgerTrace, type Timeline } from '.
 import type { RequestRecord } from './telemetry/request-log.js';
 
 /** What the ledger keeps of a request to a model whose response has closed; undefined for every other request. */
-export function ledgerRowOf({ ctx, startedMs }: Exchange, record: RequestRecord): LedgerRow | undefined {
-  const { requestId, caller, operation, format, firstEventAtMs, timeline } = ctx.state;
+export function ledgerRowOf({ state, startedMs }: Exchange, record: RequestRecord): LedgerRow | undefined {
+  const { requestId, caller, operation, format, firstEventAtMs, timeline } = state;
   if (operation !== 'generate' || !caller) return undefined;
   const { slot, model, code, status, outcome } = record;
   const { billed, shown } = ledgerTokens(record);

@@ -3,8 +3,11 @@ import type { Outcome } from './plugin/index.js';
 import type { RequestRecord } from './telemetry/request-log.js';
 
 /** What the log tells of a request whose response has closed. */
-export function recordOf({ ctx, startedMs }: Exchange, outcome: Outcome, nowMs: number): RequestRecord {
-  const { state } = ctx;
+export function recordOf(
+  { ctx, state, startedMs }: Exchange,
+  outcome: Outcome,
+  nowMs: number,
+): RequestRecord {
   return {
     id: state.requestId,
     method: ctx.method,

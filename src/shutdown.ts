@@ -8,6 +8,11 @@ export interface ShutdownOptions {
   readonly exchanges: Exchanges;
 }
 
+export interface CloseOptions {
+  /** Something is half done, and no request is to begin any more: without the drain delay the port is closed at once. */
+  readonly isBroken?: boolean;
+}
+
 /** The end of a gateway's service: requests drain, those under way finish, and those that take too long are cut short. */
 export class Shutdown {
   readonly #options: ShutdownOptions;
@@ -23,8 +28,15 @@ export class Shutdown {
   }
 
   /** Resolves when no request is under way and none is taken. `listener`: undefined where there has never been one. */
-  async run(listen: Config['listen'], listener: Listener | undefined): Promise<void> {
-    await this.#drain(listen, listener);
+  async run(
+    listen: Config['listen'],
+    listener: Listener | undefined,
+    { isBroken = false }: CloseOptions,
+  ): Promise<void> {
+    if (isBroken) {
+      this.#isRefusing = true;
+      listener?.drain.stopListening();
+    } else await this.#drain(listen, listener);
     await this.#finish(listen, listener);
   }
 

@@ -1,26 +1,34 @@
-import { GatewayError, errorCodes, isGatewayError, toGatewayError, type ErrorCode } from '../plugin/index.js';
-import type { CoreContext } from './exchange.js';
+import {
+  GatewayError,
+  errorCodes,
+  isGatewayError,
+  isHeaderValue,
+  toGatewayError,
+  type ErrorCode,
+} from '../plugin/index.js';
+import type { CoreContext, CoreState } from './exchange.js';
 
 /** The one place where an error becomes bytes, and is logged. */
 export async function errorBoundary(ctx: CoreContext, next: () => Promise<void>): Promise<void> {
+  const { state } = ctx;
   try {
     await next();
-    ctx.state.onSettled(() => logFailure(ctx));
+    state.onSettled(() => logFailure(state));
   } catch (thrown) {
-    if (hasLeft(ctx)) return;
+    if (ctx.req.socket.destroyed && state.failure === undefined) return; // the caller has gone: this is only its echo
     const error = fromThrown(thrown);
-    logError(ctx, error, thrown);
-    respond(ctx, error);
+    logError(state, error, thrown);
+    respond(ctx, state, error);
   }
 }
 
 /** Answers with the error object of contract §2.3 and nothing beside it. */
-function respond(ctx: CoreContext, error: GatewayError): void {
+function respond(ctx: CoreContext, state: CoreState, error: GatewayError): void {
   if (ctx.headerSent) {
     ctx.res.destroy();
     return;
   }
-  ctx.state.answered = error;
+  state.answered = error;
   ctx.status = error.status;
   if (isFinal(error)) ctx.set('x-should-retry', 'false');
   for (const [name, value] of Object.entries(error.headers)) ctx.set(name, value);
@@ -33,16 +41,52 @@ function isFinal({ status, code }: GatewayError): boolean {
   return status === 401 || status === 403 || status === 404 || code === 'incomplete_response';
 }
 
-/** Whether the caller has gone, so that what was thrown is only the echo of it. */
-function hasLeft(ctx: CoreContext): boolean {
-  return ctx.req.socket.destroyed && ctx.state.failure === undefined;
+/**
+ * Any thrown value as an error that can be answered with. Also understands what plain Koa middleware throws:
+ * `ctx.throw(418, 'text')`, http-errors. What cannot be read (a proxy, a getter that throws) becomes `internal`.
+ */
+export function fromThrown(thrown: unknown): GatewayError {
+  try {
+    return answerable(isGatewayError(thrown) ? thrown : fromKoa(thrown));
+  } catch {
+    return unforeseen(thrown); // the log reads what it can of it
+  }
 }
 
-/** Also understands what plain Koa middleware throws: `ctx.throw(418, 'text')`, http-errors. */
-export function fromThrown(thrown: unknown): GatewayError {
-  if (isGatewayError(thrown) || !(thrown instanceof Error)) return toGatewayError(thrown);
+/** The error where all of it can be sent, else what of it can be. Throws where its parts cannot be read. */
+function answerable(error: GatewayError): GatewayError {
+  const { code, type, message, status, details, headers, failure, cause } = error;
+  const isSound = [code, type, message].every((part) => typeof part === 'string') && isErrorStatus(status);
+  if (!isSound) return unforeseen(error);
+  const fields = Object.entries(Object(headers) as object).filter(isHeader);
+  JSON.stringify(details); // throws where it cannot be sent
+  return new GatewayError(code, message, {
+    status,
+    type,
+    details,
+    headers: Object.fromEntries(fields),
+    ...(failure && { failure }),
+    ...(cause !== undefined && { cause }),
+  });
+}
+
+function unforeseen(cause: unknown): GatewayError {
+  return new GatewayError('internal', toGatewayError(undefined).message, { cause });
+}
+
+function isErrorStatus(status: unknown): boolean {
+  return Number.isInteger(status) && Number(status) >= 400 && Number(status) <= 599;
+}
+
+/** A header that cannot be sent is left out. */
+function isHeader([name, value]: [string, unknown]): boolean {
+  return /^[\w!#$%&'*+.^`|~-]{1,200}$/.test(name) && typeof value === 'string' && isHeaderValue(value);
+}
+
+function fromKoa(thrown: unknown): GatewayError {
+  if (!(thrown instanceof Error)) return toGatewayError(thrown);
   const { status, expose, message, headers } = thrown as Error & HttpErrorParts; // parts are checked below
-  if (typeof status !== 'number' || status < 400 || status > 599 || !expose) return toGatewayError(thrown);
+  if (typeof status !== 'number' || !isErrorStatus(status) || !expose) return toGatewayError(thrown);
   const code = codeOfStatus(status);
   const type = errorCodes[code].status === status ? errorCodes[code].type : 'invalid_request_error';
   return new GatewayError(code, message, { status, type, headers: headers ?? {}, cause: thrown });
@@ -70,13 +114,12 @@ const preferred: Readonly<Record<number, ErrorCode>> = {
 };
 
 /** An answer that broke after it had begun: its caller was told in the stream, and that the log says why. */
-function logFailure(ctx: CoreContext): void {
-  const { failure } = ctx.state;
-  if (failure) logError(ctx, failure, failure);
+function logFailure(state: CoreState): void {
+  const { failure } = state;
+  if (failure) logError(state, failure, failure);
 }
 
-function logError(ctx: CoreContext, error: GatewayError, thrown: unknown): void {
-  const { thrown: traced, log } = ctx.state;
+function logError({ thrown: traced, log }: CoreState, error: GatewayError, thrown: unknown): void {
   const by = traced?.error === thrown ? traced?.by : undefined;
   const fields = { code: error.code, status: error.status, ...by };
   if (error.code === 'internal') log.error({ ...fields, err: error.cause ?? thrown }, 'The gateway failed.');
@@ -85,6 +128,10 @@ function logError(ctx: CoreContext, error: GatewayError, thrown: unknown): void 
 }
 
 /** The cause in a few words: an upstream's stack helps nobody. */
-function causeOf(error: GatewayError): string | undefined {
-  return error.cause instanceof Error ? error.cause.message : undefined;
+function causeOf({ cause }: GatewayError): string | undefined {
+  try {
+    return cause instanceof Error ? cause.message : undefined;
+  } catch {
+    return undefined; // a proxy, or a getter that throws
+  }
 }

@@ -19,11 +19,11 @@ export type CoreState = { -readonly [Key in CoreKey]: GatewayState[Key] } & Part
   Omit<GatewayState, CoreKey>
 > & {
     /** The error that was the answer. */
-    answered?: GatewayError;
+    answered?: GatewayError | undefined;
     /** The last error that a stage has thrown, as the pipeline has traced it. */
-    thrown?: { readonly error: unknown; readonly by: StagePlace | undefined };
+    thrown?: { readonly error: unknown; readonly by: StagePlace | undefined } | undefined;
     /** The first stage that was done with the request. */
-    readonly endedBy?: StagePlace;
+    readonly endedBy?: StagePlace | undefined;
   };
 
 /** A stage as log lines name it: its name, and where it stands in the config. */
@@ -38,6 +38,8 @@ export type CoreMiddleware = (ctx: CoreContext, next: () => Promise<void>) => Pr
 /** One request from its first byte to the close of its response. */
 export class Exchange {
   readonly ctx: CoreContext;
+  /** As `ctx.state`, which a stage writes into and cannot put another one in the place of. */
+  readonly state: CoreState;
   readonly startedMs: number;
   /** Where it stands among those under way. */
   place = 0;
@@ -49,7 +51,8 @@ export class Exchange {
   constructor(ctx: CoreContext, requestId: string, log: Logger, nowMs: number) {
     this.ctx = ctx;
     this.startedMs = nowMs;
-    ctx.state = new Seeds(requestId, this.#signal, log, (listener) => this.onSettled(listener));
+    this.state = new Seeds(requestId, this.#signal, log, (listener) => this.onSettled(listener));
+    Object.defineProperty(ctx, 'state', { value: this.state, writable: false });
     ctx.res.once('close', () => this.#settle());
   }
 
@@ -65,8 +68,8 @@ export class Exchange {
   }
 
   #settle(): void {
-    const { res, state } = this.ctx;
-    const hasFailed = state.failure !== undefined || res.statusCode >= 500;
+    const { res } = this.ctx;
+    const hasFailed = this.state.failure !== undefined || res.statusCode >= 500;
     this.#outcome = hasFailed ? 'failed' : res.writableFinished ? 'completed' : 'abandoned';
     this.#signal.abort(responseClosed);
     for (const listener of this.#listeners) this.#call(listener, this.#outcome);
@@ -77,7 +80,7 @@ export class Exchange {
     try {
       listener(outcome);
     } catch (error) {
-      this.ctx.state.log.error({ err: error }, 'A listener of onSettled failed.');
+      this.state.log.error({ err: error }, 'A listener of onSettled failed.');
     }
   }
 }
@@ -85,7 +88,10 @@ export class Exchange {
 /** One for all: a stack trace for each request that ends would cost more than anything else at its end. */
 const responseClosed = new DOMException('The response has closed.', 'AbortError');
 
-/** What a request's state begins with. The signal and the child logger are made for those who ask for them. */
+/**
+ * What a request's state begins with. The signal and the child logger are made for those who ask for them; what the core
+ * itself notes can be noted in a state that a stage has frozen, too.
+ */
 class Seeds implements Pick<GatewayState, CoreKey> {
   readonly requestId: string;
   operation: Operation = 'other';
@@ -95,11 +101,14 @@ class Seeds implements Pick<GatewayState, CoreKey> {
   additions: Additions = { system: [], tools: [] };
   readonly onSettled: GatewayState['onSettled'];
   readonly usage: UsageTally = { billed: {}, masked: {} };
-  failure: GatewayError | undefined = undefined;
-  firstEventAtMs: number | undefined = undefined;
   readonly timeline: Timeline = { stages: [], calls: [] };
   readonly #parentLog: Logger;
   #log: Logger | undefined;
+  #failure: GatewayError | undefined;
+  #firstEventAtMs: number | undefined;
+  #answered: GatewayError | undefined;
+  #thrown: CoreState['thrown'];
+  #endedBy: StagePlace | undefined;
 
   constructor(requestId: string, signal: RequestSignal, log: Logger, onSettled: GatewayState['onSettled']) {
     this.requestId = requestId;
@@ -115,5 +124,45 @@ class Seeds implements Pick<GatewayState, CoreKey> {
   get log(): Logger {
     this.#log ??= this.#parentLog.child({ id: this.requestId });
     return this.#log;
+  }
+
+  get failure(): GatewayError | undefined {
+    return this.#failure;
+  }
+
+  set failure(value: GatewayError | undefined) {
+    this.#failure = value;
+  }
+
+  get firstEventAtMs(): number | undefined {
+    return this.#firstEventAtMs;
+  }
+
+  set firstEventAtMs(value: number | undefined) {
+    this.#firstEventAtMs = value;
+  }
+
+  get answered(): GatewayError | undefined {
+    return this.#answered;
+  }
+
+  set answered(value: GatewayError | undefined) {
+    this.#answered = value;
+  }
+
+  get thrown(): CoreState['thrown'] {
+    return this.#thrown;
+  }
+
+  set thrown(value: CoreState['thrown']) {
+    this.#thrown = value;
+  }
+
+  get endedBy(): StagePlace | undefined {
+    return this.#endedBy;
+  }
+
+  set endedBy(value: StagePlace | undefined) {
+    this.#endedBy = value;
   }
 }

@@ -58,7 +58,7 @@ export class Exchanges {
 
   /** The requests under way that are for a model or about one; whoever looks on by the console is none of them. */
   get calls(): number {
-    return this.#open.list().filter(({ ctx }) => ctx.state.operation !== 'other').length;
+    return this.#open.list().filter(({ state }) => state.operation !== 'other').length;
   }
 
   /** Resolves when no request is under way. */

@@ -91,7 +91,11 @@ export class GatewayError extends Error {
 
 /** True for a GatewayError of any copy of this package: recognised by its brand, not by its class. */
 export function isGatewayError(error: unknown): error is GatewayError {
-  return typeof error === 'object' && error !== null && brand in error;
+  try {
+    return typeof error === 'object' && error !== null && brand in error;
+  } catch {
+    return false; // a proxy that does not want to be asked
+  }
 }
 
 /** The same error with further answer headers; those that it has already win. */

@@ -39,7 +39,7 @@ export class CrewReload {
     const { readText, members } = this.#options;
     const text = await readText().catch(problemsIn);
     if (typeof text !== 'string') return { problems: text, needsRestart: [] };
-    const begun = members().filter(({ hasBegun }) => hasBegun);
+    const begun = members().filter(({ hasBegun, isLeaving }) => hasBegun && !isLeaving);
     // One that has begun with the old config is to serve before it hears of a new one.
     await Promise.all(begun.map(({ listening }) => listening));
     const there = begun.filter(({ line }) => !line.isClosed);
@@ -79,12 +79,13 @@ export class CrewReload {
 type Refusal = readonly Problem[] | Error;
 
 /** Undefined: it is ready, or has gone, and its successor begins with what the others have. */
-async function prepare({ line }: Member, text: string): Promise<Refusal | undefined> {
+async function prepare(member: Member, text: string): Promise<Refusal | undefined> {
+  const { line } = member;
   try {
     const problems = await line.ask<readonly Problem[]>('worker.prepare', text);
     return problems.length > 0 ? problems : undefined;
   } catch (error) {
-    if (line.isClosed) return undefined;
+    if (line.isClosed || member.isLeaving) return undefined;
     return error instanceof Error ? error : new Error(String(error));
   }
 }

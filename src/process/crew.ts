@@ -82,18 +82,34 @@ export class Crew {
   async #man(name: string, onListening: (url: string) => void): Promise<void> {
     for (let pauseMs = firstPauseMs; !this.#isClosing;) {
       const member = this.#enlist(name);
+      const beganMs = performance.now();
+      void this.#whenEnded(member);
       const url = await member.listening;
       if (url !== undefined) this.#hasBegun(member, url, onListening);
-      const end = await member.ended;
-      this.#members.delete(member);
+      await member.left;
       this.#serving.delete(member);
-      this.#departed.add(member.measured);
       if (this.#isClosing) return;
-      this.#hasDied(member, end);
-      if (end.livedMs > steadyMs) pauseMs = firstPauseMs;
+      if (this.#members.has(member)) this.#isLeaving(member);
+      if (performance.now() - beganMs > steadyMs) pauseMs = firstPauseMs;
       await delay(pauseMs);
       pauseMs = Math.min(pauseMs * 2, longestPauseMs);
     }
+  }
+
+  async #whenEnded(member: Member): Promise<void> {
+    const end = await member.ended;
+    this.#members.delete(member);
+    this.#serving.delete(member);
+    this.#departed.add(member.measured);
+    if (member.isLeaving)
+      this.#options.log.info({ worker: Number(member.name), pid: member.pid }, 'A worker has ended.');
+    else if (!this.#isClosing) this.#hasDied(member, end);
+  }
+
+  /** It finishes what is under way, and takes nothing new. */
+  #isLeaving({ name, pid }: Member): void {
+    this.#lost.add(name);
+    this.#options.log.error({ worker: Number(name), pid }, 'A worker is about to end; another one starts.');
   }
 
   #enlist(name: string): Member {

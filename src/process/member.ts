@@ -23,8 +23,12 @@ export class Member {
   /** Where it listens; undefined where it has ended before. */
   readonly listening: Promise<string | undefined>;
   readonly ended: Promise<End>;
+  /** Settles when another one is to take its place: it has ended, or is about to. */
+  readonly left: Promise<unknown>;
   /** It has been told what to do. */
   hasBegun = false;
+  /** It takes nothing new, and ends when what is under way has. */
+  isLeaving = false;
   readonly #worker: Worker;
   #measured: readonly Measurement[] = [];
 
@@ -50,6 +54,13 @@ export class Member {
         resolve({ hasServed, livedMs: performance.now() - bornMs, code, signal, failure }),
       );
     });
+    const leaving = new Promise((resolve) => {
+      this.line.on('crew.leaving', () => {
+        this.isLeaving = true;
+        resolve(null);
+      });
+    });
+    this.left = Promise.race([leaving, this.ended]);
     this.listening = Promise.race([listening, this.ended.then(() => undefined)]);
   }
 

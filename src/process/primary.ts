@@ -3,7 +3,8 @@ import { ConfigError } from '../config/config.js';
 import { readConfigFile } from '../config/load.js';
 import { IpcHub } from '../store/live/ipc-hub.js';
 import { Crew } from './crew.js';
-import { announce, onLostErrors, otherFile, type Start } from './serve.js';
+import { onLostErrors } from './lost-errors.js';
+import { announce, lastStepsMs, otherFile, type Start } from './serve.js';
 import { onSignals } from './signals.js';
 
 /**
@@ -12,7 +13,6 @@ import { onSignals } from './signals.js';
  */
 export async function serveByWorkers(start: Start, size: number): Promise<void> {
   const { file, env, text, config, log, logLevel, masterKey, secretKey } = start;
-  onLostErrors(log);
   cluster.setupPrimary({ args: [] });
   const crew = new Crew({
     size,
@@ -22,6 +22,10 @@ export async function serveByWorkers(start: Start, size: number): Promise<void> 
     hub: config.live.kind === 'memory' ? new IpcHub() : undefined,
     orders: { file, masterKey, logLevel, startedMs: Date.now() },
     readText: async () => (await readConfigFile(file, env, otherFile)).text,
+  });
+  onLostErrors(log, {
+    end: () => crew.close(),
+    longestEndMs: () => 2 * (config.listen.drainDelayMs + config.listen.shutdownTimeoutMs + lastStepsMs),
   });
   onSignals({
     log,

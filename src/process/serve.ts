@@ -26,6 +26,9 @@ export interface Start {
 /** What helps where the config file cannot be read. */
 export const otherFile = 'name another by --config FILE or GW_CONFIG';
 
+/** How long the steps after the last request may take: stages are disposed, the ledger and the store are closed. */
+export const lastStepsMs = 20_000;
+
 /** Serves in this process, or in as many as the config says. Throws where it cannot begin. */
 export async function serve(file: string): Promise<undefined> {
   const { env } = process;
@@ -75,13 +78,6 @@ export function processLog(level: string): Logger {
   const output = standardOutput();
   process.on('exit', () => output.flush());
   return createLogger(level, output);
-}
-
-/** A plugin that forgets to await fails one request at most, and not the process with all others in it. */
-export function onLostErrors(log: Logger): void {
-  process.on('unhandledRejection', (error) => {
-    log.error({ err: error }, 'Nobody has caught this error; a stage may lack an await.');
-  });
 }
 
 function logLevelOf(level: string | undefined): string {

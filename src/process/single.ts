@@ -1,6 +1,7 @@
 import { Gateway } from '../gateway.js';
 import { loadGatewayConfigFile } from '../load-gateway-config.js';
-import { announce, listenProblem, onLostErrors, otherFile, type Start } from './serve.js';
+import { onLostErrors } from './lost-errors.js';
+import { announce, lastStepsMs, listenProblem, otherFile, type Start } from './serve.js';
 import { onSignals } from './signals.js';
 
 /** Serves in this process until a signal ends it. */
@@ -9,7 +10,10 @@ export async function serveAlone(start: Start): Promise<void> {
   const loadConfig = () => loadGatewayConfigFile(file, env, otherFile);
   const panelPassword = env['GW_PANEL_PASSWORD'] ?? '';
   const gateway = await Gateway.create(config, { log, masterKey, secretKey, panelPassword, loadConfig });
-  onLostErrors(log);
+  onLostErrors(log, {
+    end: () => gateway.close({ isBroken: true }),
+    longestEndMs: () => gateway.config.listen.shutdownTimeoutMs + lastStepsMs,
+  });
   onSignals({
     log,
     close: () => gateway.close(),

@@ -10,7 +10,8 @@ import { Line } from '../store/live/ipc-line.js';
 import { createLogger } from '../telemetry/logs.js';
 import type { Measurement } from '../telemetry/metrics.js';
 import type { Orders, Reloaded } from './orders.js';
-import { listenProblem, onLostErrors, processLog } from './serve.js';
+import { onLostErrors } from './lost-errors.js';
+import { lastStepsMs, listenProblem, processLog } from './serve.js';
 import { failureOf } from './usage-error.js';
 import { wireOf } from './wire.js';
 
@@ -54,7 +55,10 @@ class Worker {
     const log = processLog(logLevel).child({ worker: Number(name), pid: process.pid });
     this.#log = log;
     this.#text = orders.text;
-    onLostErrors(log);
+    onLostErrors(log, {
+      end: () => this.#leave(),
+      longestEndMs: () => (this.#gateway?.config.listen.shutdownTimeoutMs ?? 0) + lastStepsMs,
+    });
     const loadConfig = () => loadGatewayConfig({ text: this.#text, file: orders.file, env: process.env });
     const config = await loadConfig();
     const live = orders.isHub ? { live: await connectIpc(this.#line) } : {};
@@ -89,6 +93,14 @@ class Worker {
       if (!(error instanceof ConfigError)) throw error;
       return error.problems;
     }
+  }
+
+  /** The primary has another one take its place at once. */
+  async #leave(): Promise<void> {
+    if (!this.#gateway) return; // it has not begun
+    this.#line.tell('crew.leaving');
+    this.#line.flush();
+    await this.#gateway.close({ isBroken: true });
   }
 
   #end(exitCode: number): void {

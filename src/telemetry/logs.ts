@@ -1,5 +1,6 @@
 import { pino, type DestinationStream } from 'pino';
 import type { Logger } from '../plugin/index.js';
+import { errorReport } from './error-report.js';
 
 /** JSON lines to `destination`; each at once to standard output without one. `level`: pino's names, `silent` for none. */
 export function createLogger(level: string, destination?: DestinationStream): Logger {
@@ -8,7 +9,7 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
     base: null,
     timestamp: isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { err: pino.stdSerializers.errWithCause },
+    serializers: { err: errorReport },
   };
   return pino(options, destination ?? pino.destination({ dest: 1, sync: true }));
 }

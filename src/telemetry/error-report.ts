@@ -1,0 +1,74 @@
+/**
+ * An error as a log line has it: its type, message, stack, causes and simple fields. Never throws, whatever the error is: a
+ * proxy, one with getters that throw, a frozen one. What is no object stays as it is.
+ */
+export function errorReport(error: unknown): unknown {
+  return report(error, 0);
+}
+
+function report(error: unknown, depth: number): unknown {
+  if (typeof error === 'symbol' || typeof error === 'function' || typeof error === 'bigint')
+    return typeof error;
+  if (typeof error !== 'object' || error === null) return error;
+  const name = read(error, 'name');
+  const fields: Record<string, unknown> = {
+    ...simpleFields(error),
+    type: typeof name === 'string' ? bounded(name) : 'object',
+    message: text(read(error, 'message')),
+    stack: text(read(error, 'stack')),
+  };
+  if (depth >= deepestCause) return fields;
+  const cause = read(error, 'cause');
+  const errors = read(error, 'errors');
+  if (cause !== undefined) fields['cause'] = report(cause, depth + 1);
+  if (Array.isArray(errors)) fields['errors'] = firstOf(errors).map((each) => report(each, depth + 1));
+  return fields;
+}
+
+const deepestCause = 5;
+const mostFields = 20;
+const longestText = 20_000;
+
+/** A property, or undefined where reading it throws. */
+export function read(object: object, key: string): unknown {
+  try {
+    return (object as Record<string, unknown>)[key]; // any object has properties, perhaps undefined
+  } catch {
+    return undefined; // which says that there is nothing to tell
+  }
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? bounded(value) : undefined;
+}
+
+function bounded(value: string): string {
+  return value.length > longestText ? `${value.slice(0, longestText)} …` : value;
+}
+
+/** `code`, `status`, `syscall` and the like. */
+function simpleFields(error: object): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  for (const key of keysOf(error).slice(0, mostFields)) {
+    const value = read(error, key);
+    if (typeof value === 'string') fields[key] = bounded(value);
+    else if (typeof value === 'number' || typeof value === 'boolean') fields[key] = value;
+  }
+  return fields;
+}
+
+function keysOf(error: object): readonly string[] {
+  try {
+    return Object.keys(error);
+  } catch {
+    return []; // a proxy that does not say
+  }
+}
+
+function firstOf(errors: readonly unknown[]): readonly unknown[] {
+  try {
+    return errors.slice(0, mostFields);
+  } catch {
+    return []; // as above
+  }
+}
