@@ -5,6 +5,7 @@ import { GatewaySlots } from './gateway-slots.js';
 import { KnownModels } from './models/known-models.js';
 import { CatalogModels } from './models/models.js';
 import type { Live, Logger, Store } from './plugin/index.js';
+import { createPseudonyms } from './pseudonym.js';
 import { SlotPool } from './slots/pool.js';
 import type { CheckedKeys } from './store/keys.js';
 import { PrometheusMetrics } from './telemetry/metrics.js';
@@ -23,6 +24,8 @@ export interface Lasting {
   readonly slots: SlotPool;
   readonly slotSources: GatewaySlots;
   readonly knownModels: KnownModels;
+  /** An opaque name for a text, by a key of the gateway. */
+  readonly pseudonym: (text: string) => Promise<string>;
   close(): Promise<void>;
 }
 
@@ -46,7 +49,21 @@ export async function openLasting(config: Config, options: GatewayOptions): Prom
   });
   const metrics = new PrometheusMetrics();
   const knownModels = new KnownModels();
-  return { log, now, durable, store, keys, live, metrics, slots, slotSources, knownModels, close };
+  const pseudonym = createPseudonyms(options);
+  return {
+    log,
+    now,
+    durable,
+    store,
+    keys,
+    live,
+    metrics,
+    slots,
+    slotSources,
+    knownModels,
+    pseudonym,
+    close,
+  };
 }
 
 function openSlots(

@@ -15,13 +15,16 @@ export interface Running {
   readonly pipeline: Pipeline;
 }
 
-type Parts = Pick<HostServices, 'log' | 'store' | 'live' | 'metrics' | 'slots' | 'now' | 'keys'> & {
+type Parts = Pick<
+  HostServices,
+  'log' | 'store' | 'live' | 'metrics' | 'slots' | 'now' | 'keys' | 'pseudonym'
+> & {
   readonly knownModels: KnownModels;
 };
 
 /** Builds the pipeline of a config over what outlives it. Throws ConfigError with all that is wrong. */
 export async function run(config: Config, parts: Parts, options?: BuildOptions): Promise<Running> {
-  const { log, store, live, metrics, slots, now, keys } = parts;
+  const { log, store, live, metrics, slots, now, keys, pseudonym } = parts;
   const models = new CatalogModels(config.models, parts.knownModels);
   for (const warning of warningsOf(config)) log.warn({ path: warning.path }, formatProblem(warning));
   const userAgent = config.officialClient.userAgent ? new RegExp(config.officialClient.userAgent) : undefined;
@@ -33,6 +36,7 @@ export async function run(config: Config, parts: Parts, options?: BuildOptions):
     live,
     metrics,
     keys,
+    pseudonym,
     now,
     formats: createFormats(),
     builtinPolicies,

@@ -1,6 +1,7 @@
 import type { CatalogModel, MessagesRequest } from '../plugin/index.js';
 import { invalidField, present } from './body.js';
 import { latestMarkers } from './cache-markers.js';
+import { withUniqueCalls } from './call-ids.js';
 import type { Dropped } from './dropped.js';
 import { settleOutput, type OutputWish } from './output-format.js';
 import { settleSampling, type SamplingWish } from './sampling.js';
@@ -26,7 +27,7 @@ export interface Wishes {
 /** The Messages request that says the same; what cannot be said is reported. */
 export function assemble(wishes: Wishes, model: CatalogModel | undefined, dropped: Dropped): MessagesRequest {
   const { transcript, conversationPath } = wishes;
-  const { messages } = transcript;
+  const messages = withUniqueCalls(transcript.messages);
   if (messages.length === 0)
     throw invalidField(conversationPath, 'must hold a user or assistant message that is not empty');
   const { tools: offered = [], choice, allowed, parallel } = wishes.tools ?? {};

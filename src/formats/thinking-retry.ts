@@ -20,7 +20,8 @@ export function thinkingRetry(
   decoded: MessagesRequest,
   models: Models,
 ): readonly Interceptor[] {
-  const isChosen = wish.effort && (decoded.thinking ?? decoded.output_config?.effort) !== undefined;
+  const isChosen =
+    wish.effort && !wish.kind && (decoded.thinking ?? decoded.output_config?.effort) !== undefined;
   if (!isChosen) return [];
   const retry: Interceptor = (call) => async (request) => {
     try {

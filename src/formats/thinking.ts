@@ -4,8 +4,12 @@ import type { Dropped } from './dropped.js';
 
 /** How hard the caller wants the model to think. */
 export interface ThinkingWish {
-  /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`. */
+  /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`, or `auto`: as the model sees fit. */
   readonly effort?: string | null | undefined;
+  /** Tokens that the caller names; a model that takes no such number thinks with `effort`. */
+  readonly budget?: number;
+  /** The kind that the caller names, for a model of which nothing is known. */
+  readonly kind?: CatalogModel['thinking'];
   /** Where the effort stands in the caller's body: `reasoning_effort`, `reasoning.effort`. */
   readonly path: string;
   /** The caller wants to read what the model thinks. */
@@ -33,13 +37,18 @@ export interface ThinkingPlan {
 export function planThinking(wish: ThinkingWish, context: ThinkingContext, dropped: Dropped): ThinkingPlan {
   if (!wish.effort) return {};
   const profile: ModelProfile = wish.profile ?? context.model ?? {};
-  const { thinking: kind = 'adaptive', canStopThinking = true } = profile;
+  const { thinking: kind = wish.kind ?? 'adaptive', canStopThinking = true } = profile;
   if (wish.effort === 'none')
     return kind === 'none' || !canStopThinking ? {} : { thinking: { type: 'disabled' } };
   const level = levelOf(wish.effort, profile);
-  const plan = level && planners[kind](level, wish.isShown, { ...context, profile });
-  if (!plan?.thinking) dropped.add(wish.path);
+  const plan = level && planners[kind](level, wish, { ...context, profile });
+  if (!plan?.thinking || !isWithin(wish, plan)) dropped.add(wish.path);
   return plan ?? {};
+}
+
+/** Whether the model thinks with the number of tokens that the caller named, if any. */
+function isWithin({ budget }: ThinkingWish, { thinking }: ThinkingPlan): boolean {
+  return budget === undefined || (thinking?.type === 'enabled' && thinking.budget_tokens === budget);
 }
 
 function levelOf(wanted: string, { efforts }: ModelProfile): Level | undefined {
@@ -63,6 +72,7 @@ interface Level {
 }
 
 const levels: Readonly<Record<string, Level>> = {
+  auto: { effort: undefined, share: 0.5, ceiling: 12_288 },
   minimal: { effort: 'low', share: 0.25, ceiling: 4096 },
   low: { effort: 'low', share: 0.25, ceiling: 4096 },
   medium: { effort: 'medium', share: 0.5, ceiling: 12_288 },
@@ -71,19 +81,20 @@ const levels: Readonly<Record<string, Level>> = {
   max: { effort: 'max', share: 0.8, ceiling: 49_152 },
 };
 
-type Planner = (level: Level, isShown: boolean, context: PlanningContext) => ThinkingPlan;
+type Planner = (level: Level, wish: ThinkingWish, context: PlanningContext) => ThinkingPlan;
 
 interface PlanningContext extends ThinkingContext {
   readonly profile: ModelProfile;
 }
 
 const planners: Readonly<Record<CatalogModel['thinking'], Planner>> = {
-  adaptive({ effort }, isShown, { isForced }) {
+  adaptive({ effort }, { isShown }, { isForced }) {
     const plan = present({ effort });
     return isForced ? plan : { ...plan, thinking: { type: 'adaptive', ...display(isShown) } };
   },
-  budget: (level, isShown, context) => {
-    const budget_tokens = budgetOf(level, context.maxTokens ?? context.profile.maxTokens ?? 128_000);
+  budget: (level, { budget, isShown }, context) => {
+    const maxTokens = context.maxTokens ?? context.profile.maxTokens ?? 128_000;
+    const budget_tokens = budgetOf(level, budget, maxTokens);
     if (!budget_tokens || context.isForced || isInUnthoughtLoop(context.messages)) return {};
     return { thinking: { type: 'enabled', budget_tokens, ...display(isShown) } };
   },
@@ -95,8 +106,13 @@ function display(isShown: boolean): { readonly display?: 'summarized' } {
 }
 
 /** At least 1024 and below `max_tokens`, or the upstream refuses it; undefined where that leaves no room. */
-function budgetOf({ share, ceiling }: Level, maxTokens: number): number | undefined {
+function budgetOf(
+  { share, ceiling }: Level,
+  wanted: number | undefined,
+  maxTokens: number,
+): number | undefined {
   if (maxTokens <= 1024) return undefined;
+  if (wanted !== undefined) return Math.max(1024, Math.min(wanted, maxTokens - 1));
   return Math.max(1024, Math.min(ceiling, Math.floor(maxTokens * share)));
 }
 

@@ -10,6 +10,8 @@ export interface FunctionDefinition {
   readonly parameters?: Readonly<Record<string, unknown>> | null;
   readonly strict?: boolean | null;
   readonly cache_control?: CacheControl | null;
+  readonly output_schema?: unknown;
+  readonly allowed_callers?: unknown;
 }
 
 export interface CustomDefinition {
@@ -18,6 +20,7 @@ export interface CustomDefinition {
   /** A grammar that the text must follow, which the upstream can be told but not held to. */
   readonly grammar?: { readonly syntax: string; readonly definition: string } | undefined;
   readonly cache_control?: CacheControl | null;
+  readonly allowed_callers?: unknown;
 }
 
 /** Name of a tool upstream: `^[a-zA-Z0-9_-]{1,128}$`, the same in every request, so that prompt caches hold. */
@@ -38,27 +41,27 @@ export class Toolbox {
   /** `path` is where the definition stands in the caller's body. */
   addFunction(definition: FunctionDefinition, path: string, namespace?: string): void {
     const { description, cache_control, name } = definition;
-    this.#add(
-      { kind: 'function', name, ...present({ namespace }) },
-      {
-        ...(description && { description }),
-        ...this.#parameters(definition, path),
-        ...(cache_control && { cache_control }),
-      },
-    );
+    const tool = { kind: 'function', name, ...present({ namespace }) } as const;
+    if (!this.#isNew(tool, path)) return;
+    this.reportUnsaid(definition, path);
+    this.#add(tool, {
+      ...(description && { description }),
+      ...this.#parameters(definition, path),
+      ...(cache_control && { cache_control }),
+    });
   }
 
   addCustom(definition: CustomDefinition, path: string, namespace?: string): void {
     const { name, description, grammar, cache_control } = definition;
+    const tool = { kind: 'custom', name, ...present({ namespace }) } as const;
+    if (!this.#isNew(tool, path)) return;
+    this.reportUnsaid(definition, path);
     if (grammar) this.#dropped.add(`${path}.format`);
-    this.#add(
-      { kind: 'custom', name, ...present({ namespace }) },
-      {
-        ...(description && { description }),
-        input_schema: textSchema(grammar),
-        ...(cache_control && { cache_control }),
-      },
-    );
+    this.#add(tool, {
+      ...(description && { description }),
+      input_schema: textSchema(grammar),
+      ...(cache_control && { cache_control }),
+    });
   }
 
   /** A server tool. Where the client has one of that name, the client's counts and this one is reported. */
@@ -83,9 +86,21 @@ export class Toolbox {
     return !this.#names.has(full) && this.#names.has(plain) ? plain : full;
   }
 
+  /** Reports what a tool says of the program that calls it, which the upstream is not told. */
+  reportUnsaid(tool: Pick<FunctionDefinition, 'output_schema' | 'allowed_callers'>, path: string): void {
+    for (const field of ['output_schema', 'allowed_callers'] as const)
+      if (tool[field] !== undefined && tool[field] !== null) this.#dropped.add(`${path}.${field}`);
+  }
+
+  /** A second tool of one name is reported. */
+  #isNew(tool: CallerTool, path: string): boolean {
+    const isNew = !this.#names.has(upstreamToolName(tool));
+    if (!isNew) this.#dropped.add(toolPath(path));
+    return isNew;
+  }
+
   #add(tool: CallerTool, definition: Omit<Tool, 'name'>): void {
     const name = upstreamToolName(tool);
-    if (this.#names.has(name)) return;
     this.#names.set(name, tool);
     this.#tools.set(name, { name, ...definition });
   }
@@ -104,12 +119,17 @@ export class Toolbox {
     if (!strict) return { input_schema };
     const { schema, changed, isExpressible } = strictSchema(input_schema);
     if (!isExpressible || schema['type'] === undefined) {
-      this.#dropped.add(`${path.replace(/\.function$/, '')}.strict`);
+      this.#dropped.add(`${toolPath(path)}.strict`);
       return { input_schema };
     }
     if (!isEmpty) for (const keyword of changed) this.#dropped.add(`${path}.parameters.${keyword}`);
     return { input_schema: schema, strict };
   }
+}
+
+/** Place of a tool whose definition stands at `path`: Chat has it one level down. */
+function toolPath(path: string): string {
+  return path.replace(/\.(?:function|custom)$/, '');
 }
 
 const emptySchema = { type: 'object', properties: {} };

@@ -30,6 +30,7 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
     metrics: stageMetrics(services.metrics, (stop) => disposers.add(stop, stage)),
     policies: registrations.policies,
     isOfficialClient: (userAgent) => services.isOfficialClient(userAgent),
+    pseudonym: (text) => services.pseudonym(text),
     now: () => services.now(),
     announce: (limits) => {
       registrations.limits = { ...registrations.limits, ...limits };

@@ -11,6 +11,8 @@ export interface FormatContext {
   readonly models: Models;
   readonly store: Store;
   readonly log: Logger;
+  /** An opaque name for what the upstream must not be told, the same each time. */
+  readonly pseudonym: (text: string) => Promise<string>;
   readonly now: () => number;
   /** The largest body that the pipeline takes; what a body names elsewhere counts as if it stood there. */
   readonly maxBodyBytes: number;
@@ -81,6 +83,8 @@ class StageContext implements FormatContext {
   }
 
   readonly findModel = (id: string): CatalogModel | undefined => this.#host.models.find(id);
+
+  readonly pseudonym = (text: string): Promise<string> => this.#host.pseudonym(text);
 
   readonly now = (): number => this.#host.now();
 

@@ -122,6 +122,8 @@ export interface Host {
   limits(): Limits;
   /** Whose usage is not masked (config `officialClient`). */
   isOfficialClient(userAgent: string): boolean;
+  /** An opaque name for what the upstream must not be told, the same each time; it takes a key of the gateway to make it. */
+  pseudonym(text: string): Promise<string>;
   /** Unix milliseconds. */
   now(): number;
   /** Runs after the last response of this pipeline, in reverse order. */

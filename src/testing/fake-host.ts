@@ -43,6 +43,7 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
     announce: (limits) => void (announced = { ...announced, ...limits }),
     limits: () => announced,
     isOfficialClient: () => false,
+    pseudonym: async (text) => `pseudonym-of-${text.length}`,
     now,
     onDispose: (dispose) => void disposers.push(dispose),
     ...overrides,

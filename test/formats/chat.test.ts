@@ -67,6 +67,25 @@ describe('chat replies', () => {
       expect(folded.choices[0]!.message).to.include({ content, refusal: 'Too 🔥.' });
     });
 
+  it('have a new id for a call whose id the history knows, whole and streamed', async () => {
+    const known = { id: 'toolu_1', type: 'function', function: { name: 'f', arguments: '' } };
+    const asked = {
+      model: 'asked',
+      messages: [{ role: 'assistant', tool_calls: [known, { function: null }] }],
+    };
+    const calls = [
+      ...tool('toolu_1', 'f', '{}'),
+      ...tool('toolu_1', 'f', '{}'),
+      ...tool('toolu_9', 'f', '{}'),
+    ];
+    const events = [...made(messageStart()), ...calls, ...end('tool_use')];
+    const { choices } = foldChat((await streamed(chat, asked, replyOf(events))).text, { usage: false });
+    const ids = choices[0]!.message.tool_calls!.map(({ id }) => id);
+    expect(ids).to.deep.equal(['toolu_1_2', 'toolu_1_3', 'toolu_9']);
+    const { choices: folded } = wholeChat(await whole(chat, asked, replyOf(events)));
+    expect(folded[0]!.message.tool_calls!.map(({ id }) => id)).to.deep.equal(ids);
+  });
+
   it('have no refusal where the provider does not say why', async () => {
     const events = [...made(messageStart()), ...refused(null)];
     expect(await whole(chat, body, replyOf(events))).to.have.nested.property(

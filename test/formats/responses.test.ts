@@ -109,6 +109,13 @@ describe('responses replies', () => {
       expect(response.output[0]).to.include({ status: 'incomplete' });
     });
 
+  it('have a new id for a call whose id the history knows', async () => {
+    const events = [...made(messageStart()), ...tool('toolu_1', 'f', '{}'), ...end('tool_use')];
+    const known = { type: 'function_call', call_id: 'toolu_1', name: 'f', arguments: '{}' };
+    const reply = await whole(responses, { ...body, input: [known] }, replyOf(events));
+    expect(reply['output']).to.have.nested.property('[0].call_id', 'toolu_1_2');
+  });
+
   it('say why the provider refused, in the message under way or in one of their own', async () => {
     const refusal = { type: 'refusal', refusal: 'Too hot.' };
     const whole = await answered([...made(messageStart()), ...refused('Too hot.')]);

@@ -143,6 +143,7 @@ export function contextOf(
     models: fakeModels(),
     store: Object.assign(store, { responses: Object.assign(store.responses, { put }) }),
     log,
+    pseudonym: async () => 'pseudonym',
     now: () => now,
     maxBodyBytes: 2 ** 27,
     storage: { maxBytes: 2 ** 25, quota: { bytes: 2 ** 28, count: 10_000 } },

@@ -107,10 +107,11 @@ export async function startPair(
   config: Readonly<Record<string, unknown>> = {},
   simulatorOptions: SimulatorOptions = {},
   slots: (url: string) => readonly object[] = (url) => [slotAt(url)],
+  options: CreateGatewayOptions = {},
 ): Promise<Pair> {
   const simulator = await startSimulator(simulatorOptions);
   const { now } = simulatorOptions;
-  const under = await startGateway({ slots: slots(simulator.url), ...config }, {}, now).catch(
+  const under = await startGateway({ slots: slots(simulator.url), ...config }, {}, now, options).catch(
     async (error: unknown) => {
       await simulator.close(); // or the test run would never end
       throw error;

@@ -143,6 +143,7 @@ function fakeServices(logged: string[], services: Partial<HostServices>): HostSe
     live: nothing.live,
     metrics: nothing.metrics,
     isOfficialClient: () => false,
+    pseudonym: async () => 'pseudonym',
     now: () => 0,
     builtinPolicies: { first: () => (candidates) => candidates[0]! },
     ...services,

@@ -51,6 +51,8 @@ const definition = Type.Object({
   description: nullable(Type.String()),
   parameters: nullable(Type.Record(Type.String(), Type.Unknown())),
   strict: nullable(Type.Boolean()),
+  output_schema: Type.Optional(Type.Unknown()),
+  allowed_callers: Type.Optional(Type.Unknown()),
   cache_control: markerFields.cache_control,
 });
 
@@ -69,6 +71,8 @@ const tool = Type.Object({
   type: nullable(Type.String()),
   function: nullable(definition),
   custom: nullable(custom),
+  output_schema: Type.Optional(Type.Unknown()),
+  allowed_callers: Type.Optional(Type.Unknown()),
   cache_control: markerFields.cache_control,
 });
 
@@ -112,6 +116,9 @@ export const chatBody = Type.Object({
   /** For the upstream's slot, not for the upstream. */
   prompt_cache_key: nullable(Type.String()),
   reasoning_effort: nullable(Type.String()),
+  /** Other dialects' ways to ask for thinking. */
+  reasoning: Type.Optional(Type.Unknown()),
+  thinking: Type.Optional(Type.Unknown()),
   response_format: nullable(responseFormat),
   stop: nullable(Type.String(), Type.Array(Type.String())),
   stream: nullable(Type.Boolean()),

@@ -1,6 +1,7 @@
 import type { MessagesResponse, ToolUseBlock } from '../../plugin/index.js';
 import type { AnswerWriter, Ending, PartTable } from '../answer.js';
 import type { Block, Part } from '../block.js';
+import { CallIds } from '../call-ids.js';
 import type { ChunkRequest } from '../chunk-stream.js';
 import { type UrlCitation, urlCitations } from '../citations.js';
 import { finishReason } from '../finish-reason.js';
@@ -14,6 +15,14 @@ export interface ChatRequest extends ChunkRequest {
   /** The caller knows `function_call`, not `tool_calls`. */
   readonly isLegacy: boolean;
   readonly tools: CallerTools;
+  /** Ids of the calls in the history. */
+  readonly calledIds?: readonly string[];
+}
+
+interface Call {
+  readonly index: number;
+  readonly id: string;
+  readonly name: string;
 }
 
 /** One answer as the deltas of one choice. */
@@ -25,6 +34,7 @@ export class ChatChoice implements AnswerWriter {
   #calls = 0;
   #details = 0;
   readonly #citations: UrlCitation[] = [];
+  #ids: CallIds | undefined;
 
   constructor(index: number, request: ChatRequest, sink: ChatSink) {
     this.#index = index;
@@ -75,10 +85,17 @@ export class ChatChoice implements AnswerWriter {
     const index = this.#calls;
     this.#calls += 1;
     const { kind, name } = callerTool(this.#request.tools, block.start.name);
+    const id = this.#uniqueId(block.start.id);
     if (this.#request.isLegacy) return index === 0 ? this.#functionCall(name) : undefined;
     return kind === 'custom'
-      ? this.#customCall(index, name, block)
-      : this.#toolCall(index, name, block.start.id);
+      ? this.#customCall({ index, name, id }, block)
+      : this.#toolCall({ index, name, id });
+  }
+
+  /** Clients find a call by its id, which some upstreams count anew in each answer. */
+  #uniqueId(id: string): string {
+    this.#ids ??= new CallIds(this.#request.calledIds);
+    return this.#ids.unique(id);
   }
 
   #functionCall(name: string): Part {
@@ -86,13 +103,13 @@ export class ChatChoice implements AnswerWriter {
     return { write: (json) => this.delta({ function_call: { arguments: json } }) };
   }
 
-  #toolCall(index: number, name: string, id: string): Part {
+  #toolCall({ index, name, id }: Call): Part {
     this.delta({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] });
     return { write: (json) => this.delta({ tool_calls: [{ index, function: { arguments: json } }] }) };
   }
 
-  #customCall(index: number, name: string, block: Block<ToolUseBlock>): Part {
-    this.delta({ tool_calls: [{ index, id: block.start.id, type: 'custom', custom: { name, input: '' } }] });
+  #customCall({ index, name, id }: Call, block: Block<ToolUseBlock>): Part {
+    this.delta({ tool_calls: [{ index, id, type: 'custom', custom: { name, input: '' } }] });
     return {
       close: () => this.delta({ tool_calls: [{ index, custom: { input: customInput(block.text) } }] }),
     };

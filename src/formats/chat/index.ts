@@ -1,4 +1,5 @@
 import type { Format, FormatContext } from '../../plugin/index.js';
+import { withPrivateUser } from '../private-user.js';
 import { sseComment } from '../sse.js';
 import type { ChatRequest } from './choice.js';
 import { chatReply } from './reply.js';
@@ -8,7 +9,7 @@ import { chatStream } from './stream.js';
 /** Chat Completions. */
 export const chat: Format = {
   name: 'chat',
-  decode: decodeChat,
+  decode: (body, context) => withPrivateUser(decodeChat(body, context), context),
   encoder(body, context) {
     const request = chatRequest(body as ChatBody, context); // decode has accepted it
     return {
@@ -27,5 +28,10 @@ function chatRequest(body: ChatBody, context: FormatContext): ChatRequest {
     includeUsage: body.stream_options?.include_usage === true,
     isLegacy: Boolean(body.functions) && !body.tools,
     tools: toolNames(body),
+    calledIds: calledIds(body),
   };
+}
+
+function calledIds({ messages }: ChatBody): readonly string[] {
+  return messages.flatMap(({ tool_calls: calls }) => (calls ?? []).flatMap(({ id }) => id ?? []));
 }

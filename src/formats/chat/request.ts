@@ -4,7 +4,7 @@ import { bodyCheck } from '../body.js';
 import { Dropped } from '../dropped.js';
 import { fanOut } from '../fan-out.js';
 import type { OutputWish } from '../output-format.js';
-import type { ThinkingWish } from '../thinking.js';
+import { readThinking } from '../thinking-dialects.js';
 import { thinkingRetry } from '../thinking-retry.js';
 import type { ToolWish } from '../tool-choice.js';
 import { webSearchTool } from '../web-search.js';
@@ -23,7 +23,9 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
   const body = check(value);
   const dropped = new Dropped();
   const model = context.findModel(body.model);
-  const thinking = thinkingWish(body, context);
+  const { reasoning_effort: effort, reasoning } = body;
+  const wishes = { effort, reasoning, thinking: body.thinking };
+  const thinking = readThinking(wishes, context.models.profile(body.model), dropped);
   const request = assemble(
     {
       model: body.model,
@@ -48,13 +50,6 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
     dropped: dropped.paths,
     interceptors: [...(n > 1 ? [fanOut(n)] : []), ...thinkingRetry(thinking, request, context.models)],
   };
-}
-
-function thinkingWish(
-  { model, reasoning_effort: effort }: ChatBody,
-  { models }: FormatContext,
-): ThinkingWish {
-  return { effort, path: 'reasoning_effort', isShown: false, profile: models.profile(model) };
 }
 
 function toolWish(

@@ -21,6 +21,7 @@ export function readTools({ tools, functions }: ChatBody, dropped: Dropped): Too
 
 function addTool(tool: ChatTool, path: string, toolbox: Toolbox, dropped: Dropped): void {
   const type = tool.type ?? 'function';
+  toolbox.reportUnsaid(tool, path);
   const marker = tool.cache_control ? { cache_control: tool.cache_control } : {};
   if (type === 'function') {
     toolbox.addFunction({ ...required(tool.function, `${path}.function`), ...marker }, `${path}.function`);

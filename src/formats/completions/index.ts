@@ -1,4 +1,5 @@
 import type { Format, FormatContext } from '../../plugin/index.js';
+import { withPrivateUser } from '../private-user.js';
 import { sseComment } from '../sse.js';
 import type { CompletionsRequest } from './choice.js';
 import { completionsReply } from './reply.js';
@@ -8,7 +9,7 @@ import { completionsStream } from './stream.js';
 /** The older Completions: a prompt in, a text out. */
 export const completions: Format = {
   name: 'completions',
-  decode: decodeCompletions,
+  decode: (body, context) => withPrivateUser(decodeCompletions(body, context), context),
   encoder(body, context) {
     const request = completionsRequest(body as CompletionsBody, context); // decode has accepted it
     return {

@@ -6,6 +6,7 @@ import type {
   WebSearchToolResultBlock,
 } from '../../plugin/index.js';
 import type { AnswerWriter, Ending } from '../answer.js';
+import { CallIds } from '../call-ids.js';
 import { itemId, type ItemKind } from '../item-id.js';
 import { jsonBytes } from '../json-bytes.js';
 import type { CallerTools } from '../tools.js';
@@ -23,6 +24,8 @@ export interface ResponsesRequest {
   /** The caller asked for these further parts of items. */
   readonly include: ReadonlySet<string>;
   readonly tools: CallerTools;
+  /** Ids of the calls in the input. */
+  readonly calledIds?: readonly string[];
   /** Unix milliseconds. */
   now(): number;
   /** Stores the finished response, its reasoning included, before the caller hears of the end. */
@@ -58,6 +61,8 @@ export class ResponseAnswer implements AnswerWriter {
   readonly request: ResponsesRequest;
   /** Searches without a result so far, by the id of their call. */
   readonly searches = new Map<string, SettleSearch>();
+  /** Of the calls in this answer. */
+  readonly callIds: CallIds;
   readonly #sink: EventSink;
   readonly #createdAt: number;
   readonly #settings: ResponseObject;
@@ -68,6 +73,7 @@ export class ResponseAnswer implements AnswerWriter {
 
   constructor(request: ResponsesRequest, sink: EventSink) {
     this.request = request;
+    this.callIds = new CallIds(request.calledIds);
     this.#sink = sink;
     this.#createdAt = Math.floor(request.now() / 1000);
     this.#settings = settings(request.body);

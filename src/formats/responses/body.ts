@@ -13,6 +13,8 @@ const tool = Type.Object({
   parameters: nullable(Type.Record(Type.String(), Type.Unknown())),
   strict: nullable(Type.Boolean()),
   defer_loading: nullable(Type.Boolean()),
+  output_schema: Type.Optional(Type.Unknown()),
+  allowed_callers: Type.Optional(Type.Unknown()),
   format: nullable(
     Type.Object({
       type: nullable(Type.String()),
@@ -64,6 +66,8 @@ export const responsesBody = Type.Object({
       generate_summary: nullable(Type.String()),
     }),
   ),
+  /** As in Messages. */
+  thinking: Type.Optional(Type.Unknown()),
   text: nullable(Type.Object({ format: nullable(outputFormat), verbosity: nullable(Type.String()) })),
   /** For the upstream's slot, not for the upstream. */
   prompt_cache_key: nullable(Type.String()),

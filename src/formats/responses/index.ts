@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Format, FormatContext } from '../../plugin/index.js';
+import { withPrivateUser } from '../private-user.js';
 import { sseComment } from '../sse.js';
+import type { InputItem } from './body.js';
 import type { ResponseObject, ResponsesRequest } from './answer.js';
 import { responsesReply } from './reply.js';
 import { decodeResponses, inputItems, type ResponsesBody, toolNames } from './request.js';
@@ -9,7 +11,7 @@ import { responsesStream } from './stream.js';
 /** Responses. */
 export const responses: Format = {
   name: 'responses',
-  decode: decodeResponses,
+  decode: async (body, context) => withPrivateUser(await decodeResponses(body, context), context),
   async encoder(body, context) {
     const request = await responsesRequest(body as ResponsesBody, context); // decode has accepted it
     return {
@@ -28,11 +30,20 @@ async function responsesRequest(body: ResponsesBody, context: FormatContext): Pr
     body: { ...body },
     include: new Set(body.include),
     tools: toolNames(body, input),
+    calledIds: calledIds(input),
     now: () => context.now(),
     keep: async (response) => {
       if (body.store !== false) await keep({ id, response, input }, context);
     },
   };
+}
+
+function calledIds(items: readonly InputItem[]): readonly string[] {
+  return items.flatMap(({ type, call_id: id }) => (isCall(type) && typeof id === 'string' ? id : []));
+}
+
+function isCall(type: unknown): boolean {
+  return type === 'function_call' || type === 'custom_tool_call';
 }
 
 const lifetimeMs = 30 * 24 * 60 * 60 * 1000;

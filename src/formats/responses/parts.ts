@@ -77,7 +77,7 @@ function functionCall(block: Block<ToolUseBlock>, tool: CallerTool, answer: Resp
   const { name, namespace } = tool;
   const call = {
     type: 'function_call',
-    call_id: block.start.id,
+    call_id: answer.callIds.unique(block.start.id),
     name,
     ...(namespace === undefined ? {} : { namespace }),
   };
@@ -98,7 +98,8 @@ function customCall(
   answer: ResponseAnswer,
 ): Part {
   const own = namespace === undefined ? {} : { namespace };
-  const call = { type: 'custom_tool_call', call_id: block.start.id, name, ...own };
+  const call_id = answer.callIds.unique(block.start.id);
+  const call = { type: 'custom_tool_call', call_id, name, ...own };
   const item = answer.open('ctc', { ...call, status: 'in_progress', input: '' });
   return {
     close() {

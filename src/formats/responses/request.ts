@@ -3,6 +3,7 @@ import { assemble } from '../assembly.js';
 import { bodyCheck, invalidField } from '../body.js';
 import { Dropped } from '../dropped.js';
 import type { OutputWish } from '../output-format.js';
+import { readThinking } from '../thinking-dialects.js';
 import type { ThinkingWish } from '../thinking.js';
 import { thinkingRetry } from '../thinking-retry.js';
 import { Transcript } from '../transcript.js';
@@ -27,7 +28,7 @@ export async function decodeResponses(value: unknown, context: FormatContext): P
   refuseUnservable(body);
   const dropped = new Dropped();
   const model = context.findModel(body.model);
-  const thinking = thinkingWish(body, context);
+  const thinking = thinkingWish(body, context, dropped);
   const input = await readInput(body, context);
   const tools = readTools(body, input, dropped);
   addWebSearchTool(tools, body, model?.webSearch !== false, dropped);
@@ -50,7 +51,7 @@ export async function decodeResponses(value: unknown, context: FormatContext): P
     model,
     dropped,
   );
-  reportRest(body, dropped);
+  reportRest(body, Boolean(thinking.effort), dropped);
   const interceptors = thinkingRetry(thinking, request, context.models);
   return { request, stream: body.stream === true, dropped: dropped.paths, interceptors };
 }
@@ -81,10 +82,13 @@ function readTranscript(
   return transcript;
 }
 
-function thinkingWish({ model, reasoning }: ResponsesBody, { models }: FormatContext): ThinkingWish {
-  const summary = reasoning?.summary ?? reasoning?.generate_summary;
-  const profile = models.profile(model);
-  return { effort: reasoning?.effort, path: 'reasoning.effort', isShown: Boolean(summary), profile };
+function thinkingWish(
+  { model, reasoning, thinking }: ResponsesBody,
+  { models }: FormatContext,
+  dropped: Dropped,
+): ThinkingWish {
+  const wish = readThinking({ reasoning, thinking }, models.profile(model), dropped);
+  return { ...wish, isShown: Boolean(reasoning?.summary ?? reasoning?.generate_summary) };
 }
 
 function outputWish({ text }: ResponsesBody, dropped: Dropped): OutputWish | undefined {
@@ -101,13 +105,11 @@ function outputWish({ text }: ResponsesBody, dropped: Dropped): OutputWish | und
 /** What the encoder includes when it is asked to. */
 const included = new Set(['reasoning.encrypted_content', 'web_search_call.action.sources']);
 
-function reportRest(body: ResponsesBody, dropped: Dropped): void {
+function reportRest(body: ResponsesBody, isThinkingAsked: boolean, dropped: Dropped): void {
   dropped.addUnread(body, read);
   if (body.text?.verbosity) dropped.add('text.verbosity');
-  const { effort: _, summary, generate_summary, ...rest } = body.reasoning ?? {};
-  if ((summary || generate_summary) && !body.reasoning?.effort) dropped.add('reasoning.summary');
-  for (const [name, value] of Object.entries(rest))
-    if (value && value !== 'auto' && value !== 'standard') dropped.add(`reasoning.${name}`);
+  const { summary, generate_summary } = body.reasoning ?? {};
+  if ((summary || generate_summary) && !isThinkingAsked) dropped.add('reasoning.summary');
   body.include?.forEach((name, at) => {
     if (!included.has(name)) dropped.add(`include[${at}]`);
   });

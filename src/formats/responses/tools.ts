@@ -42,13 +42,25 @@ export function readTools(
 ): DeclaredTools {
   const reading: Reading = { toolbox: new Toolbox(dropped), dropped, notes: [], webSearches: [] };
   (body.tools ?? []).forEach((tool, at) => addTool(tool, `tools[${at}]`, reading));
+  const known = new Set((body.tools ?? []).map(definitionOf));
   items.forEach((item, at) => {
     if (item['type'] !== 'additional_tools' && item['type'] !== 'tool_search_output') return;
     const path = itemPath(at, carried);
-    checkTools(item, path).tools.forEach((tool, nth) => addTool(tool, `${path}.tools[${nth}]`, reading));
+    checkTools(item, path).tools.forEach((tool, nth) => {
+      const definition = definitionOf(tool);
+      const toolPath = `${path}.tools[${nth}]`;
+      if (!known.has(definition)) addTool(tool, toolPath, reading);
+      else if (tool.defer_loading) dropped.add(`${toolPath}.defer_loading`);
+      known.add(definition);
+    });
   });
   const { toolbox, notes, webSearches } = reading;
   return { toolbox, notes, webSearch: webSearches[0] };
+}
+
+/** A search finds deferred tools, and may find one again. */
+function definitionOf(tool: ResponsesTool): string {
+  return JSON.stringify({ ...tool, defer_loading: undefined });
 }
 
 const checkTools = bodyCheck(Type.Object({ tools: Type.Array(responsesTool) }));

@@ -1,0 +1,69 @@
+import type { ContentBlock, Message, ToolResultBlock } from '../plugin/index.js';
+
+/** Ids of tool calls, each given out once. */
+export class CallIds {
+  readonly #taken: Set<string>;
+  /** The last number that each id was given with. */
+  readonly #counts = new Map<string, number>();
+
+  constructor(taken: Iterable<string> = []) {
+    this.#taken = new Set(taken);
+  }
+
+  /** The id itself, or where it is taken one made of it: `call_0_2`. */
+  unique(id: string): string {
+    let count = this.#counts.get(id) ?? 1;
+    let unique = id;
+    while (this.#taken.has(unique)) unique = `${id}_${(count += 1)}`;
+    this.#counts.set(id, count);
+    this.#taken.add(unique);
+    return unique;
+  }
+}
+
+/**
+ * The upstream refuses a conversation in which an id stands for two calls, which some clients count anew in each turn. The
+ * later ones get ids of their own; results belong to the calls of the turn before them in order.
+ */
+export function withUniqueCalls(messages: readonly Message[]): readonly Message[] {
+  const ids = new CallIds();
+  let asked = new Map<string, Queue>();
+  return messages.map((message) => {
+    if (typeof message.content === 'string') return message;
+    const pending = asked;
+    asked = new Map();
+    const content = message.content.map((block) => renamed(block, { ids, asked, pending }));
+    return content.every((block, at) => block === message.content[at]) ? message : { ...message, content };
+  });
+}
+
+interface Renaming {
+  readonly ids: CallIds;
+  /** Ids of this turn's calls by the ids that they came with, in order. */
+  readonly asked: Map<string, Queue>;
+  /** The same of the turn before. */
+  readonly pending: ReadonlyMap<string, Queue>;
+}
+
+interface Queue {
+  readonly ids: string[];
+  /** How many of them have had their result. */
+  answered: number;
+}
+
+function renamed(block: ContentBlock, { ids, asked, pending }: Renaming): ContentBlock {
+  if (block.type === 'tool_use') {
+    const id = ids.unique(block.id);
+    const queue = asked.get(block.id);
+    if (queue) queue.ids.push(id);
+    else asked.set(block.id, { ids: [id], answered: 0 });
+    return id === block.id ? block : { ...block, id };
+  }
+  return block.type === 'tool_result' ? answering(block, pending.get(block.tool_use_id)) : block;
+}
+
+function answering(block: ToolResultBlock, queue: Queue | undefined): ToolResultBlock {
+  const id = queue?.ids[queue.answered];
+  if (queue) queue.answered += 1;
+  return id === undefined || id === block.tool_use_id ? block : { ...block, tool_use_id: id };
+}

@@ -1,0 +1,89 @@
+import { Type, type ModelProfile } from '../plugin/index.js';
+import { bodyCheck, isRecord, nullable } from './body.js';
+import type { Dropped } from './dropped.js';
+import type { ThinkingWish } from './thinking.js';
+
+/** Fields by which callers of different dialects ask for thinking; null says nothing. */
+export interface ThinkingFields {
+  /** The vendor's own `reasoning_effort`. */
+  readonly effort?: string | null | undefined;
+  /** `{ effort, max_tokens, enabled, exclude }`, and in Responses `summary`. */
+  readonly reasoning?: unknown;
+  /** As in Messages: `{ type, budget_tokens, display }`. */
+  readonly thinking?: unknown;
+}
+
+/** One wish of all of them; what is passed over for another field is reported. */
+export function readThinking(fields: ThinkingFields, profile: ModelProfile, dropped: Dropped): ThinkingWish {
+  const { effort, thinking } = fields;
+  const reasoning = readReasoning(fields.reasoning, dropped);
+  const wish = effort ? { ...reasoning, effort, path: 'reasoning_effort' } : reasoning;
+  if (saysNothing(thinking)) return { ...wish, profile };
+  if (!wish.effort && isRecord(thinking)) return { ...readOwnThinking(thinking, dropped), profile };
+  dropped.add('thinking');
+  return { ...wish, profile };
+}
+
+const checkReasoning = bodyCheck(
+  Type.Object({
+    effort: nullable(Type.String()),
+    max_tokens: nullable(Type.Integer({ minimum: 1 })),
+    enabled: nullable(Type.Boolean()),
+    exclude: nullable(Type.Boolean()),
+  }),
+);
+
+function readReasoning(given: unknown, dropped: Dropped): ThinkingWish {
+  const nothing = { path: 'reasoning', isShown: false };
+  if (saysNothing(given)) return nothing;
+  if (!isRecord(given)) {
+    dropped.add('reasoning');
+    return nothing;
+  }
+  const { effort, max_tokens: budget, enabled, exclude } = checkReasoning(given, 'reasoning');
+  reportOthers(given, 'reasoning', dropped);
+  const isShown = !exclude;
+  if (enabled === false && !effort) return { ...nothing, effort: 'none' };
+  if (effort) return { effort, path: 'reasoning.effort', isShown };
+  if (budget) return { ...byBudget(budget), path: 'reasoning.max_tokens', isShown };
+  return enabled ? { effort: 'auto', path: 'reasoning.enabled', isShown } : nothing;
+}
+
+const checkThinking = bodyCheck(
+  Type.Object({
+    type: Type.String(),
+    budget_tokens: nullable(Type.Integer({ minimum: 1 })),
+    display: nullable(Type.String()),
+  }),
+);
+
+function readOwnThinking(given: Readonly<Record<string, unknown>>, dropped: Dropped): ThinkingWish {
+  const { type, budget_tokens: budget, display } = checkThinking(given, 'thinking');
+  reportOthers(given, 'thinking', dropped);
+  const wish = { path: 'thinking.type', isShown: display === 'summarized' };
+  if (type === 'disabled') return { ...wish, effort: 'none' };
+  if (type === 'adaptive') return { ...wish, effort: 'auto', kind: 'adaptive' };
+  if (type !== 'enabled') dropped.add(wish.path);
+  if (type !== 'enabled') return wish;
+  if (!budget) return { ...wish, effort: 'auto', kind: 'budget' };
+  return { ...wish, ...byBudget(budget), path: 'thinking.budget_tokens', kind: 'budget' };
+}
+
+function saysNothing(given: unknown): boolean {
+  return given === undefined || given === null || (isRecord(given) && Object.keys(given).length === 0);
+}
+
+/** The answer's reader says of a summary what becomes of it. */
+const read: ReadonlySet<string> = new Set(
+  'effort max_tokens enabled summary generate_summary type budget_tokens display'.split(' '),
+);
+
+function reportOthers(given: Readonly<Record<string, unknown>>, path: string, dropped: Dropped): void {
+  for (const [name, value] of Object.entries(given))
+    if (!read.has(name) && value && value !== 'auto' && value !== 'standard') dropped.add(`${path}.${name}`);
+}
+
+/** A budget, and the effort that comes near it for a model that takes none. */
+function byBudget(budget: number): Pick<ThinkingWish, 'effort' | 'budget'> {
+  return { budget, effort: budget <= 4096 ? 'low' : budget <= 12_288 ? 'medium' : 'high' };
+}
