@@ -99,7 +99,7 @@ const rules: readonly Rule[] = [
       upstream === 'messages' && account === undefined ? [{ path: ['account'], message: noAccount }] : [],
   },
   { of: ['baseUrl'], faults: ({ baseUrl }) => (baseUrl === undefined ? [] : baseUrlFaults(baseUrl)) },
-  { of: ['proxy'], faults: ({ proxy }) => (proxy === undefined ? [] : urlFaults(['proxy'], proxy)) },
+  { of: ['proxy'], faults: ({ proxy }) => (proxy === undefined ? [] : proxyFaults(proxy)) },
   { of: ['account'], faults: accountFaults },
   { of: ['headers'], faults: headerFaults },
 ];
@@ -164,6 +164,25 @@ function urlFaults(path: Path, text: string): readonly Fault[] {
   return ['http:', 'https:'].includes(protocol)
     ? []
     : [{ path, message: 'must be a URL that begins with http:// or https://' }];
+}
+
+/** Its user and password are decoded before they are sent. */
+function proxyFaults(proxy: string): readonly Fault[] {
+  const path = ['proxy'];
+  const faults = urlFaults(path, proxy);
+  if (faults.length > 0 || isDecodable(new URL(proxy))) return faults;
+  return [
+    { path, message: 'has a % in its user or password that stands for nothing; write %25 for a plain %' },
+  ];
+}
+
+function isDecodable({ username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false; // no other reason to throw
+  }
 }
 
 /** Unix milliseconds of an ISO time or of a number of them. */

@@ -21,7 +21,7 @@ export interface Options {
 
 export const usage = `npm run bench [-- OPTIONS]
 
-  --only W2,W6          these alone: W1 to W8, workers (listen.workers 1 and 2), state (ledger and
+  --only W2,W6          these alone: W1 to W8, pings (memory), workers (listen.workers 1 and 2), state (ledger and
                         keys), start
   --rounds 7            rounds of each; the table has their medians
   --requests 1500       requests a round, in place of each workload's own number

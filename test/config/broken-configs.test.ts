@@ -235,6 +235,13 @@ const broken: readonly Broken[] = [
     ],
   },
   {
+    wrong: 'a proxy whose password cannot be decoded',
+    text: `pipeline: [{ use: auth }]\nslots: [{ id: a, ${messagesSlot}, account: { kind: none }, proxy: "http://us%er:p@proxy:1" }]`,
+    says: [
+      'gateway.yaml:2:98 slots[0].proxy: has a % in its user or password that stands for nothing; write %25 for a plain %',
+    ],
+  },
+  {
     wrong: 'credentials and headers that HTTP does not take',
     text: [
       'pipeline: [{ use: auth }]',

@@ -259,6 +259,7 @@ describe('/api/panel/slots', () => {
     [{ connectTimeout: '10' }, 'connectTimeout: must be a duration'],
     [{ proxy: 'egress:3128' }, 'proxy: must be a URL'],
     [{ headers: { 'x y': '1' } }, 'headers.x y: is not a header'],
+    [{ account: { kind: 'api-key', key: 'two\nlines' } }, 'account.key: has a line end'],
     [{ model: ['x'] }, 'model: is not a known key; did you mean "models"?'],
     [JSON.parse('{"__proto__":{"polluted":1}}'), '__proto__: is not a known key'],
   ] as const)

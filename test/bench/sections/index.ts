@@ -1,5 +1,6 @@
 import { workloads } from '../workloads.js';
 import { cpuSection } from './cpu.js';
+import { earlyPings } from './early-pings.js';
 import type { Section } from './section.js';
 import { slowReader } from './slow-reader.js';
 import { slowStreams } from './slow-streams.js';
@@ -13,6 +14,7 @@ export const sections: readonly Section[] = [
   slowStreams(200, { passThrough: 1.1, portkey: 0.45, addedMs: 0.2, rssKb: 150 }),
   slowStreams(1000, { passThrough: 1.1, portkey: 0.55 }),
   slowReader,
+  earlyPings,
   workers,
   state,
   start,

@@ -5,6 +5,7 @@ export interface AnswerBytes {
   /** The head, and the events before the first delta. */
   readonly start: string;
   readonly delta: (text: string) => string;
+  readonly ping: string;
   /** The events after the last delta, and the end of the body. */
   readonly end: string;
 }
@@ -26,6 +27,7 @@ export function streamBytes(deltas: number): AnswerBytes {
   return {
     start: head('content-type: text/event-stream\r\ntransfer-encoding: chunked') + open.map(chunk).join(''),
     delta: (text) => chunk(event('content_block_delta', { index: 0, delta: { type: 'text_delta', text } })),
+    ping: chunk(event('ping', {})),
     end: `${close.map(chunk).join('')}0\r\n\r\n`,
   };
 }

@@ -1,5 +1,6 @@
 import type { AddressInfo, Socket } from 'node:net';
 import { burstBytes, jsonBytes, wholeBytes } from './bytes.js';
+import { playPings } from './pings.js';
 import { plainServer } from './plain-server.js';
 import { scripts, type Script } from './scripts.js';
 import { Ticker } from './ticker.js';
@@ -19,6 +20,8 @@ server.listen(0, '127.0.0.1', 2048, () => {
 });
 
 function playerOf(script: Script): (socket: Socket) => void {
+  const { pingsMb } = script;
+  if (pingsMb) return (socket) => void playPings(script, pingsMb, socket).catch(() => socket.destroy());
   if (script.everyMs) {
     const ticker = new Ticker(script);
     ticker.start();

@@ -7,6 +7,8 @@ export interface Script {
   readonly isWhole?: boolean;
   /** Each delta at its own time and with the time as its text; else all of them at once. */
   readonly everyMs?: number;
+  /** So many megabytes of pings come before the first delta, as fast as they are taken. */
+  readonly pingsMb?: number;
 }
 
 export const scripts = {
@@ -16,6 +18,7 @@ export const scripts = {
   'words-512': { deltas: 512, delta: words },
   'whole-50': { deltas: 50, delta: words, isWhole: true },
   'bulk-2mb': { deltas: 512, delta: () => 'four kilobytes. '.repeat(256) },
+  'pings-600mb': { deltas: 16, delta: words, pingsMb: 600 },
   'ticks-250': { deltas: 250, delta: stamp, everyMs: 20 },
 } as const satisfies Record<string, Script>;
 
