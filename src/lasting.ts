@@ -3,6 +3,7 @@ import { Durable } from './durable.js';
 import type { GatewayOptions } from './gateway-options.js';
 import { GatewaySlots } from './gateway-slots.js';
 import { KnownModels } from './models/known-models.js';
+import { ModelLists } from './models/model-lists.js';
 import { CatalogModels } from './models/models.js';
 import type { Live, Logger, Store } from './plugin/index.js';
 import { createPseudonyms } from './pseudonym.js';
@@ -49,6 +50,11 @@ export async function openLasting(config: Config, options: GatewayOptions): Prom
   });
   const metrics = new PrometheusMetrics();
   const knownModels = new KnownModels();
+  const modelLists = listsOf(slots, knownModels, { log, now });
+  const closeAll = async () => {
+    await modelLists.close();
+    await close();
+  };
   const pseudonym = createPseudonyms(options);
   return {
     log,
@@ -62,7 +68,7 @@ export async function openLasting(config: Config, options: GatewayOptions): Prom
     slotSources,
     knownModels,
     pseudonym,
-    close,
+    close: closeAll,
   };
 }
 
@@ -72,4 +78,8 @@ function openSlots(
 ): Promise<SlotPool> {
   const models = new CatalogModels(config.models);
   return SlotPool.open({ ...parts, slots: config.slots, models, adapters: upstreamAdapters() });
+}
+
+function listsOf(slots: SlotPool, known: KnownModels, parts: Pick<Lasting, 'log' | 'now'>): ModelLists {
+  return new ModelLists({ ...parts, known, sources: () => slots.modelSources() });
 }

@@ -30,6 +30,7 @@ import { statusOf } from './status.js';
 import { setUnrefTimer, type SetTimer } from './timers.js';
 import { renewedTopic } from './token-vault.js';
 import { Turns } from './turns.js';
+import type { UpstreamSlot } from './upstream-slot.js';
 import { WakeTimer } from './wake-timer.js';
 
 export interface SlotPoolOptions {
@@ -155,6 +156,12 @@ export class SlotPool implements Slots {
   resume(id: string): void {
     this.#roster.get(id).reset();
     this.#changed();
+  }
+
+  /** The slots that may be asked for any model, and can say which they have. */
+  modelSources(): readonly UpstreamSlot[] {
+    const open = this.#roster.entries.filter(({ config }) => config.models.includes('*'));
+    return open.map(({ slot }) => slot).filter(({ listsModels }) => listsModels);
   }
 
   async diagnose(id: string, signal: AbortSignal): Promise<readonly DiagnosisStep[]> {

@@ -5,6 +5,7 @@ import {
   toGatewayError,
   type AccountKind,
   type DiagnosisStep,
+  type ListedModel,
   type Logger,
   type Slot,
   type SlotCall,
@@ -68,6 +69,17 @@ export class UpstreamSlot implements Slot {
     if (!isGatewayError(credential)) return this.#upstream.diagnose(signal, credential);
     const steps = await this.#upstream.diagnose(signal, {});
     return [...steps, { step: 'credential', ok: false, ms: 0, detail: credential.message }];
+  }
+
+  /** False for the kinds of upstream that have no list of models. */
+  get listsModels(): boolean {
+    return this.#upstream.models !== undefined;
+  }
+
+  /** The models that the account may use, the newest first. Throws as a call does. */
+  async listModels(signal: AbortSignal): Promise<readonly ListedModel[]> {
+    const credential = await this.account.credential(signal);
+    return (await this.#upstream.models?.({ credential, signal })) ?? [];
   }
 
   /** Somebody is using it: it will not be closed before `letGo`. */

@@ -1,6 +1,7 @@
 import { estimateTokens, ModelEvent, requestBytes } from '../plugin/index.js';
 import type {
   DiagnosisStep,
+  ListedModel,
   MessagesResponse,
   ModelEventBatch,
   ModelEvents,
@@ -8,6 +9,7 @@ import type {
   Upstream,
   UpstreamAdapter,
   UpstreamCall,
+  UpstreamQuery,
   UpstreamReply,
   UpstreamSettings,
 } from '../plugin/index.js';
@@ -19,6 +21,7 @@ import { EventQueue } from './event-queue.js';
 import { Exchange, type Answered, type HttpCall } from './exchange.js';
 import { fieldsIn, foreign, isClosedReuse, refusal, unsendable, type Answer } from './failure.js';
 import { lowerCase, mediaType, requestHeaders, wrongHeader } from './headers.js';
+import { listModels } from './model-list.js';
 import { TextBody } from './text-body.js';
 import { eventsOf } from './whole-message.js';
 
@@ -89,6 +92,15 @@ class MessagesUpstream implements Upstream {
         signal,
         credential,
       });
+    } finally {
+      this.#closeLater(wayOut);
+    }
+  }
+
+  async models(query: UpstreamQuery): Promise<readonly ListedModel[]> {
+    const wayOut = this.#openWayOut();
+    try {
+      return await listModels({ ...query, settings: this.#settings, prefix: this.#prefix, wayOut });
     } finally {
       this.#closeLater(wayOut);
     }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import type { SimulatorOptions } from '#src/upstream/simulator/index.js';
-import { ask, slotAt, startPair, type Pair } from './harness.js';
+import { startSimulator, type SimulatorOptions } from '#src/upstream/simulator/index.js';
+import { eventually } from '../eventually.js';
+import { ask, slotAt, startGateway, startPair, type Pair } from './harness.js';
 import { callsTo, errorIn, lastCall } from './kit.js';
 
 type Call = Readonly<Record<string, unknown>>;
@@ -195,3 +196,85 @@ async function issue(pair: Pair, key: object): Promise<{ readonly key: string }>
   const response = await pair.post('/api/panel/keys', key);
   return (await response.json()) as { key: string };
 }
+
+describe('what an upstream lists of its models', () => {
+  let pair: Pair;
+  afterEach(() => pair.close());
+
+  const models = {
+    'claude-new-7-20260101': { maxTokens: 64_000, thinking: 'budget' },
+    'haiku-5': { maxTokens: 100 },
+  } as const;
+  const chat = async (fields: object) => {
+    const response = await pair.post('/v1/chat/completions', { ...hello, ...fields });
+    await response.text();
+    return response;
+  };
+  const listings = () => pair.simulator.requests.filter(({ path }) => path === '/v1/models');
+
+  /** Asks for a model that the catalog lacks, and waits until what is listed of it is known. */
+  const learn = async () => {
+    await chat({ model: 'unlisted' });
+    await eventually(() => pair.gateway.models.profile('claude-new-7').maxTokens === 64_000);
+  };
+
+  it('holds once a model was asked for that the catalog lacks', async () => {
+    pair = await startPair({}, { models });
+    await learn();
+    for (const model of ['claude-new-7', 'claude-new-7-20260101', 'claude-new-7-latest'])
+      expect(await chat({ model, reasoning_effort: 'low' })).to.have.property('status', 200);
+    expect(sent(pair, 'max_tokens')).to.deep.equal([128_000, 64_000, 64_000, 64_000]);
+    expect(sent(pair, 'thinking').slice(1)).to.deep.equal(
+      Array.from({ length: 3 }, () => ({ type: 'enabled', budget_tokens: 4096 })),
+    );
+    const lowered = await chat({ model: 'claude-new-7', max_tokens: 100_000 });
+    expect([lowered.status, lastCall(pair.simulator)['max_tokens']]).to.deep.equal([200, 64_000]);
+  });
+
+  it('says nothing of what the catalog has', async () => {
+    pair = await startPair({}, { models });
+    await learn();
+    expect(pair.gateway.models.profile('haiku-5').maxTokens).to.equal(64_000);
+  });
+
+  it('is asked with the credential and the headers of the slot, once', async () => {
+    const slots = (url: string) => [slotAt(url, { headers: { 'x-extra': '1' } })];
+    pair = await startPair({}, { models }, slots);
+    await chat({ model: 'sonnet-5' });
+    expect(listings()).to.deep.equal([]);
+    await learn();
+    expect(listings()[0]!.headers).to.include({ 'x-api-key': 'upstream-key-a', 'x-extra': '1' });
+    for (const _ of [1, 2, 3]) await chat({ model: 'claude-new-7' });
+    expect(listings()).to.have.length(1);
+  });
+
+  it('is not asked of slots that serve the catalog alone, nor of those that have no list', async () => {
+    const slots = (url: string) => [
+      slotAt(url, { models: ['sonnet-5'] }),
+      { id: 'b', upstream: 'simulator' },
+    ];
+    pair = await startPair({}, { models }, slots);
+    for (const model of ['sonnet-5', 'claude-new-7'])
+      expect(await chat({ model })).to.have.property('status', 200);
+    expect(listings()).to.deep.equal([]);
+  });
+
+  for (const fault of [
+    'hang on=models',
+    '401 on=models',
+    '500 on=models',
+    'html on=models',
+    'reset on=models',
+  ])
+    it(`is waited for by no request, and changes nothing where it fails: ${fault}`, async () => {
+      const simulator = await startSimulator({ models });
+      simulator.faults.push(fault);
+      const under = await startGateway({ slots: [slotAt(simulator.url)] });
+      pair = { ...under, simulator, close: () => under.close().then(() => simulator.close()) };
+      expect(await chat({ model: 'claude-new-7-20260101' })).to.have.property('status', 200);
+      expect(sent(pair, 'max_tokens')).to.deep.equal([128_000, 64_000]);
+      await eventually(() => listings().length === 1);
+      expect(pair.gateway.slots.list()[0]).to.include({ state: 'ready', lastError: null });
+      expect(pair.logged.filter(({ level }) => level === 'warn' || level === 'error')).to.deep.equal([]);
+    });
+});

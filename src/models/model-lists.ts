@@ -1,0 +1,91 @@
+import type { ListedModel, Logger } from '../plugin/index.js';
+import type { KnownModels } from './known-models.js';
+
+/** A slot that can be asked for its models. */
+export interface ModelSource {
+  readonly id: string;
+  listModels(signal: AbortSignal): Promise<readonly ListedModel[]>;
+}
+
+export interface ModelListsOptions {
+  readonly known: KnownModels;
+  /** The slots as they are now that may be asked for any model. */
+  readonly sources: () => readonly ModelSource[];
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+/**
+ * Keeps what the slots list of their models, asked in the background when a model is wanted that the catalog lacks, and
+ * again after an hour. Nobody waits for it; what fails is tried again later.
+ */
+export class ModelLists {
+  readonly #options: ModelListsOptions;
+  readonly #lists = new Map<ModelSource, List>();
+  readonly #closing = new AbortController();
+  #running: Promise<void> | undefined;
+  /** Nothing is due before. */
+  #nextLookMs = -Infinity;
+
+  constructor(options: ModelListsOptions) {
+    this.#options = options;
+    options.known.onUnknown(() => this.refresh());
+  }
+
+  /** Asks the slots whose list is out of date, at once and without waiting. */
+  refresh(): void {
+    if (this.#running || this.#closing.signal.aborted || this.#options.now() < this.#nextLookMs) return;
+    this.#running = this.#refresh().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+  }
+
+  async #refresh(): Promise<void> {
+    const { sources, now } = this.#options;
+    const current = sources();
+    for (const source of this.#lists.keys()) if (!current.includes(source)) this.#lists.delete(source);
+    const due = current.filter((source) => now() >= (this.#lists.get(source)?.dueMs ?? -Infinity));
+    const waiting = due.values();
+    await Promise.all(Array.from({ length: atATime }, () => this.#askEach(waiting)));
+    this.#nextLookMs = now() + pauseMs;
+  }
+
+  async #askEach(waiting: Iterator<ModelSource>): Promise<void> {
+    for (let next = waiting.next(); !next.done; next = waiting.next()) {
+      if (this.#closing.signal.aborted) return;
+      await this.#ask(next.value);
+    }
+  }
+
+  async #ask(source: ModelSource): Promise<void> {
+    const { known, log, now } = this.#options;
+    const before = this.#lists.get(source)?.models ?? [];
+    try {
+      const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(timeoutMs)]);
+      const models = await source.listModels(signal);
+      this.#lists.set(source, { models, dueMs: now() + listedMs });
+    } catch (error) {
+      log.debug({ err: error, slot: source.id }, 'The models of a slot could not be listed.');
+      this.#lists.set(source, { models: before, dueMs: now() + failedMs });
+    }
+    known.takeLists([...this.#lists.values()].map(({ models }) => models));
+  }
+}
+
+interface List {
+  readonly models: readonly ListedModel[];
+  /** When it is out of date, unix milliseconds. */
+  readonly dueMs: number;
+}
+
+const atATime = 4;
+const timeoutMs = 10_000;
+const listedMs = 3_600_000;
+const failedMs = 300_000;
+/** How long a look at what is due serves. */
+const pauseMs = 10_000;
