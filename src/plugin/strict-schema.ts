@@ -78,11 +78,16 @@ class StrictCopy {
     return strict;
   }
 
+  /** An `allOf` that holds references is refused; of one schema it is an `anyOf` of that. */
   #combined(rest: Draft, depth: number): Draft | undefined {
     const name = ['anyOf', 'oneOf', 'allOf'].find((each) => Array.isArray(rest[each]));
     if (name === undefined) return undefined;
-    if (name === 'oneOf') this.changed.add(name);
-    return { [name === 'oneOf' ? 'anyOf' : name]: this.#list(takeFrom(rest, name), depth) };
+    const schemas = this.#list(takeFrom(rest, name), depth);
+    const hasRefs = name === 'allOf' && schemas.some((schema) => '$ref' in schema);
+    if (hasRefs && schemas.length > 1) this.isExpressible = false;
+    const isAny = name === 'oneOf' || (hasRefs && schemas.length === 1);
+    if (isAny) this.changed.add(name);
+    return { [isAny ? 'anyOf' : name]: schemas };
   }
 
   #object(rest: Draft, strict: Draft, depth: number): void {

@@ -52,6 +52,20 @@ describe('strictSchema', () => {
     expect(changed).to.deep.equal(['minimum']);
   });
 
+  it('takes an allOf of one reference as the anyOf that it is, for the upstream refuses it', () => {
+    const $defs = { a: { type: 'string' } };
+    const inherited = { allOf: [{ $ref: '#/$defs/a' }], description: 'Of a kind.' };
+    const schema = { type: 'object', properties: { a: inherited }, $defs, ...closed };
+    expect(strictSchema(schema)).to.deep.equal({
+      schema: {
+        ...schema,
+        properties: { a: { anyOf: [{ $ref: '#/$defs/a' }], description: 'Of a kind.' } },
+      },
+      changed: ['allOf'],
+      isExpressible: true,
+    });
+  });
+
   it('keeps `definitions`, which the SDK loses', () => {
     const definitions = { a: { type: 'string' } };
     const schema = { type: 'object', properties: { a: { $ref: '#/definitions/a' } }, definitions, ...closed };
@@ -78,6 +92,10 @@ describe('strictSchema', () => {
       'a recursion of a definition': holding(ref('#/$defs/a'), {
         $defs: { a: { type: 'array', items: ref('#/$defs/b') }, b: { anyOf: [ref('#/$defs/a')] } },
       }),
+      'several schemas at once, one of them by reference': holding(
+        { allOf: [ref('#/$defs/a'), { type: 'string' }] },
+        { $defs: { a: { type: 'string' } } },
+      ),
       'a reference to nothing': holding(ref('#/$defs/none')),
       'a reference to another document': holding(ref('https://example.com/schema')),
     };
