@@ -22,8 +22,10 @@ import {
   type ModelReply,
   type Models,
   type Operation,
+  type Slot,
   type SlotCall,
   type SlotLease,
+  type TokenCount,
 } from 'gw2api/plugin';
 
 /** Asks the upstream, in another slot where one fails before the commit point (design §4, contract §6). */
@@ -67,7 +69,7 @@ export default definePlugin({
       };
       if (state.operation === 'count-tokens') {
         tell(state.lease.slot.id, 1);
-        state.count = await countTokens(state.lease, prepare(state.request));
+        state.count = await countTokens(state, prepare(state.request));
       } else {
         // The first interceptor that was pushed is the outermost.
         const call = state.interceptors.reduceRight<ModelCall>(
@@ -113,19 +115,19 @@ function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelC
     let lease = await takePlace();
     for (let attempt = 1; ; attempt += 1) {
       tell(lease.slot.id, attempt);
-      const clock = new CallClock(now, meter());
+      const clock = new CallClock(lease.slot.id, { timeline: state.timeline, now, show: meter() });
       try {
         const reply = await ask(lease, call, attempt, {
           delivery: state.delivery,
           see: clock.see,
           firstContentMs: calling.firstContentMs,
         });
+        clock.end();
         state.firstEventAtMs ??= clock.firstEventAtMs;
-        state.timeline.calls.push({ slot: lease.slot.id, ms: clock.ms });
         return reply;
       } catch (thrown) {
         const error = withHeaders(toGatewayError(thrown), provenance(lease.slot.id, attempt));
-        state.timeline.calls.push({ slot: lease.slot.id, ms: clock.ms, code: error.code });
+        clock.fail(error.code);
         const next = state.callSignal.aborted ? undefined : await elsewhere(lease, error, attempt < attempts);
         if (!next) {
           lease.release();
@@ -138,32 +140,46 @@ function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelC
   };
 }
 
-/** Notes when the first event of a call is seen, and shows all of them to `show`. */
+/** Times one call, from its start on in the timeline; notes its first event, and shows all of them to `show`. */
 class CallClock {
   readonly #now: () => number;
   readonly #show: (event: ModelEvent) => void;
   readonly #beganMs = performance.now();
-  #firstEventMs: number | undefined;
+  readonly #timed: { readonly slot: string; ms: number; code?: string };
+  #hasEnded = false;
   /** Unix milliseconds. */
   firstEventAtMs: number | undefined;
 
-  constructor(now: () => number, show: (event: ModelEvent) => void) {
+  constructor(slot: string, { timeline, now, show = () => undefined }: ClockParts) {
+    this.#timed = { slot, ms: 0 };
     this.#now = now;
     this.#show = show;
-  }
-
-  /** From the beginning of the call to its first event; to now where there is none. */
-  get ms(): number {
-    return (this.#firstEventMs ?? performance.now()) - this.#beganMs;
+    timeline.calls.push(this.#timed);
   }
 
   readonly see = (event: ModelEvent): void => {
-    if (this.#firstEventMs === undefined) {
-      this.#firstEventMs = performance.now();
+    if (this.firstEventAtMs === undefined) {
+      this.end();
       this.firstEventAtMs = this.#now();
     }
     this.#show(event);
   };
+
+  /** The first event or the failure is there, whichever comes first. */
+  end(): void {
+    if (!this.#hasEnded) this.#timed.ms = performance.now() - this.#beganMs;
+    this.#hasEnded = true;
+  }
+
+  fail(code: string): void {
+    this.end();
+    this.#timed.code = code;
+  }
+}
+
+interface ClockParts extends Pick<GatewayState, 'timeline'> {
+  readonly now: () => number;
+  readonly show?: (event: ModelEvent) => void;
 }
 
 /** The first call has the place that slot-pick took; each further one takes its own. */
@@ -223,18 +239,37 @@ async function elsewhere(
 }
 
 /** An OAuth account has no count of its own: its windows are what there is to tell (contract §2.2). */
-async function countTokens(lease: SlotLease, { request, ...call }: SlotCall): Promise<Count> {
+async function countTokens(
+  { lease, timeline }: Pick<GatewayState, 'lease' | 'timeline'>,
+  { request, ...call }: SlotCall,
+): Promise<Count> {
   const { slot } = lease;
   const { stream: _, ...counted } = request;
   try {
     if (slot.accountKind === 'oauth')
       return { inputTokens: estimateTokens(counted), estimated: true, slot: slot.id, windows: slot.windows };
-    const count = await slot.countTokens({ ...call, request: counted });
+    const count = await timedCount(slot, timeline, { ...call, request: counted });
     return { ...count, slot: slot.id, windows: undefined };
   } catch (error) {
     throw withHeaders(toGatewayError(error), provenance(slot.id, 1));
   } finally {
     lease.release();
+  }
+}
+
+async function timedCount(
+  slot: Slot,
+  timeline: GatewayState['timeline'],
+  call: SlotCall,
+): Promise<TokenCount> {
+  const clock = new CallClock(slot.id, { timeline, now: Date.now });
+  try {
+    const count = await slot.countTokens(call);
+    clock.end();
+    return count;
+  } catch (error) {
+    clock.fail(toGatewayError(error).code);
+    throw error;
   }
 }
 

@@ -190,7 +190,7 @@ function buildOptions({ pluginTimeoutMs }: GatewayOptions): BuildOptions {
 
 function measure(gateway: Gateway, { durable, knownModels }: Lasting): void {
   const { metrics, slots, exchanges } = gateway;
-  measureSlots(metrics, () => slots.list());
+  measureSlots(metrics, { list: () => slots.list(), held: () => slots.held() });
   measureState(metrics, durable);
   const caches = { ...durable.caches, ...slots.caches, learned_models: () => knownModels.fill };
   for (const [name, fill] of Object.entries(caches)) metrics.cache(name, fill);

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Exchange } from './http/exchange.js';
-import { ledgerTokens, type LedgerRow, type LedgerTrace, type Timeline } from './plugin/index.js';
+import {
+  ledgerTokens,
+  type LedgerRow,
+  type LedgerTrace,
+  type TimedCall,
+  type Timeline,
+} from './plugin/index.js';
 import type { RequestRecord } from './telemetry/request-log.js';
 
 /** What the ledger keeps of a request to a model whose response has closed; undefined for every other request. */
@@ -51,7 +57,7 @@ function tracedStage({ stage, ms }: LedgerTrace['stages'][number]): LedgerTrace[
   return { stage: plainText(stage), ms: rounded(ms) };
 }
 
-function tracedCall({ slot, ms, code }: LedgerTrace['calls'][number]): LedgerTrace['calls'][number] {
+function tracedCall({ slot, ms, code }: TimedCall): LedgerTrace['calls'][number] {
   const traced = { slot, ms: rounded(ms) };
   return code === undefined ? traced : { ...traced, code: plainText(code) };
 }

@@ -21,6 +21,8 @@ export function recordOf(
     model: state.request?.model,
     slot: answerHeader(ctx, 'x-gw-slot'),
     attempts: Number(answerHeader(ctx, 'x-gw-attempts')) || undefined,
+    calls: state.timeline.calls,
+    brokenBy: state.failure?.failure && state.failure.code,
     delivery: state.delivery,
     billed: state.usage.billed,
     masked: state.usage.masked,

@@ -71,11 +71,11 @@ export interface Timeline {
    * came back, without what is below it. What streams afterwards is nobody's.
    */
   readonly stages: { readonly stage: string; ms: number }[];
-  /** The upstream calls, each once its first event or its failure is there. */
+  /** The upstream calls, each as it begins. */
   readonly calls: TimedCall[];
 }
 
-/** One upstream call: how long until its first event or its failure, and the code of that. */
+/** One upstream call: how long until its first event or its failure (0 until then), and the code of that. */
 export interface TimedCall {
   readonly slot: string;
   readonly ms: number;

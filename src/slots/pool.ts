@@ -132,6 +132,11 @@ export class SlotPool implements Slots {
     });
   }
 
+  /** Places of each slot that this instance holds, without those of the others. */
+  held(): readonly { readonly id: string; readonly count: number }[] {
+    return this.#roster.entries.map(({ id, places }) => ({ id, count: places.held }));
+  }
+
   account(stickyKey?: string): Slot | undefined {
     const accounts = this.#roster.entries.filter(({ slot }) => slot.accountKind === 'oauth');
     const boundId = stickyKey === undefined ? undefined : this.#bindings.peek(stickyKey);

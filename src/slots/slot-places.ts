@@ -20,6 +20,10 @@ export class SlotPlaces {
     return this.#held + this.#elsewhere;
   }
 
+  get held(): number {
+    return this.#held;
+  }
+
   get heldElsewhere(): number {
     return this.#elsewhere;
   }

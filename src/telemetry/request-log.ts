@@ -1,4 +1,4 @@
-import type { Counter, Histogram, Logger, Metrics, Outcome, Usage } from '../plugin/index.js';
+import type { Counter, Histogram, Logger, Metrics, Outcome, TimedCall, Usage } from '../plugin/index.js';
 
 /** What is told of one request when its response has closed. Never a body, never a secret. */
 export interface RequestRecord {
@@ -15,6 +15,10 @@ export interface RequestRecord {
   readonly model: string | undefined;
   readonly slot: string | undefined;
   readonly attempts: number | undefined;
+  /** Every upstream call, with the code of its failure; the last may be under way. */
+  readonly calls: readonly Pick<TimedCall, 'slot' | 'code'>[];
+  /** The code of the upstream's failure that broke off an answer after it had begun. */
+  readonly brokenBy: string | undefined;
   readonly delivery: string | undefined;
   readonly billed: Usage;
   readonly masked: Usage;
@@ -32,6 +36,7 @@ export class RequestLog {
   readonly #tokens: Counter;
   readonly #seconds: Histogram;
   readonly #attempts: Counter;
+  readonly #failures: Counter;
 
   constructor(metrics: Metrics) {
     const labels = ['operation', 'format', 'slot', 'status', 'outcome'];
@@ -39,12 +44,17 @@ export class RequestLog {
     this.#tokens = metrics.counter('gw2api_tokens_total', 'Tokens as billed upstream.', ['slot', 'kind']);
     this.#attempts = metrics.counter(
       'gw2api_upstream_attempts_total',
-      'Upstream calls, counted for the slot that had the last of a request.',
+      'Upstream calls, each counted for the slot that it went to.',
       ['slot'],
+    );
+    this.#failures = metrics.counter(
+      'gw2api_upstream_failures_total',
+      'Upstream calls that failed, each counted for the slot that it went to.',
+      ['slot', 'code'],
     );
     this.#seconds = metrics.histogram(
       'gw2api_request_seconds',
-      'Time from the first byte of a request to the close of its response.',
+      'Time from the first byte of a request that called a model to the close of its response.',
       ['operation', 'format'],
       durationBuckets,
     );
@@ -58,12 +68,27 @@ export class RequestLog {
     this.#measure(record);
   }
 
-  #measure({ operation, format, slot = '', status, outcome, ms, billed, attempts }: RequestRecord): void {
+  #measure(record: RequestRecord): void {
+    const { operation, format, slot = '', status, outcome, ms, billed } = record;
     this.#requests.add({ operation, format, slot, status: String(status), outcome });
-    if (attempts) this.#attempts.add({ slot }, attempts);
-    this.#seconds.observe({ operation, format }, ms / 1000);
+    this.#countCalls(record);
+    if (operation === 'generate' && record.calls.length > 0)
+      this.#seconds.observe({ operation, format }, ms / 1000);
     const tokens = tokensOf(billed);
     for (const kind of kindsOfTokens) if (tokens[kind] > 0) this.#tokens.add({ slot, kind }, tokens[kind]);
+  }
+
+  /** A call that its caller has left is no failure of the slot. */
+  #countCalls({ calls, outcome, brokenBy }: RequestRecord): void {
+    const last = calls.at(-1);
+    for (const call of calls) {
+      const { slot } = call;
+      this.#attempts.add({ slot });
+      const isLast = call === last;
+      const code =
+        (isLast && outcome === 'abandoned' ? undefined : call.code) ?? (isLast ? brokenBy : undefined);
+      if (code !== undefined) this.#failures.add({ slot, code });
+    }
   }
 }
 

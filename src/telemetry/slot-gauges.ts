@@ -3,14 +3,16 @@ import type { PrometheusMetrics } from './metrics.js';
 
 const states = ['ready', 'cooling', 'rejected', 'paused', 'draining'] as const satisfies readonly SlotState[];
 
+export interface SlotReadings {
+  readonly list: () => readonly SlotStatus[];
+  /** Places that this instance holds. */
+  readonly held: () => readonly { readonly id: string; readonly count: number }[];
+}
+
 /** What the slots are doing, read at each scrape. */
-export function measureSlots(metrics: PrometheusMetrics, list: () => readonly SlotStatus[]): void {
-  metrics.gauge(
-    'gw2api_slot_in_flight',
-    'Places of a slot that are taken, over all instances.',
-    ['slot'],
-    () => list().map(({ id, inFlight }) => ({ labels: { slot: id }, value: inFlight })),
-    sharedState,
+export function measureSlots(metrics: PrometheusMetrics, { list, held }: SlotReadings): void {
+  metrics.gauge('gw2api_slot_in_flight', 'Calls of this instance under way in a slot.', ['slot'], () =>
+    held().map(({ id, count }) => ({ labels: { slot: id }, value: count })),
   );
   metrics.gauge('gw2api_slot_queued', 'Requests that wait for a slot of theirs.', ['slot'], () =>
     list().map(({ id, queued }) => ({ labels: { slot: id }, value: queued })),

@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { ask, stages, startPair, type Pair } from './harness.js';
+import { MemoryHub } from 'gw2api/testing';
+import { startSimulator } from '#src/upstream/simulator/index.js';
+import { ask, slotAt, stages, startGateway, startPair, type GatewayUnderTest, type Pair } from './harness.js';
+import { startHeldUpstream } from './held-upstream.js';
 
 describe('the metrics of a gateway', () => {
   it('tell what its slots and requests are doing when they are read', async () => {
@@ -22,6 +25,59 @@ describe('the metrics of a gateway', () => {
       expect(before.split('\n')).to.include(line);
     expect(after.split('\n')).to.include('gw2api_slot_state{slot="a",state="ready"} 0');
     expect(after.split('\n')).to.include('gw2api_slot_state{slot="a",state="paused"} 1');
+  });
+});
+
+describe('the numbers of a gateway', () => {
+  it('count a failed call for the slot that failed, and not for the one that answered', async () => {
+    const other = await startSimulator();
+    const failing = { id: 'b', upstream: 'messages', baseUrl: 'http://127.0.0.1:1' };
+    const slots = [{ ...failing, account: { kind: 'api-key', key: 'k' } }, slotAt(other.url)];
+    const under = await startGateway({
+      slots,
+      pipeline: stages({ with: { 'slot-pick': { policy: 'priority' } } }),
+    });
+    await (await under.post('/v1/messages', ask('Hi'))).text();
+    const lines = (await (await under.get('/metrics')).text()).split('\n');
+    await Promise.all([under.close(), other.close()]);
+    expect(lines).to.include.members([
+      'gw2api_upstream_attempts_total{slot="a"} 1',
+      'gw2api_upstream_attempts_total{slot="b"} 1',
+      'gw2api_upstream_failures_total{slot="b",code="upstream_unreachable"} 1',
+    ]);
+    expect(lines.filter((line) => line.startsWith('gw2api_upstream_failures_total{'))).to.have.length(1);
+  });
+
+  it('time requests that have called a model, and nothing else', async () => {
+    const pair = await startPair();
+    await (await pair.post('/v1/messages', ask('Hi'))).text();
+    await (await pair.post('/v1/messages', ask('Hi', { messages: 'none' }))).text();
+    await (await pair.post('/v1/messages', ask('Hi'), { 'x-api-key': 'wrong' })).text();
+    for (const path of ['/health', '/v1/models', '/v1/usage', '/api/panel/status', '/metrics'])
+      await (await pair.get(path)).text();
+    const text = await (await pair.get('/metrics')).text();
+    await pair.close();
+    const counts = text.split('\n').filter((line) => line.startsWith('gw2api_request_seconds_count'));
+    expect(counts).to.deep.equal(['gw2api_request_seconds_count{operation="generate",format="messages"} 1']);
+  });
+
+  it("tell the calls of each instance, so that their sum is everybody's", async () => {
+    const upstream = await startHeldUpstream();
+    const hub = new MemoryHub();
+    const config = { slots: [slotAt(upstream.url)] };
+    const [one, two] = await Promise.all(
+      [1, 2].map(() => startGateway(config, {}, Date.now, { live: hub.connect() })),
+    );
+    const answer = one!.post('/v1/messages', ask('Hi'));
+    const held = await upstream.next();
+    const inFlight = async ({ get }: GatewayUnderTest) =>
+      /^gw2api_slot_in_flight\{slot="a"\} (\d+)$/m.exec(await (await get('/metrics')).text())?.[1];
+    expect([await inFlight(one!), await inFlight(two!)]).to.deep.equal(['1', '0']);
+    held.finish();
+    await (await answer).text();
+    expect([await inFlight(one!), await inFlight(two!)]).to.deep.equal(['0', '0']);
+    await Promise.all([one!.close(), two!.close()]);
+    await upstream.close();
   });
 });
 
