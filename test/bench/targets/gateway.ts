@@ -12,6 +12,8 @@ import { json, targetAt, type Target } from './target.js';
 export interface GatewaySettings {
   /** Default: SQLite, as in the default config. */
   readonly store?: 'memory';
+  /** The SQLite file. Default: a new one. */
+  readonly file?: string;
   /** Whose key the requests carry. Default: a protocol key's, as callers have. */
   readonly key?: 'master';
   readonly workers?: number;
@@ -24,8 +26,8 @@ export async function startGateway(
   settings: GatewaySettings = {},
 ): Promise<Target> {
   const folder = await mkdtemp(join(lab.folder, 'gateway-'));
-  const store = join(folder, 'data', 'gateway.db');
-  await mkdir(dirname(store));
+  const store = settings.file ?? join(folder, 'data', 'gateway.db');
+  await mkdir(dirname(store), { recursive: true });
   await writeConfig(folder, {
     listen: settings.workers === undefined ? {} : { workers: settings.workers },
     slots: models.map((model) => slotOf(model, upstream)),
