@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { Duration, durationMs, Time, timeMs, Type, type UsageQuery, type UsageSum } from '../plugin/index.js';
 import { invalid } from './check.js';
+import { jsonInPieces } from './json-pieces.js';
 import type { KeyNames } from './key-names.js';
 import type { Panel } from './panel.js';
 import { tokensReport } from './request-report.js';
@@ -16,20 +17,21 @@ export function usageRoute({ store, now }: Panel, names: KeyNames): PanelRoute {
       'Requests, errors, tokens and times by bucket of time and by group; buckets without a request are left out.',
     query: Query,
     answers: { 200: Answer },
-    async handle({ query }) {
+    async handle({ query, ctx }) {
       const asked = toUsageQuery(query, now());
       const sums = await store.ledger.usage({ ...asked, limit: mostSums + 1 });
       if (sums.length > mostSums)
         throw invalid([`by: there are more than ${mostSums} sums; ask for less time, or by a longer step`]);
       const nameOf = asked.by === 'key' ? await names.finder() : (group: string) => group;
-      return {
+      const head = {
         object: 'usage',
         from: new Date(asked.fromMs).toISOString(),
         to: new Date(asked.toMs).toISOString(),
         by: asked.by,
         step_seconds: asked.stepMs / 1000,
-        data: sums.map((sum) => bucketReport(sum, asked.by === null ? null : nameOf)),
       };
+      ctx.type = 'application/json';
+      return jsonInPieces(head, sums, (sum) => bucketReport(sum, asked.by === null ? null : nameOf));
     },
   });
 }

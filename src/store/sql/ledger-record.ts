@@ -1,5 +1,5 @@
-import type { LedgerRow, LedgerTokens, LedgerTrace, WireFormat } from '../../plugin/index.js';
-import { tokenColumns, type LedgerRecord, type TokenRecord } from './tables.js';
+import type { LedgerRow, LedgerTrace, WireFormat } from '../../plugin/index.js';
+import type { LedgerRecord, TokenRecord } from './tables.js';
 
 /** Adds what a row has for `writtenColumns`, in their order. */
 export function writeRow(row: LedgerRow, values: unknown[]): void {
@@ -65,9 +65,20 @@ type WrittenTrace = readonly [
 
 /** Both sides of the tokens of a row, or of a sum. */
 export function fromTokenRecord(record: TokenRecord): Pick<LedgerRow, 'billed' | 'shown'> {
-  const side = (column: 1 | 2) =>
-    Object.fromEntries(
-      tokenColumns.map((names) => [names[0], record[names[column]]]),
-    ) as unknown as LedgerTokens; // each field once
-  return { billed: side(1), shown: side(2) };
+  return {
+    billed: {
+      input: record.input_tokens,
+      cacheRead: record.cache_read_tokens,
+      cacheWrite5m: record.cache_write_5m_tokens,
+      cacheWrite1h: record.cache_write_1h_tokens,
+      output: record.output_tokens,
+    },
+    shown: {
+      input: record.shown_input_tokens,
+      cacheRead: record.shown_cache_read_tokens,
+      cacheWrite5m: record.shown_cache_write_5m_tokens,
+      cacheWrite1h: record.shown_cache_write_1h_tokens,
+      output: record.shown_output_tokens,
+    },
+  };
 }

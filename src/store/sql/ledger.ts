@@ -31,6 +31,6 @@ export function sqlLedger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): L
 
 /** Between two parts SQLite writes what waits for its one thread; with PostgreSQL it is the way there that takes time. */
 const mostAtOnce = {
-  sqlite: { summed: 3000, searched: 500 },
+  sqlite: { summed: 1000, searched: 500 },
   postgres: { summed: 100_000, searched: 5000 },
 } as const;

@@ -18,18 +18,25 @@ export async function sqlUsage(
 ): Promise<readonly UsageSum[]> {
   const { fromMs, toMs, stepMs, isHourly } = bucketsOf(query);
   const source = sourceOf(query, isHourly);
-  const sums = new Map<string, UsageSum>();
+  const open = new Map<string, UsageSum>();
+  const complete: UsageSum[] = [];
   const { limit = Infinity } = query;
-  for (let startMs = fromMs, whole = 0; startMs < toMs && whole < limit;) {
+  for (let startMs = fromMs; startMs < toMs && complete.length < limit;) {
     const endMs = await endOfPart(db, source, { fromMs: startMs, toMs, partSize });
-    for (const sum of await sumsIn(db, source, { fromMs, startMs, endMs, stepMs })) add(sums, sum);
-    const isCut = (endMs - fromMs) % stepMs !== 0;
-    if (!isCut) whole = sums.size;
+    for (const sum of await sumsIn(db, source, { fromMs, startMs, endMs, stepMs })) add(open, sum);
+    const openFromMs = endMs < toMs ? endMs - ((endMs - fromMs) % stepMs) : Infinity;
+    complete.push(...takeBefore(openFromMs, open));
     startMs = endMs;
     if (startMs < toMs) await breath();
   }
-  const ordered = [...sums.values()].toSorted((a, b) => a.atMs - b.atMs || (a.group < b.group ? -1 : 1));
-  return ordered.slice(0, query.limit);
+  return complete.slice(0, query.limit);
+}
+
+/** Takes the sums of earlier buckets out of those that a further part may add to, in their order. */
+function takeBefore(openFromMs: number, open: Map<string, UsageSum>): readonly UsageSum[] {
+  const taken = [...open].filter(([, { atMs }]) => atMs < openFromMs);
+  for (const [key] of taken) open.delete(key);
+  return taken.map(([, sum]) => sum).toSorted((a, b) => a.atMs - b.atMs || (a.group < b.group ? -1 : 1));
 }
 
 /** What is added up, and which of it. */
