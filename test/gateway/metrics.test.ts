@@ -70,8 +70,8 @@ describe('the numbers of a gateway', () => {
     );
     const answer = one!.post('/v1/messages', ask('Hi'));
     const held = await upstream.next();
-    const inFlight = async ({ get }: GatewayUnderTest) =>
-      /^gw2api_slot_in_flight\{slot="a"\} (\d+)$/m.exec(await (await get('/metrics')).text())?.[1];
+    const inFlight = async (under: GatewayUnderTest) =>
+      /^gw2api_slot_in_flight\{slot="a"\} (\d+)$/m.exec(await (await under.get('/metrics')).text())?.[1];
     expect([await inFlight(one!), await inFlight(two!)]).to.deep.equal(['1', '0']);
     held.finish();
     await (await answer).text();
