@@ -18,6 +18,7 @@ export interface Live {
   readonly places: Places;
   readonly meters: Meters;
   readonly messages: Messages;
+  readonly claims: Claims;
   /**
    * Does `work` while no other instance, and nobody else here, does work of the same name; waits for that. A holder that
    * has gone keeps the others waiting for some seconds at most.
@@ -34,6 +35,8 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
  */
 export interface SharedMap {
   get(key: string): Json | undefined;
+  /** What is left of a key's time, the same in all instances however their clocks differ; undefined where there is no such key. */
+  ttlMs(key: string): number | undefined;
   /** What is known of the keys that begin with `prefix`. */
   entries(prefix: string): readonly (readonly [key: string, value: Json])[];
   /** It goes by itself after `ttlMs`; absent: never. */
@@ -85,6 +88,23 @@ export interface Meters {
   read(meter: string): Promise<MeterReading | undefined>;
   /** Opens a window in which `used` has been used already, where none is open. */
   open(meter: string, used: number, windowMs: number): Promise<void>;
+}
+
+/** Names that are claimed for a while, over all instances. While the others cannot be reached, each instance has its own. */
+export interface Claims {
+  /**
+   * Claims a name for a value, unless it is claimed already and not for `instead`. Gives the value that it is claimed for
+   * then; at once where nobody has to be asked.
+   */
+  take(name: string, value: string, options: ClaimOptions): string | Promise<string>;
+  /** Ends the claim, where it is for this value. */
+  release(name: string, value: string): void;
+}
+
+export interface ClaimOptions {
+  readonly ttlMs: number;
+  /** A claim that is replaced. */
+  readonly instead?: string;
 }
 
 /** Messages to all other instances that listen now; one may get lost while the others cannot be reached. */

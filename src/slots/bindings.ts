@@ -87,7 +87,7 @@ export class Bindings {
     const serial = this.#nextSerial(known);
     this.#remember(key, { slotId, expiresAtMs, storedMs: expiresAtMs, serial, checkedMs: nowMs });
     this.#writer.write(key, { slotId, expiresAtMs });
-    this.#options.messages.send(topic, [key, slotId, expiresAtMs, serial]);
+    this.#options.messages.send(topic, [key, slotId, ttlMs, serial]);
   }
 
   drop(key: string): void {
@@ -133,9 +133,10 @@ export class Bindings {
    * there writes once more.
    */
   #hear(message: Json): void {
-    const [key, slotId, expiresAtMs, serial] = message as unknown as Told; // as `keep` or `drop` wrote it
+    const [key, slotId, ttlMs, serial] = message as unknown as Told; // as `keep` or `drop` wrote it
     const known = this.#known.get(key);
     const checkedMs = this.#options.now();
+    const expiresAtMs = checkedMs + ttlMs;
     if (known && isNewer(known, { serial, slotId })) {
       if (this.#writer.hasJustWritten(key)) this.#writer.write(key, known);
       return;
@@ -186,9 +187,10 @@ function isNewer(a: Pick<Known, 'serial' | 'slotId'>, b: { serial: number; slotI
   return a.serial === b.serial ? a.slotId > (b.slotId ?? '') : a.serial > b.serial;
 }
 
-type Told = readonly [key: string, slotId: string | null, expiresAtMs: number, serial: number];
+/** A duration, for the clocks of instances differ. */
+type Told = readonly [key: string, slotId: string | null, ttlMs: number, serial: number];
 
-const topic = 'slots/bindings';
+const topic = 'slots/bound';
 
 /** How many may be read at a time. */
 const mostRead = 1000;

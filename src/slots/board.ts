@@ -26,6 +26,12 @@ export class Board {
     return this.#shared.get(keyOf([...this.#subject, topic]));
   }
 
+  /** How long ago a topic was told that goes `ttlMs` after that, whatever the clock of who told it. */
+  ageMs(topic: string, ttlMs: number): number {
+    const leftMs = this.#shared.ttlMs(keyOf([...this.#subject, topic])) ?? ttlMs;
+    return Math.max(0, ttlMs - leftMs);
+  }
+
   /** All that has been told, by topic. */
   all(): readonly (readonly [topic: string, value: Json])[] {
     const start = `${keyOf(this.#subject).slice(0, -1)},`;

@@ -132,7 +132,8 @@ export class CoolDowns {
     const untilMs = Math.max(known.untilMs, told.untilMs);
     const doubled = Math.max(known.doubled, told.doubled);
     this.#byKey.set(key, { ...known, untilMs, doubled });
-    if (untilMs !== told.untilMs || doubled !== told.doubled) this.#tell(key, { ...told, untilMs, doubled });
+    if (untilMs > told.untilMs + clockToleranceMs || doubled !== told.doubled)
+      this.#tell(key, { ...told, untilMs, doubled });
   }
 
   #tellAgain(key: string, known: CoolDown | undefined, told: ToldCoolDown): void {
@@ -167,6 +168,9 @@ function keep<Value>(map: Map<string, Value>, key: string, value: Value): string
 function toldOf({ reason, model, untilMs, doubled, serial }: CoolDown, isOver: boolean): ToldCoolDown {
   return { reason, model: model ?? null, untilMs, doubled, serial, isOver };
 }
+
+/** Times that came from another instance are off by as much. */
+const clockToleranceMs = 50;
 
 const most = 256;
 

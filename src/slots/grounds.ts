@@ -1,6 +1,7 @@
 import type { Logger } from '../plugin/index.js';
 import type { Bindings } from './bindings.js';
 import type { PlaceQueue } from './place-queue.js';
+import type { SessionClaims } from './session-claims.js';
 import type { SlotEntry } from './slot-entry.js';
 import type { Turns } from './turns.js';
 
@@ -9,6 +10,7 @@ export interface Grounds {
   readonly queue: PlaceQueue;
   readonly turns: Turns;
   readonly bindings: Bindings;
+  readonly claims: SessionClaims;
   readonly log: Logger;
   /** How many may wait. */
   readonly queueCapacity: () => number;

@@ -1,4 +1,11 @@
-import { GatewayError, type Live, type Logger, type Store, type UpstreamAdapter } from '../plugin/index.js';
+import {
+  GatewayError,
+  type Live,
+  type Logger,
+  type SharedMap,
+  type Store,
+  type UpstreamAdapter,
+} from '../plugin/index.js';
 import type { SlotConfig } from '../config/config.js';
 import { openAccount, type Account } from './account.js';
 import { accountDigest } from './board.js';
@@ -15,6 +22,7 @@ export interface Surroundings {
   readonly adapters: Adapters;
   readonly credentials: Store['credentials'];
   readonly live: Live;
+  readonly shared: SharedMap;
   readonly log: Logger;
   readonly setTimer: SetTimer;
   readonly now: () => number;
@@ -33,7 +41,7 @@ export async function openSlot(
   known: Identity | undefined,
 ): Promise<UpstreamSlot> {
   const { id, baseUrl, proxy, headers, connectTimeoutMs, maxConcurrent, isGuarded = false } = config;
-  const { adapters, credentials, live, log: parent, now, setTimer } = surroundings;
+  const { adapters, credentials, live, shared, log: parent, now, setTimer } = surroundings;
   const adapter = adapters.get(config.upstream);
   if (!adapter)
     throw new GatewayError('internal', `Slot "${id}" has an unknown upstream "${config.upstream}".`);
@@ -41,14 +49,14 @@ export async function openSlot(
   const account =
     known?.account ??
     (await openAccount(config.account, { slotId: id, credentials, live, proxy, isGuarded, log, now }));
-  const standing = known?.standing ?? new Standing(config, { shared: live.shared, now, setTimer });
+  const standing = known?.standing ?? new Standing(config, { shared, now, setTimer });
   const settings = { id, headers, connectTimeoutMs, isGuarded, maxConcurrent, log };
   const upstream = await adapter.open({
     ...settings,
     ...(baseUrl === undefined ? {} : { baseUrl }),
     ...(proxy === undefined ? {} : { proxy }),
   });
-  return new UpstreamSlot({ id, account, upstream, standing, log });
+  return new UpstreamSlot({ id, account, upstream, standing, log, now });
 }
 
 /** Whether two configs of a slot mean the same account, reached the same way. */

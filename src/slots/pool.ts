@@ -20,10 +20,12 @@ import { partsOf, slotKeys } from './board.js';
 import type { Adapters } from './open-slot.js';
 import { PlaceQueue } from './place-queue.js';
 import { leastLoaded, placesOf } from './loads.js';
+import { PersistedStates } from './persisted-states.js';
 import { Prober } from './prober.js';
 import { poolClosed } from './refusal.js';
 import { Roster } from './roster.js';
 import { Search } from './search.js';
+import { SessionClaims } from './session-claims.js';
 import { wantedModel, type SlotEntry } from './slot-entry.js';
 import { PlaceBook } from './slot-places.js';
 import { statusOf } from './status.js';
@@ -37,7 +39,7 @@ export interface SlotPoolOptions {
   readonly slots: readonly SlotConfig[];
   readonly adapters: Adapters;
   readonly models: Models;
-  readonly store: Pick<Store, 'bindings' | 'credentials'>;
+  readonly store: Pick<Store, 'bindings' | 'credentials' | 'slotStates'>;
   /** What the pools of all instances share: states, places, bindings. */
   readonly live: Live;
   readonly log: Logger;
@@ -54,6 +56,7 @@ export class SlotPool implements Slots {
   readonly #now: () => number;
   readonly #places: PlaceBook;
   readonly #roster: Roster;
+  readonly #states: PersistedStates;
   readonly #queue: PlaceQueue;
   readonly #bindings: Bindings;
   readonly #prober: Prober;
@@ -75,7 +78,10 @@ export class SlotPool implements Slots {
     this.#now = now;
     const offer = (id: string): void => this.#queue.offer(id);
     this.#places = new PlaceBook(live.places, offer);
-    this.#roster = new Roster(this.#places, { shared: live.shared, setTimer, now });
+    const onRestored = (key: string, value: Json): void => this.#hear(key, value);
+    const { shared } = live;
+    this.#states = new PersistedStates({ shared, store: store.slotStates, log, now, setTimer, onRestored });
+    this.#roster = new Roster(this.#places, { shared: this.#states, setTimer, now });
     this.#queue = new PlaceQueue({ setTimer, now, hasRoom: (id) => this.#roster.find(id)?.hasRoom ?? false });
     this.#laterLooks = new LaterLooks(setTimer, offer);
     const isHeldElsewhere = (id: string): boolean => this.#places.of(id).heldElsewhere > 0;
@@ -97,6 +103,7 @@ export class SlotPool implements Slots {
   static async open(options: SlotPoolOptions): Promise<SlotPool> {
     const pool = new SlotPool(options);
     try {
+      await pool.#states.load();
       await pool.reload(options.slots);
     } catch (error) {
       await pool.close();
@@ -180,7 +187,8 @@ export class SlotPool implements Slots {
   async reload(slots: readonly SlotConfig[], replacements: Replacements = {}): Promise<void> {
     const { adapters = this.#adapters, models = this.#models } = replacements;
     const { store, live, log, now, setTimer } = this.#options;
-    const surroundings = { adapters, credentials: store.credentials, live, log, now, setTimer };
+    const { credentials } = store;
+    const surroundings = { adapters, credentials, live, shared: this.#states, log, now, setTimer };
     await this.#roster.reload(slots, surroundings);
     this.#adapters = adapters;
     this.#models = models;
@@ -194,7 +202,7 @@ export class SlotPool implements Slots {
     for (const stop of this.#stopListening) stop();
     for (const part of [this.#wakeTimer, this.#prober, this.#turns, this.#laterLooks, this.#places])
       part.close();
-    await this.#bindings.close();
+    await Promise.all([this.#bindings.close(), this.#states.close()]);
     await this.#roster.close();
   }
 
@@ -202,11 +210,12 @@ export class SlotPool implements Slots {
     return placesOf(this.#roster.entries) * waitingPerPlace;
   }
 
-  #groundsOf({ log, now }: { readonly log: Logger; readonly now: () => number }): Grounds {
+  #groundsOf({ live, log, now }: Pick<SlotPoolOptions, 'live' | 'log'> & { now: () => number }): Grounds {
     return {
       queue: this.#queue,
       turns: this.#turns,
       bindings: this.#bindings,
+      claims: new SessionClaims(live),
       log,
       now,
       entries: () => this.#roster.entries,

@@ -34,6 +34,10 @@ export class Rejection {
     this.#tell(this.#told());
   }
 
+  tellAgain(): void {
+    this.#tell(this.#told());
+  }
+
   hear({ isRejected, serial }: ToldRejection): void {
     const isOlder = serial < this.#serial || (serial === this.#serial && isRejected && !this.#isRejected);
     if (isOlder) return this.#tell(this.#told());

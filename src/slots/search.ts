@@ -10,6 +10,7 @@ import type { Grounds } from './grounds.js';
 import { Lease, type Lessor } from './lease.js';
 import type { Attempt, Placed, Waiter } from './place-queue.js';
 import { nothingToAsk, poolClosed, queueFull, queueTimedOut } from './refusal.js';
+import { SessionClaim, type Verdict } from './session-claim.js';
 import type { SlotEntry, WantedModel } from './slot-entry.js';
 import { effectOf, exhaustion, type Cooling } from './transitions.js';
 import type { UpstreamSlot } from './upstream-slot.js';
@@ -24,6 +25,8 @@ export class Search implements Waiter, Lessor {
   readonly #sentOnceMore = new Set<SlotEntry>();
   /** The slot that a further call of the request goes to; undefined: as the sticky key says. */
   readonly #origin: SlotEntry | undefined;
+  /** Of the session, until it is bound. */
+  readonly #claim: SessionClaim | undefined;
   #preferred: SlotEntry | undefined;
   #waitsFor: readonly string[] = noSlots;
   #isQueued = false;
@@ -35,6 +38,9 @@ export class Search implements Waiter, Lessor {
     this.#model = model;
     this.#origin = origin;
     this.#preferred = origin;
+    const key = origin ? undefined : request.sticky?.key;
+    this.#claim =
+      key === undefined ? undefined : new SessionClaim(grounds.claims, key, (id) => this.#judge(id));
     this.sinceMs = grounds.now();
   }
 
@@ -76,10 +82,12 @@ export class Search implements Waiter, Lessor {
     if (exhausted) this.#cool(slot, exhausted, began);
     entry.noteSuccess(nowMs);
     this.#bind(entry);
+    this.#claim?.bound();
     if (isOver) this.#grounds.changed();
   }
 
   failed(lease: Lease, error: GatewayError): boolean {
+    this.#claim?.release();
     return error.failure !== undefined && this.#report(lease, error, error.failure);
   }
 
@@ -93,6 +101,7 @@ export class Search implements Waiter, Lessor {
   }
 
   released(entry: SlotEntry): void {
+    this.#claim?.release();
     this.#grounds.freed(entry.id);
   }
 
@@ -150,7 +159,7 @@ export class Search implements Waiter, Lessor {
       this.#waitsFor = noSlots;
       const { entry } = choice;
       const answer = entry.places.take(entry.config.maxConcurrent);
-      if (answer === true) return this.#lease(entry);
+      if (answer === true) return this.#enter(entry, refused);
       if (answer !== false) return this.#awaitPlace(answer, entry, refused);
       refused = new Set(refused).add(entry);
     }
@@ -171,15 +180,44 @@ export class Search implements Waiter, Lessor {
     const version = this.#grounds.version();
     const isTaken = await answer;
     if (isTaken && !signal.aborted && (version === this.#grounds.version() || this.#isOpen(entry)))
-      return this.#lease(entry);
-    if (isTaken) {
-      entry.places.release();
-      this.#grounds.freed(entry.id);
-    }
+      return this.#enter(entry, refused);
+    if (isTaken) this.#giveBack(entry);
     signal.throwIfAborted();
     return this.#grounds.isClosed()
       ? poolClosed()
       : this.#tryPlaces(isTaken ? refused : new Set(refused).add(entry));
+  }
+
+  /** Takes a lease of a slot in which there is a place, unless the session is claimed for another slot. */
+  #enter(entry: SlotEntry, refused: ReadonlySet<SlotEntry>): Attempt {
+    const { sticky } = this.#request;
+    const isUnbound = sticky && this.#claim && this.#grounds.bindings.peek(sticky.key) === undefined;
+    const isHere = isUnbound ? this.#claim.take(entry.id) : true;
+    return typeof isHere === 'boolean'
+      ? this.#entered(isHere, entry, refused)
+      : isHere.then((isClaimed) => this.#entered(isClaimed, entry, refused));
+  }
+
+  #entered(isHere: boolean, entry: SlotEntry, refused: ReadonlySet<SlotEntry>): Attempt {
+    const { signal } = this.#request;
+    const isClosed = this.#grounds.isClosed();
+    if (isHere && !signal.aborted && !isClosed) return this.#lease(entry);
+    this.#giveBack(entry);
+    if (isHere) this.#claim?.release();
+    signal.throwIfAborted();
+    return isClosed ? poolClosed() : this.#tryPlaces(refused);
+  }
+
+  #judge(slotId: string): Verdict {
+    const claimed = this.#grounds.entries().find(({ id }) => id === slotId);
+    if (!claimed) return 'replace';
+    if (this.#tried.has(claimed) || !claimed.serves(this.#model)) return 'ignore';
+    return claimed.isSchedulable(this.#model, this.#grounds.now()) ? 'follow' : 'replace';
+  }
+
+  #giveBack(entry: SlotEntry): void {
+    entry.places.release();
+    this.#grounds.freed(entry.id);
   }
 
   #isOpen(entry: SlotEntry): boolean {
@@ -194,7 +232,7 @@ export class Search implements Waiter, Lessor {
   #wanted(entries: readonly SlotEntry[], refused: ReadonlySet<SlotEntry>): Wanted {
     const { policy, sticky } = this.#request;
     const hasRoom = (entry: SlotEntry): boolean => !refused.has(entry) && this.#hasRoom(entry);
-    const boundId = sticky && this.#grounds.bindings.peek(sticky.key);
+    const boundId = sticky && (this.#grounds.bindings.peek(sticky.key) ?? this.#claim?.slotId);
     const bound = sticky && (this.#origin ?? entries.find(({ id }) => id === boundId));
     return { model: this.#model, policy, hasRoom, bound, preferred: this.#preferred, tried: this.#tried };
   }

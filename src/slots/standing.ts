@@ -1,7 +1,8 @@
 import type { Json, SharedMap, Windows } from '../plugin/index.js';
 import type { SlotConfig } from '../config/config.js';
 import { accountDigest, Board } from './board.js';
-import { CoolDowns, type ToldCoolDown } from './cooldowns.js';
+import { CoolDowns } from './cooldowns.js';
+import { coolDownTopic, keptMs, receiveCoolDown, sendCoolDown, type SentCoolDown } from './sent-cooldown.js';
 import { Latest, type Told } from './latest.js';
 import { Rejection, type ToldRejection } from './rejection.js';
 import type { SetTimer } from './timers.js';
@@ -36,7 +37,7 @@ export class Standing {
     this.#board = board;
     this.#now = now;
     this.coolDowns = new CoolDowns((key, told) => {
-      if (told) board.tell(coolDownTopic + key, told, keptMs);
+      if (told) board.tell(coolDownTopic + key, sendCoolDown(told, now()), keptMs);
       else board.forget(coolDownTopic + key);
     });
     this.#rejection = new Rejection((told) => board.tell('rejection', told, keptMs));
@@ -73,12 +74,13 @@ export class Standing {
 
   /** Whether an instance has asked a rejected account within the last `ms` milliseconds whether it is let in again. */
   wasProbedWithin(ms: number): boolean {
-    const atMs = this.#board.get('probed');
-    return typeof atMs === 'number' && this.#now() - atMs < ms;
+    return this.#board.get('probed') !== undefined && this.#board.ageMs('probed', keptMs) < ms;
   }
 
+  /** A rejection that lasts is told again, so that it is not forgotten. */
   noteProbe(): void {
-    this.#board.tell('probed', this.#now(), keptMs);
+    this.#board.tell('probed', true, keptMs);
+    if (this.isRejected) this.#rejection.tellAgain();
   }
 
   /** Takes what the others know already. */
@@ -91,8 +93,7 @@ export class Standing {
     // each as the same version of this file wrote it
     if (topic === 'rejection') this.#hearRejection(value as ToldRejection);
     else if (topic === 'windows') this.#hearWindows(value as Told<ToldWindows>);
-    else if (topic.startsWith(coolDownTopic))
-      this.coolDowns.hear(topic.slice(coolDownTopic.length), value as ToldCoolDown);
+    else if (topic.startsWith(coolDownTopic)) this.#hearCoolDown(topic, value as SentCoolDown);
   }
 
   /** The slot has another account now. */
@@ -111,23 +112,24 @@ export class Standing {
     if (wasRejected && !this.isRejected) this.#acceptedAt = this.coolDowns.advance();
   }
 
+  #hearCoolDown(topic: string, sent: SentCoolDown): void {
+    const toldMs = this.#now() - this.#board.ageMs(topic, keptMs);
+    this.coolDowns.hear(topic.slice(coolDownTopic.length), receiveCoolDown(sent, toldMs));
+  }
+
   #hearWindows(told: Told<ToldWindows>): void {
     this.#windows.hear(told);
     this.gauge.set(this.#windows.value);
   }
 }
 
+/** Reset times are absolute, for they are the upstream's, by its own clock. */
 type ToldWindow = { readonly percentUsed: number; readonly resetsAtMs: number } | null;
-type ToldWindows = { readonly '5h': ToldWindow; readonly '7d': ToldWindow };
+export type ToldWindows = { readonly '5h': ToldWindow; readonly '7d': ToldWindow };
 
 function jsonOf(windows: Windows): ToldWindows {
   return { '5h': windows['5h'] && { ...windows['5h'] }, '7d': windows['7d'] && { ...windows['7d'] } };
 }
-
-const coolDownTopic = 'cooldown:';
-
-/** Longer than the longest cool-down, so that none is forgotten, and what nobody uses goes by itself. */
-const keptMs = 8 * 24 * 3_600_000;
 
 /** Every answer may bring other numbers. */
 const windowsEveryMs = 100;

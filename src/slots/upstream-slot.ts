@@ -2,6 +2,7 @@ import {
   GatewayError,
   isGatewayError,
   isHeaderValue,
+  withHeaders,
   toGatewayError,
   type AccountKind,
   type DiagnosisStep,
@@ -17,6 +18,7 @@ import {
 } from '../plugin/index.js';
 import type { Account, Credential } from './account.js';
 import type { Standing } from './standing.js';
+import { exhaustion } from './transitions.js';
 
 export interface UpstreamSlotParts {
   readonly id: string;
@@ -24,6 +26,7 @@ export interface UpstreamSlotParts {
   readonly upstream: Upstream;
   readonly standing: Standing;
   readonly log: Logger;
+  readonly now: () => number;
 }
 
 /** An opened upstream with the account it is asked in the name of. A reload may put another one in its place. */
@@ -33,16 +36,18 @@ export class UpstreamSlot implements Slot {
   readonly standing: Standing;
   readonly #upstream: Upstream;
   readonly #log: Logger;
+  readonly #now: () => number;
   #held = 0;
   #onClosed: (() => void) | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor({ id, account, upstream, standing, log }: UpstreamSlotParts) {
+  constructor({ id, account, upstream, standing, log, now }: UpstreamSlotParts) {
     this.id = id;
     this.account = account;
     this.standing = standing;
     this.#upstream = upstream;
     this.#log = log;
+    this.#now = now;
   }
 
   get accountKind(): AccountKind {
@@ -119,13 +124,14 @@ export class UpstreamSlot implements Slot {
       return await upstream[kind](this.#credited(call, credential));
     } catch (error) {
       this.#observe(error);
-      if (!isRefusal(error) || !(await this.account.renew(credential, call.signal))) throw error;
+      if (!isRefusal(error) || !(await this.account.renew(credential, call.signal)))
+        throw withReset(error, this.#now());
     }
     try {
       return await upstream[kind](this.#credited(call, await this.account.credential(call.signal)));
     } catch (error) {
       this.#observe(error);
-      throw error;
+      throw withReset(error, this.#now());
     }
   }
 
@@ -165,6 +171,15 @@ function unsendable(slot: string, kind: AccountKind): GatewayError {
     `Slot "${slot}" has ${what} with a line end or another character that no HTTP header can hold; enter it again.`,
     { failure: { kind: 'status', status: 401, headers: {} } },
   );
+}
+
+/** A 429 of an exhausted window says when that opens, also where the upstream has left `retry-after` out. */
+function withReset(error: unknown, nowMs: number): unknown {
+  if (!isGatewayError(error) || error.failure?.kind !== 'status' || error.failure.status !== 429)
+    return error;
+  const { untilMs } = exhaustion(error.failure.headers, nowMs) ?? {};
+  if (untilMs === undefined) return error;
+  return withHeaders(error, { 'retry-after': String(Math.ceil((untilMs - nowMs) / 1000)) });
 }
 
 function isRefusal(error: unknown): boolean {

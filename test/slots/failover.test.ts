@@ -148,6 +148,7 @@ describe('slot states', () => {
     kit.clock.pass(300_000);
     await settled();
     expect(stateOf(kit, 'a')).to.deep.equal(ready);
+    kit.clock.pass(1000); // by then the states have been stored
     expect(kit.clock.timers).to.equal(0);
   });
 
@@ -295,7 +296,8 @@ describe('slot states', () => {
       expect(stateOf(kit, 'a')).to.deep.equal(ready);
       expect(modelsOf(kit, 'a')).to.deep.equal([]);
     }
-    kit.clock.pass(100); // by then the others have been told of the last error
+    kit.clock.pass(1000); // by then the others have been told of the last error, and the states are stored
+    await settled();
     expect(kit.clock.timers, 'no probe is left').to.equal(0);
   });
 

@@ -73,6 +73,7 @@ describe('a reload of the slots', () => {
       slotConfig('a', { maxConcurrent: 9, account: { kind: 'api-key', key: 'new', header: 'x-api-key' } }),
     ]);
     expect(stateOf(kit, 'a')).to.include({ state: 'ready' });
+    kit.clock.pass(1000); // by then the states have been stored
     expect(kit.clock.timers).to.equal(0);
   });
 

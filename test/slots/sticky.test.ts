@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Binding, LeaseRequest } from 'gw2api/plugin';
 import { MemoryStore } from '#src/store/memory.js';
 import {
+  failure,
   Clock,
   leaseRequest,
   openPool,
@@ -26,15 +27,18 @@ describe('a sticky key', () => {
     expect(new Set(slots).size).to.equal(1);
   });
 
-  it('is bound when its slot has answered, not when it was picked', async () => {
+  it('is claimed for its slot when that is picked, and bound when a slot has answered', async () => {
     const kit = await openPool(two);
     const policy = sticky('s').policy;
     const first = await kit.pool.lease(sticky('s', { policy }));
     const second = await kit.pool.lease(sticky('s', { policy }));
-    expect([first.slot.id, second.slot.id]).to.deep.equal(['a', 'b']);
-    second.answered({});
+    expect([first.slot.id, second.slot.id]).to.deep.equal(['a', 'a']);
+    expect(kit.pool.list().map(({ bindings }) => bindings)).to.deep.equal([0, 0]);
+    const moved = await second.another(failure('timeout'));
+    expect(moved!.slot.id).to.equal('b');
+    moved!.answered({});
     first.release();
-    second.release();
+    moved!.release();
     expect(await answer(kit, sticky('s'))).to.equal('b');
     expect(kit.pool.list().map(({ bindings }) => bindings)).to.deep.equal([0, 1]);
   });

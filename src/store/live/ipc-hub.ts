@@ -1,4 +1,4 @@
-import type { Json, Live, Meters } from '../../plugin/index.js';
+import type { Claims, Json, Live, Meters } from '../../plugin/index.js';
 import type { Line } from './ipc-line.js';
 import { PlaceGrants, type Member } from './ipc-place-grants.js';
 import { sentEntry, type SentEntry, type SentWrite } from './ipc-shared-map.js';
@@ -25,6 +25,7 @@ export class IpcHub {
     const leave = this.#sharePlaces(line);
     this.#shareMap(line, live);
     shareMeters(line, live.meters);
+    shareClaims(line, live.claims);
     const unlock = shareLocks(line, live);
     let isOver = false;
     const close = () => {
@@ -96,6 +97,11 @@ const writesUntold = 256;
 function shareMeters(line: Line, meters: Meters): void {
   type Asked = readonly [method: keyof Meters, meter: string, ...rest: [never, never]];
   line.on('live.meter', ([method, meter, ...rest]: Asked) => meters[method](meter, ...rest));
+}
+
+function shareClaims(line: Line, claims: Claims): void {
+  line.on('live.claim', (asked: Parameters<Claims['take']>) => claims.take(...asked));
+  line.on('live.unclaim', (told: Parameters<Claims['release']>) => claims.release(...told));
 }
 
 /** Gives the way to let go of every lock that the instance holds or waits for. */

@@ -38,6 +38,10 @@ export class IpcSharedMap implements SharedMap {
     return this.#here.get(key);
   }
 
+  ttlMs(key: string): number | undefined {
+    return this.#here.ttlMs(key);
+  }
+
   entries(prefix: string): readonly (readonly [key: string, value: Json])[] {
     return this.#here.entries(prefix);
   }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Json, Live, Messages, MeterReading, Meters } from '../../plugin/index.js';
+import type { Claims, Json, Live, Messages, MeterReading, Meters } from '../../plugin/index.js';
 import type { Line } from './ipc-line.js';
 import { IpcPlaces } from './ipc-places.js';
 import { IpcSharedMap } from './ipc-shared-map.js';
+import { MemoryClaims } from './memory-claims.js';
 import { MemoryLocks } from './memory-locks.js';
 import { MemoryMeters } from './memory-meters.js';
 import { Topics } from './topics.js';
@@ -26,6 +27,7 @@ export async function connectIpc(
     places,
     meters: metersOver(line, now),
     messages,
+    claims: claimsOver(line, now),
     exclusively: locksOver(line),
     close: async () => {
       line.tell('live.leave');
@@ -46,6 +48,18 @@ function metersOver(line: Line, now: () => number): Meters {
     read: async (meter) => {
       const reading = await ask<MeterReading | null | undefined>(() => own.read(meter), 'read', meter);
       return reading ?? undefined;
+    },
+  };
+}
+
+/** Where the hub has gone, each instance has its own. */
+function claimsOver(line: Line, now: () => number): Claims {
+  const own = new MemoryClaims(now);
+  return {
+    take: (...args) => line.ask<string>('live.claim', args).catch(() => own.take(...args)),
+    release: (...args) => {
+      own.release(...args);
+      line.tell('live.unclaim', args);
     },
   };
 }

@@ -33,6 +33,10 @@ export class MemorySharedMap {
   of(instance: string): SharedMap {
     return {
       get: (key) => this.#entries.unexpired(key)?.value,
+      ttlMs: (key) => {
+        const entry = this.#entries.unexpired(key);
+        return entry && entry.expiresAtMs - this.#now();
+      },
       entries: (prefix) => this.#under(prefix),
       set: (key, value, ttlMs = Infinity) => {
         this.#entries.set(key, { value, expiresAtMs: this.#now() + ttlMs });

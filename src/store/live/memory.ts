@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Live, Messages } from '../../plugin/index.js';
+import { MemoryClaims } from './memory-claims.js';
 import { MemoryLocks } from './memory-locks.js';
 import { MemoryMeters } from './memory-meters.js';
 import { MemoryPlaces } from './memory-places.js';
@@ -10,6 +11,7 @@ export class MemoryHub {
   readonly #shared: MemorySharedMap;
   readonly #places = new MemoryPlaces();
   readonly #meters: MemoryMeters;
+  readonly #claims: MemoryClaims;
   readonly #locks = new MemoryLocks();
   readonly #topics = new Map<string, Set<Receiver>>();
   readonly #instances = new Set<string>();
@@ -17,6 +19,7 @@ export class MemoryHub {
   constructor({ now = Date.now }: { readonly now?: () => number } = {}) {
     this.#shared = new MemorySharedMap(now);
     this.#meters = new MemoryMeters(now);
+    this.#claims = new MemoryClaims(now);
   }
 
   /** One more instance. */
@@ -26,7 +29,11 @@ export class MemoryHub {
     return {
       instance,
       isAway: false,
-      caches: { shared_state: () => this.#shared.fill, meters: () => this.#meters.fill },
+      caches: {
+        shared_state: () => this.#shared.fill,
+        meters: () => this.#meters.fill,
+        claims: () => this.#claims.fill,
+      },
       get instances() {
         return instances.size;
       },
@@ -34,6 +41,7 @@ export class MemoryHub {
       places: this.#places.of(instance),
       meters: this.#meters,
       messages: this.#messagesOf(instance),
+      claims: this.#claims,
       exclusively: (name, work) => this.#locks.exclusively(name, work),
       close: async () => this.#disconnect(instance),
     };

@@ -29,6 +29,10 @@ export class RedisNames {
     return `${this.#base}:meter:${name}`;
   }
 
+  claim(name: string): string {
+    return `${this.#base}:claim:${name}`;
+  }
+
   lock(name: string): string {
     return `${this.#base}:lock:${name}`;
   }

@@ -142,3 +142,17 @@ redis.call('DEL', KEYS[1])
 redis.call('PUBLISH', ARGV[2], ARGV[3])
 return 1
 `);
+
+/** KEYS claim. ARGV value, milliseconds, value that is replaced ('' for none). Gives the value that is claimed then. */
+export const claim = script(`
+local value = redis.call('GET', KEYS[1])
+if value and value ~= ARGV[3] then return value end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return ARGV[1]
+`);
+
+/** KEYS claim. ARGV value. */
+export const releaseClaim = script(`
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
+return 1
+`);

@@ -33,6 +33,10 @@ export class RedisSharedMap implements SharedMap {
     return this.#replica.valueOf(key);
   }
 
+  ttlMs(key: string): number | undefined {
+    return this.#replica.ttlMs(key);
+  }
+
   entries(prefix: string): readonly (readonly [string, Json])[] {
     return this.#replica.entries(prefix);
   }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Caches, Live, Logger } from '../../plugin/index.js';
 import type { RedisAddress } from './redis-address.js';
+import { RedisClaims } from './redis-claims.js';
 import { RedisLocks } from './redis-locks.js';
 import { RedisMessages } from './redis-messages.js';
 import { RedisMeters } from './redis-meters.js';
@@ -24,6 +25,7 @@ export class RedisLive implements Live {
   readonly places: RedisPlaces;
   readonly meters: RedisMeters;
   readonly messages: RedisMessages;
+  readonly claims: RedisClaims;
   readonly #locks: RedisLocks;
   readonly #address: RedisAddress;
   readonly #names: RedisNames;
@@ -53,6 +55,7 @@ export class RedisLive implements Live {
     this.places = new RedisPlaces(this.instance, this.#names, clock);
     this.meters = new RedisMeters(this.#names, now);
     this.messages = new RedisMessages(this.instance, this.#names);
+    this.claims = new RedisClaims(this.#names, now);
     this.#locks = new RedisLocks(this.#names);
     const { channels } = this.#names;
     this.#ears = new Map([
@@ -129,6 +132,7 @@ export class RedisLive implements Live {
     if (session.isOver) return;
     this.#locks.join(session);
     this.messages.join(session);
+    this.claims.join(session);
     this.#session = session;
     void this.#keepBeating(session);
     const words =
@@ -147,7 +151,8 @@ export class RedisLive implements Live {
   /** Of an error only its message: ioredis hangs the command on it, which may hold the password. */
   #lose({ message }: Error): void {
     this.#session = undefined;
-    for (const part of [this.shared, this.places, this.meters, this.messages, this.#locks]) part.lose();
+    for (const part of [this.shared, this.places, this.meters, this.messages, this.claims, this.#locks])
+      part.lose();
     if (this.#said === 'away' || this.#closing.signal.aborted) return;
     this.#said = 'away';
     this.#log.warn(

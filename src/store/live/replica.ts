@@ -18,9 +18,11 @@ export interface Known extends Version {
 
 /** What one instance knows of a shared map: of each key the latest write. */
 export class Replica {
+  readonly #clock: SharedClock;
   readonly #known: ExpiringMap<Known>;
 
   constructor(clock: SharedClock) {
+    this.#clock = clock;
     this.#known = new ExpiringMap(() => clock.nowMs);
   }
 
@@ -34,6 +36,11 @@ export class Replica {
 
   valueOf(key: string): Json | undefined {
     return this.#known.unexpired(key)?.value;
+  }
+
+  ttlMs(key: string): number | undefined {
+    const known = this.#known.unexpired(key);
+    return known?.value === undefined ? undefined : known.expiresAtMs - this.#clock.nowMs;
   }
 
   entries(prefix: string): readonly (readonly [string, Json])[] {

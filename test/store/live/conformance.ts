@@ -29,10 +29,14 @@ export function describeLive(open: OpenLive): void {
       it('counts them, where that is known', async () => {
         await eventually(() => meeting.all.every(({ instances = count }) => instances === count));
       });
-      describe('the shared map', () => describeSharedMap(meeting));
+      describe('the shared map', () => {
+        describeSharedMap(meeting);
+        it('tells what is left of the time of a key', () => tellsTimeLeft(meeting));
+      });
       describe('places', () => describePlaces(meeting));
       describe('meters', () => describeMeters(meeting));
       describe('messages', () => describeMessages(meeting));
+      describe('claims', () => describeClaims(meeting));
       describe('exclusive work', () => describeExclusively(meeting));
     });
 }
@@ -391,4 +395,45 @@ function describeExclusively(meeting: Meeting): void {
 
 function same(one: Json | undefined, other: Json | undefined): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function describeClaims(meeting: Meeting): void {
+  const ttlMs = 30_000;
+
+  it('are for the value of whoever came first, in all instances', async () => {
+    const asked = meeting.all.map(async ({ claims }, index) => claims.take('c', `v${index}`, { ttlMs }));
+    const values = new Set(await Promise.all(asked));
+    expect(values.size).to.equal(1);
+    const [value = ''] = values;
+    expect(await meeting.two.claims.take('c', 'later', { ttlMs })).to.equal(value);
+    expect(await meeting.two.claims.take('other', 'later', { ttlMs })).to.equal('later');
+  });
+
+  it('can be replaced by who knows them, and ended', async () => {
+    const { one, two } = meeting;
+    await one.claims.take('c', 'old', { ttlMs });
+    expect(await two.claims.take('c', 'new', { ttlMs, instead: 'something else' })).to.equal('old');
+    expect(await two.claims.take('c', 'new', { ttlMs, instead: 'old' })).to.equal('new');
+    one.claims.release('c', 'old');
+    expect(await one.claims.take('c', 'old', { ttlMs })).to.equal('new');
+    two.claims.release('c', 'new');
+    await eventually(async () => (await one.claims.take('c', 'next', { ttlMs })) === 'next');
+  });
+
+  it('end by themselves', async () => {
+    const { one, two } = meeting;
+    await one.claims.take('c', 'short', { ttlMs: 20 });
+    await eventually(async () => (await two.claims.take('c', 'next', { ttlMs })) === 'next');
+  });
+}
+
+async function tellsTimeLeft({ one, two }: Meeting): Promise<void> {
+  one.shared.set('timed', 1, 60_000);
+  one.shared.set('lasting', 1);
+  await eventually(() => two.shared.get('timed') !== undefined && two.shared.get('lasting') !== undefined);
+  for (const { shared } of [one, two]) {
+    expect(shared.ttlMs('timed')).to.be.within(30_000, 60_050);
+    expect(shared.ttlMs('lasting')).to.equal(Infinity);
+    expect(shared.ttlMs('none')).to.equal(undefined);
+  }
 }

@@ -17,10 +17,11 @@ export class IpcRig {
     this.#hub = new IpcHub({ now });
   }
 
-  async connect(): Promise<Live> {
+  /** `now`: the clock of the process that joins, where that is another one. */
+  async connect(now = this.#now): Promise<Live> {
     const { port1, port2 } = new MessageChannel();
     this.#hub.connect(new Line(wireOf(port1, () => (this.messages += 1))));
-    const live = await connectIpc(new Line(wireOf(port2)), { now: this.#now });
+    const live = await connectIpc(new Line(wireOf(port2)), { now });
     this.#ports.set(live, port2);
     return live;
   }
