@@ -178,7 +178,8 @@ export class Search implements Waiter, Lessor {
   ): Promise<Placed | undefined> {
     const { signal } = this.#request;
     const version = this.#grounds.version();
-    const isTaken = await answer;
+    const unpick = this.#claim?.pick(entry.id);
+    const isTaken = await answer.finally(unpick);
     if (isTaken && !signal.aborted && (version === this.#grounds.version() || this.#isOpen(entry)))
       return this.#enter(entry, refused);
     if (isTaken) this.#giveBack(entry);

@@ -25,6 +25,11 @@ export class SessionClaim {
     return this.#claims.peek(this.#key) ?? this.#elsewhereId;
   }
 
+  /** Until the place in this slot has come. */
+  pick(slotId: string): () => void {
+    return this.#claims.pick(this.#key, slotId);
+  }
+
   /** Claims the session for a slot; false: it is claimed for `slotId`, and the request should go there. */
   take(slotId: string): boolean | Promise<boolean> {
     if (this.#heldId === slotId) return true;

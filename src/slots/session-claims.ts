@@ -19,6 +19,8 @@ interface Held {
 export class SessionClaims {
   readonly #live: Pick<Live, 'claims' | 'instance'>;
   readonly #held = new Map<string, Held>();
+  /** Slots that requests of this instance are asking for a place in. */
+  readonly #picked = new Map<string, { readonly slotId: string; requests: number }>();
 
   constructor(live: Pick<Live, 'claims' | 'instance'>) {
     this.#live = live;
@@ -26,7 +28,19 @@ export class SessionClaims {
 
   /** As far as this instance knows. */
   peek(key: string): string | undefined {
-    return this.#held.get(key)?.claimed.slotId;
+    return this.#held.get(key)?.claimed.slotId ?? this.#picked.get(key)?.slotId;
+  }
+
+  /** A request asks for a place in a slot, which the others of its session prefer meanwhile; gives the way to end that. */
+  pick(key: string, slotId: string): () => void {
+    const picked = this.#picked.get(key) ?? { slotId, requests: 0 };
+    if (picked.slotId !== slotId) return () => undefined;
+    picked.requests += 1;
+    this.#picked.set(key, picked);
+    return () => {
+      picked.requests -= 1;
+      if (picked.requests === 0) this.#picked.delete(key);
+    };
   }
 
   /** Gives what the session is claimed for then; where that is `slotId`, the claim is held until `release`. */

@@ -20,7 +20,7 @@ async function countSplit(kits: readonly Kit[]): Promise<number> {
     lease.answered({});
     lease.release();
   }
-  expect(new Set([...slotsOf.values()].flatMap((ids) => [...ids])).size, 'slots in use').to.be.at.least(2);
+  expect(new Set([...slotsOf.values()].flatMap((ids) => [...ids])).size, 'slots in use').to.equal(4);
   return [...slotsOf.values()].filter(({ size }) => size > 1).length;
 }
 
