@@ -4,6 +4,7 @@ import {
   cutShort,
   definePlugin,
   GatewayError,
+  hasMoreValues,
   isGatewayError,
   parseInPieces,
   parseJson,
@@ -24,8 +25,10 @@ export default definePlugin({
   options: Type.Object({
     /** The largest body that is read, in bytes after decompression. */
     limit: Size({ default: '128mb' }),
+    /** The most values that a body may have, those in lists and objects included. */
+    maxValues: Type.Integer({ minimum: 1, default: 1_000_000 }),
   }),
-  setup({ limit }, host) {
+  setup({ limit, maxValues }, host) {
     const maxBytes = checkLimit(sizeBytes(limit));
     host.announce({ max_body_bytes: maxBytes });
     const decoding = decoder(maxBytes);
@@ -35,8 +38,8 @@ export default definePlugin({
       const { callSignal: signal, format } = ctx.state;
       const isPlain = (ctx.headers['content-encoding'] ?? 'identity') === 'identity';
       ctx.state.body = isPlain
-        ? parseBytes(await readBytes(ctx.req, maxBytes, signal), format)
-        : parseBody(await unlessLeft(signal, decoding(ctx)));
+        ? parseBytes(await readBytes(ctx.req, maxBytes, signal), format, maxValues)
+        : parseText(await unlessLeft(signal, decoding(ctx)), maxValues);
       await next();
     };
   },
@@ -108,8 +111,27 @@ async function unlessLeft<Value>(signal: CallSignal, reading: Promise<Value>): P
 }
 
 /** Of the other dialects nothing goes upstream as it came. */
-function parseBytes(bytes: Buffer, format: WireFormat): unknown {
+function parseBytes(bytes: Buffer, format: WireFormat, maxValues: number): unknown {
+  if (mayHaveMore(bytes.length, maxValues)) checkValues(bytes, maxValues);
   return parseInPieces(bytes, format === 'messages') ?? parseBody(withoutMark(bytes.toString()));
+}
+
+function parseText(text: unknown, maxValues: number): unknown {
+  if (typeof text === 'string' && mayHaveMore(text.length, maxValues))
+    checkValues(Buffer.from(text), maxValues);
+  return parseBody(text);
+}
+
+/** A value and the comma before it are two characters. */
+function mayHaveMore(length: number, maxValues: number): boolean {
+  return length > 2 * maxValues;
+}
+
+/** Throws `invalid_request` where there are too many: they would keep all other requests waiting while they are parsed. */
+function checkValues(json: Buffer, maxValues: number): void {
+  if (!hasMoreValues(json, maxValues)) return;
+  const message = `body: must not have more than ${maxValues} values, those in lists and objects included`;
+  throw new GatewayError('invalid_request', `${message}.`);
 }
 
 function parseBody(text: unknown): unknown {

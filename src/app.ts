@@ -23,6 +23,7 @@ export function createApp(gateway: Gateway): Koa<CoreState, object> {
   const admin = createAdminRouter(operationsOf(gateway));
   app.use(gateway.exchanges.middleware);
   app.use(errorBoundary);
+  app.use(gateway.wrongKeys.middleware);
   app.use(createShortcuts(serving));
   app.use(guardAdmin(gateway));
   app.use(router.routes());

@@ -11,6 +11,14 @@ export function masterKeyOf({ GW2API_API_KEY: given }: Readonly<Record<string, s
   return { masterKey: `gw-master-${randomBytes(24).toString('base64url')}`, isNew: true };
 }
 
+/** What is wrong with a master key, for whoever has set it; undefined where nothing is, or there is none. */
+export function weaknessOf(masterKey: string): string | undefined {
+  if (masterKey === '' || masterKey.length >= minKeyLength) return undefined;
+  return `GW2API_API_KEY is shorter than ${minKeyLength} characters and can be guessed; set a longer one.`;
+}
+
+const minKeyLength = 16;
+
 /** Adds a new key to `.env` in `cwd` (mode 0600) and gives the file; undefined where that cannot be written. */
 export async function keepMasterKey(cwd: string, masterKey: string): Promise<string | undefined> {
   const file = join(cwd, '.env');

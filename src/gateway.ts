@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { AllInstances } from './all-instances.js';
 import { createApp } from './app.js';
 import type { Config } from './config/config.js';
@@ -8,6 +9,7 @@ import type { GatewayOptions, Prepared } from './gateway-options.js';
 import type { GatewaySlots } from './gateway-slots.js';
 import { Exchanges } from './http/exchanges.js';
 import { Listener } from './http/listener.js';
+import { WrongKeys } from './http/wrong-keys.js';
 import { keepRecords } from './keep-records.js';
 import { openLasting, type Lasting } from './lasting.js';
 import type { BuildOptions, Pipeline } from './pipeline/pipeline.js';
@@ -35,6 +37,7 @@ export class Gateway {
   /** What opens the console; empty: nothing does. */
   readonly panelPassword: string;
   readonly exchanges: Exchanges;
+  readonly wrongKeys: WrongKeys;
   readonly allInstances: AllInstances;
   readonly now: () => number;
   readonly startedMs: number;
@@ -76,6 +79,8 @@ export class Gateway {
     const onSettled = keepRecords({ log, now, metrics, ledger, feed: this.feed });
     this.exchanges = new Exchanges({ log, now, onSettled });
     this.#shutdown = new Shutdown({ log, exchanges: this.exchanges });
+    const secret = createHash('sha256').update(options.masterKey).digest();
+    this.wrongKeys = new WrongKeys({ meters: live.meters, secret });
     this.allInstances = new AllInstances({ exchanges: this.exchanges, live, ledger });
     const { closing } = this;
     const runNext = async () => run(await options.loadConfig(), lasting, buildOptions(options));
@@ -193,6 +198,7 @@ function measure(gateway: Gateway, { durable, knownModels }: Lasting): void {
   measureSlots(metrics, { list: () => slots.list(), held: () => slots.held() });
   measureState(metrics, durable);
   const caches = { ...durable.caches, ...slots.caches, learned_models: () => knownModels.fill };
+  metrics.cache('waiting_wrong_keys', () => gateway.wrongKeys.fill);
   for (const [name, fill] of Object.entries(caches)) metrics.cache(name, fill);
   metrics.gauge('gw2api_requests_in_flight', 'Requests whose response is open.', [], () => [
     { labels: {}, value: exchanges.count },

@@ -6,12 +6,14 @@ import {
   isScalar,
   isSeq,
   parseDocument,
+  type Alias,
   type Document,
   type Node,
   type Pair,
   type YAMLError,
   type YAMLMap,
 } from 'yaml';
+import { AliasBudget, aliasTargets, TooManyAliases } from './aliases.js';
 import type { Position, Problem } from './config.js';
 import { substitute, typed, type Environment, type Fill } from './substitute.js';
 
@@ -24,7 +26,7 @@ export interface Source {
   /** After substitution; keys with nothing behind them are left out. */
   readonly value: unknown;
   readonly problems: readonly SourceProblem[];
-  /** False where the text is no YAML: there is one problem then, and no value. */
+  /** False where the text is no YAML, or stands for too much: there is one problem then, and no value. */
   readonly isYaml: boolean;
   /** Where a key or a list item is written; the nearest enclosing one where it is absent. */
   positionOf(path: Path): Position;
@@ -73,6 +75,8 @@ class Reader {
   readonly #problems: SourceProblem[] = [];
   readonly #lines = new LineCounter();
   readonly #document: Document;
+  readonly #targets: ReadonlyMap<Alias, Node>;
+  readonly #aliases = new AliasBudget();
   readonly #positions = new Map<string, Position>();
   readonly #entered = new Set<Node>();
 
@@ -87,15 +91,28 @@ class Reader {
       merge: true,
       uniqueKeys: false,
     });
+    this.#targets = aliasTargets(this.#document);
   }
 
   read(): Source {
     const { errors, warnings, contents } = this.#document;
     const [fault] = [...errors, ...warnings]; // what follows the first is mostly its echo
-    if (fault) this.#problems.push({ at: this.#at(fault.pos[0]), path: [], message: this.#explain(fault) });
-    const value = fault || !contents ? {} : this.#read(contents, []);
-    const positionOf = (path: Path) => this.#positionOf(path);
-    return { file: this.#file, value: value ?? {}, problems: this.#problems, isYaml: !fault, positionOf };
+    if (fault) return this.#refused(fault.pos[0], this.#explain(fault));
+    try {
+      return this.#source((contents && this.#read(contents, [])) ?? {}, this.#problems);
+    } catch (error) {
+      if (!(error instanceof TooManyAliases)) throw error;
+      return this.#refused(error.alias.range?.[0] ?? 0, error.message);
+    }
+  }
+
+  #source(value: unknown, problems: readonly SourceProblem[], isYaml = true): Source {
+    return { file: this.#file, value, problems, isYaml, positionOf: (path) => this.#positionOf(path) };
+  }
+
+  /** Nothing that it says is read. */
+  #refused(offset: number, message: string): Source {
+    return this.#source({}, [{ at: this.#at(offset), path: [], message }], false);
   }
 
   #explain({ message, pos }: YAMLError): string {
@@ -110,7 +127,9 @@ class Reader {
   }
 
   #read(node: Node | null, path: Path): unknown {
-    if (isAlias(node)) return this.#readTarget(node.resolve(this.#document), path);
+    this.#aliases.count();
+    if (isAlias(node))
+      return this.#aliases.within(node, () => this.#readTarget(this.#targets.get(node), path));
     if (isScalar(node)) return this.#scalar(node, path);
     if (!node) return null;
     this.#entered.add(node);

@@ -59,6 +59,7 @@ const securityHeaders = {
 /** In a clone that was compiled and not built. */
 function explainBuild(ctx: PageContext): void {
   ctx.status = 503;
+  ctx.set('retry-after', '1');
   ctx.set('cache-control', 'no-store');
   ctx.type = 'html';
   ctx.body = `<!doctype html>

@@ -32,6 +32,9 @@ function respond(ctx: CoreContext, state: CoreState, error: GatewayError): void 
   ctx.status = error.status;
   if (isFinal(error)) ctx.set('x-should-retry', 'false');
   for (const [name, value] of Object.entries(error.headers)) ctx.set(name, value);
+  // An upstream's own answer stays as it came.
+  if (error.status === 503 && !error.failure && !ctx.res.hasHeader('retry-after'))
+    ctx.set('retry-after', '1');
   ctx.body = JSON.stringify(error);
   ctx.type = 'application/json';
 }

@@ -117,6 +117,7 @@ function answerHealth(serving: Serving): CoreMiddleware {
     const asksReadiness = queryOf(ctx).get('ready') === '1';
     const { isReady, body } = healthReport(serving.health, asksReadiness);
     ctx.status = asksReadiness && !isReady ? 503 : 200;
+    if (ctx.status === 503) ctx.set('retry-after', '1');
     ctx.body = body;
   };
 }

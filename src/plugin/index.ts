@@ -1,3 +1,5 @@
+export { AddressMeters } from './address-meters.js';
+export type { AddressMetersOptions } from './address-meters.js';
 export { CallController } from './call-controller.js';
 export type { CallSignal } from './call-signal.js';
 export { callerKey } from './caller-key.js';
@@ -40,6 +42,7 @@ export {
 } from './headers.js';
 export type * from './host.js';
 export { joinBytes } from './join-bytes.js';
+export { hasMoreValues } from './json-values.js';
 export { keyLimits, tokenLimits } from './key-limits.js';
 export type { KeyLimits, TokenLimit } from './key-limits.js';
 export { ledgerTokens, totalTokens } from './ledger-tokens.js';

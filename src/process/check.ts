@@ -1,6 +1,7 @@
 import { ConfigError, formatProblem, type Config } from '../config/config.js';
 import type { Environment } from '../config/substitute.js';
 import { warningsOf } from '../config/warnings.js';
+import { weaknessOf } from '../first-start.js';
 import { Gateway } from '../gateway.js';
 import { loadGatewayConfigFile } from '../load-gateway-config.js';
 import { describePipeline } from '../pipeline/describe.js';
@@ -21,6 +22,8 @@ export async function check(file: string, env: Environment): Promise<string> {
   const problems = await gateway.pipeline.retire();
   await gateway.close();
   if (problems.length > 0) throw new ConfigError(problems);
-  const warnings = warningsOf(config).map((warning) => `\nwarning: ${formatProblem(warning)}`);
+  const weakness = weaknessOf(env['GW2API_API_KEY'] ?? '');
+  const told = [...warningsOf(config).map(formatProblem), ...(weakness ? [weakness] : [])];
+  const warnings = told.map((warning) => `\nwarning: ${warning}`);
   return `${text}${warnings.join('')}${warnings.length > 0 ? '\n' : ''}`;
 }

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { Config } from '../config/config.js';
 import { readConfigFile } from '../config/load.js';
 import type { Environment } from '../config/substitute.js';
-import { keepMasterKey, masterKeyOf, secretKeyOf, welcome } from '../first-start.js';
+import { keepMasterKey, masterKeyOf, secretKeyOf, weaknessOf, welcome } from '../first-start.js';
 import { loadGatewayConfig } from '../load-gateway-config.js';
 import type { Logger } from '../plugin/index.js';
 import { createLogger, logLevels, standardOutput } from '../telemetry/logs.js';
@@ -56,6 +56,8 @@ export async function announce(url: string, start: Start, fields: object = {}): 
   );
   if (config.store.kind !== 'memory' && !(await start.secretKey()))
     log.warn({}, 'GW_SECRET_KEY is not set and .env cannot be written: the store can keep no credentials.');
+  const weakness = weaknessOf(masterKey);
+  if (weakness) log.warn({}, weakness);
   if (!start.isNewKey) return;
   const kept = await keepMasterKey(process.cwd(), masterKey);
   const model = config.models[0]?.id ?? 'sonnet-5';

@@ -261,6 +261,14 @@ describe('files', () => {
     );
   });
 
+  it('refuses a catalog whose aliases stand for billions of models', async () => {
+    await write('gateway.yaml', `pipeline: [{ use: auth }]\nmodels: m.yaml\n${tail}`);
+    const ten = (at: number) => Array.from({ length: 10 }, () => `*l${at}`).join(', ');
+    const levels = Array.from({ length: 9 }, (_, at) => `l${at + 1}: &l${at + 1} [${ten(at)}]`);
+    await write('m.yaml', `l0: &l0 { id: a }\n${levels.join('\n')}\nmodels: *l9\n`);
+    expect(await refusal(gateway())).to.match(/^m\.yaml:5:\d+ aliases here stand for more than 10000 values/);
+  });
+
   it('takes the catalog of the package where none is named', async () => {
     await write('gateway.yaml', `pipeline: [{ use: auth }]\n${tail}`);
     const models = new CatalogModels((await gateway()).models);

@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { ask, masterKey, startGateway, startPair, type Pair } from './harness.js';
+import { eventually } from '../eventually.js';
 import { callsTo, errorIn, issueKey, raw } from './kit.js';
+import { RawClient, head } from './raw-client.js';
 
 describe('auth', () => {
   let pair: Pair;
@@ -182,5 +184,69 @@ describe('auth', () => {
       (thrown: unknown) => String(thrown),
     );
     expect(error).to.include('needs "caller"').and.include('- use: auth');
+  });
+});
+
+describe('an address that tries out keys', () => {
+  let pair: Pair;
+  beforeEach(
+    async () => void (pair = await startPair({ listen: { host: '127.0.0.1', port: 0, trustProxy: true } })),
+  );
+  afterEach(() => pair.close());
+
+  const from = (address: string, key: string) => ({ 'x-forwarded-for': address, 'x-api-key': key });
+  const guess = (address = '192.0.2.1', path = '/v1/models') =>
+    pair.get(path, from(address, 'sk-gw-guessed'));
+  const guesses = async (times: number) => {
+    for (let nth = 0; nth < times; nth += 1) expect(await guess()).to.have.property('status', 401);
+  };
+  /** How many answers wait. */
+  const waiting = () => pair.gateway.wrongKeys.fill.entries;
+
+  it('waits a second for each 401 after the first twenty, wherever it asks', async () => {
+    await guesses(20);
+    for (const path of ['/v1/models', '/admin/slots', '/metrics', '/api/panel/keys']) {
+      const beganMs = performance.now();
+      const error = await errorIn(await guess('192.0.2.1', path));
+      expect(performance.now() - beganMs).to.be.at.least(999);
+      expect(error).to.include({ status: 401, code: 'invalid_api_key' });
+    }
+  });
+
+  it('is not delayed with a right key, and others are not with any', async () => {
+    await guesses(21);
+    let peak = 0;
+    const watch = setInterval(() => (peak = Math.max(peak, waiting())), 1);
+    for (let nth = 0; nth < 10; nth += 1) {
+      expect(await pair.get('/v1/models', from('192.0.2.1', masterKey))).to.have.property('status', 200);
+      expect(await guess('192.0.2.2')).to.have.property('status', 401);
+    }
+    clearInterval(watch);
+    expect(peak).to.equal(0);
+  });
+
+  it('has a hundred answers wait at most', async () => {
+    await guesses(20);
+    let peak = 0;
+    const wrong = Array.from({ length: 120 }, async (_, nth) => {
+      const client = await RawClient.open(pair.url);
+      client.send(`${head('GET /v1/models', from('192.0.2.1', `wrong-${nth}`))}\r\n`);
+      expect(await client.answer()).to.have.property('status', 401);
+      peak = Math.max(peak, waiting());
+      client.close();
+    });
+    await Promise.all(wrong);
+    expect(peak).to.be.at.most(100);
+    expect(waiting()).to.equal(0);
+  });
+
+  it('that leaves keeps no answer waiting', async () => {
+    await guesses(20);
+    const client = await RawClient.open(pair.url);
+    client.send(`${head('GET /v1/models', from('192.0.2.1', 'wrong'))}\r\n`);
+    await eventually(() => waiting() === 1);
+    client.close();
+    await pair.gateway.exchanges.idle();
+    await eventually(() => waiting() === 0);
   });
 });

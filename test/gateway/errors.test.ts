@@ -404,3 +404,41 @@ describe('errors', () => {
     expect({ status, text }).to.deep.equal({ status: 404, text: '' });
   });
 });
+
+describe('a 503', () => {
+  const retryAfter = (response: Response) => [response.status, response.headers.get('retry-after')];
+
+  it('of ours says when to come again', async () => {
+    const pair = await startPair();
+    pair.gateway.slots.pause('a');
+    expect(retryAfter(await pair.post('/v1/messages', ask('Hello!')))).to.deep.equal([503, '1']);
+    expect(retryAfter(await pair.get('/health?ready=1'))).to.deep.equal([503, '1']);
+    await pair.close();
+  });
+
+  it('of a stage says so too, unless it says another time', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'gw-'));
+    const file = path.join(folder, 'busy.mjs');
+    const code = `export default () => (ctx) => {
+      if (ctx.get('x-wait')) ctx.set('retry-after', ctx.get('x-wait'));
+      ctx.throw(503, 'busy', { expose: true });
+    };`;
+    await writeFile(file, code);
+    const pair = await startPair({ pipeline: [{ use: file }, ...stages()] });
+    expect(retryAfter(await pair.get('/v1/models'))).to.deep.equal([503, '1']);
+    expect(retryAfter(await pair.get('/v1/models', { 'x-wait': '7' }))).to.deep.equal([503, '7']);
+    await pair.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('of an upstream stays as it came', async () => {
+    const upstream = await scripted((_, response) => {
+      response.writeHead(503, { 'content-type': 'application/json' });
+      response.end('{"type":"error","error":{"type":"overloaded_error","message":"Busy."}}');
+    });
+    const under = await startGateway({ slots: [slotAt(upstream.url)] });
+    expect(retryAfter(await under.post('/v1/messages', ask('Hello!')))).to.deep.equal([503, null]);
+    await under.close();
+    await upstream.close();
+  });
+});

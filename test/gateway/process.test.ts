@@ -255,6 +255,21 @@ describe('the config of a start', () => {
     expect(problems).to.have.length(expected.length);
   });
 
+  it('warns of a master key that can be guessed, at the start and by check', async () => {
+    const told = 'GW2API_API_KEY is shorter than 16 characters and can be guessed; set a longer one.';
+    const short = { GW2API_API_KEY: 'fifteen-letters' };
+    const gateway = await workshop.start({ env: short });
+    expect(await gateway.log(told)).to.include({ level: 'warn' });
+    const { code, stdout } = await workshop.run({ args: ['check'], env: short });
+    expect(code).to.equal(0);
+    expect(stdout).to.match(new RegExp(`\nwarning: ${told}\n$`));
+    const { stdout: quiet } = await workshop.run({
+      args: ['check'],
+      env: { GW2API_API_KEY: 'sixteen-letters!' },
+    });
+    expect(quiet).not.to.include('warning');
+  });
+
   it('names the process that SIGHUP goes to', async () => {
     const gateway = await workshop.start({ env });
     const { pid } = await gateway.log('The gateway is listening.');

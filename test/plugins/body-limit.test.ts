@@ -49,6 +49,23 @@ describe('body-limit', () => {
       await expectError({ body, headers: { ...json, 'content-encoding': encoding } }, 400, 'invalid_json');
   });
 
+  it('answers 400 to more values than maxValues, in any encoding', async () => {
+    const body = `[${'{},'.repeat(99)}{}]`;
+    const allowed = await run({ body, options: { maxValues: 101 } });
+    expect(allowed.state.body).to.have.length(100);
+    const zipped = { body: gzipSync(body), headers: { ...json, 'content-encoding': 'gzip' } };
+    for (const sent of [{ body }, zipped]) {
+      const { error } = await run({ ...sent, options: { maxValues: 100 } });
+      expect(error).to.include({ status: 400, code: 'invalid_request' });
+      expect((error as Error).message).to.include('more than 100 values');
+    }
+  });
+
+  it('answers 400 to forty megabytes of tiny values, and does not parse them', async () => {
+    const body = Buffer.from(`[${'{},'.repeat(13_333_333)}{}]`);
+    await expectError({ body }, 400, 'invalid_request');
+  });
+
   it('answers 415 to an encoding that it does not know', async () => {
     const headers = { ...json, 'content-encoding': 'zstd' };
     await expectError({ body: '{}', headers }, 415, 'unsupported_media_type');
