@@ -33,9 +33,12 @@ export class Toolbox {
   readonly #tools = new Map<string, Tool>();
   readonly #names = new Map<string, CallerTool>();
   readonly #dropped: Dropped;
+  readonly #isForNames: boolean;
 
-  constructor(dropped: Dropped) {
+  /** `isForNames`: schemas are left as they came, for only the names are of interest. */
+  constructor(dropped: Dropped, { isForNames = false } = {}) {
     this.#dropped = dropped;
+    this.#isForNames = isForNames;
   }
 
   /** `path` is where the definition stands in the caller's body. */
@@ -116,7 +119,7 @@ export class Toolbox {
       : 'type' in parameters
         ? parameters
         : { type: 'object', ...parameters };
-    if (!strict) return { input_schema };
+    if (!strict || this.#isForNames) return { input_schema };
     const { schema, changed, isExpressible } = strictSchema(input_schema);
     if (!isExpressible || schema['type'] === undefined) {
       this.#dropped.add(`${toolPath(path)}.strict`);

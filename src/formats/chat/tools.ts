@@ -8,12 +8,16 @@ import type { ChatBody, ChatTool } from './body.js';
 
 /** The tools of a Chat body by their name upstream: what the encoder names calls by. */
 export function toolNames(body: ChatBody): CallerTools {
-  return readTools(body, new Dropped()).names;
+  const dropped = new Dropped();
+  return readTools(body, dropped, new Toolbox(dropped, { isForNames: true })).names;
 }
 
 /** Declared functions and custom tools; other types are reported. */
-export function readTools({ tools, functions }: ChatBody, dropped: Dropped): Toolbox {
-  const toolbox = new Toolbox(dropped);
+export function readTools(
+  { tools, functions }: ChatBody,
+  dropped: Dropped,
+  toolbox = new Toolbox(dropped),
+): Toolbox {
   (tools ?? []).forEach((tool, at) => addTool(tool, `tools[${at}]`, toolbox, dropped));
   (functions ?? []).forEach((definition, at) => toolbox.addFunction(definition, `functions[${at}]`));
   return toolbox;

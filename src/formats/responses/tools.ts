@@ -16,7 +16,9 @@ export function toolNames(
   body: ResponsesBody,
   items: readonly InputItem[] = Array.isArray(body.input) ? body.input : [],
 ): CallerTools {
-  return readTools(body, { items, carried: 0 }, new Dropped()).toolbox.names;
+  const dropped = new Dropped();
+  const toolbox = new Toolbox(dropped, { isForNames: true });
+  return readTools(body, { items, carried: 0 }, dropped, toolbox).toolbox.names;
 }
 
 export interface DeclaredTools {
@@ -39,8 +41,9 @@ export function readTools(
   body: ResponsesBody,
   { items, carried }: ResponsesInput,
   dropped: Dropped,
+  toolbox = new Toolbox(dropped),
 ): DeclaredTools {
-  const reading: Reading = { toolbox: new Toolbox(dropped), dropped, notes: [], webSearches: [] };
+  const reading: Reading = { toolbox, dropped, notes: [], webSearches: [] };
   (body.tools ?? []).forEach((tool, at) => addTool(tool, `tools[${at}]`, reading));
   const known = new Set((body.tools ?? []).map(definitionOf));
   items.forEach((item, at) => {
@@ -54,7 +57,7 @@ export function readTools(
       known.add(definition);
     });
   });
-  const { toolbox, notes, webSearches } = reading;
+  const { notes, webSearches } = reading;
   return { toolbox, notes, webSearch: webSearches[0] };
 }
 
