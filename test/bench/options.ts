@@ -22,7 +22,7 @@ export interface Options {
 export const usage = `npm run bench [-- OPTIONS]
 
   --only W2,W6          these alone: W1 to W8, pings (memory), workers (listen.workers 1 and 2), state (ledger and
-                        keys), start
+                        keys), start, connects (5,000 at once), values (bodies of very many)
   --rounds 7            rounds of each; the table has their medians
   --requests 1500       requests a round, in place of each workload's own number
   --baselines LIST      of direct, pass-through, nginx, portkey; default: those that are installed.

@@ -1,4 +1,5 @@
 import { workloads } from '../workloads.js';
+import { connects } from './connects.js';
 import { cpuSection } from './cpu.js';
 import { earlyPings } from './early-pings.js';
 import type { Section } from './section.js';
@@ -6,6 +7,7 @@ import { slowReader } from './slow-reader.js';
 import { slowStreams } from './slow-streams.js';
 import { start } from './start.js';
 import { state } from './state.js';
+import { values } from './values.js';
 import { workers } from './workers.js';
 
 /** All that is measured, in this order. */
@@ -18,4 +20,6 @@ export const sections: readonly Section[] = [
   workers,
   state,
   start,
+  connects,
+  values,
 ];

@@ -17,6 +17,7 @@ export interface GatewaySettings {
   /** Whose key the requests carry. Default: a protocol key's, as callers have. */
   readonly key?: 'master';
   readonly workers?: number;
+  readonly backlog?: number;
 }
 
 /** The gateway as an operator runs it: every stage of the default config, its log to nowhere. */
@@ -29,7 +30,7 @@ export async function startGateway(
   const store = settings.file ?? join(folder, 'data', 'gateway.db');
   await mkdir(dirname(store), { recursive: true });
   await writeConfig(folder, {
-    listen: settings.workers === undefined ? {} : { workers: settings.workers },
+    listen: listenOf(settings),
     slots: models.map((model) => slotOf(model, upstream)),
     store: settings.store ?? `sqlite:${store}`,
   });
@@ -37,6 +38,10 @@ export async function startGateway(
   const server = await serve(lab, folder);
   const headers = { ...json, authorization: `Bearer ${key}` };
   return targetAt(server, ({ format }) => ({ path: paths[format], headers }));
+}
+
+function listenOf({ workers, backlog }: GatewaySettings): object {
+  return { ...(workers !== undefined && { workers }), ...(backlog !== undefined && { backlog }) };
 }
 
 /** The master key of every gateway that `serve` starts. */
