@@ -23,8 +23,9 @@ export function readCatalog(
   env: Environment,
 ): Catalog {
   const shown = name === undefined ? defaultCatalog : path.join(path.dirname(config.file), name);
-  const text = readText(name === undefined ? defaultCatalog : path.resolve(baseDir, name));
-  if (text !== undefined) return parseCatalog(readSource(text, shown, env));
+  const file = name === undefined ? defaultCatalog : path.resolve(baseDir, name);
+  const text = readText(file);
+  if (text !== undefined) return parseCatalog(readSource(text, shown, env, path.dirname(file)));
   const message = `names ${shown}, which cannot be read; leave it out for the catalog that gw2api brings`;
   return { models: [], problems: [{ at: config.positionOf(['models']), path: ['models'], message }] };
 }

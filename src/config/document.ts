@@ -15,6 +15,7 @@ import {
 } from 'yaml';
 import { AliasBudget, aliasTargets, TooManyAliases } from './aliases.js';
 import type { Position, Problem } from './config.js';
+import { readSecretFile } from './secret-file.js';
 import { substitute, typed, type Environment, type Fill } from './substitute.js';
 
 /** Keys and indices from the root of a file. */
@@ -42,14 +43,23 @@ export interface SourceProblem extends Fault {
   readonly at: Position;
 }
 
-/** Reads YAML 1.2 with anchors and merge keys, and puts the environment into it. Never throws: it says what is wrong. */
-export function readSource(text: string, file: string, env: Environment): Source {
-  return new Reader(text, file, (scalar) => substitute(scalar, env)).read();
+/**
+ * Reads YAML 1.2 with anchors and merge keys, and puts the environment into it, and files, whose paths start at `baseDir`.
+ * Never throws: it says what is wrong.
+ */
+export function readSource(text: string, file: string, env: Environment, baseDir: string): Source {
+  const readSecret = (path: string) => readSecretFile(path, baseDir);
+  return new Reader(text, file, (scalar) => substitute(scalar, env, readSecret)).read();
 }
 
 /** The values of a YAML text as they are written, with nothing of the environment in them. */
 export function readWritten(text: string): unknown {
-  return new Reader(text, '', (scalar) => ({ text: scalar, unset: [], isMalformed: false })).read().value;
+  return new Reader(text, '', (scalar) => ({
+    text: scalar,
+    unset: [],
+    unread: [],
+    isMalformed: false,
+  })).read().value;
 }
 
 /** `pipeline[3].with.cap`. */
@@ -193,8 +203,9 @@ class Reader {
 
   #scalar(scalar: Scalar, path: Path): unknown {
     if (typeof scalar.value !== 'string') return scalar.value;
-    const { text, unset, isMalformed } = this.#fill(scalar.value);
+    const { text, unset, unread, isMalformed } = this.#fill(scalar.value);
     if (isMalformed) this.#complain(path, malformed);
+    for (const message of unread) this.#complain(path, message);
     for (const name of unset) this.#complain(path, unsetMessage(name));
     return scalar.type === Scalar.PLAIN && text !== scalar.value ? typed(text) : text;
   }

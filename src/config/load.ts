@@ -53,7 +53,7 @@ export async function readConfigFile(file: string, env: Environment, cure?: stri
 /** Reads and checks a config as far as it goes. Never throws for what is written in it. */
 export function readConfig(input: ConfigInput): ConfigReading {
   const { text, file, env, baseDir = path.dirname(path.resolve(file)) } = input;
-  const source = withoutSwitchedOff(readSource(text, file, env));
+  const source = withoutSwitchedOff(readSource(text, file, env, path.resolve(baseDir)));
   const checked = checkSource(source, ConfigSchema);
   const { isSound } = checked;
   const raw = checked.value as RawConfig; // as far as `isSound` says, which is asked before a part is used

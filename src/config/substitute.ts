@@ -1,16 +1,18 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * `${NAME}`, `${NAME:-default}` (also where NAME is set to nothing, as in a shell); `$${` stands for a plain `${`. One that
- * is not closed is taken to the end of the text, so that the text is searched once.
+ * `${NAME}`, `${NAME:-default}` (also where NAME is set to nothing, as in a shell), `${file:PATH}`; `$${` stands for a plain
+ * `${`. One that is not closed is taken to the end of the text, so that the text is searched once.
  */
-const reference = /\$(\$\{)|\$\{(?:([A-Za-z_]\w*)(?::-([^}]*))?(\}|$))?/g;
+const reference = /\$(\$\{)|\$\{(?:(?:file:(?!-)([^}]*)|([A-Za-z_]\w*)(?::-([^}]*))?)(\}|$))?/g;
 
 /** A text with its variables put in, and what is wrong with them. */
 export interface Filled {
   readonly text: string;
   /** The names that have neither a value nor a default. */
   readonly unset: readonly string[];
+  /** What is wrong with the files that it names. */
+  readonly unread: readonly string[];
   /** There is a `${` that begins no variable. */
   readonly isMalformed: boolean;
 }
@@ -18,22 +20,36 @@ export interface Filled {
 /** Puts values into the text of a scalar. */
 export type Fill = (text: string) => Filled;
 
-/** Puts the environment into a text. */
-export function substitute(text: string, env: Environment): Filled {
+/** Gives the text of a file. Throws an Error whose message says what is wrong with it. */
+export type ReadSecret = (file: string) => string;
+
+/** Puts the environment and files into a text. */
+export function substitute(text: string, env: Environment, readSecret: ReadSecret): Filled {
   const unset: string[] = [];
+  const unread: string[] = [];
   let isMalformed = false;
   const replaced = text.replace(
     reference,
-    (whole: string, escaped?: string, name?: string, fallback?: string, end?: string) => {
+    (whole: string, escaped?: string, file?: string, name?: string, fallback?: string, end?: string) => {
       if (escaped !== undefined) return escaped;
-      isMalformed ||= end !== '}';
+      isMalformed ||= end !== '}' || file === '';
+      if (file && end === '}') return fromFile(file, readSecret, unread);
       if (name === undefined || end !== '}') return whole;
       const value = fallback === undefined ? env[name] : env[name] || fallback;
       if (value === undefined) unset.push(name);
       return value ?? whole;
     },
   );
-  return { text: replaced, unset, isMalformed };
+  return { text: replaced, unset, unread, isMalformed };
+}
+
+function fromFile(file: string, readSecret: ReadSecret, unread: string[]): string {
+  try {
+    return readSecret(file);
+  } catch (error) {
+    unread.push(error instanceof Error ? error.message : String(error));
+    return '';
+  }
 }
 
 /**
