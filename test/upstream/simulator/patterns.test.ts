@@ -33,10 +33,11 @@ describe('patterns over a megabyte that somebody has made up', () => {
 
   it('find no variable in openings that nothing closes, which are told as malformed', () => {
     const text = '${A:-'.repeat(megabyte / 5);
-    expect(substitute(text, {}, String)).to.deep.equal({ text, unset: [], isMalformed: true });
-    expect(substitute('${A:-x} ${B', { A: '1' })).to.deep.equal({
+    expect(substitute(text, {}, String)).to.deep.equal({ text, unset: [], unread: [], isMalformed: true });
+    expect(substitute('${A:-x} ${B', { A: '1' }, String)).to.deep.equal({
       text: '1 ${B',
       unset: [],
+      unread: [],
       isMalformed: true,
     });
   });
