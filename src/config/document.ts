@@ -47,7 +47,7 @@ export interface SourceProblem extends Fault {
  * Reads YAML 1.2 with anchors and merge keys, and puts the environment into it, and files, whose paths start at `baseDir`.
  * Never throws: it says what is wrong.
  */
-export function readSource(text: string, file: string, env: Environment, baseDir: string): Source {
+export function readSource(text: string, file: string, env: Environment, baseDir = '.'): Source {
   const readSecret = (path: string) => readSecretFile(path, baseDir);
   return new Reader(text, file, (scalar) => substitute(scalar, env, readSecret)).read();
 }
