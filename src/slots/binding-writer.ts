@@ -8,7 +8,7 @@ export interface BindingWriterOptions {
   readonly capacity: number;
 }
 
-/** Writes bindings into the store, one after the other, so that the last word on a session is also the store's. */
+/** Writes bindings into the store, one after the other for each session, so that its last word is also the store's. */
 export class BindingWriter {
   readonly #options: BindingWriterOptions;
   /** What the store does not have yet; undefined: to be deleted. */
@@ -48,10 +48,9 @@ export class BindingWriter {
   }
 
   async #writeAll(): Promise<void> {
-    for (const [key, binding] of this.#unwritten) {
-      await this.#writeOne(key, binding);
-      if (this.#unwritten.get(key) === binding) this.#unwritten.delete(key);
-      this.#note(key);
+    while (this.#unwritten.size > 0) {
+      const batch = Array.from(take(this.#unwritten, batchSize));
+      await Promise.all(batch.map(([key, binding]) => this.#writeOne(key, binding)));
     }
     this.#writing = undefined; // at once, or what came in between would wait for somebody else
   }
@@ -63,6 +62,8 @@ export class BindingWriter {
     } catch (error) {
       log.warn({ err: error }, 'a sticky binding could not be stored; a restart will not know it');
     }
+    if (this.#unwritten.get(key) === binding) this.#unwritten.delete(key);
+    this.#note(key);
   }
 
   #note(key: string): void {
@@ -78,3 +79,15 @@ export class BindingWriter {
 
 /** Longer than a message and a write take. */
 const settlesMs = 2000;
+
+/** How many are written at a time: each waits for an answer of the store. */
+const batchSize = 50;
+
+function* take<Item>(items: Iterable<Item>, count: number): Generator<Item> {
+  let left = count;
+  for (const item of items) {
+    if (left === 0) return;
+    left -= 1;
+    yield item;
+  }
+}
