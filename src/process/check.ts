@@ -6,10 +6,20 @@ import { Gateway } from '../gateway.js';
 import { loadGatewayConfigFile } from '../load-gateway-config.js';
 import { describePipeline } from '../pipeline/describe.js';
 import { createLogger } from '../telemetry/logs.js';
+import { checkOnline } from './check-online.js';
 import { otherFile } from './serve.js';
 
-/** The pipeline of a config as it will run, and what is strange about it. Throws ConfigError. */
-export async function check(file: string, env: Environment): Promise<string> {
+export interface CheckResult {
+  readonly text: string;
+  /** 1 where a slot or a model was found wanting. */
+  readonly exitCode: 0 | 1;
+}
+
+/**
+ * The pipeline of a config as it will run, and what is strange about it; `isOnline`: what its slots say, too. Throws
+ * ConfigError.
+ */
+export async function check(file: string, env: Environment, isOnline: boolean): Promise<CheckResult> {
   const config = await loadGatewayConfigFile(file, env, otherFile);
   // Without its store and without others: to check a config makes no file, and asks no server.
   const alone: Config = { ...config, store: { kind: 'memory' }, live: { kind: 'memory' } };
@@ -19,11 +29,13 @@ export async function check(file: string, env: Environment): Promise<string> {
     loadConfig: () => Promise.resolve(config),
   });
   const text = describePipeline(config, gateway.pipeline);
+  const online = isOnline ? await checkOnline(config, gateway.slots) : undefined;
   const problems = await gateway.pipeline.retire();
   await gateway.close();
   if (problems.length > 0) throw new ConfigError(problems);
   const weakness = weaknessOf(env['GW2API_API_KEY'] ?? '');
-  const told = [...warningsOf(config).map(formatProblem), ...(weakness ? [weakness] : [])];
-  const warnings = told.map((warning) => `\nwarning: ${warning}`);
-  return `${text}${warnings.join('')}${warnings.length > 0 ? '\n' : ''}`;
+  const warned = [...warningsOf(config).map(formatProblem), ...(weakness ? [weakness] : [])];
+  const warnings = warned.map((warning) => `\nwarning: ${warning}`);
+  const told = `${text}${online?.text ?? ''}${warnings.join('')}${warnings.length > 0 ? '\n' : ''}`;
+  return { text: told, exitCode: online?.isSound === false ? 1 : 0 };
 }

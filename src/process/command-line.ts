@@ -9,6 +9,8 @@ const usage = `${name} ${version}: an LLM gateway
 
   gw2api [--config FILE]         run the gateway
   gw2api check [--config FILE]   check a config and print the pipeline as it will run
+     --online                    resolve its slots and ask them for their models, too; 1 where one fails, or where
+                                 no slot knows a model of the catalog
 
   --config FILE   the config file; else GW_CONFIG, else config/gateway.yaml of the working directory, else the one
                   that the package brings, whose answers are made up
@@ -38,7 +40,12 @@ async function command(args: readonly string[]): Promise<number | undefined> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { config: { type: 'string' }, help: { type: 'boolean' }, version: { type: 'boolean' } },
+    options: {
+      config: { type: 'string' },
+      online: { type: 'boolean' },
+      help: { type: 'boolean' },
+      version: { type: 'boolean' },
+    },
   });
   if (values.help) return print(usage);
   if (values.version) return print(`${version}\n`);
@@ -48,8 +55,15 @@ async function command(args: readonly string[]): Promise<number | undefined> {
     throw new UsageError(`.env cannot be read (${error.code}); mend it or take it away.`);
   });
   const file = values.config ?? (process.env['GW_CONFIG'] || defaultConfigFile());
-  if (positionals[0] !== 'check') return (await import('./serve.js')).serve(file);
-  return print(await (await import('./check.js')).check(file, process.env));
+  const { online: isOnline = false } = values;
+  if (positionals[0] === 'check') {
+    const { check } = await import('./check.js');
+    const { text, exitCode } = await check(file, process.env, isOnline);
+    print(text);
+    return exitCode;
+  }
+  if (isOnline) throw new UsageError('--online goes with check; see --help.');
+  return (await import('./serve.js')).serve(file);
 }
 
 /** `config/gateway.yaml` of the working directory, else the one of this package. */

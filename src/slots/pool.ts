@@ -170,9 +170,9 @@ export class SlotPool implements Slots {
     this.#changed();
   }
 
-  /** The slots that may be asked for any model, and can say which they have. */
-  modelSources(): readonly UpstreamSlot[] {
-    const open = this.#roster.entries.filter(({ config }) => config.models.includes('*'));
+  /** The slots that can say which models they have: by default those that may be asked for any. */
+  modelSources(isWanted = servesAnyModel): readonly UpstreamSlot[] {
+    const open = this.#roster.entries.filter(({ config }) => isWanted(config));
     return open.map(({ slot }) => slot).filter(({ listsModels }) => listsModels);
   }
 
@@ -250,6 +250,10 @@ export class SlotPool implements Slots {
   #ready(entries: readonly SlotEntry[]): readonly SlotEntry[] {
     return entries.filter((entry) => entry.state(this.#now()) === 'ready');
   }
+}
+
+function servesAnyModel({ models }: SlotConfig): boolean {
+  return models.includes('*');
 }
 
 /** How many requests may wait for each place there is. */

@@ -1,0 +1,114 @@
+import { lookup } from 'node:dns/promises';
+import type { Config, SlotConfig } from '../config/config.js';
+import { partsOf, shortName } from '../models/names.js';
+import { didYouMean, globMatcher, type CatalogModel } from '../plugin/index.js';
+import { untilAborted } from '../slots/until-aborted.js';
+import type { SlotPool } from '../slots/pool.js';
+import type { UpstreamSlot } from '../slots/upstream-slot.js';
+
+export interface OnlineReport {
+  readonly text: string;
+  /** Every slot could be asked, and every model of the catalog is known to one that serves it. */
+  readonly isSound: boolean;
+}
+
+/**
+ * Resolves the host of every slot and asks it for its models, a few slots at a time and all within a minute. The tokens of
+ * OAuth accounts are not used: those in the store may be newer, and a refresh here would end them.
+ */
+export async function checkOnline({ slots, models }: Config, pool: SlotPool): Promise<OnlineReport> {
+  const opened = new Map(pool.modelSources(() => true).map((slot) => [slot.id, slot]));
+  const signal = AbortSignal.timeout(totalMs);
+  const findings: Finding[] = [];
+  const waiting = slots.values();
+  const askEach = async () => {
+    for (const slot of waiting) findings.push(await ask(slot, opened.get(slot.id), signal));
+  };
+  await Promise.all(Array.from({ length: atATime }, askEach));
+  const unknown = models.flatMap((model) => strangenessOf(model, findings));
+  const rows = slots.flatMap(({ id }) => findings.filter(({ slot }) => slot.id === id)).map(lineOf);
+  const text = [
+    '',
+    'online',
+    ...rows,
+    ...(unknown.length > 0 ? ['', 'models that no slot knows', ...unknown] : []),
+    '',
+  ].join('\n');
+  return { text, isSound: unknown.length === 0 && findings.every(({ problem }) => problem === undefined) };
+}
+
+/** What came of asking one slot. */
+interface Finding {
+  readonly slot: SlotConfig;
+  readonly addresses?: string;
+  /** The names of its models; undefined where it was not asked or did not say. */
+  readonly names?: readonly string[];
+  /** Why it was not asked. */
+  readonly note?: string;
+  readonly problem?: string;
+}
+
+const totalMs = 60_000;
+const slotMs = 10_000;
+const atATime = 8;
+
+async function ask(slot: SlotConfig, opened: UpstreamSlot | undefined, until: AbortSignal): Promise<Finding> {
+  if (slot.baseUrl === undefined) return { slot, note: 'answers without a network' };
+  const signal = AbortSignal.any([until, AbortSignal.timeout(slotMs)]);
+  const found: { addresses?: string } = {};
+  try {
+    const { hostname } = new URL(slot.proxy ?? slot.baseUrl);
+    found.addresses = await untilAborted(resolve(hostname), signal);
+    if (slot.account.kind === 'oauth')
+      return { slot, ...found, note: 'not asked: its tokens are in the store' };
+    if (!opened) return { slot, ...found, note: 'has no list of models' };
+    const models = await untilAborted(opened.listModels(signal), signal);
+    return { slot, ...found, names: models.map(({ id }) => id) };
+  } catch (error) {
+    const lacksList = /^(404|405|501)$/.test(String(Object(error).status));
+    if (lacksList) return { slot, ...found, note: 'has no list of models' };
+    return { slot, ...found, problem: inWords(error, slot) };
+  }
+}
+
+async function resolve(hostname: string): Promise<string> {
+  const found = await lookup(hostname.replaceAll(/[[\]]/g, ''), { all: true });
+  return found.map(({ address }) => address).join(', ');
+}
+
+/** One line that can be shown: without control characters, and without what the slot keeps secret. */
+function inWords(error: unknown, { account, proxy = '', headers }: SlotConfig): string {
+  const { username = '', password = '' } = proxy ? new URL(proxy) : {};
+  const secrets = [...Object.values(account), ...Object.values(headers), username, password];
+  const isLate = error instanceof Error && error.name === 'TimeoutError';
+  const said = error instanceof Error ? error.message : String(error);
+  const message = isLate ? `no answer within ${slotMs / 1000} s` : said;
+  return secrets
+    .filter((secret): secret is string => typeof secret === 'string' && secret.length > 3)
+    .reduce((text, secret) => text.replaceAll(secret, '***'), message.slice(0, 2000))
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .slice(0, 300);
+}
+
+function lineOf({ slot, addresses, names, note, problem }: Finding): string {
+  const models = names && `${names.length} model${names.length === 1 ? '' : 's'}`;
+  const what = problem === undefined ? (note ?? models) : `FAILED: ${problem}`;
+  return `  ${[slot.id, addresses, what].filter(Boolean).join('  ')}`;
+}
+
+/** A line about a model that none of the slots which serve it knows; none where one of them could not say. */
+function strangenessOf({ id, upstreamModel }: CatalogModel, findings: readonly Finding[]): readonly string[] {
+  const serving = findings.filter(({ slot }) => globMatcher(slot.models)(id));
+  if (serving.length === 0) return [`  ${id}: no slot serves it`];
+  if (serving.some(({ names }) => !names || names.some((name) => isName(upstreamModel, name)))) return [];
+  const names = serving.flatMap(({ names: listed = [] }) => listed);
+  const meant =
+    names.find((name) => shortName(name) === shortName(upstreamModel)) ?? didYouMean(upstreamModel, names);
+  const cure = meant === undefined ? '' : `; did you mean "${meant}" as its upstreamModel?`;
+  return [`  ${id}: no slot has "${upstreamModel}"${cure}`];
+}
+
+/** The vendor knows a dated model by its name without the date too. */
+function isName(name: string, listed: string): boolean {
+  return listed === name || partsOf(listed)?.undated === name;
+}

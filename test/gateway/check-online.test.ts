@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import { startSimulator, type Simulator } from '#src/upstream/simulator/index.js';
+import { ProcessWorkshop, type Ended } from './gateway-process.js';
+import { configOf, slotAt } from './harness.js';
+
+describe('check --online', () => {
+  const workshop = new ProcessWorkshop();
+  let simulator: Simulator;
+  beforeEach(async () => {
+    simulator = await startSimulator({ models: { 'claude-new-7-20260101': {} } });
+  });
+  afterEach(async () => {
+    await workshop.end();
+    await simulator.close();
+  });
+
+  async function check(slots: readonly object[], models: readonly object[]): Promise<Ended> {
+    const config = configOf({ slots, models: 'm.json', store: 'sqlite:./gateway.db' });
+    const cwd = await workshop.folder({ 'config/gateway.yaml': config, 'config/m.json': { models } });
+    return workshop.run({ cwd, args: ['check', '--online'] });
+  }
+
+  it('asks each slot for its models, and names those of the catalog that none knows', async () => {
+    const { code, stdout, stderr } = await check(
+      [slotAt(simulator.url), slotAt(simulator.url, { id: 'b', models: ['sonnet-5'] })],
+      [
+        { id: 'sonnet-5' },
+        { id: 'new-7' },
+        { id: 'dated', upstreamModel: 'claude-new-7-20260101' },
+        { id: 'undated', upstreamModel: 'claude-new-7' },
+        { id: 'sonet-5' },
+      ],
+    );
+    expect(stderr).to.equal('');
+    expect(stdout).to.match(
+      /\nonline\n {2}a {2}127\.0\.0\.1 {2}4 models\n {2}b {2}127\.0\.0\.1 {2}4 models\n/,
+    );
+    expect(stdout).to.include(
+      'models that no slot knows\n' +
+        '  new-7: no slot has "new-7"; did you mean "claude-new-7-20260101" as its upstreamModel?\n' +
+        '  sonet-5: no slot has "sonet-5"; did you mean "sonnet-5" as its upstreamModel?\n',
+    );
+    expect(stdout).to.not.match(/\b(dated|undated): no slot/);
+    expect(code).to.equal(1);
+  });
+
+  it('exits with 0 where all is well, and says nothing of models that a slot could not list', async () => {
+    const none = await startSimulator({ lists: false });
+    const { code, stdout } = await check(
+      [
+        slotAt(simulator.url, { models: ['sonnet-*'] }),
+        slotAt(none.url, { id: 'b' }),
+        { id: 'c', upstream: 'simulator' },
+      ],
+      [{ id: 'sonnet-5' }, { id: 'unheard-of' }],
+    );
+    await none.close();
+    expect(stdout).to.include('  b  127.0.0.1  has no list of models\n  c  answers without a network\n');
+    expect([code, stdout.includes('that no slot knows')]).to.deep.equal([0, false]);
+  });
+
+  it('tells of a slot that fails, and no secret, whatever it answers', async () => {
+    simulator.faults.push('401 message="key upstream-key-a by proxy-pass"');
+    const closed = await startSimulator();
+    const { url } = closed;
+    await closed.close();
+    const { code, stdout, stderr } = await check(
+      [slotAt(simulator.url, { headers: { 'x-extra': 'proxy-pass' } }), slotAt(url, { id: 'b' })],
+      [{ id: 'sonnet-5' }],
+    );
+    expect(stdout).to.include('  a  127.0.0.1  FAILED: key *** by ***\n');
+    expect(stdout).to.include(
+      '  b  127.0.0.1  FAILED: Slot "b" could not reach its upstream (ECONNREFUSED).\n',
+    );
+    expect(stdout + stderr).to.not.match(/upstream-key-a|proxy-pass/);
+    expect(code).to.equal(1);
+  });
+
+  it('uses no token of an OAuth account, and asks no model anything', async () => {
+    const account = {
+      kind: 'oauth',
+      accessToken: 'access',
+      refreshToken: 'refresh',
+      tokenUrl: `${simulator.url}/token`,
+      clientId: 'c',
+      expiresAt: '2020-01-01T00:00:00Z',
+    };
+    const { code, stdout } = await check([slotAt(simulator.url, { account })], [{ id: 'sonnet-5' }]);
+    expect(stdout).to.include('  a  127.0.0.1  not asked: its tokens are in the store\n');
+    expect([code, simulator.requests.length]).to.deep.equal([0, 0]);
+  });
+
+  it('asks nothing without --online, which goes with check alone', async () => {
+    const cwd = await workshop.folder({
+      'config/gateway.yaml': configOf({ slots: [slotAt(simulator.url)] }),
+    });
+    expect(await workshop.run({ cwd, args: ['check'] })).to.include({ code: 0 });
+    expect(simulator.requests).to.deep.equal([]);
+    const { code, stderr } = await workshop.run({ cwd, args: ['--online'] });
+    expect([code, stderr]).to.deep.equal([2, '--online goes with check; see --help.\n']);
+  });
+});
