@@ -4,6 +4,9 @@ import {
   Duration,
   durationMs,
   formatContext,
+  reportDropped,
+  Size,
+  sizeBytes,
   sseBody,
   toGatewayError,
   usageBody,
@@ -11,6 +14,7 @@ import {
   type Count,
   type GatewayState,
   type ReplyEncoder,
+  type ResponseQuota,
 } from 'gw2api/plugin';
 
 /** Answers in the caller's dialect (contract §2.2). */
@@ -25,9 +29,23 @@ export default definePlugin({
     keepAlive: Duration({ default: '15s' }),
     /** What an OAuth account's token count is: its usage windows (contract §2.2), or a number that is an estimate. */
     countTokens: Type.Union([Type.Literal('windows'), Type.Literal('estimate')], { default: 'windows' }),
+    /** What is kept of Responses: the oldest of a key go where there are too many. */
+    storedResponses: Type.Object(
+      {
+        /** Of all responses of a key, with their input. */
+        maxSize: Size({ default: '256mb' }),
+        /** Responses of a key. */
+        maxCount: Type.Integer({ minimum: 1, default: 10_000 }),
+        /** Of one response with its input; a larger one is answered and not stored (`x-gw-dropped: store`). */
+        maxEach: Size({ default: '32mb' }),
+      },
+      { default: {} },
+    ),
   }),
-  setup({ keepAlive, countTokens }, host) {
+  setup({ keepAlive, countTokens, storedResponses }, host) {
     const keepAliveMs = durationMs(keepAlive);
+    const quota = quotaOf(storedResponses);
+    const unstored = host.metrics.counter('gw2api_responses_unstored_total', unstoredHelp, []);
     return async function formatEncode(ctx, next) {
       const { state } = ctx;
       if (state.operation === 'count-tokens') {
@@ -36,7 +54,11 @@ export default definePlugin({
         ctx.body = body;
       } else {
         const format = host.formats.get(state.format);
-        const encoder = await format.encoder(state.body, formatContext(host, state));
+        const drop = (path: string) => {
+          unstored.add({});
+          if (!ctx.headerSent) reportDropped(ctx.response, [path]);
+        };
+        const encoder = await format.encoder(state.body, formatContext(host, state, { quota, drop }));
         const isWhole = state.delivery === 'whole';
         if (isWhole) ctx.set('content-type', 'application/json; charset=utf-8'); // else Koa looks it up for each answer
         else prepareStream(ctx);
@@ -47,6 +69,18 @@ export default definePlugin({
     };
   },
 });
+
+const unstoredHelp = 'Responses that were to be stored and are too large for that.';
+
+interface StoredResponses {
+  readonly maxSize: string | number;
+  readonly maxCount: number;
+  readonly maxEach: string | number;
+}
+
+function quotaOf({ maxSize, maxCount, maxEach }: StoredResponses): Required<ResponseQuota> {
+  return { bytes: sizeBytes(maxSize), count: maxCount, eachBytes: sizeBytes(maxEach) };
+}
 
 /** koa-compress would hold events back until it has enough of them. */
 function prepareStream(ctx: { set(headers: Record<string, string>): void }): void {

@@ -21,7 +21,7 @@ import type { CheckedKeys } from './store/keys.js';
 import type { LedgerWriter } from './store/ledger-writer.js';
 import type { PrometheusMetrics } from './telemetry/metrics.js';
 import { measureSlots } from './telemetry/slot-gauges.js';
-import { measureState } from './telemetry/state-gauges.js';
+import { measureResponses, measureState } from './telemetry/state-gauges.js';
 
 /** One gateway: its server, the pipeline that new requests take, and what outlives a reload. */
 export class Gateway {
@@ -197,6 +197,7 @@ function measure(gateway: Gateway, { durable, knownModels }: Lasting): void {
   const { metrics, slots, exchanges } = gateway;
   measureSlots(metrics, { list: () => slots.list(), held: () => slots.held() });
   measureState(metrics, durable);
+  measureResponses(metrics, gateway.store);
   const caches = { ...durable.caches, ...slots.caches, learned_models: () => knownModels.fill };
   metrics.cache('waiting_wrong_keys', () => gateway.wrongKeys.fill);
   for (const [name, fill] of Object.entries(caches)) metrics.cache(name, fill);

@@ -14,6 +14,7 @@ import type { Gateway } from './gateway.js';
 import { operationsOf } from './operations.js';
 import type { SlotStatus } from './plugin/index.js';
 import { issueKey } from './store/issue-key.js';
+import { responseTotal } from './telemetry/state-gauges.js';
 import { name, version } from './version.js';
 
 /** The panel API over a gateway. */
@@ -57,7 +58,12 @@ async function statusOf(gateway: Gateway): Promise<PanelStatus> {
     uptimeSeconds: (now() - startedMs) / 1000,
     inFlight,
     slots: { total: slots.list().length, schedulable: slots.schedulable },
-    store: { kind: config.store.kind, ok: isThere.store, ledgerRowsWaiting: ledger.waiting },
+    store: {
+      kind: config.store.kind,
+      ok: isThere.store,
+      ledgerRowsWaiting: ledger.waiting,
+      responses: await responseTotal(gateway.store.responses).catch(() => undefined), // `ok` says that it is away
+    },
     live: { kind: config.live.kind, ok: isThere.live, instances },
     configFile: config.file,
   };

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { Time, timeMs, Type, type KeyPatch, type ProtocolKey } from '../plugin/index.js';
-import { Closed, IsoTime, Line, Nullable } from './schemas.js';
+import { Closed, IsoTime, Line, Nullable, StoredTotal } from './schemas.js';
 import { isoTime } from './times.js';
 
 const Limit = Type.Integer({ minimum: 1, maximum: 1e12 });
@@ -45,6 +45,8 @@ const reported = {
 
 /** A key as the panel shows it. */
 export const KeyReport = Type.Object(reported);
+/** A key in the list of all. */
+export const ListedKey = Type.Object({ ...reported, stored_responses: Nullable(StoredTotal) });
 /** A key as it is shown once. */
 export const IssuedKey = Type.Object({ ...reported, key: Type.String() });
 

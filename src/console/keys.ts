@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { GatewayError, Type, type KeyPatch, type ProtocolKey } from '../plugin/index.js';
 import type { KeyNames } from './key-names.js';
-import { ChangedKey, IssuedKey, keyReport, KeyReport, NewKey, toPatch } from './key-report.js';
+import { ChangedKey, IssuedKey, keyReport, KeyReport, ListedKey, NewKey, toPatch } from './key-report.js';
 import type { Panel } from './panel.js';
 import { route, type PanelRoute } from './route.js';
 import { Closed, ListOf } from './schemas.js';
@@ -20,7 +20,7 @@ export function keyRoutes(panel: Panel, names: KeyNames, issueKey: IssueKey): re
       method: 'GET',
       path: '/keys',
       summary: 'All protocol keys, newest first; never the keys themselves.',
-      answers: { 200: ListOf(KeyReport, {}) },
+      answers: { 200: ListOf(ListedKey, {}) },
       handle: () => desk.list(),
     }),
     route({
@@ -70,8 +70,13 @@ class KeyDesk {
   }
 
   async list(): Promise<object> {
-    const keys = await this.#panel.store.keys.list();
-    return { object: 'list', data: keys.slice(0, mostKeys).map(keyReport) };
+    const { keys, responses } = this.#panel.store;
+    const [listed, totals] = await Promise.all([keys.list(), responses.totals()]);
+    const data = listed.slice(0, mostKeys).map((key) => ({
+      ...keyReport(key),
+      stored_responses: totals.get(key.id) ?? null,
+    }));
+    return { object: 'list', data };
   }
 
   async issue({ text, key }: ReturnType<IssueKey>): Promise<Static<typeof IssuedKey>> {

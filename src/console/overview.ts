@@ -2,7 +2,7 @@ import { blankSecrets } from '../admin/blank-secrets.js';
 import { samplingOf, Type, type CatalogModel } from '../plugin/index.js';
 import type { Panel, PanelStage, PanelStatus } from './panel.js';
 import { route, type PanelRoute } from './route.js';
-import { Count, IsoTime, ListOf, Nullable } from './schemas.js';
+import { Count, IsoTime, ListOf, Nullable, StoredTotal } from './schemas.js';
 
 /** What runs: the process, the pipeline, the catalog. */
 export function overviewRoutes(panel: Panel): readonly PanelRoute[] {
@@ -46,14 +46,19 @@ const StatusReport = Type.Object({
       'How many instances these are the requests of: fewer than there are, where some did not answer.',
   }),
   slots: Type.Object({ total: Count, schedulable: Count }),
-  store: Type.Object({ kind: Type.String(), ok: Type.Boolean(), ledger_rows_waiting: Count }),
+  store: Type.Object({
+    kind: Type.String(),
+    ok: Type.Boolean(),
+    ledger_rows_waiting: Count,
+    responses: Nullable(StoredTotal),
+  }),
   live: Type.Object({ kind: Type.String(), ok: Type.Boolean(), instances: Count }),
   config_file: Type.String(),
   base_url: Type.String({ description: 'As the caller has reached it.' }),
 });
 
 function statusReport({ name, version, slots, live, ...status }: PanelStatus, baseUrl: string): object {
-  const { kind, ok, ledgerRowsWaiting } = status.store;
+  const { kind, ok, ledgerRowsWaiting, responses } = status.store;
   return {
     name,
     version,
@@ -61,7 +66,7 @@ function statusReport({ name, version, slots, live, ...status }: PanelStatus, ba
     requests_in_flight: status.inFlight.requests,
     requests_in_flight_instances: status.inFlight.instances,
     slots,
-    store: { kind, ok, ledger_rows_waiting: ledgerRowsWaiting },
+    store: { kind, ok, ledger_rows_waiting: ledgerRowsWaiting, responses: responses ?? null },
     live,
     config_file: status.configFile,
     base_url: baseUrl,

@@ -1,5 +1,5 @@
 import type { Operations } from '../admin/routes.js';
-import type { Keys, Logger, Meters, Models, SlotStatus, Store } from '../plugin/index.js';
+import type { Keys, Logger, Meters, Models, ResponseTotal, SlotStatus, Store } from '../plugin/index.js';
 import type { RequestFeed } from './request-feed.js';
 
 /** What the panel API needs of the gateway; every getter gives what is current, also after a reload. */
@@ -74,7 +74,13 @@ export interface PanelStatus {
   /** On those instances that have answered. */
   readonly inFlight: { readonly requests: number; readonly instances: number };
   readonly slots: { readonly total: number; readonly schedulable: number };
-  readonly store: { readonly kind: string; readonly ok: boolean; readonly ledgerRowsWaiting: number };
+  readonly store: {
+    readonly kind: string;
+    readonly ok: boolean;
+    readonly ledgerRowsWaiting: number;
+    /** Of all keys; undefined while the store does not say. */
+    readonly responses: ResponseTotal | undefined;
+  };
   readonly live: { readonly kind: string; readonly ok: boolean; readonly instances: number };
   readonly configFile: string;
 }

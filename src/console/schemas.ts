@@ -23,6 +23,9 @@ export const Line = Type.String({ minLength: 1, maxLength: 200, pattern: '^\\P{C
 
 export const Count = Type.Integer({ minimum: 0 });
 
+/** Responses in the store, and their bytes with the input of each. */
+export const StoredTotal = Type.Object({ count: Count, bytes: Count });
+
 export const Tokens = Type.Object({
   input: Count,
   cache_read: Count,

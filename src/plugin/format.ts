@@ -16,18 +16,10 @@ export interface FormatContext {
   readonly now: () => number;
   /** The largest body that the pipeline takes; what a body names elsewhere counts as if it stood there. */
   readonly maxBodyBytes: number;
-  /** What may be kept of answers in the store. */
-  readonly storage: StorageLimits;
+  /** The most that a key may keep of answers in the store. */
+  readonly quota: Required<ResponseQuota>;
   /** Adds a field of the body to those that `x-gw-dropped` names; too late once the answer has begun. */
   drop(path: string): void;
-}
-
-/** What may be kept of answers in the store. */
-export interface StorageLimits {
-  /** Of one answer with its input, as JSON in UTF-8. */
-  readonly maxBytes: number;
-  /** For each key. */
-  readonly quota: ResponseQuota;
 }
 
 /** What a stage hands to a format. `encoding`: what only the stage that answers can say. */
@@ -39,12 +31,12 @@ export function formatContext(
   return new StageContext(host, state, encoding);
 }
 
-type Encoding = Pick<FormatContext, 'storage' | 'drop'>;
+type Encoding = Pick<FormatContext, 'quota' | 'drop'>;
 
 const mb = 1024 * 1024;
 
 const defaultEncoding: Encoding = {
-  storage: { maxBytes: 32 * mb, quota: { bytes: 256 * mb, count: 10_000 } },
+  quota: { bytes: 256 * mb, count: 10_000, eachBytes: 32 * mb },
   drop: () => undefined,
 };
 
@@ -59,7 +51,7 @@ class StageContext implements FormatContext {
   readonly caller: Caller;
   readonly store: Store;
   readonly models: Models;
-  readonly storage: StorageLimits;
+  readonly quota: Required<ResponseQuota>;
   readonly #host: Host;
   readonly #state: Pick<GatewayState, 'log'>;
   readonly #encoding: Encoding;
@@ -68,7 +60,7 @@ class StageContext implements FormatContext {
     this.caller = state.caller;
     this.store = host.store;
     this.models = host.models;
-    this.storage = encoding.storage;
+    this.quota = encoding.quota;
     this.#host = host;
     this.#state = state;
     this.#encoding = encoding;

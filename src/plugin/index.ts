@@ -30,7 +30,7 @@ export type { EventMap } from './map-events.js';
 export { FirstContent } from './first-content.js';
 export { MessageFold, foldMessage, mergeUsage } from './fold.js';
 export { formatContext } from './format.js';
-export type { Decoded, Format, FormatContext, ReplyEncoder, StorageLimits } from './format.js';
+export type { Decoded, Format, FormatContext, ReplyEncoder } from './format.js';
 export { globMatcher } from './glob.js';
 export { headerChoice } from './header-choice.js';
 export {

@@ -100,10 +100,12 @@ export interface ResponseQuota {
   /** Of all responses together, as JSON in UTF-8. */
   readonly bytes: number;
   readonly count: number;
+  /** Of a single response with its input; absent: as many as all together. */
+  readonly eachBytes?: number;
 }
 
-/** The responses that one owner keeps at the moment; the same units as in a quota. */
-export type ResponseTotal = ResponseQuota;
+/** The responses that one owner keeps at the moment. */
+export type ResponseTotal = Pick<ResponseQuota, 'bytes' | 'count'>;
 
 /** What ends by itself: a read of something expired gives undefined, and it is deleted in small steps. */
 export interface Expiring {
@@ -174,8 +176,11 @@ export interface Store {
     get(owner: string, id: string): Promise<StoredResponse | undefined>;
     /** The response object alone: the input may be a thousand times its size. */
     getResponse(owner: string, id: string): Promise<StoredResponse['response'] | undefined>;
-    /** Deletes the oldest responses of its owner where there are more than `quota` allows. */
-    put(response: StoredResponse, quota?: ResponseQuota): Promise<void>;
+    /**
+     * Deletes the oldest responses of its owner where there are more than `quota` allows. False: this one is larger than a
+     * single response may be, and is not kept.
+     */
+    put(response: StoredResponse, quota?: ResponseQuota): Promise<boolean>;
     delete(owner: string, id: string): Promise<boolean>;
     /** By owner; one without responses is left out. */
     totals(): Promise<ReadonlyMap<string, ResponseTotal>>;

@@ -92,7 +92,7 @@ interface LateResponse {
 
 function guardResponses(responses: Store['responses'], breaker: Breaker) {
   const write = (_key: string, late: LateResponse | undefined) =>
-    breaker.run(async () => late && responses.put(late.response, late.quota), bodyPatienceMs);
+    breaker.run(async () => !late || responses.put(late.response, late.quota), bodyPatienceMs);
   const late = new LateWrites<LateResponse>(
     { most: 10_000, mostWeight: mostResponseText, weigh: ({ response }) => JSON.stringify(response).length },
     write,
@@ -108,11 +108,11 @@ function guardResponses(responses: Store['responses'], breaker: Breaker) {
       kept(owner, id)?.response ?? breaker.run(() => responses.getResponse(owner, id), bodyPatienceMs),
     async put(response, quota) {
       const { id } = response;
-      if (breaker.isAway) late.keep(id, { response, quota });
-      else
-        await write(id, { response, quota }).catch(
-          unlessAway(breaker, () => late.keep(id, { response, quota })),
-        );
+      const keep = () => {
+        late.keep(id, { response, quota });
+        return true;
+      };
+      return breaker.isAway ? keep() : write(id, { response, quota }).catch(unlessAway(breaker, keep));
     },
     delete: (owner, id) => breaker.run(() => responses.delete(owner, id), writePatienceMs),
     totals: () => breaker.run(() => responses.totals(), writePatienceMs),

@@ -58,10 +58,11 @@ export class MemoryResponses {
     return kept && JSON.parse(kept.response);
   }
 
-  async put(stored: StoredResponse, quota?: ResponseQuota): Promise<void> {
+  async put(stored: StoredResponse, quota?: ResponseQuota): Promise<boolean> {
     const { owner, id, expiresAtMs } = stored;
     const [input, response] = [JSON.stringify(stored.input), JSON.stringify(stored.response)];
     const bytes = Buffer.byteLength(input) + Buffer.byteLength(response);
+    if (quota?.eachBytes !== undefined && bytes > quota.eachBytes) return false;
     const key = keyOf(owner, id);
     const shelf = this.#shelves.get(owner) ?? { keys: new Set(), bytes: 0 };
     this.#kept.delete(key);
@@ -70,6 +71,7 @@ export class MemoryResponses {
     shelf.bytes += bytes;
     this.#kept.set(key, { owner, key, input, response, bytes, expiresAtMs });
     if (quota) this.#makeRoom(shelf, quota);
+    return true;
   }
 
   async delete(owner: string, id: string): Promise<boolean> {

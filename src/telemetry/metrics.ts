@@ -12,7 +12,7 @@ interface Gauge {
   readonly name: string;
   readonly help: string;
   readonly labels: readonly string[];
-  readonly read: () => readonly Reading[];
+  readonly read: () => readonly Reading[] | Promise<readonly Reading[]>;
   /** Of what several processes have read: the sum, or the largest, where they all read the same. */
   readonly across: 'sum' | 'max';
 }
@@ -73,7 +73,7 @@ export class PrometheusMetrics implements Metrics {
     name: string,
     help: string,
     labels: readonly string[],
-    read: () => readonly Reading[],
+    read: Gauge['read'],
     { across = 'sum' }: { readonly across?: Gauge['across'] } = {},
   ): void {
     this.#gauges.push({ name, help, labels, read, across });
@@ -165,9 +165,10 @@ function registerGauge(
     labelNames: [...labels],
     registers: [registry],
     aggregator: across,
-    collect() {
+    async collect() {
+      const readings = await read();
       gauge.reset();
-      for (const { labels: values, value } of read()) gauge.set(values, value);
+      for (const { labels: values, value } of readings) gauge.set(values, value);
     },
   });
 }

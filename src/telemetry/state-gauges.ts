@@ -1,3 +1,4 @@
+import type { ResponseTotal, Store } from '../plugin/index.js';
 import type { PrometheusMetrics } from './metrics.js';
 
 export interface StateReadings {
@@ -21,4 +22,30 @@ export function measureState(metrics: PrometheusMetrics, readings: StateReadings
     'Rows of the ledger that the store does not have yet.',
     () => readings.ledger.waiting,
   );
+}
+
+/** What is stored of Responses, for all keys together; nothing while the store is away. */
+export function measureResponses(metrics: PrometheusMetrics, { responses }: Pick<Store, 'responses'>): void {
+  const gauge = (name: string, help: string, field: 'count' | 'bytes') =>
+    metrics.gauge(
+      name,
+      help,
+      [],
+      async () => {
+        const total = await responseTotal(responses).catch(() => undefined); // a scrape tells of all else
+        return total ? [{ labels: {}, value: total[field] }] : [];
+      },
+      { across: 'max' },
+    );
+  gauge('gw2api_stored_responses', 'Responses in the store.', 'count');
+  gauge('gw2api_stored_response_bytes', 'What they come to, with their input.', 'bytes');
+}
+
+/** Of all owners together. */
+export async function responseTotal(responses: Store['responses']): Promise<ResponseTotal> {
+  const totals = [...(await responses.totals()).values()];
+  return {
+    count: totals.reduce((sum, { count }) => sum + count, 0),
+    bytes: totals.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
 }

@@ -146,7 +146,7 @@ export function contextOf(
     pseudonym: async () => 'pseudonym',
     now: () => now,
     maxBodyBytes: 2 ** 27,
-    storage: { maxBytes: 2 ** 25, quota: { bytes: 2 ** 28, count: 10_000 } },
+    quota: { bytes: 2 ** 28, count: 10_000, eachBytes: 2 ** 25 },
     drop: () => undefined,
   };
 }

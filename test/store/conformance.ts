@@ -315,6 +315,16 @@ export function describeStore(open: OpenStore): void {
       expect(await kept('me', ['1', '2', '3', '4'])).to.deep.equal([]);
     });
 
+    it('are not kept where a single one is larger than it may be', async () => {
+      const eachBytes = 500;
+      const small = response('small', clock.nowMs + 1000);
+      const large = { ...response('large', clock.nowMs + 1000), input: ['x'.repeat(500)] };
+      expect(await store.responses.put(small, { ...quota, eachBytes })).to.equal(true);
+      expect(await store.responses.put(large, { ...quota, eachBytes })).to.equal(false);
+      expect(await store.responses.put(large, quota)).to.equal(true);
+      expect(await kept('me', ['small', 'large'])).to.deep.equal(['small', 'large']);
+    });
+
     it('make room in one step where the quota has become small', async () => {
       const ids = Array.from({ length: 250 }, (_, at) => String(at));
       for (const id of ids) await put(id, {}, { bytes: 1e9, count: 1000 });

@@ -3,7 +3,8 @@ import type { Format, FormatContext } from '../../plugin/index.js';
 import { withPrivateUser } from '../private-user.js';
 import { sseComment } from '../sse.js';
 import type { InputItem } from './body.js';
-import type { ResponseObject, ResponsesRequest } from './answer.js';
+import type { ResponsesRequest } from './answer.js';
+import { keeper } from './keeper.js';
 import { responsesReply } from './reply.js';
 import { decodeResponses, inputItems, type ResponsesBody, toolNames } from './request.js';
 import { responsesStream } from './stream.js';
@@ -32,9 +33,7 @@ async function responsesRequest(body: ResponsesBody, context: FormatContext): Pr
     tools: toolNames(body, input),
     calledIds: calledIds(input),
     now: () => context.now(),
-    keep: async (response) => {
-      if (body.store !== false) await keep({ id, response, input }, context);
-    },
+    keep: body.store === false ? nowhere : keeper(id, input, context),
   };
 }
 
@@ -46,16 +45,4 @@ function isCall(type: unknown): boolean {
   return type === 'function_call' || type === 'custom_tool_call';
 }
 
-const lifetimeMs = 30 * 24 * 60 * 60 * 1000;
-
-/** A response that cannot be stored is still an answer. */
-async function keep(
-  kept: { readonly id: string; readonly response: ResponseObject; readonly input: readonly unknown[] },
-  { store, caller, log, now }: FormatContext,
-): Promise<void> {
-  try {
-    await store.responses.put({ ...kept, owner: caller.keyId, expiresAtMs: now() + lifetimeMs });
-  } catch (error) {
-    log.error({ err: error, response: kept.id }, 'A response could not be stored.');
-  }
-}
+async function nowhere(): Promise<void> {}

@@ -28,6 +28,7 @@ export function sqlResponses(db: Kysely<Tables>, now: () => number): Store['resp
     async put({ id, owner, input, response, expiresAtMs }, quota) {
       const texts = { body: JSON.stringify({ response }), input: JSON.stringify(input) };
       const bytes = Buffer.byteLength(texts.body) + Buffer.byteLength(texts.input);
+      if (quota?.eachBytes !== undefined && bytes > quota.eachBytes) return false;
       const rest = { ...texts, bytes, created_at: now(), expires_at: expiresAtMs };
       await db
         .insertInto('responses')
@@ -35,6 +36,7 @@ export function sqlResponses(db: Kysely<Tables>, now: () => number): Store['resp
         .onConflict((conflict) => conflict.columns(['owner', 'id']).doUpdateSet(rest))
         .execute();
       if (quota) await makeRoom(db, owner, quota);
+      return true;
     },
     async delete(owner, id) {
       const { numDeletedRows } = await db

@@ -18,7 +18,12 @@ export interface Status {
   /** How many instances these are the requests of: those that have answered. */
   readonly requests_in_flight_instances: number;
   readonly slots: { readonly total: number; readonly schedulable: number };
-  readonly store: { readonly kind: string; readonly ok: boolean; readonly ledger_rows_waiting: number };
+  readonly store: {
+    readonly kind: string;
+    readonly ok: boolean;
+    readonly ledger_rows_waiting: number;
+    readonly responses: { readonly count: number; readonly bytes: number } | null;
+  };
   readonly live: { readonly kind: string; readonly ok: boolean; readonly instances: number };
   readonly config_file: string | null;
   readonly base_url: string;

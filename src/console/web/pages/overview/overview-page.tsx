@@ -10,6 +10,7 @@ import type { Option } from '../../ui/select.js';
 import { Breakdowns } from './breakdowns.js';
 import { Charts } from './charts.js';
 import { rangeOf, rangeOptions, ranges } from './range.js';
+import { StoredResponses } from './stored-responses.js';
 import { Tiles } from './tiles.js';
 import { useOverview } from './use-overview.js';
 
@@ -49,6 +50,7 @@ export function OverviewPage() {
         {(found) => (
           <>
             <Tiles buckets={found.report.data} />
+            <StoredResponses />
             {found.report.data.length === 0 ? (
               <NothingYet report={found.report} />
             ) : (

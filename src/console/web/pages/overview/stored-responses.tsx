@@ -1,0 +1,15 @@
+import { count } from '../../format/numbers.js';
+import { status as lastStatus } from '../../state/status.js';
+import { useStore } from '../../state/store.js';
+
+/** What callers keep in the store by the Responses format; nothing where nobody does. */
+export function StoredResponses() {
+  const total = useStore(lastStatus)?.store.responses;
+  if (!total || total.count === 0) return null;
+  return (
+    <p class="hint">
+      {count(total.count)} stored {total.count === 1 ? 'response' : 'responses'},{' '}
+      {(total.bytes / 2 ** 20).toFixed(1)} MB
+    </p>
+  );
+}

@@ -1,0 +1,34 @@
+import type { FormatContext } from '../../plugin/index.js';
+import { minJsonBytes } from '../json-size.js';
+import type { ResponseObject, ResponsesRequest } from './answer.js';
+
+/**
+ * Stores a finished response with the input that led to it, within the quota of its key. One that is too large, as its
+ * input alone may be from the start, is still an answer, and so is one that cannot be stored.
+ */
+export function keeper(
+  id: string,
+  input: readonly unknown[],
+  context: FormatContext,
+): ResponsesRequest['keep'] {
+  const { quota, store, caller, log, now, drop } = context;
+  const tooLarge = () => {
+    log.info({ response: id, maxBytes: quota.eachBytes }, 'A response is too large to be stored.');
+    drop('store');
+  };
+  if (minJsonBytes(input, quota.eachBytes) > quota.eachBytes) {
+    tooLarge();
+    return async () => undefined;
+  }
+  return async (response: ResponseObject) => {
+    const expiresAtMs = now() + lifetimeMs;
+    try {
+      const stored = { id, owner: caller.keyId, input, response, expiresAtMs };
+      if (!(await store.responses.put(stored, quota))) tooLarge();
+    } catch (error) {
+      log.error({ err: error, response: id }, 'A response could not be stored.');
+    }
+  };
+}
+
+const lifetimeMs = 30 * 24 * 60 * 60 * 1000;
