@@ -26,11 +26,13 @@ export default definePlugin({
     return async function formatDecode(ctx, next) {
       const { state } = ctx;
       const mustBeWhole = headerChoice(ctx.headers, 'x-gw-delivery', ['verified']) !== undefined;
-      const decoded = await host.formats.get(state.format).decode(state.body, formatContext(host, state));
+      let decoded = await host.formats.get(state.format).decode(state.body, formatContext(host, state));
       if (decoded.dropped.length > 0) {
         if (unsupported === 'reject') throw unsupportedFields(decoded.dropped);
         reportDropped(ctx.response, decoded.dropped);
       }
+      const isCount = state.operation === 'count-tokens' && state.format !== 'messages';
+      if (isCount) decoded = { ...decoded, request: countable(decoded.request) };
       state.request = underCatalogId(decoded.request, host.models);
       checkModels(state.caller, state.request, decoded.request.model, host.models);
       state.delivery = decoded.stream && !mustBeWhole ? 'stream' : 'whole';
@@ -39,6 +41,20 @@ export default definePlugin({
     };
   },
 });
+
+/** What counts of a translated request: an upstream's count refuses all else. */
+function countable(request: MessagesRequest): MessagesRequest {
+  const { model, messages, system, tools, tool_choice, thinking, output_config } = request;
+  return {
+    model,
+    messages,
+    ...(system && { system }),
+    ...(tools && { tools }),
+    ...(tool_choice && { tool_choice }),
+    ...(thinking && { thinking }),
+    ...(output_config && { output_config }),
+  };
+}
 
 function unsupportedFields(fields: readonly string[]): GatewayError {
   return new GatewayError('invalid_request', `${fields.join(', ')}: cannot be expressed upstream.`);

@@ -12,6 +12,7 @@ import {
   usageBody,
   Type,
   type Count,
+  type Format,
   type GatewayState,
   type ReplyEncoder,
   type ResponseQuota,
@@ -49,7 +50,8 @@ export default definePlugin({
     return async function formatEncode(ctx, next) {
       const { state } = ctx;
       if (state.operation === 'count-tokens') {
-        const { body, isEstimate } = countBody(countOf(state), countTokens === 'windows');
+        const { count } = host.formats.get(state.format);
+        const { body, isEstimate } = countBody(countOf(state), countTokens === 'windows', count);
         if (isEstimate) ctx.set('x-gw-estimated', 'true');
         ctx.body = body;
       } else {
@@ -112,8 +114,13 @@ function countOf(state: object): Count {
   return count;
 }
 
-function countBody(count: Count, showWindows: boolean): { body: object; isEstimate: boolean } {
+function countBody(
+  count: Count,
+  showWindows: boolean,
+  encode: Format['count'],
+): { body: object; isEstimate: boolean } {
   const { slot, windows, inputTokens, estimated } = count;
+  if (encode) return { body: encode(inputTokens), isEstimate: estimated };
   if (windows && showWindows) return { body: usageBody(slot, windows), isEstimate: false };
   return { body: { input_tokens: inputTokens }, isEstimate: estimated };
 }

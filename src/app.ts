@@ -3,6 +3,8 @@ import { createAdminRouter } from './admin/routes.js';
 import { createPage } from './console/page.js';
 import type { Gateway } from './gateway.js';
 import { requireMaster } from './http/access.js';
+import { listedInput } from './formats/responses/listed-input.js';
+import { replayResponse } from './formats/responses/replay.js';
 import { errorBoundary } from './http/boundary.js';
 import type { CoreMiddleware, CoreState } from './http/exchange.js';
 import type { Health } from './http/health.js';
@@ -77,6 +79,7 @@ function servingOf(gateway: Gateway): Serving {
       return gateway.takesRequests;
     },
     metricsText: () => gateway.metricsText(),
+    responseViews: { replay: replayResponse, listedInput },
   };
 }
 

@@ -6,7 +6,7 @@ import { healthReport } from './health.js';
 import { listModels, showModel } from './models.js';
 import { pathParameter } from './path-parameter.js';
 import type { Serving } from './serving.js';
-import { deleteResponse, showResponse } from './stored-responses.js';
+import { cancelResponse, deleteResponse, listInputItems, showResponse } from './stored-responses.js';
 import { usageOf } from './usage.js';
 
 export type GatewayRouter = Router<CoreState, object>;
@@ -21,14 +21,20 @@ export function createRouter(serving: Serving): GatewayRouter {
   router.get('{/v1}/models', keyed(serving, 'models', 'messages', answerModels(serving)));
   router.get('{/v1}/models/:id', keyed(serving, 'models', 'messages', answerModel(serving)));
   router.get('{/v1}/usage', keyed(serving, 'usage', 'messages', answerUsage(serving)));
-  router.get('{/v1}/responses/:id', keyed(serving, 'stored-response', 'responses', showResponse(serving)));
-  router.delete(
-    '{/v1}/responses/:id',
-    keyed(serving, 'stored-response', 'responses', deleteResponse(serving)),
-  );
+  addResponseRoutes(router, serving);
   for (const path of ['/', '/health', '{/v1}/meta']) router.get(path, answerHealth(serving));
   router.get('/metrics', answerMetrics(serving));
   return router;
+}
+
+function addResponseRoutes(router: GatewayRouter, serving: Serving): void {
+  const stored = (answer: (ctx: CoreContext) => Promise<void> | void) =>
+    keyed(serving, 'stored-response', 'responses', answer);
+  router.post('{/v1}/responses/input_tokens', keyed(serving, 'count-tokens', 'responses'));
+  router.get('{/v1}/responses/:id', stored(showResponse(serving)));
+  router.delete('{/v1}/responses/:id', stored(deleteResponse(serving)));
+  router.get('{/v1}/responses/:id/input_items', stored(listInputItems(serving)));
+  router.post('{/v1}/responses/:id/cancel', stored(cancelResponse));
 }
 
 /**

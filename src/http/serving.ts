@@ -1,5 +1,5 @@
 import type Koa from 'koa';
-import type { Keys, Logger, Models, Operation, Slots, Store } from '../plugin/index.js';
+import type { Keys, Logger, Models, Operation, Slots, Store, StoredResponse } from '../plugin/index.js';
 import type { Health } from './health.js';
 
 /** A pipeline as requests see it: entered by each, left when the response has closed. */
@@ -7,6 +7,13 @@ export interface RunningPipeline {
   middlewareFor(operation: Operation): Koa.Middleware;
   enter(): void;
   leave(): void;
+}
+
+/** Stored responses in the shapes of their format. */
+export interface ResponseViews {
+  /** Server-sent events; those numbered up to `startingAfter` are left out. */
+  replay(response: StoredResponse['response'], startingAfter?: number): Iterable<string>;
+  listedInput(stored: StoredResponse): readonly Readonly<Record<string, unknown>>[];
 }
 
 /** What the routes need of the gateway; every getter gives what is current, also after a reload. */
@@ -21,5 +28,6 @@ export interface Serving {
   /** False once the process is about to end: new requests are refused. */
   readonly takesRequests: boolean;
   metricsText(): Promise<string>;
+  readonly responseViews: ResponseViews;
   now(): number;
 }

@@ -3,9 +3,14 @@ import type { CoreContext, CoreMiddleware } from './exchange.js';
 import { keyed, type GatewayRouter } from './routes.js';
 import type { Serving } from './serving.js';
 
+interface Layer {
+  readonly path: string | RegExp;
+  readonly methods: readonly string[];
+}
+
 /** What of a router tells its routes. */
 interface Matcher {
-  match(path: string, method: string): { readonly path: readonly { readonly methods: readonly string[] }[] };
+  match(path: string, method: string): { readonly path: readonly Layer[] };
 }
 
 /**
@@ -34,8 +39,10 @@ export function refuseUnrouted(ctx: CoreContext, allowed: readonly string[]): vo
   ctx.set('allow', allow);
 }
 
-/** The methods that routes take at a path. */
+/** The methods that routes take at a path; one with a name of its own is not that of an id. */
 export function allowedMethods(routers: readonly Matcher[], path: string): readonly string[] {
   const layers = routers.flatMap((router) => router.match(path, 'GET').path);
-  return [...new Set(layers.flatMap(({ methods }) => methods))].toSorted();
+  const named = layers.filter((layer) => !String(layer.path).includes(':'));
+  const methods = (named.length > 0 ? named : layers).flatMap((layer) => layer.methods);
+  return [...new Set(methods)].toSorted();
 }

@@ -4,6 +4,7 @@ import { completionsBody } from '../formats/completions/request.js';
 import { messagesBody } from '../formats/messages/body.js';
 import { responsesBody } from '../formats/responses/body.js';
 import type { DescribedRoute } from './described-route.js';
+import { responseRoutes, ResponsesReply } from './responses.js';
 
 const Text = Type.String();
 const Count = Type.Integer({ minimum: 0 });
@@ -27,15 +28,6 @@ const ChatReply = Type.Object({
   model: Text,
   choices: Items,
   usage: Usage,
-});
-
-const ResponsesReply = Type.Object({
-  id: Text,
-  object: Type.Literal('response'),
-  created_at: Count,
-  model: Text,
-  status: Text,
-  output: Items,
 });
 
 const CompletionsReply = Type.Object({
@@ -173,22 +165,5 @@ export const v1Routes: readonly DescribedRoute[] = [
     summary: "The 5-hour and 7-day windows of the caller's OAuth account.",
     answers: { 200: UsageWindows },
   },
-  {
-    method: 'GET',
-    path: '/v1/responses/:id',
-    tag: 'requests',
-    access: 'key',
-    summary: 'A stored response.',
-    answers: { 200: ResponsesReply },
-  },
-  {
-    method: 'DELETE',
-    path: '/v1/responses/:id',
-    tag: 'requests',
-    access: 'key',
-    summary: 'Deletes a stored response.',
-    answers: {
-      200: Type.Object({ id: Text, object: Type.Literal('response'), deleted: Type.Literal(true) }),
-    },
-  },
+  ...responseRoutes,
 ];

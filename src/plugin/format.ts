@@ -114,4 +114,6 @@ export interface Format {
   decode(body: unknown, context: FormatContext): Decoded | Promise<Decoded>;
   /** `body` is one that `decode` has accepted. */
   encoder(body: unknown, context: FormatContext): ReplyEncoder | Promise<ReplyEncoder>;
+  /** The answer to a token count; absent: `{"input_tokens"}`, or an OAuth account's usage windows (contract §2.2). */
+  readonly count?: (inputTokens: number) => object;
 }

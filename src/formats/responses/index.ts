@@ -13,6 +13,7 @@ import { responsesStream } from './stream.js';
 export const responses: Format = {
   name: 'responses',
   decode: async (body, context) => withPrivateUser(await decodeResponses(body, context), context),
+  count: (input_tokens) => ({ object: 'response.input_tokens', input_tokens }),
   async encoder(body, context) {
     const request = await responsesRequest(body as ResponsesBody, context); // decode has accepted it
     return {
