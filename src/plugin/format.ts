@@ -19,7 +19,7 @@ export interface FormatContext {
   /** The most that a key may keep of answers in the store. */
   readonly quota: Required<ResponseQuota>;
   /** Adds a field of the body to those that `x-gw-dropped` names; too late once the answer has begun. */
-  drop(path: string): void;
+  readonly drop: (path: string) => void;
 }
 
 /** What a stage hands to a format. `encoding`: what only the stage that answers can say. */

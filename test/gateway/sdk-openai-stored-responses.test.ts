@@ -7,6 +7,12 @@ import { startPair, type Pair } from './harness.js';
 
 const model = 'sonnet-5';
 
+/** As a body that is to be sent after the count has them. */
+const settings = { max_output_tokens: 5, temperature: 0.5, store: false, user: 'u' };
+
+/** The vendor takes it of input messages, whatever its type says. */
+const ownId = { id: 'msg_own' };
+
 describe('the Responses SDK, of what is stored', () => {
   let pair: Pair;
   let client: OpenAI;
@@ -31,8 +37,7 @@ describe('the Responses SDK, of what is stored', () => {
         input: 'Hi',
         instructions: 'Be brief.',
         tools: [{ type: 'function', name: 'f', parameters: { type: 'object' }, strict: false }],
-        // as a body that is to be sent afterwards has them
-        ...{ max_output_tokens: 5, temperature: 0.5, store: false, user: 'u' },
+        ...settings,
       });
       const { path, body } = pair.simulator.requests.at(-1)!;
       expect(path).to.contain('/v1/messages/count_tokens');
@@ -55,9 +60,8 @@ describe('the Responses SDK, of what is stored', () => {
       { role: 'assistant', content: 'two' },
       { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
       { type: 'function_call_output', call_id: 'c', output: 'three' },
-      // the vendor takes ids of input messages back, whatever its type says
       {
-        ...{ id: 'msg_own' },
+        ...ownId,
         type: 'message',
         role: 'user',
         content: [{ type: 'input_text', text: 'four' }],
