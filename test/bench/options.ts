@@ -22,7 +22,8 @@ export interface Options {
 export const usage = `npm run bench [-- OPTIONS]
 
   --only W2,W6          these alone: W1 to W8, pings (memory), workers (listen.workers 1 and 2), state (ledger and
-                        keys), start, connects (5,000 at once), values (bodies of very many)
+                        keys), start, connects (5,000 at once), values (bodies of very many),
+                        translate (formats, 0.25 to 16 MB)
   --rounds 7            rounds of each; the table has their medians
   --requests 1500       requests a round, in place of each workload's own number
   --baselines LIST      of direct, pass-through, nginx, portkey; default: those that are installed.

@@ -7,6 +7,7 @@ import { slowReader } from './slow-reader.js';
 import { slowStreams } from './slow-streams.js';
 import { start } from './start.js';
 import { state } from './state.js';
+import { translate } from './translate.js';
 import { values } from './values.js';
 import { workers } from './workers.js';
 
@@ -22,4 +23,5 @@ export const sections: readonly Section[] = [
   start,
   connects,
   values,
+  translate,
 ];
