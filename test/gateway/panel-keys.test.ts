@@ -26,7 +26,7 @@ describe('/api/panel/keys', () => {
     expect(key).to.match(/^sk-gw-[\w-]{43}$/);
     expect(await use(key)).to.equal(200);
     const { data } = await panel.get('/keys');
-    expect(data).to.deep.equal([report]);
+    expect(data).to.deep.equal([{ ...report, stored_responses: null }]);
     expect(report).to.deep.include({ name: 'laptop', last4: key.slice(-4), models: null, revoked_at: null });
     expect(report.created_at).to.equal('2026-01-01T00:00:00.000Z');
     expect(JSON.stringify(data)).not.to.include(key);
@@ -62,7 +62,7 @@ describe('/api/panel/keys', () => {
       tokens_per_day: 30,
       expires_at: '2026-01-01T00:00:01.000Z',
     });
-    expect((await panel.get('/keys')).data).to.deep.equal([changed]);
+    expect((await panel.get('/keys')).data).to.deep.equal([{ ...changed, stored_responses: null }]);
     expect(await panel.ask('PATCH', `/keys/${made.id}`, {})).to.deep.equal(changed);
   });
 
