@@ -16,6 +16,7 @@ import type { SlotStatus } from './plugin/index.js';
 import { issueKey } from './store/issue-key.js';
 import { responseTotal } from './telemetry/state-gauges.js';
 import { name, version } from './version.js';
+import { patchSchema } from './openapi/schema.js';
 
 /** The panel API over a gateway. */
 export function openPanel(gateway: Gateway): PanelApi {
@@ -72,6 +73,7 @@ async function statusOf(gateway: Gateway): Promise<PanelStatus> {
 function slotsOf(gateway: Gateway): PanelSlots {
   return {
     entrySchema: SlotSchema,
+    patchSchema: patchSchema(SlotSchema),
     changed: () => gateway.slotsChanged(),
     check: (entry) => readSlot(entry, 'console', gateway.config.console).problems ?? [],
     list() {

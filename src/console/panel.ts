@@ -31,6 +31,8 @@ export interface PanelSlots {
   list(): readonly PanelSlot[];
   /** The schema of an entry under `slots:`. */
   readonly entrySchema: object;
+  /** What a merge patch of one is. */
+  readonly patchSchema: object;
   /** What is wrong with an entry as it would stand under `slots:`, a sentence each. */
   check(entry: object): readonly string[];
   /** A slot of the store is not what it was: the pool takes those that there are now. */

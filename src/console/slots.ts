@@ -36,6 +36,7 @@ export function slotRoutes(panel: Panel): readonly PanelRoute[] {
         'Where its secrets are to go elsewhere, they must be sent again.',
       body: AnyObject,
       maxBodyBytes: mostEntryBytes,
+      bodySchema: panel.slots.patchSchema,
       answers: { 200: PanelSlotReport },
       handle: ({ id, body }) => desk.change(id, body),
     }),

@@ -2,7 +2,9 @@ import { panelPrefix, type PanelRoute } from '../console/index.js';
 import { name, version } from '../version.js';
 import type { DescribedRoute } from './described-route.js';
 import { operationRoutes } from './operations.js';
-import { plainSchema } from './schema.js';
+import { errorAnswers } from './error-answers.js';
+import { namedSchemas, schemaNames } from './named-schemas.js';
+import { requestSchema, schemaOrName } from './schema.js';
 import { v1Routes } from './v1.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -16,7 +18,7 @@ export function openApiDocument(panelRoutes: readonly PanelRoute[]): Json {
     servers: [{ url: '/' }],
     tags: Object.entries(tags).map(([tag, text]) => ({ name: tag, description: text })),
     paths: pathsOf(routes),
-    components: { schemas: { Error: errorSchema }, securitySchemes },
+    components: { schemas: { Error: errorSchema, ...namedSchemas() }, securitySchemes },
   };
 }
 
@@ -92,7 +94,7 @@ function pathsOf(routes: readonly DescribedRoute[]): Json {
 
 function operationOf(route: DescribedRoute): Json {
   const { tag, summary, body } = route;
-  const content = body && { 'application/json': { schema: plainSchema(body) } };
+  const content = body && { 'application/json': { schema: requestSchema(body) } };
   const parameters = [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)];
   return {
     operationId: operationIdOf(route),
@@ -101,7 +103,7 @@ function operationOf(route: DescribedRoute): Json {
     security: securityOf(route),
     ...(parameters.length > 0 && { parameters }),
     ...(content && { requestBody: { required: true, content } }),
-    responses: { ...answersOf(route), default: errorAnswer },
+    responses: { ...answersOf(route), ...errorAnswers(route) },
   };
 }
 
@@ -124,7 +126,7 @@ function pathParameters({ path }: DescribedRoute): readonly Json[] {
 }
 
 function queryParameters({ query }: DescribedRoute): readonly Json[] {
-  const { properties = {}, required = [] } = (query ? plainSchema(query) : {}) as QuerySchema;
+  const { properties = {}, required = [] } = (query ? requestSchema(query) : {}) as QuerySchema;
   return Object.entries(properties).map(([parameter, schema]) => {
     const { description: text, ...rest } = schema;
     return {
@@ -165,7 +167,7 @@ function answersOf({ answers, answerTypes = ['application/json'] }: DescribedRou
 }
 
 function schemaFor(type: string, schema: object): Json {
-  return type === 'application/json' ? plainSchema(schema) : { type: 'string' };
+  return type === 'application/json' ? schemaOrName(schema, schemaNames) : { type: 'string' };
 }
 
 const statusTexts: Readonly<Record<number, string>> = {
@@ -173,9 +175,4 @@ const statusTexts: Readonly<Record<number, string>> = {
   201: 'What was made.',
   204: 'Done.',
   503: 'Not ready.',
-};
-
-const errorAnswer = {
-  description: 'An error.',
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 };

@@ -1,18 +1,84 @@
 type Json = Readonly<Record<string, unknown>>;
 
+/** The names of schemas that stand in the document once; the key is the schema itself. */
+export type SchemaNames = ReadonlyMap<object, string>;
+
+const noNames: SchemaNames = new Map();
+
 /** A schema of ours as everybody's: `unit`, which only our own check knows, in words; what is no JSON left out. */
-export function plainSchema(schema: object): Json {
-  return plain(JSON.parse(JSON.stringify(schema))) as Json; // an object stays one
+export function plainSchema(schema: object, names: SchemaNames = noNames): Json {
+  return plainObject(schema, names);
 }
 
-function plain(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plain);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, inner]) => [key, plain(inner)] as const);
-  const { unit, ...rest } = Object.fromEntries(entries) as Json & { unit?: unknown };
-  return typeof unit === 'string' && unit in units
-    ? { ...units[unit], ...rest }
-    : Object.fromEntries(entries);
+/** The schema of what a client sends: it may leave out what has a default. */
+export function requestSchema(schema: object): Json {
+  return withOptionalDefaults(plainSchema(schema)) as Json; // an object stays one
+}
+
+/** A merge patch (RFC 7396) of what a schema describes: each field may be left out, or null. */
+export function patchSchema(schema: object): Json {
+  return patched(plainSchema(schema)) as Json; // as above
+}
+
+/** The reference to a named schema, or the schema itself. */
+export function schemaOrName(schema: object, names: SchemaNames): Json {
+  const name = names.get(schema);
+  return name === undefined ? plainSchema(schema, names) : { $ref: `#/components/schemas/${name}` };
+}
+
+function plain(value: unknown, names: SchemaNames): unknown {
+  if (Array.isArray(value)) return value.map((each) => plain(each, names));
+  return isObject(value) ? schemaOrName(value, names) : value;
+}
+
+function plainObject(value: object, names: SchemaNames): Json {
+  const entries = Object.entries(value)
+    .filter(([, inner]) => inner !== undefined && typeof inner !== 'function')
+    .map(([key, inner]) => [key, plain(inner, names)] as const);
+  const { unit, patternProperties, ...rest } = Object.fromEntries(entries) as Json & { unit?: unknown };
+  return {
+    ...(typeof unit === 'string' && unit in units ? units[unit] : unit !== undefined && { unit }),
+    ...rest,
+    ...mapOf(patternProperties),
+  };
+}
+
+/** A map of any keys, as generators of clients know it. */
+function mapOf(patterns: unknown): Json {
+  if (!isObject(patterns)) return {};
+  const any = (patterns as Json)['^.*$'];
+  return any === undefined ? { patternProperties: patterns } : { additionalProperties: any };
+}
+
+function withOptionalDefaults(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withOptionalDefaults);
+  if (!isObject(value)) return value;
+  const schema = Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, withOptionalDefaults(inner)]),
+  );
+  const { required, properties, ...rest } = schema;
+  if (!Array.isArray(required) || !isObject(properties)) return schema;
+  const missing = required.filter((name) => !hasDefault((properties as Json)[String(name)]));
+  return { ...rest, ...(missing.length > 0 && { required: missing }), properties };
+}
+
+function hasDefault(schema: unknown): boolean {
+  return isObject(schema) && 'default' in schema;
+}
+
+function patched(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const { required, default: _, discriminator, properties, oneOf, ...rest } = value as Json;
+  const alternatives = Array.isArray(oneOf) && { anyOf: oneOf.map(patched) };
+  if (!isObject(properties)) return { ...rest, ...alternatives };
+  const fields = Object.entries(properties).map(
+    ([name, schema]) => [name, { anyOf: [patched(schema), { type: 'null' }] }] as const,
+  );
+  return { ...rest, ...alternatives, properties: Object.fromEntries(fields) };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const units: Readonly<Record<string, Json>> = {

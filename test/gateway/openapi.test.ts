@@ -83,6 +83,62 @@ describe('/openapi.json', () => {
     }
   });
 
+  interface Described {
+    readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: object }>> };
+    readonly responses: Readonly<Record<string, { readonly description: string }>>;
+  }
+
+  function described(method: string, path: string): Described {
+    const paths = document['paths'] as Record<string, Record<string, Described>>;
+    return paths[path]![method]!;
+  }
+
+  it('lets a client leave out what has a default', () => {
+    const { schema } = described('post', '/api/panel/slots').requestBody!.content['application/json']!;
+    expect(schema).to.have.deep.property('required', ['id', 'upstream']);
+    for (const { operation, path } of operations())
+      for (const query of (operation as { parameters?: { required: boolean; schema: object }[] })
+        .parameters ?? [])
+        expect(query.required && 'default' in query.schema, path).to.equal(false);
+  });
+
+  it('has a body for every PATCH, of which each field may be left out', () => {
+    for (const { method, path } of operations().filter((each) => each.method === 'patch')) {
+      const { schema } = described(method, path).requestBody!.content['application/json']!;
+      expect(schema, path).to.have.property('properties');
+      expect(schema, path).not.to.have.property('required');
+    }
+    const { schema } = described('patch', '/api/panel/slots/{id}').requestBody!.content['application/json']!;
+    expect(schema).to.have.nested.property('properties.maxConcurrent.anyOf[1].type', 'null');
+  });
+
+  it('describes by name what comes in several answers, and nothing that comes in none', () => {
+    const { schemas } = document['components'] as { schemas: Record<string, object> };
+    expect(Object.keys(schemas)).to.include.members(['Error', 'PanelSlot', 'Key', 'Request']);
+    const text = JSON.stringify(document);
+    for (const name of Object.keys(schemas))
+      expect(text, name).to.include(`"$ref":"#/components/schemas/${name}"`);
+  });
+
+  it('says which errors a route answers with', () => {
+    const { responses } = described('post', '/v1/messages');
+    expect(responses).to.include.keys(
+      '400',
+      '401',
+      '403',
+      '404',
+      '408',
+      '413',
+      '415',
+      '429',
+      '502',
+      '503',
+      '504',
+    );
+    expect(responses['413']!.description).to.equal('`body_too_large`');
+    expect(described('get', '/health').responses).to.have.keys('200', '503', 'default');
+  });
+
   it('is told to whoever asks with another method', async () => {
     const response = await fetch(`${pair.url}/openapi.json`, {
       method: 'POST',

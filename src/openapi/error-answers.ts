@@ -1,0 +1,32 @@
+import { errorCodes } from '../plugin/index.js';
+import type { DescribedRoute } from './described-route.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The errors that a route may answer with, by status, and `default` for all others. */
+export function errorAnswers(route: DescribedRoute): Json {
+  const own = new Set(Object.keys(route.answers).map(Number));
+  const statuses = [...new Set(statusesOf(route))].filter((status) => !own.has(status));
+  const entries = statuses.map((status) => [status, errorAnswer(codesOf(status))] as const);
+  return { ...Object.fromEntries(entries), default: errorAnswer('An error.') };
+}
+
+function statusesOf({ access, body, path, method, tag }: DescribedRoute): readonly number[] {
+  return [
+    ...(access === 'open' ? [] : [401, 403, 503]),
+    ...(body ? [400, 408, 413, 415] : []),
+    ...(path.includes(':') ? [404] : []),
+    ...(tag === 'panel' && method !== 'GET' ? [409] : []),
+    ...(tag === 'requests' && method === 'POST' ? [404, 429, 502, 504] : []),
+  ];
+}
+
+/** `model_not_found, not_found`. */
+function codesOf(status: number): string {
+  const codes = Object.entries(errorCodes).filter(([, known]) => known.status === status);
+  return codes.map(([code]) => `\`${code}\``).join(', ');
+}
+
+function errorAnswer(description: string): Json {
+  return { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } };
+}

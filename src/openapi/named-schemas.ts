@@ -1,0 +1,23 @@
+import { SlotReport } from '../admin/slot-report.js';
+import { IssuedKey, KeyReport } from '../console/key-report.js';
+import { RequestDetail, RequestReport, Tokens, UsageBucket } from '../console/schemas.js';
+import { PanelSlotReport } from '../console/slot-report.js';
+import { plainSchema, type SchemaNames } from './schema.js';
+
+/** What the document describes once, by a name, and answers refer to. */
+export const schemaNames: SchemaNames = new Map<object, string>([
+  [SlotReport, 'Slot'],
+  [PanelSlotReport, 'PanelSlot'],
+  [KeyReport, 'Key'],
+  [IssuedKey, 'IssuedKey'],
+  [RequestReport, 'Request'],
+  [RequestDetail, 'RequestDetail'],
+  [UsageBucket, 'UsageBucket'],
+  [Tokens, 'Tokens'],
+]);
+
+/** By their names. */
+export function namedSchemas(): Readonly<Record<string, unknown>> {
+  const entries = [...schemaNames].map(([schema, name]) => [name, plainSchema(schema, schemaNames)] as const);
+  return Object.fromEntries(entries);
+}
