@@ -28,13 +28,13 @@ export function pairingProblem({ messages, thinking }: MessagesRequest): string 
 
 /** System messages stand between turns without parting them. */
 function toTurns(messages: readonly Message[]): readonly Turn[] {
-  const turns: Turn[] = [];
+  const turns: (Turn & { readonly content: ContentBlock[] })[] = [];
   messages.forEach(({ role, content }, at) => {
     if (role === 'system') return;
     const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
     const last = turns.at(-1);
-    if (last?.role === role) turns.splice(-1, 1, { ...last, content: [...last.content, ...blocks] });
-    else turns.push({ role, at, content: blocks });
+    if (last?.role === role) for (const block of blocks) last.content.push(block);
+    else turns.push({ role, at, content: [...blocks] });
   });
   return turns;
 }

@@ -84,15 +84,18 @@ function partsOf(schema: Schema): readonly Schema[] {
 /** Whether a reference leads back to a schema that it stands in. */
 function isRecursive(root: Schema): boolean {
   const sound = new Set<Schema>();
-  const leadsBack = (schema: Schema, above: ReadonlySet<Schema>): boolean => {
+  const above = new Set<Schema>();
+  const leadsBack = (schema: Schema): boolean => {
     if (above.has(schema)) return true;
     if (sound.has(schema)) return false;
+    above.add(schema);
     const next = [...partsOf(schema), ...[referred(schema, root) ?? []].flat()];
-    const found = next.some((part) => leadsBack(part, new Set([...above, schema])));
+    const found = next.some(leadsBack);
+    above.delete(schema);
     if (!found) sound.add(schema);
     return found;
   };
-  return leadsBack(root, new Set());
+  return leadsBack(root);
 }
 
 function referred({ $ref: ref }: Schema, root: Schema): Schema | undefined {

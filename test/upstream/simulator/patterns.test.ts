@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { blocks } from '#src/upstream/simulator/block-shape.js';
+import { pairingProblem } from '#src/upstream/simulator/pairing-rules.js';
 import { findScenarios } from '#src/upstream/simulator/marker.js';
 import { stringFor } from '#src/upstream/simulator/string-instance.js';
 import { substitute } from '#src/config/substitute.js';
@@ -40,5 +41,12 @@ describe('patterns over a megabyte that somebody has made up', () => {
       unread: [],
       isMalformed: true,
     });
+  });
+});
+
+describe('a history of 200,000 messages of one role', () => {
+  it('is one turn, which takes no longer than its messages', () => {
+    const messages = Array.from({ length: 200_000 }, () => ({ role: 'user' as const, content: 'Hi' }));
+    expect(pairingProblem({ model: 'm', messages })).to.equal(undefined);
   });
 });
