@@ -64,6 +64,30 @@ describe('the thread of a SQLite file', () => {
       expect(await ids()).to.deep.equal(['of another']);
     });
 
+    it('undoes a transaction that cannot be committed, and goes on', async () => {
+      await sql`create table part (of text references sample (id) deferrable initially deferred)`.execute(db);
+      const refused = db.transaction().execute(async (transaction) => {
+        await put('whole', transaction);
+        await sql`insert into part (of) values ('nothing')`.execute(transaction);
+      });
+      expect(await refused.catch((error: unknown) => error)).to.include({
+        code: 'SQLITE_CONSTRAINT_FOREIGNKEY',
+      });
+      expect(await ids()).to.deep.equal([]);
+    });
+
+    it('brings a transaction to its end where too many wait', async () => {
+      let others: readonly Promise<unknown>[] = [];
+      await db.transaction().execute(async (transaction) => {
+        await put('first', transaction);
+        others = Array.from({ length: 10_000 }, (_, at) => put(`r${at}`).catch((error: unknown) => error));
+        while (thread.fill.entries < thread.fill.capacity) await immediate();
+        await put('last', transaction);
+      });
+      await Promise.all(others);
+      expect(await ids()).to.include.members(['first', 'last']);
+    });
+
     it('gives an error its code', async () => {
       await put('once');
       expect(await put('once').catch((error: unknown) => error)).to.include({

@@ -65,12 +65,16 @@ export class SqliteThread {
     return { entries: this.#pending.size, capacity: maxPending };
   }
 
-  /** Runs one piece of work; `worker`: rejects where that is no longer the one that runs. */
+  /**
+   * Runs one piece of work. `worker`: the one that its transaction is open in; rejects where that is no longer the one that
+   * runs. What waits for the end of a transaction must not keep it from that end: its own statements are not bounded.
+   */
   async run(work: ThreadWork, connection: number, worker?: Worker): Promise<Result> {
     if (this.#isClosed) throw new SqliteError('The SQLite file is closed.', 'SQLITE_MISUSE');
     if (worker && worker !== this.#worker) throw lost();
     const size = sizeOf(work);
-    if (this.#pending.size >= maxPending || this.#pendingSize + size > maxPendingSize)
+    const isFull = this.#pending.size >= maxPending || this.#pendingSize + size > maxPendingSize;
+    if (isFull && !worker)
       throw new SqliteError('Too many statements wait for the SQLite file.', 'SQLITE_THREAD_FULL');
     return this.#ask(work, connection, size);
   }

@@ -87,9 +87,8 @@ export class ThreadConnection implements DatabaseConnection {
   async end(kind: 'commit' | 'rollback'): Promise<void> {
     const worker = this.#worker;
     const hasEnded = worker !== this.#thread.worker; // and the transaction with it
-    this.#worker = undefined;
-    if (kind === 'rollback' && hasEnded) return;
-    await this.#thread.run({ kind }, this.#number, worker);
+    if (kind === 'commit' || !hasEnded) await this.#thread.run({ kind }, this.#number, worker);
+    this.#worker = undefined; // not before: a rollback follows a commit that fails
   }
 
   streamQuery(): never {
