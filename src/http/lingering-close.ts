@@ -14,6 +14,7 @@ const defaultLimits: LingerLimits = { totalMs: 5000, silenceMs: 2000 };
  * from a peer that has not read it yet. What comes is dropped unparsed.
  */
 export function closeLingering(socket: Socket, { totalMs, silenceMs }: LingerLimits = defaultLimits): void {
+  socket.on('error', ignore); // a peer may reset it, and after CONNECT Node has no listener of its own on it
   if (socket.destroyed) return;
   const destroy = (): void => void socket.destroy();
   const total = setTimeout(destroy, totalMs).unref();
@@ -25,6 +26,9 @@ export function closeLingering(socket: Socket, { totalMs, silenceMs }: LingerLim
   socket.end();
   dropAll(socket, () => void silence.refresh());
 }
+
+/** `close` follows an error. */
+function ignore(): void {}
 
 /** Takes the bytes from the HTTP parser: its own listener goes, and it lets go of the socket where another one comes. */
 function dropAll(socket: Socket, onData: () => void): void {

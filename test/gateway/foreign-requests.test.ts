@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { errorCodes } from 'gw2api/plugin';
 import { startPair, type Pair } from './harness.js';
@@ -44,6 +45,17 @@ describe('requests that are no HTTP', () => {
       client.send(Buffer.from(text, 'latin1'));
       await expectRefusal(client, code);
     });
+
+  it('do no harm where the connection is reset after the answer', async () => {
+    for (const [text] of Object.values(cases)) {
+      const other = await RawClient.open(pair.url);
+      other.send(Buffer.from(text, 'latin1'));
+      await other.hears('\r\n\r\n');
+      other.socket.resetAndDestroy();
+      await other.closed;
+    }
+    while (pair.gateway.openConnections > 1) await immediate(); // `client` is left
+  });
 
   it('do not break into an answer that has begun', async () => {
     const body = JSON.stringify({
