@@ -5,6 +5,7 @@ import {
   withFields,
   type Interceptor,
   type MessagesRequest,
+  type ModelReply,
   type Models,
 } from 'gw2api/plugin';
 
@@ -19,33 +20,41 @@ export default definePlugin({
   }),
   setup({ cap }, host) {
     host.announce({ max_tokens: cap });
-    const lowered = withinLimit(host.models);
     return function maxTokens(ctx, next) {
       const { state } = ctx;
       const { request } = state;
       const isOurs = request.max_tokens === undefined || request.max_tokens === null;
       const { maxTokens: limit = cap } = host.models.profile(request.model);
       state.request = clamp(request, Math.min(cap, limit));
-      if (isOurs) state.interceptors.push(lowered);
+      if (isOurs) state.interceptors.push(withinLimit(host.models));
       return next();
     };
   },
 });
 
 /**
- * Asks once more with the limit that the upstream names where it refuses a `max_tokens` that was not the caller's; what is
- * the model's own cap is kept.
+ * Asks once more with the limit that the upstream names where it refuses a `max_tokens` that was not the caller's. The
+ * model's own cap is kept once a call with it was taken: a refusal may quote what its caller wrote.
  */
 function withinLimit(models: Models): Interceptor {
+  const named = new Map<string, number>(); // caps by model
+  const confirmed = (reply: ModelReply, { model, max_tokens }: MessagesRequest): ModelReply => {
+    if (max_tokens !== undefined && max_tokens === named.get(model))
+      models.learn(model, { maxTokens: max_tokens });
+    return reply;
+  };
   return (call) => async (request) => {
-    const asked = clamp(request, models.profile(request.model).maxTokens ?? Infinity);
+    const { model } = request;
+    const cap = Math.min(named.get(model) ?? Infinity, models.profile(model).maxTokens ?? Infinity);
+    const asked = clamp(request, cap);
     try {
-      return await call(asked);
+      return confirmed(await call(asked), asked);
     } catch (error) {
       const limit = namedLimit(error, asked.max_tokens ?? Infinity);
       if (!limit) throw error;
-      if (limit.isOfModel) models.learn(request.model, { maxTokens: limit.tokens });
-      const reply = await call(clamp(asked, limit.tokens));
+      if (limit.isOfModel) named.set(model, limit.tokens);
+      const lowered = clamp(asked, limit.tokens);
+      const reply = confirmed(await call(lowered), lowered);
       return withFields(reply, { attempts: reply.attempts + 1 });
     }
   };

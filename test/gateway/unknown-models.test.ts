@@ -69,6 +69,17 @@ describe('a model that the catalog lacks', () => {
     expect(sent(pair, 'max_tokens')).to.deep.equal([128_000, 80_000, 128_000]);
   });
 
+  it('keeps no cap that a caller has had its refusal name: only one that then was taken', async () => {
+    await start({});
+    const field = 'max_tokens: 128000 > 1';
+    pair.simulator.faults.push(
+      `400 times=2 on=generate message=${JSON.stringify(`${field}: Extra inputs are not permitted`)}`,
+    );
+    expect(await chat({ model: 'new-7', [field]: true })).to.have.property('status', 400);
+    expect(await chat({ model: 'new-7', max_tokens: 500 })).to.have.property('status', 200);
+    expect(sent(pair, 'max_tokens')).to.deep.equal([128_000, 1, 500]);
+  });
+
   it('is not asked again for any other refusal', async () => {
     await start({});
     pair.simulator.faults.push('400');
@@ -93,7 +104,8 @@ describe('a model that the catalog lacks', () => {
     it('for Responses', async () => {
       await start({ 'new-7': { thinking: 'budget', maxTokens: 8000 } });
       const body = { model: 'new-7', input: 'Hello!', reasoning: { effort: 'low', summary: 'auto' } };
-      expect(await pair.post('/v1/responses', body)).to.have.property('status', 200);
+      for (const _ of [1, 2]) expect(await pair.post('/v1/responses', body)).to.have.property('status', 200);
+      expect(sent(pair, 'max_tokens')).to.deep.equal([128_000, 8000, 8000, 8000]);
       expect(lastCall(pair.simulator)).to.deep.include({
         max_tokens: 8000,
         thinking: { type: 'enabled', budget_tokens: 2000, display: 'summarized' },
