@@ -60,9 +60,9 @@ export class ModelEvent {
     return event;
   }
 
-  /** How much text a batch keeps in memory: events that one read has brought share all of its text. */
-  static heldLength(batch: ModelEventBatch): number {
-    let length = 0;
+  /** Memory that a batch takes, in bytes: its events, and their text, of which those of one read share all. */
+  static heldBytes(batch: ModelEventBatch): number {
+    let length = batch.length * eventBytes;
     let counted: WireLines | undefined;
     for (const event of batch) {
       if (!event.#lines) length += event.data.length;
@@ -108,6 +108,9 @@ export class ModelEvent {
     return event;
   }
 }
+
+/** An event is an object of this size beside its text, however short that is. */
+const eventBytes = 128;
 
 /** How many characters stand before the data of an event that has this name. */
 function wireHead(type: string): number {

@@ -3,7 +3,7 @@ import { ModelEvent, type ModelEventBatch } from './events.js';
 
 type Delivery = 'stream' | 'whole';
 
-/** The batches before the commit point, as far as their text stays within a bound. */
+/** The batches before the commit point, as far as the memory that they take stays within a bound. */
 export class KeptBatches {
   readonly batches: ModelEventBatch[] = [];
   readonly #delivery: Delivery;
@@ -19,7 +19,7 @@ export class KeptBatches {
 
   /** Throws `upstream_invalid_response` where there is more than any answer has. */
   addWithinBound(batch: ModelEventBatch): void {
-    this.#length += ModelEvent.heldLength(batch);
+    this.#length += ModelEvent.heldBytes(batch);
     if (this.#length > maxKeptBytes[this.#delivery]) throw tooLong(this.#delivery);
     this.add(batch);
   }

@@ -1,6 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { committed, GatewayError, type MessagesStreamEvent, type ModelEvents } from 'gw2api/plugin';
+import {
+  committed,
+  GatewayError,
+  ModelEvent,
+  type MessagesStreamEvent,
+  type ModelEvents,
+} from 'gw2api/plugin';
 import { collectEvents, eventsOf, messageEvents, recordedEvents } from 'gw2api/testing';
 import { MessageReader } from '#src/upstream/sse.js';
 import { sentEvents, withoutEarlyPings } from '../formats/streams.js';
@@ -138,6 +144,17 @@ describe('committed', () => {
         delivery: 'whole',
       });
       expect(await rejection(over)).to.deep.include({ code: 'upstream_invalid_response', failure });
+    });
+
+    it('a few hundred thousand events of a whole answer, however short', async () => {
+      async function* reads(): ModelEvents {
+        yield [ModelEvent.of(start as MessagesStreamEvent)];
+        for (let at = 0; at < 60; at += 1)
+          yield Array.from({ length: 10_000 }, () => new ModelEvent('x', '{}'));
+        yield [ModelEvent.of(stop as MessagesStreamEvent)];
+      }
+      const reading = committed(reads(), { delivery: 'whole' });
+      expect(await rejection(reading)).to.include({ code: 'upstream_invalid_response' });
     });
 
     it('the text of a whole read for the one event that stands in it', async () => {
