@@ -148,10 +148,10 @@ describe('committed', () => {
 
     it('a few hundred thousand events of a whole answer, however short', async () => {
       async function* reads(): ModelEvents {
-        yield [ModelEvent.of(start as MessagesStreamEvent)];
+        yield [ModelEvent.of(start)];
         for (let at = 0; at < 60; at += 1)
           yield Array.from({ length: 10_000 }, () => new ModelEvent('x', '{}'));
-        yield [ModelEvent.of(stop as MessagesStreamEvent)];
+        yield [ModelEvent.of(stop)];
       }
       const reading = committed(reads(), { delivery: 'whole' });
       expect(await rejection(reading)).to.include({ code: 'upstream_invalid_response' });
