@@ -1,0 +1,40 @@
+import { expect } from 'chai';
+import { PrometheusMetrics } from '#src/telemetry/metrics.js';
+import { RequestLog, type RequestRecord } from '#src/telemetry/request-log.js';
+import { quiet } from '../store/stores.js';
+
+const record: RequestRecord = {
+  id: 'r',
+  method: 'POST',
+  path: '/v1/messages',
+  operation: 'generate',
+  format: 'messages',
+  status: 400,
+  outcome: 'completed',
+  ms: 1,
+  key: 'k',
+  model: 'sonnet-5',
+  slot: 'a',
+  attempts: 1,
+  calls: [],
+  brokenBy: undefined,
+  delivery: 'whole',
+  billed: {},
+  masked: {},
+  code: undefined,
+  upstreamRequestId: undefined,
+};
+
+describe('the metrics of requests', () => {
+  it('count a failure by its code, where an upstream has not made a text of it', async () => {
+    const metrics = new PrometheusMetrics();
+    const log = new RequestLog(metrics);
+    for (const code of ['overloaded_error', 'x'.repeat(60_000), 'request 1 failed'])
+      log.write(quiet, { ...record, calls: [{ slot: 'a', code }] });
+    const text = await metrics.text();
+    expect(text.match(/^gw2api_upstream_failures_total.*$/gm)).to.deep.equal([
+      'gw2api_upstream_failures_total{slot="a",code="overloaded_error"} 1',
+      'gw2api_upstream_failures_total{slot="a",code="other"} 2',
+    ]);
+  });
+});
