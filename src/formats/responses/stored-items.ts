@@ -1,6 +1,7 @@
 import { GatewayError, type FormatContext } from '../../plugin/index.js';
 import { invalidField, isRecord } from '../body.js';
 import { inputResponseIdOf, responseIdOf } from '../item-id.js';
+import { minJsonBytes } from '../json-size.js';
 import type { InputItem } from './body.js';
 import { listedInput } from './listed-input.js';
 
@@ -19,6 +20,7 @@ export class StoredItems {
   readonly #known = new Map<string, Known>();
   /** Responses that have been read, or lists of their input. */
   readonly #read = new Set<string>();
+  /** Of these responses, the tools and instructions that they repeat included. */
   #readBytes = 0;
   #bytes = 0;
 
@@ -26,7 +28,7 @@ export class StoredItems {
     this.#context = context;
   }
 
-  /** What came before a request that continues this response. */
+  /** All that came before a request that continues this response. */
   async inputAndOutput(id: string): Promise<readonly InputItem[]> {
     const { store, caller } = this.#context;
     const stored = await store.responses.get(caller.keyId, id);
@@ -51,10 +53,11 @@ export class StoredItems {
   }
 
   async #find(id: string, path: string): Promise<Known | undefined> {
-    const { store, caller } = this.#context;
+    const { store, caller, maxBodyBytes } = this.#context;
     const [responseId, inputOf] = [responseIdOf(id), inputResponseIdOf(id)];
     if (responseId !== undefined && this.#isNew(responseId)) {
       const response = await store.responses.getResponse(caller.keyId, responseId);
+      if (response) this.#readBytes += minJsonBytes({ ...response, output: null }, maxBodyBytes);
       this.#learn(response ? outputOf(response) : [], path);
     }
     if (inputOf !== undefined && this.#isNew(`input of ${inputOf}`)) {

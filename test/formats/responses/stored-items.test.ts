@@ -68,6 +68,22 @@ describe('stored items that a request names', () => {
     await decode({ previous_response_id: 'resp_a', input: 'More' }, context);
   });
 
+  it('are refused where the responses that hold them are together larger than a body may be', async () => {
+    const names = ['a', 'b', 'c', 'd'];
+    const context = await contextOf(Object.fromEntries(names.map((name) => [name, 1])), 10_000);
+    const tools = [{ type: 'function', name: 'look', description: 'x'.repeat(3000) }];
+    for (const name of names) {
+      const stored = await context.store.responses.get('k1', `resp_${name}`);
+      await context.store.responses.put({ ...stored!, response: { ...stored!.response, tools } });
+    }
+    const reads = counted(context.store);
+    await decode({ input: references(3, ...names) }, context);
+    expect(await refusal(() => decode({ input: references(4, ...names) }, context))).to.match(
+      /^input\[3\]: makes the request larger/,
+    );
+    expect(reads).to.have.length(7);
+  });
+
   it('are read once for each response, however often they are named, for decoding and encoding', async () => {
     const context = await contextOf({ a: 1, b: 1 }, 1e6);
     const reads = counted(context.store);
