@@ -1,6 +1,5 @@
-import type { Logger } from '../plugin/index.js';
+import { LateError, within, type Logger } from '../plugin/index.js';
 import { StoreAwayError } from './store-error.js';
-import { LateError, within } from './within.js';
 
 export interface BreakerOptions {
   /** Whom the log speaks of. */

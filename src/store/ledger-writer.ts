@@ -1,7 +1,6 @@
 import { setImmediate as breath } from 'node:timers/promises';
-import type { Caches, Ledger, LedgerRow, Logger } from '../plugin/index.js';
+import { within, type Caches, type Ledger, type LedgerRow, type Logger } from '../plugin/index.js';
 import type { Spool } from './spool.js';
-import { within } from './within.js';
 
 export interface LedgerWriterOptions {
   readonly ledger: Pick<Ledger, 'append'>;

@@ -1,6 +1,5 @@
-import { GatewayError, isGatewayError, type Store } from '../plugin/index.js';
+import { GatewayError, isGatewayError, LateError, type Store } from '../plugin/index.js';
 import { StoreAwayError } from './store-error.js';
-import { LateError } from './within.js';
 
 /** Tells a failure of the database from one of what it was asked. */
 type IsFailure = (error: unknown) => boolean;

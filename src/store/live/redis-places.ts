@@ -1,10 +1,9 @@
-import type { Places } from '../../plugin/index.js';
+import { within, type Places } from '../../plugin/index.js';
 import type { RedisNames } from './redis-names.js';
 import { beat, deadAfterMs, leave, releasePlace, takePlace } from './redis-scripts.js';
 import { endsTheSession, type RedisSession } from './redis-session.js';
 import type { SharedClock } from './shared-clock.js';
 import { OthersPlaces, type PlacesMessage } from './others-places.js';
-import { within } from '../within.js';
 
 /** Places by instance in a hash of Redis, which a script counts; what others hold is heard from them. */
 export class RedisPlaces implements Places {

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import type { RedisAddress } from './redis-address.js';
 import type { Script } from './redis-scripts.js';
-import { within } from '../within.js';
+import { within } from '../../plugin/index.js';
 
 export interface SessionListeners {
   /** With each message of the channels, from whichever instance. */

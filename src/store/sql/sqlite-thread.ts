@@ -1,6 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { CacheFill, Logger } from '../../plugin/index.js';
-import { within } from '../within.js';
+import { within, type CacheFill, type Logger } from '../../plugin/index.js';
 import type { Result } from './libsql-connection.js';
 import type { ThreadOptions, ThreadReply, ThreadRequest, ThreadWork } from './sqlite-messages.js';
 

@@ -1,1 +1,0 @@
-export { LateError, within } from '../plugin/index.js';
