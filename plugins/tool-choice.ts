@@ -61,11 +61,11 @@ function isClientTool({ type }: Tool): boolean {
   return type === undefined || type === null || type === 'custom';
 }
 
-/** What cannot be said strictly is closed all the same: the contract wants the tool strict (§4.4). */
+/** A schema that cannot be said strictly is closed all the same: the contract wants the tool strict (§4.4). */
 function strictInput(
   input: unknown,
 ): Partial<ReturnType<typeof strictSchema>> & { changed: readonly string[] } {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return { changed: [] };
-  const { schema, changed } = strictSchema({ ...input });
+  const { schema, changed } = strictSchema({ type: 'object', ...input });
   return { schema: { type: 'object', ...schema }, changed };
 }

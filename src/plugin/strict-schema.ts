@@ -78,14 +78,14 @@ class StrictCopy {
     return strict;
   }
 
-  /** An `allOf` that holds references is refused; of one schema it is an `anyOf` of that. */
+  /** An `allOf` that holds references is refused. It becomes an `anyOf`, which says the same of one schema alone. */
   #combined(rest: Draft, depth: number): Draft | undefined {
     const name = ['anyOf', 'oneOf', 'allOf'].find((each) => Array.isArray(rest[each]));
     if (name === undefined) return undefined;
     const schemas = this.#list(takeFrom(rest, name), depth);
     const hasRefs = name === 'allOf' && schemas.some((schema) => '$ref' in schema);
     if (hasRefs && schemas.length > 1) this.isExpressible = false;
-    const isAny = name === 'oneOf' || (hasRefs && schemas.length === 1);
+    const isAny = name === 'oneOf' || hasRefs;
     if (isAny) this.changed.add(name);
     return { [isAny ? 'anyOf' : name]: schemas };
   }

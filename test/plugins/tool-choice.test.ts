@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { MessagesRequest, ToolChoice } from 'gw2api/plugin';
 import { fakeHost, fakeModels, runStage } from 'gw2api/testing';
+import { strictSchemaProblem } from '#src/upstream/simulator/schema-rules.js';
 import toolChoice, { unforced } from '#plugins/tool-choice.js';
 
 describe('tool-choice', () => {
@@ -79,6 +80,22 @@ describe('tool-choice', () => {
       'tools[0].input_schema.additionalProperties',
       'tools[0].input_schema.$ref',
     ]);
+  });
+
+  it('sends a schema that the upstream takes, whatever it was made of', () => {
+    const a = { $ref: '#/$defs/a' };
+    for (const schema of [
+      {},
+      { type: 'object' },
+      { properties: { x: { type: 'string', maxLength: 3 } } },
+      { anyOf: [{ type: 'object', properties: {} }] },
+      { type: 'object', properties: { x: { allOf: [a, a] } }, $defs: { a: { type: 'string' } } },
+    ]) {
+      const asked = asking({ type: 'tool', name: 'a' }, { tools: [{ name: 'a', input_schema: schema }] });
+      const { input_schema: sent } = unforced(asked).request.tools![0]!;
+      expect(sent).to.include({ type: 'object', additionalProperties: false });
+      expect(strictSchemaProblem(sent), JSON.stringify(schema)).to.equal(undefined);
+    }
   });
 
   it('reports what it changed in x-gw-dropped', async () => {
