@@ -42,7 +42,7 @@ export default definePlugin({
   },
 });
 
-/** What counts of a translated request: an upstream's count refuses all else. */
+/** The fields of a translated request that an upstream counts; it refuses all others. */
 function countable(request: MessagesRequest): MessagesRequest {
   const { model, messages, system, tools, tool_choice, thinking, output_config } = request;
   return {

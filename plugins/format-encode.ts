@@ -30,7 +30,7 @@ export default definePlugin({
     keepAlive: Duration({ default: '15s' }),
     /** What an OAuth account's token count is: its usage windows (contract §2.2), or a number that is an estimate. */
     countTokens: Type.Union([Type.Literal('windows'), Type.Literal('estimate')], { default: 'windows' }),
-    /** What is kept of Responses: the oldest of a key go where there are too many. */
+    /** The quota of stored responses of each key, whose oldest go where there are too many. */
     storedResponses: Type.Object(
       {
         /** Of all responses of a key, with their input. */

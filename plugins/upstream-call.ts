@@ -40,7 +40,7 @@ export default definePlugin({
     attempts: Type.Integer({ minimum: 1, default: 3 }),
     /** How long an upstream may take to begin its answer. */
     headersTimeout: Duration({ default: '60s' }),
-    /** How long the first content may take from the call on; pings do not count as content. */
+    /** Time limit for the first content, from the call on; pings are no content. */
     firstTokenTimeout: Duration({ default: '60s' }),
     /** The longest silence within an answer, after its first content; pings are no silence. */
     idleTimeout: Duration({ default: '120s' }),

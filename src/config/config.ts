@@ -106,7 +106,7 @@ export interface Config {
     readonly workers: number | 'auto';
     /** Believe `x-forwarded-*`. */
     readonly trustProxy: boolean;
-    /** How long requests are served after SIGTERM. */
+    /** The time for which requests are served after SIGTERM. */
     readonly drainDelayMs: number;
     readonly shutdownTimeoutMs: number;
     /** Time limit for all headers of a request, from the first byte of the connection or of the request. */
@@ -130,7 +130,7 @@ export interface Config {
     readonly spool: string | undefined;
   };
   readonly live: { readonly kind: 'memory' } | ({ readonly kind: 'redis' } & RedisAddress);
-  /** What slots entered in the console may do. */
+  /** Permissions of slots entered in the console. */
   readonly console: { readonly allowLinkLocal: boolean };
   readonly officialClient: { readonly userAgent: string };
   /** What the file says, with nothing of the environment in it; it may hold secrets. */

@@ -11,7 +11,7 @@ export interface Filled {
   readonly text: string;
   /** The names that have neither a value nor a default. */
   readonly unset: readonly string[];
-  /** What is wrong with the files that it names. */
+  /** The faults of the files that it names. */
   readonly unread: readonly string[];
   /** There is a `${` that begins no variable. */
   readonly isMalformed: boolean;

@@ -47,7 +47,7 @@ interface Renaming {
 
 interface Queue {
   readonly ids: string[];
-  /** How many of them have had their result. */
+  /** The number of them that have had their result. */
   answered: number;
 }
 

@@ -53,7 +53,7 @@ function replanned(request: MessagesRequest, wish: ThinkingWish): MessagesReques
   };
 }
 
-/** What a refusal says of the model's thinking; undefined where it is about something else. */
+/** The profile that a refusal about the model's thinking tells of; undefined where it is about something else. */
 function lessonOf(error: unknown, { thinking }: MessagesRequest): ModelProfile | undefined {
   if (!isGatewayError(error) || error.failure?.kind !== 'status' || error.failure.status !== 400)
     return undefined;

@@ -46,7 +46,7 @@ export function planThinking(wish: ThinkingWish, context: ThinkingContext, dropp
   return plan ?? {};
 }
 
-/** Whether the model thinks with the number of tokens that the caller named, if any. */
+/** True where the model thinks with the number of tokens that the caller named, and where none was named. */
 function isWithin({ budget }: ThinkingWish, { thinking }: ThinkingPlan): boolean {
   return budget === undefined || (thinking?.type === 'enabled' && thinking.budget_tokens === budget);
 }

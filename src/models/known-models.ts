@@ -3,7 +3,7 @@ import { BoundedMap } from '../store/bounded-map.js';
 import { longestName, shortName } from './names.js';
 import { corrected, inBoth } from './profile.js';
 
-/** What upstreams have said of their models: by listing them, and by refusing what a model does not take. */
+/** Profiles that upstreams have told of their models: by listing them, and by refusing what a model does not take. */
 export class KnownModels {
   readonly #learned = new BoundedMap<ModelProfile>({ most: 1000 });
   #listed: Index = { byId: new Map(), byShortName: new Map() };
@@ -27,7 +27,7 @@ export class KnownModels {
     return learned ? corrected(listed, learned) : listed;
   }
 
-  /** What refusals have taught of a model. */
+  /** The profile that refusals have told of a model. */
   learned(name: string): ModelProfile | undefined {
     return this.#learned.get(name);
   }

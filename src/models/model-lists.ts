@@ -79,7 +79,7 @@ export class ModelLists {
 
 interface List {
   readonly models: readonly ListedModel[];
-  /** When it is out of date, unix milliseconds. */
+  /** The time from which it is out of date, unix milliseconds. */
   readonly dueMs: number;
 }
 
@@ -87,5 +87,5 @@ const atATime = 4;
 const timeoutMs = 10_000;
 const listedMs = 3_600_000;
 const failedMs = 300_000;
-/** How long a look at what is due serves. */
+/** The pause between two looks for lists that are due. */
 const pauseMs = 10_000;

@@ -25,7 +25,7 @@ export function shortName(name: string): string {
   return partsOf(name)?.short ?? name;
 }
 
-/** What is longer names no model; foreign names are kept and searched. */
+/** Longer texts name no model: foreign names are kept and searched. */
 export const longestName = 200;
 
 const prefix = 'claude-';

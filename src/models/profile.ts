@@ -6,7 +6,7 @@ export function corrected(profile: ModelProfile, by: ModelProfile): ModelProfile
   return present({ ...caps(profile, by), contextWindow, thinking, canStopThinking, efforts });
 }
 
-/** What holds in either of two upstreams: a request may go to any of them. */
+/** The profile that holds in either of two upstreams: a request may go to any of them. */
 export function inBoth(a: ModelProfile, b: ModelProfile): ModelProfile {
   const { thinking, canStopThinking } = { ...b, ...a };
   const efforts =

@@ -5,11 +5,11 @@ import type { MeterReading, Meters } from './live.js';
 export interface AddressMetersOptions {
   /** Count for all instances. */
   readonly meters: Meters;
-  /** What is counted; begins the names of the meters. */
+  /** Names the event that is counted; begins the names of the meters. */
   readonly name: string;
   /** The same on every instance; keeps to itself which addresses share a meter. */
   readonly secret: Buffer;
-  /** How much an address may use in a window. */
+  /** The most events of an address in a window. */
   readonly limit: number;
   readonly windowMs: number;
 }

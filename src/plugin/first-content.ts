@@ -22,7 +22,7 @@ export class FirstContent {
     this.#deadline.start(limitMs);
   }
 
-  /** What the call listens to. */
+  /** The signal that the call listens to. */
   get signal(): CallSignal {
     return this.#controller;
   }

@@ -22,7 +22,7 @@ export interface FormatContext {
   readonly drop: (path: string) => void;
 }
 
-/** What a stage hands to a format. `encoding`: what only the stage that answers can say. */
+/** The context that a stage hands to a format. `encoding`: the part that only the stage that answers knows. */
 export function formatContext(
   host: Host,
   state: Pick<GatewayState, 'caller' | 'log'>,
@@ -40,7 +40,7 @@ const defaultEncoding: Encoding = {
   drop: () => undefined,
 };
 
-/** Where no stage has announced a limit: the contract's (§8). */
+/** The contract's limit (§8), for a pipeline whose stages announce none. */
 const defaultMaxBodyBytes = 128 * mb;
 
 /**

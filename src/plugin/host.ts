@@ -24,7 +24,7 @@ export interface CatalogModel {
   /** False: `tool_choice` of any, tool or required is not native (contract §4.4). */
   readonly forcedToolChoice: boolean;
   /**
-   * What the upstream takes of `temperature` and `top_p`: `both` (or true), one of the two, or none, which holds for
+   * The part that the upstream takes of `temperature` and `top_p`: `both` (or true), one of the two, or none, which holds for
    * `top_k` too (or false).
    */
   readonly sampling: boolean | 'both' | 'one' | 'none';

@@ -6,8 +6,8 @@ const opening: readonly [number, number] = [0x5b, 0x7b];
 const closing: readonly [number, number] = [0x5d, 0x7d];
 
 /**
- * Tells if a JSON text has more than `max` values (1 or more), those in lists and objects included; names are none. It is scanned, not
- * parsed, in linear time: to parse millions of tiny values takes seconds and a hundred times their length in memory.
+ * Tells if a JSON text has more than `max` values (1 or more), those in lists and objects included; names are none. Scans
+ * it in linear time: to parse millions of tiny values takes seconds and a hundred times their length in memory.
  */
 export function hasMoreValues(json: Buffer, max: number): boolean {
   // Each value but the first comes after a comma or is the first in its brackets.
@@ -29,7 +29,7 @@ export function hasMoreValues(json: Buffer, max: number): boolean {
 /** A string that is longer is searched for its end by the machine's own instructions. */
 const shortBytes = 32;
 
-/** Where the quote stands that ends a string; `start`: its first character. */
+/** The position of the quote that ends a string; `start`: its first character. */
 function endOfString(json: Buffer, start: number): number {
   let at = start;
   for (;;) {
@@ -45,7 +45,7 @@ function endOfString(json: Buffer, start: number): number {
   }
 }
 
-/** Whether an odd number of backslashes stands before `at`; none before `start` counts. */
+/** True where an odd number of backslashes stands before `at`; none before `start` counts. */
 function isEscaped(json: Buffer, start: number, at: number): boolean {
   let first = at;
   while (first > start && json[first - 1] === backslash) first -= 1;

@@ -35,7 +35,7 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
  */
 export interface SharedMap {
   get(key: string): Json | undefined;
-  /** What is left of a key's time, the same in all instances however their clocks differ; undefined where there is no such key. */
+  /** The time left of a key, the same in all instances however their clocks differ; undefined where there is no such key. */
   ttlMs(key: string): number | undefined;
   /** What is known of the keys that begin with `prefix`. */
   entries(prefix: string): readonly (readonly [key: string, value: Json])[];

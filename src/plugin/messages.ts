@@ -174,7 +174,6 @@ export type StopReason =
   | 'model_context_window_exceeded'
   | (string & {});
 
-/** A whole answer: `POST /v1/messages` with `stream: false`. */
 /** More about how an answer ended; of a refusal why. */
 export interface StopDetails {
   readonly type?: string;
@@ -182,6 +181,7 @@ export interface StopDetails {
   readonly [field: string]: unknown;
 }
 
+/** A whole answer: `POST /v1/messages` with `stream: false`. */
 export interface MessagesResponse {
   readonly id: string;
   readonly type: 'message';

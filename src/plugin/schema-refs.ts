@@ -15,7 +15,7 @@ const maxDepth = 500;
 
 class Walk {
   readonly #root: Draft;
-  /** Whether the walk is still inside a schema that it has come to. */
+  /** The schemas that the walk has come to; true while it is still inside one. */
   readonly #isOpen = new Map<Draft, boolean>();
 
   constructor(root: Draft) {
@@ -62,7 +62,7 @@ function decoded(key: string): string {
   }
 }
 
-/** What stands in for the schema that was meant: an object of nothing, which says so. */
+/** Replaces a reference by an object of nothing whose description says so. */
 function cut(schema: Draft): void {
   const description = `{$ref: ${JSON.stringify(schema['$ref'])}}`;
   delete schema['$ref'];

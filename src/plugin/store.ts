@@ -75,7 +75,7 @@ export interface Binding {
 export interface StoredState {
   readonly key: string;
   readonly value: Json;
-  /** What is left of its lifetime; absent: it has no end. A duration, since the clocks of instances differ. */
+  /** The rest of its lifetime; absent: it has no end. A duration, since the clocks of instances differ. */
   readonly ttlMs?: number;
 }
 

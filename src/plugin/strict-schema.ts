@@ -71,7 +71,7 @@ class StrictCopy {
     return kept;
   }
 
-  /** What stands beside a reference would be refused. */
+  /** Keywords beside a reference would be refused. */
   #reference(rest: Draft, strict: Draft): Draft {
     strict['$ref'] = takeFrom(rest, '$ref');
     this.#report(rest);
@@ -136,7 +136,7 @@ class StrictCopy {
   }
 }
 
-/** Whether an object takes properties that nobody can name; the arguments of a tool without `properties` are none. */
+/** True for an object that takes properties that nobody can name; the arguments of a tool without `properties` are none. */
 function isMap(
   { properties, additionalProperties: further, patternProperties }: Schema,
   depth: number,

@@ -1,10 +1,10 @@
-/** What was waited for has not come in time. */
+/** A wait that has taken too long. */
 export class LateError extends Error {
   override readonly name = 'LateError';
 }
 
 /**
- * What `work` gives, or a LateError of this message where that takes longer than `ms`. After a pause of the whole process its
+ * The result of `work`, or a LateError of this message where that takes longer than `ms`. After a pause of the whole process its
  * timers ring before what has arrived meanwhile is read, so that the end of the time is waited for once more, briefly.
  */
 export async function within<Result>(work: Promise<Result>, ms: number, message: string): Promise<Result> {

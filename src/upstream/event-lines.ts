@@ -21,7 +21,7 @@ export class EventLines {
     this.#options = options;
   }
 
-  /** How much memory the data takes that waits for the end of its event. */
+  /** Memory of the data that waits for the end of its event. */
   get heldBytes(): number {
     return this.#heldBytes;
   }

@@ -94,7 +94,7 @@ export class EventQueue extends BatchSource<ModelEventBatch> implements BodyRead
     return this.#takeLast();
   }
 
-  /** What a clean end makes an event of. */
+  /** The event that a clean end completes. */
   #takeLast(): ModelEventBatch {
     if (!this.#hasEnded || this.#isOver || this.#error !== undefined) return [];
     const batch = this.#parser.finish();

@@ -1,4 +1,5 @@
 import {
+  defaultAnthropicVersion,
   GatewayError,
   type ListedModel,
   type ModelProfile,
@@ -14,7 +15,7 @@ import { TextBody } from './text-body.js';
 
 export interface ModelListing extends UpstreamQuery {
   readonly settings: UpstreamSettings;
-  /** What the paths begin with. */
+  /** The beginning of all paths. */
   readonly prefix: string;
   /** One of its own: the connections of calls are not put to another use. */
   readonly wayOut: WayOut;
@@ -45,7 +46,7 @@ async function readPage(
   { settings, prefix, wayOut, credential, signal }: ModelListing,
   search: string,
 ): Promise<Fields> {
-  const call = { 'anthropic-version': '2023-06-01' };
+  const call = { 'anthropic-version': defaultAnthropicVersion };
   const exchange = new Exchange({
     slot: settings.id,
     method: 'GET',
@@ -70,7 +71,7 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new GatewayError('upstream_interrupted', String(error));
 }
 
-/** What an entry says; none where it has no name. */
+/** The model that an entry describes; none where it has no name. */
 function modelIn(entry: unknown): readonly ListedModel[] {
   const { id, max_tokens, max_input_tokens, capabilities } = fieldsOf(entry);
   if (typeof id !== 'string' || id === '' || id.length > longestId) return [];

@@ -38,7 +38,7 @@ export class MessageReader {
     return events;
   }
 
-  /** What a clean end completes: a last event without its empty line, where all of it is there. */
+  /** The event that a clean end completes: a last one without its empty line, where all of it is there. */
   finish(): readonly ModelEvent[] {
     this.#isEnding = true;
     return this.read(emptyLine);

@@ -2,7 +2,7 @@ import { first, isObject } from './shape.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** What the service refuses of a schema that it is to hold the model to. */
+/** The reason why the service refuses a schema that it is to hold the model to. */
 export function strictSchemaProblem(schema: unknown): string | undefined {
   if (!isObject(schema)) return undefined;
   return problemWithin(schema) ?? (isRecursive(schema) ? 'Recursive schemas are not supported' : undefined);
@@ -81,7 +81,7 @@ function partsOf(schema: Schema): readonly Schema[] {
   return [...named.flatMap((schemas) => Object.values(schemas)), ...listed.flat()].filter(isObject);
 }
 
-/** Whether a reference leads back to a schema that it stands in. */
+/** True where a reference leads back to a schema that it stands in. */
 function isRecursive(root: Schema): boolean {
   const sound = new Set<Schema>();
   const above = new Set<Schema>();
