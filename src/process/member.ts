@@ -50,9 +50,13 @@ export class Member {
       });
     });
     this.ended = new Promise((resolve) => {
-      this.#worker.on('exit', (code: number | null, signal: string | null) =>
-        resolve({ hasServed, livedMs: performance.now() - bornMs, code, signal, failure }),
-      );
+      const end = (code: number | null, signal: string | null): void =>
+        resolve({ hasServed, livedMs: performance.now() - bornMs, code, signal, failure });
+      this.#worker.on('exit', end);
+      this.#worker.on('error', () => {
+        // Without a process there is no `exit`; else a message was too late for a worker that is about to be told of.
+        if (this.pid === undefined) end(null, null);
+      });
     });
     const leaving = new Promise((resolve) => {
       this.line.on('crew.leaving', () => {
