@@ -17,11 +17,17 @@ export interface ThinkingFields {
 export function readThinking(fields: ThinkingFields, profile: ModelProfile, dropped: Dropped): ThinkingWish {
   const { effort, thinking } = fields;
   const reasoning = readReasoning(fields.reasoning, dropped);
+  if (effort && contradicts(reasoning, effort)) dropped.add(reasoning.path);
   const wish = effort ? { ...reasoning, effort, path: 'reasoning_effort' } : reasoning;
   if (saysNothing(thinking)) return { ...wish, profile };
   if (!wish.effort && isRecord(thinking)) return { ...readOwnThinking(thinking, dropped), profile };
   dropped.add('thinking');
   return { ...wish, profile };
+}
+
+/** A budget stays beside the effort, and "enabled" says no more than that. */
+function contradicts({ effort, budget }: ThinkingWish, other: string): boolean {
+  return Boolean(effort) && effort !== 'auto' && effort !== other && budget === undefined;
 }
 
 const checkReasoning = bodyCheck(
@@ -43,8 +49,10 @@ function readReasoning(given: unknown, dropped: Dropped): ThinkingWish {
   const { effort, max_tokens: budget, enabled, exclude } = checkReasoning(given, 'reasoning');
   reportOthers(given, 'reasoning', dropped);
   const isShown = !exclude;
-  if (enabled === false && !effort) return { ...nothing, effort: 'none' };
+  if (effort && budget) dropped.add('reasoning.max_tokens');
+  if (effort && effort !== 'none' && enabled === false) dropped.add('reasoning.enabled');
   if (effort) return { effort, path: 'reasoning.effort', isShown };
+  if (enabled === false) return { path: 'reasoning.enabled', isShown: false, effort: 'none' };
   if (budget) return { ...byBudget(budget), path: 'reasoning.max_tokens', isShown };
   return enabled ? { effort: 'auto', path: 'reasoning.enabled', isShown } : nothing;
 }

@@ -128,6 +128,19 @@ describe('details of the dialects', () => {
         ['thinking'],
       ],
       ['sonnet-5', { reasoning: { effort: 'low', exclude: true } }, adaptive('low'), ['reasoning.exclude']],
+      [
+        'sonnet-5',
+        { reasoning: { effort: 'low', max_tokens: 20_000, enabled: false } },
+        adaptive('low'),
+        ['reasoning.max_tokens', 'reasoning.enabled'],
+      ],
+      [
+        'sonnet-5',
+        { reasoning_effort: 'low', reasoning: { effort: 'high' } },
+        adaptive('low'),
+        ['reasoning.effort'],
+      ],
+      ['sonnet-5', { reasoning_effort: 'low', reasoning: { effort: 'low' } }, adaptive('low')],
     ];
     for (const [model, fields, plan, dropped = []] of cases)
       it(`${JSON.stringify(fields)} works for ${model} in Chat`, async () => {
