@@ -88,12 +88,13 @@ for (const workers of [1, 2])
 
     it('gives a connection that was in use all the time one more answer', async () => {
       await start('4s');
-      const stream = send(url, { body: { stream: true }, agent: oneConnection });
+      const began = begin(url, { body: { stream: true }, agent: oneConnection });
       const held = await upstream.next();
+      const stream = await began; // its head is out, and does not say that the connection will close
       gateway.signal('SIGTERM');
       await gateway.log('Waiting for requests to finish.');
       held.finish();
-      expect((await stream).text).to.include('message_stop');
+      expect(await textOf(stream)).to.include('message_stop');
       const { response } = await send(url, { path: '/v1/models', agent: oneConnection });
       expect([response.statusCode, response.headers.connection]).to.deep.equal([200, 'close']);
       expect(await gateway.ended).to.include({ code: 0, signal: null });
@@ -111,17 +112,26 @@ interface Answer {
   readonly text: string;
 }
 
-/** A Messages request, unless there is another path: then a GET. */
-async function send(url: string, { path, body, agent }: Sent): Promise<Answer> {
+async function send(url: string, sent: Sent): Promise<Answer> {
+  const response = await begin(url, sent);
+  return { response, text: await textOf(response) };
+}
+
+/** A Messages request, unless there is another path: then a GET. Resolves with the head of the answer. */
+async function begin(url: string, { path, body, agent }: Sent): Promise<IncomingMessage> {
   const headers = { 'content-type': 'application/json', 'x-api-key': key };
   const method = path === undefined ? 'POST' : 'GET';
   const sent = request(`${url}${path ?? '/v1/messages'}`, { method, headers, agent: agent ?? false });
   const messages = [{ role: 'user', content: 'Hi' }];
   sent.end(path === undefined ? JSON.stringify({ model: 'sonnet-5', max_tokens: 9, messages, ...body }) : '');
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return response;
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of response) text += String(chunk);
-  return { response, text };
+  return text;
 }
 
 async function isRefused(url: string): Promise<boolean> {

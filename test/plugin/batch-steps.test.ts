@@ -188,8 +188,9 @@ describe('a dialect that fails at telling its failure', () => {
 });
 
 describe('a very long answer that is all there', () => {
-  const pings = Array.from({ length: 20_000 }, () => [ModelEvent.of({ type: 'ping' })]);
-  const batches = [turn.slice(0, 3), ...pings, turn.slice(3)];
+  const stop = { type: 'content_block_stop', index: 9 } as const; // of a block that has never begun
+  const idle = Array.from({ length: 20_000 }, () => [ModelEvent.of(stop)]);
+  const batches = [turn.slice(0, 3), ...idle, turn.slice(3)];
   const names = { model: 'm', created: 1, includeUsage: false, isLegacy: false, tools: new Map() };
   const chatRequest = { ...names, n: 1 };
 
@@ -202,7 +203,9 @@ describe('a very long answer that is all there', () => {
   }
 
   it('passes a step that leaves nothing of most of it', async () => {
-    const events = mapEvents(await whole(), { ping: () => [] });
+    const events = mapEvents(await whole(), {
+      content_block_stop: (event) => (event.index === 9 ? [] : event),
+    });
     let given = 0;
     for await (const _ of events) given += 1;
     expect(given).to.equal(2);
@@ -222,6 +225,6 @@ describe('a very long answer that is all there', () => {
     });
     let length = 0;
     for await (const piece of body) length += (piece as Buffer).length;
-    expect(length).to.be.greaterThan(20_000 * 'event: ping'.length);
+    expect(length).to.be.greaterThan(20_000 * 'event: content_block_stop'.length);
   });
 });
