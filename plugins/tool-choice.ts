@@ -2,6 +2,7 @@ import {
   definePlugin,
   reportDropped,
   strictSchema,
+  withoutRootRef,
   type MessagesRequest,
   type Tool,
   type ToolChoice,
@@ -66,6 +67,6 @@ function strictInput(
   input: unknown,
 ): Partial<ReturnType<typeof strictSchema>> & { changed: readonly string[] } {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return { changed: [] };
-  const { schema, changed } = strictSchema({ type: 'object', ...input });
+  const { schema, changed } = strictSchema({ type: 'object', ...withoutRootRef({ ...input }) });
   return { schema: { type: 'object', ...schema }, changed };
 }

@@ -1,4 +1,4 @@
-import { strictSchema, type CacheControl, type Tool } from '../plugin/index.js';
+import { strictSchema, withoutRootRef, type CacheControl, type Tool } from '../plugin/index.js';
 import { present } from './body.js';
 import type { Dropped } from './dropped.js';
 import type { CallerTool } from './tools.js';
@@ -120,7 +120,7 @@ export class Toolbox {
         ? parameters
         : { type: 'object', ...parameters };
     if (!strict || this.#isForNames) return { input_schema };
-    const { schema, changed, isExpressible } = strictSchema(input_schema);
+    const { schema, changed, isExpressible } = strictSchema(withoutRootRef(input_schema));
     if (!isExpressible || schema['type'] === undefined) {
       this.#dropped.add(`${toolPath(path)}.strict`);
       return { input_schema };

@@ -56,6 +56,7 @@ export { parseInPieces } from './parse-in-pieces.js';
 export { isTooDeep, parseJson } from './parse-json.js';
 export type * from './slot.js';
 export type * from './slots.js';
+export { withoutRootRef } from './schema-refs.js';
 export { cutShort, readBytes, tooLarge } from './read-bytes.js';
 export { samplingOf } from './sampling.js';
 export { sendTo, sseBody } from './sse-body.js';

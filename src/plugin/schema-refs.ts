@@ -10,6 +10,14 @@ export function cutUnsoundRefs(root: Draft): boolean {
   return new Walk(root).isSound(root, 0);
 }
 
+/** A schema whose root is a reference into itself, with the fields of what is referred to in its place. */
+export function withoutRootRef(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const target = targetOf(schema['$ref'], schema);
+  if (!target || target === schema) return schema;
+  const { $ref: _, ...rest } = schema;
+  return { ...rest, ...target };
+}
+
 /** Schemas within schemas, references followed. */
 const maxDepth = 500;
 
@@ -33,19 +41,19 @@ class Walk {
   }
 
   #follow(schema: Draft, depth: number): boolean {
-    const target = this.#target(schema['$ref']);
+    const target = targetOf(schema['$ref'], this.#root);
     if (target && this.#isOpen.get(target) !== true && depth < maxDepth)
       return this.isSound(target, depth + 1);
     cut(schema);
     return false;
   }
+}
 
-  #target(ref: unknown): Draft | undefined {
-    if (typeof ref !== 'string' || !ref.startsWith('#')) return undefined;
-    let at: unknown = this.#root;
-    for (const key of ref.slice(1).split('/').slice(1)) at = childOf(at, key);
-    return isDraft(at) ? at : undefined;
-  }
+function targetOf(ref: unknown, root: Readonly<Record<string, unknown>>): Draft | undefined {
+  if (typeof ref !== 'string' || !ref.startsWith('#')) return undefined;
+  let at: unknown = root;
+  for (const key of ref.slice(1).split('/').slice(1)) at = childOf(at, key);
+  return isDraft(at) ? at : undefined;
 }
 
 function childOf(parent: unknown, key: string): unknown {

@@ -83,6 +83,16 @@ describe('schemas of the openai helpers', () => {
     expect(reported).to.include('tools[0].parameters.minimum');
   });
 
+  it('stay strict where the root is a reference', async () => {
+    const order = { type: 'object', properties: { dish: { type: 'string' } }, additionalProperties: false };
+    const parameters = { $ref: '#/definitions/order', definitions: { order } };
+    const definition = { name: 'take_order', parameters, strict: true };
+    const tools = [{ type: 'function' as const, function: definition }];
+    expect(await dropped(client.chat.completions.create({ model, messages, tools }))).to.deep.equal([]);
+    expect(toolOf(lastRequest(pair))).to.include({ strict: true });
+    expect(toolOf(lastRequest(pair))?.input_schema).to.deep.include(order);
+  });
+
   describe('with an open map or a recursion', () => {
     const open: Readonly<Record<string, Schema>> = {
       'an open map': z.toJSONSchema(scores),

@@ -90,6 +90,8 @@ describe('tool-choice', () => {
       { properties: { x: { type: 'string', maxLength: 3 } } },
       { anyOf: [{ type: 'object', properties: {} }] },
       { type: 'object', properties: { x: { allOf: [a, a] } }, $defs: { a: { type: 'string' } } },
+      { ...a, $defs: { a: { type: 'object', properties: { x: { type: 'string' } } } } },
+      { ...a, $defs: { a: { type: 'object', properties: { x: a } } } },
     ]) {
       const asked = asking({ type: 'tool', name: 'a' }, { tools: [{ name: 'a', input_schema: schema }] });
       const { input_schema: sent } = unforced(asked).request.tools![0]!;
