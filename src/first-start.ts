@@ -11,7 +11,7 @@ export function masterKeyOf({ GW2API_API_KEY: given }: Readonly<Record<string, s
   return { masterKey: `gw-master-${randomBytes(24).toString('base64url')}`, isNew: true };
 }
 
-/** What is wrong with a master key, for whoever has set it; undefined where nothing is, or there is none. */
+/** A warning about a weak master key; undefined where it is strong, or there is none. */
 export function weaknessOf(masterKey: string): string | undefined {
   if (masterKey === '' || masterKey.length >= minKeyLength) return undefined;
   return `GW2API_API_KEY is shorter than ${minKeyLength} characters and can be guessed; set a longer one.`;

@@ -15,7 +15,7 @@ export interface GatewayOptions {
   readonly live?: Live;
   /** Reads the config again, for `reload()`. Throws ConfigError. */
   readonly loadConfig: () => Promise<Config>;
-  /** How long a plugin may take to load, to set up and to dispose; default 10 s. */
+  /** Time limit for a plugin to load, to set up and to dispose; default 10 s. */
   readonly pluginTimeoutMs?: number;
   /** Other processes serve the same address: `reload` and `metricsText` are about all of them. */
   readonly siblings?: Siblings;

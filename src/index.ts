@@ -23,7 +23,7 @@ export interface CreateGatewayOptions {
   readonly log?: Logger;
   /** Default `info`. */
   readonly logLevel?: string;
-  /** How long a plugin may take to load, to set up and to dispose; default 10 s. */
+  /** Time limit for a plugin to load, to set up and to dispose; default 10 s. */
   readonly pluginTimeoutMs?: number;
   /** Where relative paths of a config object start; default the working directory. */
   readonly baseDir?: string;

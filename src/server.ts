@@ -9,6 +9,6 @@ if (cluster.isWorker) {
 } else {
   const exitCode = await (await import('./process/command-line.js')).main(process.argv.slice(2));
   // Without a code the process serves until a signal ends it.
-  // What a plugin has left open must not keep one that has ended alive.
+  // A handle that a plugin has left open must not keep the process alive.
   if (exitCode !== undefined) process.stdout.write('', () => process.exit(exitCode));
 }

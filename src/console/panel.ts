@@ -31,7 +31,7 @@ export interface PanelSlots {
   list(): readonly PanelSlot[];
   /** The schema of an entry under `slots:`. */
   readonly entrySchema: object;
-  /** What a merge patch of one is. */
+  /** The schema of a merge patch of one. */
   readonly patchSchema: object;
   /** What is wrong with an entry as it would stand under `slots:`, a sentence each. */
   check(entry: object): readonly string[];

@@ -14,7 +14,7 @@ export interface BodyProgress {
 /** Slower than this on average, after the idle limit, a body is refused. */
 const minBytesPerSecond = 1000;
 
-/** Whether a body is to be given up: nothing has come for `idleTimeoutMs`, or it has taken longer and comes too slowly. */
+/** True for a body to give up: nothing has come for `idleTimeoutMs`, or it has taken longer and comes too slowly. */
 export function isTooSlow(progress: BodyProgress, nowMs: number, idleTimeoutMs: number): boolean {
   const { startedMs, startBytes, heardAtMs, bytes } = progress;
   if (nowMs - heardAtMs >= idleTimeoutMs) return true;
@@ -64,17 +64,17 @@ export class BodyWatch {
       progress = { startedMs: nowMs, startBytes: bytes, heardAtMs: nowMs, bytes };
       this.#progress.set(request, progress);
     }
-    // What lies here unread is not the caller's delay.
+    // Unread bytes are not the caller's delay.
     if (bytes !== progress.bytes || req.readableLength > 0) progress.heardAtMs = nowMs;
     progress.bytes = bytes;
     return progress;
   }
 }
 
-/** How long a request that was given up may take to be answered. */
+/** Time limit for the answer to a request that was given up. */
 const answerMs = 5000;
 
-/** Whether somebody is reading the body, and there is more to come. */
+/** True while the body is being read and there is more to come. */
 function isAwaited(request: IncomingMessage): boolean {
   return !request.complete && !request.destroyed && request.readableFlowing !== null;
 }

@@ -39,7 +39,7 @@ function respond(ctx: CoreContext, state: CoreState, error: GatewayError): void 
   ctx.type = 'application/json';
 }
 
-/** What the same request would meet again: some clients repeat it for half a minute unless they are told. */
+/** True for errors that a retry would meet again: some clients retry for half a minute unless they are told. */
 function isFinal({ status, code }: GatewayError): boolean {
   return status === 401 || status === 403 || status === 404 || code === 'incomplete_response';
 }

@@ -89,7 +89,7 @@ export class Exchange {
 const responseClosed = new DOMException('The response has closed.', 'AbortError');
 
 /**
- * What a request's state begins with. The signal and the child logger are made for those who ask for them; what the core
+ * The initial state of a request. The signal and the child logger are made for those who ask for them; what the core
  * itself notes can be noted in a state that a stage has frozen, too.
  */
 class Seeds implements Pick<GatewayState, CoreKey> {

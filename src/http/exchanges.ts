@@ -91,7 +91,7 @@ async function endWithAnswer({ req, res }: CoreContext): Promise<void> {
   lingerAfterAnswer(req.socket);
 }
 
-/** Whether a request has a body that has not wholly come, on a connection that is still open. */
+/** True for a request whose body has not wholly come, on a connection that is still open. */
 function mayHaveMore({ complete, headers, socket }: IncomingMessage): boolean {
   if (complete || socket.destroyed || socket.writableEnded) return false;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

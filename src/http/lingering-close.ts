@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 export interface LingerLimits {
-  /** How long what still comes is dropped. */
+  /** Time for which incoming bytes are dropped. */
   readonly totalMs: number;
   /** The silence after which nothing more is expected. */
   readonly silenceMs: number;

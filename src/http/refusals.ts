@@ -32,7 +32,7 @@ function answerOf(error: GatewayError): { fields: Record<string, string>; body: 
   return { fields, body };
 }
 
-/** What Node's HTTP parser and its time limits throw, as errors of ours. */
+/** Maps an error of Node's HTTP parser or of its time limits to an error of ours. */
 export function fromParser({ code = '' }: NodeJS.ErrnoException): GatewayError {
   const [known, message]: readonly [ErrorCode, string] = parserErrors[code] ?? [
     'invalid_request',

@@ -4,7 +4,7 @@ import type { buildConnector } from 'undici';
 import { isLinkLocal, whyRefused } from './addresses.js';
 import { connectorOf } from './undici.js';
 
-/** What a guard connects by; tests have their own. */
+/** The lookup and the connector of a guard; tests inject their own. */
 export interface Connecting {
   readonly lookup?: LookupFunction;
   /** Makes what opens a socket to a host, which `lookup` resolves unless it is an address already. */
@@ -24,7 +24,7 @@ export class AddressGuard {
     this.#connectorOf = make;
   }
 
-  /** What undici opens its sockets by. */
+  /** A connector for undici that checks each address. */
   connector(options: buildConnector.BuildOptions): buildConnector.connector {
     const connect = this.#connectorOf({ ...options, lookup: this.#checkedLookup });
     return (target, callback) => {

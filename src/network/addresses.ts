@@ -10,7 +10,7 @@ export function isLinkLocal(host: string): boolean {
   return family !== 0 && refused.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** What is told of such a host; it reads on from its field. */
+/** The message for such a host; it continues the name of its field. */
 export const whyRefused =
   'is a link-local or metadata address, where slots of the console may not connect; `console.allowLinkLocal` in the config file allows it';
 

@@ -4,7 +4,7 @@ import { RequestDetail, RequestReport, Tokens, UsageBucket } from '../console/sc
 import { PanelSlotReport } from '../console/slot-report.js';
 import { plainSchema, type SchemaNames } from './schema.js';
 
-/** What the document describes once, by a name, and answers refer to. */
+/** Schemas that the document describes once, by a name, and answers refer to. */
 export const schemaNames: SchemaNames = new Map<object, string>([
   [SlotReport, 'Slot'],
   [PanelSlotReport, 'PanelSlot'],

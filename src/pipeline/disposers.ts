@@ -10,7 +10,7 @@ interface Pending {
 }
 
 /**
- * What is to be done at a pipeline's end, last registered first. One that fails or does not end keeps no other from its
+ * Clean-up functions of a pipeline, run last registered first. One that fails or does not end keeps no other from its
  * turn, and all of them together have `timeoutMs`.
  */
 export class Disposers {

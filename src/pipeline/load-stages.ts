@@ -10,7 +10,7 @@ import { pluginTimeoutMs } from './plugin-timeout.js';
 import { builtinNames, importModule, type Surroundings } from './resolve.js';
 
 export interface Loading extends Surroundings {
-  /** How long a module may take; default 10 s. */
+  /** Time limit for a module to load; default 10 s. */
   readonly timeoutMs?: number;
 }
 

@@ -14,7 +14,7 @@ import { whenMatcher } from './when.js';
 export interface BuildOptions {
   /** The folder of the built-in plugins. */
   readonly builtins?: string;
-  /** How long each plugin may take to load and to set up, and all of them to dispose; default 10 s. */
+  /** Time limit for each plugin to load and to set up, and for all of them to dispose; default 10 s. */
   readonly timeoutMs?: number;
 }
 

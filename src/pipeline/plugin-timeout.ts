@@ -1,2 +1,2 @@
-/** How long a plugin may take to load, to set up, and to dispose what it has set up. */
+/** Time limit for a plugin to load, to set up, and to dispose. */
 export const pluginTimeoutMs = 10_000;

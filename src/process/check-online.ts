@@ -37,7 +37,7 @@ export async function checkOnline({ slots, models }: Config, pool: SlotPool): Pr
   return { text, isSound: unknown.length === 0 && findings.every(({ problem }) => problem === undefined) };
 }
 
-/** What came of asking one slot. */
+/** The outcome of asking one slot. */
 interface Finding {
   readonly slot: SlotConfig;
   readonly addresses?: string;

@@ -9,7 +9,7 @@ export interface Ending {
   readonly longestEndMs: () => number;
 }
 
-/** Where our own modules are. */
+/** The folder of our own modules. */
 const ours = fileURLToPath(new URL('../', import.meta.url));
 
 /**

@@ -26,7 +26,7 @@ export interface Start {
 /** What helps where the config file cannot be read. */
 export const otherFile = 'name another by --config FILE or GW_CONFIG';
 
-/** How long the steps after the last request may take: stages are disposed, the ledger and the store are closed. */
+/** Time limit for the steps after the last request: stages are disposed, the ledger and the store are closed. */
 export const lastStepsMs = 20_000;
 
 /** Serves in this process, or in as many as the config says. Throws where it cannot begin. */

@@ -80,7 +80,7 @@ export class BindingWriter {
 /** Longer than a message and a write take. */
 const settlesMs = 2000;
 
-/** How many are written at a time: each waits for an answer of the store. */
+/** Writes at a time: each waits for an answer of the store. */
 const batchSize = 50;
 
 function* take<Item>(items: Iterable<Item>, count: number): Generator<Item> {

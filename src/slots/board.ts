@@ -26,7 +26,7 @@ export class Board {
     return this.#shared.get(keyOf([...this.#subject, topic]));
   }
 
-  /** How long ago a topic was told that goes `ttlMs` after that, whatever the clock of who told it. */
+  /** Time since a topic was told that expires `ttlMs` after that, independent of the clock of the sender. */
   ageMs(topic: string, ttlMs: number): number {
     const leftMs = this.#shared.ttlMs(keyOf([...this.#subject, topic])) ?? ttlMs;
     return Math.max(0, ttlMs - leftMs);

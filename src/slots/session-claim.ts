@@ -1,6 +1,6 @@
 import type { Claimed, SessionClaims } from './session-claims.js';
 
-/** What a slot that a session is claimed for means to a request: to go there too, to claim another one, or nothing. */
+/** The effect of a claimed slot on a request of its session: to go there too, to claim another one, or none. */
 export type Verdict = 'follow' | 'replace' | 'ignore';
 
 /** The claim that one request has on its session. */
@@ -8,7 +8,7 @@ export class SessionClaim {
   readonly #claims: SessionClaims;
   readonly #key: string;
   readonly #judge: (slotId: string) => Verdict;
-  /** What it holds itself. */
+  /** The slot that this request holds the claim for. */
   #heldId: string | undefined;
   /** Claimed by another instance, as last heard. */
   #elsewhereId: string | undefined;

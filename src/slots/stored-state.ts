@@ -13,7 +13,7 @@ export interface SharedState {
 
 type Stored = Pick<StoredState, 'value' | 'ttlMs'>;
 
-/** How one topic is stored, and what of it a restart takes; undefined: nothing that is worth it. */
+/** The stored form of one topic, and the way back at a restart; undefined: nothing to keep. */
 interface Conversion {
   store(state: SharedState, nowMs: number): Stored | undefined;
   restore(stored: Stored, nowMs: number): SharedState | undefined;

@@ -24,7 +24,7 @@ export function measureState(metrics: PrometheusMetrics, readings: StateReadings
   );
 }
 
-/** What is stored of Responses, for all keys together; nothing while the store is away. */
+/** Stored Responses of all keys together; no values while the store is away. */
 export function measureResponses(metrics: PrometheusMetrics, { responses }: Pick<Store, 'responses'>): void {
   const gauge = (name: string, help: string, field: 'count' | 'bytes') =>
     metrics.gauge(

@@ -52,7 +52,7 @@ function metersOver(line: Line, now: () => number): Meters {
   };
 }
 
-/** Where the hub has gone, each instance has its own. */
+/** Claims of the hub; once that has gone, of each instance alone. */
 function claimsOver(line: Line, now: () => number): Claims {
   const own = new MemoryClaims(now);
   return {

@@ -30,7 +30,7 @@ export async function migrate(
   });
 }
 
-/** Whether the tables are those of an older version. Needs no lock. */
+/** True where the tables are those of an older version. Needs no lock. */
 export async function isOutdated(
   db: Kysely<Tables>,
   known: readonly Migration[] = migrations,

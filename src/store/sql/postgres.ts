@@ -49,7 +49,7 @@ export function isAbsence(error: unknown): boolean {
   return !(error instanceof TypeError || error instanceof SyntaxError); // a fault of ours, or of what is stored
 }
 
-/** Whether an error is the server's trouble, or of the way to it, rather than of a statement's values. */
+/** True for a failure of the server or of the connection to it, rather than of a statement's values. */
 export function isFailure(error: unknown): boolean {
   if (error instanceof DatabaseError) return !/^(22|23)/.test(error.code ?? '');
   return isAbsence(error) && !(error instanceof StoreError);

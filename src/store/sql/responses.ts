@@ -95,5 +95,5 @@ async function deleteOldest(db: Kysely<Tables>, owner: string, quota: ResponseQu
 
 /** As many rows as a statement deletes without holding up others. */
 const stepRows = 100;
-/** What is left after them goes with the next response. */
+/** The rest goes with the next response. */
 const maxSteps = 100;

@@ -1,6 +1,6 @@
 import type { Result, Statement } from './libsql-connection.js';
 
-/** What the thread is started with. */
+/** Start options of the thread. */
 export interface ThreadOptions {
   readonly file: string;
   /** Time that a statement waits for the lock of another process. */

@@ -68,7 +68,7 @@ export async function reclaimPages(db: Kysely<Tables>, pages: number): Promise<n
   return rows.length; // one for each page
 }
 
-/** What SQLite says of the file, rather than of a statement or its values. */
+/** True for a failure of the file, rather than of a statement or its values. */
 export function isSqliteFailure(error: unknown): boolean {
   const code = codeOf(error);
   return code !== undefined && !/^SQLITE_(?:CONSTRAINT|MISMATCH|RANGE|TOOBIG|MISUSE)/.test(code);
@@ -83,7 +83,7 @@ function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined;
 }
 
-/** What keeps a SQLite file from being used, in a sentence that says what to do. */
+/** The error for a SQLite file that cannot be used, in a sentence that says what to do. */
 function cannotOpen(file: string, cause: unknown): StoreError {
   const why = cause instanceof Error ? cause.message : String(cause);
   const sentence = isLocked(cause)
