@@ -25,6 +25,7 @@ describe('a body of events that writes itself to a response', () => {
     const sent = sendRequest({ port: (server.address() as AddressInfo).port, agent: false }).end();
     const [answer] = (await once(sent, 'response')) as [IncomingMessage];
     answer.on('error', () => undefined).setEncoding('utf8');
+    servers.push({ close: () => void answer.destroy() }); // one that is not read to its end would keep the process
     return { answer, response: responses[0]!, failures };
   }
 
