@@ -13,7 +13,7 @@ import { isForced } from './tool-choice.js';
 
 /**
  * Asks once more where the model refuses the kind of thinking that was chosen for an effort, with the kind that it takes;
- * what it then answers to is kept as its profile. None where the wish chose nothing.
+ * where the refusal is about the model, that is kept as its profile. None where the wish chose nothing.
  */
 export function thinkingRetry(
   wish: ThinkingWish,
@@ -29,9 +29,9 @@ export function thinkingRetry(
     } catch (error) {
       const lesson = lessonOf(error, request);
       if (!lesson) throw error;
-      const profile = { ...models.profile(request.model), ...lesson };
+      const profile = { ...models.profile(request.model), ...lesson.profile };
       const reply = await call(replanned(request, { ...wish, profile }));
-      models.learn(request.model, lesson);
+      if (lesson.isOfModel) models.learn(request.model, lesson.profile);
       return withFields(reply, { attempts: reply.attempts + 1 });
     }
   };
@@ -53,15 +53,22 @@ function replanned(request: MessagesRequest, wish: ThinkingWish): MessagesReques
   };
 }
 
-/** The profile that a refusal about the model's thinking tells of; undefined where it is about something else. */
-function lessonOf(error: unknown, { thinking }: MessagesRequest): ModelProfile | undefined {
+/** The profile that a refusal about thinking tells of; undefined where it is about something else. */
+function lessonOf(
+  error: unknown,
+  { thinking, model }: MessagesRequest,
+): (Pick<Lesson, 'profile'> & { readonly isOfModel: boolean }) | undefined {
   if (!isGatewayError(error) || error.failure?.kind !== 'status' || error.failure.status !== 400)
     return undefined;
   const message = error.message.slice(0, 1000).toLowerCase();
   if (!/support|expected tags|not permitted/.test(message)) return undefined;
   const lesson = lessons.find(({ sent, says }) => sent === thinking?.type && says.test(message));
-  return lesson?.profile;
+  const isOfModel = aboutModel.test(message) || message.includes(model.toLowerCase());
+  return lesson && { profile: lesson.profile, isOfModel };
 }
+
+/** Other refusals may be about what stands beside it in that request: a forced tool, the beginning of the answer. */
+const aboutModel = /\bmodel\b|expected tags|extra inputs/;
 
 interface Lesson {
   /** The kind of thinking that was refused. */

@@ -112,6 +112,15 @@ describe('a model that the catalog lacks', () => {
       });
     });
 
+    it('which does not hold for others where the refusal is about that one request', async () => {
+      await start({});
+      const message = 'thinking is not supported when the response is prefilled';
+      pair.simulator.faults.push(`400 times=1 on=generate message=${JSON.stringify(message)}`);
+      for (const _ of [1, 2])
+        expect(await chat({ model: 'new-7', reasoning_effort: 'low' })).to.have.property('status', 200);
+      expect(sent(pair, 'thinking')).to.deep.equal([adaptive, undefined, adaptive]);
+    });
+
     it('but not where the caller has chosen it', async () => {
       await start({ 'new-7': { thinking: 'budget' } });
       const response = await pair.post('/v1/messages', ask('Hello!', { model: 'new-7', thinking: adaptive }));
