@@ -46,19 +46,31 @@ function withinLimit(models: Models): Interceptor {
   return (call) => async (request) => {
     const { model } = request;
     const cap = Math.min(named.get(model) ?? Infinity, models.profile(model).maxTokens ?? Infinity);
-    const asked = clamp(request, cap);
+    const asked = fitted(request, cap);
     try {
       return confirmed(await call(asked), asked);
     } catch (error) {
       const limit = namedLimit(error, asked.max_tokens ?? Infinity);
       if (!limit) throw error;
       if (limit.isOfModel) named.set(model, limit.tokens);
-      const lowered = clamp(asked, limit.tokens);
+      const lowered = fitted(asked, limit.tokens);
       const reply = confirmed(await call(lowered), lowered);
       return withFields(reply, { attempts: reply.attempts + 1 });
     }
   };
 }
+
+/** As `clamp`; a budget for thinking that is too much then keeps its share, so that the answer keeps its own. */
+function fitted(request: MessagesRequest, cap: number): MessagesRequest {
+  const clamped = clamp(request, cap);
+  const { max_tokens: before, thinking } = request;
+  if (thinking?.type !== 'enabled' || clamped.thinking === thinking || !before) return clamped;
+  const share = Math.floor((thinking.budget_tokens * cap) / before);
+  return withFields(clamped, { thinking: { ...thinking, budget_tokens: Math.max(minBudget, share) } });
+}
+
+/** Tokens; the upstream refuses less. */
+const minBudget = 1024;
 
 /**
  * Lowers `max_tokens` to `cap`, or sets it where the caller left it out; never raises it. What is no number stays, for

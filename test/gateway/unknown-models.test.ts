@@ -112,6 +112,15 @@ describe('a model that the catalog lacks', () => {
       });
     });
 
+    it('and with a budget that leaves room for the answer, though its cap was named first', async () => {
+      await start({ 'new-7': { thinking: 'budget', maxTokens: 32_000 } });
+      expect(await chat({ model: 'new-7', reasoning_effort: 'xhigh' })).to.have.property('status', 200);
+      expect(lastCall(pair.simulator)).to.deep.include({
+        max_tokens: 32_000,
+        thinking: { type: 'enabled', budget_tokens: 8192 },
+      });
+    });
+
     it('which does not hold for others where the refusal is about that one request', async () => {
       await start({});
       const message = 'thinking is not supported when the response is prefilled';
