@@ -79,7 +79,7 @@ export default definePlugin({
         const reply = await call(state.request);
         state.reply = reply;
         ctx.set(answerHeaders(reply.headers));
-        tell(reply.slot, reply.attempts);
+        tell(reply.slot, Math.max(reply.attempts, state.timeline.calls.length)); // those that were made again, too
       }
       await next();
     };

@@ -114,7 +114,8 @@ describe('a model that the catalog lacks', () => {
 
     it('and with a budget that leaves room for the answer, though its cap was named first', async () => {
       await start({ 'new-7': { thinking: 'budget', maxTokens: 32_000 } });
-      expect(await chat({ model: 'new-7', reasoning_effort: 'xhigh' })).to.have.property('status', 200);
+      const first = await chat({ model: 'new-7', reasoning_effort: 'xhigh' });
+      expect([first.status, first.headers.get('x-gw-attempts')]).to.deep.equal([200, '3']);
       expect(lastCall(pair.simulator)).to.deep.include({
         max_tokens: 32_000,
         thinking: { type: 'enabled', budget_tokens: 8192 },
