@@ -88,6 +88,20 @@ describe('the thread of a SQLite file', () => {
       expect(await ids()).to.include.members(['first', 'last']);
     });
 
+    it('keeps what is written after a statement that has waited for the lock in vain', async () => {
+      const other = new Database(place.where.file);
+      other.exec('begin immediate');
+      expect(await put('in vain').catch((error: unknown) => error)).to.include({ code: 'SQLITE_BUSY' });
+      other.exec('rollback');
+      await put('kept');
+      await db.transaction().execute((transaction) => put('kept too', transaction));
+      expect(other.prepare('select id from sample').all()).to.deep.equal([
+        { id: 'kept' },
+        { id: 'kept too' },
+      ]);
+      other.close();
+    });
+
     it('gives an error its code', async () => {
       await put('once');
       expect(await put('once').catch((error: unknown) => error)).to.include({

@@ -15,6 +15,8 @@ class StatementRunner {
   #owner: number | undefined;
   /** The last statement that needed the lock did not get it: the next ones wait for it only briefly. */
   #isLocked = false;
+  /** A busy statement of the connection was given up. */
+  #hasAbandoned = false;
 
   constructor(options: ThreadOptions, reply: (reply: ThreadReply) => void) {
     this.#options = options;
@@ -90,15 +92,24 @@ class StatementRunner {
       if (result.changes !== undefined) this.#isLocked = false;
       return result;
     } catch (error) {
-      connection.forget(statement.sql);
+      if (isBusy(error)) this.#hasAbandoned = true;
       throw error;
     }
   }
 
-  /** Opened by the first statement, so that one that cannot be opened is what that statement fails with. */
+  /**
+   * Opened by the first statement, so that one that cannot be opened is what that statement fails with; and again after an
+   * abandoned one, which stays in progress: what is written beside it is not committed, and is lost when it is collected.
+   */
   #open(): LibsqlConnection {
+    const before = this.#connection;
+    if (before && !(this.#hasAbandoned && !before.isInTransaction)) return before;
+    before?.close();
+    this.#connection = undefined;
     const guard = <Value>(run: () => Value) => this.#untilFree(run);
-    this.#connection ??= LibsqlConnection.open(this.#options.file, pragmas, guard);
+    const pragmas = before ? connectionPragmas : [...filePragmas, ...connectionPragmas];
+    this.#connection = LibsqlConnection.open(this.#options.file, pragmas, guard);
+    this.#hasAbandoned = false;
     return this.#connection;
   }
 
@@ -137,12 +148,8 @@ const rollback: Statement = { sql: 'rollback', parameters: [] };
  * With a write-ahead log readers and the writer do not wait for each other, and a killed process loses nothing. The vacuum
  * mode holds for a new file only, and has to be set before anything is written to it.
  */
-const pragmas = [
-  'auto_vacuum = incremental',
-  'journal_mode = wal',
-  'synchronous = normal',
-  'foreign_keys = on',
-] as const;
+const filePragmas = ['auto_vacuum = incremental', 'journal_mode = wal'] as const;
+const connectionPragmas = ['synchronous = normal', 'foreign_keys = on'] as const;
 
 /** Time that a statement waits for a lock that the one before it did not get. */
 const lockedTimeoutMs = 50;
