@@ -1,12 +1,12 @@
 import { stringify } from 'yaml';
-import { Gateway } from './gateway.js';
-import { loadGatewayConfig, loadGatewayConfigFile } from './load-gateway-config.js';
+import { Gateway } from './gateway/gateway.js';
+import { loadGatewayConfig, loadGatewayConfigFile } from './gateway/load-config.js';
 import { createLogger } from './telemetry/logs.js';
 import type { Live, Logger } from './plugin/index.js';
 
 export { ConfigError } from './config/config.js';
 export type { Config, Problem } from './config/config.js';
-export { Gateway } from './gateway.js';
+export { Gateway } from './gateway/gateway.js';
 
 export interface CreateGatewayOptions {
   /** The key that may call everything; without one, only protocol keys of the store are let in. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { durationMs } from 'gw2api/plugin';
-import { loadGatewayConfigFile } from '#src/load-gateway-config.js';
+import { loadGatewayConfigFile } from '#src/gateway/load-config.js';
 
 interface Compose {
   readonly services: Readonly<

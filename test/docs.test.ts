@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { errorCodes } from 'gw2api/plugin';
-import { loadGatewayConfig } from '#src/load-gateway-config.js';
+import { loadGatewayConfig } from '#src/gateway/load-config.js';
 import { ProcessWorkshop } from './gateway/gateway-process.js';
 import { ask, configOf, masterKey, stages, startPair, type Pair } from './gateway/harness.js';
 import { lastCall } from './gateway/kit.js';

@@ -1,5 +1,5 @@
 import type { CacheFill, ListedModel, ModelProfile } from '../plugin/index.js';
-import { BoundedMap } from '../store/bounded-map.js';
+import { BoundedMap } from '../store/memory/bounded-map.js';
 import { longestName, shortName } from './names.js';
 import { corrected, inBoth } from './profile.js';
 

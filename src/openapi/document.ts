@@ -1,4 +1,4 @@
-import { panelPrefix, type PanelRoute } from '../console/index.js';
+import { panelPrefix, type PanelRoute } from '../console/api/index.js';
 import { name, version } from '../version.js';
 import type { DescribedRoute } from './described-route.js';
 import { operationRoutes } from './operations.js';

@@ -1,7 +1,7 @@
 import { SlotReport } from '../admin/slot-report.js';
-import { IssuedKey, KeyReport } from '../console/key-report.js';
-import { RequestDetail, RequestReport, Tokens, UsageBucket } from '../console/schemas.js';
-import { PanelSlotReport } from '../console/slot-report.js';
+import { IssuedKey, KeyReport } from '../console/api/key-report.js';
+import { RequestDetail, RequestReport, Tokens, UsageBucket } from '../console/api/schemas.js';
+import { PanelSlotReport } from '../console/api/slot-report.js';
 import { plainSchema, type SchemaNames } from './schema.js';
 
 /** Schemas that the document describes once, by a name, and answers refer to. */

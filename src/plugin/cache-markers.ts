@@ -1,4 +1,4 @@
-import type { CacheControl, MessagesRequest } from './messages.js';
+import type { CacheControl, MessagesRequest } from './contract/messages.js';
 
 /** The most cache markers that an upstream takes in one request; a top-level one counts. */
 export const maxCacheMarkers = 4;

@@ -1,5 +1,5 @@
 import { globMatcher } from './glob.js';
-import type { Caller } from './state.js';
+import type { Caller } from './contract/state.js';
 
 /** Whether a caller may use a model, by its catalog id; a model that no catalog knows goes by the name it was sent. */
 export function mayUseModel({ models }: Pick<Caller, 'models'>, id: string): boolean {

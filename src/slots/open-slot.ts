@@ -7,9 +7,9 @@ import {
   type UpstreamAdapter,
 } from '../plugin/index.js';
 import type { SlotConfig } from '../config/config.js';
-import { openAccount, type Account } from './account.js';
-import { accountDigest } from './board.js';
-import { Standing } from './standing.js';
+import { openAccount, type Account } from './accounts/account.js';
+import { accountDigest } from './shared/board.js';
+import { Standing } from './health/standing.js';
 import type { SetTimer } from './timers.js';
 import { UpstreamSlot } from './upstream-slot.js';
 

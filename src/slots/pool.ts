@@ -13,27 +13,27 @@ import type {
   Store,
 } from '../plugin/index.js';
 import type { SlotConfig } from '../config/config.js';
-import { Bindings } from './bindings.js';
-import type { Grounds } from './grounds.js';
-import { LaterLooks } from './later-looks.js';
-import { partsOf, slotKeys } from './board.js';
+import { Bindings } from './sticky/bindings.js';
+import type { Grounds } from './selection/grounds.js';
+import { LaterLooks } from './selection/later-looks.js';
+import { partsOf, slotKeys } from './shared/board.js';
 import type { Adapters } from './open-slot.js';
-import { PlaceQueue } from './place-queue.js';
-import { leastLoaded, placesOf } from './loads.js';
-import { PersistedStates } from './persisted-states.js';
-import { Prober } from './prober.js';
+import { PlaceQueue } from './selection/place-queue.js';
+import { leastLoaded, placesOf } from './selection/loads.js';
+import { PersistedStates } from './shared/persisted-states.js';
+import { Prober } from './health/prober.js';
 import { poolClosed } from './refusal.js';
 import { Roster } from './roster.js';
-import { Search } from './search.js';
-import { SessionClaims } from './session-claims.js';
+import { Search } from './selection/search.js';
+import { SessionClaims } from './sticky/session-claims.js';
 import { wantedModel, type SlotEntry } from './slot-entry.js';
 import { PlaceBook } from './slot-places.js';
 import { statusOf } from './status.js';
 import { setUnrefTimer, type SetTimer } from './timers.js';
-import { renewedTopic } from './token-vault.js';
-import { Turns } from './turns.js';
+import { renewedTopic } from './accounts/token-vault.js';
+import { Turns } from './selection/turns.js';
 import type { UpstreamSlot } from './upstream-slot.js';
-import { WakeTimer } from './wake-timer.js';
+import { WakeTimer } from './selection/wake-timer.js';
 
 export interface SlotPoolOptions {
   readonly slots: readonly SlotConfig[];

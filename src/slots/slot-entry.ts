@@ -1,8 +1,8 @@
 import { globMatcher, type Json, type Models, type SharedMap, type SlotState } from '../plugin/index.js';
 import type { SlotConfig } from '../config/config.js';
-import { Board } from './board.js';
-import type { CoolDown, CoolDowns } from './cooldowns.js';
-import { Latest, type Told } from './latest.js';
+import { Board } from './shared/board.js';
+import type { CoolDown, CoolDowns } from './health/cooldowns.js';
+import { Latest, type Told } from './shared/latest.js';
 import type { SlotPlaces } from './slot-places.js';
 import type { SetTimer } from './timers.js';
 import type { UpstreamSlot } from './upstream-slot.js';

@@ -16,9 +16,9 @@ import {
   type UpstreamReply,
   type Windows,
 } from '../plugin/index.js';
-import type { Account, Credential } from './account.js';
-import type { Standing } from './standing.js';
-import { exhaustion } from './transitions.js';
+import type { Account, Credential } from './accounts/account.js';
+import type { Standing } from './health/standing.js';
+import { exhaustion } from './health/transitions.js';
 
 export interface UpstreamSlotParts {
   readonly id: string;

@@ -1,5 +1,5 @@
 import type { Logger, Store } from '../plugin/index.js';
-import { MemoryStore } from './memory.js';
+import { MemoryStore } from './memory/store.js';
 import { createVault, type SecretKey } from './vault.js';
 
 export type { SecretKey } from './vault.js';

@@ -1,8 +1,8 @@
 import type { CatalogModel, Host, Keys, Limits, Logger, Models, PickPolicy } from '../plugin/index.js';
 import { CatalogModels } from '../models/models.js';
 import { fakeFormat } from './fake-format.js';
-import { MemoryHub } from '../store/live/memory.js';
-import { MemoryStore } from '../store/memory.js';
+import { MemoryHub } from '../live/memory/hub.js';
+import { MemoryStore } from '../store/memory/store.js';
 import { fakeSlots } from './fake-slots.js';
 
 export interface LogLine {

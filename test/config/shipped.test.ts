@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { loadGatewayConfigFile } from '#src/load-gateway-config.js';
+import { loadGatewayConfigFile } from '#src/gateway/load-config.js';
 import { CatalogSchema, ConfigSchema } from '#src/config/schema.js';
 import { loadStages } from '#src/pipeline/load-stages.js';
 import { asPlugin } from '#src/pipeline/as-plugin.js';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { LedgerRow } from 'gw2api/plugin';
-import { issueKey } from '#src/store/issue-key.js';
+import { issueKey } from '#src/keys/issue-key.js';
 import { openStore } from '#src/store/index.js';
 import { startSimulator, type Simulator } from '#src/upstream/simulator/index.js';
 import { ownFolder, ownPostgres, postgresUrl, quiet, type Place } from '../store/stores.js';

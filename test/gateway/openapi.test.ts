@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { createAdminRouter } from '#src/admin/routes.js';
 import { createRouter } from '#src/http/routes.js';
-import { openPanel } from '#src/panel.js';
+import { openPanel } from '#src/gateway/console-panel.js';
 import { ask, masterKey, startPair, type Pair } from './harness.js';
 import { checkAnswer, readDocument } from './panel-client.js';
 

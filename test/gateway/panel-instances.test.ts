@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Live } from 'gw2api/plugin';
 import { fakeHost } from 'gw2api/testing';
-import { MemoryHub } from '#src/store/live/memory.js';
+import { MemoryHub } from '#src/live/memory/hub.js';
 import { openRedis, ownRedis, redisUrl } from '../store/live/redis-server.js';
 import { ask, masterKey, slotAt, startGateway, type GatewayUnderTest } from './harness.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';

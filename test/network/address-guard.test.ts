@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net';
 import { expect } from 'chai';
 import { AddressGuard, type Connecting } from '#src/network/address-guard.js';
 import { isLinkLocal } from '#src/network/addresses.js';
-import { requestTokens } from '#src/slots/token-endpoint.js';
+import { requestTokens } from '#src/slots/accounts/token-endpoint.js';
 import { openWayOut } from '#src/upstream/connections.js';
 import { Exchange } from '#src/upstream/exchange.js';
 import { TextBody } from '#src/upstream/text-body.js';

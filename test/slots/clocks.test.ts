@@ -5,8 +5,8 @@ import { IpcRig } from '../store/live/ipc-rig.js';
 import { openRedis, ownRedis, redisUrl } from '../store/live/redis-server.js';
 import { quiet } from '../store/stores.js';
 import { failure, openPool, refusal, slotConfig, sticky, leaseRequest, type Kit } from './kit.js';
-import { MemoryHub } from '#src/store/live/memory.js';
-import { MemoryStore } from '#src/store/memory.js';
+import { MemoryHub } from '#src/live/memory/hub.js';
+import { MemoryStore } from '#src/store/memory/store.js';
 import { setUnrefTimer } from '#src/slots/timers.js';
 
 const differenceMs = 120_000;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { SlotLease } from 'gw2api/plugin';
-import { builtinPolicies } from '#src/slots/policies.js';
+import { builtinPolicies } from '#src/slots/selection/policies.js';
 import { calm, openInstances, slowly, type Instances } from './instances.js';
 import { leaseRequest, rejection, slotConfig, sticky, type Kit } from './kit.js';
 

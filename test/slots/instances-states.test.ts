@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { GatewayError, SlotStatus } from 'gw2api/plugin';
-import { builtinPolicies } from '#src/slots/policies.js';
+import { builtinPolicies } from '#src/slots/selection/policies.js';
 import { calm, openInstances, slowly, type Instances } from './instances.js';
 import { leaseRequest, modelsOf, refusal, slotConfig, stateOf, unreachable, type Kit } from './kit.js';
 

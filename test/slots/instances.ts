@@ -1,8 +1,8 @@
 import type { Live } from 'gw2api/plugin';
 import type { SlotConfig } from '#src/config/config.js';
 import type { SlotPoolOptions } from '#src/slots/pool.js';
-import { MemoryHub } from '#src/store/live/memory.js';
-import { MemoryStore } from '#src/store/memory.js';
+import { MemoryHub } from '#src/live/memory/hub.js';
+import { MemoryStore } from '#src/store/memory/store.js';
 import { Clock, openPool, type Kit } from './kit.js';
 
 /** Several pools of one config that share what they know, and one store. */

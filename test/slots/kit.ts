@@ -10,11 +10,11 @@ import {
 } from 'gw2api/plugin';
 import { fakeModels } from 'gw2api/testing';
 import type { SlotConfig } from '#src/config/config.js';
-import { builtinPolicies } from '#src/slots/policies.js';
+import { builtinPolicies } from '#src/slots/selection/policies.js';
 import { SlotPool, type SlotPoolOptions } from '#src/slots/pool.js';
 import type { SetTimer } from '#src/slots/timers.js';
-import { MemoryHub } from '#src/store/live/memory.js';
-import { MemoryStore } from '#src/store/memory.js';
+import { MemoryHub } from '#src/live/memory/hub.js';
+import { MemoryStore } from '#src/store/memory/store.js';
 
 /** Time that stands still until it is moved; timers fire on the way, in order. */
 export class Clock {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Candidate } from 'gw2api/plugin';
 import { calm } from './instances.js';
 import { Clock, leaseRequest, openPool, refusal, slotConfig, stateOf, type Kit } from './kit.js';
-import { MemoryStore } from '#src/store/memory.js';
+import { MemoryStore } from '#src/store/memory/store.js';
 
 const hour = 3_600_000;
 const ids = ['paused', 'draining', 'rejected', 'cooling', 'used'];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Binding, LeaseRequest } from 'gw2api/plugin';
-import { MemoryStore } from '#src/store/memory.js';
+import { MemoryStore } from '#src/store/memory/store.js';
 import {
   failure,
   Clock,
@@ -13,9 +13,9 @@ import {
   sticky,
   type Kit,
 } from './kit.js';
-import { Bindings } from '#src/slots/bindings.js';
+import { Bindings } from '#src/slots/sticky/bindings.js';
 import { setUnrefTimer } from '#src/slots/timers.js';
-import { MemoryHub } from '#src/store/live/memory.js';
+import { MemoryHub } from '#src/live/memory/hub.js';
 
 describe('a sticky key', () => {
   const two = [slotConfig('a'), slotConfig('b')];

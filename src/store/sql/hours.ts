@@ -1,6 +1,6 @@
 import type { LedgerRow, UsageGroup, UsageSum } from '../../plugin/index.js';
-import { hourOf } from '../usage-range.js';
-import { addSums, sumOf } from '../usage-sum.js';
+import { hourOf } from '../../ledger/usage-range.js';
+import { addSums, sumOf } from '../../ledger/usage-sum.js';
 import { PreparedInsert } from './insert-rows.js';
 import { writeTokens } from './ledger-record.js';
 import { groupKinds, sumColumns } from './tables.js';

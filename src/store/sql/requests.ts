@@ -1,7 +1,7 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import type { Kysely, RawBuilder } from 'kysely';
 import type { LedgerFilter, LedgerPage, LedgerRow } from '../../plugin/index.js';
-import { readCursor, writeCursor } from '../cursor.js';
+import { readCursor, writeCursor } from '../../ledger/cursor.js';
 import { fromRecord } from './ledger-record.js';
 import { listedColumns, type LedgerRecord, type Tables } from './tables.js';
 import { sql } from './kysely.js';

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Logger, Store } from '../../plugin/index.js';
-import { guardedStore } from '../guarded-store.js';
-import { unavailable } from '../unavailable.js';
+import { guardedStore } from '../outage/guarded-store.js';
+import { unavailable } from '../outage/unavailable.js';
 import type { Vault } from '../vault.js';
 import { sqlBindings, sqlSessions } from './expiring.js';
 import { sqlKeys } from './keys.js';

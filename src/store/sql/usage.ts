@@ -1,8 +1,8 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import type { Expression, Kysely, RawBuilder } from 'kysely';
 import type { UsageQuery, UsageSum } from '../../plugin/index.js';
-import { bucketsOf, groupColumnOf } from '../usage-range.js';
-import { addSums } from '../usage-sum.js';
+import { bucketsOf, groupColumnOf } from '../../ledger/usage-range.js';
+import { addSums } from '../../ledger/usage-sum.js';
 import { fromTokenRecord } from './ledger-record.js';
 import { sumColumns, type SumRecord, type Tables } from './tables.js';
 import { sql } from './kysely.js';

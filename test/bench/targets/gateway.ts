@@ -1,7 +1,7 @@
 import type { SpawnOptions } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { issueKey } from '#src/store/issue-key.js';
+import { issueKey } from '#src/keys/issue-key.js';
 import { openStore } from '#src/store/index.js';
 import { parseDocument, type Document } from 'yaml';
 import { paths } from '../load/bodies.js';

@@ -1,4 +1,4 @@
-import { MemoryHub } from '#src/store/live/memory.js';
+import { MemoryHub } from '#src/live/memory/hub.js';
 import { quiet } from '../stores.js';
 import { describeLive } from './conformance.js';
 import { IpcRig } from './ipc-rig.js';

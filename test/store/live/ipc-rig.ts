@@ -1,8 +1,8 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Live } from '#src/plugin/index.js';
-import { connectIpc } from '#src/store/live/ipc.js';
-import { IpcHub } from '#src/store/live/ipc-hub.js';
-import { Line, type Wire } from '#src/store/live/ipc-line.js';
+import { connectIpc } from '#src/live/ipc/live.js';
+import { IpcHub } from '#src/live/ipc/hub.js';
+import { Line, type Wire } from '#src/live/ipc/line.js';
 
 /** What goes over it is copied and comes later, as between processes; `end` is what a killed process looks like. */
 export class IpcRig {

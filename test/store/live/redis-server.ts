@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { toLive } from '#src/config/live.js';
-import { RedisLive, type RedisLiveOptions } from '#src/store/live/redis.js';
+import { RedisLive, type RedisLiveOptions } from '#src/live/redis/live.js';
 import type { Place } from '../stores.js';
 
 /** The Redis server for tests; undefined: there is none. */

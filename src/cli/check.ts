@@ -1,0 +1,41 @@
+import { ConfigError, formatProblem, type Config } from '../config/config.js';
+import type { Environment } from '../config/substitute.js';
+import { warningsOf } from '../config/warnings.js';
+import { weaknessOf } from './first-start.js';
+import { Gateway } from '../gateway/gateway.js';
+import { loadGatewayConfigFile } from '../gateway/load-config.js';
+import { describePipeline } from '../pipeline/describe.js';
+import { createLogger } from '../telemetry/logs.js';
+import { checkOnline } from './check-online.js';
+import { otherFile } from './serve.js';
+
+export interface CheckResult {
+  readonly text: string;
+  /** 1 where a slot or a model was found wanting. */
+  readonly exitCode: 0 | 1;
+}
+
+/**
+ * The pipeline of a config as it will run, and what is strange about it; `isOnline`: what its slots say, too. Throws
+ * ConfigError.
+ */
+export async function check(file: string, env: Environment, isOnline: boolean): Promise<CheckResult> {
+  const config = await loadGatewayConfigFile(file, env, otherFile);
+  // Without its store and without others: to check a config makes no file, and asks no server.
+  const alone: Config = { ...config, store: { kind: 'memory' }, live: { kind: 'memory' } };
+  const gateway = await Gateway.create(alone, {
+    log: createLogger('silent'),
+    masterKey: '',
+    loadConfig: () => Promise.resolve(config),
+  });
+  const text = describePipeline(config, gateway.pipeline);
+  const online = isOnline ? await checkOnline(config, gateway.slots) : undefined;
+  const problems = await gateway.pipeline.retire();
+  await gateway.close();
+  if (problems.length > 0) throw new ConfigError(problems);
+  const weakness = weaknessOf(env['GW2API_API_KEY'] ?? '');
+  const warned = [...warningsOf(config).map(formatProblem), ...(weakness ? [weakness] : [])];
+  const warnings = warned.map((warning) => `\nwarning: ${warning}`);
+  const told = `${text}${online?.text ?? ''}${warnings.join('')}${warnings.length > 0 ? '\n' : ''}`;
+  return { text: told, exitCode: online?.isSound === false ? 1 : 0 };
+}

@@ -1,0 +1,48 @@
+import type { TSchema } from 'typebox';
+import { compileCheck, formatPath, GatewayError, type Mismatch } from '../../plugin/index.js';
+
+/** Checks by a schema, compiled on first use. Throws `invalid_request` that names every field that is wrong. */
+export type Check = (value: unknown) => void;
+
+export function checkOf(schema: TSchema): Check {
+  let check: ((value: unknown) => readonly Mismatch[]) | undefined;
+  return (value) => {
+    check ??= compileCheck(schema);
+    const mismatches = check(value);
+    if (mismatches.length > 0) throw invalid(mismatches.map(inWords));
+  };
+}
+
+/** `invalid_request`, a sentence a problem. */
+export function invalid(problems: readonly string[]): GatewayError {
+  return new GatewayError('invalid_request', problems.join('\n'));
+}
+
+function inWords({ path, message }: Mismatch): string {
+  return `${formatPath(path)}: ${message}`;
+}
+
+/**
+ * The parameters of a query, those that a schema wants as a number or a truth value turned into one where they read like
+ * it. Throws `invalid_request` for one that is given twice.
+ */
+export function readQuery(text: string, schema: TSchema): Readonly<Record<string, unknown>> {
+  const types = typesOf(schema);
+  const values = new Map<string, unknown>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (values.has(name)) throw invalid([`${name}: is given more than once`]);
+    values.set(name, typed(value, types[name]));
+  }
+  return Object.fromEntries(values);
+}
+
+function typesOf(schema: TSchema): Readonly<Record<string, unknown>> {
+  const { properties = {} } = schema as { properties?: Readonly<Record<string, { type?: unknown }>> }; // a query's is an object's
+  return Object.fromEntries(Object.entries(properties).map(([name, { type }]) => [name, type]));
+}
+
+function typed(text: string, type: unknown): unknown {
+  if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}

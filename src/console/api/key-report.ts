@@ -1,0 +1,92 @@
+import type { Static } from 'typebox';
+import { Time, timeMs, Type, type KeyPatch, type ProtocolKey } from '../../plugin/index.js';
+import { Closed, IsoTime, Line, Nullable, StoredTotal } from './schemas.js';
+import { isoTime } from './times.js';
+
+const Limit = Type.Integer({ minimum: 1, maximum: 1e12 });
+
+const settable = {
+  expires_at: Type.Optional(Nullable(Time())),
+  models: Type.Optional(Nullable(Type.Array(Line, { minItems: 1, maxItems: 200 }))),
+  requests_per_minute: Type.Optional(Nullable(Limit)),
+  tokens_per_minute: Type.Optional(Nullable(Limit)),
+  tokens_per_day: Type.Optional(Nullable(Limit)),
+  tokens_per_month: Type.Optional(Nullable(Limit)),
+  max_concurrent: Type.Optional(Nullable(Limit)),
+  note: Type.Optional(Nullable(Type.String({ maxLength: 2000, pattern: '^[^\\u0000]*$' }))),
+};
+
+/** What a key is issued with. */
+export const NewKey = Closed({ name: Line, ...settable });
+
+/** A merge patch of a key. */
+export const ChangedKey = Closed({
+  name: Type.Optional(Line),
+  ...settable,
+  revoked_at: Type.Optional(Nullable(Time())),
+});
+
+const reported = {
+  id: Type.String(),
+  name: Type.String(),
+  last4: Type.String(),
+  created_at: IsoTime,
+  last_used_at: Nullable(IsoTime),
+  expires_at: Nullable(IsoTime),
+  revoked_at: Nullable(IsoTime),
+  models: Nullable(Type.Array(Type.String())),
+  requests_per_minute: Nullable(Type.Integer()),
+  tokens_per_minute: Nullable(Type.Integer()),
+  tokens_per_day: Nullable(Type.Integer()),
+  tokens_per_month: Nullable(Type.Integer()),
+  max_concurrent: Nullable(Type.Integer()),
+  note: Nullable(Type.String()),
+};
+
+/** A key as the panel shows it. */
+export const KeyReport = Type.Object(reported);
+/** A key in the list of all. */
+export const ListedKey = Type.Object({ ...reported, stored_responses: Nullable(StoredTotal) });
+/** A key as it is shown once. */
+export const IssuedKey = Type.Object({ ...reported, key: Type.String() });
+
+export function keyReport(key: ProtocolKey): Static<typeof KeyReport> {
+  return {
+    id: key.id,
+    name: key.name,
+    last4: key.last4,
+    created_at: new Date(key.createdAtMs).toISOString(),
+    last_used_at: isoTime(key.lastUsedAtMs),
+    expires_at: isoTime(key.expiresAtMs),
+    revoked_at: isoTime(key.revokedAtMs),
+    models: key.models ? [...key.models] : null,
+    requests_per_minute: key.requestsPerMinute ?? null,
+    tokens_per_minute: key.tokensPerMinute ?? null,
+    tokens_per_day: key.tokensPerDay ?? null,
+    tokens_per_month: key.tokensPerMonth ?? null,
+    max_concurrent: key.maxConcurrent ?? null,
+    note: key.note ?? null,
+  };
+}
+
+/** What is written in a body, and nothing of what is not. */
+export function toPatch(body: Static<typeof ChangedKey>): KeyPatch {
+  const { expires_at: expiresAt, revoked_at: revokedAt, name, models, note } = body;
+  const patch: { [Field in keyof KeyPatch]?: KeyPatch[Field] | undefined } = {
+    name,
+    models,
+    note,
+    expiresAtMs: momentOf(expiresAt),
+    revokedAtMs: momentOf(revokedAt),
+    requestsPerMinute: body.requests_per_minute,
+    tokensPerMinute: body.tokens_per_minute,
+    tokensPerDay: body.tokens_per_day,
+    tokensPerMonth: body.tokens_per_month,
+    maxConcurrent: body.max_concurrent,
+  };
+  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
+}
+
+function momentOf(time: string | number | null | undefined): number | null | undefined {
+  return time === null || time === undefined ? time : timeMs(time);
+}

@@ -1,0 +1,123 @@
+import type { Static } from 'typebox';
+import { GatewayError, Type, type KeyPatch, type ProtocolKey } from '../../plugin/index.js';
+import type { KeyNames } from './key-names.js';
+import { ChangedKey, IssuedKey, keyReport, KeyReport, ListedKey, NewKey, toPatch } from './key-report.js';
+import type { Panel } from './panel.js';
+import { route, type PanelRoute } from './route.js';
+import { Closed, ListOf } from './schemas.js';
+
+/** How keys come into the world: the text to be shown once, and what is kept of it. */
+export type IssueKey = (
+  fields: KeyPatch & { readonly name: string },
+  nowMs: number,
+) => { readonly text: string; readonly key: ProtocolKey };
+
+/** `/api/panel/keys`. */
+export function keyRoutes(panel: Panel, names: KeyNames, issueKey: IssueKey): readonly PanelRoute[] {
+  const desk = new KeyDesk(panel, names);
+  return [
+    route({
+      method: 'GET',
+      path: '/keys',
+      summary: 'All protocol keys, newest first; never the keys themselves.',
+      answers: { 200: ListOf(ListedKey, {}) },
+      handle: () => desk.list(),
+    }),
+    route({
+      method: 'POST',
+      path: '/keys',
+      summary: 'Issues a key: `key` is shown here and never again.',
+      body: NewKey,
+      answers: { 201: IssuedKey },
+      handle: ({ body }) => desk.issue(issueKey({ ...toPatch(body), name: body.name }, panel.now())),
+    }),
+    ...changeRoutes(desk),
+  ];
+}
+
+function changeRoutes(desk: KeyDesk): readonly PanelRoute[] {
+  return [
+    route({
+      method: 'PATCH',
+      path: '/keys/:id',
+      summary:
+        'Changes a key by a merge patch: null takes a field away; `revoked_at: null` lets it in again.',
+      body: ChangedKey,
+      answers: { 200: KeyReport },
+      handle: ({ id, body }) => desk.change(id, toPatch(body)),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/keys/:id',
+      summary: 'Revokes a key; with `purge=true` it is removed for good.',
+      query: Closed({ purge: Type.Optional(Type.Boolean()) }),
+      answers: { 200: KeyReport, 204: null },
+      handle: ({ id, query }) => (query.purge ? desk.purge(id) : desk.revoke(id)),
+    }),
+  ];
+}
+
+type Report = Static<typeof KeyReport>;
+
+/** Issues, changes and removes keys. */
+class KeyDesk {
+  readonly #panel: Panel;
+  readonly #names: KeyNames;
+
+  constructor(panel: Panel, names: KeyNames) {
+    this.#panel = panel;
+    this.#names = names;
+  }
+
+  async list(): Promise<object> {
+    const { keys, responses } = this.#panel.store;
+    const [listed, totals] = await Promise.all([keys.list(), responses.totals()]);
+    const data = listed.slice(0, mostKeys).map((key) => ({
+      ...keyReport(key),
+      stored_responses: totals.get(key.id) ?? null,
+    }));
+    return { object: 'list', data };
+  }
+
+  async issue({ text, key }: ReturnType<IssueKey>): Promise<Static<typeof IssuedKey>> {
+    const { keys } = this.#panel.store;
+    if ((await keys.list()).length >= mostKeys)
+      throw new GatewayError('conflict', `There are ${mostKeys} keys already; remove some for good first.`);
+    await keys.put(key);
+    this.#changed();
+    return { ...keyReport(key), key: text };
+  }
+
+  async change(id: string, patch: KeyPatch): Promise<Report> {
+    const key = await this.#panel.store.keys.update(id, patch);
+    if (!key) throw noSuchKey(id);
+    this.#changed();
+    return keyReport(key);
+  }
+
+  /** One that was revoked before keeps the time of that. */
+  async revoke(id: string): Promise<Report> {
+    const { store, now } = this.#panel;
+    const key = await store.keys.get(id);
+    if (!key) throw noSuchKey(id);
+    return this.change(id, { revokedAtMs: key.revokedAtMs ?? now() });
+  }
+
+  async purge(id: string): Promise<undefined> {
+    if (!(await this.#panel.store.keys.delete(id))) throw noSuchKey(id);
+    this.#changed();
+    return undefined;
+  }
+
+  #changed(): void {
+    this.#names.forget();
+    this.#panel.keysChanged();
+  }
+}
+
+/** So that the list of all keys stays one that can be sent. */
+const mostKeys = 10_000;
+
+function noSuchKey(id: string): GatewayError {
+  return new GatewayError('not_found', `There is no key ${JSON.stringify(id)}.`);
+}

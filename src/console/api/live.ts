@@ -1,0 +1,116 @@
+import type { Readable } from 'node:stream';
+import { GatewayError, sseBody, type LedgerRow } from '../../plugin/index.js';
+import type { KeyNames } from './key-names.js';
+import type { Panel } from './panel.js';
+import { requestReport } from './request-report.js';
+import type { PanelContext } from './route.js';
+
+/** What a reader of the live requests asks for. */
+export interface LiveOptions {
+  readonly ctx: PanelContext;
+  readonly filter: (row: LedgerRow) => boolean;
+  /** Asked now and then: a reader whose session is over is sent away. */
+  readonly isAllowed: () => Promise<boolean>;
+}
+
+/** Those who read requests as they end. */
+export class LiveReaders {
+  readonly #panel: Panel;
+  readonly #names: KeyNames;
+  readonly #tails = new Set<Tail>();
+  readonly #checkEveryMs: number;
+
+  constructor(panel: Panel, names: KeyNames, checkEveryMs = keepAliveMs) {
+    this.#checkEveryMs = checkEveryMs;
+    this.#panel = panel;
+    this.#names = names;
+    panel.closing.addEventListener('abort', () => {
+      for (const tail of this.#tails) tail.end('the gateway is shutting down');
+    });
+  }
+
+  /** The body of a reader's answer. Throws `rate_limited` where there are too many, and `shutting_down`. */
+  open({ ctx, filter, isAllowed }: LiveOptions): Readable {
+    const { feed, closing, log } = this.#panel;
+    if (closing.aborted) throw new GatewayError('shutting_down', 'This gateway is shutting down.');
+    if (this.#tails.size >= mostReaders)
+      throw new GatewayError('rate_limited', `${mostReaders} readers are here already; close one of them.`, {
+        headers: { 'retry-after': '5' },
+      });
+    const tail = new Tail();
+    this.#tails.add(tail);
+    const unsubscribe = feed.subscribe((row) => {
+      if (filter(row)) tail.add(row);
+    });
+    const watch = setInterval(() => this.#review(tail, isAllowed), this.#checkEveryMs).unref();
+    ctx.res.once('close', () => {
+      this.#tails.delete(tail);
+      clearInterval(watch);
+      unsubscribe();
+      tail.end();
+    });
+    return sseBody(this.#events(tail), {
+      keepAlive: ': keep-alive\n\n',
+      keepAliveMs,
+      onFailure: (error) => log.warn({ err: error }, 'The live requests broke off.'),
+    });
+  }
+
+  #review(tail: Tail, isAllowed: LiveOptions['isAllowed']): void {
+    isAllowed().then(
+      (is) => is || tail.end('your session is over'),
+      (error: unknown) =>
+        this.#panel.log.debug({ err: error }, 'A session could not be looked up; its reader stays.'),
+    );
+  }
+
+  async *#events(tail: Tail): AsyncGenerator<string> {
+    yield ': live\n\n';
+    for await (const row of tail.rows()) {
+      const nameOf = await this.#names.finder();
+      yield `event: request\ndata: ${JSON.stringify(requestReport(row, nameOf))}\n\n`;
+    }
+    yield `: ${tail.reason}\n\n`;
+  }
+}
+
+const mostReaders = 100;
+const keepAliveMs = 15_000;
+
+/** How many rows wait for a reader that does not read. */
+const mostWaiting = 1000;
+
+/** The rows that one reader has not read yet. */
+class Tail {
+  readonly #rows: LedgerRow[] = [];
+  #wake: () => void = () => undefined;
+  #reason: string | undefined;
+
+  get reason(): string {
+    return this.#reason ?? '';
+  }
+
+  add(row: LedgerRow): void {
+    if (this.#reason !== undefined) return;
+    this.#rows.push(row);
+    if (this.#rows.length > mostWaiting) {
+      this.#rows.length = 0;
+      this.end('you read too slowly; connect again');
+    }
+    this.#wake();
+  }
+
+  end(reason = ''): void {
+    this.#reason ??= reason;
+    this.#wake();
+  }
+
+  async *rows(): AsyncGenerator<LedgerRow> {
+    for (;;) {
+      const row = this.#rows.shift();
+      if (row) yield row;
+      else if (this.#reason !== undefined) return;
+      else await new Promise<void>((resolve) => void (this.#wake = resolve));
+    }
+  }
+}

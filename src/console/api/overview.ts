@@ -1,0 +1,136 @@
+import { blankSecrets } from '../../admin/blank-secrets.js';
+import { samplingOf, Type, type CatalogModel } from '../../plugin/index.js';
+import type { Panel, PanelStage, PanelStatus } from './panel.js';
+import { route, type PanelRoute } from './route.js';
+import { Count, IsoTime, ListOf, Nullable, StoredTotal } from './schemas.js';
+
+/** What runs: the process, the pipeline, the catalog. */
+export function overviewRoutes(panel: Panel): readonly PanelRoute[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/status',
+      summary: 'The gateway at a glance.',
+      answers: { 200: StatusReport },
+      handle: async ({ ctx }) => statusReport(await panel.status(), `${ctx.protocol}://${ctx.host}`),
+    }),
+    route({
+      method: 'GET',
+      path: '/pipeline',
+      summary: 'The stages as they run, secrets blanked.',
+      answers: { 200: ListOf(StageReport, { file: Type.String() }) },
+      handle: () => ({
+        object: 'list',
+        file: panel.pipeline.file,
+        data: panel.pipeline.stages.map(stageReport),
+      }),
+    }),
+    route({
+      method: 'GET',
+      path: '/models',
+      summary: 'The model catalog with what only operators need to know.',
+      answers: { 200: ListOf(ModelReport, {}) },
+      handle: () => ({ object: 'list', data: panel.models.list().map(modelReport) }),
+    }),
+  ];
+}
+
+const StatusReport = Type.Object({
+  name: Type.String(),
+  version: Type.String(),
+  uptime_seconds: Count,
+  requests_in_flight: Count,
+  requests_in_flight_instances: Type.Integer({
+    minimum: 1,
+    description:
+      'How many instances these are the requests of: fewer than there are, where some did not answer.',
+  }),
+  slots: Type.Object({ total: Count, schedulable: Count }),
+  store: Type.Object({
+    kind: Type.String(),
+    ok: Type.Boolean(),
+    ledger_rows_waiting: Count,
+    responses: Nullable(StoredTotal),
+  }),
+  live: Type.Object({ kind: Type.String(), ok: Type.Boolean(), instances: Count }),
+  config_file: Type.String(),
+  base_url: Type.String({ description: 'As the caller has reached it.' }),
+});
+
+function statusReport({ name, version, slots, live, ...status }: PanelStatus, baseUrl: string): object {
+  const { kind, ok, ledgerRowsWaiting, responses } = status.store;
+  return {
+    name,
+    version,
+    uptime_seconds: Math.floor(status.uptimeSeconds),
+    requests_in_flight: status.inFlight.requests,
+    requests_in_flight_instances: status.inFlight.instances,
+    slots,
+    store: { kind, ok, ledger_rows_waiting: ledgerRowsWaiting, responses: responses ?? null },
+    live,
+    config_file: status.configFile,
+    base_url: baseUrl,
+  };
+}
+
+const Names = Type.Array(Type.String());
+
+const StageReport = Type.Object({
+  name: Type.String(),
+  use: Type.String(),
+  enabled: Type.Boolean(),
+  when: Nullable(Type.Record(Type.String(), Names)),
+  path: Type.String({ description: '`pipeline[3]`' }),
+  place: Type.String({ description: 'Where it stands in the config file.' }),
+  options: Type.Record(Type.String(), Type.Unknown()),
+  requires: Names,
+  provides: Names,
+  seals: Names,
+  operations: Names,
+});
+
+function stageReport({ at, when, options, ...stage }: PanelStage): object {
+  return {
+    name: stage.name,
+    use: stage.use,
+    enabled: stage.enabled,
+    when: when ?? null,
+    path: stage.path,
+    place: `${at.file}:${at.line}:${at.column}`,
+    options: blankSecrets(options),
+    requires: stage.requires,
+    provides: stage.provides,
+    seals: stage.seals,
+    operations: stage.operations,
+  };
+}
+
+const ModelReport = Type.Object({
+  id: Type.String(),
+  display_name: Type.String(),
+  upstream_model: Type.String(),
+  max_tokens: Count,
+  context_window: Nullable(Count),
+  forced_tool_choice: Type.Boolean(),
+  sampling: Type.Enum(['both', 'one', 'none']),
+  thinking: Type.Enum(['adaptive', 'budget', 'none']),
+  web_search: Type.Boolean(),
+  aliases: Names,
+  created_at: IsoTime,
+});
+
+function modelReport(model: CatalogModel): object {
+  return {
+    id: model.id,
+    display_name: model.displayName,
+    upstream_model: model.upstreamModel,
+    max_tokens: model.maxTokens,
+    context_window: model.contextWindow ?? null,
+    forced_tool_choice: model.forcedToolChoice,
+    sampling: samplingOf(model),
+    thinking: model.thinking,
+    web_search: model.webSearch,
+    aliases: model.aliases,
+    created_at: new Date(model.created * 1000).toISOString(),
+  };
+}

@@ -1,0 +1,76 @@
+import type { ParameterizedContext } from 'koa';
+import { GatewayError } from '../../plugin/index.js';
+import { readPage, type PageFile, type PageFiles } from './page-files.js';
+
+type PageContext = ParameterizedContext<object, object>;
+
+/** Serves the built page at `/panel`. Every path below it is the page's own to understand, but for its assets. */
+export function createPage(folder = new URL('./web/', import.meta.url)) {
+  let files: PageFiles | undefined;
+  return async function page(ctx: PageContext, next: () => Promise<void>): Promise<void> {
+    const [, path] = /^\/panel(?:\/(.*))?$/s.exec(ctx.path) ?? [undefined, null];
+    if (path === null) return next();
+    requireRead(ctx);
+    files ??= await readPage(folder);
+    ctx.set(securityHeaders);
+    if (!files) return explainBuild(ctx);
+    const file = fileOf(files, path);
+    if (!file) throw new GatewayError('not_found', `There is nothing at ${ctx.path}.`);
+    answer(ctx, file);
+  };
+}
+
+/** What is under `assets/` has the hash of its content in its name; any other path is a place within the page. */
+function fileOf(files: PageFiles, path = ''): PageFile | undefined {
+  return path.startsWith('assets/') ? files.get(path) : files.get('index.html');
+}
+
+function requireRead(ctx: PageContext): void {
+  if (ctx.method === 'GET' || ctx.method === 'HEAD') return;
+  const message = `${ctx.path} does not take ${ctx.method}; it takes GET, HEAD.`;
+  throw new GatewayError('method_not_allowed', message, { headers: { allow: 'GET, HEAD' } });
+}
+
+function answer(ctx: PageContext, { type, isHashed, bodies, tag }: PageFile): void {
+  const accepted = ctx.acceptsEncodings();
+  const encoding = Object.keys(bodies).find((each) => accepted.includes(each)) ?? 'identity';
+  ctx.set('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
+  ctx.set('vary', 'accept-encoding');
+  ctx.set('etag', `"${tag}-${encoding}"`);
+  ctx.status = 200; // before `fresh`, which looks at it
+  if (ctx.fresh) {
+    ctx.status = 304;
+    return;
+  }
+  if (encoding !== 'identity') ctx.set('content-encoding', encoding);
+  ctx.type = type;
+  ctx.body = bodies[encoding] ?? bodies['identity'];
+}
+
+/** The page needs nothing from elsewhere, no inline script or style, and no place in somebody's frame. */
+const securityHeaders = {
+  'content-security-policy':
+    "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+};
+
+/** In a clone that was compiled and not built. */
+function explainBuild(ctx: PageContext): void {
+  ctx.status = 503;
+  ctx.set('retry-after', '1');
+  ctx.set('cache-control', 'no-store');
+  ctx.type = 'html';
+  ctx.body = `<!doctype html>
+<html lang="en">
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width">
+  <title>The console is not built</title>
+  <h1>The console is not built</h1>
+  <p>The gateway runs, but the files of this page are missing. Build them with</p>
+  <pre>npm ci &amp;&amp; npm run build</pre>
+  <p>and load this page again; the gateway need not be restarted.</p>
+</html>
+`;
+}

@@ -1,0 +1,58 @@
+import type { Static } from 'typebox';
+import type { LedgerRow, LedgerTokens } from '../../plugin/index.js';
+import type { RequestDetail, RequestReport, Tokens } from './schemas.js';
+
+/** A row of the ledger as the panel shows it. */
+export function requestReport(
+  row: LedgerRow,
+  nameOf: (keyId: string) => string,
+): Static<typeof RequestReport> {
+  const { keyId } = row;
+  return {
+    id: `${row.atMs}.${row.id}`,
+    at: new Date(row.atMs).toISOString(),
+    request_id: row.requestId,
+    key: keyId === undefined ? null : { id: keyId, name: nameOf(keyId) },
+    slot: row.slot ?? null,
+    model: row.model ?? null,
+    format: row.format,
+    status: row.status,
+    code: row.code ?? null,
+    failed: row.failed,
+    streamed: row.streamed,
+    attempts: row.attempts,
+    first_event_ms: row.firstEventMs ?? null,
+    duration_ms: row.durationMs,
+    billed: tokensReport(row.billed),
+    shown: tokensReport(row.shown),
+  };
+}
+
+/** The same with where its time has gone. */
+export function requestDetail(
+  row: LedgerRow,
+  nameOf: (keyId: string) => string,
+): Static<typeof RequestDetail> {
+  const { stages = [], calls = [] } = row.trace ?? {};
+  return {
+    ...requestReport(row, nameOf),
+    stages: stages.map(({ stage, ms }) => ({ stage, ms })),
+    calls: calls.map(({ slot, ms, code = null }) => ({ slot, ms, code })),
+  };
+}
+
+/** The row that a report's `id` stands for: its time, by which the ledger finds it, and its own id. */
+export function rowOf(reportId: string): Pick<LedgerRow, 'atMs' | 'id'> | undefined {
+  const [, at, id] = /^(\d{1,15})\.(.{1,100})$/.exec(reportId) ?? [];
+  return at === undefined || id === undefined ? undefined : { atMs: Number(at), id };
+}
+
+export function tokensReport(tokens: LedgerTokens): Static<typeof Tokens> {
+  return {
+    input: tokens.input,
+    cache_read: tokens.cacheRead,
+    cache_write_5m: tokens.cacheWrite5m,
+    cache_write_1h: tokens.cacheWrite1h,
+    output: tokens.output,
+  };
+}

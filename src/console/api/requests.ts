@@ -1,0 +1,136 @@
+import type { Static } from 'typebox';
+import {
+  GatewayError,
+  Time,
+  timeMs,
+  Type,
+  type LedgerFilter,
+  type LedgerPage,
+  type LedgerRow,
+} from '../../plugin/index.js';
+import { invalid } from './check.js';
+import type { KeyNames } from './key-names.js';
+import { LiveReaders } from './live.js';
+import type { Panel } from './panel.js';
+import { requestDetail, requestReport, rowOf } from './request-report.js';
+import { route, type PanelRoute } from './route.js';
+import { Closed, Line, ListOf, Nullable, RequestDetail, RequestReport } from './schemas.js';
+import type { Sessions } from './sessions.js';
+
+/** `/api/panel/requests`; the live one stands before the one by id, whose path its own would match. */
+export function requestRoutes(panel: Panel, names: KeyNames, sessions: Sessions): readonly PanelRoute[] {
+  return [listRoute(panel, names), liveRoute(panel, names, sessions), detailRoute(panel, names)];
+}
+
+function listRoute({ store: { ledger } }: Panel, names: KeyNames): PanelRoute {
+  const paging = { has_more: Type.Boolean(), next_cursor: Nullable(Type.String()) };
+  return route({
+    method: 'GET',
+    path: '/requests',
+    summary: 'Requests to models, newest first.',
+    query: PageQuery,
+    answers: { 200: ListOf(RequestReport, paging) },
+    async handle({ query: { limit = 50, cursor, ...query } }) {
+      const page = { limit, ...(cursor !== undefined && { cursor }) };
+      const { rows, cursor: next } = await pageOf(ledger, toFilter(query), page);
+      const nameOf = await names.finder();
+      const data = rows.map((row) => requestReport(row, nameOf));
+      return { object: 'list', data, has_more: next !== undefined, next_cursor: next ?? null };
+    },
+  });
+}
+
+function liveRoute(panel: Panel, names: KeyNames, sessions: Sessions): PanelRoute {
+  const readers = new LiveReaders(panel, names);
+  return route({
+    method: 'GET',
+    path: '/requests/live',
+    summary: 'Requests as they end, on all instances: `event: request` with a request as data.',
+    query: Filter,
+    answers: { 200: Type.String() },
+    answerType: 'text/event-stream',
+    handle({ ctx, query, credential }) {
+      ctx.type = 'text/event-stream';
+      ctx.set('x-accel-buffering', 'no');
+      const filter = matcherOf(toFilter(query));
+      return readers.open({ ctx, filter, isAllowed: () => sessions.isStillGood(credential) });
+    },
+  });
+}
+
+function detailRoute(panel: Panel, names: KeyNames): PanelRoute {
+  const { ledger } = panel.store;
+  /** One that was told of this very moment, here or on another instance, may not be in the ledger yet. */
+  const find = async (place: NonNullable<ReturnType<typeof rowOf>>) => {
+    const row = await ledger.get(place);
+    if (row) return row;
+    await panel.written();
+    return ledger.get(place);
+  };
+  return route({
+    method: 'GET',
+    path: '/requests/:id',
+    summary: 'One request, with the stages that it passed and its upstream calls.',
+    answers: { 200: RequestDetail },
+    async handle({ id }) {
+      const place = rowOf(id);
+      const row = place && (await find(place));
+      if (!row) throw new GatewayError('not_found', `There is no request ${JSON.stringify(id)}.`);
+      return requestDetail(row, await names.finder());
+    },
+  });
+}
+
+const filters = {
+  from: Type.Optional(Time()),
+  to: Type.Optional(Time()),
+  key: Type.Optional(Line),
+  slot: Type.Optional(Line),
+  model: Type.Optional(Line),
+  format: Type.Optional(Type.Enum(['messages', 'chat', 'responses', 'completions'])),
+  status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),
+  code: Type.Optional(Line),
+  failed: Type.Optional(Type.Boolean()),
+  request_id: Type.Optional(Line),
+};
+
+const Filter = Closed(filters);
+
+const PageQuery = Closed({
+  ...filters,
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Default 50.' })),
+  cursor: Type.Optional(Line),
+});
+
+function toFilter({ from, to, key, request_id: requestId, ...rest }: Static<typeof Filter>): LedgerFilter {
+  return {
+    ...rest,
+    ...(from !== undefined && { fromMs: timeMs(from) }),
+    ...(to !== undefined && { toMs: timeMs(to) }),
+    ...(key !== undefined && { keyId: key }),
+    ...(requestId !== undefined && { requestId }),
+  };
+}
+
+function matcherOf({
+  fromMs = -Infinity,
+  toMs = Infinity,
+  ...equal
+}: LedgerFilter): (row: LedgerRow) => boolean {
+  const fields = Object.entries(equal) as [keyof LedgerRow, unknown][]; // a filter's fields are a row's
+  return (row) =>
+    row.atMs >= fromMs && row.atMs < toMs && fields.every(([field, value]) => row[field] === value);
+}
+
+async function pageOf(
+  ledger: Panel['store']['ledger'],
+  filter: LedgerFilter,
+  page: { readonly limit: number; readonly cursor?: string },
+): Promise<LedgerPage> {
+  try {
+    return await ledger.requests(filter, page);
+  } catch (error) {
+    if (page.cursor === undefined || !(error instanceof TypeError)) throw error;
+    throw invalid(['cursor: is not one that a page has ended with']);
+  }
+}

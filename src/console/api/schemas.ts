@@ -1,0 +1,75 @@
+import type { TSchema } from 'typebox';
+import { Type } from '../../plugin/index.js';
+
+/** An object that takes no other properties: what comes in is closed, what goes out may grow. */
+export function Closed<Properties extends Record<string, TSchema>>(properties: Properties) {
+  return Type.Object(properties, { additionalProperties: false });
+}
+
+export function Nullable<Schema extends TSchema>(schema: Schema) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** `{"object":"list","data":[…]}`, and what else there is of a list. */
+export function ListOf<Item extends TSchema, Rest extends Record<string, TSchema>>(item: Item, rest: Rest) {
+  return Type.Object({ object: Type.Literal('list'), data: Type.Array(item), ...rest });
+}
+
+/** ISO 8601, UTC. */
+export const IsoTime = Type.String({ format: 'date-time' });
+
+/** A line without control characters: no database takes them all. */
+export const Line = Type.String({ minLength: 1, maxLength: 200, pattern: '^\\P{Cc}*$' });
+
+export const Count = Type.Integer({ minimum: 0 });
+
+/** Responses in the store, and their bytes with the input of each. */
+export const StoredTotal = Type.Object({ count: Count, bytes: Count });
+
+export const Tokens = Type.Object({
+  input: Count,
+  cache_read: Count,
+  cache_write_5m: Count,
+  cache_write_1h: Count,
+  output: Count,
+});
+
+const requestFields = {
+  id: Type.String({ description: 'What `/requests/:id` takes.' }),
+  at: IsoTime,
+  request_id: Type.String({ description: 'As X-Request-ID says it.' }),
+  key: Nullable(Type.Object({ id: Type.String(), name: Type.String() })),
+  slot: Nullable(Type.String()),
+  model: Nullable(Type.String()),
+  format: Type.String(),
+  status: Type.Integer(),
+  code: Nullable(Type.String()),
+  failed: Type.Boolean(),
+  streamed: Type.Boolean(),
+  attempts: Count,
+  first_event_ms: Nullable(Type.Number()),
+  duration_ms: Type.Number(),
+  billed: Tokens,
+  shown: Tokens,
+};
+
+/** A row of the ledger. */
+export const RequestReport = Type.Object(requestFields);
+
+export const RequestDetail = Type.Object({
+  ...requestFields,
+  stages: Type.Array(Type.Object({ stage: Type.String(), ms: Type.Number() })),
+  calls: Type.Array(Type.Object({ slot: Type.String(), ms: Type.Number(), code: Nullable(Type.String()) })),
+});
+
+export const UsageBucket = Type.Object({
+  at: IsoTime,
+  group: Nullable(Type.String()),
+  name: Nullable(Type.String()),
+  requests: Count,
+  errors: Count,
+  billed: Tokens,
+  shown: Tokens,
+  first_event_ms_avg: Nullable(Type.Number()),
+  duration_ms_avg: Nullable(Type.Number()),
+});

@@ -1,0 +1,43 @@
+import { Type } from '../../plugin/index.js';
+import { route, type PanelRoute } from './route.js';
+import { Closed, IsoTime, Nullable } from './schemas.js';
+import type { Sessions } from './sessions.js';
+import { isoTime } from './times.js';
+
+/** Login, logout, and who is logged in. */
+export function sessionRoutes(sessions: Sessions): readonly PanelRoute[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/login',
+      summary: 'Opens a console session of 12 hours, in the cookies gw_session and gw_csrf.',
+      isOpen: true,
+      body: Closed({ password: Type.String({ maxLength: 1000 }) }),
+      maxBodyBytes: 16 * 1024,
+      answers: { 200: Type.Object({ expires_at: IsoTime, csrf_token: Type.String() }) },
+      async handle({ ctx, body }) {
+        const { expiresAtMs, csrfToken } = await sessions.logIn(ctx, body.password);
+        return { expires_at: isoTime(expiresAtMs), csrf_token: csrfToken };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/logout',
+      summary: 'Ends the session.',
+      answers: { 204: null },
+      handle: ({ ctx }) => sessions.logOut(ctx),
+    }),
+    route({
+      method: 'GET',
+      path: '/session',
+      summary: 'Who is asking.',
+      answers: {
+        200: Type.Object({ kind: Type.Enum(['session', 'master']), expires_at: Nullable(IsoTime) }),
+      },
+      handle: ({ credential }) => ({
+        kind: credential.kind,
+        expires_at: credential.kind === 'session' ? isoTime(credential.session.expiresAtMs) : null,
+      }),
+    }),
+  ];
+}

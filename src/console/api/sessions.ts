@@ -1,0 +1,152 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { callerKey, GatewayError, isGatewayError, type ConsoleSession } from '../../plugin/index.js';
+import { LoginGuard } from './login-guard.js';
+import type { Panel } from './panel.js';
+import type { PanelContext } from './route.js';
+
+/** Who asks the panel. */
+export type Credential =
+  | { readonly kind: 'master' }
+  | { readonly kind: 'session'; readonly session: ConsoleSession };
+
+/** Console logins: a random token in a cookie, of which the store has a hash, and another one against forged requests. */
+export class Sessions {
+  readonly #panel: Panel;
+  readonly #guard: LoginGuard;
+  readonly #password: Buffer;
+
+  constructor(panel: Panel) {
+    this.#panel = panel;
+    this.#password = sha256(panel.password);
+    this.#guard = new LoginGuard({ meters: panel.meters, secret: this.#password });
+  }
+
+  /** Called before anything of a login is read: throws `rate_limited` where its address has to wait. */
+  admit({ ip }: PanelContext): Promise<void> {
+    return this.#guard.enter(ip);
+  }
+
+  /** A new session, in place of the one that the caller may have. Throws `wrong_password` and `rate_limited`. */
+  async logIn(ctx: PanelContext, password: string): Promise<{ expiresAtMs: number; csrfToken: string }> {
+    const takeBack = await this.#guard.try(ctx.ip);
+    const isRight = timingSafeEqual(sha256(password), this.#password) && this.#panel.password !== '';
+    if (!isRight) {
+      ctx.state.log.warn({ address: ctx.ip }, 'A login to the console had a wrong password.');
+      throw new GatewayError('wrong_password', 'That is not the password of this console.');
+    }
+    await takeBack();
+    await this.#forget(ctx);
+    const [token, csrfToken] = [newToken(), newToken()];
+    const createdAtMs = this.#panel.now();
+    const expiresAtMs = createdAtMs + lifetimeSeconds * 1000;
+    const csrfHash = sha256(csrfToken).toString('hex');
+    await this.#panel.store.sessions.put({
+      tokenHash: this.#hash(token),
+      csrfHash,
+      createdAtMs,
+      expiresAtMs,
+    });
+    setCookies(ctx, { token, csrfToken, maxAgeSeconds: lifetimeSeconds });
+    return { expiresAtMs, csrfToken };
+  }
+
+  async logOut(ctx: PanelContext): Promise<void> {
+    await this.#forget(ctx);
+    setCookies(ctx, { token: '', csrfToken: '', maxAgeSeconds: 0 });
+  }
+
+  /** Who asks; a session that changes something must bring its CSRF token. Throws 401 and 403 (contract §5). */
+  async authenticate(ctx: PanelContext): Promise<Credential> {
+    const token = ctx.cookies.get(sessionCookie) || undefined;
+    const key = keyOf(ctx, token === undefined);
+    if (key !== undefined) return this.#checkKey(key);
+    const session = await this.#find(token ?? '');
+    if (!session)
+      throw new GatewayError('invalid_session', 'This session has expired or was ended; log in again.');
+    if (!harmless.has(ctx.method)) requireCsrfToken(ctx, session);
+    return { kind: 'session', session };
+  }
+
+  /** Whether what was let in would be let in now. */
+  async isStillGood(credential: Credential): Promise<boolean> {
+    if (credential.kind === 'master') return true;
+    return (await this.#panel.store.sessions.get(credential.session.tokenHash)) !== undefined;
+  }
+
+  async #checkKey(key: string): Promise<Credential> {
+    const known = await this.#panel.keys.check(key);
+    if (known?.kind === 'master') return { kind: 'master' };
+    if (known)
+      throw new GatewayError(
+        'forbidden',
+        'A protocol key may call /v1/* only; the panel needs the master key.',
+      );
+    throw new GatewayError('invalid_api_key', 'The API key is not known here, has expired or was revoked.');
+  }
+
+  async #find(token: string): Promise<ConsoleSession | undefined> {
+    try {
+      return await this.#panel.store.sessions.get(this.#hash(token));
+    } catch (cause) {
+      const message = 'The session cannot be checked at the moment; try again.';
+      const headers = { 'retry-after': '1' };
+      throw new GatewayError('store_unavailable', message, { headers, cause });
+    }
+  }
+
+  async #forget(ctx: PanelContext): Promise<void> {
+    const token = ctx.cookies.get(sessionCookie) || undefined;
+    if (token) await this.#panel.store.sessions.delete(this.#hash(token));
+  }
+
+  /** Made with the password, so that a new one ends every session of the old one. */
+  #hash(token: string): string {
+    return createHmac('sha256', this.#password).update(token).digest('hex');
+  }
+}
+
+const sessionCookie = 'gw_session';
+const csrfCookie = 'gw_csrf';
+const lifetimeSeconds = 12 * 3600;
+const harmless = new Set(['GET', 'HEAD']);
+
+/** The key in the headers; undefined where there is none and a session will do. Throws `missing_api_key`. */
+function keyOf(ctx: PanelContext, isRequired: boolean): string | undefined {
+  try {
+    return callerKey(ctx.headers);
+  } catch (error) {
+    if (!isRequired && isGatewayError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The header must be what the cookie is, and both what the session was given. */
+function requireCsrfToken(ctx: PanelContext, { csrfHash }: ConsoleSession): void {
+  const sent = ctx.get('x-csrf-token');
+  const isSame = timingSafeEqual(sha256(sent), sha256(ctx.cookies.get(csrfCookie) ?? ''));
+  if (isSame && timingSafeEqual(sha256(sent), Buffer.from(csrfHash, 'hex'))) return;
+  throw new GatewayError(
+    'forbidden',
+    'A change by a session needs the header x-csrf-token with what the cookie gw_csrf says.',
+  );
+}
+
+interface Cookies {
+  readonly token: string;
+  readonly csrfToken: string;
+  readonly maxAgeSeconds: number;
+}
+
+function setCookies(ctx: PanelContext, { token, csrfToken, maxAgeSeconds }: Cookies): void {
+  const common = `Path=/; Max-Age=${maxAgeSeconds}; SameSite=Strict${ctx.secure ? '; Secure' : ''}`;
+  ctx.append('set-cookie', `${sessionCookie}=${token}; HttpOnly; ${common}`);
+  ctx.append('set-cookie', `${csrfCookie}=${csrfToken}; ${common}`);
+}
+
+function newToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,63 @@
+import { blankSecrets } from '../../admin/blank-secrets.js';
+import { SlotReport, slotReport } from '../../admin/slot-report.js';
+import { Type, type SlotStatus } from '../../plugin/index.js';
+import type { PanelSlot } from './panel.js';
+import { IsoTime, Nullable } from './schemas.js';
+import { isoTime } from './times.js';
+
+/** A slot as the panel shows it: as `/admin/slots` does, and how it was entered. */
+export const PanelSlotReport = Type.Object({
+  ...SlotReport.properties,
+  state: Type.Enum(['ready', 'cooling', 'rejected', 'paused', 'draining', 'unusable']),
+  source: Type.Enum(['config', 'console']),
+  place: Nullable(Type.String({ description: 'Where it stands in the config file.' })),
+  settings: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'As under `slots:` in the config file; what is or may be a secret reads `***`.',
+  }),
+  updated_at: Nullable(IsoTime),
+  problem: Nullable(Type.String({ description: 'Why it does not serve.' })),
+});
+
+/** `sessions`: how many sessions the store has bound to it. */
+export function panelSlotReport(slot: PanelSlot, sessions: number): object {
+  const { source, place, problem, status } = slot;
+  const report = status ? slotReport(status) : { ...slotReport(idle(slot)), state: 'unusable' };
+  return {
+    ...report,
+    bindings: Math.max(sessions, status?.bindings ?? 0),
+    source,
+    place,
+    settings: shownSettings(slot),
+    updated_at: isoTime(slot.updatedAtMs),
+    problem,
+  };
+}
+
+/** The settings without what is or may be a secret. */
+export function shownSettings({ settings }: PanelSlot): Readonly<Record<string, unknown>> {
+  return blankSecrets(settings) as Readonly<Record<string, unknown>>; // an object stays one
+}
+
+/** What there is to say of a slot that does not serve. */
+function idle({ id, settings, problem }: PanelSlot): SlotStatus {
+  const { account } = settings as { readonly account?: { readonly kind?: unknown } };
+  const kinds = ['api-key', 'oauth', 'none'] as const;
+  return {
+    id,
+    upstream: typeof settings['upstream'] === 'string' ? settings['upstream'] : '',
+    accountKind: kinds.find((kind) => kind === account?.kind) ?? 'none',
+    state: 'paused',
+    reason: null,
+    untilMs: null,
+    models: [],
+    inFlight: 0,
+    queued: 0,
+    maxConcurrent: 0,
+    weight: 0,
+    serves: [],
+    bindings: 0,
+    windows: { '5h': null, '7d': null },
+    lastError: problem,
+    lastErrorAtMs: null,
+  };
+}

@@ -1,0 +1,88 @@
+import { DiagnosisReport, diagnosisReport } from '../../admin/diagnosis-report.js';
+import { diagnosisTimeoutMs } from '../../admin/routes.js';
+import { Type } from '../../plugin/index.js';
+import type { Panel } from './panel.js';
+import { route, type PanelRoute } from './route.js';
+import { ListOf } from './schemas.js';
+import { mostEntryBytes, SlotDesk, type Entry } from './slot-desk.js';
+import { PanelSlotReport } from './slot-report.js';
+
+/** `/api/panel/slots`. */
+export function slotRoutes(panel: Panel): readonly PanelRoute[] {
+  const desk = new SlotDesk(panel);
+  return [
+    route({
+      method: 'GET',
+      path: '/slots',
+      summary: 'All slots, those of the config file and those of the console.',
+      answers: { 200: ListOf(PanelSlotReport, {}) },
+      handle: async () => ({ object: 'list', data: await Promise.all(panel.slots.list().map(desk.report)) }),
+    }),
+    route({
+      method: 'POST',
+      path: '/slots',
+      summary: 'Enters a slot, as it would stand under `slots:` in the config file.',
+      body: AnyObject,
+      maxBodyBytes: mostEntryBytes,
+      bodySchema: panel.slots.entrySchema,
+      answers: { 201: PanelSlotReport },
+      handle: ({ body }) => desk.create(body),
+    }),
+    route({
+      method: 'PATCH',
+      path: '/slots/:id',
+      summary:
+        'Changes a slot of the console by a merge patch; what comes back blanked (`***`) stays as it is. ' +
+        'Where its secrets are to go elsewhere, they must be sent again.',
+      body: AnyObject,
+      maxBodyBytes: mostEntryBytes,
+      bodySchema: panel.slots.patchSchema,
+      answers: { 200: PanelSlotReport },
+      handle: ({ id, body }) => desk.change(id, body),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/slots/:id',
+      summary: 'Takes a slot of the console away; requests that are in it finish.',
+      answers: { 204: null },
+      handle: ({ id }) => desk.remove(id),
+    }),
+    ...operationRoutes(panel, desk),
+  ];
+}
+
+/** What is in it is checked as the config's slots are. */
+const AnyObject = Type.Unsafe<Entry>({ type: 'object' });
+
+function operationRoutes({ operations }: Panel, desk: SlotDesk): readonly PanelRoute[] {
+  const verbs = (['pause', 'resume', 'drain'] as const).map((verb) =>
+    route({
+      method: 'POST',
+      path: `/slots/:id/${verb}`,
+      summary: summaries[verb],
+      answers: { 200: PanelSlotReport },
+      handle({ id }) {
+        operations[verb](desk.serving(id));
+        return desk.report(desk.find(id));
+      },
+    }),
+  );
+  const diagnose = route({
+    method: 'POST',
+    path: '/slots/:id/diagnose',
+    summary:
+      "Resolves the upstream's name, calls it over the slot's own way out, and has its credential checked, in 10 s.",
+    answers: { 200: DiagnosisReport },
+    async handle({ id, ctx }) {
+      const signal = AbortSignal.any([ctx.state.signal, AbortSignal.timeout(diagnosisTimeoutMs)]);
+      return diagnosisReport(id, await operations.diagnose(desk.serving(id), signal));
+    },
+  });
+  return [...verbs, diagnose];
+}
+
+const summaries = {
+  pause: 'The slot takes no new requests until it is resumed; those it has go on.',
+  resume: 'Ready again, whatever was the matter with it.',
+  drain: 'As pause, said where the slot is to be taken away.',
+};

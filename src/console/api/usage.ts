@@ -1,0 +1,111 @@
+import type { Static } from 'typebox';
+import {
+  Duration,
+  durationMs,
+  Time,
+  timeMs,
+  Type,
+  type UsageQuery,
+  type UsageSum,
+} from '../../plugin/index.js';
+import { invalid } from './check.js';
+import { jsonInPieces } from './json-pieces.js';
+import type { KeyNames } from './key-names.js';
+import type { Panel } from './panel.js';
+import { tokensReport } from './request-report.js';
+import { route, type PanelRoute } from './route.js';
+import { Closed, IsoTime, Nullable, UsageBucket } from './schemas.js';
+
+/** `GET /api/panel/usage`. */
+export function usageRoute({ store, now }: Panel, names: KeyNames): PanelRoute {
+  return route({
+    method: 'GET',
+    path: '/usage',
+    summary:
+      'Requests, errors, tokens and times by bucket of time and by group; buckets without a request are left out.',
+    query: Query,
+    answers: { 200: Answer },
+    async handle({ query, ctx }) {
+      const asked = toUsageQuery(query, now());
+      const sums = await store.ledger.usage({ ...asked, limit: mostSums + 1 });
+      if (sums.length > mostSums)
+        throw invalid([`by: there are more than ${mostSums} sums; ask for less time, or by a longer step`]);
+      const nameOf = asked.by === 'key' ? await names.finder() : (group: string) => group;
+      const head = {
+        object: 'usage',
+        from: new Date(asked.fromMs).toISOString(),
+        to: new Date(asked.toMs).toISOString(),
+        by: asked.by,
+        step_seconds: asked.stepMs / 1000,
+      };
+      ctx.type = 'application/json';
+      return jsonInPieces(head, sums, (sum) => bucketReport(sum, asked.by === null ? null : nameOf));
+    },
+  });
+}
+
+const By = Type.Enum(['key', 'slot', 'model', 'format']);
+
+const Query = Closed({
+  from: Type.Optional(Time({ description: 'Default: a day before `to`.' })),
+  to: Type.Optional(Time({ description: 'Default: now.' })),
+  by: Type.Optional(By),
+  step: Type.Optional(
+    Duration({
+      description:
+        'Default 1h. Whole hours widen the time to whole hours; other steps are for up to 24 hours.',
+    }),
+  ),
+});
+
+const Answer = Type.Object({
+  object: Type.Literal('usage'),
+  from: IsoTime,
+  to: IsoTime,
+  by: Nullable(By),
+  step_seconds: Type.Number(),
+  data: Type.Array(UsageBucket),
+});
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const longestStepMs = 366 * dayMs;
+const mostBuckets = 2000;
+
+/** Whole hours are summed up as requests come; anything else is counted from the requests themselves. */
+const longestUnsummedMs = dayMs;
+const mostSums = 20_000;
+
+/** Whole hours are what the ledger answers by hours: the range is widened to them here, so that the answer says so. */
+function toUsageQuery({ from, to, by, step = '1h' }: Static<typeof Query>, nowMs: number): UsageQuery {
+  const stepMs = durationMs(step);
+  if (stepMs < 1000) throw invalid(['step: must be at least "1s"']);
+  if (stepMs > longestStepMs) throw invalid(['step: must be at most "366d"']);
+  const toAsked = to === undefined ? nowMs : timeMs(to);
+  const fromAsked = from === undefined ? toAsked - dayMs : timeMs(from);
+  if (fromAsked >= toAsked) throw invalid(['from: must be before `to`']);
+  const isHourly = stepMs % hourMs === 0;
+  if (!isHourly && toAsked - fromAsked > longestUnsummedMs)
+    throw invalid([`step: must be whole hours, such as "1h", where the time is longer than 24 hours`]);
+  const fromMs = isHourly ? Math.floor(fromAsked / hourMs) * hourMs : fromAsked;
+  const toMs = isHourly ? Math.ceil(toAsked / hourMs) * hourMs : toAsked;
+  const buckets = Math.ceil((toMs - fromMs) / stepMs);
+  if (buckets > mostBuckets)
+    throw invalid([`step: makes ${buckets} buckets of this time; at most ${mostBuckets}: take a longer one`]);
+  return { fromMs, toMs, by: by ?? null, stepMs };
+}
+
+function bucketReport(sum: UsageSum, nameOf: ((group: string) => string) | null): Static<typeof UsageBucket> {
+  const { group, requests, errors, firstEvents } = sum;
+  return {
+    at: new Date(sum.atMs).toISOString(),
+    group: nameOf && group,
+    name: nameOf && nameOf(group),
+    requests,
+    errors,
+    billed: tokensReport(sum.billed),
+    shown: tokensReport(sum.shown),
+    first_event_ms_avg: firstEvents === 0 ? null : Math.round(sum.firstEventMsSum / firstEvents),
+    duration_ms_avg: requests === 0 ? null : Math.round(sum.durationMsSum / requests),
+  };
+}

@@ -1,0 +1,24 @@
+import type { Operations } from '../admin/routes.js';
+import { problemsOf } from '../config/config.js';
+import type { Gateway } from './gateway.js';
+
+/** What an operator may ask of a gateway, by `/admin/*` or by the panel. */
+export function operationsOf(gateway: Gateway): Operations {
+  const { slots } = gateway;
+  return {
+    listSlots: () => slots.list(),
+    pause: (id) => slots.pause(id),
+    resume: (id) => slots.resume(id),
+    drain: (id) => slots.drain(id),
+    diagnose: (id, signal) => slots.diagnose(id, signal),
+    reload: () =>
+      gateway.reload().then(
+        (needsRestart) => ({ problems: [], needsRestart }),
+        (error: unknown) => ({ problems: problemsOf(error), needsRestart: [] }),
+      ),
+    describePipeline: () => gateway.pipeline.stages,
+    get writtenConfig() {
+      return gateway.config.written;
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { GatewayError } from '../plugin/index.js';
+import type { PanelApi } from '../console/api/index.js';
+import type { PanelContext } from '../console/api/route.js';
+import type { Gateway } from './gateway.js';
+import type { CoreContext, CoreMiddleware } from '../http/exchange.js';
+import { allowedMethods, refuseUnrouted } from '../http/unrouted.js';
+import { StoreError } from '../store/store-error.js';
+
+/** `/api/panel/*` and `/openapi.json`, loaded by the first request to one of them. */
+export function consoleApi(gateway: Gateway): CoreMiddleware {
+  const loadPanel = once(async () => (await import('./console-panel.js')).openPanel(gateway));
+  const loadDocument = once(async () => {
+    const [{ openApiDocument }, panel] = await Promise.all([import('../openapi/document.js'), loadPanel()]);
+    return JSON.stringify(openApiDocument(panel.routes));
+  });
+  return async (ctx, next) => {
+    if (isPanelPath(ctx.path)) await answerPanel(ctx, await loadPanel());
+    else if (isDocument(ctx.path)) await answerDocument(ctx, loadDocument);
+    else await next();
+  };
+}
+
+/** Also those that no route has, whatever their case: the router does not look at it either. */
+function isPanelPath(path: string): boolean {
+  return /^\/api\/panel(\/|$)/i.test(path);
+}
+
+function isDocument(path: string): boolean {
+  return /^\/openapi\.json\/?$/i.test(path);
+}
+
+/** What no route takes is refused only to those who may call the panel. */
+async function answerPanel(ctx: CoreContext, { router, authenticate }: PanelApi): Promise<void> {
+  ctx.set('cache-control', 'no-store');
+  ctx.set('x-content-type-options', 'nosniff');
+  const panelContext = ctx as unknown as PanelContext; // a wider view of the same
+  const run = router.routes() as unknown as CoreMiddleware; // likewise
+  try {
+    await run(ctx, async () => {
+      if (ctx.method !== 'OPTIONS') await authenticate(panelContext);
+      refuseUnrouted(ctx, allowedMethods([router], ctx.path));
+    });
+  } catch (error) {
+    // It says what is wrong with the store in a sentence for the operator, who is the one that asks.
+    if (error instanceof StoreError) throw new GatewayError('conflict', error.message, { cause: error });
+    throw error;
+  }
+}
+
+async function answerDocument(ctx: CoreContext, load: () => Promise<string>): Promise<void> {
+  if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return refuseUnrouted(ctx, ['GET', 'HEAD']);
+  ctx.type = 'application/json';
+  ctx.body = await load();
+}
+
+/** What `load` gives, loaded by the first call; a failure is not kept. */
+function once<Value>(load: () => Promise<Value>): () => Promise<Value> {
+  let loading: Promise<Value> | undefined;
+  return () => {
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
+}

@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto';
+import { AllInstances } from './fleet.js';
+import { createApp } from './app.js';
+import type { Config } from '../config/config.js';
+import { SharedFeed, type RequestFeed } from '../console/api/request-feed.js';
+import { CurrentConfig } from './reload.js';
+import type { Durable } from './durable.js';
+import type { GatewayOptions, Prepared } from './options.js';
+import type { GatewaySlots } from './slot-sources.js';
+import { Exchanges } from '../http/exchanges.js';
+import { Listener } from '../http/listener.js';
+import { WrongKeys } from '../http/wrong-keys.js';
+import { keepRecords } from './on-settled.js';
+import { openLasting, type Lasting } from './services.js';
+import type { BuildOptions, Pipeline } from '../pipeline/pipeline.js';
+import type { Live, Logger, Models, Store } from '../plugin/index.js';
+import { run, type Running } from './runtime.js';
+import { Shutdown, type CloseOptions } from './shutdown.js';
+import type { SlotPool } from '../slots/pool.js';
+import type { CheckedKeys } from '../keys/keys.js';
+import type { LedgerWriter } from '../ledger/ledger-writer.js';
+import type { PrometheusMetrics } from '../telemetry/metrics.js';
+import { measureSlots } from '../telemetry/slot-gauges.js';
+import { measureResponses, measureState } from '../telemetry/state-gauges.js';
+
+/** One gateway: its server, the pipeline that new requests take, and what outlives a reload. */
+export class Gateway {
+  readonly log: Logger;
+  readonly keys: CheckedKeys;
+  readonly store: Store;
+  readonly live: Live;
+  readonly slots: SlotPool;
+  readonly slotSources: GatewaySlots;
+  readonly metrics: PrometheusMetrics;
+  /** Tells of each request to a model when it has ended. */
+  readonly feed: RequestFeed;
+  /** What opens the console; empty: nothing does. */
+  readonly panelPassword: string;
+  readonly exchanges: Exchanges;
+  readonly wrongKeys: WrongKeys;
+  readonly allInstances: AllInstances;
+  readonly now: () => number;
+  readonly startedMs: number;
+  readonly #lasting: Lasting;
+  readonly #options: GatewayOptions;
+  readonly #current: CurrentConfig;
+  readonly #isClosing = new AbortController();
+  readonly #shutdown: Shutdown;
+  #listener: Listener | undefined;
+  #closed: Promise<void> | undefined;
+
+  /** Opens the slots and builds the pipeline. Throws ConfigError with all that is wrong. */
+  static async create(config: Config, options: GatewayOptions): Promise<Gateway> {
+    const lasting = await openLasting(config, options);
+    try {
+      return new Gateway(lasting, await run(config, lasting, buildOptions(options)), options);
+    } catch (error) {
+      await lasting.close();
+      throw error;
+    }
+  }
+
+  private constructor(lasting: Lasting, running: Running, options: GatewayOptions) {
+    const { log, now, durable, live, metrics, slotSources } = lasting;
+    const { ledger } = durable;
+    this.#lasting = lasting;
+    this.#options = options;
+    this.log = log;
+    this.now = now;
+    this.keys = lasting.keys;
+    this.store = lasting.store;
+    this.live = live;
+    this.slots = lasting.slots;
+    this.slotSources = slotSources;
+    this.metrics = metrics;
+    this.startedMs = options.startedMs ?? now();
+    this.panelPassword = options.panelPassword || options.masterKey;
+    this.feed = new SharedFeed(live);
+    const onSettled = keepRecords({ log, now, metrics, ledger, feed: this.feed });
+    this.exchanges = new Exchanges({ log, now, onSettled });
+    this.#shutdown = new Shutdown({ log, exchanges: this.exchanges });
+    const secret = createHash('sha256').update(options.masterKey).digest();
+    this.wrongKeys = new WrongKeys({ meters: live.meters, secret });
+    this.allInstances = new AllInstances({ exchanges: this.exchanges, live, ledger });
+    const { closing } = this;
+    const runNext = async () => run(await options.loadConfig(), lasting, buildOptions(options));
+    this.#current = new CurrentConfig(running, { log, live, slots: slotSources, closing, runNext });
+    measure(this, lasting);
+  }
+
+  get config(): Config {
+    return this.#current.running.config;
+  }
+
+  get pipeline(): Pipeline {
+    return this.#current.running.pipeline;
+  }
+
+  get models(): Models {
+    return this.#current.running.models;
+  }
+
+  /** Writes the ledger, and says whether the store takes it. */
+  get ledger(): LedgerWriter {
+    return this.#lasting.durable.ledger;
+  }
+
+  /** Which of the servers behind it can be reached; requests go on without them. */
+  get isThere(): Durable['isThere'] {
+    return this.#lasting.durable.isThere;
+  }
+
+  /** A key was issued, changed or revoked: that holds at once on every instance. */
+  keysChanged(): void {
+    this.#lasting.durable.keysChanged();
+  }
+
+  /** Not ready any more; for the drain delay requests are served all the same. */
+  get isDraining(): boolean {
+    return this.closing.aborted;
+  }
+
+  /** False: new requests are refused. */
+  get takesRequests(): boolean {
+    return this.#shutdown.takesRequests;
+  }
+
+  /** Aborts when the gateway begins to close. */
+  get closing(): AbortSignal {
+    return this.#isClosing.signal;
+  }
+
+  /** A slot of the console has been entered, changed or removed: every instance takes those that there are now. */
+  slotsChanged(): Promise<void> {
+    return this.#current.slotsChanged();
+  }
+
+  /** Serves on the configured address. Gives the base URL; rejects where the address cannot be had. */
+  async listen(): Promise<string> {
+    const { listen } = this.config;
+    const onRefused = refusedConnections(this, listen.maxConnections);
+    this.#listener = await Listener.open(createApp(this).callback(), { ...listen, onRefused });
+    this.exchanges.watchBodies(listen.bodyIdleTimeoutMs);
+    return this.#listener.url;
+  }
+
+  get openConnections(): number {
+    return this.#listener?.drain.connections ?? 0;
+  }
+
+  /**
+   * Swaps in the config as it stands now; what is under way finishes on the old one. Gives the settings that take effect
+   * only at a restart. Throws ConfigError, and `shutting_down` once the gateway closes.
+   */
+  async reload(): Promise<readonly string[]> {
+    this.#current.refuseIfClosing();
+    const { siblings } = this.#options;
+    return siblings ? siblings.reload() : (await this.prepareReload()).take();
+  }
+
+  /** The first half of a reload, of this process alone: until it is taken the old config goes on. Throws as `reload`. */
+  prepareReload(): Promise<Prepared> {
+    return this.#current.prepare();
+  }
+
+  /** The text of `GET /metrics`. */
+  async metricsText(): Promise<string> {
+    const { siblings } = this.#options;
+    return siblings ? this.metrics.textOf(await siblings.measurements()) : this.metrics.text();
+  }
+
+  /**
+   * Serves on for `drainDelay`, takes no new requests then, gives those under way `shutdownTimeout` to finish, ends the
+   * rest with an error event, and closes everything.
+   */
+  close(options: CloseOptions = {}): Promise<void> {
+    this.#isClosing.abort();
+    this.#closed ??= this.#close(options);
+    return this.#closed;
+  }
+
+  async #close(options: CloseOptions): Promise<void> {
+    const ended = this.#shutdown.run(this.config.listen, this.#listener, options);
+    await Promise.all([ended, this.#current.settled()]);
+    await this.#listener?.close();
+    this.exchanges.close();
+    await this.pipeline.retire();
+    await this.#lasting.close();
+  }
+}
+
+function buildOptions({ pluginTimeoutMs }: GatewayOptions): BuildOptions {
+  return pluginTimeoutMs === undefined ? {} : { timeoutMs: pluginTimeoutMs };
+}
+
+function measure(gateway: Gateway, { durable, knownModels }: Lasting): void {
+  const { metrics, slots, exchanges } = gateway;
+  measureSlots(metrics, { list: () => slots.list(), held: () => slots.held() });
+  measureState(metrics, durable);
+  measureResponses(metrics, gateway.store);
+  const caches = { ...durable.caches, ...slots.caches, learned_models: () => knownModels.fill };
+  metrics.cache('waiting_wrong_keys', () => gateway.wrongKeys.fill);
+  for (const [name, fill] of Object.entries(caches)) metrics.cache(name, fill);
+  metrics.gauge('gw2api_requests_in_flight', 'Requests whose response is open.', [], () => [
+    { labels: {}, value: exchanges.count },
+  ]);
+  metrics.gauge('gw2api_connections_open', 'Open connections of callers.', [], () => [
+    { labels: {}, value: gateway.openConnections },
+  ]);
+}
+
+/** Counts connections beyond the limit, and logs them once a minute at most. */
+function refusedConnections({ metrics, log, now }: Gateway, maxConnections: number): () => void {
+  const help = 'Connections closed at once because listen.maxConnections were open.';
+  const refused = metrics.counter('gw2api_connections_refused_total', help, []);
+  let loggedMs = -Infinity;
+  return () => {
+    refused.add({});
+    if (now() - loggedMs < 60_000) return;
+    loggedMs = now();
+    log.warn({ maxConnections }, 'Too many connections are open; further ones are closed at once.');
+  };
+}

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import type { Exchange } from '../http/exchange.js';
+import {
+  ledgerTokens,
+  type LedgerRow,
+  type LedgerTrace,
+  type TimedCall,
+  type Timeline,
+} from '../plugin/index.js';
+import type { RequestRecord } from '../telemetry/request-log.js';
+
+/** What the ledger keeps of a request to a model whose response has closed; undefined for every other request. */
+export function ledgerRowOf({ state, startedMs }: Exchange, record: RequestRecord): LedgerRow | undefined {
+  const { requestId, caller, operation, format, firstEventAtMs, timeline } = state;
+  if (operation !== 'generate' || !caller) return undefined;
+  const { slot, model, code, status, outcome } = record;
+  const { billed, shown } = ledgerTokens(record);
+  // What may be missing comes last, by assignment: to spread it in would take as long as all the rest.
+  const row: Writable<LedgerRow> = {
+    id: randomUUID(),
+    atMs: startedMs,
+    requestId,
+    keyId: caller.keyId,
+    format,
+    status,
+    failed: outcome === 'failed' || (status >= 400 && outcome !== 'abandoned'),
+    streamed: record.delivery === 'stream',
+    attempts: record.attempts ?? 0,
+    durationMs: record.ms,
+    billed,
+    shown,
+    trace: traceOf(timeline),
+  };
+  if (slot !== undefined) row.slot = slot;
+  if (model !== undefined) row.model = plainText(model);
+  if (code !== undefined) row.code = plainText(code);
+  if (firstEventAtMs !== undefined) row.firstEventMs = firstEventAtMs - startedMs;
+  return row;
+}
+
+type Writable<Row> = { -readonly [Field in keyof Row]: Row[Field] };
+
+/** The first hundred of each: a stage that calls the model in a loop must not make a row of megabytes. */
+function traceOf({ stages, calls }: Timeline): LedgerTrace {
+  return {
+    stages: stages.slice(0, mostTraced).map(tracedStage),
+    calls: calls.slice(0, mostTraced).map(tracedCall),
+  };
+}
+
+/** A time in milliseconds, to the hundredth: nobody reads the rest, and every row has it. */
+function rounded(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}
+
+function tracedStage({ stage, ms }: LedgerTrace['stages'][number]): LedgerTrace['stages'][number] {
+  return { stage: plainText(stage), ms: rounded(ms) };
+}
+
+function tracedCall({ slot, ms, code }: TimedCall): LedgerTrace['calls'][number] {
+  const traced = { slot, ms: rounded(ms) };
+  return code === undefined ? traced : { ...traced, code: plainText(code) };
+}
+
+const mostTraced = 100;
+
+/** Callers and upstreams write these: no database takes everything that a JSON string may hold, nor of any length. */
+function plainText(text: string): string {
+  const whole = text.includes('\0') ? text.replaceAll('\0', '') : text;
+  return whole.length > longestText ? whole.slice(0, longestText) : whole;
+}
+
+const longestText = 200;

@@ -1,0 +1,29 @@
+import type { RequestFeed } from '../console/api/request-feed.js';
+import type { ExchangesOptions } from '../http/exchanges.js';
+import { ledgerRowOf } from './ledger-row.js';
+import type { Logger } from '../plugin/index.js';
+import { recordOf } from './request-record.js';
+import type { LedgerWriter } from '../ledger/ledger-writer.js';
+import type { PrometheusMetrics } from '../telemetry/metrics.js';
+import { RequestLog } from '../telemetry/request-log.js';
+
+interface Parts {
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly metrics: PrometheusMetrics;
+  readonly ledger: LedgerWriter;
+  readonly feed: RequestFeed;
+}
+
+/** What is left of each request whose response has closed: a line of the log, its numbers, and of one to a model its row. */
+export function keepRecords({ log, now, metrics, ledger, feed }: Parts): ExchangesOptions['onSettled'] {
+  const requestLog = new RequestLog(metrics);
+  return (exchange, outcome) => {
+    const record = recordOf(exchange, outcome, now());
+    requestLog.write(log, record);
+    const row = ledgerRowOf(exchange, record);
+    if (!row) return;
+    ledger.write(row);
+    feed.publish(row);
+  };
+}

@@ -1,0 +1,138 @@
+import type { Config } from '../config/config.js';
+import type { Prepared } from './options.js';
+import type { GatewaySlots } from './slot-sources.js';
+import { GatewayError, type Live, type Logger } from '../plugin/index.js';
+import { needsRestart } from './restart.js';
+import type { Running } from './runtime.js';
+import { untilAborted } from '../slots/until-aborted.js';
+
+export interface CurrentConfigOptions {
+  readonly log: Logger;
+  readonly live: Live;
+  readonly slots: GatewaySlots;
+  /** Aborted: no config is taken any more. */
+  readonly closing: AbortSignal;
+  /** Reads the config as it stands now and builds its pipeline. Throws ConfigError. */
+  readonly runNext: () => Promise<Running>;
+}
+
+/** What runs by the config, and what takes its place: one change after the other, of the config and of the console's slots. */
+export class CurrentConfig {
+  readonly #options: CurrentConfigOptions;
+  readonly #started: Config;
+  #running: Running;
+  /** Reloads, one after the other: each builds first, which takes its time. */
+  #reloading: Promise<void> = Promise.resolve();
+  /** Changes of what runs, one after the other: those wait for nothing. */
+  #taking: Promise<unknown> = Promise.resolve();
+
+  constructor(running: Running, options: CurrentConfigOptions) {
+    this.#running = running;
+    this.#started = running.config;
+    this.#options = options;
+    options.live.messages.receive(slotsTopic, () => void this.#takeSlotsOfOthers());
+  }
+
+  get running(): Running {
+    return this.#running;
+  }
+
+  /** Builds what comes next; until it is taken, what runs goes on. Throws ConfigError, and `shutting_down`. */
+  async prepare(): Promise<Prepared> {
+    this.refuseIfClosing();
+    const before = this.#reloading;
+    let done: () => void = noop;
+    this.#reloading = new Promise((resolve) => {
+      done = resolve;
+    });
+    try {
+      await untilAborted(before, this.#options.closing);
+      const next = await this.#build();
+      return {
+        take: () => this.#inTurn(() => this.#take(next)).finally(done),
+        leave: () => leave(next).finally(done),
+      };
+    } catch (error) {
+      done();
+      this.refuseIfClosing();
+      throw error;
+    }
+  }
+
+  refuseIfClosing(): void {
+    if (!this.#options.closing.aborted) return;
+    throw new GatewayError('shutting_down', 'This gateway is shutting down; it takes no new config.');
+  }
+
+  /** A gateway that closes does not wait for a plugin that hangs. */
+  async #build(): Promise<Running> {
+    const { closing, runNext } = this.#options;
+    const building = runNext();
+    try {
+      return await untilAborted(building, closing);
+    } catch (error) {
+      if (closing.aborted) building.then(leave, noop); // a config that is not taken may be wrong
+      throw error;
+    }
+  }
+
+  /** A slot of the console has been entered, changed or removed: every instance takes those that there are now. */
+  async slotsChanged(): Promise<void> {
+    await this.#takeSlots();
+    this.#options.live.messages.send(slotsTopic, null);
+  }
+
+  /** Resolves when no change of what runs is under way. */
+  async settled(): Promise<void> {
+    await this.#taking;
+  }
+
+  async #take(next: Running): Promise<readonly string[]> {
+    const { config, models, pipeline } = next;
+    const { log, slots, closing } = this.#options;
+    if (closing.aborted) await pipeline.retire();
+    this.refuseIfClosing();
+    try {
+      await slots.take(config, { models });
+    } catch (error) {
+      await pipeline.retire();
+      throw error;
+    }
+    const old = this.#running;
+    this.#running = next;
+    const changed = needsRestart(this.#started, config);
+    if (changed.length > 0) log.warn({ changed }, 'These settings take effect at the next start.');
+    log.info({ stages: config.pipeline.length, slots: config.slots.length }, 'The config was reloaded.');
+    old.pipeline
+      .retire()
+      .catch((error: unknown) => log.error({ err: error }, 'A pipeline could not be disposed.'));
+    return changed;
+  }
+
+  #takeSlots(): Promise<void> {
+    return this.#inTurn(() => this.#options.slots.take(this.#running.config));
+  }
+
+  #inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
+    const next = this.#taking.then(change);
+    this.#taking = next.catch(noop);
+    return next;
+  }
+
+  async #takeSlotsOfOthers(): Promise<void> {
+    try {
+      if (!this.#options.closing.aborted) await this.#takeSlots();
+    } catch (error) {
+      const message = 'The slots that another instance has changed could not be taken.';
+      this.#options.log.error({ err: error }, message);
+    }
+  }
+}
+
+const slotsTopic = 'slots';
+
+async function leave({ pipeline }: Running): Promise<void> {
+  await pipeline.retire();
+}
+
+const noop = (): void => undefined;

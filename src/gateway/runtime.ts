@@ -1,0 +1,49 @@
+import { formatProblem, type Config } from '../config/config.js';
+import { warningsOf } from '../config/warnings.js';
+import { createFormats } from '../formats/index.js';
+import type { KnownModels } from '../models/known-models.js';
+import { CatalogModels } from '../models/models.js';
+import { Pipeline, type BuildOptions } from '../pipeline/pipeline.js';
+import type { HostServices } from '../pipeline/stage-host.js';
+import type { Models } from '../plugin/index.js';
+import { builtinPolicies } from '../slots/selection/policies.js';
+
+/** What a reload replaces. */
+export interface Running {
+  readonly config: Config;
+  readonly models: Models;
+  readonly pipeline: Pipeline;
+}
+
+type Parts = Pick<
+  HostServices,
+  'log' | 'store' | 'live' | 'metrics' | 'slots' | 'now' | 'keys' | 'pseudonym'
+> & {
+  readonly knownModels: KnownModels;
+};
+
+/** Builds the pipeline of a config over what outlives it. Throws ConfigError with all that is wrong. */
+export async function run(config: Config, parts: Parts, options?: BuildOptions): Promise<Running> {
+  const { log, store, live, metrics, slots, now, keys, pseudonym } = parts;
+  const models = new CatalogModels(config.models, parts.knownModels);
+  for (const warning of warningsOf(config)) log.warn({ path: warning.path }, formatProblem(warning));
+  const userAgent = config.officialClient.userAgent ? new RegExp(config.officialClient.userAgent) : undefined;
+  const services: HostServices = {
+    log,
+    models,
+    slots,
+    store,
+    live,
+    metrics,
+    keys,
+    pseudonym,
+    now,
+    formats: createFormats(),
+    builtinPolicies,
+    isOfficialClient: (agent) => userAgent?.test(agent.slice(0, maxAgentLength)) ?? false,
+  };
+  return { config, models, pipeline: await Pipeline.build(config, services, options) };
+}
+
+/** The pattern is the operator's, the text anybody's: in a longer one a pattern that backtracks takes too long. */
+const maxAgentLength = 512;

@@ -1,0 +1,131 @@
+import type { Claims, Json, Live, Meters } from '../../plugin/index.js';
+import type { Line } from './line.js';
+import { PlaceGrants, type Member } from './place-grants.js';
+import { sentEntry, type SentEntry, type SentWrite } from './shared-map.js';
+import { MemoryHub } from '../memory/hub.js';
+
+/** Where instances in several processes meet: all that they share is in this one. */
+export class IpcHub {
+  readonly #hub: MemoryHub;
+  readonly #grants = new PlaceGrants();
+  readonly #lines = new Set<Line>();
+
+  constructor(options: { readonly now?: () => number } = {}) {
+    this.#hub = new MemoryHub(options);
+  }
+
+  /** Lets whoever is at the other end of `line` join. */
+  connect(line: Line): void {
+    line.on('live.join', () => this.#join(line));
+  }
+
+  /** One more instance, which hears all there is before it hears that it has joined; it leaves when the line closes. */
+  #join(line: Line): void {
+    const live = this.#hub.connect();
+    const leave = this.#sharePlaces(line);
+    this.#shareMap(line, live);
+    shareMeters(line, live.meters);
+    shareClaims(line, live.claims);
+    const unlock = shareLocks(line, live);
+    let isOver = false;
+    const close = () => {
+      if (isOver) return;
+      isOver = true;
+      this.#lines.delete(line);
+      leave();
+      unlock();
+      void live.close();
+    };
+    this.#lines.add(line);
+    line.on('live.message', (message: readonly [topic: string, message: Json]) => {
+      for (const other of this.#lines) if (other !== line) other.tell('live.message', message);
+    });
+    line.on('live.leave', close);
+    line.onClose(close);
+  }
+
+  #shareMap(line: Line, { shared, instance }: Live): void {
+    let taken = 0;
+    const took = () => {
+      if (++taken % writesUntold === 0) line.tell('live.taken', taken);
+    };
+    line.on('live.set', ([key, value, ttlMs]: SentEntry) => {
+      shared.set(key, value, ttlMs ?? Infinity);
+      took();
+    });
+    line.on('live.delete', (key: string) => {
+      shared.delete(key);
+      took();
+    });
+    const tell = (key: string, value: Json | undefined, ttlMs: number) => {
+      const entry = value === undefined ? null : sentEntry([key, value, ttlMs]);
+      line.tell('live.written', [taken, key, entry] satisfies SentWrite);
+    };
+    for (const entry of this.#hub.replicate(instance, tell)) tell(...entry);
+  }
+
+  /** Gives the way to free what the instance holds. */
+  #sharePlaces(line: Line): () => void {
+    const grants = this.#grants;
+    const news = new Set<string>();
+    const tellNews = () => {
+      for (const slot of news) line.tell('live.elsewhere', [slot, grants.heldElsewhere(member, slot)]);
+      news.clear();
+    };
+    const member: Member = {
+      granted: (slot, grant) => line.tell('live.granted', [slot, grant]),
+      recall: (slot) => line.tell('live.recall', slot),
+      changed: (slot) => {
+        if (news.size === 0) setImmediate(tellNews);
+        news.add(slot);
+      },
+    };
+    grants.join(member);
+    for (const slot of grants.slots) line.tell('live.elsewhere', [slot, grants.heldElsewhere(member, slot)]);
+    line.on('live.take', ([slot, limit]: readonly [string, number]) => grants.take(member, slot, limit));
+    line.on('live.held', ([slot, held, givenBack]: readonly [string, number, number]) =>
+      grants.report(member, slot, held, givenBack),
+    );
+    line.on('live.returned', (slot: string) => grants.returned(member, slot));
+    return () => grants.leave(member);
+  }
+}
+
+/** So many writes an instance may keep in mind for nothing, while no other one writes. */
+const writesUntold = 256;
+
+function shareMeters(line: Line, meters: Meters): void {
+  type Asked = readonly [method: keyof Meters, meter: string, ...rest: [never, never]];
+  line.on('live.meter', ([method, meter, ...rest]: Asked) => meters[method](meter, ...rest));
+}
+
+function shareClaims(line: Line, claims: Claims): void {
+  line.on('live.claim', (asked: Parameters<Claims['take']>) => claims.take(...asked));
+  line.on('live.unclaim', (told: Parameters<Claims['release']>) => claims.release(...told));
+}
+
+/** Gives the way to let go of every lock that the instance holds or waits for. */
+function shareLocks(line: Line, live: Live): () => void {
+  const held = new Map<string, () => void>();
+  let isOver = false;
+  line.on('live.lock', (name: string) => {
+    return new Promise<void>((resolve) => {
+      const work = () =>
+        new Promise<void>((unlock) => {
+          resolve();
+          if (isOver) unlock();
+          else held.set(name, unlock);
+        });
+      void live.exclusively(name, work);
+    });
+  });
+  line.on('live.unlock', (name: string) => {
+    held.get(name)?.();
+    held.delete(name);
+  });
+  return () => {
+    isOver = true;
+    for (const unlock of held.values()) unlock();
+    held.clear();
+  };
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import type { Claims, Json, Live, Messages, MeterReading, Meters } from '../../plugin/index.js';
+import type { Line } from './line.js';
+import { IpcPlaces } from './places.js';
+import { IpcSharedMap } from './shared-map.js';
+import { MemoryClaims } from '../memory/claims.js';
+import { MemoryLocks } from '../memory/locks.js';
+import { MemoryMeters } from '../memory/meters.js';
+import { Topics } from '../topics.js';
+
+/** What is shared with the instances in other processes by way of an `IpcHub` at the other end of a line. */
+export async function connectIpc(
+  line: Line,
+  { now = Date.now }: { readonly now?: () => number } = {},
+): Promise<Live> {
+  const messages = messagesOver(line);
+  const shared = new IpcSharedMap(line, now);
+  const places = new IpcPlaces(line);
+  await line.ask('live.join');
+  return {
+    instance: randomUUID(),
+    get isAway() {
+      return line.isClosed;
+    },
+    caches: { shared_state: () => shared.fill },
+    shared,
+    places,
+    meters: metersOver(line, now),
+    messages,
+    claims: claimsOver(line, now),
+    exclusively: locksOver(line),
+    close: async () => {
+      line.tell('live.leave');
+      line.flush();
+    },
+  };
+}
+
+/** Where the hub has gone, each instance counts what it uses itself. */
+function metersOver(line: Line, now: () => number): Meters {
+  const own = new MemoryMeters(now);
+  const ask = <Reading>(alone: () => Promise<Reading>, ...asked: readonly unknown[]): Promise<Reading> =>
+    line.ask<Reading>('live.meter', asked).catch(alone);
+  return {
+    take: (...args) => ask(() => own.take(...args), 'take', ...args),
+    add: (...args) => ask(() => own.add(...args), 'add', ...args),
+    open: (...args) => ask(() => own.open(...args), 'open', ...args),
+    read: async (meter) => {
+      const reading = await ask<MeterReading | null | undefined>(() => own.read(meter), 'read', meter);
+      return reading ?? undefined;
+    },
+  };
+}
+
+/** Claims of the hub; once that has gone, of each instance alone. */
+function claimsOver(line: Line, now: () => number): Claims {
+  const own = new MemoryClaims(now);
+  return {
+    take: (...args) => line.ask<string>('live.claim', args).catch(() => own.take(...args)),
+    release: (...args) => {
+      own.release(...args);
+      line.tell('live.unclaim', args);
+    },
+  };
+}
+
+/** Within this process one at a time asks for the lock of a name. Where the hub has gone, that is all. */
+function locksOver(line: Line): Live['exclusively'] {
+  const own = new MemoryLocks();
+  return (name, work) =>
+    own.exclusively(name, async () => {
+      await line.ask('live.lock', name).catch(() => undefined);
+      try {
+        return await work();
+      } finally {
+        line.tell('live.unlock', name);
+      }
+    });
+}
+
+/** The hub hands each message to all others, who know what they listen to. */
+function messagesOver(line: Line): Messages {
+  const topics = new Topics();
+  line.on('live.message', ([topic, message]: readonly [string, Json]) => topics.hand(topic, message));
+  return {
+    send: (topic, message) => line.tell('live.message', [topic, message]),
+    receive: (topic, listener) => topics.receive(topic, listener),
+  };
+}

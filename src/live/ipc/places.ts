@@ -1,0 +1,153 @@
+import type { Places } from '../../plugin/index.js';
+import type { Line } from './line.js';
+import type { Grant } from './place-grants.js';
+
+/** What this process has of one slot. */
+interface Share {
+  held: number;
+  /** Of these it may hold so many without asking. */
+  granted: number;
+  /** The limit under which they were granted. */
+  limit: number;
+  /** What is not held goes back at once, for somebody else may wait for it. */
+  isScarce: boolean;
+  elsewhere: number;
+  /** Granted places that go back with the next report. */
+  givenBack: number;
+  /** Who has asked for a place, in the order of the answers to come. */
+  readonly asking: ((isTaken: boolean) => void)[];
+}
+
+/** Places in slots that another process grants: most are taken out of a reserve, without asking. */
+export class IpcPlaces implements Places {
+  readonly #line: Line;
+  readonly #shares = new Map<string, Share>();
+  readonly #watchers = new Set<(slot: string) => void>();
+  readonly #unreported = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(line: Line) {
+    this.#line = line;
+    line.on('live.granted', ([slot, grant]: readonly [string, Grant]) => this.#granted(slot, grant));
+    line.on('live.recall', (slot: string) => this.#recalled(slot));
+    line.on('live.elsewhere', ([slot, held]: readonly [string, number]) => this.#heard(slot, held));
+    line.onClose(() => this.#goAlone());
+  }
+
+  take(slot: string, limit: number): boolean | Promise<boolean> {
+    const share = this.#shareOf(slot);
+    if (this.#line.isClosed) return takeAlone(share, limit);
+    if (share.limit !== limit) this.#relimit(slot, share, limit);
+    if (share.held < share.granted) return this.#hold(slot, share);
+    return this.#ask(slot, limit, share);
+  }
+
+  release(slot: string): void {
+    const share = this.#shareOf(slot);
+    if (share.held === 0) return;
+    share.held -= 1;
+    if (share.isScarce) this.#giveBack(slot, share);
+    this.#reportSoon(slot);
+  }
+
+  heldElsewhere(slot: string): number {
+    return this.#shares.get(slot)?.elsewhere ?? 0;
+  }
+
+  watch(listener: (slot: string) => void): () => void {
+    this.#watchers.add(listener);
+    return () => void this.#watchers.delete(listener);
+  }
+
+  #shareOf(slot: string): Share {
+    const known = this.#shares.get(slot);
+    if (known) return known;
+    const counts = { held: 0, granted: 0, limit: 0, elsewhere: 0, givenBack: 0 };
+    const share: Share = { ...counts, isScarce: false, asking: [] };
+    this.#shares.set(slot, share);
+    return share;
+  }
+
+  #hold(slot: string, share: Share): true {
+    share.held += 1;
+    this.#reportSoon(slot);
+    return true;
+  }
+
+  #ask(slot: string, limit: number, { asking }: Share): Promise<boolean> {
+    this.#report(); // what is given back counts for what is asked
+    this.#line.tell('live.take', [slot, limit]);
+    return new Promise((resolve) => void asking.push(resolve));
+  }
+
+  /** All within the turn in which it comes: what follows may call back what is not held. */
+  #granted(slot: string, { places, isScarce }: Grant): void {
+    const share = this.#shareOf(slot);
+    share.granted += places;
+    share.isScarce = isScarce;
+    share.asking.shift()?.(share.held < share.granted && this.#hold(slot, share));
+    if (isScarce) this.#giveBack(slot, share);
+  }
+
+  /** Reserves that were granted under another limit are void. */
+  #relimit(slot: string, share: Share, limit: number): void {
+    share.limit = limit;
+    this.#giveBack(slot, share);
+  }
+
+  #recalled(slot: string): void {
+    const share = this.#shareOf(slot);
+    share.isScarce = true;
+    this.#giveBack(slot, share);
+    this.#report();
+    this.#line.tell('live.returned', slot);
+  }
+
+  #giveBack(slot: string, share: Share): void {
+    const spare = share.granted - share.held;
+    if (spare <= 0) return;
+    share.granted = share.held;
+    share.givenBack += spare;
+    this.#unreported.add(slot);
+    this.#report();
+  }
+
+  /** Where nobody waits for a place, how many are held may be told a little later, and then once for many changes. */
+  #reportSoon(slot: string): void {
+    this.#unreported.add(slot);
+    this.#timer ??= setTimeout(() => this.#report(), reportMs).unref();
+  }
+
+  #report(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const slot of this.#unreported) {
+      const share = this.#shareOf(slot);
+      this.#line.tell('live.held', [slot, share.held, share.givenBack]);
+      share.givenBack = 0;
+    }
+    this.#unreported.clear();
+  }
+
+  #goAlone(): void {
+    clearTimeout(this.#timer);
+    for (const [slot, share] of this.#shares) {
+      for (const resolve of share.asking.splice(0)) resolve(takeAlone(share, share.limit));
+      this.#heard(slot, 0);
+    }
+  }
+
+  #heard(slot: string, held: number): void {
+    this.#shareOf(slot).elsewhere = held;
+    for (const watcher of this.#watchers) watcher(slot);
+  }
+}
+
+/** How late the others may hear how many places are held here, while there are plenty. */
+const reportMs = 20;
+
+function takeAlone(share: Share, limit: number): boolean {
+  if (share.held >= limit) return false;
+  share.held += 1;
+  return true;
+}

@@ -1,0 +1,88 @@
+import type { CacheFill, Json, SharedMap } from '../../plugin/index.js';
+import type { Line } from './line.js';
+import { MemorySharedMap } from '../memory/shared-map.js';
+
+/** An entry on its way; no `ttlMs`: it stays. */
+export type SentEntry = readonly [key: string, value: Json, ttlMs: number | null];
+
+/** How many writes of ours the hub had taken before another instance wrote this; no entry beside the key: it was deleted. */
+export type SentWrite = readonly [taken: number, key: string, entry: SentEntry | null];
+
+/**
+ * A replica of the map that another process keeps. Reads and writes happen here at once; the other process puts all
+ * writes in one order. What it tells of a key that was written here since then is older than that, and is left out.
+ */
+export class IpcSharedMap implements SharedMap {
+  readonly #line: Line;
+  readonly #replica: MemorySharedMap;
+  readonly #here: SharedMap;
+  readonly #elsewhere: SharedMap;
+  /** By key the number of our last write, as long as the hub may not have taken it; in the order of the numbers. */
+  readonly #untaken = new Map<string, number>();
+  #writes = 0;
+
+  constructor(line: Line, now: () => number) {
+    this.#line = line;
+    this.#replica = new MemorySharedMap(now);
+    this.#here = this.#replica.of('here');
+    this.#elsewhere = this.#replica.of('elsewhere');
+    line.on('live.written', (write: SentWrite) => this.#heard(write));
+    line.on('live.taken', (taken: number) => this.#settle(taken));
+  }
+
+  get fill(): CacheFill {
+    return this.#replica.fill;
+  }
+
+  get(key: string): Json | undefined {
+    return this.#here.get(key);
+  }
+
+  ttlMs(key: string): number | undefined {
+    return this.#here.ttlMs(key);
+  }
+
+  entries(prefix: string): readonly (readonly [key: string, value: Json])[] {
+    return this.#here.entries(prefix);
+  }
+
+  set(key: string, value: Json, ttlMs = Infinity): void {
+    this.#here.set(key, value, ttlMs);
+    this.#wrote(key);
+    this.#line.tell('live.set', sentEntry([key, value, ttlMs]));
+  }
+
+  delete(key: string): void {
+    this.#here.delete(key);
+    this.#wrote(key);
+    this.#line.tell('live.delete', key);
+  }
+
+  watch(prefix: string, listener: (key: string, value: Json | undefined) => void): () => void {
+    return this.#here.watch(prefix, listener);
+  }
+
+  #wrote(key: string): void {
+    this.#untaken.delete(key);
+    this.#untaken.set(key, ++this.#writes);
+  }
+
+  #heard([taken, key, entry]: SentWrite): void {
+    this.#settle(taken);
+    if (this.#untaken.has(key)) return;
+    if (entry) this.#elsewhere.set(key, entry[1], entry[2] ?? Infinity);
+    else this.#elsewhere.delete(key);
+  }
+
+  #settle(taken: number): void {
+    for (const [key, write] of this.#untaken) {
+      if (write > taken) return;
+      this.#untaken.delete(key);
+    }
+  }
+}
+
+/** JSON has no infinity. */
+export function sentEntry([key, value, ttlMs]: readonly [string, Json, number]): SentEntry {
+  return [key, value, ttlMs === Infinity ? null : ttlMs];
+}

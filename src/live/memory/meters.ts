@@ -1,0 +1,68 @@
+import type { CacheFill, MeterReading, Meters } from '../../plugin/index.js';
+import { ExpiringMap } from '../expiring-map.js';
+
+interface Meter {
+  used: number;
+  readonly expiresAtMs: number;
+}
+
+/** Amounts used within windows of time, which go when they are over. */
+export class MemoryMeters implements Meters {
+  readonly #now: () => number;
+  readonly #meters: ExpiringMap<Meter>;
+
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#meters = new ExpiringMap(now, mostMeters);
+  }
+
+  get fill(): CacheFill {
+    return this.#meters.fill;
+  }
+
+  async take(
+    name: string,
+    amount: number,
+    { limit, windowMs }: { readonly limit: number; readonly windowMs: number },
+  ): Promise<MeterReading & { readonly isAllowed: boolean }> {
+    const meter = this.#meter(name, windowMs);
+    const isAllowed = meter.used + amount <= limit;
+    if (isAllowed) meter.used += amount;
+    return { ...this.#reading(meter), isAllowed };
+  }
+
+  async add(name: string, amount: number, windowMs: number): Promise<MeterReading> {
+    const meter = this.#meter(name, windowMs);
+    meter.used += amount;
+    return this.#reading(meter);
+  }
+
+  async read(name: string): Promise<MeterReading | undefined> {
+    const meter = this.#meters.unexpired(name);
+    return meter && this.#reading(meter);
+  }
+
+  async open(name: string, used: number, windowMs: number): Promise<void> {
+    if (!this.#meters.unexpired(name)) this.#meter(name, windowMs).used = used;
+  }
+
+  /** Takes over what was read elsewhere. */
+  learn(name: string, { used, resetsInMs }: MeterReading): void {
+    this.#meters.set(name, { used, expiresAtMs: this.#now() + resetsInMs });
+  }
+
+  #meter(name: string, windowMs: number): Meter {
+    const open = this.#meters.unexpired(name);
+    if (open) return open;
+    const meter: Meter = { used: 0, expiresAtMs: this.#now() + windowMs };
+    this.#meters.set(name, meter);
+    return meter;
+  }
+
+  #reading({ used, expiresAtMs }: Meter): MeterReading {
+    return { used, resetsInMs: expiresAtMs - this.#now() };
+  }
+}
+
+/** More than all keys of the console with all their limits, and all logins, come to. */
+const mostMeters = 200_000;

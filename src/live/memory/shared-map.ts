@@ -1,0 +1,81 @@
+import type { CacheFill, Json, SharedMap } from '../../plugin/index.js';
+import { ExpiringMap } from '../expiring-map.js';
+
+interface Entry {
+  readonly value: Json;
+  readonly expiresAtMs: number;
+}
+
+interface Watcher {
+  readonly instance: string;
+  readonly prefix: string;
+  readonly listener: (key: string, value: Json | undefined, ttlMs: number) => void;
+}
+
+/** What a replica is made of; `ttlMs` may be infinite. */
+export type TimedEntry = readonly [key: string, value: Json, ttlMs: number];
+
+/** One map for all instances of a process: there is nothing to replicate. */
+export class MemorySharedMap {
+  readonly #now: () => number;
+  readonly #entries: ExpiringMap<Entry>;
+  readonly #watchers = new Set<Watcher>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#entries = new ExpiringMap(now);
+  }
+
+  get fill(): CacheFill {
+    return this.#entries.fill;
+  }
+
+  of(instance: string): SharedMap {
+    return {
+      get: (key) => this.#entries.unexpired(key)?.value,
+      ttlMs: (key) => {
+        const entry = this.#entries.unexpired(key);
+        return entry && entry.expiresAtMs - this.#now();
+      },
+      entries: (prefix) => this.#under(prefix),
+      set: (key, value, ttlMs = Infinity) => {
+        this.#entries.set(key, { value, expiresAtMs: this.#now() + ttlMs });
+        this.#tell(instance, key, value, ttlMs);
+      },
+      delete: (key) => {
+        if (this.#entries.delete(key)) this.#tell(instance, key, undefined, 0);
+      },
+      watch: (prefix, listener) => {
+        const watcher = { instance, prefix, listener };
+        this.#watchers.add(watcher);
+        return () => void this.#watchers.delete(watcher);
+      },
+    };
+  }
+
+  /** All there is, and from now on each write of another instance, for a replica elsewhere. */
+  replicate(instance: string, listener: Watcher['listener']): readonly TimedEntry[] {
+    this.#watchers.add({ instance, prefix: '', listener });
+    const nowMs = this.#now();
+    return Array.from(
+      this.#entries.entries(),
+      ([key, { value, expiresAtMs }]) => [key, value, expiresAtMs - nowMs] as const,
+    );
+  }
+
+  leave(instance: string): void {
+    for (const watcher of this.#watchers) if (watcher.instance === instance) this.#watchers.delete(watcher);
+  }
+
+  #under(prefix: string): readonly (readonly [string, Json])[] {
+    return [...this.#entries.entries()]
+      .filter(([key]) => key.startsWith(prefix))
+      .map(([key, { value }]) => [key, value] as const);
+  }
+
+  #tell(instance: string, key: string, value: Json | undefined, ttlMs: number): void {
+    for (const watcher of this.#watchers)
+      if (watcher.instance !== instance && key.startsWith(watcher.prefix))
+        watcher.listener(key, value, ttlMs);
+  }
+}

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Caches, Live, Logger } from '../../plugin/index.js';
+import type { RedisAddress } from './address.js';
+import { RedisClaims } from './claims.js';
+import { RedisLocks } from './locks.js';
+import { RedisMessages } from './messages.js';
+import { RedisMeters } from './meters.js';
+import { RedisNames } from './names.js';
+import { RedisPlaces } from './places.js';
+import { endsTheSession, RedisSession } from './session.js';
+import { RedisSharedMap } from './shared-map.js';
+import { SharedClock } from '../shared-clock.js';
+
+export interface RedisLiveOptions {
+  readonly log: Logger;
+  /** Unix milliseconds. */
+  readonly now?: () => number;
+}
+
+/** What instances share through Redis or Valkey. While that is away, each goes on alone. */
+export class RedisLive implements Live {
+  readonly instance = randomUUID();
+  readonly shared: RedisSharedMap;
+  readonly places: RedisPlaces;
+  readonly meters: RedisMeters;
+  readonly messages: RedisMessages;
+  readonly claims: RedisClaims;
+  readonly #locks: RedisLocks;
+  readonly #address: RedisAddress;
+  readonly #names: RedisNames;
+  readonly #ears: ReadonlyMap<string, (text: string) => void>;
+  readonly #log: Logger;
+  readonly #closing = new AbortController();
+  #session: RedisSession | undefined;
+  /** What the log was last told. */
+  #said: 'here' | 'away' | undefined;
+  #connecting: Promise<void> | undefined;
+
+  /** Resolves when Redis has been joined, or has not answered the first time. */
+  static async open(address: RedisAddress, options: RedisLiveOptions): Promise<RedisLive> {
+    const live = new RedisLive(address, options);
+    await new Promise<void>((resolve) => {
+      live.#connecting = live.#connect(resolve);
+    });
+    return live;
+  }
+
+  private constructor(address: RedisAddress, { log, now = Date.now }: RedisLiveOptions) {
+    this.#address = address;
+    this.#log = log;
+    this.#names = new RedisNames(address);
+    const clock = new SharedClock(now);
+    this.shared = new RedisSharedMap(this.#names, clock);
+    this.places = new RedisPlaces(this.instance, this.#names, clock);
+    this.meters = new RedisMeters(this.#names, now);
+    this.messages = new RedisMessages(this.instance, this.#names);
+    this.claims = new RedisClaims(this.#names, now);
+    this.#locks = new RedisLocks(this.#names);
+    const { channels } = this.#names;
+    this.#ears = new Map([
+      [channels.shared, (text) => this.shared.hear(text)],
+      [channels.places, (text) => this.places.hear(text)],
+      [channels.messages, (text) => this.messages.hear(text)],
+      [channels.locks, (text) => this.#locks.hear(text)],
+    ]);
+  }
+
+  get isAway(): boolean {
+    return this.#session === undefined;
+  }
+
+  get caches(): Caches {
+    return { shared_state: () => this.shared.fill, ...this.meters.caches };
+  }
+
+  get instances(): number {
+    return this.places.others + 1;
+  }
+
+  exclusively<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+    return this.#locks.exclusively(name, work);
+  }
+
+  /** Sends what is left to send, and gives back what this instance holds. */
+  async close(): Promise<void> {
+    const session = this.#session;
+    this.#closing.abort();
+    if (session) {
+      await this.shared.flush();
+      await this.places.leave(session).catch(() => undefined); // then it is taken from here when no beat comes
+      session.end(new Error('this instance has closed'));
+    }
+    await this.#connecting;
+  }
+
+  /** One session after the other, with a pause that grows while there is none. */
+  async #connect(tried: () => void): Promise<void> {
+    const { signal } = this.#closing;
+    for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      const session = await this.#join();
+      tried();
+      if (session) {
+        await session.over;
+        pauseMs = firstPauseMs;
+      }
+      const jitteredMs = pauseMs * (0.5 + Math.random() / 2);
+      await delay(jitteredMs, undefined, { signal, ref: false }).catch(() => undefined); // closed
+    }
+  }
+
+  /** Undefined where no session came about: its end has been told. */
+  async #join(): Promise<RedisSession | undefined> {
+    let session: RedisSession | undefined;
+    const heard = (channel: string, text: string) => this.#hear(channel, text);
+    const ended = (why: Error) => this.#lose(why);
+    try {
+      session = await RedisSession.open(this.#address, Object.values(this.#names.channels), { heard, ended });
+      await this.#bringTogether(session);
+      if (this.#closing.signal.aborted) throw new Error('this instance has closed');
+      return session;
+    } catch (error) {
+      session?.end(error);
+      return undefined;
+    }
+  }
+
+  async #bringTogether(session: RedisSession): Promise<void> {
+    await this.places.beat(session);
+    await this.shared.join(session);
+    await this.meters.join(session);
+    if (session.isOver) return;
+    this.#locks.join(session);
+    this.messages.join(session);
+    this.claims.join(session);
+    this.#session = session;
+    void this.#keepBeating(session);
+    const words =
+      this.#said === 'away' ? 'answers again; what instances share is brought together' : 'is joined';
+    this.#log.info({ instance: this.instance }, `Redis at ${this.#address.label} ${words}.`);
+    this.#said = 'here';
+  }
+
+  async #keepBeating(session: RedisSession): Promise<void> {
+    while (!session.isOver) {
+      await delay(beatEveryMs, undefined, { ref: false });
+      if (!session.isOver) await this.places.beat(session).catch(endsTheSession);
+    }
+  }
+
+  /** Of an error only its message: ioredis hangs the command on it, which may hold the password. */
+  #lose({ message }: Error): void {
+    this.#session = undefined;
+    for (const part of [this.shared, this.places, this.meters, this.messages, this.claims, this.#locks])
+      part.lose();
+    if (this.#said === 'away' || this.#closing.signal.aborted) return;
+    this.#said = 'away';
+    this.#log.warn(
+      { reason: message },
+      `Redis at ${this.#address.label} cannot be used; until it can, this instance goes on alone with what it knows.`,
+    );
+  }
+
+  #hear(channel: string, text: string): void {
+    try {
+      this.#ears.get(channel)?.(text);
+    } catch (error) {
+      this.#log.error({ err: error }, 'What another instance has told could not be taken.');
+    }
+  }
+}
+
+const firstPauseMs = 100;
+const longestPauseMs = 2000;
+const beatEveryMs = 1000;

@@ -1,0 +1,73 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { MemoryLocks } from '../memory/locks.js';
+import type { RedisNames } from './names.js';
+import { dropLock, takeLock } from './scripts.js';
+import { endsTheSession, type RedisSession } from './session.js';
+
+/** Locks in Redis, each kept alive by whoever has it. While Redis is away they hold for this instance alone. */
+export class RedisLocks {
+  readonly #names: RedisNames;
+  readonly #local = new MemoryLocks();
+  /** Those who wait for a lock, by its name. */
+  readonly #waiting = new Map<string, () => void>();
+  #session: RedisSession | undefined;
+
+  constructor(names: RedisNames) {
+    this.#names = names;
+  }
+
+  exclusively<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+    return this.#local.exclusively(name, async () => {
+      const token = randomUUID();
+      while (!(await this.#take(name, token))) await this.#chance(name);
+      const keeping = setInterval(() => void this.#take(name, token), keepEveryMs).unref();
+      try {
+        return await work();
+      } finally {
+        clearInterval(keeping);
+        this.#drop(name, token);
+      }
+    });
+  }
+
+  /** Somebody has given a lock back. */
+  hear(name: string): void {
+    this.#waiting.get(name)?.();
+  }
+
+  join(session: RedisSession): void {
+    this.#session = session;
+  }
+
+  lose(): void {
+    this.#session = undefined;
+    for (const wake of this.#waiting.values()) wake();
+  }
+
+  /** True also where nobody can be asked. */
+  async #take(name: string, token: string): Promise<boolean> {
+    const taken = this.#session?.run(takeLock, [this.#names.lock(name)], [token, goneAfterMs]);
+    return taken === undefined || taken.then(Boolean, () => true);
+  }
+
+  #drop(name: string, token: string): void {
+    const args = [token, this.#names.channels.locks, name];
+    this.#session?.run(dropLock, [this.#names.lock(name)], args).catch(endsTheSession);
+  }
+
+  /** When the lock may be free: its holder says so, or some time has passed. Of this instance only one waits for it. */
+  async #chance(name: string): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#waiting.set(name, resolve);
+      timer = setTimeout(resolve, randomInt(150, 350));
+    });
+    clearTimeout(timer);
+    this.#waiting.delete(name);
+  }
+}
+
+const keepEveryMs = 1000;
+
+/** How long a lock outlives the last word of its holder. */
+const goneAfterMs = 4000;

@@ -1,0 +1,137 @@
+import type { Caches, MeterReading, Meters } from '../../plugin/index.js';
+import { ExpiringMap } from '../expiring-map.js';
+import { MemoryMeters } from '../memory/meters.js';
+import type { RedisNames } from './names.js';
+import { readMeter, useMeter } from './scripts.js';
+import type { RedisSession } from './session.js';
+
+/** What was used of a window while Redis was away. */
+interface Debt {
+  /** Where the window was opened here: what had been used before. */
+  readonly before: number;
+  readonly amount: number;
+  readonly expiresAtMs: number;
+}
+
+type Taken = MeterReading & { readonly isAllowed: boolean };
+
+/**
+ * Meters in Redis. While it is away they go on here from what was last read, and it is told later; but not of what was on
+ * its way to it as it left, since that may have arrived.
+ */
+export class RedisMeters implements Meters {
+  readonly #names: RedisNames;
+  readonly #now: () => number;
+  readonly #alone: MemoryMeters;
+  readonly #debts: ExpiringMap<Debt>;
+  #session: RedisSession | undefined;
+
+  constructor(names: RedisNames, now: () => number) {
+    this.#names = names;
+    this.#now = now;
+    this.#alone = new MemoryMeters(now);
+    this.#debts = new ExpiringMap(now);
+  }
+
+  get caches(): Caches {
+    return { meters: () => this.#alone.fill, unpaid_meters: () => this.#debts.fill };
+  }
+
+  async take(
+    meter: string,
+    amount: number,
+    window: { readonly limit: number; readonly windowMs: number },
+  ): Promise<Taken> {
+    const isAway = !this.#session;
+    const there = await this.#use(meter, amount, window.windowMs, window.limit);
+    if (there) return there;
+    const taken = await this.#alone.take(meter, amount, window);
+    if (taken.isAllowed && isAway)
+      this.#owe(meter, { before: 0, amount, expiresAtMs: this.#now() + taken.resetsInMs });
+    return taken;
+  }
+
+  async add(meter: string, amount: number, windowMs: number): Promise<MeterReading> {
+    const isAway = !this.#session;
+    const there = await this.#use(meter, amount, windowMs);
+    if (there) return { used: there.used, resetsInMs: there.resetsInMs };
+    const reading = await this.#alone.add(meter, amount, windowMs);
+    if (isAway) this.#owe(meter, { before: 0, amount, expiresAtMs: this.#now() + reading.resetsInMs });
+    return reading;
+  }
+
+  async read(meter: string): Promise<MeterReading | undefined> {
+    const there = await this.#ask((session) => session.run(readMeter, [this.#names.meter(meter)], []));
+    if (there === undefined) return this.#alone.read(meter);
+    if (there === null) return undefined;
+    const [used, resetsInMs] = there as [string, number]; // as the script gives it
+    return this.#noted(meter, { used: Number(used), resetsInMs });
+  }
+
+  async open(meter: string, used: number, windowMs: number): Promise<void> {
+    const there = await this.#ask((session) => this.#openAt(session, meter, used, windowMs));
+    if (there !== undefined || (await this.#alone.read(meter))) return;
+    await this.#alone.open(meter, used, windowMs);
+    this.#owe(meter, { before: used, amount: 0, expiresAtMs: this.#now() + windowMs });
+  }
+
+  /** Tells what was used meanwhile; from then on Redis is asked. */
+  async join(session: RedisSession): Promise<void> {
+    for (let some = this.#someDebts(); some.length > 0; some = this.#someDebts())
+      await Promise.all(some.map(([meter, debt]) => this.#pay(session, meter, debt)));
+    this.#session = session;
+  }
+
+  lose(): void {
+    this.#session = undefined;
+  }
+
+  async #use(meter: string, amount: number, windowMs: number, limit?: number): Promise<Taken | undefined> {
+    const args = [amount, Math.ceil(windowMs), limit ?? ''];
+    const there = await this.#ask((session) => session.run(useMeter, [this.#names.meter(meter)], args));
+    if (there === undefined) return undefined;
+    const [added, used, resetsInMs] = there as [number, string, number]; // as the script gives it
+    return { ...this.#noted(meter, { used: Number(used), resetsInMs }), isAllowed: added === 1 };
+  }
+
+  /** Undefined where Redis is away. */
+  async #ask<Answer>(question: (session: RedisSession) => Promise<Answer>): Promise<Answer | undefined> {
+    return this.#session && question(this.#session).catch(() => undefined);
+  }
+
+  #noted(meter: string, reading: MeterReading): MeterReading {
+    this.#alone.learn(meter, reading);
+    return reading;
+  }
+
+  #owe(meter: string, debt: Debt): void {
+    const owed = this.#debts.unexpired(meter);
+    this.#debts.set(meter, owed ? { ...owed, amount: owed.amount + debt.amount } : debt);
+  }
+
+  #someDebts(): readonly (readonly [meter: string, debt: Debt])[] {
+    return [...this.#debts.entries()].slice(0, mostAtOnce);
+  }
+
+  async #pay(session: RedisSession, meter: string, debt: Debt): Promise<void> {
+    const { before, amount, expiresAtMs } = debt;
+    const leftMs = Math.ceil(expiresAtMs - this.#now());
+    this.#debts.delete(meter);
+    if (leftMs <= 0) return;
+    try {
+      if (before > 0) await this.#openAt(session, meter, before, leftMs);
+      await session.run(useMeter, [this.#names.meter(meter)], [amount, leftMs, '']);
+    } catch (error) {
+      this.#owe(meter, debt);
+      throw error;
+    }
+  }
+
+  async #openAt(session: RedisSession, meter: string, used: number, windowMs: number): Promise<true> {
+    const key = this.#names.meter(meter);
+    await session.ask((redis) => redis.set(key, used, 'PX', Math.ceil(windowMs), 'NX'));
+    return true;
+  }
+}
+
+const mostAtOnce = 100;

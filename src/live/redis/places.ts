@@ -1,0 +1,146 @@
+import { within, type Places } from '../../plugin/index.js';
+import type { RedisNames } from './names.js';
+import { beat, deadAfterMs, leave, releasePlace, takePlace } from './scripts.js';
+import { endsTheSession, type RedisSession } from './session.js';
+import type { SharedClock } from '../shared-clock.js';
+import { OthersPlaces, type PlacesMessage } from '../others-places.js';
+
+/** Places by instance in a hash of Redis, which a script counts; what others hold is heard from them. */
+export class RedisPlaces implements Places {
+  readonly #instance: string;
+  readonly #names: RedisNames;
+  readonly #clock: SharedClock;
+  /** What this instance holds or has asked for, and 0 where it has held something. */
+  readonly #own = new Map<string, number>();
+  readonly #asking = new Map<string, number>();
+  readonly #others = new OthersPlaces();
+  readonly #untold = new Set<string>();
+  #willTell = false;
+  #session: RedisSession | undefined;
+  #echo: () => void = () => undefined;
+
+  constructor(instance: string, names: RedisNames, clock: SharedClock) {
+    this.#instance = instance;
+    this.#names = names;
+    this.#clock = clock;
+  }
+
+  /** How many other instances are heard of. */
+  get others(): number {
+    return this.#others.size;
+  }
+
+  take(slot: string, limit: number): boolean | Promise<boolean> {
+    const own = this.#ownOf(slot);
+    if (own >= limit) return false;
+    this.#own.set(slot, own + 1);
+    return this.#session ? this.#ask(this.#session, slot, limit) : true;
+  }
+
+  release(slot: string): void {
+    const own = this.#ownOf(slot);
+    if (own === 0) return;
+    this.#own.set(slot, own - 1);
+    this.#session?.run(releasePlace, [this.#names.places], [this.#instance, slot]).catch(endsTheSession);
+    this.#tellSoon(slot);
+  }
+
+  heldElsewhere(slot: string): number {
+    return this.#others.held(slot);
+  }
+
+  watch(listener: (slot: string) => void): () => void {
+    return this.#others.watch(listener);
+  }
+
+  hear(text: string): void {
+    const [instance, kind, counts] = JSON.parse(text) as PlacesMessage; // as another instance wrote it
+    if (instance === this.#instance) {
+      if (kind === 'all' || kind === 'hello') this.#echo();
+      return;
+    }
+    this.#others.hear(instance, kind, counts);
+    if (kind === 'hello') this.#tellSoon(...this.#own.keys());
+  }
+
+  /**
+   * Says that this instance runs and what it holds, and waits until that is heard here: then both connections live. What is
+   * taken after this call counts on top of it, since Redis keeps the order.
+   */
+  async beat(session: RedisSession): Promise<void> {
+    const heard = new Promise<void>((resolve) => (this.#echo = resolve));
+    const kind = this.#session === session ? 'all' : 'hello';
+    this.#session = session;
+    const certain = [...this.#own].filter(([slot]) => !this.#asking.has(slot));
+    const { instances, places, shared, expiry, channels } = this.#names;
+    const args = [this.#instance, channels.places, this.#message(kind, this.#own.keys()), ...certain.flat()];
+    const sentMs = this.#clock.nowMs;
+    const thereMs = await session.run(beat, [instances, places, shared, expiry], args);
+    this.#clock.set(Number(thereMs), sentMs, this.#clock.nowMs);
+    await within(heard, echoMs, 'its messages do not come').catch((error: unknown) => {
+      throw session.end(error);
+    });
+    this.#others.forgetSilent(deadAfterMs);
+  }
+
+  lose(): void {
+    this.#session = undefined;
+    this.#others.forgetAll();
+  }
+
+  /** Gives everything back. */
+  async leave(session: RedisSession): Promise<void> {
+    const { instances, places, channels } = this.#names;
+    const message = this.#message('gone', []);
+    await session.run(leave, [instances, places], [this.#instance, channels.places, message]);
+  }
+
+  async #ask(session: RedisSession, slot: string, limit: number): Promise<boolean> {
+    const { instances, places } = this.#names;
+    this.#asking.set(slot, (this.#asking.get(slot) ?? 0) + 1);
+    const answer = session.run(takePlace, [instances, places], [this.#instance, slot, limit]);
+    const isTaken = await answer.then(Boolean, () => true); // the session has ended: this instance is alone
+    this.#answered(slot);
+    if (isTaken) this.#tellSoon(slot);
+    else {
+      this.#own.set(slot, Math.max(0, this.#ownOf(slot) - 1));
+      // What was free by all that was heard is so again in a moment, or the others will have told.
+      if (this.#ownOf(slot) + this.heldElsewhere(slot) < limit) this.#others.announceIn(lookAgainMs, slot);
+    }
+    return isTaken;
+  }
+
+  #answered(slot: string): void {
+    const left = (this.#asking.get(slot) ?? 1) - 1;
+    if (left > 0) this.#asking.set(slot, left);
+    else this.#asking.delete(slot);
+  }
+
+  #ownOf(slot: string): number {
+    return this.#own.get(slot) ?? 0;
+  }
+
+  #tellSoon(...slots: readonly string[]): void {
+    if (!this.#session) return;
+    for (const slot of slots) this.#untold.add(slot);
+    if (this.#willTell) return;
+    this.#willTell = true;
+    setTimeout(() => this.#tell(), tellMs).unref();
+  }
+
+  #tell(): void {
+    this.#willTell = false;
+    const message = this.#message('some', this.#untold);
+    this.#untold.clear();
+    this.#session?.ask((redis) => redis.publish(this.#names.channels.places, message)).catch(endsTheSession);
+  }
+
+  #message(kind: PlacesMessage[1], slots: Iterable<string>): string {
+    const counts = [...slots].map((slot) => [slot, this.#ownOf(slot)] as const);
+    return JSON.stringify([this.#instance, kind, counts] satisfies PlacesMessage);
+  }
+}
+
+const tellMs = 10;
+const lookAgainMs = 25;
+const echoMs = 400;

@@ -1,0 +1,174 @@
+import type { CacheFill, Json, SharedMap } from '../../plugin/index.js';
+import type { RedisNames } from './names.js';
+import { writeShared } from './scripts.js';
+import type { RedisSession } from './session.js';
+import { isLater, Replica, type Known } from '../replica.js';
+import type { SharedClock } from '../shared-clock.js';
+
+type Listener = Parameters<SharedMap['watch']>[1];
+
+/** The shared map in a hash of Redis, with a replica here. What Redis has not taken yet is sent again, at last on return. */
+export class RedisSharedMap implements SharedMap {
+  readonly #names: RedisNames;
+  readonly #clock: SharedClock;
+  readonly #replica: Replica;
+  readonly #watchers = new Map<symbol, { readonly prefix: string; readonly listener: Listener }>();
+  /** Keys of which Redis may not have the last write. */
+  readonly #unsent = new Set<string>();
+  #session: RedisSession | undefined;
+  #sending: Promise<void> | undefined;
+  #lostAtMs: number | undefined;
+
+  constructor(names: RedisNames, clock: SharedClock) {
+    this.#names = names;
+    this.#clock = clock;
+    this.#replica = new Replica(clock);
+  }
+
+  get fill(): CacheFill {
+    return this.#replica.fill;
+  }
+
+  get(key: string): Json | undefined {
+    return this.#replica.valueOf(key);
+  }
+
+  ttlMs(key: string): number | undefined {
+    return this.#replica.ttlMs(key);
+  }
+
+  entries(prefix: string): readonly (readonly [string, Json])[] {
+    return this.#replica.entries(prefix);
+  }
+
+  set(key: string, value: Json, ttlMs = Infinity): void {
+    this.#write(key, value, ttlMs);
+  }
+
+  delete(key: string): void {
+    if (this.#replica.valueOf(key) !== undefined) this.#write(key, undefined, deletedMs);
+  }
+
+  watch(prefix: string, listener: Listener): () => void {
+    const id = Symbol(prefix);
+    this.#watchers.set(id, { prefix, listener });
+    return () => void this.#watchers.delete(id);
+  }
+
+  /** Somebody's write, perhaps our own. */
+  hear(text: string): void {
+    const write = this.#read(text);
+    this.#clock.saw(write.at);
+    if (!this.#replica.put(write)) return;
+    this.#unsent.delete(write.key);
+    const value = this.#replica.valueOf(write.key);
+    for (const { prefix, listener } of this.#watchers.values())
+      if (write.key.startsWith(prefix)) listener(write.key, value);
+  }
+
+  /** Takes over what Redis has, the messages already being heard, and sends what it has not. */
+  async join(session: RedisSession): Promise<void> {
+    const there = new Map<string, Known>();
+    for await (const text of this.#recordsAt(session)) {
+      const write = this.#read(text);
+      there.set(write.key, write);
+      this.hear(text);
+    }
+    for (const known of this.#replica.current()) this.#bringBack(known, there.get(known.key));
+    this.#session = session;
+    await this.flush();
+  }
+
+  lose(): void {
+    if (!this.#session) return;
+    this.#session = undefined;
+    this.#lostAtMs = this.#clock.nowMs;
+  }
+
+  /** Resolves when Redis has all that was written here, or cannot be asked. */
+  async flush(): Promise<void> {
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = undefined;
+    });
+    await this.#sending;
+  }
+
+  #write(key: string, value: Json | undefined, ttlMs: number): void {
+    this.#replica.put({ key, value, expiresAtMs: this.#clock.nowMs + ttlMs, ...this.#clock.next() });
+    this.#unsent.add(key);
+    if (this.#session) void this.flush();
+  }
+
+  /** Writes of one turn go together; those that come while they are under way go next. */
+  async #sendAll(): Promise<void> {
+    await Promise.resolve();
+    for (let writes = this.#nextWrites(); writes.length > 0; writes = this.#nextWrites()) {
+      if (!this.#session || !(await this.#sent(this.#session, writes))) return;
+      for (const { key, at } of writes) if (this.#replica.get(key)?.at === at) this.#unsent.delete(key);
+    }
+  }
+
+  /** What the replica has let go of meanwhile, for it has expired, is not sent any more. */
+  #nextWrites(): readonly Known[] {
+    const writes: Known[] = [];
+    for (const key of this.#unsent) {
+      const write = this.#replica.get(key);
+      if (write) writes.push(write);
+      else this.#unsent.delete(key);
+      if (writes.length === mostAtOnce) break;
+    }
+    return writes;
+  }
+
+  /** The session ends where that fails, and the next one sends it all again. */
+  #sent(session: RedisSession, writes: readonly Known[]): Promise<boolean> {
+    const { shared, expiry, channels } = this.#names;
+    const args = writes.flatMap((write) => [write.key, this.#endOf(write), this.#written(write)]);
+    return session.run(writeShared, [shared, expiry], [channels.shared, ...args]).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /**
+   * What Redis lacks it has lost, and gets again. Only after a long absence it may be that somebody has deleted it, and
+   * that this has been forgotten already.
+   */
+  #bringBack(known: Known, there: Known | undefined): void {
+    if (there ? !isLater(known, there) : this.#unsent.has(known.key)) return;
+    const awayMs = this.#clock.nowMs - (this.#lostAtMs ?? this.#clock.nowMs);
+    if (there || awayMs < deletedMs) this.#unsent.add(known.key);
+    else this.#replica.forget(known.key);
+  }
+
+  async *#recordsAt(session: RedisSession): AsyncGenerator<string> {
+    let cursor = '0';
+    do {
+      const scan = session.ask((redis) => redis.hscan(this.#names.shared, cursor, 'COUNT', 1000));
+      const [next, found]: [string, string[]] = await scan;
+      for (const [at, text] of found.entries()) if (at % 2 === 1) yield text;
+      cursor = next;
+    } while (cursor !== '0');
+  }
+
+  #endOf({ expiresAtMs }: Known): number {
+    return expiresAtMs === Infinity ? 0 : this.#clock.toShared(expiresAtMs);
+  }
+
+  #written(write: Known): string {
+    const { at, tie, key, value } = write;
+    const head = [at, tie, this.#endOf(write), key];
+    return JSON.stringify(value === undefined ? head : [...head, value]);
+  }
+
+  #read(text: string): Known {
+    const [at, tie, end, key, value] = JSON.parse(text) as Record; // as `#written` of another instance wrote it
+    return { at, tie, key, value, expiresAtMs: end === 0 ? Infinity : this.#clock.toOwn(end) };
+  }
+}
+
+type Record = [at: number, tie: number, end: number, key: string, value?: Json];
+
+/** How long it is known that something was deleted, so that an older write does not bring it back. */
+const deletedMs = 3_600_000;
+const mostAtOnce = 200;

@@ -1,0 +1,152 @@
+import { GatewayError } from '../error.js';
+import { faultIn } from './event-shape.js';
+import type { MessagesStreamEvent } from '../contract/messages.js';
+import { isTooDeep } from '../http/parse-json.js';
+import { cutPlainDelta, deltaEvent, type PlainDelta } from '../raw/plain-delta.js';
+import { textOf, type WireLines, type WireText } from '../raw/wire.js';
+
+/** What one network read brought. Events travel in batches: handling each one alone is what costs. */
+export type ModelEventBatch = readonly ModelEvent[];
+
+/** A reply on its way: batches of events. Iterating to the end, throwing or `return()` ends the upstream call. */
+export type ModelEvents = AsyncIterable<ModelEventBatch>;
+
+/** One event of a Messages stream: its text as it came, its JSON parsed only when someone asks for it. */
+export class ModelEvent {
+  readonly type: string;
+  /** Which of several answers to one request this belongs to; 0 but for `n` > 1 and several prompts. */
+  readonly choice: number;
+  #data: string | undefined;
+  #json: MessagesStreamEvent | undefined;
+  /** Where it stood in the upstream's stream: its name, its data in one line, and an empty line. */
+  #lines: WireLines | undefined;
+  #from = 0;
+  #to = 0;
+  #isPlain = false;
+  #delta: PlainDelta | undefined;
+
+  /** `data`: the JSON text of the event; `json`: its value where that is at hand. One of them must be given. */
+  constructor(type: string, data: string | undefined, json?: MessagesStreamEvent, choice = 0) {
+    this.type = type;
+    this.choice = choice;
+    this.#data = data;
+    this.#json = json;
+  }
+
+  /** An event made here rather than received. */
+  static of(json: MessagesStreamEvent, choice = 0): ModelEvent {
+    return new ModelEvent(json.type, undefined, json, choice);
+  }
+
+  /** One that came without a name. Throws as `json` does. */
+  static unnamed(data: string): ModelEvent {
+    const json = parseEvent(data);
+    return new ModelEvent(json.type, data, json);
+  }
+
+  /** One that stands in these lines from one place to another: its name in ASCII, one line of data, an empty line. */
+  static received(type: string, lines: WireLines, from: number, to: number): ModelEvent {
+    const event = new ModelEvent(type, undefined);
+    event.#lines = lines;
+    event.#from = from;
+    event.#to = to;
+    return event;
+  }
+
+  /** A text delta that stands there, up to its `plainDeltaEnd`. */
+  static plain(lines: WireLines, from: number, to: number): ModelEvent {
+    const event = ModelEvent.received('content_block_delta', lines, from, to);
+    event.#isPlain = true;
+    return event;
+  }
+
+  /** Memory that a batch takes, in bytes: its events, and their text, of which those of one read share all. */
+  static heldBytes(batch: ModelEventBatch): number {
+    let length = batch.length * eventBytes;
+    let counted: WireLines | undefined;
+    for (const event of batch) {
+      if (!event.#lines) length += event.data.length;
+      else if (event.#lines !== counted) length += event.#lines.bytes.length;
+      counted = event.#lines ?? counted;
+    }
+    return length;
+  }
+
+  /** The JSON text, byte for byte as the upstream sent it unless a stage replaced the event. */
+  get data(): string {
+    return (this.#data ??= this.#lines
+      ? textOf(this.#lines, this.#from + wireHead(this.type), this.#to - 2)
+      : JSON.stringify(this.#json));
+  }
+
+  /** The parsed event. Throws `upstream_interrupted` where the upstream sent no JSON, or not what the type stands for. */
+  get json(): MessagesStreamEvent {
+    return (this.#json ??= this.delta ? deltaEvent(this.delta) : parseEvent(this.data, this.type));
+  }
+
+  /** What it says where it is a text delta that need not be parsed for that; undefined for all other events. */
+  get delta(): PlainDelta | undefined {
+    if (!this.#isPlain || !this.#lines) return undefined;
+    return (this.#delta ??= cutPlainDelta(this.#lines, this.#from, this.#to));
+  }
+
+  /** Adds it to `text` as it stood in the upstream's stream; false where it did not stand in one. */
+  copyTo(text: WireText): boolean {
+    if (!this.#lines) return false;
+    text.copy(this.#lines, this.#from, this.#to);
+    return true;
+  }
+
+  /** The same event under another choice. */
+  withChoice(choice: number): ModelEvent {
+    if (choice === this.choice) return this;
+    const event = new ModelEvent(this.type, this.#data, this.#json, choice);
+    event.#lines = this.#lines;
+    event.#from = this.#from;
+    event.#to = this.#to;
+    event.#isPlain = this.#isPlain;
+    return event;
+  }
+}
+
+/** An event is an object of this size beside its text, however short that is. */
+const eventBytes = 128;
+
+/** How many characters stand before the data of an event that has this name. */
+function wireHead(type: string): number {
+  return 'event: '.length + type.length + '\ndata: '.length;
+}
+
+/** `name`: what the event was sent as; an event without a name says its type itself, or is a bare error. */
+function parseEvent(data: string, name?: string): MessagesStreamEvent {
+  const value = parseObject(data, name);
+  const type = name ?? typeOf(value);
+  const event = value['type'] === undefined ? { ...value, type } : value;
+  const fault = event['type'] === type ? faultIn(event) : 'type';
+  if (isTooDeep(event, data)) throw malformed(type, 'that is nested too deeply');
+  if (fault !== undefined) throw malformed(type, `whose "${fault}" is not what it should be`);
+  return event as unknown as MessagesStreamEvent; // what handlers rely on is as it should be
+}
+
+function parseObject(data: string, name = 'nameless'): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(data);
+    // Any object may be read by name.
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch (cause) {
+    throw malformed(name, 'that is not a JSON object', cause);
+  }
+  throw malformed(name, 'that is not a JSON object');
+}
+
+function typeOf({ type, error }: Readonly<Record<string, unknown>>): string {
+  if (typeof type === 'string') return type;
+  return error === undefined ? 'message' : 'error';
+}
+
+function malformed(name: string, what: string, cause?: unknown): GatewayError {
+  return new GatewayError('upstream_interrupted', `The upstream sent a "${name}" event ${what}.`, {
+    failure: { kind: 'interrupted' },
+    cause,
+  });
+}

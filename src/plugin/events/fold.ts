@@ -1,0 +1,179 @@
+import { dispatch, type DispatchTable } from '../dispatch.js';
+import type { ModelEvent, ModelEvents } from './events.js';
+import type {
+  ContentBlock,
+  ContentBlockDeltaEvent,
+  ContentBlockStartEvent,
+  Delta,
+  MessageDeltaEvent,
+  MessagesResponse,
+  MessagesStreamEvent,
+  Usage,
+} from '../contract/messages.js';
+import { isTooDeep } from '../http/parse-json.js';
+import type { PlainDelta } from '../raw/plain-delta.js';
+import { errorFromEvent, interruptedError } from './upstream-error.js';
+import { addFields } from '../raw/with-fields.js';
+
+/**
+ * The whole message of one choice. Throws what the stream throws, what its `error` event says, and
+ * `upstream_interrupted` where it just ends.
+ */
+export async function foldMessage(events: ModelEvents, choice = 0): Promise<MessagesResponse> {
+  const fold = new MessageFold();
+  for await (const batch of events) for (const event of batch) if (event.choice === choice) fold.add(event);
+  return fold.message();
+}
+
+type Growing = { -readonly [Key in keyof ContentBlock]: ContentBlock[Key] } & Record<string, unknown>;
+
+interface OpenBlock {
+  readonly block: Growing;
+  json: string | undefined;
+  /** Of its own, once a delta has brought one. */
+  citations: unknown[] | undefined;
+}
+
+/** Gathers the events of one choice into the message that they spell. */
+export class MessageFold {
+  /** Of its own. */
+  #message: MessagesResponse | undefined;
+  #blocks: OpenBlock[] = [];
+  #byIndex = new Map<number, OpenBlock>();
+  #stopped = false;
+
+  /** Adds one event; unknown types are passed over, unparsed. Throws what an `error` event says. */
+  add(event: ModelEvent): void {
+    if (event.delta) this.#say(event.delta);
+    else if (Object.hasOwn(handlers, event.type)) dispatch(handlers, event.json, this);
+  }
+
+  #say({ index, text }: PlainDelta): void {
+    const open = this.#byIndex.get(index);
+    if (open) append(open, 'text', text);
+  }
+
+  /** Whether `message_stop` has been seen. */
+  get isStopped(): boolean {
+    return this.#stopped;
+  }
+
+  /** The message so far; throws `upstream_interrupted` before `message_stop`. */
+  message(): MessagesResponse {
+    if (!this.#message || !this.#stopped) throw interruptedError();
+    return this.partial() as MessagesResponse; // there is a message
+  }
+
+  /** The message as far as it came, undefined before `message_start`. */
+  partial(): MessagesResponse | undefined {
+    if (!this.#message) return undefined;
+    return { ...this.#message, content: [...this.#message.content, ...this.#blocks.map(closeBlock)] };
+  }
+
+  /** @internal */
+  start(message: MessagesResponse): void {
+    this.#message ??= { ...message };
+  }
+
+  /** @internal */
+  openBlock(event: ContentBlockStartEvent): void {
+    const block = { ...event.content_block } as Growing; // a copy that may grow
+    const open: OpenBlock = { block, json: undefined, citations: undefined };
+    this.#blocks.push(open);
+    this.#byIndex.set(event.index, open);
+  }
+
+  /** @internal */
+  extendBlock(event: ContentBlockDeltaEvent): void {
+    const open = this.#byIndex.get(event.index);
+    if (open) dispatch(deltas, event.delta, open);
+  }
+
+  /** @internal */
+  finish(event: MessageDeltaEvent): void {
+    if (!this.#message) return;
+    const { type: _, delta, usage, ...rest } = event;
+    addFields(this.#message, { ...rest, ...delta, usage: mergeUsage(this.#message.usage, usage) });
+  }
+
+  /** @internal */
+  stop(): void {
+    this.#stopped = true;
+  }
+}
+
+const handlers: Partial<DispatchTable<MessagesStreamEvent, MessageFold, void>> = {
+  message_start: (event, fold) => fold.start(event.message),
+  content_block_start: (event, fold) => fold.openBlock(event),
+  content_block_delta: (event, fold) => fold.extendBlock(event),
+  message_delta: (event, fold) => fold.finish(event),
+  message_stop: (_, fold) => fold.stop(),
+  error: (event) => {
+    throw errorFromEvent(event);
+  },
+};
+
+const deltas: Partial<DispatchTable<Delta, OpenBlock, void>> = {
+  text_delta: ({ text }, open) => append(open, 'text', text),
+  thinking_delta: ({ thinking }, open) => append(open, 'thinking', thinking),
+  signature_delta: ({ signature }, open) => append(open, 'signature', signature),
+  input_json_delta: ({ partial_json }, open) => {
+    open.json = (open.json ?? '') + partial_json;
+  },
+  citations_delta: ({ citation }, open) => {
+    const { block } = open;
+    const before: unknown = block['citations'];
+    block['citations'] = open.citations ??= Array.isArray(before) ? [...before] : [];
+    open.citations.push(citation);
+  },
+  compaction_delta: ({ content }, open) => append(open, 'content', content ?? ''),
+};
+
+/** Joins to whatever the block began with; several signatures concatenate. */
+function append({ block }: OpenBlock, field: string, text: string): void {
+  block[field] = asText(block[field]) + text;
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/**
+ * A tool's input is its deltas' JSON; where that is cut (`max_tokens` inside it) the raw text; without deltas as it
+ * began. Citations that are null are left out: there are clients that refuse them.
+ */
+function closeBlock({ block, json }: OpenBlock): ContentBlock {
+  const copy = { ...block };
+  if (json) copy['input'] = parseInput(json);
+  if (copy['citations'] === null) delete copy['citations'];
+  return copy as unknown as ContentBlock; // grown from one
+}
+
+function parseInput(json: string): unknown {
+  try {
+    const input: unknown = JSON.parse(json);
+    return isTooDeep(input, json) ? json : input; // nobody could write it again
+  } catch {
+    return json; // cut by `max_tokens`: the raw text is the honest answer
+  }
+}
+
+/**
+ * Each field of the last report that has it; an explicit zero counts, null does not. No more fields than any upstream has:
+ * reports come as often as an upstream likes.
+ */
+export function mergeUsage(first: Usage | undefined, last: Usage | undefined): Usage {
+  const merged: Record<string, unknown> = {};
+  let room = maxUsageFields;
+  for (const report of [first, last]) {
+    for (const field in report) {
+      const isKnown = Object.hasOwn(merged, field);
+      if (field === '__proto__' || (isKnown ? report[field] === null : room === 0)) continue;
+      if (!isKnown) room -= 1;
+      merged[field] = report[field];
+    }
+  }
+  return merged;
+}
+
+const maxUsageFields = 40;

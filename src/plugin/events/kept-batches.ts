@@ -1,0 +1,35 @@
+import { GatewayError } from '../error.js';
+import { ModelEvent, type ModelEventBatch } from './events.js';
+
+type Delivery = 'stream' | 'whole';
+
+/** The batches before the commit point, as far as the memory that they take stays within a bound. */
+export class KeptBatches {
+  readonly batches: ModelEventBatch[] = [];
+  readonly #delivery: Delivery;
+  #length = 0;
+
+  constructor(delivery: Delivery) {
+    this.#delivery = delivery;
+  }
+
+  add(batch: ModelEventBatch): void {
+    if (batch.length > 0) this.batches.push(batch);
+  }
+
+  /** Throws `upstream_invalid_response` where there is more than any answer has. */
+  addWithinBound(batch: ModelEventBatch): void {
+    this.#length += ModelEvent.heldBytes(batch);
+    if (this.#length > maxKeptBytes[this.#delivery]) throw tooLong(this.#delivery);
+    this.add(batch);
+  }
+}
+
+/** Streams begin with their first content, whole answers with their end. */
+const maxKeptBytes = { stream: 1024 * 1024, whole: 64 * 1024 * 1024 } as const;
+
+function tooLong(delivery: Delivery): GatewayError {
+  const what = delivery === 'stream' ? 'before its first content' : 'in one answer';
+  const message = `The upstream sent more than ${maxKeptBytes[delivery] / 1024 / 1024} MB ${what}.`;
+  return new GatewayError('upstream_invalid_response', message, { failure: { kind: 'foreign' } });
+}

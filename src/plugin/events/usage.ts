@@ -1,0 +1,60 @@
+import type { ModelEvent } from './events.js';
+import { mergeUsage } from './fold.js';
+import type { Usage } from '../contract/messages.js';
+import type { Windows } from '../contract/slot.js';
+import type { UsageTally } from '../contract/state.js';
+
+/** The sum of two reports, field by field, nested counts included; of what is not a number the later one stays. */
+export function addUsage(first: Usage, second: Usage): Usage {
+  const sum: Record<string, unknown> = { ...first };
+  for (const [field, value] of Object.entries(second)) sum[field] = addField(sum[field], value);
+  return sum;
+}
+
+function addField(first: unknown, second: unknown): unknown {
+  if (typeof first === 'number' && typeof second === 'number') return first + second;
+  if (isCounts(first) && isCounts(second)) return addUsage(first, second);
+  return second ?? first;
+}
+
+/** `cache_creation`, `output_tokens_details`, `server_tool_use`: an object of counts adds up as a report does. */
+function isCounts(value: unknown): value is Usage {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The body of `GET /v1/usage`, and of a token count for an OAuth account (design §6). */
+export function usageBody(account: string, windows: Windows): object {
+  return {
+    object: 'usage',
+    unit: 'percent_used',
+    account,
+    '5h': windowBody(windows['5h']),
+    '7d': windowBody(windows['7d']),
+  };
+}
+
+function windowBody(window: Windows['5h']): object | null {
+  return window && { percent_used: window.percentUsed, resets_at: new Date(window.resetsAtMs).toISOString() };
+}
+
+/** A meter for each upstream call, which is shown its events; what all of them report adds up in `tally.billed`. */
+export function usageMeter(tally: UsageTally): () => (event: ModelEvent) => void {
+  const calls: Usage[] = [];
+  return () => {
+    const nth = calls.push({}) - 1;
+    return (event) => {
+      const usage = usageOf(event);
+      if (!usage) return;
+      const sum = mergeUsage(calls[nth], usage);
+      calls[nth] = sum;
+      tally.billed = calls.length === 1 ? sum : calls.reduce(addUsage, {});
+    };
+  };
+}
+
+function usageOf(event: ModelEvent): Usage | undefined {
+  if (event.type !== 'message_start' && event.type !== 'message_delta') return undefined;
+  const { json } = event;
+  if (json.type === 'message_start') return json.message.usage;
+  return json.type === 'message_delta' ? json.usage : undefined;
+}

@@ -1,0 +1,117 @@
+import { GatewayError } from '../error.js';
+
+/**
+ * The value of a JSON text. Throws `invalid_json` that says where the text stops being JSON, by line and column, and
+ * `invalid_request` for what is nested too deeply.
+ */
+export function parseJson(text: string): unknown {
+  const value = parse(text);
+  checkDepth(value, text.length);
+  return value;
+}
+
+/** Throws `invalid_request` for what is nested too deeply. `length`: of its JSON text. */
+export function checkDepth(value: unknown, length: number): void {
+  if (!mayBeDeep(length) || !isDeeperThan(maxLevels, value)) return;
+  throw new GatewayError('invalid_request', `body: must not be nested more than ${maxLevels} levels deep`);
+}
+
+/** Real bodies have some tens of levels. */
+const maxLevels = 500;
+
+/**
+ * Whether what a JSON text says has so many levels that writing it as JSON again, or walking through it, could overflow
+ * the stack.
+ */
+export function isTooDeep(value: unknown, text: string): boolean {
+  return mayBeDeep(text.length) && isDeeperThan(maxLevels, value);
+}
+
+/** A level takes a bracket before and one after. */
+function mayBeDeep(length: number): boolean {
+  return length / 2 > maxLevels;
+}
+
+/** Loops, for it looks at all of every body: `Object.values(value).some` takes four times as long. */
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) {
+    for (const part of value) if (isDeeperThan(levels - 1, part)) return true;
+    return false;
+  }
+  const parts = value as Readonly<Record<string, unknown>>; // JSON has no other objects
+  for (const name in parts) if (isDeeperThan(levels - 1, parts[name])) return true;
+  return false;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const where = text.length > mostSearched ? '' : `: ${describeBreak(text)}`;
+    throw new GatewayError('invalid_json', `The body is not valid JSON${where}.`, { cause });
+  }
+}
+
+/** In a longer text the search for the place would keep all other requests waiting. */
+const mostSearched = 4 * 1024 * 1024;
+
+function describeBreak(text: string): string {
+  const at = breakOf(text);
+  const lines = text.slice(0, at).split('\n');
+  const where = `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
+  const [found] = text.slice(at, at + 2);
+  return found === undefined
+    ? `it ends too early, at ${where}`
+    : `unexpected ${JSON.stringify(found)} at ${where}`;
+}
+
+const space = sticky(String.raw`[ \t\n\r]*`);
+const string = String.raw`"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[^"\\\u0000-\u001f]*)*"`;
+const value = String.raw`${string}|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[[{]`;
+const key = String.raw`${string}[ \t\n\r]*:`;
+
+/** What may come next. */
+const expected = {
+  value: sticky(value),
+  firstItem: sticky(String.raw`${value}|\]`),
+  firstKey: sticky(String.raw`${key}|\}`),
+  key: sticky(key),
+  afterItem: sticky(String.raw`[,\]]`),
+  afterMember: sticky('[,}]'),
+  end: sticky('(?!)'),
+};
+
+/** Where the first token stands that no JSON has there. The runtime's own message does not always say. */
+function breakOf(text: string): number {
+  const open: string[] = [];
+  let next: keyof typeof expected = 'value';
+  for (let at = 0; ;) {
+    at += take(space, text, at).length;
+    const token = take(expected[next], text, at);
+    if (token === '') return at;
+    at += token.length;
+    next = follow(token, open);
+  }
+}
+
+function follow(token: string, open: string[]): keyof typeof expected {
+  if (token === '{' || token === '[') open.push(token);
+  if (token === '}' || token === ']') open.pop();
+  const isInObject = open.at(-1) === '{';
+  if (token === '{') return 'firstKey';
+  if (token === '[') return 'firstItem';
+  if (token === ',') return isInObject ? 'key' : 'value';
+  if (token.endsWith(':')) return 'value';
+  return open.length === 0 ? 'end' : isInObject ? 'afterMember' : 'afterItem';
+}
+
+function take(pattern: RegExp, text: string, at: number): string {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0] ?? '';
+}
+
+function sticky(source: string): RegExp {
+  return new RegExp(source, 'y');
+}

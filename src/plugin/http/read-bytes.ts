@@ -1,0 +1,50 @@
+import type { IncomingMessage } from 'node:http';
+import type { CallSignal } from './call-signal.js';
+import { GatewayError, isGatewayError } from '../error.js';
+import { joinBytes } from '../raw/join-bytes.js';
+
+/**
+ * The bytes of a request's body as they come. Throws `body_too_large` as soon as there are more than `maxBytes`, before
+ * any is read where the request says so itself; `invalid_request` where the caller leaves in the middle; and what the
+ * signal aborts with where that is a GatewayError.
+ */
+export function readBytes(request: IncomingMessage, maxBytes: number, signal: CallSignal): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    if (Number(request.headers['content-length']) > maxBytes) {
+      reject(tooLarge(maxBytes));
+      return;
+    }
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const take = (chunk: Buffer): void => {
+      length += chunk.length;
+      chunks.push(chunk);
+      if (length > maxBytes) end(tooLarge(maxBytes));
+    };
+    const finish = (): void => end();
+    const leave = (): void => end(isGatewayError(signal.reason) ? signal.reason : cutShort());
+    const end = (error?: GatewayError): void => {
+      request.off('data', take).off('end', finish).off('close', leave).off('error', leave);
+      signal.removeEventListener('abort', leave);
+      if (error) reject(error);
+      else resolve(joinBytes(chunks));
+      if (error) request.on('error', ignore).pause();
+    };
+    request.on('data', take).on('end', finish).on('close', leave).on('error', leave);
+    signal.addEventListener('abort', leave);
+    if (request.destroyed && !request.readableEnded) leave();
+  });
+}
+
+/** The connection ends with the answer: what is still to come on it would have to be read to the end otherwise. */
+export function tooLarge(maxBytes: number): GatewayError {
+  const message = `The body is larger than ${maxBytes} bytes, the most that this gateway takes.`;
+  return new GatewayError('body_too_large', message, { headers: { connection: 'close' } });
+}
+
+export function cutShort(): GatewayError {
+  return new GatewayError('invalid_request', 'The connection closed before the whole body had arrived.');
+}
+
+/** What has been said of the body is the answer; how its connection ends adds nothing. */
+function ignore(): void {}

@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import type { CallSignal, Live, Logger, OAuthTokens, Store } from '../../plugin/index.js';
+import type { AccountConfig } from '../../config/config.js';
+import type { Account, Credential } from './account.js';
+import { AddressGuard } from '../../network/address-guard.js';
+import { TokenVault } from './token-vault.js';
+import { untilAborted } from '../until-aborted.js';
+import { requestTokens } from './token-endpoint.js';
+
+type OAuthConfig = Extract<AccountConfig, { kind: 'oauth' }>;
+
+export interface OAuthOptions {
+  readonly slotId: string;
+  readonly credentials: Store['credentials'];
+  readonly live: Live;
+  readonly proxy: string | undefined;
+  /** Link-local and metadata addresses are refused. */
+  readonly isGuarded?: boolean;
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+/**
+ * An account whose access token expires. It refreshes once at a time, however many calls wait for it and in however
+ * many instances: who comes next takes the tokens that the first has put into the store.
+ */
+export class OAuthAccount implements Account {
+  readonly kind = 'oauth';
+  readonly #config: OAuthConfig;
+  readonly #options: OAuthOptions;
+  readonly #vault: TokenVault;
+  #tokens: OAuthTokens;
+  #refreshing: Promise<void> | undefined;
+  #failedAtMs = -Infinity;
+
+  private constructor(config: OAuthConfig, options: OAuthOptions, vault: TokenVault, tokens: OAuthTokens) {
+    this.#config = config;
+    this.#options = options;
+    this.#vault = vault;
+    this.#tokens = tokens;
+  }
+
+  /** Goes on with the tokens in the store where they descend from the refresh token in the config. */
+  static async open(config: OAuthConfig, options: OAuthOptions): Promise<OAuthAccount> {
+    const origin = createHash('sha256').update(config.refreshToken).digest('hex');
+    const [vault, stored] = await TokenVault.open(origin, options);
+    return new OAuthAccount(config, options, vault, stored ?? firstTokens(config, origin));
+  }
+
+  async credential(signal: CallSignal): Promise<Credential> {
+    if (this.#vault.hasNews) await untilAborted(this.#takeNews(), signal);
+    if (this.#isDue()) await untilAborted(this.#refreshEarly(), signal);
+    return { authorization: `Bearer ${this.#tokens.accessToken}` };
+  }
+
+  /** Throws what the refresh throws: see `requestTokens`. */
+  async renew(refused: Credential, signal: CallSignal): Promise<boolean> {
+    const wasRefreshedMeanwhile = refused['authorization'] !== `Bearer ${this.#tokens.accessToken}`;
+    if (!wasRefreshedMeanwhile) await untilAborted(this.#refresh(), signal);
+    return true;
+  }
+
+  renewedElsewhere(): void {
+    this.#vault.tell();
+  }
+
+  #isDue(): boolean {
+    const { expiresAtMs = Infinity } = this.#tokens;
+    const nowMs = this.#options.now();
+    if (nowMs >= expiresAtMs) return true;
+    return nowMs >= expiresAtMs - marginMs && nowMs >= this.#failedAtMs + pauseAfterFailureMs;
+  }
+
+  /** A token that has not expired yet still serves where no new one can be had. */
+  async #refreshEarly(): Promise<void> {
+    try {
+      await this.#refresh();
+    } catch (error) {
+      const { expiresAtMs = Infinity } = this.#tokens;
+      if (this.#options.now() >= expiresAtMs) throw error;
+      this.#options.log.warn({ err: error }, 'the access token could not be refreshed before it expires');
+    }
+  }
+
+  #refresh(): Promise<void> {
+    const { live, slotId } = this.#options;
+    const old = this.#tokens.accessToken;
+    this.#refreshing ??= live
+      .exclusively(`oauth/${slotId}`, () => this.#replaceTokens(old))
+      .finally(() => {
+        this.#refreshing = undefined;
+      });
+    return this.#refreshing;
+  }
+
+  async #replaceTokens(old: string): Promise<void> {
+    await this.#takeNews();
+    if (this.#tokens.accessToken !== old) return; // another instance was first
+    const { log, now } = this.#options;
+    try {
+      this.#tokens = await this.#exchange(this.#tokens);
+    } catch (error) {
+      this.#failedAtMs = now();
+      throw error;
+    }
+    log.info({ expiresAtMs: this.#tokens.expiresAtMs }, 'the access token was refreshed');
+    await this.#vault.put(this.#tokens);
+  }
+
+  async #exchange({ refreshToken, origin }: OAuthTokens): Promise<OAuthTokens> {
+    const { slotId, proxy, isGuarded, now } = this.#options;
+    const guard = isGuarded ? new AddressGuard() : undefined;
+    this.#vault.use(refreshToken);
+    let next = refreshToken;
+    try {
+      const granted = await requestTokens({
+        ...this.#config,
+        slotId,
+        proxy,
+        guard,
+        refreshToken,
+        nowMs: now(),
+      });
+      next = granted.refreshToken;
+      return { ...granted, origin };
+    } finally {
+      if (next === refreshToken) this.#vault.reuse(refreshToken);
+    }
+  }
+
+  async #takeNews(): Promise<void> {
+    this.#tokens = (await this.#vault.read()) ?? this.#tokens;
+  }
+}
+
+function firstTokens(config: OAuthConfig, origin: string): OAuthTokens {
+  const { accessToken, refreshToken, expiresAtMs } = config;
+  return { accessToken, refreshToken, origin, ...(expiresAtMs === undefined ? {} : { expiresAtMs }) };
+}
+
+/** How long before its end a token is replaced. */
+const marginMs = 60_000;
+
+/** How long a failed early refresh is not tried again while the old token serves. */
+const pauseAfterFailureMs = 10_000;

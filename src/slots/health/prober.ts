@@ -1,0 +1,97 @@
+import type { Live, Logger, Models } from '../../plugin/index.js';
+import type { SlotEntry } from '../slot-entry.js';
+import type { SetTimer } from '../timers.js';
+
+export interface ProberOptions {
+  readonly live: Pick<Live, 'exclusively'>;
+  readonly log: Logger;
+  readonly setTimer: SetTimer;
+  readonly now: () => number;
+  models(): Models;
+  /** A slot is let in again. */
+  onAccepted(): void;
+}
+
+/**
+ * Asks a rejected slot every five minutes for a token count, the cheapest thing that needs a valid credential. One
+ * instance does it for all.
+ */
+export class Prober {
+  readonly #options: ProberOptions;
+  readonly #timers = new Map<SlotEntry, () => void>();
+
+  constructor(options: ProberOptions) {
+    this.#options = options;
+  }
+
+  /** The slots that are rejected now; those watched before and not among them are left alone from here on. */
+  watch(rejected: readonly SlotEntry[]): void {
+    for (const entry of this.#timers.keys()) if (!rejected.includes(entry)) this.#forget(entry);
+    for (const entry of rejected) if (!this.#timers.has(entry)) this.#schedule(entry);
+  }
+
+  close(): void {
+    this.watch([]);
+  }
+
+  #schedule(entry: SlotEntry): void {
+    this.#timers.set(
+      entry,
+      this.#options.setTimer(() => void this.#probe(entry), intervalMs),
+    );
+  }
+
+  #forget(entry: SlotEntry): void {
+    this.#timers.get(entry)?.();
+    this.#timers.delete(entry);
+  }
+
+  /** What became of the slot meanwhile counts more than what the probe says. */
+  async #probe(entry: SlotEntry): Promise<void> {
+    const name = `probe/${entry.id}/${entry.slot.standing.digest}`;
+    const isAccepted = await this.#options.live.exclusively(name, () => this.#probeInTurn(entry));
+    if (!this.#timers.has(entry)) return;
+    if (!isAccepted) return this.#schedule(entry);
+    entry.slot.standing.accept();
+    entry.noteSuccess(this.#options.now());
+    this.#options.log.info({ slot: entry.id }, 'the slot is accepted again');
+    this.#options.onAccepted();
+  }
+
+  async #probeInTurn(entry: SlotEntry): Promise<boolean> {
+    const { standing } = entry.slot;
+    if (!this.#timers.has(entry) || standing.wasProbedWithin(intervalMs)) return false;
+    standing.noteProbe();
+    return this.#isAccepted(entry);
+  }
+
+  /** An estimate proves nothing: it was made without asking for the account. */
+  async #isAccepted(entry: SlotEntry): Promise<boolean> {
+    const { slot } = entry;
+    try {
+      const count = await slot.countTokens(this.#smallestCall(entry));
+      return !count.estimated && entry.slot === slot;
+    } catch (error) {
+      this.#options.log.debug({ err: error, slot: entry.id }, 'the slot is still rejected');
+      return false;
+    }
+  }
+
+  #smallestCall(entry: SlotEntry): Parameters<SlotEntry['slot']['countTokens']>[0] {
+    const served = this.#options
+      .models()
+      .list()
+      .find(({ id, upstreamModel }) => entry.serves({ id, upstreamModel, isInCatalog: true }));
+    return {
+      request: { model: served?.upstreamModel ?? 'unknown', messages: [{ role: 'user', content: 'Hello' }] },
+      headers: { 'anthropic-version': '2023-06-01' },
+      search: '',
+      signal: AbortSignal.timeout(timeoutMs),
+      headersTimeoutMs: timeoutMs,
+      idleTimeoutMs: timeoutMs,
+    };
+  }
+}
+
+const intervalMs = 300_000;
+const timeoutMs = 10_000;

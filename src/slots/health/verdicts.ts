@@ -1,0 +1,28 @@
+import type { Grounds } from '../selection/grounds.js';
+import type { WantedModel } from '../slot-entry.js';
+import type { Cooling } from './transitions.js';
+import type { UpstreamSlot } from '../upstream-slot.js';
+
+type Told = Pick<Grounds, 'log' | 'now' | 'changed'>;
+
+/** A call that began at `began` was refused: the slot is closed until an operator acts or a probe is let in. */
+export function reject({ id, standing }: UpstreamSlot, began: number, { log, changed }: Told): void {
+  if (!standing.reject(began)) return;
+  log.error({ slot: id }, "the slot is rejected: its upstream refuses the account's credential");
+  changed();
+}
+
+/** A call for a model, which began at `began`, says that the slot or this model of it is to be left alone for a while. */
+export function cool(
+  { id, standing: { coolDowns } }: UpstreamSlot,
+  cooling: Cooling,
+  { model: { upstreamModel }, began }: { readonly model: WantedModel; readonly began: number },
+  { log, now, changed }: Told,
+): void {
+  const nowMs = now();
+  if (!coolDowns.add(cooling, upstreamModel, began, nowMs)) return;
+  const until = coolDowns.active(upstreamModel, nowMs)?.untilMs ?? nowMs;
+  const fields = { slot: id, model: upstreamModel, reason: cooling.reason, ms: until - nowMs };
+  log.warn(fields, 'the slot cools down');
+  changed();
+}

@@ -1,0 +1,98 @@
+import type { Window, Windows } from '../../plugin/index.js';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** The usage windows of one account, as its answers last reported them (design §6 `/v1/usage`). */
+export class WindowGauge {
+  readonly #onChange: (windows: Windows) => void;
+  #windows: Windows = { '5h': null, '7d': null };
+
+  constructor(onChange: (windows: Windows) => void = () => undefined) {
+    this.#onChange = onChange;
+  }
+
+  get windows(): Windows {
+    return this.#windows;
+  }
+
+  /** Takes what the headers of an answer say; a window that they do not mention stays as it was. */
+  read(headers: Headers): void {
+    const fiveHours = readWindow(headers, '5h');
+    const sevenDays = readWindow(headers, '7d');
+    if (!fiveHours && !sevenDays) return;
+    const known = this.#windows;
+    if (isSame(fiveHours, known['5h']) && isSame(sevenDays, known['7d'])) return;
+    this.#windows = { '5h': fiveHours ?? known['5h'], '7d': sevenDays ?? known['7d'] };
+    this.#onChange(this.#windows);
+  }
+
+  /** Takes what the answers to another instance have said. */
+  set(windows: Windows): void {
+    this.#windows = windows;
+  }
+}
+
+function isSame(read: Window | undefined, known: Window | null): boolean {
+  if (!read) return true; // not mentioned
+  return read.percentUsed === known?.percentUsed && read.resetsAtMs === known.resetsAtMs;
+}
+
+function readWindow(headers: Headers, name: keyof Windows): Window | undefined {
+  const used = headers[names[name].utilization];
+  if (used === undefined) return undefined;
+  const utilization = Number.parseFloat(used);
+  const resetsAtMs = resetOf(headers, name);
+  if (!Number.isFinite(utilization) || resetsAtMs === undefined) return undefined;
+  return { percentUsed: Math.round(utilization * 10_000) / 100, resetsAtMs };
+}
+
+/** Whether the headers say that a window of the whole account is used up. */
+export function isExhausted(headers: Headers): boolean {
+  const status = headers[unifiedStatus];
+  if (status !== undefined && status !== rejected) return false; // what exceeds the window is being paid for
+  const ofWindows = windowNames.map((name) => headers[names[name].status]);
+  return (
+    ofWindows.includes(rejected) || (status === rejected && ofWindows.every((each) => each === undefined))
+  );
+}
+
+/** When the exhausted windows are all open again, unix milliseconds; undefined where the headers do not say. */
+export function exhaustedUntilMs(headers: Headers): number | undefined {
+  const resets = windowNames
+    .filter((name) => headers[names[name].status] === rejected)
+    .map((name) => resetOf(headers, name))
+    .filter((reset) => reset !== undefined);
+  return resets.length > 0 ? Math.max(...resets) : unifiedResetMs(headers);
+}
+
+/** When the limit that a refusal was about is lifted, unix milliseconds. */
+export function unifiedResetMs(headers: Headers): number | undefined {
+  return toTime(headers[unifiedReset]);
+}
+
+function headersOf(name: keyof Windows) {
+  const each = `${prefix}${name}`;
+  return { utilization: `${each}-utilization`, reset: `${each}-reset`, status: `${each}-status` };
+}
+
+function resetOf(headers: Headers, name: keyof Windows): number | undefined {
+  return toTime(headers[names[name].reset]);
+}
+
+/** Unix seconds, or a date as the other limits have it; undefined for what no calendar knows. */
+function toTime(text = ''): number | undefined {
+  const seconds = text.trim() === '' ? Number.NaN : Number(text);
+  const time = Number.isNaN(seconds) ? Date.parse(text) : seconds * 1000;
+  return time >= 0 && time <= latestMs ? time : undefined;
+}
+
+/** What a Date can hold. */
+const latestMs = 8.64e15;
+
+const prefix = 'anthropic-ratelimit-unified-';
+const unifiedStatus = `${prefix}status`;
+const unifiedReset = `${prefix}reset`;
+const rejected = 'rejected';
+/** Put together once: every answer is asked for them. */
+const names = { '5h': headersOf('5h'), '7d': headersOf('7d') };
+const windowNames = ['5h', '7d'] as const satisfies readonly (keyof Windows)[];

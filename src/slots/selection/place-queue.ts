@@ -1,0 +1,234 @@
+import type { CallSignal, GatewayError, SlotLease } from '../../plugin/index.js';
+import type { SetTimer } from '../timers.js';
+import { asError } from '../until-aborted.js';
+
+/** A place, or why there is none. */
+export type Placed = SlotLease | GatewayError;
+
+/** Undefined: to be tried again later. A promise where the other instances have to be asked. */
+export type Attempt = Placed | undefined | Promise<Placed | undefined>;
+
+export interface Waiter {
+  /** Whose turn it takes. */
+  readonly caller: string;
+  /** Since when it has wanted a place, unix milliseconds. */
+  readonly sinceMs: number;
+  attempt(): Attempt;
+  /** The ids of the slots that it waits for; none while an attempt is under way. */
+  readonly waitsFor: readonly string[];
+  /** Told to a waiter that makes way for one of another caller. */
+  displaced(): GatewayError;
+}
+
+export interface Patience {
+  readonly timeoutMs: number;
+  readonly signal: CallSignal;
+}
+
+export interface QueueOptions {
+  readonly setTimer: SetTimer;
+  readonly now: () => number;
+  /** Whether a slot has room, as far as it is known. */
+  hasRoom(slotId: string): boolean;
+}
+
+interface Ticket {
+  readonly waiter: Waiter;
+  /** An attempt is under way. */
+  isAsking: boolean;
+  /** What it may go by has changed meanwhile. */
+  isOutdated: boolean;
+  /** Its time was over while an attempt was under way, whose outcome still counts. */
+  isLate: boolean;
+  readonly settle: (placed: Placed | undefined) => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** The tickets of one caller, first come, first served. */
+interface Line {
+  readonly tickets: Set<Ticket>;
+  /** When one of them got a place last, unix milliseconds. */
+  servedMs: number;
+}
+
+/** Requests that wait for a place: callers take turns, so that one with many requests does not keep the others waiting. */
+export class PlaceQueue {
+  /** By caller, the least recently served first. */
+  readonly #lines = new Map<string, Line>();
+  readonly #options: QueueOptions;
+  #size = 0;
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** In the order of their turns. */
+  *waiters(): Iterable<Waiter> {
+    for (const { waiter } of this.#inTurn()) yield waiter;
+  }
+
+  /** Since when a waiter's caller has been waiting for its turn, unix milliseconds. */
+  turnSinceMs({ caller, sinceMs }: Waiter): number {
+    return Math.max(sinceMs, this.#lines.get(caller)?.servedMs ?? sinceMs);
+  }
+
+  /**
+   * Gives whether one more of a caller may wait. In a full queue the last waiter of the longest line makes way for a
+   * caller whose own line is shorter.
+   */
+  makeRoom(caller: string, capacity: number): boolean {
+    if (this.#size < capacity) return true;
+    const lengthOf = (line: Line | undefined): number => line?.tickets.size ?? 0;
+    let longest: Line | undefined;
+    for (const line of this.#lines.values()) if (lengthOf(line) > lengthOf(longest)) longest = line;
+    if (lengthOf(this.#lines.get(caller)) + 1 >= lengthOf(longest)) return false;
+    const last = [...(longest?.tickets ?? [])].at(-1);
+    last?.settle(last.waiter.displaced());
+    return true;
+  }
+
+  /** How many wait for a place in this slot, among others. */
+  count(slotId: string): number {
+    let count = 0;
+    for (const { tickets } of this.#lines.values())
+      for (const { waiter } of tickets) if (waiter.waitsFor.includes(slotId)) count += 1;
+    return count;
+  }
+
+  /**
+   * What an attempt of the waiter brings, that of `begun` or a later one; undefined when its time is over. Rejects as
+   * soon as the signal aborts.
+   */
+  wait(waiter: Waiter, patience: Patience, begun?: Promise<Placed | undefined>): Promise<Placed | undefined> {
+    const { timeoutMs, signal } = patience;
+    return new Promise((resolve, reject) => {
+      const leave = (): void => ticket.fail(asError(signal.reason));
+      const end = (): void => {
+        this.#remove(ticket);
+        cancelTimer();
+        signal.removeEventListener('abort', leave);
+      };
+      const ticket: Ticket = {
+        waiter,
+        isAsking: false,
+        isOutdated: false,
+        isLate: false,
+        settle: (placed) => (end(), this.#note(ticket, placed), resolve(placed)),
+        fail: (error) => (end(), reject(error)),
+      };
+      const cancelTimer = this.#options.setTimer(() => this.#timeOut(ticket), timeoutMs);
+      this.#add(ticket);
+      signal.addEventListener('abort', leave);
+      if (signal.aborted) leave();
+      if (begun) void this.#await(ticket, begun);
+    });
+  }
+
+  /** States have changed: lets everyone try again, in turn. */
+  wake(): void {
+    for (const ticket of this.#inTurn()) this.#tryAgain(ticket);
+  }
+
+  /** A slot may have room: lets those who wait for it try again, for as long as it has. */
+  offer(slotId: string): void {
+    for (const ticket of this.#inTurn()) {
+      if (!this.#options.hasRoom(slotId)) return;
+      if (ticket.waiter.waitsFor.includes(slotId)) this.#tryAgain(ticket);
+    }
+  }
+
+  /** Sends everyone away. */
+  clear(error: GatewayError): void {
+    for (const ticket of this.#inTurn()) ticket.settle(error);
+  }
+
+  /** The first of each caller, then the second of each, and so on. */
+  *#inTurn(): Generator<Ticket> {
+    let lines = Array.from(this.#lines.values(), ({ tickets }) => tickets.values());
+    while (lines.length > 0) {
+      const left: typeof lines = [];
+      for (const line of lines) {
+        const next = line.next();
+        if (next.done) continue;
+        left.push(line);
+        yield next.value;
+      }
+      lines = left;
+    }
+  }
+
+  #add(ticket: Ticket): void {
+    const { caller } = ticket.waiter;
+    const line = this.#lines.get(caller) ?? { tickets: new Set(), servedMs: -Infinity };
+    this.#lines.set(caller, line);
+    line.tickets.add(ticket);
+    this.#size += 1;
+  }
+
+  #remove(ticket: Ticket): void {
+    const { caller } = ticket.waiter;
+    const line = this.#lines.get(caller);
+    if (!line?.tickets.delete(ticket)) return;
+    this.#size -= 1;
+    if (line.tickets.size === 0) this.#lines.delete(caller);
+  }
+
+  #isThere(ticket: Ticket): boolean {
+    return this.#lines.get(ticket.waiter.caller)?.tickets.has(ticket) ?? false;
+  }
+
+  /** A caller that has got a place is the last to have its turn again. */
+  #note({ waiter: { caller } }: Ticket, placed: Placed | undefined): void {
+    const line = this.#lines.get(caller);
+    if (!line || !placed || !('release' in placed)) return;
+    line.servedMs = this.#options.now();
+    this.#lines.delete(caller);
+    this.#lines.set(caller, line);
+  }
+
+  #tryAgain(ticket: Ticket): void {
+    if (ticket.isAsking) {
+      ticket.isOutdated = true;
+      return;
+    }
+    try {
+      const attempt = ticket.waiter.attempt();
+      if (attempt instanceof Promise) void this.#await(ticket, attempt);
+      else if (attempt) ticket.settle(attempt);
+    } catch (error) {
+      ticket.fail(asError(error)); // its caller has left, or its policy threw: nobody else's business
+    }
+  }
+
+  async #await(ticket: Ticket, attempt: Promise<Placed | undefined>): Promise<void> {
+    ticket.isAsking = true;
+    try {
+      this.#take(ticket, await attempt);
+    } catch (error) {
+      ticket.fail(asError(error));
+    }
+  }
+
+  /** A place that comes when its waiter has gone is given back. */
+  #take(ticket: Ticket, placed: Placed | undefined): void {
+    ticket.isAsking = false;
+    const { isOutdated } = ticket;
+    ticket.isOutdated = false;
+    if (!this.#isThere(ticket)) return giveBack(placed);
+    if (placed || ticket.isLate) ticket.settle(placed);
+    else if (isOutdated) this.#tryAgain(ticket);
+  }
+
+  #timeOut(ticket: Ticket): void {
+    if (ticket.isAsking) ticket.isLate = true;
+    else ticket.settle(undefined);
+  }
+}
+
+function giveBack(placed: Placed | undefined): void {
+  if (placed && 'release' in placed) placed.release();
+}

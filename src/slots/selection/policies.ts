@@ -1,0 +1,43 @@
+import type { Candidate, PickPolicy } from '../../plugin/index.js';
+
+/** The ways to pick a slot that come with the gateway; each call makes one with a turn of its own. */
+export const builtinPolicies: Readonly<Record<string, () => PickPolicy>> = {
+  'least-loaded': leastLoaded,
+  'round-robin': roundRobin,
+  priority: () => first,
+};
+
+/** The least in-flight per weight; ties take turns in the order of the config. */
+function leastLoaded(): PickPolicy {
+  let last = -1;
+  return (candidates) => {
+    const least = Math.min(...candidates.map(load));
+    const tied = candidates.filter((candidate) => load(candidate) === least);
+    const picked = tied.find(({ order }) => order > last) ?? first(tied);
+    last = picked.order;
+    return picked;
+  };
+}
+
+/** Everyone in turn, a slot of weight 2 twice as often as one of weight 1, and never in a row where others are free. */
+function roundRobin(): PickPolicy {
+  const credit = new Map<string, number>();
+  const creditOf = ({ id }: Candidate): number => credit.get(id) ?? 0;
+  return (candidates) => {
+    for (const candidate of candidates) credit.set(candidate.id, creditOf(candidate) + candidate.weight);
+    const picked = candidates.reduce((best, next) => (creditOf(next) > creditOf(best) ? next : best));
+    const shared = candidates.reduce((sum, { weight }) => sum + weight, 0);
+    credit.set(picked.id, creditOf(picked) - shared);
+    return picked;
+  };
+}
+
+/** The first of the config that has room. */
+function first(candidates: readonly Candidate[]): Candidate {
+  return candidates.reduce((best, next) => (next.order < best.order ? next : best));
+}
+
+/** Also how a slot is picked where nobody has said how. */
+export function load({ inFlight, weight }: Pick<Candidate, 'inFlight' | 'weight'>): number {
+  return inFlight / weight;
+}

@@ -1,0 +1,88 @@
+import type { Json, StoredState } from '../../plugin/index.js';
+import { partsOf, slotKeys } from './board.js';
+import type { Told } from './latest.js';
+import type { ToldRejection } from '../health/rejection.js';
+import { coolDownTopic, keptMs, type SentCoolDown } from '../health/sent-cooldown.js';
+import type { ToldWindows } from '../health/standing.js';
+
+/** A value of the shared map with its lifetime; `ttlMs` is Infinity for what has no end. */
+export interface SharedState {
+  readonly value: Json;
+  readonly ttlMs: number;
+}
+
+type Stored = Pick<StoredState, 'value' | 'ttlMs'>;
+
+/** The stored form of one topic, and the way back at a restart; undefined: nothing to keep. */
+interface Conversion {
+  store(state: SharedState, nowMs: number): Stored | undefined;
+  restore(stored: Stored, nowMs: number): SharedState | undefined;
+}
+
+/** Undefined too for what is not stored at all. */
+export function toStored(key: string, state: SharedState, nowMs: number): Stored | undefined {
+  return conversionOf(key)?.store(state, nowMs);
+}
+
+export function fromStored({ key, ...stored }: StoredState, nowMs: number): SharedState | undefined {
+  return conversionOf(key)?.restore(stored, nowMs);
+}
+
+export function isStored(key: string): boolean {
+  return conversionOf(key) !== undefined;
+}
+
+function conversionOf(key: string): Conversion | undefined {
+  if (!key.startsWith(slotKeys)) return undefined;
+  const topic = partsOf(key).at(-1) ?? '';
+  return topic.startsWith(coolDownTopic) ? coolDown : conversions.get(topic);
+}
+
+// Values are as the pool of this or another instance wrote them.
+
+const operator: Conversion = {
+  store: ({ value }) => (value === null ? undefined : { value }),
+  restore: ({ value }) => ({ value, ttlMs: Infinity }),
+};
+
+const rejection: Conversion = {
+  store: ({ value, ttlMs }) => ((value as ToldRejection).isRejected ? { value, ttlMs } : undefined),
+  restore: ({ value, ttlMs = keptMs }) => ({ value, ttlMs }),
+};
+
+/** Those that are open again say nothing. */
+const windows: Conversion = {
+  store: ({ value }, nowMs) => {
+    const { value: told } = value as Told<ToldWindows>;
+    const ends = Object.values(told).flatMap((window) => (window ? [window.resetsAtMs - nowMs] : []));
+    const ttlMs = Math.max(0, ...ends);
+    return ttlMs > 0 ? { value, ttlMs } : undefined;
+  },
+  restore: ({ value }, nowMs) => {
+    const told = value as Told<ToldWindows>;
+    const current = (name: keyof ToldWindows) => {
+      const window = told.value[name];
+      return window && window.resetsAtMs > nowMs ? window : null;
+    };
+    return { value: { ...told, value: { '5h': current('5h'), '7d': current('7d') } }, ttlMs: keptMs };
+  },
+};
+
+/** Stored for what is left of it, so that it goes by itself. */
+const coolDown: Conversion = {
+  store: ({ value, ttlMs }) => {
+    const sent = value as SentCoolDown;
+    const leftMs = sent.leftMs - (keptMs - ttlMs);
+    return sent.isOver || leftMs <= 0 ? undefined : { value, ttlMs: leftMs };
+  },
+  restore: ({ value, ttlMs = 0 }) => ({
+    value: { ...(value as SentCoolDown), leftMs: ttlMs },
+    ttlMs: keptMs,
+  }),
+};
+
+const conversions: ReadonlyMap<string, Conversion> = new Map([
+  ['operator', operator],
+  ['rejection', rejection],
+  ['windows', windows],
+]);

@@ -1,0 +1,108 @@
+import type { CacheFill, ResponseQuota, ResponseTotal, Store, StoredResponse } from '../../plugin/index.js';
+import { BoundedMap } from './bounded-map.js';
+import { deleteExpired, unexpired } from './expiry.js';
+
+export interface MemoryResponsesBounds {
+  readonly most: number;
+  /** Of all owners together. */
+  readonly mostBytes: number;
+}
+
+/** A response is kept as text: its size is known, and nobody can change what was stored. */
+interface Kept {
+  readonly owner: string;
+  readonly key: string;
+  readonly input: string;
+  readonly response: string;
+  readonly bytes: number;
+  readonly expiresAtMs: number;
+}
+
+/** The keys of an owner's responses, the oldest first. */
+interface Shelf {
+  readonly keys: Set<string>;
+  bytes: number;
+}
+
+/** Stored Responses in memory. */
+export class MemoryResponses {
+  readonly #kept: BoundedMap<Kept>;
+  readonly #shelves = new Map<string, Shelf>();
+  readonly #now: () => number;
+  readonly deleteExpired: Store['responses']['deleteExpired'];
+
+  constructor({ most, mostBytes }: MemoryResponsesBounds, now: () => number) {
+    this.#now = now;
+    this.#kept = new BoundedMap<Kept>({
+      most,
+      mostWeight: mostBytes,
+      weigh: ({ bytes }) => bytes,
+      dropped: (kept) => this.#forget(kept),
+    });
+    this.deleteExpired = deleteExpired(this.#kept, now);
+  }
+
+  get fill(): CacheFill {
+    return this.#kept.fill;
+  }
+
+  async get(owner: string, id: string): Promise<StoredResponse | undefined> {
+    const kept = this.#find(owner, id);
+    if (!kept) return undefined;
+    const { input, response, expiresAtMs } = kept;
+    return { id, owner, input: JSON.parse(input), response: JSON.parse(response), expiresAtMs };
+  }
+
+  async getResponse(owner: string, id: string): Promise<StoredResponse['response'] | undefined> {
+    const kept = this.#find(owner, id);
+    return kept && JSON.parse(kept.response);
+  }
+
+  async put(stored: StoredResponse, quota?: ResponseQuota): Promise<boolean> {
+    const { owner, id, expiresAtMs } = stored;
+    const [input, response] = [JSON.stringify(stored.input), JSON.stringify(stored.response)];
+    const bytes = Buffer.byteLength(input) + Buffer.byteLength(response);
+    if (quota?.eachBytes !== undefined && bytes > quota.eachBytes) return false;
+    const key = keyOf(owner, id);
+    const shelf = this.#shelves.get(owner) ?? { keys: new Set(), bytes: 0 };
+    this.#kept.delete(key);
+    this.#shelves.set(owner, shelf);
+    shelf.keys.add(key);
+    shelf.bytes += bytes;
+    this.#kept.set(key, { owner, key, input, response, bytes, expiresAtMs });
+    if (quota) this.#makeRoom(shelf, quota);
+    return true;
+  }
+
+  async delete(owner: string, id: string): Promise<boolean> {
+    return this.#find(owner, id) !== undefined && this.#kept.delete(keyOf(owner, id));
+  }
+
+  async totals(): Promise<ReadonlyMap<string, ResponseTotal>> {
+    return new Map(
+      Array.from(this.#shelves, ([owner, { keys, bytes }]) => [owner, { count: keys.size, bytes }]),
+    );
+  }
+
+  #find(owner: string, id: string): Kept | undefined {
+    return unexpired(this.#kept, keyOf(owner, id), this.#now);
+  }
+
+  #makeRoom(shelf: Shelf, quota: ResponseQuota): void {
+    for (const oldest of shelf.keys) {
+      if (shelf.keys.size <= quota.count && shelf.bytes <= quota.bytes) return;
+      this.#kept.delete(oldest);
+    }
+  }
+
+  #forget({ owner, key, bytes }: Kept): void {
+    const shelf = this.#shelves.get(owner);
+    if (!shelf?.keys.delete(key)) return;
+    shelf.bytes -= bytes;
+    if (shelf.keys.size === 0) this.#shelves.delete(owner);
+  }
+}
+
+function keyOf(owner: string, id: string): string {
+  return JSON.stringify([owner, id]);
+}

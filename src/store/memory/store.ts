@@ -1,0 +1,133 @@
+import type {
+  Binding,
+  CacheFill,
+  Caches,
+  ConsoleSession,
+  OAuthTokens,
+  Store,
+  StoredSlot,
+} from '../../plugin/index.js';
+import { BoundedMap, type Bounds } from './bounded-map.js';
+import { keepKeys } from './keys.js';
+import { MemoryLedger } from './ledger.js';
+import { MemoryResponses } from './responses.js';
+import { deleteExpired, unexpired } from './expiry.js';
+import { keepSlotStates } from './slot-states.js';
+
+export interface MemoryStoreOptions {
+  /** Unix milliseconds. */
+  readonly now?: () => number;
+  readonly most?: Partial<Limits>;
+}
+
+interface Limits {
+  readonly keys: number;
+  readonly credentials: number;
+  readonly bindings: number;
+  readonly responses: number;
+  /** Bytes of all stored responses together. */
+  readonly responseText: number;
+  readonly sessions: number;
+  readonly slots: number;
+  readonly slotStates: number;
+  /** Rows of the ledger, and as many sums of hours. */
+  readonly ledger: number;
+}
+
+/** A store that forgets everything at a restart. All of it is bounded: the least recently used goes first. */
+export class MemoryStore implements Store {
+  readonly isAway = false;
+  readonly caches: Caches;
+  readonly keys: Store['keys'];
+  readonly credentials: Store['credentials'];
+  readonly bindings: Store['bindings'];
+  readonly responses: Store['responses'];
+  readonly sessions: Store['sessions'];
+  readonly slots: Store['slots'];
+  readonly slotStates: Store['slotStates'];
+  readonly ledger: Store['ledger'];
+
+  constructor({ now = Date.now, most = {} }: MemoryStoreOptions = {}) {
+    const limits = { ...defaultLimits, ...most };
+    const caches: Record<string, () => CacheFill> = {};
+    const bounded = <Value>(name: string, bounds: Bounds<Value>): BoundedMap<Value> => {
+      const map = new BoundedMap(bounds);
+      caches[`memory_${name}`] = () => map.fill;
+      return map;
+    };
+    const ledger = new MemoryLedger(limits.ledger);
+    this.keys = keepKeys(bounded('keys', { most: limits.keys }), new BoundedMap({ most: limits.keys }));
+    this.credentials = keepCredentials(bounded('credentials', { most: limits.credentials }));
+    this.bindings = keepBindings(bounded('sticky_sessions', { most: limits.bindings }), now);
+    const responses = new MemoryResponses({ most: limits.responses, mostBytes: limits.responseText }, now);
+    caches['memory_responses'] = () => responses.fill;
+    this.responses = responses;
+    this.sessions = keepSessions(bounded('console_sessions', { most: limits.sessions }), now);
+    this.slots = keepSlots(bounded('slots', { most: limits.slots }));
+    this.slotStates = keepSlotStates(bounded('slot_states', { most: limits.slotStates }), now);
+    this.ledger = ledger;
+    this.caches = { ...caches, ...ledger.caches };
+  }
+
+  async close(): Promise<void> {
+    // Nothing is open.
+  }
+}
+
+const defaultLimits: Limits = {
+  keys: 100_000,
+  credentials: 10_000,
+  bindings: 100_000,
+  responses: 10_000,
+  responseText: 128 * 1024 * 1024,
+  sessions: 10_000,
+  slots: 10_000,
+  slotStates: 50_000,
+  ledger: 20_000,
+};
+
+function keepCredentials(bySlot: BoundedMap<OAuthTokens>): Store['credentials'] {
+  return {
+    get: async (slotId) => bySlot.get(slotId),
+    put: async (slotId, tokens) => bySlot.set(slotId, tokens),
+    delete: async (slotId) => bySlot.delete(slotId),
+  };
+}
+
+function keepSlots(byId: BoundedMap<StoredSlot>): Store['slots'] {
+  return {
+    list: async () => [...byId.entries()].map(([, slot]) => slot).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    get: async (id) => byId.get(id),
+    put: async (slot) => byId.set(slot.id, slot),
+    async update(id, patch) {
+      const slot = byId.get(id);
+      if (slot) byId.set(id, { ...slot, ...patch });
+      return byId.get(id);
+    },
+    delete: async (id) => byId.delete(id),
+  };
+}
+
+function keepSessions(byHash: BoundedMap<ConsoleSession>, now: () => number): Store['sessions'] {
+  return {
+    deleteExpired: deleteExpired(byHash, now),
+    get: async (tokenHash) => unexpired(byHash, tokenHash, now),
+    put: async (session) => byHash.set(session.tokenHash, session),
+    delete: async (tokenHash) => byHash.delete(tokenHash),
+  };
+}
+
+function keepBindings(byKey: BoundedMap<Binding>, now: () => number): Store['bindings'] {
+  return {
+    deleteExpired: deleteExpired(byKey, now),
+    get: async (stickyKey) => unexpired(byKey, stickyKey, now),
+    put: async (stickyKey, binding) => byKey.set(stickyKey, binding),
+    delete: async (stickyKey) => void byKey.delete(stickyKey),
+    async countBySlot() {
+      const counts = new Map<string, number>();
+      for (const [, { slotId, expiresAtMs }] of byKey.entries())
+        if (expiresAtMs > now()) counts.set(slotId, (counts.get(slotId) ?? 0) + 1);
+      return counts;
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { GatewayError, isGatewayError, LateError, type Store } from '../../plugin/index.js';
+import { StoreAwayError } from '../store-error.js';
+
+/** Tells a failure of the database from one of what it was asked. */
+type IsFailure = (error: unknown) => boolean;
+
+/** The same store, whose own failures are a GatewayError `store_unavailable` with the error of the driver as its cause. */
+export function unavailable(store: Store, isFailure: IsFailure): Store {
+  const told = <Part extends object>(part: Part): Part => tellFailures(part, isFailure);
+  return {
+    ...store,
+    get isAway() {
+      return store.isAway;
+    },
+    keys: told(store.keys),
+    credentials: told(store.credentials),
+    slots: told(store.slots),
+    slotStates: told(store.slotStates),
+    sessions: told(store.sessions),
+    bindings: told(store.bindings),
+    responses: told(store.responses),
+    ledger: told(store.ledger),
+  };
+}
+
+function tellFailures<Part extends object>(part: Part, isFailure: IsFailure): Part {
+  const methods = Object.entries(part) as [string, Method][]; // a part of a store has nothing else
+  const told = methods.map(([name, method]) => {
+    const call: Method = async (...values) => {
+      try {
+        return await method(...values);
+      } catch (error) {
+        throw toUnavailable(error, isFailure);
+      }
+    };
+    return [name, call] as const;
+  });
+  return Object.fromEntries(told) as Part; // the same methods by the same names
+}
+
+type Method = (...values: readonly unknown[]) => Promise<unknown>;
+
+function toUnavailable(error: unknown, isFailure: IsFailure): unknown {
+  if (isGatewayError(error)) return error;
+  const isAway = error instanceof StoreAwayError || error instanceof LateError;
+  if (!isAway && !isFailure(error)) return error;
+  return new GatewayError('store_unavailable', sentenceFor(error), {
+    headers: { 'retry-after': '1' },
+    cause: error,
+  });
+}
+
+/** Names neither a file nor an address: callers of `/v1` read it too. */
+function sentenceFor(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const reason = reasons.find(([start]) => code.startsWith(start))?.[1] ?? 'it does not answer';
+  return `The store cannot be used at the moment: ${reason}. Try again in a moment.`;
+}
+
+const reasons: readonly (readonly [code: string, reason: string])[] = [
+  ['SQLITE_BUSY', 'its file is locked by another program'],
+  ['SQLITE_LOCKED', 'its file is locked by another program'],
+  ['SQLITE_FULL', 'its disk is full'],
+  ['SQLITE_READONLY', 'its file is read-only'],
+  ['SQLITE_IOERR', 'its file cannot be read or written'],
+  ['SQLITE_CANTOPEN', 'its file cannot be opened'],
+  ['SQLITE_CORRUPT', 'its file is damaged'],
+  ['SQLITE_NOTADB', 'its file is damaged'],
+  ['SQLITE_THREAD_FULL', 'too much waits for it already'],
+];

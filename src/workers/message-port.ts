@@ -1,0 +1,36 @@
+import type { Wire } from '../live/ipc/line.js';
+
+interface Channel {
+  readonly connected: boolean;
+  send?(message: object, onSent: () => void): unknown;
+  on(event: 'message' | 'disconnect' | 'exit', listener: (message: unknown) => void): unknown;
+}
+
+/** The channel to the primary, seen from a worker. */
+export function wireOf(channel: Channel): Wire {
+  return {
+    // Whether the other side has gone meanwhile is told by `onClose`, not by what could not be sent.
+    send: (message) => void (channel.connected && channel.send?.(message as object, () => undefined)),
+    onMessage: (listener) => {
+      channel.on('message', (message) => {
+        if (Array.isArray(message)) listener(message); // a plugin may have something of its own to say
+      });
+    },
+    onClose: (listener) => void channel.on('disconnect', listener),
+  };
+}
+
+/**
+ * The channel to a worker, seen from the primary. Closed at `exit` too: Node emits no `disconnect` for a worker that
+ * was killed in the middle of a message.
+ */
+export function wireToWorker(worker: Channel): Wire {
+  const wire = wireOf(worker);
+  return {
+    ...wire,
+    onClose: (listener) => {
+      wire.onClose(listener);
+      worker.on('exit', listener);
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import cluster from 'node:cluster';
+import { ConfigError } from '../config/config.js';
+import { readConfigFile } from '../config/load.js';
+import { IpcHub } from '../live/ipc/hub.js';
+import { Crew } from './worker-pool.js';
+import { onLostErrors } from '../cli/lost-errors.js';
+import { announce, lastStepsMs, otherFile, type Start } from '../cli/serve.js';
+import { onSignals } from '../cli/signals.js';
+
+/**
+ * Serves by `size` workers until a signal ends it. This process serves nothing itself: it accepts connections and hands
+ * them round, holds what the workers share, and sees to it that there are as many as there shall be.
+ */
+export async function serveByWorkers(start: Start, size: number): Promise<void> {
+  const { file, env, text, config, log, logLevel, masterKey, secretKey } = start;
+  cluster.setupPrimary({ args: [] });
+  const crew = new Crew({
+    size,
+    log,
+    secretKey,
+    text,
+    hub: config.live.kind === 'memory' ? new IpcHub() : undefined,
+    orders: { file, masterKey, logLevel, startedMs: Date.now() },
+    readText: async () => (await readConfigFile(file, env, otherFile)).text,
+  });
+  onLostErrors(log, {
+    end: () => crew.close(),
+    longestEndMs: () => 2 * (config.listen.drainDelayMs + config.listen.shutdownTimeoutMs + lastStepsMs),
+  });
+  onSignals({
+    log,
+    close: () => crew.close(),
+    kill: () => crew.kill(),
+    reload: async () => {
+      const { problems } = await crew.reload();
+      if (problems.length > 0) throw new ConfigError(problems);
+    },
+  });
+  const url = await crew.start().catch((error: unknown) => {
+    crew.kill();
+    throw error;
+  });
+  await announce(url, start, { workers: size });
+  crew.lost.catch((error: unknown) => {
+    log.error({}, error instanceof Error ? error.message : String(error));
+    void crew.close().then(() => process.exit(1));
+  });
+}

@@ -1,0 +1,122 @@
+import cluster from 'node:cluster';
+import { ConfigError, type Problem } from '../config/config.js';
+import { Gateway } from '../gateway/gateway.js';
+import type { Prepared } from '../gateway/options.js';
+import { loadGatewayConfig } from '../gateway/load-config.js';
+import type { Logger } from '../plugin/index.js';
+import type { Siblings } from '../gateway/worker-group.js';
+import { connectIpc } from '../live/ipc/live.js';
+import { Line } from '../live/ipc/line.js';
+import { createLogger } from '../telemetry/logs.js';
+import type { Measurement } from '../telemetry/metrics.js';
+import type { Orders, Reloaded } from './worker-init.js';
+import { onLostErrors } from '../cli/lost-errors.js';
+import { lastStepsMs, listenProblem, processLog } from '../cli/serve.js';
+import { failureOf } from '../cli/usage-error.js';
+import { wireOf } from './message-port.js';
+
+/** Serves as one of several processes, as the primary says, until that says otherwise or has gone. */
+export async function work(): Promise<void> {
+  // Signals to all processes of a group reach workers too; what is to be done then is said by the primary.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  // Else the cluster module would end this process, and all requests in it, at once when the primary has gone.
+  if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
+  const line = new Line(wireOf(process));
+  const worker = new Worker(line);
+  try {
+    await worker.serve(await line.ask<Orders>('crew.begin'));
+  } catch (error) {
+    const failure = failureOf(error);
+    if (!failure && !line.isClosed) throw error;
+    await line.ask('crew.failed', failure).catch(() => undefined); // the primary's to tell
+    process.exit(1);
+  }
+}
+
+class Worker {
+  readonly #line: Line;
+  #gateway: Gateway | undefined;
+  #log: Logger = createLogger('silent');
+  #prepared: Prepared | undefined;
+  #text = '';
+
+  constructor(line: Line) {
+    this.#line = line;
+    line.on('worker.end', () => this.#end(0));
+    line.onClose(() => {
+      this.#log.warn({}, 'The primary process has gone; finishing what is under way.');
+      void this.#prepared?.leave();
+      this.#end(1);
+    });
+  }
+
+  async serve(orders: Orders): Promise<void> {
+    const { name, logLevel, masterKey, startedMs } = orders;
+    const log = processLog(logLevel).child({ worker: Number(name), pid: process.pid });
+    this.#log = log;
+    this.#text = orders.text;
+    onLostErrors(log, {
+      end: () => this.#leave(),
+      longestEndMs: () => (this.#gateway?.config.listen.shutdownTimeoutMs ?? 0) + lastStepsMs,
+    });
+    const loadConfig = () => loadGatewayConfig({ text: this.#text, file: orders.file, env: process.env });
+    const config = await loadConfig();
+    const live = orders.isHub ? { live: await connectIpc(this.#line) } : {};
+    const siblings = siblingsOver(this.#line, name);
+    const secretKey = async () => (await this.#line.ask<string | null>('crew.secret-key')) ?? undefined;
+    const panelPassword = process.env['GW_PANEL_PASSWORD'] ?? '';
+    const parts = { log, masterKey, secretKey, panelPassword, siblings, startedMs, loadConfig, ...live };
+    const gateway = await Gateway.create(config, parts);
+    this.#takeOrders(gateway, name);
+    const url = await gateway.listen().catch((error: unknown) => {
+      throw listenProblem(error, config.listen);
+    });
+    this.#gateway = gateway;
+    this.#line.tell('crew.listening', url);
+  }
+
+  #takeOrders(gateway: Gateway, name: string): void {
+    const line = this.#line;
+    line.on('worker.prepare', (text: string) => this.#prepare(gateway, text));
+    line.on('worker.take', () => this.#prepared?.take());
+    line.on('worker.leave', () => this.#prepared?.leave());
+    line.on('worker.measure', () => gateway.metrics.measurements(name));
+  }
+
+  /** Gives what is wrong with the config. */
+  async #prepare(gateway: Gateway, text: string): Promise<readonly Problem[]> {
+    this.#text = text;
+    try {
+      this.#prepared = await gateway.prepareReload();
+      return [];
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      return error.problems;
+    }
+  }
+
+  /** The primary has another one take its place at once. */
+  async #leave(): Promise<void> {
+    if (!this.#gateway) return; // it has not begun
+    this.#line.tell('crew.leaving');
+    this.#line.flush();
+    await this.#gateway.close({ isBroken: true });
+  }
+
+  #end(exitCode: number): void {
+    if (!this.#gateway) process.exit(exitCode); // it has not begun
+    void this.#gateway.close().then(() => process.exit(exitCode));
+  }
+}
+
+function siblingsOver(line: Line, name: string): Siblings {
+  return {
+    name,
+    reload: async () => {
+      const { problems, needsRestart } = await line.ask<Reloaded>('crew.reload');
+      if (problems.length > 0) throw new ConfigError(problems);
+      return needsRestart;
+    },
+    measurements: () => line.ask<readonly (readonly Measurement[])[]>('crew.measure'),
+  };
+}
