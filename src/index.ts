@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
-import { Gateway } from './gateway/gateway.js';
+import type { Gateway } from './gateway/gateway.js';
+import { openGateway } from './gateway/open.js';
 import { loadGatewayConfig, loadGatewayConfigFile } from './gateway/load-config.js';
 import { createLogger } from './telemetry/logs.js';
 import type { Live, Logger } from './plugin/index.js';
@@ -60,7 +61,7 @@ export async function createGateway(
           env,
           ...(baseDir !== undefined && { baseDir }),
         });
-  return Gateway.create(await load(), {
+  return openGateway(await load(), {
     log: log ?? createLogger(logLevel),
     masterKey,
     loadConfig: load,

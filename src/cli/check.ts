@@ -2,12 +2,12 @@ import { ConfigError, formatProblem, type Config } from '../config/config.js';
 import type { Environment } from '../config/substitute.js';
 import { warningsOf } from '../config/warnings.js';
 import { weaknessOf } from './first-start.js';
-import { Gateway } from '../gateway/gateway.js';
+import { openGateway } from '../gateway/open.js';
 import { loadGatewayConfigFile } from '../gateway/load-config.js';
 import { describePipeline } from '../pipeline/describe.js';
 import { createLogger } from '../telemetry/logs.js';
 import { checkOnline } from './check-online.js';
-import { otherFile } from './serve.js';
+import { otherFile } from './start.js';
 
 export interface CheckResult {
   readonly text: string;
@@ -23,7 +23,7 @@ export async function check(file: string, env: Environment, isOnline: boolean): 
   const config = await loadGatewayConfigFile(file, env, otherFile);
   // Without its store and without others: to check a config makes no file, and asks no server.
   const alone: Config = { ...config, store: { kind: 'memory' }, live: { kind: 'memory' } };
-  const gateway = await Gateway.create(alone, {
+  const gateway = await openGateway(alone, {
     log: createLogger('silent'),
     masterKey: '',
     loadConfig: () => Promise.resolve(config),

@@ -1,7 +1,7 @@
-import { Gateway } from '../gateway/gateway.js';
+import { openGateway } from '../gateway/open.js';
 import { loadGatewayConfigFile } from '../gateway/load-config.js';
 import { onLostErrors } from './lost-errors.js';
-import { announce, lastStepsMs, listenProblem, otherFile, type Start } from './serve.js';
+import { announce, lastStepsMs, listenProblem, otherFile, type Start } from './start.js';
 import { onSignals } from './signals.js';
 
 /** Serves in this process until a signal ends it. */
@@ -9,7 +9,7 @@ export async function serveAlone(start: Start): Promise<void> {
   const { file, env, config, log, masterKey, secretKey } = start;
   const loadConfig = () => loadGatewayConfigFile(file, env, otherFile);
   const panelPassword = env['GW_PANEL_PASSWORD'] ?? '';
-  const gateway = await Gateway.create(config, { log, masterKey, secretKey, panelPassword, loadConfig });
+  const gateway = await openGateway(config, { log, masterKey, secretKey, panelPassword, loadConfig });
   onLostErrors(log, {
     end: () => gateway.close({ isBroken: true }),
     longestEndMs: () => gateway.config.listen.shutdownTimeoutMs + lastStepsMs,

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { AllInstances } from './fleet.js';
-import { createApp } from './app.js';
 import type { Config } from '../config/config.js';
 import { SharedFeed, type RequestFeed } from '../console/api/request-feed.js';
 import { CurrentConfig } from './reload.js';
@@ -8,7 +7,7 @@ import type { Durable } from './durable.js';
 import type { GatewayOptions, Prepared } from './options.js';
 import type { GatewaySlots } from './slot-sources.js';
 import { Exchanges } from '../http/exchanges.js';
-import { Listener } from '../http/listener.js';
+import { Listener, type Handle } from '../http/listener.js';
 import { WrongKeys } from '../http/wrong-keys.js';
 import { keepRecords } from './on-settled.js';
 import { openLasting, type Lasting } from './services.js';
@@ -46,21 +45,32 @@ export class Gateway {
   readonly #current: CurrentConfig;
   readonly #isClosing = new AbortController();
   readonly #shutdown: Shutdown;
+  readonly #makeHandler: (gateway: Gateway) => Handle;
   #listener: Listener | undefined;
   #closed: Promise<void> | undefined;
 
   /** Opens the slots and builds the pipeline. Throws ConfigError with all that is wrong. */
-  static async create(config: Config, options: GatewayOptions): Promise<Gateway> {
+  static async create(
+    config: Config,
+    options: GatewayOptions,
+    makeHandler: (gateway: Gateway) => Handle,
+  ): Promise<Gateway> {
     const lasting = await openLasting(config, options);
     try {
-      return new Gateway(lasting, await run(config, lasting, buildOptions(options)), options);
+      return new Gateway(lasting, await run(config, lasting, buildOptions(options)), options, makeHandler);
     } catch (error) {
       await lasting.close();
       throw error;
     }
   }
 
-  private constructor(lasting: Lasting, running: Running, options: GatewayOptions) {
+  private constructor(
+    lasting: Lasting,
+    running: Running,
+    options: GatewayOptions,
+    makeHandler: (gateway: Gateway) => Handle,
+  ) {
+    this.#makeHandler = makeHandler;
     const { log, now, durable, live, metrics, slotSources } = lasting;
     const { ledger } = durable;
     this.#lasting = lasting;
@@ -139,7 +149,7 @@ export class Gateway {
   async listen(): Promise<string> {
     const { listen } = this.config;
     const onRefused = refusedConnections(this, listen.maxConnections);
-    this.#listener = await Listener.open(createApp(this).callback(), { ...listen, onRefused });
+    this.#listener = await Listener.open(this.#makeHandler(this), { ...listen, onRefused });
     this.exchanges.watchBodies(listen.bodyIdleTimeoutMs);
     return this.#listener.url;
   }

@@ -1,4 +1,4 @@
-import type { CatalogModel } from './contract/host.js';
+import type { CatalogModel } from './contract/models.js';
 
 /** The sampling parameters that a model takes; one that the catalog lacks takes `temperature` or `top_p`, not both. */
 export function samplingOf(model: CatalogModel | undefined): 'both' | 'one' | 'none' {

@@ -7,7 +7,8 @@ import {
   type UpstreamAdapter,
 } from '../plugin/index.js';
 import type { SlotConfig } from '../config/config.js';
-import { openAccount, type Account } from './accounts/account.js';
+import { openAccount } from './accounts/open-account.js';
+import type { Account } from './accounts/account.js';
 import { accountDigest } from './shared/board.js';
 import { Standing } from './health/standing.js';
 import type { SetTimer } from './timers.js';

@@ -4,7 +4,7 @@ import { readConfigFile } from '../config/load.js';
 import { IpcHub } from '../live/ipc/hub.js';
 import { Crew } from './worker-pool.js';
 import { onLostErrors } from '../cli/lost-errors.js';
-import { announce, lastStepsMs, otherFile, type Start } from '../cli/serve.js';
+import { announce, lastStepsMs, otherFile, type Start } from '../cli/start.js';
 import { onSignals } from '../cli/signals.js';
 
 /**

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { ConfigError, type Problem } from '../config/config.js';
-import { Gateway } from '../gateway/gateway.js';
+import type { Gateway } from '../gateway/gateway.js';
+import { openGateway } from '../gateway/open.js';
 import type { Prepared } from '../gateway/options.js';
 import { loadGatewayConfig } from '../gateway/load-config.js';
 import type { Logger } from '../plugin/index.js';
@@ -11,7 +12,7 @@ import { createLogger } from '../telemetry/logs.js';
 import type { Measurement } from '../telemetry/metrics.js';
 import type { Orders, Reloaded } from './worker-init.js';
 import { onLostErrors } from '../cli/lost-errors.js';
-import { lastStepsMs, listenProblem, processLog } from '../cli/serve.js';
+import { lastStepsMs, listenProblem, processLog } from '../cli/start.js';
 import { failureOf } from '../cli/usage-error.js';
 import { wireOf } from './message-port.js';
 
@@ -66,7 +67,7 @@ class Worker {
     const secretKey = async () => (await this.#line.ask<string | null>('crew.secret-key')) ?? undefined;
     const panelPassword = process.env['GW_PANEL_PASSWORD'] ?? '';
     const parts = { log, masterKey, secretKey, panelPassword, siblings, startedMs, loadConfig, ...live };
-    const gateway = await Gateway.create(config, parts);
+    const gateway = await openGateway(config, parts);
     this.#takeOrders(gateway, name);
     const url = await gateway.listen().catch((error: unknown) => {
       throw listenProblem(error, config.listen);

@@ -11,7 +11,8 @@ import { requestRoutes } from './requests.js';
 import type { PanelContext, PanelRoute, PanelState } from './route.js';
 import { Closed } from './schemas.js';
 import { sessionRoutes } from './session-routes.js';
-import { Sessions, type Credential } from './sessions.js';
+import { Sessions } from './sessions.js';
+import type { Credential } from './credential.js';
 import { slotRoutes } from './slots.js';
 import { usageRoute } from './usage.js';
 

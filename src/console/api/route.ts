@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import type Koa from 'koa';
 import type { CallSignal, Logger } from '../../plugin/index.js';
-import type { Credential } from './sessions.js';
+import type { Credential } from './credential.js';
 
 /** What the panel reads of a request's state. */
 export interface PanelState {

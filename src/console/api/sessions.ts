@@ -1,13 +1,9 @@
+import type { Credential } from './credential.js';
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { callerKey, GatewayError, isGatewayError, type ConsoleSession } from '../../plugin/index.js';
 import { LoginGuard } from './login-guard.js';
 import type { Panel } from './panel.js';
 import type { PanelContext } from './route.js';
-
-/** Who asks the panel. */
-export type Credential =
-  | { readonly kind: 'master' }
-  | { readonly kind: 'session'; readonly session: ConsoleSession };
 
 /** Console logins: a random token in a cookie, of which the store has a hash, and another one against forged requests. */
 export class Sessions {

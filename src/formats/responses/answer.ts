@@ -1,3 +1,4 @@
+import type { Item, EventSink, OpenItem } from './item.js';
 import type {
   ByteText,
   GatewayError,
@@ -33,25 +34,6 @@ export interface ResponsesRequest {
 }
 
 export type ResponseObject = Readonly<Record<string, unknown>>;
-
-/** An output item as the caller sees it. */
-export type Item = Readonly<Record<string, unknown>>;
-
-/** Where events go: into a stream, or nowhere. `fields` lacks only the sequence number. */
-export interface EventSink {
-  emit(type: string, fields: object): void;
-  /** The same with the fields as JSON, without the braces: what answers are made of is not worth an object. */
-  emitJson(type: string, fields: ByteText): void;
-}
-
-/** An output item under way. */
-export interface OpenItem {
-  /** Emits an event about this item. */
-  emit(type: string, fields: object): void;
-  emitJson(type: string, fields: ByteText): void;
-  /** Ends it; `fields` are all but its id. */
-  done(fields: object): void;
-}
 
 /** Ends a web search; undefined where the answer ends without its result. */
 export type SettleSearch = (result: WebSearchToolResultBlock | undefined) => void;

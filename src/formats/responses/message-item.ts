@@ -1,7 +1,7 @@
 import type { ByteText, Citation } from '../../plugin/index.js';
 import { urlCitations } from '../citations.js';
 import { jsonBytes } from '../json-bytes.js';
-import type { Item, OpenItem } from './answer.js';
+import type { Item, OpenItem } from './item.js';
 
 /** A message under way: one part of text, which several text blocks add to, and at its end a refusal's explanation. */
 export class MessageItem {

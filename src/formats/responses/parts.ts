@@ -3,7 +3,8 @@ import type { PartTable } from '../answer.js';
 import type { Block, Part } from '../block.js';
 import { sealReasoning } from '../reasoning.js';
 import { type CallerTool, callerTool, customInput } from '../tools.js';
-import type { OpenItem, ResponseAnswer } from './answer.js';
+import type { OpenItem } from './item.js';
+import type { ResponseAnswer } from './answer.js';
 import type { MessageItem } from './message-item.js';
 import { searchAction, searchSources } from './web-search.js';
 

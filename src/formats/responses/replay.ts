@@ -1,6 +1,7 @@
 import { isRecord } from '../body.js';
 import { sseDone, sseEvent } from '../sse.js';
-import type { Item, ResponseObject } from './answer.js';
+import type { Item } from './item.js';
+import type { ResponseObject } from './answer.js';
 
 interface Event {
   readonly type: string;

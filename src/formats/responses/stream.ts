@@ -8,7 +8,8 @@ import {
 import { AnswersReader } from '../answers.js';
 import { relay, type StreamWriter } from '../relay.js';
 import { sseDone, sseEvent } from '../sse.js';
-import { type EventSink, ResponseAnswer, type ResponsesRequest } from './answer.js';
+import type { EventSink } from './item.js';
+import { ResponseAnswer, type ResponsesRequest } from './answer.js';
 import { responsesParts } from './parts.js';
 
 /** The events of a streamed response. */

@@ -1,7 +1,8 @@
 import type Koa from 'koa';
 import type { Static, TSchema } from 'typebox';
 import type { Host } from './host.js';
-import type { CoreKey, GatewayState, Operation, StateKey } from './state.js';
+import type { CoreKey, GatewayState, StateKey } from './state.js';
+import type { Operation } from './operation.js';
 
 /** `ctx.state` of a stage: what it requires can be read, what it provides can be set; anything else is a type error. */
 export type StageState<Requires extends StateKey, Provides extends StateKey> = {

@@ -1,6 +1,8 @@
-import type { Caller, GatewayState, Interceptor, ModelReply, WireFormat } from './state.js';
+import type { Caller, Interceptor, ModelReply } from './state.js';
+import type { WireFormat } from './operation.js';
 import type { MessagesRequest } from './messages.js';
-import type { CatalogModel, Host, Logger, Models } from './host.js';
+import type { CatalogModel, Models } from './models.js';
+import type { Logger } from './logger.js';
 import type { ResponseQuota, Store } from './store.js';
 
 /** What a format may need besides the body. */
@@ -20,67 +22,6 @@ export interface FormatContext {
   readonly quota: Required<ResponseQuota>;
   /** Adds a field of the body to those that `x-gw-dropped` names; too late once the answer has begun. */
   readonly drop: (path: string) => void;
-}
-
-/** The context that a stage hands to a format. `encoding`: the part that only the stage that answers knows. */
-export function formatContext(
-  host: Host,
-  state: Pick<GatewayState, 'caller' | 'log'>,
-  encoding: Encoding = defaultEncoding,
-): FormatContext {
-  return new StageContext(host, state, encoding);
-}
-
-type Encoding = Pick<FormatContext, 'quota' | 'drop'>;
-
-const mb = 1024 * 1024;
-
-const defaultEncoding: Encoding = {
-  quota: { bytes: 256 * mb, count: 10_000, eachBytes: 32 * mb },
-  drop: () => undefined,
-};
-
-/** The contract's limit (§8), for a pipeline whose stages announce none. */
-const defaultMaxBodyBytes = 128 * mb;
-
-/**
- * The request's logger is made for the first who asks for it, which few formats do. A class: an object literal with a
- * getter has a shape of its own each time, at which 100 µs a request are lost in all that looks at shapes.
- */
-class StageContext implements FormatContext {
-  readonly caller: Caller;
-  readonly store: Store;
-  readonly models: Models;
-  readonly quota: Required<ResponseQuota>;
-  readonly #host: Host;
-  readonly #state: Pick<GatewayState, 'log'>;
-  readonly #encoding: Encoding;
-
-  constructor(host: Host, state: Pick<GatewayState, 'caller' | 'log'>, encoding: Encoding) {
-    this.caller = state.caller;
-    this.store = host.store;
-    this.models = host.models;
-    this.quota = encoding.quota;
-    this.#host = host;
-    this.#state = state;
-    this.#encoding = encoding;
-  }
-
-  get maxBodyBytes(): number {
-    return this.#host.limits().max_body_bytes ?? defaultMaxBodyBytes;
-  }
-
-  get log(): Logger {
-    return this.#state.log;
-  }
-
-  readonly findModel = (id: string): CatalogModel | undefined => this.#host.models.find(id);
-
-  readonly pseudonym = (text: string): Promise<string> => this.#host.pseudonym(text);
-
-  readonly now = (): number => this.#host.now();
-
-  readonly drop = (path: string): void => this.#encoding.drop(path);
 }
 
 /** A caller's request in canonical form. */

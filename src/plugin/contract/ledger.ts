@@ -1,4 +1,4 @@
-import type { WireFormat } from './state.js';
+import type { WireFormat } from './operation.js';
 
 /** Tokens of one request, or of many. */
 export interface LedgerTokens {

@@ -1,4 +1,4 @@
-import type { Caches } from './host.js';
+import type { Caches } from './metrics.js';
 
 /**
  * What the instances of a gateway share while they run (`live:` in the config). It outlives the last of them by an hour at

@@ -1,6 +1,7 @@
 import type { CallSignal } from '../http/call-signal.js';
 import type { ModelEvents } from '../events/events.js';
-import type { Logger, ModelProfile } from './host.js';
+import type { Logger } from './logger.js';
+import type { ModelProfile } from './models.js';
 import type { MessagesRequest } from './messages.js';
 
 export type SlotState = 'ready' | 'cooling' | 'rejected' | 'paused' | 'draining';

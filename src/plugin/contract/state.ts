@@ -1,16 +1,12 @@
+import type { WireFormat, Operation } from './operation.js';
 import type { CallSignal } from '../http/call-signal.js';
 import type { ModelEvents } from '../events/events.js';
 import type { GatewayError } from '../error.js';
-import type { Logger } from './host.js';
+import type { Logger } from './logger.js';
 import type { KeyLimits } from './key-limits.js';
 import type { MessagesRequest, TextBlock, Tool, Usage } from './messages.js';
 import type { TokenCount, Windows } from './slot.js';
 import type { SlotLease } from './slots.js';
-
-export type WireFormat = 'messages' | 'chat' | 'responses' | 'completions';
-
-/** `other`: a path of ours with a method that it has no handler for; only plain Koa middleware stages see it. */
-export type Operation = 'generate' | 'count-tokens' | 'models' | 'usage' | 'stored-response' | 'other';
 
 /** Who asks us. */
 export interface Caller {

@@ -1,4 +1,4 @@
-import type { Caches } from './host.js';
+import type { Caches } from './metrics.js';
 import type { KeyLimits } from './key-limits.js';
 import type { Ledger } from './ledger.js';
 import type { Json } from './live.js';

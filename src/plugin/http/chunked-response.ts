@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { SsePiece } from './sse-body.js';
+import type { SsePiece } from './sse-piece.js';
 
 /**
  * Writes pieces to a response, each at once and as one buffer. Node writes a chunk as four, and at the next tick, which

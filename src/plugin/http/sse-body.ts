@@ -1,3 +1,4 @@
+import type { SsePiece } from './sse-piece.js';
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { openSource, type BatchReader, type BatchSource } from '../events/batch-source.js';
@@ -26,9 +27,6 @@ export const sendTo = Symbol.for('gw2api.sendTo');
 export interface DirectBody {
   [sendTo](response: ServerResponse): void;
 }
-
-/** Text, or its UTF-8. */
-export type SsePiece = string | Uint8Array;
 
 /** This much goes out before more is asked for. */
 const maxPendingLength = 64 * 1024;

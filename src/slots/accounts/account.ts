@@ -1,6 +1,4 @@
-import type { AccountKind, CallSignal } from '../../plugin/index.js';
-import type { AccountConfig } from '../../config/config.js';
-import { OAuthAccount, type OAuthOptions } from './oauth.js';
+import type { AccountKind, CallSignal, Live, Logger, Store } from '../../plugin/index.js';
 
 /** Headers that say who asks the upstream. */
 export type Credential = Readonly<Record<string, string>>;
@@ -16,21 +14,14 @@ export interface Account {
   renewedElsewhere(): void;
 }
 
-/** Opens the account of a slot; the tokens of an OAuth account are read from the store. */
-export async function openAccount(config: AccountConfig, options: OAuthOptions): Promise<Account> {
-  if (config.kind === 'oauth') return OAuthAccount.open(config, options);
-  return fixedAccount(config.kind, config.kind === 'none' ? {} : keyHeader(config));
-}
-
-function fixedAccount(kind: AccountKind, credential: Credential): Account {
-  return {
-    kind,
-    credential: async () => credential,
-    renew: async () => false,
-    renewedElsewhere: () => undefined,
-  };
-}
-
-function keyHeader({ header, key }: Extract<AccountConfig, { kind: 'api-key' }>): Credential {
-  return header === 'x-api-key' ? { 'x-api-key': key } : { authorization: `Bearer ${key}` };
+/** Parts of the gateway that an account is opened with. */
+export interface AccountOptions {
+  readonly slotId: string;
+  readonly credentials: Store['credentials'];
+  readonly live: Live;
+  readonly proxy: string | undefined;
+  /** Link-local and metadata addresses are refused. */
+  readonly isGuarded?: boolean;
+  readonly log: Logger;
+  readonly now: () => number;
 }

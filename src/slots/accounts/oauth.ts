@@ -1,24 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { CallSignal, Live, Logger, OAuthTokens, Store } from '../../plugin/index.js';
+import type { CallSignal, OAuthTokens } from '../../plugin/index.js';
 import type { AccountConfig } from '../../config/config.js';
-import type { Account, Credential } from './account.js';
+import type { Account, AccountOptions, Credential } from './account.js';
 import { AddressGuard } from '../../network/address-guard.js';
 import { TokenVault } from './token-vault.js';
 import { untilAborted } from '../until-aborted.js';
 import { requestTokens } from './token-endpoint.js';
 
 type OAuthConfig = Extract<AccountConfig, { kind: 'oauth' }>;
-
-export interface OAuthOptions {
-  readonly slotId: string;
-  readonly credentials: Store['credentials'];
-  readonly live: Live;
-  readonly proxy: string | undefined;
-  /** Link-local and metadata addresses are refused. */
-  readonly isGuarded?: boolean;
-  readonly log: Logger;
-  readonly now: () => number;
-}
 
 /**
  * An account whose access token expires. It refreshes once at a time, however many calls wait for it and in however
@@ -27,13 +16,13 @@ export interface OAuthOptions {
 export class OAuthAccount implements Account {
   readonly kind = 'oauth';
   readonly #config: OAuthConfig;
-  readonly #options: OAuthOptions;
+  readonly #options: AccountOptions;
   readonly #vault: TokenVault;
   #tokens: OAuthTokens;
   #refreshing: Promise<void> | undefined;
   #failedAtMs = -Infinity;
 
-  private constructor(config: OAuthConfig, options: OAuthOptions, vault: TokenVault, tokens: OAuthTokens) {
+  private constructor(config: OAuthConfig, options: AccountOptions, vault: TokenVault, tokens: OAuthTokens) {
     this.#config = config;
     this.#options = options;
     this.#vault = vault;
@@ -41,7 +30,7 @@ export class OAuthAccount implements Account {
   }
 
   /** Goes on with the tokens in the store where they descend from the refresh token in the config. */
-  static async open(config: OAuthConfig, options: OAuthOptions): Promise<OAuthAccount> {
+  static async open(config: OAuthConfig, options: AccountOptions): Promise<OAuthAccount> {
     const origin = createHash('sha256').update(config.refreshToken).digest('hex');
     const [vault, stored] = await TokenVault.open(origin, options);
     return new OAuthAccount(config, options, vault, stored ?? firstTokens(config, origin));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { GatewayError, type OAuthTokens } from '../../plugin/index.js';
-import type { OAuthOptions } from './oauth.js';
+import type { AccountOptions } from './account.js';
 
 /** What all instances tell each other when they have put new tokens of a slot into the store. */
 export const renewedTopic = 'slots/renewed';
@@ -8,7 +8,7 @@ export const renewedTopic = 'slots/renewed';
 /** Keeps the tokens of one account in the store, where all instances find them. */
 export class TokenVault {
   readonly #origin: string;
-  readonly #options: OAuthOptions;
+  readonly #options: AccountOptions;
   /** The origin of the tokens that these take the place of. */
   readonly #replaces: string | undefined;
   /** The origin of those that are in the store, as last read. */
@@ -19,7 +19,7 @@ export class TokenVault {
   #unkept: OAuthTokens | undefined;
   #triedAtMs = -Infinity;
 
-  private constructor(origin: string, options: OAuthOptions, there: OAuthTokens | undefined) {
+  private constructor(origin: string, options: AccountOptions, there: OAuthTokens | undefined) {
     this.#origin = origin;
     this.#options = options;
     this.#originThere = there?.origin;
@@ -29,7 +29,7 @@ export class TokenVault {
   /** Gives the tokens in the store where they descend from `origin`, too. Throws what the store throws. */
   static async open(
     origin: string,
-    options: OAuthOptions,
+    options: AccountOptions,
   ): Promise<readonly [TokenVault, OAuthTokens | undefined]> {
     const there = await options.credentials.get(options.slotId);
     return [new TokenVault(origin, options, there), there?.origin === origin ? there : undefined];

@@ -1,0 +1,4 @@
+export type WireFormat = 'messages' | 'chat' | 'responses' | 'completions';
+
+/** `other`: a path of ours with a method that it has no handler for; only plain Koa middleware stages see it. */
+export type Operation = 'generate' | 'count-tokens' | 'models' | 'usage' | 'stored-response' | 'other';
