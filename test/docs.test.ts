@@ -84,7 +84,13 @@ describe('README.md', () => {
     expect(readme.split('\n').length).to.be.below(200);
   });
 
-  for (const file of ['README.md', 'plugins/README.md', 'config/README.md', 'CHANGELOG.md'])
+  for (const file of [
+    'README.md',
+    'plugins/README.md',
+    'config/README.md',
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
+  ])
     it(`leads somewhere: the links of ${file}`, async () => {
       const text = await readFile(file, 'utf8');
       const targets = [...text.matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)].map(([, target]) => target!);

@@ -1,6 +1,6 @@
 import { Router } from '@koa/router';
 import { GatewayError, type DiagnosisStep, type SlotStatus } from '../plugin/index.js';
-import { blankSecrets } from './blank-secrets.js';
+import { redactSecrets } from './redact-secrets.js';
 import { diagnosisReport } from './diagnosis-report.js';
 import { slotReport } from './slot-report.js';
 
@@ -52,10 +52,10 @@ export function createAdminRouter(operations: Operations): Router {
     ctx.body = { status: 'reloaded', needs_restart: needsRestart };
   });
   router.get('/pipeline', (ctx) => {
-    ctx.body = { object: 'list', data: blankSecrets(operations.describePipeline()) };
+    ctx.body = { object: 'list', data: redactSecrets(operations.describePipeline()) };
   });
   router.get('/config', (ctx) => {
-    ctx.body = blankSecrets(operations.writtenConfig);
+    ctx.body = redactSecrets(operations.writtenConfig);
   });
   return router;
 }

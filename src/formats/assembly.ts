@@ -2,22 +2,22 @@ import type { CatalogModel, MessagesRequest } from '../plugin/index.js';
 import { invalidField, present } from './body.js';
 import { latestMarkers } from './cache-markers.js';
 import { withUniqueCalls } from './call-ids.js';
-import type { Dropped } from './dropped.js';
+import type { UnsupportedFields } from './unsupported-fields.js';
 import { settleOutput, type OutputWish } from './output-format.js';
-import { settleSampling, type SamplingWish } from './sampling.js';
-import { planThinking, type ThinkingPlan, type ThinkingWish } from './thinking.js';
+import { settleSampling, type SamplingParams } from './sampling.js';
+import { planThinking, type ThinkingPlan, type ThinkingParams } from './thinking.js';
 import { isForced, settleTools, type ToolWish } from './tool-choice.js';
 import type { Transcript } from './transcript.js';
 
 /** What a caller of a translated format asks for, in words that the formats share. */
-export interface Wishes {
+export interface RequestParams {
   readonly model: string;
   readonly transcript: Transcript;
   readonly maxTokens?: number | null | undefined;
   readonly stop?: string | readonly string[] | null | undefined;
-  readonly sampling: SamplingWish;
+  readonly sampling: SamplingParams;
   readonly tools?: Omit<ToolWish, 'called'>;
-  readonly thinking?: ThinkingWish;
+  readonly thinking?: ThinkingParams;
   readonly output?: OutputWish | undefined;
   readonly user?: string | null | undefined;
   /** The field that holds the conversation, for the message where there is none. */
@@ -25,7 +25,11 @@ export interface Wishes {
 }
 
 /** The Messages request that says the same; what cannot be said is reported. */
-export function assemble(wishes: Wishes, model: CatalogModel | undefined, dropped: Dropped): MessagesRequest {
+export function assemble(
+  wishes: RequestParams,
+  model: CatalogModel | undefined,
+  dropped: UnsupportedFields,
+): MessagesRequest {
   const { transcript, conversationPath } = wishes;
   const messages = withUniqueCalls(transcript.messages);
   if (messages.length === 0)
@@ -66,7 +70,10 @@ function thinkingFields(
 }
 
 /** The upstream refuses stop sequences of nothing but white space. */
-function stopSequences(stop: Wishes['stop'], dropped: Dropped): Pick<MessagesRequest, 'stop_sequences'> {
+function stopSequences(
+  stop: RequestParams['stop'],
+  dropped: UnsupportedFields,
+): Pick<MessagesRequest, 'stop_sequences'> {
   const all = [stop ?? []].flat();
   const stop_sequences = all.filter((text) => text.trim() !== '');
   if (stop_sequences.length < all.length) dropped.add('stop');

@@ -1,5 +1,5 @@
 import { strictSchema, type OutputConfig, type TextBlock } from '../plugin/index.js';
-import type { Dropped } from './dropped.js';
+import type { UnsupportedFields } from './unsupported-fields.js';
 
 /** The form that the caller wants the answer in; a schema is absent where any JSON object will do. */
 export interface OutputWish {
@@ -15,7 +15,7 @@ interface Settled {
 }
 
 /** A schema becomes `output_config.format`; what the upstream cannot be held to, plain JSON mode too, an instruction. */
-export function settleOutput(wish: OutputWish | undefined, dropped: Dropped): Settled {
+export function settleOutput(wish: OutputWish | undefined, dropped: UnsupportedFields): Settled {
   if (!wish) return {};
   if (!wish.schema) return instruction(jsonInstruction);
   const { description, path } = wish;

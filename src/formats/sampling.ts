@@ -1,21 +1,21 @@
 import { samplingOf, type CatalogModel, type MessagesRequest } from '../plugin/index.js';
 import { present } from './body.js';
-import type { Dropped } from './dropped.js';
+import type { UnsupportedFields } from './unsupported-fields.js';
 
 /** Each as the caller sent it; null says nothing. */
-export interface SamplingWish {
+export interface SamplingParams {
   readonly temperature?: number | null;
   readonly top_p?: number | null;
   readonly top_k?: number | null;
 }
 
-type Sampling = Pick<MessagesRequest, keyof SamplingWish>;
+type Sampling = Pick<MessagesRequest, keyof SamplingParams>;
 
 /** The sampling parameters as this model takes them; what is left out or lowered is reported. */
 export function settleSampling(
-  wish: SamplingWish,
+  wish: SamplingParams,
   { model, isThinking }: { readonly model: CatalogModel | undefined; readonly isThinking: boolean },
-  dropped: Dropped,
+  dropped: UnsupportedFields,
 ): Sampling {
   const given = withoutNulls(wish);
   const taken = takers[samplingOf(model)](isThinking ? whileThinking(given) : inRange(given));
@@ -26,7 +26,7 @@ export function settleSampling(
   return taken;
 }
 
-const names = ['temperature', 'top_p', 'top_k'] as const satisfies readonly (keyof SamplingWish)[];
+const names = ['temperature', 'top_p', 'top_k'] as const satisfies readonly (keyof SamplingParams)[];
 
 const takers: Readonly<Record<ReturnType<typeof samplingOf>, (given: Sampling) => Sampling>> = {
   both: (given) => given,
@@ -34,7 +34,7 @@ const takers: Readonly<Record<ReturnType<typeof samplingOf>, (given: Sampling) =
   none: () => ({}),
 };
 
-function withoutNulls({ temperature, top_p, top_k }: SamplingWish): Sampling {
+function withoutNulls({ temperature, top_p, top_k }: SamplingParams): Sampling {
   return present({
     temperature: temperature ?? undefined,
     top_p: top_p ?? undefined,

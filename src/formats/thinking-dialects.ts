@@ -1,7 +1,7 @@
 import { Type, type ModelProfile } from '../plugin/index.js';
 import { bodyCheck, isRecord, nullable } from './body.js';
-import type { Dropped } from './dropped.js';
-import type { ThinkingWish } from './thinking.js';
+import type { UnsupportedFields } from './unsupported-fields.js';
+import type { ThinkingParams } from './thinking.js';
 
 /** Fields by which callers of different dialects ask for thinking; null says nothing. */
 export interface ThinkingFields {
@@ -14,7 +14,11 @@ export interface ThinkingFields {
 }
 
 /** One wish of all of them; what is passed over for another field is reported. */
-export function readThinking(fields: ThinkingFields, profile: ModelProfile, dropped: Dropped): ThinkingWish {
+export function readThinking(
+  fields: ThinkingFields,
+  profile: ModelProfile,
+  dropped: UnsupportedFields,
+): ThinkingParams {
   const { effort, thinking } = fields;
   const reasoning = readReasoning(fields.reasoning, dropped);
   if (effort && contradicts(reasoning, effort)) dropped.add(reasoning.path);
@@ -26,7 +30,7 @@ export function readThinking(fields: ThinkingFields, profile: ModelProfile, drop
 }
 
 /** A budget stays beside the effort, and "enabled" says no more than that. */
-function contradicts({ effort, budget }: ThinkingWish, other: string): boolean {
+function contradicts({ effort, budget }: ThinkingParams, other: string): boolean {
   return Boolean(effort) && effort !== 'auto' && effort !== other && budget === undefined;
 }
 
@@ -39,7 +43,7 @@ const checkReasoning = bodyCheck(
   }),
 );
 
-function readReasoning(given: unknown, dropped: Dropped): ThinkingWish {
+function readReasoning(given: unknown, dropped: UnsupportedFields): ThinkingParams {
   const nothing = { path: 'reasoning', isShown: false };
   if (saysNothing(given)) return nothing;
   if (!isRecord(given)) {
@@ -65,7 +69,10 @@ const checkThinking = bodyCheck(
   }),
 );
 
-function readOwnThinking(given: Readonly<Record<string, unknown>>, dropped: Dropped): ThinkingWish {
+function readOwnThinking(
+  given: Readonly<Record<string, unknown>>,
+  dropped: UnsupportedFields,
+): ThinkingParams {
   const { type, budget_tokens: budget, display } = checkThinking(given, 'thinking');
   reportOthers(given, 'thinking', dropped);
   const wish = { path: 'thinking.type', isShown: display === 'summarized' };
@@ -86,12 +93,16 @@ const read: ReadonlySet<string> = new Set(
   'effort max_tokens enabled summary generate_summary type budget_tokens display'.split(' '),
 );
 
-function reportOthers(given: Readonly<Record<string, unknown>>, path: string, dropped: Dropped): void {
+function reportOthers(
+  given: Readonly<Record<string, unknown>>,
+  path: string,
+  dropped: UnsupportedFields,
+): void {
   for (const [name, value] of Object.entries(given))
     if (!read.has(name) && value && value !== 'auto' && value !== 'standard') dropped.add(`${path}.${name}`);
 }
 
 /** A budget, and the effort that comes near it for a model that takes none. */
-function byBudget(budget: number): Pick<ThinkingWish, 'effort' | 'budget'> {
+function byBudget(budget: number): Pick<ThinkingParams, 'effort' | 'budget'> {
   return { budget, effort: budget <= 4096 ? 'low' : budget <= 12_288 ? 'medium' : 'high' };
 }

@@ -7,8 +7,8 @@ import {
   type Models,
 } from '../plugin/index.js';
 import { present } from './body.js';
-import { Dropped } from './dropped.js';
-import { planThinking, type ThinkingWish } from './thinking.js';
+import { UnsupportedFields } from './unsupported-fields.js';
+import { planThinking, type ThinkingParams } from './thinking.js';
 import { isForced } from './tool-choice.js';
 
 /**
@@ -16,7 +16,7 @@ import { isForced } from './tool-choice.js';
  * where the refusal is about the model, that is kept as its profile. None where the wish chose nothing.
  */
 export function thinkingRetry(
-  wish: ThinkingWish,
+  wish: ThinkingParams,
   decoded: MessagesRequest,
   models: Models,
 ): readonly Interceptor[] {
@@ -39,12 +39,12 @@ export function thinkingRetry(
 }
 
 /** The request with thinking and effort as they are planned for this profile. */
-function replanned(request: MessagesRequest, wish: ThinkingWish): MessagesRequest {
+function replanned(request: MessagesRequest, wish: ThinkingParams): MessagesRequest {
   const { thinking: _, output_config: output, ...rest } = request;
   const { max_tokens: asked = Infinity, messages } = request;
   const maxTokens = Math.min(asked, wish.profile?.maxTokens ?? 128_000);
   const context = { model: undefined, maxTokens, isForced: isForced(request.tool_choice), messages };
-  const { thinking, effort } = planThinking(wish, context, new Dropped());
+  const { thinking, effort } = planThinking(wish, context, new UnsupportedFields());
   const output_config = present({ ...output, effort });
   return {
     ...rest,

@@ -1,9 +1,9 @@
 import type { CatalogModel, Message, ModelProfile, Thinking } from '../plugin/index.js';
 import { present } from './body.js';
-import type { Dropped } from './dropped.js';
+import type { UnsupportedFields } from './unsupported-fields.js';
 
 /** How hard the caller wants the model to think. */
-export interface ThinkingWish {
+export interface ThinkingParams {
   /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`, or `auto`: as the model sees fit. */
   readonly effort?: string | null | undefined;
   /** Tokens that the caller names; a model that takes no such number thinks with `effort`. */
@@ -34,7 +34,11 @@ export interface ThinkingPlan {
 }
 
 /** Thinking and effort as this model takes them; what it cannot have is reported. */
-export function planThinking(wish: ThinkingWish, context: ThinkingContext, dropped: Dropped): ThinkingPlan {
+export function planThinking(
+  wish: ThinkingParams,
+  context: ThinkingContext,
+  dropped: UnsupportedFields,
+): ThinkingPlan {
   if (!wish.effort) return {};
   const profile: ModelProfile = wish.profile ?? context.model ?? {};
   const { thinking: kind = wish.kind ?? 'adaptive', canStopThinking = true } = profile;
@@ -47,7 +51,7 @@ export function planThinking(wish: ThinkingWish, context: ThinkingContext, dropp
 }
 
 /** True where the model thinks with the number of tokens that the caller named, and where none was named. */
-function isWithin({ budget }: ThinkingWish, { thinking }: ThinkingPlan): boolean {
+function isWithin({ budget }: ThinkingParams, { thinking }: ThinkingPlan): boolean {
   return budget === undefined || (thinking?.type === 'enabled' && thinking.budget_tokens === budget);
 }
 
@@ -81,7 +85,7 @@ const levels: Readonly<Record<string, Level>> = {
   max: { effort: 'max', share: 0.8, ceiling: 49_152 },
 };
 
-type Planner = (level: Level, wish: ThinkingWish, context: PlanningContext) => ThinkingPlan;
+type Planner = (level: Level, wish: ThinkingParams, context: PlanningContext) => ThinkingPlan;
 
 interface PlanningContext extends ThinkingContext {
   readonly profile: ModelProfile;

@@ -1,5 +1,5 @@
 import type { MessagesRequest, Tool, ToolChoice } from '../plugin/index.js';
-import type { Dropped } from './dropped.js';
+import type { UnsupportedFields } from './unsupported-fields.js';
 
 /** What a caller says about its tools, the names as the upstream knows them. */
 export interface ToolWish {
@@ -16,7 +16,7 @@ export interface ToolWish {
 /** `tools` and `tool_choice` of the upstream request; a choice that cannot be kept is reported. */
 export function settleTools(
   wish: ToolWish,
-  dropped: Dropped,
+  dropped: UnsupportedFields,
 ): Pick<MessagesRequest, 'tools' | 'tool_choice'> {
   const allowed = wish.allowed && new Set(wish.allowed);
   const tools = allowed ? wish.tools.filter(({ name }) => allowed.has(name)) : wish.tools;

@@ -1,6 +1,6 @@
 import { strictSchema, withoutRootRef, type CacheControl, type Tool } from '../plugin/index.js';
 import { present } from './body.js';
-import type { Dropped } from './dropped.js';
+import type { UnsupportedFields } from './unsupported-fields.js';
 import type { CallerTool } from './tools.js';
 import { conformingName } from './upstream-names.js';
 
@@ -32,11 +32,11 @@ export function upstreamToolName({ name, namespace }: Omit<CallerTool, 'kind'>):
 export class Toolbox {
   readonly #tools = new Map<string, Tool>();
   readonly #names = new Map<string, CallerTool>();
-  readonly #dropped: Dropped;
+  readonly #dropped: UnsupportedFields;
   readonly #isForNames: boolean;
 
   /** `isForNames`: schemas are left as they came, for only the names are of interest. */
-  constructor(dropped: Dropped, { isForNames = false } = {}) {
+  constructor(dropped: UnsupportedFields, { isForNames = false } = {}) {
     this.#dropped = dropped;
     this.#isForNames = isForNames;
   }

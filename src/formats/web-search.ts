@@ -1,6 +1,6 @@
 import type { Tool } from '../plugin/index.js';
 import { isRecord, present } from './body.js';
-import type { Dropped } from './dropped.js';
+import type { UnsupportedFields } from './unsupported-fields.js';
 
 /** Web search as Chat and Responses ask for it; `path` is where that stands in the body. */
 export interface WebSearchWish {
@@ -10,7 +10,7 @@ export interface WebSearchWish {
 }
 
 /** The upstream's web_search tool. Its domains, place and number of uses are kept; other options are reported. */
-export function webSearchTool({ path, options, maxUses }: WebSearchWish, dropped: Dropped): Tool {
+export function webSearchTool({ path, options, maxUses }: WebSearchWish, dropped: UnsupportedFields): Tool {
   const { filters, user_location, search_context_size, type: _, cache_control, ...others } = options;
   if (search_context_size && search_context_size !== 'medium') dropped.add(`${path}.search_context_size`);
   for (const [name, value] of Object.entries(others)) {

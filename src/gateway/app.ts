@@ -11,7 +11,7 @@ import type { Health } from '../http/health.js';
 import { pathParameter } from '../http/path-parameter.js';
 import { createRouter, createShortcuts } from '../http/routes.js';
 import { operationsOf } from './admin-operations.js';
-import type { Serving } from '../http/serving.js';
+import type { RouteContext } from '../http/route-context.js';
 import { consoleApi } from './console-api.js';
 import { answerUnrouted } from '../http/unrouted.js';
 import { name, version } from '../version.js';
@@ -20,7 +20,7 @@ import { name, version } from '../version.js';
 export function createApp(gateway: Gateway): Koa<CoreState, object> {
   // Of what proxies have noted only what the last one says: the rest is whatever the caller has sent.
   const app = new Koa<CoreState, object>({ proxy: gateway.config.listen.trustProxy, maxIpsCount: 1 });
-  const serving = servingOf(gateway);
+  const serving = routeContextOf(gateway);
   const router = createRouter(serving);
   const admin = createAdminRouter(operationsOf(gateway));
   app.use(gateway.exchanges.middleware);
@@ -59,7 +59,7 @@ function isAdminPath(path: string): boolean {
   return /^\/admin(\/|$)/i.test(path);
 }
 
-function servingOf(gateway: Gateway): Serving {
+function routeContextOf(gateway: Gateway): RouteContext {
   return {
     log: gateway.log,
     keys: gateway.keys,

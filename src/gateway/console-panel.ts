@@ -37,7 +37,7 @@ function panelOf(gateway: Gateway): Panel {
     password: gateway.panelPassword,
     slots: slotsOf(gateway),
     operations: operationsOf(gateway),
-    written: () => gateway.allInstances.written(),
+    written: () => gateway.fleet.written(),
     keysChanged: () => gateway.keysChanged(),
     status: () => statusOf(gateway),
     get models() {
@@ -51,7 +51,7 @@ function panelOf(gateway: Gateway): Panel {
 
 async function statusOf(gateway: Gateway): Promise<PanelStatus> {
   const { config, ledger, live, isThere, slots, now, startedMs } = gateway;
-  const inFlight = await gateway.allInstances.inFlight();
+  const inFlight = await gateway.fleet.inFlight();
   const { instances = inFlight.instances } = live;
   return {
     name,

@@ -1,6 +1,6 @@
 import { ConfigError, type Config } from '../config/config.js';
 import type { Caches, Live, Logger, Store } from '../plugin/index.js';
-import { withFlushedUsage } from '../ledger/flushed-usage.js';
+import { withFlushedUsage } from '../ledger/read-your-writes-ledger.js';
 import { Housekeeper } from '../store/housekeeper.js';
 import { openStore, type SecretKey } from '../store/index.js';
 import { CheckedKeys } from '../keys/keys.js';

@@ -1,4 +1,4 @@
-import { Enquiry } from '../live/query.js';
+import { ClusterQuery } from '../live/cluster-query.js';
 import type { Exchanges } from '../http/exchanges.js';
 import type { Live } from '../plugin/index.js';
 import type { LedgerWriter } from '../ledger/ledger-writer.js';
@@ -16,20 +16,20 @@ export interface InFlight {
 }
 
 /** What it takes all instances to say or do. */
-export class AllInstances {
+export class Fleet {
   readonly #parts: Parts;
-  readonly #inFlight: Enquiry<number>;
-  readonly #written: Enquiry<true>;
+  readonly #inFlight: ClusterQuery<number>;
+  readonly #written: ClusterQuery<true>;
 
   constructor(parts: Parts) {
     const { live, exchanges, ledger } = parts;
     this.#parts = parts;
-    this.#inFlight = new Enquiry(live, {
+    this.#inFlight = new ClusterQuery(live, {
       topic: 'requests/in-flight',
       answer: () => exchanges.calls,
       patienceMs: 250,
     });
-    this.#written = new Enquiry(live, {
+    this.#written = new ClusterQuery(live, {
       topic: 'ledger/written',
       answer: () => ledger.flush().then(() => true as const),
       patienceMs: 2000,

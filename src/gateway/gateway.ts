@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
-import { AllInstances } from './fleet.js';
+import { Fleet } from './fleet.js';
 import type { Config } from '../config/config.js';
 import { SharedFeed, type RequestFeed } from '../console/api/request-feed.js';
 import { CurrentConfig } from './reload.js';
 import type { Durable } from './durable.js';
 import type { GatewayOptions, Prepared } from './options.js';
-import type { GatewaySlots } from './slot-sources.js';
+import type { SlotSources } from './slot-sources.js';
 import { Exchanges } from '../http/exchanges.js';
 import { Listener, type Handle } from '../http/listener.js';
 import { WrongKeys } from '../http/wrong-keys.js';
-import { keepRecords } from './on-settled.js';
-import { openLasting, type Lasting } from './services.js';
+import { recordOnSettled } from './on-settled.js';
+import { openServices, type Services } from './services.js';
 import type { BuildOptions, Pipeline } from '../pipeline/pipeline.js';
 import type { Live, Logger, Models, Store } from '../plugin/index.js';
-import { run, type Running } from './runtime.js';
+import { run, type Runtime } from './runtime.js';
 import { Shutdown, type CloseOptions } from './shutdown.js';
 import type { SlotPool } from '../slots/pool.js';
 import type { CheckedKeys } from '../keys/keys.js';
@@ -29,7 +29,7 @@ export class Gateway {
   readonly store: Store;
   readonly live: Live;
   readonly slots: SlotPool;
-  readonly slotSources: GatewaySlots;
+  readonly slotSources: SlotSources;
   readonly metrics: PrometheusMetrics;
   /** Tells of each request to a model when it has ended. */
   readonly feed: RequestFeed;
@@ -37,10 +37,10 @@ export class Gateway {
   readonly panelPassword: string;
   readonly exchanges: Exchanges;
   readonly wrongKeys: WrongKeys;
-  readonly allInstances: AllInstances;
+  readonly fleet: Fleet;
   readonly now: () => number;
   readonly startedMs: number;
-  readonly #lasting: Lasting;
+  readonly #services: Services;
   readonly #options: GatewayOptions;
   readonly #current: CurrentConfig;
   readonly #isClosing = new AbortController();
@@ -55,47 +55,47 @@ export class Gateway {
     options: GatewayOptions,
     makeHandler: (gateway: Gateway) => Handle,
   ): Promise<Gateway> {
-    const lasting = await openLasting(config, options);
+    const services = await openServices(config, options);
     try {
-      return new Gateway(lasting, await run(config, lasting, buildOptions(options)), options, makeHandler);
+      return new Gateway(services, await run(config, services, buildOptions(options)), options, makeHandler);
     } catch (error) {
-      await lasting.close();
+      await services.close();
       throw error;
     }
   }
 
   private constructor(
-    lasting: Lasting,
-    running: Running,
+    services: Services,
+    running: Runtime,
     options: GatewayOptions,
     makeHandler: (gateway: Gateway) => Handle,
   ) {
     this.#makeHandler = makeHandler;
-    const { log, now, durable, live, metrics, slotSources } = lasting;
+    const { log, now, durable, live, metrics, slotSources } = services;
     const { ledger } = durable;
-    this.#lasting = lasting;
+    this.#services = services;
     this.#options = options;
     this.log = log;
     this.now = now;
-    this.keys = lasting.keys;
-    this.store = lasting.store;
+    this.keys = services.keys;
+    this.store = services.store;
     this.live = live;
-    this.slots = lasting.slots;
+    this.slots = services.slots;
     this.slotSources = slotSources;
     this.metrics = metrics;
     this.startedMs = options.startedMs ?? now();
     this.panelPassword = options.panelPassword || options.masterKey;
     this.feed = new SharedFeed(live);
-    const onSettled = keepRecords({ log, now, metrics, ledger, feed: this.feed });
+    const onSettled = recordOnSettled({ log, now, metrics, ledger, feed: this.feed });
     this.exchanges = new Exchanges({ log, now, onSettled });
     this.#shutdown = new Shutdown({ log, exchanges: this.exchanges });
     const secret = createHash('sha256').update(options.masterKey).digest();
     this.wrongKeys = new WrongKeys({ meters: live.meters, secret });
-    this.allInstances = new AllInstances({ exchanges: this.exchanges, live, ledger });
+    this.fleet = new Fleet({ exchanges: this.exchanges, live, ledger });
     const { closing } = this;
-    const runNext = async () => run(await options.loadConfig(), lasting, buildOptions(options));
+    const runNext = async () => run(await options.loadConfig(), services, buildOptions(options));
     this.#current = new CurrentConfig(running, { log, live, slots: slotSources, closing, runNext });
-    measure(this, lasting);
+    measure(this, services);
   }
 
   get config(): Config {
@@ -112,17 +112,17 @@ export class Gateway {
 
   /** Writes the ledger, and says whether the store takes it. */
   get ledger(): LedgerWriter {
-    return this.#lasting.durable.ledger;
+    return this.#services.durable.ledger;
   }
 
   /** Which of the servers behind it can be reached; requests go on without them. */
   get isThere(): Durable['isThere'] {
-    return this.#lasting.durable.isThere;
+    return this.#services.durable.isThere;
   }
 
   /** A key was issued, changed or revoked: that holds at once on every instance. */
   keysChanged(): void {
-    this.#lasting.durable.keysChanged();
+    this.#services.durable.keysChanged();
   }
 
   /** Not ready any more; for the drain delay requests are served all the same. */
@@ -195,7 +195,7 @@ export class Gateway {
     await this.#listener?.close();
     this.exchanges.close();
     await this.pipeline.retire();
-    await this.#lasting.close();
+    await this.#services.close();
   }
 }
 
@@ -203,7 +203,7 @@ function buildOptions({ pluginTimeoutMs }: GatewayOptions): BuildOptions {
   return pluginTimeoutMs === undefined ? {} : { timeoutMs: pluginTimeoutMs };
 }
 
-function measure(gateway: Gateway, { durable, knownModels }: Lasting): void {
+function measure(gateway: Gateway, { durable, knownModels }: Services): void {
   const { metrics, slots, exchanges } = gateway;
   measureSlots(metrics, { list: () => slots.list(), held: () => slots.held() });
   measureState(metrics, durable);

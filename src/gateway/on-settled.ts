@@ -16,7 +16,7 @@ interface Parts {
 }
 
 /** What is left of each request whose response has closed: a line of the log, its numbers, and of one to a model its row. */
-export function keepRecords({ log, now, metrics, ledger, feed }: Parts): ExchangesOptions['onSettled'] {
+export function recordOnSettled({ log, now, metrics, ledger, feed }: Parts): ExchangesOptions['onSettled'] {
   const requestLog = new RequestLog(metrics);
   return (exchange, outcome) => {
     const record = recordOf(exchange, outcome, now());

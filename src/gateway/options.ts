@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { Live, Logger } from '../plugin/index.js';
-import type { Siblings } from './worker-group.js';
+import type { WorkerGroup } from './worker-group.js';
 import type { SecretKey } from '../store/index.js';
 
 export interface GatewayOptions {
@@ -18,7 +18,7 @@ export interface GatewayOptions {
   /** Time limit for a plugin to load, to set up and to dispose; default 10 s. */
   readonly pluginTimeoutMs?: number;
   /** Other processes serve the same address: `reload` and `metricsText` are about all of them. */
-  readonly siblings?: Siblings;
+  readonly siblings?: WorkerGroup;
   /** When the service has started; default: now. */
   readonly startedMs?: number;
   /** Unix milliseconds. */

@@ -1,39 +1,39 @@
 import type { Config } from '../config/config.js';
 import type { Prepared } from './options.js';
-import type { GatewaySlots } from './slot-sources.js';
+import type { SlotSources } from './slot-sources.js';
 import { GatewayError, type Live, type Logger } from '../plugin/index.js';
 import { needsRestart } from './restart.js';
-import type { Running } from './runtime.js';
+import type { Runtime } from './runtime.js';
 import { untilAborted } from '../slots/until-aborted.js';
 
 export interface CurrentConfigOptions {
   readonly log: Logger;
   readonly live: Live;
-  readonly slots: GatewaySlots;
+  readonly slots: SlotSources;
   /** Aborted: no config is taken any more. */
   readonly closing: AbortSignal;
   /** Reads the config as it stands now and builds its pipeline. Throws ConfigError. */
-  readonly runNext: () => Promise<Running>;
+  readonly runNext: () => Promise<Runtime>;
 }
 
 /** What runs by the config, and what takes its place: one change after the other, of the config and of the console's slots. */
 export class CurrentConfig {
   readonly #options: CurrentConfigOptions;
   readonly #started: Config;
-  #running: Running;
+  #running: Runtime;
   /** Reloads, one after the other: each builds first, which takes its time. */
   #reloading: Promise<void> = Promise.resolve();
   /** Changes of what runs, one after the other: those wait for nothing. */
   #taking: Promise<unknown> = Promise.resolve();
 
-  constructor(running: Running, options: CurrentConfigOptions) {
+  constructor(running: Runtime, options: CurrentConfigOptions) {
     this.#running = running;
     this.#started = running.config;
     this.#options = options;
     options.live.messages.receive(slotsTopic, () => void this.#takeSlotsOfOthers());
   }
 
-  get running(): Running {
+  get running(): Runtime {
     return this.#running;
   }
 
@@ -65,7 +65,7 @@ export class CurrentConfig {
   }
 
   /** A gateway that closes does not wait for a plugin that hangs. */
-  async #build(): Promise<Running> {
+  async #build(): Promise<Runtime> {
     const { closing, runNext } = this.#options;
     const building = runNext();
     try {
@@ -87,7 +87,7 @@ export class CurrentConfig {
     await this.#taking;
   }
 
-  async #take(next: Running): Promise<readonly string[]> {
+  async #take(next: Runtime): Promise<readonly string[]> {
     const { config, models, pipeline } = next;
     const { log, slots, closing } = this.#options;
     if (closing.aborted) await pipeline.retire();
@@ -131,7 +131,7 @@ export class CurrentConfig {
 
 const slotsTopic = 'slots';
 
-async function leave({ pipeline }: Running): Promise<void> {
+async function leave({ pipeline }: Runtime): Promise<void> {
   await pipeline.retire();
 }
 

@@ -9,7 +9,7 @@ import type { Models } from '../plugin/index.js';
 import { builtinPolicies } from '../slots/selection/policies.js';
 
 /** What a reload replaces. */
-export interface Running {
+export interface Runtime {
   readonly config: Config;
   readonly models: Models;
   readonly pipeline: Pipeline;
@@ -23,7 +23,7 @@ type Parts = Pick<
 };
 
 /** Builds the pipeline of a config over what outlives it. Throws ConfigError with all that is wrong. */
-export async function run(config: Config, parts: Parts, options?: BuildOptions): Promise<Running> {
+export async function run(config: Config, parts: Parts, options?: BuildOptions): Promise<Runtime> {
   const { log, store, live, metrics, slots, now, keys, pseudonym } = parts;
   const models = new CatalogModels(config.models, parts.knownModels);
   for (const warning of warningsOf(config)) log.warn({ path: warning.path }, formatProblem(warning));

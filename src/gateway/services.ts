@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import { Durable } from './durable.js';
 import type { GatewayOptions } from './options.js';
-import { GatewaySlots } from './slot-sources.js';
+import { SlotSources } from './slot-sources.js';
 import { KnownModels } from '../models/known-models.js';
 import { ModelLists } from '../models/model-lists.js';
 import { CatalogModels } from '../models/models.js';
@@ -13,7 +13,7 @@ import { PrometheusMetrics } from '../telemetry/metrics.js';
 import { upstreamAdapters } from '../upstream/index.js';
 
 /** What outlives every reload. */
-export interface Lasting {
+export interface Services {
   readonly log: Logger;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -23,7 +23,7 @@ export interface Lasting {
   readonly live: Live;
   readonly metrics: PrometheusMetrics;
   readonly slots: SlotPool;
-  readonly slotSources: GatewaySlots;
+  readonly slotSources: SlotSources;
   readonly knownModels: KnownModels;
   /** An opaque name for a text, by a key of the gateway. */
   readonly pseudonym: (text: string) => Promise<string>;
@@ -31,7 +31,7 @@ export interface Lasting {
 }
 
 /** Opens the store, what is shared, and the slots of config and console. Throws ConfigError; then nothing is left open. */
-export async function openLasting(config: Config, options: GatewayOptions): Promise<Lasting> {
+export async function openServices(config: Config, options: GatewayOptions): Promise<Services> {
   const { log, now = Date.now } = options;
   const durable = await Durable.open(config, { ...options, now });
   const { store, keys, live } = durable;
@@ -43,7 +43,7 @@ export async function openLasting(config: Config, options: GatewayOptions): Prom
     await slots.close();
     await durable.close();
   };
-  const slotSources = new GatewaySlots(slots, { store, log });
+  const slotSources = new SlotSources(slots, { store, log });
   await slotSources.take(config).catch(async (error: unknown) => {
     await close();
     throw error;
@@ -74,12 +74,12 @@ export async function openLasting(config: Config, options: GatewayOptions): Prom
 
 function openSlots(
   config: Config,
-  parts: Pick<Lasting, 'log' | 'now' | 'store' | 'live'>,
+  parts: Pick<Services, 'log' | 'now' | 'store' | 'live'>,
 ): Promise<SlotPool> {
   const models = new CatalogModels(config.models);
   return SlotPool.open({ ...parts, slots: config.slots, models, adapters: upstreamAdapters() });
 }
 
-function listsOf(slots: SlotPool, known: KnownModels, parts: Pick<Lasting, 'log' | 'now'>): ModelLists {
+function listsOf(slots: SlotPool, known: KnownModels, parts: Pick<Services, 'log' | 'now'>): ModelLists {
   return new ModelLists({ ...parts, known, sources: () => slots.modelSources() });
 }

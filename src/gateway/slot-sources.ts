@@ -10,7 +10,7 @@ export interface ConsoleSlot {
 }
 
 /** Gives the pool the slots of the config file and those of the console, of which no bad one keeps another from serving. */
-export class GatewaySlots {
+export class SlotSources {
   readonly #pool: SlotPool;
   readonly #store: Store['slots'];
   readonly #log: Logger;

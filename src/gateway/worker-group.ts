@@ -1,7 +1,7 @@
 import type { Measurement } from '../telemetry/metrics.js';
 
 /** The processes that serve one address together, for one of them. */
-export interface Siblings {
+export interface WorkerGroup {
   /** Among them, and in the next one that takes its place. */
   readonly name: string;
   /**

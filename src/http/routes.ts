@@ -5,14 +5,14 @@ import type { CoreContext, CoreMiddleware, CoreState } from './exchange.js';
 import { healthReport } from './health.js';
 import { listModels, showModel } from './models.js';
 import { pathParameter } from './path-parameter.js';
-import type { Serving } from './serving.js';
+import type { RouteContext } from './route-context.js';
 import { cancelResponse, deleteResponse, listInputItems, showResponse } from './stored-responses.js';
 import { usageOf } from './usage.js';
 
 export type GatewayRouter = Router<CoreState, object>;
 
 /** All routes of the contract, each with and without `/v1`; what is answered here itself runs behind the stages. */
-export function createRouter(serving: Serving): GatewayRouter {
+export function createRouter(serving: RouteContext): GatewayRouter {
   const router: GatewayRouter = new Router<CoreState, object>();
   for (const [path, format] of Object.entries(generatePaths)) {
     router.post(`{/v1}${path}`, keyed(serving, 'generate', format));
@@ -27,7 +27,7 @@ export function createRouter(serving: Serving): GatewayRouter {
   return router;
 }
 
-function addResponseRoutes(router: GatewayRouter, serving: Serving): void {
+function addResponseRoutes(router: GatewayRouter, serving: RouteContext): void {
   const stored = (answer: (ctx: CoreContext) => Promise<void> | void) =>
     keyed(serving, 'stored-response', 'responses', answer);
   router.post('{/v1}/responses/input_tokens', keyed(serving, 'count-tokens', 'responses'));
@@ -41,7 +41,7 @@ function addResponseRoutes(router: GatewayRouter, serving: Serving): void {
  * The calls of models by the very paths that clients use, to stand in front of the router: that one tries each of its
  * routes for each request: 5 µs in place of half of one. All other spellings of a path are the router's.
  */
-export function createShortcuts(serving: Serving): CoreMiddleware {
+export function createShortcuts(serving: RouteContext): CoreMiddleware {
   const routes = new Map<string, CoreMiddleware>();
   for (const [path, format] of Object.entries(generatePaths)) {
     const route = keyed(serving, 'generate', format);
@@ -62,7 +62,7 @@ const generatePaths: Readonly<Record<string, WireFormat>> = {
 
 /** Runs the stages of an operation and then `answer`, where the stages do not answer themselves. */
 export function keyed(
-  serving: Serving,
+  serving: RouteContext,
   operation: Operation,
   format: WireFormat = 'messages',
   answer: (ctx: CoreContext) => Promise<void> | void = requireResponse,
@@ -101,15 +101,15 @@ function requireResponse(ctx: CoreContext): void {
   if (!ctx.state.response) throw new GatewayError('internal', 'The pipeline ended without an answer.');
 }
 
-const answerModels = (serving: Serving) => (ctx: CoreContext) => {
+const answerModels = (serving: RouteContext) => (ctx: CoreContext) => {
   ctx.body = listModels(serving.models, queryOf(ctx), ctx.state.caller);
 };
 
-const answerModel = (serving: Serving) => (ctx: CoreContext) => {
+const answerModel = (serving: RouteContext) => (ctx: CoreContext) => {
   ctx.body = showModel(serving.models, pathParameter(ctx, 'id'), ctx.state.caller);
 };
 
-const answerUsage = (serving: Serving) => (ctx: CoreContext) => {
+const answerUsage = (serving: RouteContext) => (ctx: CoreContext) => {
   ctx.body = usageOf(serving.slots, ctx.headers, ctx.state);
 };
 
@@ -118,7 +118,7 @@ function queryOf(ctx: CoreContext): URLSearchParams {
   return new URLSearchParams(ctx.querystring);
 }
 
-function answerHealth(serving: Serving): CoreMiddleware {
+function answerHealth(serving: RouteContext): CoreMiddleware {
   return async (ctx) => {
     const asksReadiness = queryOf(ctx).get('ready') === '1';
     const { isReady, body } = healthReport(serving.health, asksReadiness);
@@ -128,7 +128,7 @@ function answerHealth(serving: Serving): CoreMiddleware {
   };
 }
 
-function answerMetrics(serving: Serving): CoreMiddleware {
+function answerMetrics(serving: RouteContext): CoreMiddleware {
   return async (ctx) => {
     await requireMaster(ctx.headers, serving.keys, '/metrics');
     ctx.type = 'text/plain; version=0.0.4; charset=utf-8';

@@ -3,10 +3,10 @@ import { GatewayError } from '../plugin/index.js';
 import type { CoreContext } from './exchange.js';
 import { pageOf } from './input-items.js';
 import { pathParameter } from './path-parameter.js';
-import type { Serving } from './serving.js';
+import type { RouteContext } from './route-context.js';
 
 /** `GET /v1/responses/:id`: the response object as its owner got it, or its events where `stream=true`. */
-export const showResponse = (serving: Serving) => async (ctx: CoreContext) => {
+export const showResponse = (serving: RouteContext) => async (ctx: CoreContext) => {
   const id = idIn(ctx);
   const query = queryOf(ctx);
   const isStream = isStreamed(query);
@@ -26,7 +26,7 @@ export const showResponse = (serving: Serving) => async (ctx: CoreContext) => {
 };
 
 /** `GET /v1/responses/:id/input_items`: a page of what has led to the response. */
-export const listInputItems = (serving: Serving) => async (ctx: CoreContext) => {
+export const listInputItems = (serving: RouteContext) => async (ctx: CoreContext) => {
   const id = pathParameter(ctx, 'id');
   const stored = await serving.store.responses.get(ownerOf(ctx), id);
   if (!stored) throw unknownResponse(id);
@@ -44,7 +44,7 @@ export const cancelResponse = (ctx: CoreContext): void => {
 };
 
 /** `DELETE /v1/responses/:id`. */
-export const deleteResponse = (serving: Serving) => async (ctx: CoreContext) => {
+export const deleteResponse = (serving: RouteContext) => async (ctx: CoreContext) => {
   const id = idIn(ctx);
   if (!(await serving.store.responses.delete(ownerOf(ctx), id))) throw unknownResponse(id);
   ctx.body = { id, object: 'response', deleted: true };

@@ -1,7 +1,7 @@
 import { GatewayError } from '../plugin/index.js';
 import type { CoreContext, CoreMiddleware } from './exchange.js';
 import { keyed, type GatewayRouter } from './routes.js';
-import type { Serving } from './serving.js';
+import type { RouteContext } from './route-context.js';
 
 interface Layer {
   readonly path: string | RegExp;
@@ -17,7 +17,7 @@ interface Matcher {
  * What no route has answered: 405 with `allow` for a path of ours, else 404. Under `/v1` and on paths of ours plain Koa
  * middleware stages see it first, so that CORS and the like can answer.
  */
-export function answerUnrouted(serving: Serving, routers: readonly GatewayRouter[]): CoreMiddleware {
+export function answerUnrouted(serving: RouteContext, routers: readonly GatewayRouter[]): CoreMiddleware {
   const refuse = (ctx: CoreContext) => refuseUnrouted(ctx, allowedMethods(routers, ctx.path));
   const throughStages = keyed(serving, 'other', 'messages', refuse);
   return async (ctx, next) => {

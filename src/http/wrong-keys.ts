@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { AddressMeters, isGatewayError, type CacheFill, type Meters } from '../plugin/index.js';
+import { AddressMeters, isGatewayError, type CacheStats, type Meters } from '../plugin/index.js';
 import type { CoreMiddleware } from './exchange.js';
 
 export interface WrongKeysOptions {
@@ -20,7 +20,7 @@ export class WrongKeys {
   }
 
   /** The answers that wait. */
-  get fill(): CacheFill {
+  get fill(): CacheStats {
     return { entries: this.#waiting, capacity: maxWaiting };
   }
 

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { KeyPatch, ProtocolKey } from '../plugin/index.js';
 import { hashOf, protocolKeyPrefix } from './keys.js';
-import { patched } from '../store/patched.js';
+import { applyPatch } from '../store/apply-patch.js';
 
 /** What a key is issued with. */
 export type KeyFields = KeyPatch & { readonly name: string };
@@ -19,5 +19,5 @@ export function issueKey(
     last4: text.slice(-4),
     createdAtMs: nowMs,
   };
-  return { text, key: patched(bare, fields) };
+  return { text, key: applyPatch(bare, fields) };
 }

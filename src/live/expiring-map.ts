@@ -1,4 +1,4 @@
-import type { CacheFill } from '../plugin/index.js';
+import type { CacheStats } from '../plugin/index.js';
 
 /**
  * A map of what expires. That goes whenever there is twice as much as was left the last time; where nothing has expired
@@ -15,7 +15,7 @@ export class ExpiringMap<Value extends { readonly expiresAtMs: number }> {
     this.#most = most;
   }
 
-  get fill(): CacheFill {
+  get fill(): CacheStats {
     return { entries: this.#values.size, capacity: this.#most };
   }
 

@@ -1,4 +1,4 @@
-import type { CacheFill, ListedModel, ModelProfile } from '../plugin/index.js';
+import type { CacheStats, ListedModel, ModelProfile } from '../plugin/index.js';
 import { BoundedMap } from '../store/memory/bounded-map.js';
 import { longestName, shortName } from './names.js';
 import { corrected, inBoth } from './profile.js';
@@ -9,7 +9,7 @@ export class KnownModels {
   #listed: Index = { byId: new Map(), byShortName: new Map() };
   #onUnknown: () => void = () => undefined;
 
-  get fill(): CacheFill {
+  get fill(): CacheStats {
     return this.#learned.fill;
   }
 

@@ -7,9 +7,9 @@ import { asPlugin } from './as-plugin.js';
 import type { OrderedStage, Provider } from './order-stage.js';
 import { checkOrder } from './order.js';
 import { pluginTimeoutMs } from './plugin-timeout.js';
-import { builtinNames, importModule, type Surroundings } from './resolve.js';
+import { builtinNames, importModule, type ResolveOptions } from './resolve.js';
 
-export interface Loading extends Surroundings {
+export interface Loading extends ResolveOptions {
   /** Time limit for a module to load; default 10 s. */
   readonly timeoutMs?: number;
 }

@@ -9,7 +9,7 @@ import { packageScheme } from './plugin-hook.js';
 export const builtinFolder = fileURLToPath(new URL('../plugins/', import.meta.url));
 
 /** Where modules are looked for. */
-export interface Surroundings {
+export interface ResolveOptions {
   /** The config's folder. */
   readonly baseDir: string;
   /** A folder of built-in modules, named for them. */
@@ -20,7 +20,7 @@ export interface Surroundings {
  * Imports what a config names: a path (relative to the config; read again once the file has changed), a built-in, or an
  * npm package that the config's folder or gw2api has. Throws an Error whose message goes on from its name.
  */
-export async function importModule(use: string, { baseDir, builtins }: Surroundings): Promise<object> {
+export async function importModule(use: string, { baseDir, builtins }: ResolveOptions): Promise<object> {
   if (isPath(use)) return importFile(path.resolve(baseDir, use), use);
   const names = await builtinNames(builtins);
   if (names.includes(use)) return load(pathToFileURL(path.join(builtins, `${use}.js`)).href, use);

@@ -9,8 +9,8 @@ import {
 import type { SlotConfig } from '../config/config.js';
 import { openAccount } from './accounts/open-account.js';
 import type { Account } from './accounts/account.js';
-import { accountDigest } from './shared/board.js';
-import { Standing } from './health/standing.js';
+import { accountDigest } from './shared/shared-slot-state.js';
+import { AccountHealth } from './health/account-health.js';
 import type { SetTimer } from './timers.js';
 import { UpstreamSlot } from './upstream-slot.js';
 
@@ -19,7 +19,7 @@ export interface Adapters {
   get(upstream: string): UpstreamAdapter | undefined;
 }
 
-export interface Surroundings {
+export interface OpenOptions {
   readonly adapters: Adapters;
   readonly credentials: Store['credentials'];
   readonly live: Live;
@@ -32,13 +32,13 @@ export interface Surroundings {
 /** What an upstream stands for besides its address; kept where a reload leaves the account as it was. */
 export interface Identity {
   readonly account: Account;
-  readonly standing: Standing;
+  readonly standing: AccountHealth;
 }
 
 /** Opens the upstream of a slot. Throws what its adapter throws, and `internal` where there is no such adapter. */
 export async function openSlot(
   config: SlotConfig,
-  surroundings: Surroundings,
+  surroundings: OpenOptions,
   known: Identity | undefined,
 ): Promise<UpstreamSlot> {
   const { id, baseUrl, proxy, headers, connectTimeoutMs, maxConcurrent, isGuarded = false } = config;
@@ -50,7 +50,7 @@ export async function openSlot(
   const account =
     known?.account ??
     (await openAccount(config.account, { slotId: id, credentials, live, proxy, isGuarded, log, now }));
-  const standing = known?.standing ?? new Standing(config, { shared, now, setTimer });
+  const standing = known?.standing ?? new AccountHealth(config, { shared, now, setTimer });
   const settings = { id, headers, connectTimeoutMs, isGuarded, maxConcurrent, log };
   const upstream = await adapter.open({
     ...settings,

@@ -14,26 +14,26 @@ import type {
 } from '../plugin/index.js';
 import type { SlotConfig } from '../config/config.js';
 import { Bindings } from './sticky/bindings.js';
-import type { Grounds } from './selection/grounds.js';
-import { LaterLooks } from './selection/later-looks.js';
-import { partsOf, slotKeys } from './shared/board.js';
+import type { PoolContext } from './selection/pool-context.js';
+import { DelayedRetry } from './selection/delayed-retry.js';
+import { partsOf, slotKeys } from './shared/shared-slot-state.js';
 import type { Adapters } from './open-slot.js';
 import { PlaceQueue } from './selection/place-queue.js';
 import { leastLoaded, placesOf } from './selection/loads.js';
 import { PersistedStates } from './shared/persisted-states.js';
 import { Prober } from './health/prober.js';
 import { poolClosed } from './refusal.js';
-import { Roster } from './roster.js';
-import { Search } from './selection/search.js';
+import { SlotRegistry } from './slot-registry.js';
+import { Acquisition } from './selection/acquisition.js';
 import { SessionClaims } from './sticky/session-claims.js';
 import { wantedModel, type SlotEntry } from './slot-entry.js';
 import { PlaceBook } from './slot-places.js';
 import { statusOf } from './status.js';
 import { setUnrefTimer, type SetTimer } from './timers.js';
-import { renewedTopic } from './accounts/token-vault.js';
-import { Turns } from './selection/turns.js';
+import { renewedTopic } from './accounts/token-store.js';
+import { FairQueueing } from './selection/fair-queueing.js';
 import type { UpstreamSlot } from './upstream-slot.js';
-import { WakeTimer } from './selection/wake-timer.js';
+import { EarliestTimer } from './selection/earliest-timer.js';
 
 export interface SlotPoolOptions {
   readonly slots: readonly SlotConfig[];
@@ -55,15 +55,15 @@ export class SlotPool implements Slots {
   readonly #options: SlotPoolOptions & { readonly now: () => number; readonly setTimer: SetTimer };
   readonly #now: () => number;
   readonly #places: PlaceBook;
-  readonly #roster: Roster;
+  readonly #roster: SlotRegistry;
   readonly #states: PersistedStates;
   readonly #queue: PlaceQueue;
   readonly #bindings: Bindings;
   readonly #prober: Prober;
-  readonly #wakeTimer: WakeTimer;
-  readonly #turns: Turns;
-  readonly #laterLooks: LaterLooks;
-  readonly #grounds: Grounds;
+  readonly #wakeTimer: EarliestTimer;
+  readonly #turns: FairQueueing;
+  readonly #laterLooks: DelayedRetry;
+  readonly #grounds: PoolContext;
   readonly #stopListening: readonly (() => void)[];
   #adapters: Adapters;
   #models: Models;
@@ -81,13 +81,13 @@ export class SlotPool implements Slots {
     const onRestored = (key: string, value: Json): void => this.#hear(key, value);
     const { shared } = live;
     this.#states = new PersistedStates({ shared, store: store.slotStates, log, now, setTimer, onRestored });
-    this.#roster = new Roster(this.#places, { shared: this.#states, setTimer, now });
+    this.#roster = new SlotRegistry(this.#places, { shared: this.#states, setTimer, now });
     this.#queue = new PlaceQueue({ setTimer, now, hasRoom: (id) => this.#roster.find(id)?.hasRoom ?? false });
-    this.#laterLooks = new LaterLooks(setTimer, offer);
+    this.#laterLooks = new DelayedRetry(setTimer, offer);
     const isHeldElsewhere = (id: string): boolean => this.#places.of(id).heldElsewhere > 0;
-    this.#turns = new Turns({ live, queue: this.#queue, now, setTimer, isHeldElsewhere });
+    this.#turns = new FairQueueing({ live, queue: this.#queue, now, setTimer, isHeldElsewhere });
     this.#bindings = new Bindings({ store: store.bindings, messages: live.messages, log, now, setTimer });
-    this.#wakeTimer = new WakeTimer(setTimer, () => this.#changed());
+    this.#wakeTimer = new EarliestTimer(setTimer, () => this.#changed());
     const onAccepted = (): void => this.#changed();
     this.#prober = new Prober({ live, log, now, setTimer, models: () => this.#models, onAccepted });
     this.#grounds = this.#groundsOf(this.#options);
@@ -125,7 +125,7 @@ export class SlotPool implements Slots {
   /** Not async: the search is. */
   lease(request: LeaseRequest): Promise<SlotLease> {
     if (this.#isClosed) return Promise.reject(poolClosed());
-    return new Search(this.#grounds, request, wantedModel(this.#models, request.model)).first();
+    return new Acquisition(this.#grounds, request, wantedModel(this.#models, request.model)).first();
   }
 
   get(id: string): Slot | undefined {
@@ -210,7 +210,7 @@ export class SlotPool implements Slots {
     return placesOf(this.#roster.entries) * waitingPerPlace;
   }
 
-  #groundsOf({ live, log, now }: Pick<SlotPoolOptions, 'live' | 'log'> & { now: () => number }): Grounds {
+  #groundsOf({ live, log, now }: Pick<SlotPoolOptions, 'live' | 'log'> & { now: () => number }): PoolContext {
     return {
       queue: this.#queue,
       turns: this.#turns,

@@ -1,8 +1,8 @@
 import { globMatcher, type Json, type Models, type SharedMap, type SlotState } from '../plugin/index.js';
 import type { SlotConfig } from '../config/config.js';
-import { Board } from './shared/board.js';
+import { SharedSlotState } from './shared/shared-slot-state.js';
 import type { CoolDown, CoolDowns } from './health/cooldowns.js';
-import { Latest, type Told } from './shared/latest.js';
+import { LwwRegister, type Told } from './shared/lww-register.js';
 import type { SlotPlaces } from './slot-places.js';
 import type { SetTimer } from './timers.js';
 import type { UpstreamSlot } from './upstream-slot.js';
@@ -39,8 +39,8 @@ export class SlotEntry {
   readonly places: SlotPlaces;
   /** Position in the config file, from 0. */
   order: number;
-  readonly #board: Board;
-  readonly #lastError: Latest<LastError | null>;
+  readonly #board: SharedSlotState;
+  readonly #lastError: LwwRegister<LastError | null>;
   #operatorState: OperatorState;
   #config: SlotConfig;
   #slot: UpstreamSlot;
@@ -52,8 +52,8 @@ export class SlotEntry {
     this.#matches = globMatcher(config.models);
     this.order = order;
     this.places = parts.places;
-    this.#board = new Board(parts.shared, config.id);
-    this.#lastError = new Latest(null, { ...parts, everyMs: errorEveryMs }, (told) =>
+    this.#board = new SharedSlotState(parts.shared, config.id);
+    this.#lastError = new LwwRegister(null, { ...parts, everyMs: errorEveryMs }, (told) =>
       this.#board.tell('last-error', told, errorKeptMs),
     );
     for (const [topic, value] of this.#board.all()) this.hear(topic, value);

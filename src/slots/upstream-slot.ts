@@ -17,14 +17,14 @@ import {
   type Windows,
 } from '../plugin/index.js';
 import type { Account, Credential } from './accounts/account.js';
-import type { Standing } from './health/standing.js';
+import type { AccountHealth } from './health/account-health.js';
 import { exhaustion } from './health/transitions.js';
 
 export interface UpstreamSlotParts {
   readonly id: string;
   readonly account: Account;
   readonly upstream: Upstream;
-  readonly standing: Standing;
+  readonly standing: AccountHealth;
   readonly log: Logger;
   readonly now: () => number;
 }
@@ -33,7 +33,7 @@ export interface UpstreamSlotParts {
 export class UpstreamSlot implements Slot {
   readonly id: string;
   readonly account: Account;
-  readonly standing: Standing;
+  readonly standing: AccountHealth;
   readonly #upstream: Upstream;
   readonly #log: Logger;
   readonly #now: () => number;

@@ -1,8 +1,8 @@
 import type { Logger, Store } from '../plugin/index.js';
 import { MemoryStore } from './memory/store.js';
-import { createVault, type SecretKey } from './vault.js';
+import { createVault, type SecretKey } from './credential-cipher.js';
 
-export type { SecretKey } from './vault.js';
+export type { SecretKey } from './credential-cipher.js';
 
 /** Where state is kept, as a config names it. */
 export type StoreSettings =

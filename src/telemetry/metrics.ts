@@ -1,5 +1,5 @@
 import type * as Prom from 'prom-client';
-import type { CacheFill, Counter, Histogram, Metrics } from '../plugin/index.js';
+import type { CacheStats, Counter, Histogram, Metrics } from '../plugin/index.js';
 import { CounterTally, HistogramTally } from './tally.js';
 
 /** A gauge that is read when it is scraped. */
@@ -19,7 +19,7 @@ interface Gauge {
 
 interface Cache {
   readonly name: string;
-  readonly read: () => CacheFill;
+  readonly read: () => CacheStats;
 }
 
 /** One metric as prom-client writes it to JSON. */
@@ -45,7 +45,7 @@ export class PrometheusMetrics implements Metrics {
   readonly #caches = new Set<Cache>();
 
   constructor() {
-    const gauge = (name: string, help: string, field: keyof CacheFill) =>
+    const gauge = (name: string, help: string, field: keyof CacheStats) =>
       this.gauge(name, help, ['cache'], () => this.#fills(field));
     gauge(
       'gw2api_cache_entries',
@@ -79,7 +79,7 @@ export class PrometheusMetrics implements Metrics {
     this.#gauges.push({ name, help, labels, read, across });
   }
 
-  cache(name: string, read: () => CacheFill): () => void {
+  cache(name: string, read: () => CacheStats): () => void {
     const cache = { name, read };
     this.#caches.add(cache);
     return () => void this.#caches.delete(cache);
@@ -139,7 +139,7 @@ export class PrometheusMetrics implements Metrics {
   }
 
   /** Caches of one name count together, as those of the old and the new pipeline do after a reload. */
-  #fills(field: keyof CacheFill): readonly Reading[] {
+  #fills(field: keyof CacheStats): readonly Reading[] {
     const sums = new Map<string, number>();
     for (const { name, read } of this.#caches) sums.set(name, (sums.get(name) ?? 0) + read()[field]);
     return Array.from(sums, ([cache, value]) => ({ labels: { cache }, value }));

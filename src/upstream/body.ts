@@ -1,5 +1,5 @@
 /** Takes the body of an answer as it comes. Both methods return at once. */
-export interface BodyReader {
+export interface BodySink {
   /** Takes what one read has brought; false where this is enough for now, until `flow.resume()`. */
   write(chunk: Buffer): boolean;
   /** The body is over, where `error` is given before its end. */
@@ -7,7 +7,7 @@ export interface BodyReader {
 }
 
 /** What a body's reader may ask of the call. */
-export interface Flow {
+export interface Backpressure {
   /** There is room again: more, and the end of it, may come before this returns. Does nothing where there always was room. */
   resume(): void;
   /** Nothing more is wanted; where the body ends soon its connection can serve again. */

@@ -12,7 +12,7 @@ export interface WayOutSettings {
 }
 
 /** A slot's own connections to its upstream. */
-export interface WayOut {
+export interface Egress {
   readonly origin: string;
   dispatch(options: TracedOptions, handler: Dispatcher.DispatchHandler): void;
   /** Takes no more calls; resolves when those that run have ended. */
@@ -34,7 +34,7 @@ export interface TracedOptions extends Dispatcher.DispatchOptions {
  * Opens a way out, which connects on first use and carries one call a connection at a time. It has no limit of its own:
  * the slot's places bound the calls, and a second queue here would be one that nobody sees.
  */
-export function openWayOut(settings: WayOutSettings): WayOut {
+export function openEgress(settings: WayOutSettings): Egress {
   const { origin, proxy } = settings;
   const dispatcher = proxy ? throughProxy(proxy, settings) : directly(settings);
   return {

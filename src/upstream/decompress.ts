@@ -1,19 +1,19 @@
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { Transform } from 'node:stream';
 import { interruptedError } from '../plugin/index.js';
-import type { BodyReader, Flow } from './body.js';
+import type { BodySink, Backpressure } from './body.js';
 
 /** A body's reader, and where the bytes of that body go first. */
-export interface Decoded<Body extends BodyReader> {
+export interface Decoded<Body extends BodySink> {
   readonly body: Body;
-  readonly sink: BodyReader;
+  readonly sink: BodySink;
 }
 
 /** Opens the reader of a body behind what undoes its `content-encoding`; undefined where we cannot undo it. */
-export function decompress<Body extends BodyReader>(
+export function decompress<Body extends BodySink>(
   encoding: string,
-  flow: Flow,
-  read: (flow: Flow) => Body,
+  flow: Backpressure,
+  read: (flow: Backpressure) => Body,
 ): Decoded<Body> | undefined {
   if (encoding === '' || encoding === 'identity') {
     const body = read(flow);
@@ -41,19 +41,19 @@ const decoders: Readonly<Record<string, OpenDecoder | undefined>> = {
 };
 
 /** Passes on what each piece of a body decodes to, at once; stops the upstream where the reader has enough. */
-class Decompressor implements BodyReader, Flow {
+class Decompressor implements BodySink, Backpressure {
   readonly #open: OpenDecoder;
-  readonly #flow: Flow;
-  #reader: BodyReader | undefined;
+  readonly #flow: Backpressure;
+  #reader: BodySink | undefined;
   #transform: Transform | undefined;
   #error: unknown;
 
-  constructor(open: OpenDecoder, flow: Flow) {
+  constructor(open: OpenDecoder, flow: Backpressure) {
     this.#open = open;
     this.#flow = flow;
   }
 
-  feed(reader: BodyReader): void {
+  feed(reader: BodySink): void {
     this.#reader = reader;
   }
 

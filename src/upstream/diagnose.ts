@@ -5,8 +5,8 @@ import {
   type DiagnosisStep,
   type UpstreamSettings,
 } from '../plugin/index.js';
-import type { Flow } from './body.js';
-import type { WayOut } from './connections.js';
+import type { Backpressure } from './body.js';
+import type { Egress } from './connections.js';
 import { Exchange } from './exchange.js';
 import { refusal, type Answer } from './failure.js';
 import { requestHeaders } from './headers.js';
@@ -18,7 +18,7 @@ export interface Diagnosis {
   /** The path and query of the upstream's list of models, a request that costs nothing. */
   readonly modelsPath: string;
   /** One that has no connections yet. */
-  readonly wayOut: WayOut;
+  readonly egress: Egress;
   readonly signal: AbortSignal;
   /** Empty: there is no account, and nothing to check. */
   readonly credential: Readonly<Record<string, string>>;
@@ -60,14 +60,14 @@ async function resolve({ settings: { proxy }, base, signal }: Diagnosis): Promis
 }
 
 async function request(diagnosis: Diagnosis): Promise<readonly DiagnosisStep[]> {
-  const { settings, base, wayOut } = diagnosis;
+  const { settings, base, egress } = diagnosis;
   const startedAtMs = performance.now();
   const exchange = get(diagnosis, `${base.pathname}${base.search}`, {});
   const through = settings.proxy ? ' through the proxy' : '';
   const connected = (atMs: number) =>
     step('connect', startedAtMs, `connected to ${base.host}${through}`, atMs);
   try {
-    const { status } = await exchange.send(wayOut);
+    const { status } = await exchange.send(egress);
     const atMs = exchange.connectedAtMs ?? startedAtMs;
     return [connected(atMs), step('request', atMs, `answered with status ${status}`)];
   } catch (error) {
@@ -82,7 +82,7 @@ async function authenticate(diagnosis: Diagnosis): Promise<DiagnosisStep> {
   const startedAtMs = performance.now();
   try {
     const exchange = get(diagnosis, diagnosis.modelsPath, diagnosis.credential);
-    const { status, headers, body } = await exchange.send(diagnosis.wayOut);
+    const { status, headers, body } = await exchange.send(diagnosis.egress);
     const { message } = refusal({ status, headers }, await body.text);
     if (status === 401 || status === 403)
       return { ...step('credential', startedAtMs, `refused with status ${status}: ${message}`), ok: false };
@@ -108,7 +108,7 @@ function get(
     connectTimeoutMs: settings.connectTimeoutMs,
     headersTimeoutMs: maxMs,
     idleTimeoutMs: maxMs,
-    read: (_: Answer, flow: Flow) => new TextBody(flow, 1024),
+    read: (_: Answer, flow: Backpressure) => new TextBody(flow, 1024),
   });
 }
 

@@ -5,7 +5,7 @@ import {
   joinBytes,
   type ModelEventBatch,
 } from '../plugin/index.js';
-import type { BodyReader, Flow } from './body.js';
+import type { BodySink, Backpressure } from './body.js';
 import { MessageReader } from './sse.js';
 
 /** This much unread text stops the upstream. */
@@ -18,8 +18,8 @@ type Result = IteratorResult<ModelEventBatch, undefined>;
  * unparsed until they are asked for. Ends after `message_stop`; throws where the answer ends before, and after an
  * `error` event what it says.
  */
-export class EventQueue extends BatchSource<ModelEventBatch> implements BodyReader {
-  readonly #flow: Flow;
+export class EventQueue extends BatchSource<ModelEventBatch> implements BodySink {
+  readonly #flow: Backpressure;
   readonly #parser = new MessageReader();
   #chunks: Buffer[] = [];
   #queuedBytes = 0;
@@ -29,7 +29,7 @@ export class EventQueue extends BatchSource<ModelEventBatch> implements BodyRead
   #isOver = false;
   #error: unknown;
 
-  constructor(flow: Flow) {
+  constructor(flow: Backpressure) {
     super();
     this.#flow = flow;
   }

@@ -8,14 +8,14 @@ import {
   type CallSignal,
   type GatewayError,
 } from '../plugin/index.js';
-import type { BodyReader, Flow } from './body.js';
-import type { Connection, WayOut } from './connections.js';
+import type { BodySink, Backpressure } from './body.js';
+import type { Connection, Egress } from './connections.js';
 import { decompress } from './decompress.js';
 import { foreign, timedOut, unanswered, unreachable, type Answer } from './failure.js';
 import { joinHeaders, type Headers } from './headers.js';
 import { errors } from '../network/undici.js';
 
-export interface HttpCall<Body extends BodyReader> {
+export interface HttpCall<Body extends BodySink> {
   readonly slot: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -28,10 +28,10 @@ export interface HttpCall<Body extends BodyReader> {
   /** While this is false no silence within the answer is too long. */
   readonly hasContent?: () => boolean;
   /** Chooses who reads the body, once status and headers are there. May throw. */
-  readonly read: (answer: Answer, flow: Flow) => Body;
+  readonly read: (answer: Answer, flow: Backpressure) => Body;
 }
 
-export interface Answered<Body extends BodyReader> extends Answer {
+export interface Answered<Body extends BodySink> extends Answer {
   readonly body: Body;
 }
 
@@ -44,14 +44,14 @@ const drainMs = 1000;
 const afterThisRead = Promise.resolve();
 
 /** One HTTP call, from its dispatch to the end of its body; undici calls it straight from the socket's read. */
-export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHandler, Flow {
+export class Exchange<Body extends BodySink> implements Dispatcher.DispatchHandler, Backpressure {
   readonly #call: HttpCall<Body>;
   #phase: Phase = 'connecting';
   #connection: Connection | undefined;
   #isReused = false;
   #connectedAtMs: number | undefined;
   #controller: Dispatcher.DispatchController | undefined;
-  #sink: BodyReader | undefined;
+  #sink: BodySink | undefined;
   #chunks: Buffer[] = [];
   #resolve: (answered: Answered<Body>) => void = () => {};
   #reject: (error: unknown) => void = () => {};
@@ -65,14 +65,14 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
   }
 
   /** Sends the call; resolves when the headers of its answer have come. Throws the signal's reason once it aborts. */
-  send(wayOut: WayOut): Promise<Answered<Body>> {
+  send(egress: Egress): Promise<Answered<Body>> {
     this.#call.signal.throwIfAborted();
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
       this.#call.signal.addEventListener('abort', this.#leave);
       this.#deadline.start(this.#call.connectTimeoutMs);
-      this.#dispatch(wayOut);
+      this.#dispatch(egress);
     });
   }
 
@@ -143,15 +143,15 @@ export class Exchange<Body extends BodyReader> implements Dispatcher.DispatchHan
   }
 
   /** undici's own timers come up to a second late; ours are exact. */
-  #dispatch(wayOut: WayOut): void {
+  #dispatch(egress: Egress): void {
     const { method, path, headers, body = null } = this.#call;
-    const { origin } = wayOut;
+    const { origin } = egress;
     const onConnection = (connection: Connection): void => {
       this.#connection = connection;
     };
     const options = { origin, method, path, headers, body, headersTimeout: 0, bodyTimeout: 0, onConnection };
     try {
-      wayOut.dispatch(options, this);
+      egress.dispatch(options, this);
     } catch (error) {
       this.#fail(error);
     }

@@ -14,8 +14,8 @@ import type {
   UpstreamSettings,
 } from '../plugin/index.js';
 import { AddressGuard } from '../network/address-guard.js';
-import type { BodyReader, Flow } from './body.js';
-import { openWayOut, type WayOut } from './connections.js';
+import type { BodySink, Backpressure } from './body.js';
+import { openEgress, type Egress } from './connections.js';
 import { diagnose } from './diagnose.js';
 import { EventQueue } from './event-queue.js';
 import { Exchange, type Answered, type HttpCall } from './exchange.js';
@@ -44,7 +44,7 @@ class MessagesUpstream implements Upstream {
   readonly #settings: UpstreamSettings;
   readonly #base: URL;
   readonly #prefix: string;
-  readonly #wayOut: WayOut;
+  readonly #egress: Egress;
   /** The name of a header of the slot's own that no request can have. */
   readonly #wrongHeader: string | undefined;
 
@@ -53,7 +53,7 @@ class MessagesUpstream implements Upstream {
     this.#wrongHeader = wrongHeader(this.#settings.headers);
     this.#base = baseOf(settings);
     this.#prefix = prefixOf(this.#base);
-    this.#wayOut = this.#openWayOut();
+    this.#egress = this.#openEgress();
   }
 
   /** Resolves when the answer has begun; throws a `GatewayError` with its `failure`, or the signal's reason. */
@@ -81,40 +81,40 @@ class MessagesUpstream implements Upstream {
     signal: AbortSignal,
     credential: UpstreamCall['credential'],
   ): Promise<readonly DiagnosisStep[]> {
-    const wayOut = this.#openWayOut();
+    const egress = this.#openEgress();
     const modelsPath = `${this.#prefix}/v1/models?limit=1`;
     try {
       return await diagnose({
         settings: this.#settings,
         base: this.#base,
         modelsPath,
-        wayOut,
+        egress,
         signal,
         credential,
       });
     } finally {
-      this.#closeLater(wayOut);
+      this.#closeLater(egress);
     }
   }
 
   async models(query: UpstreamQuery): Promise<readonly ListedModel[]> {
-    const wayOut = this.#openWayOut();
+    const egress = this.#openEgress();
     try {
-      return await listModels({ ...query, settings: this.#settings, prefix: this.#prefix, wayOut });
+      return await listModels({ ...query, settings: this.#settings, prefix: this.#prefix, egress });
     } finally {
-      this.#closeLater(wayOut);
+      this.#closeLater(egress);
     }
   }
 
   close(): Promise<void> {
-    return this.#wayOut.close();
+    return this.#egress.close();
   }
 
-  async #post<Body extends BodyReader>(
+  async #post<Body extends BodySink>(
     path: string,
     call: UpstreamCall,
     request: object,
-    read: (answer: Answer, flow: Flow) => Body,
+    read: (answer: Answer, flow: Backpressure) => Body,
   ): Promise<Answered<Body>> {
     const { id, headers, connectTimeoutMs } = this.#settings;
     if (this.#wrongHeader !== undefined) throw unsendable(id, this.#wrongHeader);
@@ -135,13 +135,13 @@ class MessagesUpstream implements Upstream {
   }
 
   /** A connection that has served before may have been closed just as this call went out: that one is sent once more. */
-  async #send<Body extends BodyReader>(call: HttpCall<Body>): Promise<Answered<Body>> {
+  async #send<Body extends BodySink>(call: HttpCall<Body>): Promise<Answered<Body>> {
     try {
-      return await new Exchange(call).send(this.#wayOut);
+      return await new Exchange(call).send(this.#egress);
     } catch (error) {
       if (!isClosedReuse(error)) throw error;
     }
-    const fresh = this.#openWayOut();
+    const fresh = this.#openEgress();
     try {
       return await new Exchange(call).send(fresh);
     } finally {
@@ -149,15 +149,15 @@ class MessagesUpstream implements Upstream {
     }
   }
 
-  #openWayOut(): WayOut {
+  #openEgress(): Egress {
     const { proxy, connectTimeoutMs, isGuarded } = this.#settings;
     const guard = isGuarded ? new AddressGuard() : undefined;
-    return openWayOut({ origin: this.#base.origin, connectTimeoutMs, guard, ...(proxy ? { proxy } : {}) });
+    return openEgress({ origin: this.#base.origin, connectTimeoutMs, guard, ...(proxy ? { proxy } : {}) });
   }
 
   /** Closing waits for the call that still runs there. */
-  #closeLater(wayOut: WayOut): void {
-    wayOut.close().catch((error: unknown) => {
+  #closeLater(egress: Egress): void {
+    egress.close().catch((error: unknown) => {
       this.#settings.log.warn({ slot: this.#settings.id, error }, 'A connection could not be closed.');
     });
   }
@@ -174,12 +174,12 @@ function prefixOf(base: URL): string {
   return base.pathname.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, '');
 }
 
-function readEvents(answer: Answer, flow: Flow): EventQueue | TextBody {
+function readEvents(answer: Answer, flow: Backpressure): EventQueue | TextBody {
   const isStream = answer.status === 200 && mediaType(answer.headers) === 'text/event-stream';
   return isStream ? new EventQueue(flow) : readText(answer, flow);
 }
 
-function readText({ status }: Answer, flow: Flow): TextBody {
+function readText({ status }: Answer, flow: Backpressure): TextBody {
   return new TextBody(flow, status === 200 ? maxTextBytes : maxErrorBytes);
 }
 

@@ -6,8 +6,8 @@ import {
   type UpstreamQuery,
   type UpstreamSettings,
 } from '../plugin/index.js';
-import type { Flow } from './body.js';
-import type { WayOut } from './connections.js';
+import type { Backpressure } from './body.js';
+import type { Egress } from './connections.js';
 import { Exchange } from './exchange.js';
 import { fieldsIn, foreign, refusal, type Answer } from './failure.js';
 import { mediaType, requestHeaders } from './headers.js';
@@ -18,7 +18,7 @@ export interface ModelListing extends UpstreamQuery {
   /** The beginning of all paths. */
   readonly prefix: string;
   /** One of its own: the connections of calls are not put to another use. */
-  readonly wayOut: WayOut;
+  readonly egress: Egress;
 }
 
 /** The models of `GET /v1/models`, page by page, a bounded number of them. Throws as a call does. */
@@ -43,7 +43,7 @@ const longestId = 200;
 type Fields = Readonly<Record<string, unknown>>;
 
 async function readPage(
-  { settings, prefix, wayOut, credential, signal }: ModelListing,
+  { settings, prefix, egress, credential, signal }: ModelListing,
   search: string,
 ): Promise<Fields> {
   const call = { 'anthropic-version': defaultAnthropicVersion };
@@ -56,9 +56,9 @@ async function readPage(
     connectTimeoutMs: settings.connectTimeoutMs,
     headersTimeoutMs: timeoutMs,
     idleTimeoutMs: timeoutMs,
-    read: (_: Answer, flow: Flow) => new TextBody(flow, maxPageBytes),
+    read: (_: Answer, flow: Backpressure) => new TextBody(flow, maxPageBytes),
   });
-  const answered = await exchange.send(wayOut);
+  const answered = await exchange.send(egress);
   const text = await answered.body.text;
   if (answered.status >= 400) throw refusal(answered, text);
   if (answered.body.error) throw asError(answered.body.error);

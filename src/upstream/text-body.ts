@@ -1,17 +1,17 @@
-import type { BodyReader, Flow } from './body.js';
+import type { BodySink, Backpressure } from './body.js';
 
 /** A body that is wanted as one text: error answers, token counts, whole messages. */
-export class TextBody implements BodyReader {
+export class TextBody implements BodySink {
   /** What came of the body, as far as `maxBytes`. */
   readonly text: Promise<string>;
-  readonly #flow: Flow;
+  readonly #flow: Backpressure;
   readonly #maxBytes: number;
   readonly #chunks: Buffer[] = [];
   #length = 0;
   #error: unknown;
   #resolve: (text: string) => void = () => {};
 
-  constructor(flow: Flow, maxBytes: number) {
+  constructor(flow: Backpressure, maxBytes: number) {
     this.#flow = flow;
     this.#maxBytes = maxBytes;
     this.text = new Promise((resolve) => {

@@ -1,7 +1,7 @@
 import type { Measurement } from '../telemetry/metrics.js';
 
 /** What is left of the counts of workers that have gone: a total must not fall because one of them has died. */
-export class Departed {
+export class ExitedMetrics {
   readonly #metrics = new Map<string, Measurement>();
 
   add(measured: readonly Measurement[]): void {

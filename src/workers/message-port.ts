@@ -1,4 +1,4 @@
-import type { Wire } from '../live/ipc/line.js';
+import type { Wire } from '../live/ipc/rpc-channel.js';
 
 interface Channel {
   readonly connected: boolean;

@@ -11,7 +11,7 @@ export interface CrewReloadOptions {
 }
 
 /** Reloads of all workers, one after the other: all of them take a new config, or none. */
-export class CrewReload {
+export class PoolReload {
   readonly #options: CrewReloadOptions;
   /** What the config file said when the config that runs was taken. */
   #text: string;

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { ConfigError } from '../config/config.js';
 import { readConfigFile } from '../config/load.js';
 import { IpcHub } from '../live/ipc/hub.js';
-import { Crew } from './worker-pool.js';
+import { WorkerPool } from './worker-pool.js';
 import { onLostErrors } from '../cli/lost-errors.js';
 import { announce, lastStepsMs, otherFile, type Start } from '../cli/start.js';
 import { onSignals } from '../cli/signals.js';
@@ -14,7 +14,7 @@ import { onSignals } from '../cli/signals.js';
 export async function serveByWorkers(start: Start, size: number): Promise<void> {
   const { file, env, text, config, log, logLevel, masterKey, secretKey } = start;
   cluster.setupPrimary({ args: [] });
-  const crew = new Crew({
+  const crew = new WorkerPool({
     size,
     log,
     secretKey,

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Line } from '../live/ipc/line.js';
+import { RpcChannel } from '../live/ipc/rpc-channel.js';
 import type { Measurement } from '../telemetry/metrics.js';
 import { hangUpOnUnaccepted } from './pending-connections.js';
 import type { Failure } from '../cli/usage-error.js';
@@ -19,7 +19,7 @@ export interface End {
 /** A worker process, as the primary sees it. */
 export class Member {
   readonly name: string;
-  readonly line: Line;
+  readonly line: RpcChannel;
   /** Where it listens; undefined where it has ended before. */
   readonly listening: Promise<string | undefined>;
   readonly ended: Promise<End>;
@@ -37,7 +37,7 @@ export class Member {
     const bornMs = performance.now();
     this.#worker = cluster.fork();
     hangUpOnUnaccepted(this.#worker.process);
-    this.line = new Line(wireToWorker(this.#worker.process));
+    this.line = new RpcChannel(wireToWorker(this.#worker.process));
     let failure: Failure | undefined;
     let hasServed = false;
     this.line.on('crew.failed', (told: Failure | null) => {

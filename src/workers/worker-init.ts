@@ -1,7 +1,7 @@
 import type { Problem } from '../config/config.js';
 
 /** What a worker is told when it begins. */
-export interface Orders {
+export interface WorkerInit {
   /** Of the worker; whoever takes its place when it has gone has the same. */
   readonly name: string;
   readonly file: string;

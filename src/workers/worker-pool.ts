@@ -2,31 +2,31 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../plugin/index.js';
 import type { IpcHub } from '../live/ipc/hub.js';
 import type { Measurement } from '../telemetry/metrics.js';
-import { Departed } from './exited-metrics.js';
+import { ExitedMetrics } from './exited-metrics.js';
 import { Member, type End } from './worker-handle.js';
-import type { Orders, Reloaded } from './worker-init.js';
-import { CrewReload } from './pool-reload.js';
+import type { WorkerInit, Reloaded } from './worker-init.js';
+import { PoolReload } from './pool-reload.js';
 import { UsageError } from '../cli/usage-error.js';
 
-export interface CrewOptions {
+export interface WorkerPoolOptions {
   readonly size: number;
   readonly log: Logger;
   /** Where they meet; undefined: they find each other elsewhere. */
   readonly hub: IpcHub | undefined;
   readonly secretKey: () => Promise<string | undefined>;
-  readonly orders: Omit<Orders, 'name' | 'text' | 'isHub'>;
+  readonly orders: Omit<WorkerInit, 'name' | 'text' | 'isHub'>;
   /** What the config file says. */
   readonly text: string;
   readonly readText: () => Promise<string>;
 }
 
 /** The workers of a primary: as many as there shall be, whatever becomes of one. */
-export class Crew {
-  readonly #options: CrewOptions;
+export class WorkerPool {
+  readonly #options: WorkerPoolOptions;
   readonly #members = new Set<Member>();
   readonly #serving = new Set<Member>();
-  readonly #departed = new Departed();
-  readonly #reload: CrewReload;
+  readonly #departed = new ExitedMetrics();
+  readonly #reload: PoolReload;
   readonly #gaveUp: Promise<never>;
   #giveUp: (error: UsageError) => void = () => undefined;
   /** The names of those that have died and that nobody has replaced yet. */
@@ -35,9 +35,9 @@ export class Crew {
   #url: string | undefined;
   #isClosing = false;
 
-  constructor(options: CrewOptions) {
+  constructor(options: WorkerPoolOptions) {
     this.#options = options;
-    this.#reload = new CrewReload({ ...options, members: () => [...this.#members] });
+    this.#reload = new PoolReload({ ...options, members: () => [...this.#members] });
     this.#gaveUp = new Promise((_, reject) => {
       this.#giveUp = reject;
     });
@@ -124,7 +124,7 @@ export class Crew {
     return member;
   }
 
-  async #ordersFor(member: Member): Promise<Orders> {
+  async #ordersFor(member: Member): Promise<WorkerInit> {
     const text = await this.#reload.settledText();
     member.hasBegun = true;
     const { orders, hub } = this.#options;

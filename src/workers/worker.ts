@@ -5,12 +5,12 @@ import { openGateway } from '../gateway/open.js';
 import type { Prepared } from '../gateway/options.js';
 import { loadGatewayConfig } from '../gateway/load-config.js';
 import type { Logger } from '../plugin/index.js';
-import type { Siblings } from '../gateway/worker-group.js';
+import type { WorkerGroup } from '../gateway/worker-group.js';
 import { connectIpc } from '../live/ipc/live.js';
-import { Line } from '../live/ipc/line.js';
+import { RpcChannel } from '../live/ipc/rpc-channel.js';
 import { createLogger } from '../telemetry/logs.js';
 import type { Measurement } from '../telemetry/metrics.js';
-import type { Orders, Reloaded } from './worker-init.js';
+import type { WorkerInit, Reloaded } from './worker-init.js';
 import { onLostErrors } from '../cli/lost-errors.js';
 import { lastStepsMs, listenProblem, processLog } from '../cli/start.js';
 import { failureOf } from '../cli/usage-error.js';
@@ -22,10 +22,10 @@ export async function work(): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
   // Else the cluster module would end this process, and all requests in it, at once when the primary has gone.
   if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
-  const line = new Line(wireOf(process));
+  const line = new RpcChannel(wireOf(process));
   const worker = new Worker(line);
   try {
-    await worker.serve(await line.ask<Orders>('crew.begin'));
+    await worker.serve(await line.ask<WorkerInit>('crew.begin'));
   } catch (error) {
     const failure = failureOf(error);
     if (!failure && !line.isClosed) throw error;
@@ -35,13 +35,13 @@ export async function work(): Promise<void> {
 }
 
 class Worker {
-  readonly #line: Line;
+  readonly #line: RpcChannel;
   #gateway: Gateway | undefined;
   #log: Logger = createLogger('silent');
   #prepared: Prepared | undefined;
   #text = '';
 
-  constructor(line: Line) {
+  constructor(line: RpcChannel) {
     this.#line = line;
     line.on('worker.end', () => this.#end(0));
     line.onClose(() => {
@@ -51,7 +51,7 @@ class Worker {
     });
   }
 
-  async serve(orders: Orders): Promise<void> {
+  async serve(orders: WorkerInit): Promise<void> {
     const { name, logLevel, masterKey, startedMs } = orders;
     const log = processLog(logLevel).child({ worker: Number(name), pid: process.pid });
     this.#log = log;
@@ -110,7 +110,7 @@ class Worker {
   }
 }
 
-function siblingsOver(line: Line, name: string): Siblings {
+function siblingsOver(line: RpcChannel, name: string): WorkerGroup {
   return {
     name,
     reload: async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { fileBlock, imageBlock } from '#src/formats/media.js';
-import { Dropped } from '#src/formats/dropped.js';
+import { UnsupportedFields } from '#src/formats/unsupported-fields.js';
 import { planThinking } from '#src/formats/thinking.js';
 
 /** What looking a caller's word up in a plain object would find there. */
@@ -16,7 +16,7 @@ describe('words that every object knows', () => {
     });
 
     it(`are no effort, and reported: ${word}`, () => {
-      const dropped = new Dropped();
+      const dropped = new UnsupportedFields();
       const context = { model: undefined, maxTokens: undefined, isForced: false, messages: [] };
       const wish = { effort: word, path: 'reasoning_effort', isShown: false };
       expect(planThinking(wish, context, dropped)).to.deep.equal({});

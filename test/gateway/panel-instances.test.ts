@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Live } from 'gw2api/plugin';
 import { fakeHost } from 'gw2api/testing';
 import { MemoryHub } from '#src/live/memory/hub.js';
-import { openRedis, ownRedis, redisUrl } from '../store/live/redis-server.js';
+import { openRedis, ownRedis, redisUrl } from '../live/redis-server.js';
 import { ask, masterKey, slotAt, startGateway, type GatewayUnderTest } from './harness.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';
 import { errorIn } from './kit.js';

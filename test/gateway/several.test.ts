@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { eventually } from '../eventually.js';
 import { livedMs } from '../lived-ms.js';
-import { ownRedis, redisUrl } from '../store/live/redis-server.js';
+import { ownRedis, redisUrl } from '../live/redis-server.js';
 import { ownFolder, ownPostgres, postgresUrl } from '../store/stores.js';
 import { TcpProxy, throughProxy } from '../tcp-proxy.js';
 import { startSimulator, type Simulator } from '#src/upstream/simulator/index.js';

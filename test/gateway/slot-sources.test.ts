@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Logger, StoredSlot, UpstreamAdapter } from 'gw2api/plugin';
 import type { Config, SlotConfig } from '#src/config/config.js';
-import { GatewaySlots } from '#src/gateway/slot-sources.js';
+import { SlotSources } from '#src/gateway/slot-sources.js';
 import { FakeUpstream, openPool, silent, slotConfig } from '../slots/kit.js';
 
 /** Opens no upstream whose slot has a name that begins with "bad". */
@@ -33,7 +33,7 @@ describe('the slots of the config file and of the console', () => {
     const adapters = new Map([['simulator', picky]]);
     const { pool, store } = await openPool(configured, { adapters });
     for (const slot of slots) await store.slots.put(slot);
-    const sources = new GatewaySlots(pool, { store, log });
+    const sources = new SlotSources(pool, { store, log });
     await sources.take(configOf(configured));
     const states = () => pool.list().map(({ id, state }) => `${id} ${state}`);
     const problems = () => sources.console.map(({ stored: { id }, problem }) => [id, problem]);

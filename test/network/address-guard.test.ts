@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { AddressGuard, type Connecting } from '#src/network/address-guard.js';
 import { isLinkLocal } from '#src/network/addresses.js';
 import { requestTokens } from '#src/slots/accounts/token-endpoint.js';
-import { openWayOut } from '#src/upstream/connections.js';
+import { openEgress } from '#src/upstream/connections.js';
 import { Exchange } from '#src/upstream/exchange.js';
 import { TextBody } from '#src/upstream/text-body.js';
 import { rejection } from '../upstream/upstream-kit.js';
@@ -52,7 +52,7 @@ describe('a guarded connection', () => {
 
   /** What a call over a way out ends with. */
   async function call(origin: string, proxy?: string): Promise<string> {
-    const wayOut = openWayOut({
+    const egress = openEgress({
       origin,
       connectTimeoutMs: 5000,
       guard,
@@ -69,8 +69,8 @@ describe('a guarded connection', () => {
       idleTimeoutMs: 5000,
       read: (_, flow) => new TextBody(flow, 100),
     });
-    const error = await rejection(exchange.send(wayOut));
-    await wayOut.close();
+    const error = await rejection(exchange.send(egress));
+    await egress.close();
     return causes(error);
   }
 
@@ -86,7 +86,7 @@ describe('a guarded connection', () => {
     it(`is not made to the proxy ${host}, nor to ${host} through a proxy`, async () => {
       expect(await call('http://upstream.test', `http://${host}:81`)).to.match(refused);
       expect(() =>
-        openWayOut({ origin: `http://${host}`, proxy: 'http://127.0.0.1:9', connectTimeoutMs: 1, guard }),
+        openEgress({ origin: `http://${host}`, proxy: 'http://127.0.0.1:9', connectTimeoutMs: 1, guard }),
       ).to.throw(refused);
       expect(network.connected).to.deep.equal([]);
     });

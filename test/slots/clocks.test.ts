@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Live } from 'gw2api/plugin';
 import { eventually } from '../eventually.js';
-import { IpcRig } from '../store/live/ipc-rig.js';
-import { openRedis, ownRedis, redisUrl } from '../store/live/redis-server.js';
+import { IpcRig } from '../live/ipc-rig.js';
+import { openRedis, ownRedis, redisUrl } from '../live/redis-server.js';
 import { quiet } from '../store/stores.js';
 import { failure, openPool, refusal, slotConfig, sticky, leaseRequest, type Kit } from './kit.js';
 import { MemoryHub } from '#src/live/memory/hub.js';

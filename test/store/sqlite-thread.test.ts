@@ -11,7 +11,7 @@ import { openSqliteStore } from '#src/store/sql/sql-store.js';
 import { openSqlite } from '#src/store/sql/sqlite.js';
 import { SqliteThread, startSqliteThread } from '#src/store/sql/sqlite-thread.js';
 import type { Tables } from '#src/store/sql/tables.js';
-import { createVault } from '#src/store/vault.js';
+import { createVault } from '#src/store/credential-cipher.js';
 import { livedMs } from '../lived-ms.js';
 import { key, row } from './conformance.js';
 import { ownSqlite, quiet, type Place } from './stores.js';

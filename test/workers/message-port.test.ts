@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { wireToWorker } from '#src/workers/message-port.js';
 import { connectIpc } from '#src/live/ipc/live.js';
 import { IpcHub } from '#src/live/ipc/hub.js';
-import { Line } from '#src/live/ipc/line.js';
+import { RpcChannel } from '#src/live/ipc/rpc-channel.js';
 
 /** One end of a channel between processes; what it sends comes out at the other end. */
 class ChannelEnd extends EventEmitter {
@@ -23,8 +23,8 @@ class ChannelEnd extends EventEmitter {
 async function connectWorker(hub: IpcHub) {
   const [primary, worker] = [new ChannelEnd(), new ChannelEnd()];
   [primary.other, worker.other] = [worker, primary];
-  hub.connect(new Line(wireToWorker(primary)));
-  const live = await connectIpc(new Line(wireToWorker(worker)));
+  hub.connect(new RpcChannel(wireToWorker(primary)));
+  const live = await connectIpc(new RpcChannel(wireToWorker(worker)));
   return { live, emit: (event: string) => primary.emit(event) };
 }
 

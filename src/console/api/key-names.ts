@@ -1,12 +1,12 @@
 import type { Store } from '../../plugin/index.js';
-import { Remembered } from './remembered.js';
+import { CachedFor } from './cached-for.js';
 
 /** The names of keys by id, a few seconds old at most. */
 export class KeyNames {
-  readonly #byId: Remembered<ReadonlyMap<string, string>>;
+  readonly #byId: CachedFor<ReadonlyMap<string, string>>;
 
   constructor(keys: Store['keys'], now: () => number) {
-    this.#byId = new Remembered(() => keys.names(), { ms: freshMs, now });
+    this.#byId = new CachedFor(() => keys.names(), { ms: freshMs, now });
   }
 
   /** Gives the name of an id, also of a deleted key; where it cannot be looked up, the id is the name. */

@@ -14,7 +14,7 @@ export type IssueKey = (
 
 /** `/api/panel/keys`. */
 export function keyRoutes(panel: Panel, names: KeyNames, issueKey: IssueKey): readonly PanelRoute[] {
-  const desk = new KeyDesk(panel, names);
+  const desk = new KeyEditor(panel, names);
   return [
     route({
       method: 'GET',
@@ -35,7 +35,7 @@ export function keyRoutes(panel: Panel, names: KeyNames, issueKey: IssueKey): re
   ];
 }
 
-function changeRoutes(desk: KeyDesk): readonly PanelRoute[] {
+function changeRoutes(desk: KeyEditor): readonly PanelRoute[] {
   return [
     route({
       method: 'PATCH',
@@ -60,7 +60,7 @@ function changeRoutes(desk: KeyDesk): readonly PanelRoute[] {
 type Report = Static<typeof KeyReport>;
 
 /** Issues, changes and removes keys. */
-class KeyDesk {
+class KeyEditor {
   readonly #panel: Panel;
   readonly #names: KeyNames;
 

@@ -1,4 +1,4 @@
-import { blankSecrets } from '../../admin/blank-secrets.js';
+import { redactSecrets } from '../../admin/redact-secrets.js';
 import { samplingOf, Type, type CatalogModel } from '../../plugin/index.js';
 import type { Panel, PanelStage, PanelStatus } from './panel.js';
 import { route, type PanelRoute } from './route.js';
@@ -97,7 +97,7 @@ function stageReport({ at, when, options, ...stage }: PanelStage): object {
     when: when ?? null,
     path: stage.path,
     place: `${at.file}:${at.line}:${at.column}`,
-    options: blankSecrets(options),
+    options: redactSecrets(options),
     requires: stage.requires,
     provides: stage.provides,
     seals: stage.seals,

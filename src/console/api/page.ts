@@ -5,7 +5,7 @@ import { readPage, type PageFile, type PageFiles } from './page-files.js';
 type PageContext = ParameterizedContext<object, object>;
 
 /** Serves the built page at `/panel`. Every path below it is the page's own to understand, but for its assets. */
-export function createPage(folder = new URL('./web/', import.meta.url)) {
+export function createPage(folder = new URL('../web/', import.meta.url)) {
   let files: PageFiles | undefined;
   return async function page(ctx: PageContext, next: () => Promise<void>): Promise<void> {
     const [, path] = /^\/panel(?:\/(.*))?$/s.exec(ctx.path) ?? [undefined, null];

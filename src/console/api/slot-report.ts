@@ -1,4 +1,4 @@
-import { blankSecrets } from '../../admin/blank-secrets.js';
+import { redactSecrets } from '../../admin/redact-secrets.js';
 import { SlotReport, slotReport } from '../../admin/slot-report.js';
 import { Type, type SlotStatus } from '../../plugin/index.js';
 import type { PanelSlot } from './panel.js';
@@ -35,7 +35,7 @@ export function panelSlotReport(slot: PanelSlot, sessions: number): object {
 
 /** The settings without what is or may be a secret. */
 export function shownSettings({ settings }: PanelSlot): Readonly<Record<string, unknown>> {
-  return blankSecrets(settings) as Readonly<Record<string, unknown>>; // an object stays one
+  return redactSecrets(settings) as Readonly<Record<string, unknown>>; // an object stays one
 }
 
 /** What there is to say of a slot that does not serve. */

@@ -4,12 +4,12 @@ import { Type } from '../../plugin/index.js';
 import type { Panel } from './panel.js';
 import { route, type PanelRoute } from './route.js';
 import { ListOf } from './schemas.js';
-import { mostEntryBytes, SlotDesk, type Entry } from './slot-desk.js';
+import { mostEntryBytes, SlotEditor, type Entry } from './slot-editor.js';
 import { PanelSlotReport } from './slot-report.js';
 
 /** `/api/panel/slots`. */
 export function slotRoutes(panel: Panel): readonly PanelRoute[] {
-  const desk = new SlotDesk(panel);
+  const desk = new SlotEditor(panel);
   return [
     route({
       method: 'GET',
@@ -54,7 +54,7 @@ export function slotRoutes(panel: Panel): readonly PanelRoute[] {
 /** What is in it is checked as the config's slots are. */
 const AnyObject = Type.Unsafe<Entry>({ type: 'object' });
 
-function operationRoutes({ operations }: Panel, desk: SlotDesk): readonly PanelRoute[] {
+function operationRoutes({ operations }: Panel, desk: SlotEditor): readonly PanelRoute[] {
   const verbs = (['pause', 'resume', 'drain'] as const).map((verb) =>
     route({
       method: 'POST',

@@ -1,7 +1,7 @@
 import type { ContentBlock, TextBlock } from '../../plugin/index.js';
 import { invalidField, required } from '../body.js';
 import { markerOf } from '../cache-markers.js';
-import type { Dropped } from '../dropped.js';
+import type { UnsupportedFields } from '../unsupported-fields.js';
 import { fileBlock, imageBlock } from '../media.js';
 import type { ChatMessage, ChatPart } from './body.js';
 
@@ -9,14 +9,18 @@ import type { ChatMessage, ChatPart } from './body.js';
 export function readContent(
   { content }: ChatMessage,
   path: string,
-  dropped: Dropped,
+  dropped: UnsupportedFields,
 ): readonly ContentBlock[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return (content ?? []).map((part, at) => readPart(part, `${path}.content[${at}]`, dropped));
 }
 
 /** The same where only text can stand: system messages. */
-export function readText(message: ChatMessage, path: string, dropped: Dropped): readonly TextBlock[] {
+export function readText(
+  message: ChatMessage,
+  path: string,
+  dropped: UnsupportedFields,
+): readonly TextBlock[] {
   return readContent(message, path, dropped).map((block, at) => {
     if (block.type !== 'text')
       throw invalidField(`${path}.content[${at}]`, `must be text in a ${message.role} message`);
@@ -24,13 +28,13 @@ export function readText(message: ChatMessage, path: string, dropped: Dropped): 
   });
 }
 
-function readPart(part: ChatPart, path: string, dropped: Dropped): ContentBlock {
+function readPart(part: ChatPart, path: string, dropped: UnsupportedFields): ContentBlock {
   const read = Object.hasOwn(readers, part.type) ? readers[part.type] : undefined;
   if (!read) throw invalidField(path, `has the type "${part.type}", which the gateway cannot pass on`);
   return { ...read(part, path, dropped), ...markerOf(part) };
 }
 
-type PartReader = (part: ChatPart, path: string, dropped: Dropped) => ContentBlock;
+type PartReader = (part: ChatPart, path: string, dropped: UnsupportedFields) => ContentBlock;
 
 const readers: Readonly<Record<string, PartReader>> = {
   text: ({ text }, path) => ({ type: 'text', text: required(text, `${path}.text`) }),

@@ -2,7 +2,7 @@ import type { ContentBlock, ToolUseBlock } from '../../plugin/index.js';
 import { parseArguments } from '../arguments.js';
 import { isRecord, required } from '../body.js';
 import { markerOf } from '../cache-markers.js';
-import type { Dropped } from '../dropped.js';
+import type { UnsupportedFields } from '../unsupported-fields.js';
 import type { SignedThinking } from '../reasoning.js';
 import { toolResult } from '../tool-result.js';
 import { upstreamToolName } from '../toolbox.js';
@@ -12,7 +12,7 @@ import type { ChatMessage, ChatToolCall } from './body.js';
 import { readContent, readText } from './content.js';
 
 /** The conversation of a Chat body; throws `invalid_request` naming what cannot be read. */
-export function readConversation(messages: readonly ChatMessage[], dropped: Dropped): Transcript {
+export function readConversation(messages: readonly ChatMessage[], dropped: UnsupportedFields): Transcript {
   const conversation: Conversation = { transcript: new Transcript(), dropped, legacyCalls: new Map() };
   messages.forEach((message, at) => readers[message.role](message, at, conversation));
   return conversation.transcript;
@@ -20,7 +20,7 @@ export function readConversation(messages: readonly ChatMessage[], dropped: Drop
 
 interface Conversation {
   readonly transcript: Transcript;
-  readonly dropped: Dropped;
+  readonly dropped: UnsupportedFields;
   /** Ids made for `function_call`s that wait for their `function` message, by function name. */
   readonly legacyCalls: Map<string, string>;
 }
@@ -133,6 +133,6 @@ function mark<Block extends ContentBlock>(blocks: readonly Block[], message: Cha
 }
 
 /** Who of several people is speaking cannot be said. */
-function reportName({ name }: ChatMessage, at: number, dropped: Dropped): void {
+function reportName({ name }: ChatMessage, at: number, dropped: UnsupportedFields): void {
   if (name) dropped.add(`messages[${at}].name`);
 }

@@ -1,7 +1,7 @@
 import type { CatalogModel, Decoded, FormatContext } from '../../plugin/index.js';
 import { assemble } from '../assembly.js';
 import { bodyCheck } from '../body.js';
-import { Dropped } from '../dropped.js';
+import { UnsupportedFields } from '../unsupported-fields.js';
 import { fanOut } from '../fan-out.js';
 import type { OutputWish } from '../output-format.js';
 import { readThinking } from '../thinking-dialects.js';
@@ -21,7 +21,7 @@ const read = new Set(Object.keys(chatBody.properties));
 /** A Chat Completions body as a Messages request; throws `invalid_request` naming the field that cannot be read. */
 export function decodeChat(value: unknown, context: FormatContext): Decoded {
   const body = check(value);
-  const dropped = new Dropped();
+  const dropped = new UnsupportedFields();
   const model = context.findModel(body.model);
   const { reasoning_effort: effort, reasoning } = body;
   const wishes = { effort, reasoning, thinking: body.thinking };
@@ -55,7 +55,7 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
 function toolWish(
   body: ChatBody,
   model: CatalogModel | undefined,
-  dropped: Dropped,
+  dropped: UnsupportedFields,
 ): Omit<ToolWish, 'called'> {
   const toolbox = readTools(body, dropped);
   const options = body.web_search_options;
@@ -65,7 +65,7 @@ function toolWish(
   return { tools: toolbox.tools, parallel: body.parallel_tool_calls, ...readChoice(body, dropped) };
 }
 
-function outputWish({ response_format }: ChatBody, dropped: Dropped): OutputWish | undefined {
+function outputWish({ response_format }: ChatBody, dropped: UnsupportedFields): OutputWish | undefined {
   if (!response_format || response_format.type === 'text') return undefined;
   const path = 'response_format.json_schema';
   if (response_format.type === 'json_object') return { path };

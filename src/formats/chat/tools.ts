@@ -1,6 +1,6 @@
 import type { ToolChoice } from '../../plugin/index.js';
 import { required } from '../body.js';
-import { Dropped } from '../dropped.js';
+import { UnsupportedFields } from '../unsupported-fields.js';
 import type { ToolWish } from '../tool-choice.js';
 import { Toolbox, upstreamToolName } from '../toolbox.js';
 import type { CallerTools } from '../tools.js';
@@ -8,14 +8,14 @@ import type { ChatBody, ChatTool } from './body.js';
 
 /** The tools of a Chat body by their name upstream: what the encoder names calls by. */
 export function toolNames(body: ChatBody): CallerTools {
-  const dropped = new Dropped();
+  const dropped = new UnsupportedFields();
   return readTools(body, dropped, new Toolbox(dropped, { isForNames: true })).names;
 }
 
 /** Declared functions and custom tools; other types are reported. */
 export function readTools(
   { tools, functions }: ChatBody,
-  dropped: Dropped,
+  dropped: UnsupportedFields,
   toolbox = new Toolbox(dropped),
 ): Toolbox {
   (tools ?? []).forEach((tool, at) => addTool(tool, `tools[${at}]`, toolbox, dropped));
@@ -23,7 +23,7 @@ export function readTools(
   return toolbox;
 }
 
-function addTool(tool: ChatTool, path: string, toolbox: Toolbox, dropped: Dropped): void {
+function addTool(tool: ChatTool, path: string, toolbox: Toolbox, dropped: UnsupportedFields): void {
   const type = tool.type ?? 'function';
   toolbox.reportUnsaid(tool, path);
   const marker = tool.cache_control ? { cache_control: tool.cache_control } : {};
@@ -36,7 +36,7 @@ function addTool(tool: ChatTool, path: string, toolbox: Toolbox, dropped: Droppe
 }
 
 /** `tool_choice`, or `function_call` of old; a kind of choice that Messages lacks is reported. */
-export function readChoice(body: ChatBody, dropped: Dropped): Pick<ToolWish, 'choice' | 'allowed'> {
+export function readChoice(body: ChatBody, dropped: UnsupportedFields): Pick<ToolWish, 'choice' | 'allowed'> {
   const { tool_choice: wish, function_call: legacy } = body;
   if (typeof wish === 'string') return { choice: words[wish] };
   if (!wish)

@@ -8,7 +8,7 @@ import {
 } from '../../plugin/index.js';
 import { assemble } from '../assembly.js';
 import { bodyCheck, invalidField, nullable } from '../body.js';
-import { Dropped } from '../dropped.js';
+import { UnsupportedFields } from '../unsupported-fields.js';
 import { fanOut } from '../fan-out.js';
 import { Transcript } from '../transcript.js';
 
@@ -39,7 +39,7 @@ const read = new Set(Object.keys(completionsBody.properties));
 /** One call for each prompt and each of its `n` answers. Throws `invalid_request` for prompts of token numbers. */
 export function decodeCompletions(value: unknown, context: FormatContext): Decoded {
   const body = check(value);
-  const dropped = new Dropped();
+  const dropped = new UnsupportedFields();
   dropped.addUnread(body, read);
   const prompts = promptsOf(body);
   const transcript = new Transcript();

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { Type, type ContentBlock, type TextBlock } from '../../plugin/index.js';
 import { invalidField, nullable, required } from '../body.js';
 import { markerFields, markerOf } from '../cache-markers.js';
-import type { Dropped } from '../dropped.js';
+import type { UnsupportedFields } from '../unsupported-fields.js';
 import { fileBlock, imageBlock } from '../media.js';
 
 export const part = Type.Object({
@@ -22,26 +22,30 @@ type Part = Static<typeof part>;
 type Content = string | readonly Part[] | null | undefined;
 
 /** Blocks of a message's or a tool result's content at `path`; throws `invalid_request` for a part that cannot be carried. */
-export function readParts(content: Content, path: string, dropped: Dropped): readonly ContentBlock[] {
+export function readParts(
+  content: Content,
+  path: string,
+  dropped: UnsupportedFields,
+): readonly ContentBlock[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return (content ?? []).map((part, at) => readPart(part, `${path}[${at}]`, dropped));
 }
 
 /** The same where only text can stand: system messages. */
-export function readTexts(content: Content, path: string, dropped: Dropped): readonly TextBlock[] {
+export function readTexts(content: Content, path: string, dropped: UnsupportedFields): readonly TextBlock[] {
   return readParts(content, path, dropped).map((block, at) => {
     if (block.type !== 'text') throw invalidField(`${path}[${at}]`, 'must be text in a system message');
     return block;
   });
 }
 
-function readPart(part: Part, path: string, dropped: Dropped): ContentBlock {
+function readPart(part: Part, path: string, dropped: UnsupportedFields): ContentBlock {
   const read = Object.hasOwn(readers, part.type) ? readers[part.type] : undefined;
   if (!read) throw invalidField(path, `has the type "${part.type}", which the gateway cannot pass on`);
   return { ...read(part, path, dropped), ...markerOf(part) };
 }
 
-type PartReader = (part: Part, path: string, dropped: Dropped) => ContentBlock;
+type PartReader = (part: Part, path: string, dropped: UnsupportedFields) => ContentBlock;
 
 const readers: Readonly<Record<string, PartReader>> = {
   text: readText,

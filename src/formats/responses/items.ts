@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { Type } from '../../plugin/index.js';
 import { parseArguments } from '../arguments.js';
 import { bodyCheck, nullable } from '../body.js';
-import type { Dropped } from '../dropped.js';
+import type { UnsupportedFields } from '../unsupported-fields.js';
 import { openReasoning } from '../reasoning.js';
 import { toolResult } from '../tool-result.js';
 import type { Toolbox } from '../toolbox.js';
@@ -15,7 +15,7 @@ import { part, readParts, readTexts } from './content.js';
 export interface Reading {
   readonly transcript: Transcript;
   readonly toolbox: Toolbox;
-  readonly dropped: Dropped;
+  readonly dropped: UnsupportedFields;
 }
 
 /** `path` is where the item stands in the body: `input[2]`. */

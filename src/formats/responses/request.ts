@@ -1,10 +1,10 @@
 import type { Decoded, FormatContext } from '../../plugin/index.js';
 import { assemble } from '../assembly.js';
 import { bodyCheck, invalidField } from '../body.js';
-import { Dropped } from '../dropped.js';
+import { UnsupportedFields } from '../unsupported-fields.js';
 import type { OutputWish } from '../output-format.js';
 import { readThinking } from '../thinking-dialects.js';
-import type { ThinkingWish } from '../thinking.js';
+import type { ThinkingParams } from '../thinking.js';
 import { thinkingRetry } from '../thinking-retry.js';
 import { Transcript } from '../transcript.js';
 import { responsesBody, type ResponsesBody } from './body.js';
@@ -26,7 +26,7 @@ const read = new Set([...Object.keys(responsesBody.properties), 'background', 'c
 export async function decodeResponses(value: unknown, context: FormatContext): Promise<Decoded> {
   const body = check(value);
   refuseUnservable(body);
-  const dropped = new Dropped();
+  const dropped = new UnsupportedFields();
   const model = context.findModel(body.model);
   const thinking = thinkingWish(body, context, dropped);
   const input = await readInput(body, context);
@@ -67,7 +67,7 @@ function readTranscript(
   { instructions }: ResponsesBody,
   { items, carried }: ResponsesInput,
   { toolbox, notes }: DeclaredTools,
-  dropped: Dropped,
+  dropped: UnsupportedFields,
 ): Transcript {
   const transcript = new Transcript();
   if (instructions) transcript.addSystem([{ type: 'text', text: instructions }]);
@@ -75,7 +75,7 @@ function readTranscript(
     readItem(item, itemPath(at, carried), {
       transcript,
       toolbox,
-      dropped: at < carried ? new Dropped() : dropped,
+      dropped: at < carried ? new UnsupportedFields() : dropped,
     });
   });
   transcript.addSystem(notes.map((text) => ({ type: 'text', text })));
@@ -85,13 +85,13 @@ function readTranscript(
 function thinkingWish(
   { model, reasoning, thinking }: ResponsesBody,
   { models }: FormatContext,
-  dropped: Dropped,
-): ThinkingWish {
+  dropped: UnsupportedFields,
+): ThinkingParams {
   const wish = readThinking({ reasoning, thinking }, models.profile(model), dropped);
   return { ...wish, isShown: Boolean(reasoning?.summary ?? reasoning?.generate_summary) };
 }
 
-function outputWish({ text }: ResponsesBody, dropped: Dropped): OutputWish | undefined {
+function outputWish({ text }: ResponsesBody, dropped: UnsupportedFields): OutputWish | undefined {
   const format = text?.format;
   if (!format || format.type === 'text') return undefined;
   const path = 'text.format';
@@ -105,7 +105,7 @@ function outputWish({ text }: ResponsesBody, dropped: Dropped): OutputWish | und
 /** What the encoder includes when it is asked to. */
 const included = new Set(['reasoning.encrypted_content', 'web_search_call.action.sources']);
 
-function reportRest(body: ResponsesBody, isThinkingAsked: boolean, dropped: Dropped): void {
+function reportRest(body: ResponsesBody, isThinkingAsked: boolean, dropped: UnsupportedFields): void {
   dropped.addUnread(body, read);
   if (body.text?.verbosity) dropped.add('text.verbosity');
   const { summary, generate_summary } = body.reasoning ?? {};

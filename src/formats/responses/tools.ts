@@ -1,6 +1,6 @@
 import { Type, type ToolChoice } from '../../plugin/index.js';
 import { bodyCheck, required } from '../body.js';
-import { Dropped } from '../dropped.js';
+import { UnsupportedFields } from '../unsupported-fields.js';
 import type { ToolWish } from '../tool-choice.js';
 import { Toolbox } from '../toolbox.js';
 import type { CallerTools } from '../tools.js';
@@ -16,7 +16,7 @@ export function toolNames(
   body: ResponsesBody,
   items: readonly InputItem[] = Array.isArray(body.input) ? body.input : [],
 ): CallerTools {
-  const dropped = new Dropped();
+  const dropped = new UnsupportedFields();
   const toolbox = new Toolbox(dropped, { isForNames: true });
   return readTools(body, { items, carried: 0 }, dropped, toolbox).toolbox.names;
 }
@@ -31,7 +31,7 @@ export interface DeclaredTools {
 
 interface Reading {
   readonly toolbox: Toolbox;
-  readonly dropped: Dropped;
+  readonly dropped: UnsupportedFields;
   readonly notes: string[];
   readonly webSearches: { readonly path: string; readonly tool: ResponsesTool }[];
 }
@@ -40,7 +40,7 @@ interface Reading {
 export function readTools(
   body: ResponsesBody,
   { items, carried }: ResponsesInput,
-  dropped: Dropped,
+  dropped: UnsupportedFields,
   toolbox = new Toolbox(dropped),
 ): DeclaredTools {
   const reading: Reading = { toolbox, dropped, notes: [], webSearches: [] };
@@ -124,7 +124,7 @@ export function addWebSearchTool(
   { toolbox, webSearch }: DeclaredTools,
   { max_tool_calls: maxUses }: ResponsesBody,
   isAllowed: boolean,
-  dropped: Dropped,
+  dropped: UnsupportedFields,
 ): void {
   if (maxUses && !(webSearch && isAllowed)) dropped.add('max_tool_calls');
   if (!webSearch) return;
@@ -137,7 +137,7 @@ export function addWebSearchTool(
 export function readChoice(
   { tool_choice: wish }: ResponsesBody,
   toolbox: Toolbox,
-  dropped: Dropped,
+  dropped: UnsupportedFields,
 ): Pick<ToolWish, 'choice' | 'allowed'> {
   if (!wish) return {};
   if (typeof wish === 'string') return { choice: words[wish] };

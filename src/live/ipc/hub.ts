@@ -1,5 +1,5 @@
 import type { Claims, Json, Live, Meters } from '../../plugin/index.js';
-import type { Line } from './line.js';
+import type { RpcChannel } from './rpc-channel.js';
 import { PlaceGrants, type Member } from './place-grants.js';
 import { sentEntry, type SentEntry, type SentWrite } from './shared-map.js';
 import { MemoryHub } from '../memory/hub.js';
@@ -8,19 +8,19 @@ import { MemoryHub } from '../memory/hub.js';
 export class IpcHub {
   readonly #hub: MemoryHub;
   readonly #grants = new PlaceGrants();
-  readonly #lines = new Set<Line>();
+  readonly #lines = new Set<RpcChannel>();
 
   constructor(options: { readonly now?: () => number } = {}) {
     this.#hub = new MemoryHub(options);
   }
 
   /** Lets whoever is at the other end of `line` join. */
-  connect(line: Line): void {
+  connect(line: RpcChannel): void {
     line.on('live.join', () => this.#join(line));
   }
 
   /** One more instance, which hears all there is before it hears that it has joined; it leaves when the line closes. */
-  #join(line: Line): void {
+  #join(line: RpcChannel): void {
     const live = this.#hub.connect();
     const leave = this.#sharePlaces(line);
     this.#shareMap(line, live);
@@ -44,7 +44,7 @@ export class IpcHub {
     line.onClose(close);
   }
 
-  #shareMap(line: Line, { shared, instance }: Live): void {
+  #shareMap(line: RpcChannel, { shared, instance }: Live): void {
     let taken = 0;
     const took = () => {
       if (++taken % writesUntold === 0) line.tell('live.taken', taken);
@@ -65,7 +65,7 @@ export class IpcHub {
   }
 
   /** Gives the way to free what the instance holds. */
-  #sharePlaces(line: Line): () => void {
+  #sharePlaces(line: RpcChannel): () => void {
     const grants = this.#grants;
     const news = new Set<string>();
     const tellNews = () => {
@@ -94,18 +94,18 @@ export class IpcHub {
 /** So many writes an instance may keep in mind for nothing, while no other one writes. */
 const writesUntold = 256;
 
-function shareMeters(line: Line, meters: Meters): void {
+function shareMeters(line: RpcChannel, meters: Meters): void {
   type Asked = readonly [method: keyof Meters, meter: string, ...rest: [never, never]];
   line.on('live.meter', ([method, meter, ...rest]: Asked) => meters[method](meter, ...rest));
 }
 
-function shareClaims(line: Line, claims: Claims): void {
+function shareClaims(line: RpcChannel, claims: Claims): void {
   line.on('live.claim', (asked: Parameters<Claims['take']>) => claims.take(...asked));
   line.on('live.unclaim', (told: Parameters<Claims['release']>) => claims.release(...told));
 }
 
 /** Gives the way to let go of every lock that the instance holds or waits for. */
-function shareLocks(line: Line, live: Live): () => void {
+function shareLocks(line: RpcChannel, live: Live): () => void {
   const held = new Map<string, () => void>();
   let isOver = false;
   line.on('live.lock', (name: string) => {

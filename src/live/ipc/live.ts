@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Claims, Json, Live, Messages, MeterReading, Meters } from '../../plugin/index.js';
-import type { Line } from './line.js';
+import type { RpcChannel } from './rpc-channel.js';
 import { IpcPlaces } from './places.js';
 import { IpcSharedMap } from './shared-map.js';
 import { MemoryClaims } from '../memory/claims.js';
 import { MemoryLocks } from '../memory/locks.js';
 import { MemoryMeters } from '../memory/meters.js';
-import { Topics } from '../topics.js';
+import { Subscriptions } from '../subscriptions.js';
 
 /** What is shared with the instances in other processes by way of an `IpcHub` at the other end of a line. */
 export async function connectIpc(
-  line: Line,
+  line: RpcChannel,
   { now = Date.now }: { readonly now?: () => number } = {},
 ): Promise<Live> {
   const messages = messagesOver(line);
@@ -37,7 +37,7 @@ export async function connectIpc(
 }
 
 /** Where the hub has gone, each instance counts what it uses itself. */
-function metersOver(line: Line, now: () => number): Meters {
+function metersOver(line: RpcChannel, now: () => number): Meters {
   const own = new MemoryMeters(now);
   const ask = <Reading>(alone: () => Promise<Reading>, ...asked: readonly unknown[]): Promise<Reading> =>
     line.ask<Reading>('live.meter', asked).catch(alone);
@@ -53,7 +53,7 @@ function metersOver(line: Line, now: () => number): Meters {
 }
 
 /** Claims of the hub; once that has gone, of each instance alone. */
-function claimsOver(line: Line, now: () => number): Claims {
+function claimsOver(line: RpcChannel, now: () => number): Claims {
   const own = new MemoryClaims(now);
   return {
     take: (...args) => line.ask<string>('live.claim', args).catch(() => own.take(...args)),
@@ -65,7 +65,7 @@ function claimsOver(line: Line, now: () => number): Claims {
 }
 
 /** Within this process one at a time asks for the lock of a name. Where the hub has gone, that is all. */
-function locksOver(line: Line): Live['exclusively'] {
+function locksOver(line: RpcChannel): Live['exclusively'] {
   const own = new MemoryLocks();
   return (name, work) =>
     own.exclusively(name, async () => {
@@ -79,8 +79,8 @@ function locksOver(line: Line): Live['exclusively'] {
 }
 
 /** The hub hands each message to all others, who know what they listen to. */
-function messagesOver(line: Line): Messages {
-  const topics = new Topics();
+function messagesOver(line: RpcChannel): Messages {
+  const topics = new Subscriptions();
   line.on('live.message', ([topic, message]: readonly [string, Json]) => topics.hand(topic, message));
   return {
     send: (topic, message) => line.tell('live.message', [topic, message]),

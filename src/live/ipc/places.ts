@@ -1,5 +1,5 @@
 import type { Places } from '../../plugin/index.js';
-import type { Line } from './line.js';
+import type { RpcChannel } from './rpc-channel.js';
 import type { Grant } from './place-grants.js';
 
 /** What this process has of one slot. */
@@ -20,13 +20,13 @@ interface Share {
 
 /** Places in slots that another process grants: most are taken out of a reserve, without asking. */
 export class IpcPlaces implements Places {
-  readonly #line: Line;
+  readonly #line: RpcChannel;
   readonly #shares = new Map<string, Share>();
   readonly #watchers = new Set<(slot: string) => void>();
   readonly #unreported = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(line: Line) {
+  constructor(line: RpcChannel) {
     this.#line = line;
     line.on('live.granted', ([slot, grant]: readonly [string, Grant]) => this.#granted(slot, grant));
     line.on('live.recall', (slot: string) => this.#recalled(slot));

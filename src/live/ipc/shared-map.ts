@@ -1,5 +1,5 @@
-import type { CacheFill, Json, SharedMap } from '../../plugin/index.js';
-import type { Line } from './line.js';
+import type { CacheStats, Json, SharedMap } from '../../plugin/index.js';
+import type { RpcChannel } from './rpc-channel.js';
 import { MemorySharedMap } from '../memory/shared-map.js';
 
 /** An entry on its way; no `ttlMs`: it stays. */
@@ -13,7 +13,7 @@ export type SentWrite = readonly [taken: number, key: string, entry: SentEntry |
  * writes in one order. What it tells of a key that was written here since then is older than that, and is left out.
  */
 export class IpcSharedMap implements SharedMap {
-  readonly #line: Line;
+  readonly #line: RpcChannel;
   readonly #replica: MemorySharedMap;
   readonly #here: SharedMap;
   readonly #elsewhere: SharedMap;
@@ -21,7 +21,7 @@ export class IpcSharedMap implements SharedMap {
   readonly #untaken = new Map<string, number>();
   #writes = 0;
 
-  constructor(line: Line, now: () => number) {
+  constructor(line: RpcChannel, now: () => number) {
     this.#line = line;
     this.#replica = new MemorySharedMap(now);
     this.#here = this.#replica.of('here');
@@ -30,7 +30,7 @@ export class IpcSharedMap implements SharedMap {
     line.on('live.taken', (taken: number) => this.#settle(taken));
   }
 
-  get fill(): CacheFill {
+  get fill(): CacheStats {
     return this.#replica.fill;
   }
 

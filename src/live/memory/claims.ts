@@ -1,4 +1,4 @@
-import type { CacheFill, ClaimOptions, Claims } from '../../plugin/index.js';
+import type { CacheStats, ClaimOptions, Claims } from '../../plugin/index.js';
 import { ExpiringMap } from '../expiring-map.js';
 
 interface Claim {
@@ -16,7 +16,7 @@ export class MemoryClaims implements Claims {
     this.#claims = new ExpiringMap(now);
   }
 
-  get fill(): CacheFill {
+  get fill(): CacheStats {
     return this.#claims.fill;
   }
 

@@ -1,4 +1,4 @@
-import type { CacheFill, MeterReading, Meters } from '../../plugin/index.js';
+import type { CacheStats, MeterReading, Meters } from '../../plugin/index.js';
 import { ExpiringMap } from '../expiring-map.js';
 
 interface Meter {
@@ -16,7 +16,7 @@ export class MemoryMeters implements Meters {
     this.#meters = new ExpiringMap(now, mostMeters);
   }
 
-  get fill(): CacheFill {
+  get fill(): CacheStats {
     return this.#meters.fill;
   }
 

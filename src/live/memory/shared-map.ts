@@ -1,4 +1,4 @@
-import type { CacheFill, Json, SharedMap } from '../../plugin/index.js';
+import type { CacheStats, Json, SharedMap } from '../../plugin/index.js';
 import { ExpiringMap } from '../expiring-map.js';
 
 interface Entry {
@@ -26,7 +26,7 @@ export class MemorySharedMap {
     this.#entries = new ExpiringMap(now);
   }
 
-  get fill(): CacheFill {
+  get fill(): CacheStats {
     return this.#entries.fill;
   }
 

@@ -10,7 +10,7 @@ import { RedisNames } from './names.js';
 import { RedisPlaces } from './places.js';
 import { endsTheSession, RedisSession } from './session.js';
 import { RedisSharedMap } from './shared-map.js';
-import { SharedClock } from '../shared-clock.js';
+import { HybridClock } from '../hybrid-clock.js';
 
 export interface RedisLiveOptions {
   readonly log: Logger;
@@ -50,7 +50,7 @@ export class RedisLive implements Live {
     this.#address = address;
     this.#log = log;
     this.#names = new RedisNames(address);
-    const clock = new SharedClock(now);
+    const clock = new HybridClock(now);
     this.shared = new RedisSharedMap(this.#names, clock);
     this.places = new RedisPlaces(this.instance, this.#names, clock);
     this.meters = new RedisMeters(this.#names, now);

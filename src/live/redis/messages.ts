@@ -1,13 +1,13 @@
 import type { Json, Messages } from '../../plugin/index.js';
 import type { RedisNames } from './names.js';
 import { endsTheSession, type RedisSession } from './session.js';
-import { Topics } from '../topics.js';
+import { Subscriptions } from '../subscriptions.js';
 
 /** Messages by publish and subscribe: while Redis is away they are lost. */
 export class RedisMessages implements Messages {
   readonly #instance: string;
   readonly #channel: string;
-  readonly #topics = new Topics();
+  readonly #topics = new Subscriptions();
   #session: RedisSession | undefined;
 
   constructor(instance: string, { channels }: RedisNames) {

@@ -2,24 +2,24 @@ import { within, type Places } from '../../plugin/index.js';
 import type { RedisNames } from './names.js';
 import { beat, deadAfterMs, leave, releasePlace, takePlace } from './scripts.js';
 import { endsTheSession, type RedisSession } from './session.js';
-import type { SharedClock } from '../shared-clock.js';
-import { OthersPlaces, type PlacesMessage } from '../others-places.js';
+import type { HybridClock } from '../hybrid-clock.js';
+import { RemotePermits, type PlacesMessage } from '../remote-permits.js';
 
 /** Places by instance in a hash of Redis, which a script counts; what others hold is heard from them. */
 export class RedisPlaces implements Places {
   readonly #instance: string;
   readonly #names: RedisNames;
-  readonly #clock: SharedClock;
+  readonly #clock: HybridClock;
   /** What this instance holds or has asked for, and 0 where it has held something. */
   readonly #own = new Map<string, number>();
   readonly #asking = new Map<string, number>();
-  readonly #others = new OthersPlaces();
+  readonly #others = new RemotePermits();
   readonly #untold = new Set<string>();
   #willTell = false;
   #session: RedisSession | undefined;
   #echo: () => void = () => undefined;
 
-  constructor(instance: string, names: RedisNames, clock: SharedClock) {
+  constructor(instance: string, names: RedisNames, clock: HybridClock) {
     this.#instance = instance;
     this.#names = names;
     this.#clock = clock;

@@ -1,17 +1,17 @@
-import type { CacheFill, Json, SharedMap } from '../../plugin/index.js';
+import type { CacheStats, Json, SharedMap } from '../../plugin/index.js';
 import type { RedisNames } from './names.js';
 import { writeShared } from './scripts.js';
 import type { RedisSession } from './session.js';
-import { isLater, Replica, type Known } from '../replica.js';
-import type { SharedClock } from '../shared-clock.js';
+import { isLater, LwwMap, type Known } from '../lww-map.js';
+import type { HybridClock } from '../hybrid-clock.js';
 
 type Listener = Parameters<SharedMap['watch']>[1];
 
 /** The shared map in a hash of Redis, with a replica here. What Redis has not taken yet is sent again, at last on return. */
 export class RedisSharedMap implements SharedMap {
   readonly #names: RedisNames;
-  readonly #clock: SharedClock;
-  readonly #replica: Replica;
+  readonly #clock: HybridClock;
+  readonly #replica: LwwMap;
   readonly #watchers = new Map<symbol, { readonly prefix: string; readonly listener: Listener }>();
   /** Keys of which Redis may not have the last write. */
   readonly #unsent = new Set<string>();
@@ -19,13 +19,13 @@ export class RedisSharedMap implements SharedMap {
   #sending: Promise<void> | undefined;
   #lostAtMs: number | undefined;
 
-  constructor(names: RedisNames, clock: SharedClock) {
+  constructor(names: RedisNames, clock: HybridClock) {
     this.#names = names;
     this.#clock = clock;
-    this.#replica = new Replica(clock);
+    this.#replica = new LwwMap(clock);
   }
 
-  get fill(): CacheFill {
+  get fill(): CacheStats {
     return this.#replica.fill;
   }
 

@@ -7,7 +7,7 @@ export interface Histogram {
 }
 
 /** How full something is that is kept in memory. */
-export interface CacheFill {
+export interface CacheStats {
   readonly entries: number;
   /** The most entries there can be. */
   readonly capacity: number;
@@ -21,8 +21,8 @@ export interface Metrics {
    * Shows how full a cache is, as `gw2api_cache_entries` and `gw2api_cache_capacity`, until the pipeline ends; `read` is
    * called at each scrape. Gives the way to stop it.
    */
-  cache(name: string, read: () => CacheFill): () => void;
+  cache(name: string, read: () => CacheStats): () => void;
 }
 
 /** Caches by name, as `Metrics.cache` takes them. */
-export type Caches = Readonly<Record<string, () => CacheFill>>;
+export type Caches = Readonly<Record<string, () => CacheStats>>;

@@ -3,7 +3,7 @@ import type { CallSignal, OAuthTokens } from '../../plugin/index.js';
 import type { AccountConfig } from '../../config/config.js';
 import type { Account, AccountOptions, Credential } from './account.js';
 import { AddressGuard } from '../../network/address-guard.js';
-import { TokenVault } from './token-vault.js';
+import { TokenStore } from './token-store.js';
 import { untilAborted } from '../until-aborted.js';
 import { requestTokens } from './token-endpoint.js';
 
@@ -17,12 +17,12 @@ export class OAuthAccount implements Account {
   readonly kind = 'oauth';
   readonly #config: OAuthConfig;
   readonly #options: AccountOptions;
-  readonly #vault: TokenVault;
+  readonly #vault: TokenStore;
   #tokens: OAuthTokens;
   #refreshing: Promise<void> | undefined;
   #failedAtMs = -Infinity;
 
-  private constructor(config: OAuthConfig, options: AccountOptions, vault: TokenVault, tokens: OAuthTokens) {
+  private constructor(config: OAuthConfig, options: AccountOptions, vault: TokenStore, tokens: OAuthTokens) {
     this.#config = config;
     this.#options = options;
     this.#vault = vault;
@@ -32,7 +32,7 @@ export class OAuthAccount implements Account {
   /** Goes on with the tokens in the store where they descend from the refresh token in the config. */
   static async open(config: OAuthConfig, options: AccountOptions): Promise<OAuthAccount> {
     const origin = createHash('sha256').update(config.refreshToken).digest('hex');
-    const [vault, stored] = await TokenVault.open(origin, options);
+    const [vault, stored] = await TokenStore.open(origin, options);
     return new OAuthAccount(config, options, vault, stored ?? firstTokens(config, origin));
   }
 

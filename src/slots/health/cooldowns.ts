@@ -1,4 +1,4 @@
-import type { CacheFill, CoolReason, Json } from '../../plugin/index.js';
+import type { CacheStats, CoolReason, Json } from '../../plugin/index.js';
 import type { Cooling } from './transitions.js';
 
 export interface CoolDown {
@@ -47,7 +47,7 @@ export class CoolDowns {
   }
 
   /** Those that were cleared count too. */
-  get fill(): CacheFill {
+  get fill(): CacheStats {
     return { entries: this.#byKey.size + this.#cleared.size, capacity: 2 * most };
   }
 

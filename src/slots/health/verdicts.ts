@@ -1,9 +1,9 @@
-import type { Grounds } from '../selection/grounds.js';
+import type { PoolContext } from '../selection/pool-context.js';
 import type { WantedModel } from '../slot-entry.js';
 import type { Cooling } from './transitions.js';
 import type { UpstreamSlot } from '../upstream-slot.js';
 
-type Told = Pick<Grounds, 'log' | 'now' | 'changed'>;
+type Told = Pick<PoolContext, 'log' | 'now' | 'changed'>;
 
 /** A call that began at `began` was refused: the slot is closed until an operator acts or a probe is let in. */
 export function reject({ id, standing }: UpstreamSlot, began: number, { log, changed }: Told): void {

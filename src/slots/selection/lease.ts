@@ -3,7 +3,7 @@ import type { SlotEntry } from '../slot-entry.js';
 import type { UpstreamSlot } from '../upstream-slot.js';
 
 /** What a lease reports to. */
-export interface Lessor {
+export interface LeaseOwner {
   answered(lease: Lease, headers: Readonly<Record<string, string>>): void;
   /** Settles what the failure means for the slot; true where the request should be sent once more. */
   failed(lease: Lease, error: GatewayError): boolean;
@@ -18,13 +18,13 @@ export class Lease implements SlotLease {
   readonly entry: SlotEntry;
   /** A reload may give the entry another one; this lease stays with its own. */
   readonly slot: UpstreamSlot;
-  readonly #lessor: Lessor;
+  readonly #lessor: LeaseOwner;
   readonly #signal: CallSignal;
   /** The slot's cool-downs up to this one were known when the call began. */
   #began: number;
   #isReleased = false;
 
-  constructor(entry: SlotEntry, lessor: Lessor, signal: CallSignal) {
+  constructor(entry: SlotEntry, lessor: LeaseOwner, signal: CallSignal) {
     this.entry = entry;
     this.slot = entry.slot;
     this.#lessor = lessor;

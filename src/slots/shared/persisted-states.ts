@@ -1,5 +1,5 @@
 import type { Json, Logger, SharedMap, StateChange, Store, StoredState } from '../../plugin/index.js';
-import { Pace } from './pace.js';
+import { Throttle } from './throttle.js';
 import { fromStored, isStored, toStored } from './stored-state.js';
 import type { SetTimer } from '../timers.js';
 
@@ -19,7 +19,7 @@ export interface PersistedStatesOptions {
  */
 export class PersistedStates implements SharedMap {
   readonly #options: PersistedStatesOptions;
-  readonly #throttle: Pace;
+  readonly #throttle: Throttle;
   readonly #unwritten = new Set<string>();
   #writing: Promise<void> | undefined;
   #hasFailed = false;
@@ -28,7 +28,7 @@ export class PersistedStates implements SharedMap {
 
   constructor(options: PersistedStatesOptions) {
     this.#options = options;
-    this.#throttle = new Pace({ ...options, everyMs: writeEveryMs }, () => void this.flush());
+    this.#throttle = new Throttle({ ...options, everyMs: writeEveryMs }, () => void this.flush());
   }
 
   get(key: string): Json | undefined {

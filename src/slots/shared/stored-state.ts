@@ -1,9 +1,9 @@
 import type { Json, StoredState } from '../../plugin/index.js';
-import { partsOf, slotKeys } from './board.js';
-import type { Told } from './latest.js';
+import { partsOf, slotKeys } from './shared-slot-state.js';
+import type { Told } from './lww-register.js';
 import type { ToldRejection } from '../health/rejection.js';
 import { coolDownTopic, keptMs, type SentCoolDown } from '../health/sent-cooldown.js';
-import type { ToldWindows } from '../health/standing.js';
+import type { ToldWindows } from '../health/account-health.js';
 
 /** A value of the shared map with its lifetime; `ttlMs` is Infinity for what has no end. */
 export interface SharedState {

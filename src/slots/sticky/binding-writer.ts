@@ -1,4 +1,4 @@
-import type { Binding, CacheFill, Logger, Store } from '../../plugin/index.js';
+import type { Binding, CacheStats, Logger, Store } from '../../plugin/index.js';
 
 export interface BindingWriterOptions {
   readonly store: Store['bindings'];
@@ -21,7 +21,7 @@ export class BindingWriter {
     this.#options = options;
   }
 
-  get fill(): CacheFill {
+  get fill(): CacheStats {
     return { entries: this.#unwritten.size, capacity: this.#options.capacity };
   }
 

@@ -1,4 +1,4 @@
-import type { CacheFill } from '../../plugin/index.js';
+import type { CacheStats } from '../../plugin/index.js';
 
 export interface Bounds<Value> {
   readonly most: number;
@@ -25,7 +25,7 @@ export class BoundedMap<Value> {
     this.#dropped = dropped;
   }
 
-  get fill(): CacheFill {
+  get fill(): CacheStats {
     return { entries: this.#values.size, capacity: this.#most };
   }
 

@@ -1,7 +1,7 @@
 import type { ProtocolKey, Store } from '../../plugin/index.js';
 import { BoundedMap } from './bounded-map.js';
 import { maxDeletedNames } from '../deleted-names.js';
-import { patched } from '../patched.js';
+import { applyPatch } from '../apply-patch.js';
 
 /** Protocol keys in memory. */
 export function keepKeys(byId: BoundedMap<ProtocolKey>, idByHash: BoundedMap<string>): Store['keys'] {
@@ -19,7 +19,7 @@ export function keepKeys(byId: BoundedMap<ProtocolKey>, idByHash: BoundedMap<str
     },
     async update(id, patch) {
       const key = byId.get(id);
-      if (key) byId.set(id, patched(key, patch));
+      if (key) byId.set(id, applyPatch(key, patch));
       return byId.get(id);
     },
     async delete(id) {

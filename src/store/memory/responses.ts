@@ -1,4 +1,4 @@
-import type { CacheFill, ResponseQuota, ResponseTotal, Store, StoredResponse } from '../../plugin/index.js';
+import type { CacheStats, ResponseQuota, ResponseTotal, Store, StoredResponse } from '../../plugin/index.js';
 import { BoundedMap } from './bounded-map.js';
 import { deleteExpired, unexpired } from './expiry.js';
 
@@ -42,7 +42,7 @@ export class MemoryResponses {
     this.deleteExpired = deleteExpired(this.#kept, now);
   }
 
-  get fill(): CacheFill {
+  get fill(): CacheStats {
     return this.#kept.fill;
   }
 

@@ -1,6 +1,6 @@
 import type {
   Binding,
-  CacheFill,
+  CacheStats,
   Caches,
   ConsoleSession,
   OAuthTokens,
@@ -49,7 +49,7 @@ export class MemoryStore implements Store {
 
   constructor({ now = Date.now, most = {} }: MemoryStoreOptions = {}) {
     const limits = { ...defaultLimits, ...most };
-    const caches: Record<string, () => CacheFill> = {};
+    const caches: Record<string, () => CacheStats> = {};
     const bounded = <Value>(name: string, bounds: Bounds<Value>): BoundedMap<Value> => {
       const map = new BoundedMap(bounds);
       caches[`memory_${name}`] = () => map.fill;

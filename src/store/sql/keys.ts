@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { KeyPatch, ProtocolKey, Store } from '../../plugin/index.js';
 import { maxDeletedNames } from '../deleted-names.js';
-import { patched } from '../patched.js';
+import { applyPatch } from '../apply-patch.js';
 import type { KeyRecord, Tables } from './tables.js';
 
 /** Protocol keys in a table. */
@@ -48,7 +48,7 @@ export function sqlKeys(db: Kysely<Tables>, now: () => number): Store['keys'] {
 async function update(db: Kysely<Tables>, id: string, patch: KeyPatch): Promise<ProtocolKey | undefined> {
   const before = await db.selectFrom('keys').selectAll().where('id', '=', id).executeTakeFirst();
   if (!before) return undefined;
-  const after = patched(fromRecord(before), patch);
+  const after = applyPatch(fromRecord(before), patch);
   const changed = Object.entries(toRecord(after)).filter(
     ([column, value]) => before[column as keyof KeyRecord] !== value,
   ); // its own columns

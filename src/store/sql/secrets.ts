@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely';
 import type { OAuthTokens, Store, StoredSlot } from '../../plugin/index.js';
 import { StoreError } from '../store-error.js';
-import type { Vault } from '../vault.js';
+import type { CredentialCipher } from '../credential-cipher.js';
 import type { SlotRecord, Tables } from './tables.js';
 
 /** OAuth tokens, sealed. */
-export function sqlCredentials(db: Kysely<Tables>, vault: Vault): Store['credentials'] {
+export function sqlCredentials(db: Kysely<Tables>, vault: CredentialCipher): Store['credentials'] {
   return {
     async get(slotId) {
       const record = await db
@@ -31,7 +31,7 @@ export function sqlCredentials(db: Kysely<Tables>, vault: Vault): Store['credent
 }
 
 /** Slots entered in the console, sealed; one that cannot be opened says why, and keeps no other from being read. */
-export function sqlSlots(db: Kysely<Tables>, vault: Vault): Store['slots'] {
+export function sqlSlots(db: Kysely<Tables>, vault: CredentialCipher): Store['slots'] {
   const all = () => db.selectFrom('slots').selectAll();
   const get: Store['slots']['get'] = async (id) => {
     const record = await all().where('id', '=', id).executeTakeFirst();
@@ -85,7 +85,7 @@ function accountOf(id: string): string {
   return `the account of slot "${id}"`;
 }
 
-async function toRecord(slot: StoredSlot, vault: Vault): Promise<SlotRecord> {
+async function toRecord(slot: StoredSlot, vault: CredentialCipher): Promise<SlotRecord> {
   return {
     id: slot.id,
     settings: await vault.seal(settingsOf(slot.id), slot.settings),
@@ -95,7 +95,7 @@ async function toRecord(slot: StoredSlot, vault: Vault): Promise<SlotRecord> {
   };
 }
 
-async function fromRecord(record: SlotRecord, vault: Vault): Promise<StoredSlot> {
+async function fromRecord(record: SlotRecord, vault: CredentialCipher): Promise<StoredSlot> {
   const { id, created_at: createdAtMs, updated_at: updatedAtMs } = record;
   try {
     const settings = await vault.open(settingsOf(id), record.settings);

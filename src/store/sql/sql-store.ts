@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { Logger, Store } from '../../plugin/index.js';
-import { guardedStore } from '../outage/guarded-store.js';
+import { resilientStore } from '../outage/resilient-store.js';
 import { unavailable } from '../outage/unavailable.js';
-import type { Vault } from '../vault.js';
+import type { CredentialCipher } from '../credential-cipher.js';
 import { sqlBindings, sqlSessions } from './expiring.js';
 import { sqlKeys } from './keys.js';
 import { sqlLedger } from './ledger.js';
@@ -16,7 +16,7 @@ import type { Tables } from './tables.js';
 import { sql } from './kysely.js';
 
 export interface SqlStoreOptions {
-  readonly vault: Vault;
+  readonly vault: CredentialCipher;
   readonly log: Logger;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -57,7 +57,7 @@ export async function openPostgresStore(url: string, options: SqlStoreOptions): 
   const store = storeOver(db, 'postgres', options);
   const probe = () => sql`select 1`.execute(db);
   const name = `PostgreSQL at ${host}`;
-  return unavailable(guardedStore(store, { ...options, name, probe, isAbsence, hangUp }), isFailure);
+  return unavailable(resilientStore(store, { ...options, name, probe, isAbsence, hangUp }), isFailure);
 }
 
 function storeOver(

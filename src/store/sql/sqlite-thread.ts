@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { within, type CacheFill, type Logger } from '../../plugin/index.js';
+import { within, type CacheStats, type Logger } from '../../plugin/index.js';
 import type { Result } from './libsql-connection.js';
 import type { ThreadOptions, ThreadReply, ThreadRequest, ThreadWork } from './sqlite-messages.js';
 
@@ -60,7 +60,7 @@ export class SqliteThread {
   }
 
   /** Statements that wait for their answer. */
-  get fill(): CacheFill {
+  get fill(): CacheStats {
     return { entries: this.#pending.size, capacity: maxPending };
   }
 

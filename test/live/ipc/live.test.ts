@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { Live } from '#src/plugin/index.js';
-import { IpcRig } from '../../store/live/ipc-rig.js';
+import { IpcRig } from '../ipc-rig.js';
 
 describe('what processes share through their primary', () => {
   let rig: IpcRig;

@@ -5,7 +5,7 @@ import { eventually } from '../../eventually.js';
 import { livedMs } from '../../lived-ms.js';
 import { TcpProxy, throughProxy } from '../../tcp-proxy.js';
 import { quiet } from '../../store/stores.js';
-import { forgetAll, openRedis, ownRedis, redisUrl } from '../../store/live/redis-server.js';
+import { forgetAll, openRedis, ownRedis, redisUrl } from '../redis-server.js';
 
 describe('an instance at Redis', () => {
   if (redisUrl === undefined) it('is tested where GW_TEST_REDIS_URL names a server');

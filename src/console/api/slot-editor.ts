@@ -1,0 +1,158 @@
+import { GatewayError, type StoredSlot } from '../../plugin/index.js';
+import { invalid } from './check.js';
+import { refuseDiversion } from './secret-redirect.js';
+import { mergePatch } from './merge-patch.js';
+import type { Panel, PanelSlot } from './panel.js';
+import { CachedFor } from './cached-for.js';
+import { panelSlotReport, shownSettings } from './slot-report.js';
+
+/** A slot as it stands under `slots:`. */
+export type Entry = Readonly<Record<string, unknown>>;
+
+/** The most that one slot's settings are as JSON; what patches add up to counts too. */
+export const mostEntryBytes = 64 * 1024;
+
+/** Enters, changes and removes the slots of the console. */
+export class SlotEditor {
+  readonly #panel: Panel;
+  readonly #sessions: CachedFor<ReadonlyMap<string, number>>;
+  #changing: Promise<unknown> = Promise.resolve();
+
+  constructor(panel: Panel) {
+    const { store, now } = panel;
+    this.#panel = panel;
+    this.#sessions = new CachedFor(() => store.bindings.countBySlot(), { ms: countEveryMs, now });
+  }
+
+  readonly report = async (slot: PanelSlot): Promise<object> =>
+    panelSlotReport(slot, (await this.#sessions.get()).get(slot.id) ?? 0);
+
+  /** Throws `not_found`. */
+  find(id: string): PanelSlot {
+    const all = this.#panel.slots.list();
+    const slot = all.find((each) => each.id === id);
+    if (slot) return slot;
+    const known = all.map((each) => `"${each.id}"`).join(', ');
+    throw new GatewayError(
+      'not_found',
+      `There is no slot ${JSON.stringify(id)}; there are ${known || 'none'}.`,
+    );
+  }
+
+  /** The id of a slot that is in the pool. Throws `not_found`, and `conflict` for one that does not serve. */
+  serving(id: string): string {
+    const { status, problem } = this.find(id);
+    if (status) return id;
+    throw new GatewayError('conflict', `Slot "${id}" does not serve: ${problem}`);
+  }
+
+  create(entry: Entry): Promise<object> {
+    return this.#inTurn(() => this.#create(entry));
+  }
+
+  change(id: string, patch: Entry): Promise<object> {
+    return this.#inTurn(() => this.#change(id, patch));
+  }
+
+  remove(id: string): Promise<undefined> {
+    return this.#inTurn(() => this.#remove(id));
+  }
+
+  /** One change after the other: each begins with what the one before has left. */
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const next = this.#changing.then(work);
+    this.#changing = next.catch(() => undefined);
+    return next;
+  }
+
+  async #create(entry: Entry): Promise<object> {
+    const { slots, now } = this.#panel;
+    this.#check(entry);
+    const id = String(entry['id']); // it has been checked
+    const taken = slots.list().find((slot) => slot.id === id);
+    if (taken) throw new GatewayError('conflict', `There is a slot "${id}" already${at(taken)}.`);
+    if (slots.list().length >= mostSlots)
+      throw new GatewayError(
+        'conflict',
+        `There are ${mostSlots} slots already, the most that the console takes.`,
+      );
+    const atMs = now();
+    await this.#put({ ...split(entry), id, createdAtMs: atMs, updatedAtMs: atMs }, undefined);
+    return this.report(this.find(id));
+  }
+
+  async #change(id: string, patch: Entry): Promise<object> {
+    const before = await this.#stored(id);
+    if (Object.hasOwn(patch, 'id') && patch['id'] !== id)
+      throw invalid(['id: cannot be changed; enter a new slot and remove this one']);
+    if (before.problem !== undefined)
+      throw new GatewayError('conflict', `${before.problem} Or remove this slot and enter it again.`);
+    const old = { id, ...before.settings, account: before.account };
+    const shown = shownSettings(this.find(id));
+    const entry = patched(old, patch, shown);
+    this.#check(entry);
+    refuseDiversion({ before: old, after: entry, patch, shown });
+    await this.#put({ ...before, ...split(entry), updatedAtMs: this.#panel.now() }, before);
+    return this.report(this.find(id));
+  }
+
+  async #remove(id: string): Promise<undefined> {
+    const { store, slots } = this.#panel;
+    await this.#stored(id);
+    await store.slots.delete(id);
+    await store.credentials.delete(id); // or a new slot of this id might come to them
+    await slots.changed();
+    return undefined;
+  }
+
+  #check(entry: Entry): void {
+    if (Buffer.byteLength(JSON.stringify(entry)) > mostEntryBytes)
+      throw invalid([`body: a slot has at most ${mostEntryBytes} bytes of settings`]);
+    const problems = this.#panel.slots.check(entry);
+    if (problems.length > 0) throw invalid(problems);
+  }
+
+  /** Throws `not_found`, and `conflict` for a slot of the config file. */
+  async #stored(id: string): Promise<StoredSlot> {
+    const slot = this.find(id);
+    if (slot.source === 'config')
+      throw new GatewayError('conflict', `Slot "${id}" is the config file's${at(slot)}; change it there.`);
+    const stored = await this.#panel.store.slots.get(id);
+    if (stored) return stored;
+    await this.#panel.slots.changed(); // another instance has removed it
+    throw new GatewayError('not_found', `There is no slot "${id}" any more.`);
+  }
+
+  /** Stores a slot and has the pool take it; where that cannot be, all is as it was `before`. */
+  async #put(slot: StoredSlot, before: StoredSlot | undefined): Promise<void> {
+    const { store, slots } = this.#panel;
+    await store.slots.put(slot);
+    await slots.changed();
+    const { problem } = this.find(slot.id);
+    if (problem === null) return;
+    await (before ? store.slots.put(before) : store.slots.delete(slot.id));
+    await slots.changed();
+    throw invalid([problem]);
+  }
+}
+
+const mostSlots = 1000;
+const countEveryMs = 10_000;
+
+function at({ place }: PanelSlot): string {
+  return place === null ? '' : ` at ${place}`;
+}
+
+function split(entry: Entry): Pick<StoredSlot, 'settings' | 'account'> {
+  const { id: _, account, ...settings } = entry;
+  return { settings, account: (account ?? { kind: 'none' }) as Entry }; // it has been checked
+}
+
+/** An account of another kind has nothing in common with the one before. */
+function patched(entry: Entry, patch: Entry, shown: Entry): Entry {
+  const { account } = entry as { readonly account: Entry };
+  const { account: change } = patch as { readonly account?: { readonly kind?: unknown } | null };
+  const isOther = change?.kind !== undefined && change.kind !== account['kind'];
+  const base = isOther ? { ...entry, account: {} } : entry;
+  return mergePatch(base, patch, shown);
+}

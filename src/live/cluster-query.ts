@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Json, Live } from '../plugin/index.js';
+
+export interface EnquiryOptions<Answer extends Json> {
+  /** Its name in messages: the same on every instance. */
+  readonly topic: string;
+  /** What this instance says when another one asks. */
+  readonly answer: () => Answer | Promise<Answer>;
+  /** How long those that do not answer are waited for. */
+  readonly patienceMs: number;
+}
+
+/** A question that every instance can put to all others. It costs nothing while nobody asks. */
+export class ClusterQuery<Answer extends Json> {
+  readonly #live: Live;
+  readonly #options: EnquiryOptions<Answer>;
+
+  constructor(live: Live, options: EnquiryOptions<Answer>) {
+    this.#live = live;
+    this.#options = options;
+    live.messages.receive(this.#asked, (id) => void this.#reply(id));
+  }
+
+  /** What the others say; who does not answer in time is left out. */
+  async ask(): Promise<readonly Answer[]> {
+    const { instances = Infinity, messages } = this.#live;
+    if (instances <= 1) return [];
+    const id = randomUUID();
+    const answers: Answer[] = [];
+    let stop: () => void = noop;
+    const all = new Promise<void>((resolve) => {
+      stop = messages.receive(this.#answered, (message) => {
+        const told = message as { readonly id: string; readonly answer: Answer }; // as `#reply` sends it
+        if (told.id !== id) return;
+        answers.push(told.answer);
+        if (answers.length >= instances - 1) resolve();
+      });
+    });
+    messages.send(this.#asked, id);
+    await Promise.race([all, delay(this.#options.patienceMs, undefined, { ref: false })]);
+    stop();
+    return answers;
+  }
+
+  async #reply(id: Json): Promise<void> {
+    const answer = await this.#options.answer();
+    this.#live.messages.send(this.#answered, { id, answer });
+  }
+
+  get #asked(): string {
+    return `${this.#options.topic}/asked`;
+  }
+
+  get #answered(): string {
+    return `${this.#options.topic}/answered`;
+  }
+}
+
+const noop = (): void => undefined;

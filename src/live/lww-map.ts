@@ -1,0 +1,73 @@
+import type { CacheStats, Json } from '../plugin/index.js';
+import { ExpiringMap } from './expiring-map.js';
+import type { HybridClock } from './hybrid-clock.js';
+
+/** Which of two writes is the later one: by time, and at the same time by the number of the instance. */
+export interface Version {
+  readonly at: number;
+  readonly tie: number;
+}
+
+export interface Known extends Version {
+  readonly key: string;
+  /** Undefined: it was deleted, which has to be known for a while. */
+  readonly value: Json | undefined;
+  /** By the clock of this instance; Infinity: never. */
+  readonly expiresAtMs: number;
+}
+
+/** What one instance knows of a shared map: of each key the latest write. */
+export class LwwMap {
+  readonly #clock: HybridClock;
+  readonly #known: ExpiringMap<Known>;
+
+  constructor(clock: HybridClock) {
+    this.#clock = clock;
+    this.#known = new ExpiringMap(() => clock.nowMs);
+  }
+
+  get fill(): CacheStats {
+    return this.#known.fill;
+  }
+
+  get(key: string): Known | undefined {
+    return this.#known.get(key);
+  }
+
+  valueOf(key: string): Json | undefined {
+    return this.#known.unexpired(key)?.value;
+  }
+
+  ttlMs(key: string): number | undefined {
+    const known = this.#known.unexpired(key);
+    return known?.value === undefined ? undefined : known.expiresAtMs - this.#clock.nowMs;
+  }
+
+  entries(prefix: string): readonly (readonly [string, Json])[] {
+    const found: (readonly [string, Json])[] = [];
+    for (const [key, { value }] of this.#known.entries())
+      if (value !== undefined && key.startsWith(prefix)) found.push([key, value]);
+    return found;
+  }
+
+  /** False where what is known is as late. */
+  put(write: Known): boolean {
+    const known = this.#known.get(write.key);
+    if (known && !isLater(write, known)) return false;
+    this.#known.set(write.key, write);
+    return true;
+  }
+
+  forget(key: string): void {
+    this.#known.delete(key);
+  }
+
+  /** All that has not expired, deletions included. */
+  current(): readonly Known[] {
+    return Array.from(this.#known.entries(), ([, known]) => known);
+  }
+}
+
+export function isLater(one: Version, other: Version): boolean {
+  return one.at > other.at || (one.at === other.at && one.tie > other.tie);
+}

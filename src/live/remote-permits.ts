@@ -1,0 +1,72 @@
+/** `all` that an instance holds, the slots of which it holds `some` more or fewer, or that it is `gone`; `hello` asks for the others'. */
+export type PlacesMessage = readonly [
+  instance: string,
+  kind: 'all' | 'hello' | 'some' | 'gone',
+  counts: readonly (readonly [slot: string, count: number])[],
+];
+
+interface Other {
+  readonly counts: Map<string, number>;
+  heardMs: number;
+}
+
+/** What the other instances hold, as last heard from each. */
+export class RemotePermits {
+  readonly #others = new Map<string, Other>();
+  readonly #watchers = new Map<symbol, (slot: string) => void>();
+  readonly #announced = new Set<string>();
+
+  get size(): number {
+    return this.#others.size;
+  }
+
+  held(slot: string): number {
+    let sum = 0;
+    for (const { counts } of this.#others.values()) sum += counts.get(slot) ?? 0;
+    return sum;
+  }
+
+  watch(listener: (slot: string) => void): () => void {
+    const id = Symbol('watcher');
+    this.#watchers.set(id, listener);
+    return () => void this.#watchers.delete(id);
+  }
+
+  hear(instance: string, kind: PlacesMessage[1], told: PlacesMessage[2]): void {
+    const known = this.#others.get(instance)?.counts ?? new Map<string, number>();
+    const counts = new Map(kind === 'some' ? [...known, ...told] : told);
+    for (const [slot, count] of counts) if (count === 0) counts.delete(slot);
+    if (kind === 'gone') this.#others.delete(instance);
+    else this.#others.set(instance, { counts, heardMs: performance.now() });
+    this.#announceChanges(known, counts);
+  }
+
+  /** Those that have said nothing for so long hold nothing any more. */
+  forgetSilent(silentMs: number): void {
+    const sinceMs = performance.now() - silentMs;
+    for (const [instance, { heardMs }] of this.#others)
+      if (heardMs < sinceMs) this.hear(instance, 'gone', []);
+  }
+
+  forgetAll(): void {
+    for (const instance of this.#others.keys()) this.hear(instance, 'gone', []);
+  }
+
+  announceIn(ms: number, slot: string): void {
+    if (this.#announced.has(slot)) return;
+    this.#announced.add(slot);
+    setTimeout(() => {
+      this.#announced.delete(slot);
+      this.#announce(slot);
+    }, ms).unref();
+  }
+
+  #announceChanges(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): void {
+    for (const slot of new Set([...before.keys(), ...after.keys()]))
+      if (before.get(slot) !== after.get(slot)) this.#announce(slot);
+  }
+
+  #announce(slot: string): void {
+    for (const listener of this.#watchers.values()) listener(slot);
+  }
+}

@@ -1,0 +1,272 @@
+import {
+  isGatewayError,
+  type CallFailure,
+  type GatewayError,
+  type LeaseRequest,
+  type SlotLease,
+} from '../../plugin/index.js';
+import { choose, type Wanted } from './choose.js';
+import type { PoolContext } from './pool-context.js';
+import { Lease, type LeaseOwner } from './lease.js';
+import type { Attempt, Placed, Waiter } from './place-queue.js';
+import { nothingToAsk, poolClosed, queueFull, queueTimedOut } from '../refusal.js';
+import { SessionClaim, type Verdict } from '../sticky/session-claim.js';
+import type { SlotEntry, WantedModel } from '../slot-entry.js';
+import { effectOf, exhaustion, type Cooling } from '../health/transitions.js';
+import type { UpstreamSlot } from '../upstream-slot.js';
+import { cool, reject } from '../health/verdicts.js';
+
+/** One request's way through the pool: where it has been, and where it goes next. */
+export class Acquisition implements Waiter, LeaseOwner {
+  readonly #grounds: PoolContext;
+  readonly #request: LeaseRequest;
+  readonly #model: WantedModel;
+  readonly #tried = new Map<SlotEntry, boolean>();
+  readonly #sentOnceMore = new Set<SlotEntry>();
+  /** The slot that a further call of the request goes to; undefined: as the sticky key says. */
+  readonly #origin: SlotEntry | undefined;
+  /** Of the session, until it is bound. */
+  readonly #claim: SessionClaim | undefined;
+  #preferred: SlotEntry | undefined;
+  #waitsFor: readonly string[] = noSlots;
+  #isQueued = false;
+  readonly sinceMs: number;
+
+  constructor(grounds: PoolContext, request: LeaseRequest, model: WantedModel, origin?: SlotEntry) {
+    this.#grounds = grounds;
+    this.#request = request;
+    this.#model = model;
+    this.#origin = origin;
+    this.#preferred = origin;
+    const key = origin ? undefined : request.sticky?.key;
+    this.#claim =
+      key === undefined ? undefined : new SessionClaim(grounds.claims, key, (id) => this.#judge(id));
+    this.sinceMs = grounds.now();
+  }
+
+  get caller(): string {
+    return this.#request.caller ?? '';
+  }
+
+  get waitsFor(): readonly string[] {
+    return this.#waitsFor;
+  }
+
+  /** The first place; throws as `Slots.lease` says, and the signal's reason where that aborts. */
+  async first(): Promise<SlotLease> {
+    const key = this.#origin ? undefined : this.#request.sticky?.key;
+    await (key === undefined ? undefined : this.#grounds.bindings.load(key));
+    if (key !== undefined) this.#dropUnusable(key);
+    const placing = this.#place();
+    const placed = placing instanceof Promise ? await placing : placing;
+    if (isGatewayError(placed)) throw placed;
+    return placed;
+  }
+
+  displaced(): GatewayError {
+    return queueFull(this.#model);
+  }
+
+  attempt(): Attempt {
+    this.#request.signal.throwIfAborted();
+    if (this.#grounds.isClosed()) return poolClosed();
+    return this.#tryPlaces(nobody);
+  }
+
+  answered({ entry, slot, began }: Lease, headers: Readonly<Record<string, string>>): void {
+    const { gauge, coolDowns } = slot.standing;
+    gauge.read(headers);
+    const isOver = coolDowns.succeed(this.#model.upstreamModel, began);
+    const nowMs = this.#grounds.now();
+    const exhausted = exhaustion(headers, nowMs);
+    if (exhausted) this.#cool(slot, exhausted, began);
+    entry.noteSuccess(nowMs);
+    this.#bind(entry);
+    this.#claim?.bound();
+    if (isOver) this.#grounds.changed();
+  }
+
+  failed(lease: Lease, error: GatewayError): boolean {
+    this.#claim?.release();
+    return error.failure !== undefined && this.#report(lease, error, error.failure);
+  }
+
+  async elsewhere(): Promise<SlotLease | undefined> {
+    const placed = await this.#place();
+    return isGatewayError(placed) ? undefined : placed;
+  }
+
+  again({ entry }: Lease): Promise<SlotLease> {
+    return new Acquisition(this.#grounds, this.#request, this.#model, entry).first();
+  }
+
+  released(entry: SlotEntry): void {
+    this.#claim?.release();
+    this.#grounds.freed(entry.id);
+  }
+
+  /** Changes the slot's state as the failure says; true where the request should be sent once more. */
+  #report({ entry, slot, began }: Lease, error: GatewayError, failure: CallFailure): boolean {
+    if (failure.kind === 'status') slot.standing.gauge.read(failure.headers);
+    if (failure.kind === 'unreachable' && failure.reused && !this.#sentOnceMore.has(entry)) {
+      this.#sentOnceMore.add(entry); // the connection was stale, which says nothing about the slot
+      this.#preferred = entry;
+      return true;
+    }
+    const { state, elsewhere, again } = effectOf(failure, this.#grounds.now());
+    this.#preferred = undefined;
+    this.#tried.set(entry, again);
+    if (elsewhere) entry.noteError(error.message, this.#grounds.now());
+    const isCurrent = slot.standing === entry.slot.standing; // what a reload has replaced says nothing about what came
+    if (isCurrent && state === 'rejected') reject(slot, began, this.#grounds);
+    else if (isCurrent && typeof state === 'object') this.#cool(slot, state, began);
+    return elsewhere;
+  }
+
+  #cool(slot: UpstreamSlot, cooling: Cooling, began: number): void {
+    cool(slot, cooling, { model: this.#model, began }, this.#grounds);
+  }
+
+  /** A place now, or when its turn comes; the error says why there is none. Not async: most have it at once. */
+  #place(): Placed | Promise<Placed> {
+    const { queue, queueCapacity } = this.#grounds;
+    this.#isQueued = false;
+    const attempt = this.attempt();
+    if (attempt && !(attempt instanceof Promise)) return attempt;
+    if (!attempt && !queue.makeRoom(this.caller, queueCapacity())) return queueFull(this.#model);
+    return this.#wait(attempt);
+  }
+
+  async #wait(attempt: Promise<Placed | undefined> | undefined): Promise<Placed> {
+    const { queue } = this.#grounds;
+    const { queueTimeoutMs: timeoutMs, signal } = this.#request;
+    this.#isQueued = true;
+    this.#grounds.turns.waits();
+    const waited = await queue.wait(this, { timeoutMs, signal }, attempt);
+    signal.throwIfAborted(); // the place was given back at once where the caller left as it came
+    return waited ?? queueTimedOut(this.#model, timeoutMs);
+  }
+
+  /** Slots in which there was no place after all are left out from then on. */
+  #tryPlaces(before: ReadonlySet<SlotEntry>): Attempt {
+    let refused = before;
+    const nowMs = this.#grounds.now();
+    const entries = this.#grounds.entries();
+    for (;;) {
+      const choice = choose(this.#wanted(entries, refused), entries, nowMs);
+      if (choice.kind === 'none') return nothingToAsk(this.#model, entries, nowMs);
+      if (choice.kind === 'wait') return this.#waitFor(choice.entries);
+      this.#waitsFor = noSlots;
+      const { entry } = choice;
+      const answer = entry.places.take(entry.config.maxConcurrent);
+      if (answer === true) return this.#enter(entry, refused);
+      if (answer !== false) return this.#awaitPlace(answer, entry, refused);
+      refused = new Set(refused).add(entry);
+    }
+  }
+
+  #waitFor(entries: readonly SlotEntry[]): undefined {
+    this.#waitsFor = entries.map(({ id }) => id);
+    for (const { id, hasRoom } of entries) if (hasRoom) this.#grounds.lookAgain(id);
+  }
+
+  /** What has changed while the others were asked may mean that the place cannot be used. */
+  async #awaitPlace(
+    answer: Promise<boolean>,
+    entry: SlotEntry,
+    refused: ReadonlySet<SlotEntry>,
+  ): Promise<Placed | undefined> {
+    const { signal } = this.#request;
+    const version = this.#grounds.version();
+    const unpick = this.#claim?.pick(entry.id);
+    const isTaken = await answer.finally(unpick);
+    if (isTaken && !signal.aborted && (version === this.#grounds.version() || this.#isOpen(entry)))
+      return this.#enter(entry, refused);
+    if (isTaken) this.#giveBack(entry);
+    signal.throwIfAborted();
+    return this.#grounds.isClosed()
+      ? poolClosed()
+      : this.#tryPlaces(isTaken ? refused : new Set(refused).add(entry));
+  }
+
+  /** Takes a lease of a slot in which there is a place, unless the session is claimed for another slot. */
+  #enter(entry: SlotEntry, refused: ReadonlySet<SlotEntry>): Attempt {
+    const { sticky } = this.#request;
+    const isUnbound = sticky && this.#claim && this.#grounds.bindings.peek(sticky.key) === undefined;
+    const isHere = isUnbound ? this.#claim.take(entry.id) : true;
+    return typeof isHere === 'boolean'
+      ? this.#entered(isHere, entry, refused)
+      : isHere.then((isClaimed) => this.#entered(isClaimed, entry, refused));
+  }
+
+  #entered(isHere: boolean, entry: SlotEntry, refused: ReadonlySet<SlotEntry>): Attempt {
+    const { signal } = this.#request;
+    const isClosed = this.#grounds.isClosed();
+    if (isHere && !signal.aborted && !isClosed) return this.#lease(entry);
+    this.#giveBack(entry);
+    if (isHere) this.#claim?.release();
+    signal.throwIfAborted();
+    return isClosed ? poolClosed() : this.#tryPlaces(refused);
+  }
+
+  #judge(slotId: string): Verdict {
+    const claimed = this.#grounds.entries().find(({ id }) => id === slotId);
+    if (!claimed) return 'replace';
+    if (this.#tried.has(claimed) || !claimed.serves(this.#model)) return 'ignore';
+    return claimed.isSchedulable(this.#model, this.#grounds.now()) ? 'follow' : 'replace';
+  }
+
+  #giveBack(entry: SlotEntry): void {
+    entry.places.release();
+    this.#grounds.freed(entry.id);
+  }
+
+  #isOpen(entry: SlotEntry): boolean {
+    const { entries, now, isClosed } = this.#grounds;
+    return !isClosed() && entries().includes(entry) && entry.isSchedulable(this.#model, now());
+  }
+
+  #lease(entry: SlotEntry): Lease {
+    return new Lease(entry, this, this.#request.signal);
+  }
+
+  #wanted(entries: readonly SlotEntry[], refused: ReadonlySet<SlotEntry>): Wanted {
+    const { policy, sticky } = this.#request;
+    const hasRoom = (entry: SlotEntry): boolean => !refused.has(entry) && this.#hasRoom(entry);
+    const boundId = sticky && (this.#grounds.bindings.peek(sticky.key) ?? this.#claim?.slotId);
+    const bound = sticky && (this.#origin ?? entries.find(({ id }) => id === boundId));
+    return { model: this.#model, policy, hasRoom, bound, preferred: this.#preferred, tried: this.#tried };
+  }
+
+  /** Who came later stands back for those who wait already, here or in another instance. */
+  #hasRoom({ id, hasRoom }: SlotEntry): boolean {
+    if (!hasRoom) return false;
+    const { queue, turns } = this.#grounds;
+    if (!this.#isQueued && queue.size > 0 && queue.count(id) > 0) return false;
+    return !turns.belongToOthers(id, this);
+  }
+
+  /** Forgets a binding to a slot that cannot be asked: the one that answers takes its place. */
+  #dropUnusable(key: string): void {
+    const { bindings } = this.#grounds;
+    if (bindings.peek(key) !== undefined && !this.#boundSlot()) bindings.drop(key);
+  }
+
+  /** A binding that still holds stays, whoever has answered: this model or this one try was the exception. */
+  #bind(entry: SlotEntry): void {
+    const { sticky } = this.#request;
+    if (sticky) this.#grounds.bindings.keep(sticky.key, (this.#boundSlot() ?? entry).id, sticky.ttlMs);
+  }
+
+  #boundSlot(): SlotEntry | undefined {
+    const { bindings, entries, now } = this.#grounds;
+    const { sticky } = this.#request;
+    const id = sticky && bindings.peek(sticky.key);
+    const bound = entries().find((entry) => entry.id === id);
+    return bound?.isSchedulable(this.#model, now()) ? bound : undefined;
+  }
+}
+
+/** Made once: of most requests nothing is refused, and they wait for nothing. */
+const nobody: ReadonlySet<SlotEntry> = new Set();
+const noSlots: readonly string[] = [];

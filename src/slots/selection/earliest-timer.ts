@@ -1,0 +1,38 @@
+import type { SetTimer } from '../timers.js';
+
+/** Calls `wake` at the earliest of the times that it is given; each `arm` replaces the one before. */
+export class EarliestTimer {
+  readonly #setTimer: SetTimer;
+  readonly #wake: () => void;
+  #cancel: (() => void) | undefined;
+  #atMs: number | undefined;
+
+  constructor(setTimer: SetTimer, wake: () => void) {
+    this.#setTimer = setTimer;
+    this.#wake = wake;
+  }
+
+  /** No times: nothing is waited for. */
+  arm(timesMs: readonly number[], nowMs: number): void {
+    const atMs = timesMs.length > 0 ? Math.min(...timesMs) : undefined;
+    if (atMs === this.#atMs) return;
+    this.cancel();
+    this.#atMs = atMs;
+    if (atMs !== undefined) this.#cancel = this.#setTimer(() => this.#ring(), Math.max(0, atMs - nowMs));
+  }
+
+  close(): void {
+    this.cancel();
+  }
+
+  cancel(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#atMs = undefined;
+  }
+
+  #ring(): void {
+    this.cancel();
+    this.#wake();
+  }
+}

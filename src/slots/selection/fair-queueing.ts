@@ -1,0 +1,113 @@
+import type { Json, Live } from '../../plugin/index.js';
+import type { PlaceQueue, Waiter } from './place-queue.js';
+import type { SetTimer } from '../timers.js';
+
+export interface FairQueueingOptions {
+  readonly live: Pick<Live, 'instance' | 'messages'>;
+  readonly queue: PlaceQueue;
+  readonly now: () => number;
+  readonly setTimer: SetTimer;
+  /** Whether other instances hold places of a slot. */
+  isHeldElsewhere(slotId: string): boolean;
+}
+
+/** Somebody waits for a slot in another instance. */
+interface Wait {
+  readonly caller: string;
+  readonly sinceMs: number;
+  /** Since when its caller has been waiting for its turn. */
+  readonly turnSinceMs: number;
+  /** When this is not to be trusted any more. */
+  readonly endsMs: number;
+  /** Until when places are left to it; undefined: there was none yet. */
+  leaveUntilMs: number | undefined;
+}
+
+/**
+ * Sees to it that who waits in one instance is not passed over for ever by those of another one, which are quicker to
+ * hear of the places given back there. Instances tell each other how long their next in turn has waited for which slot;
+ * who has come later leaves a place to it for a moment, and takes it where nobody comes. Requests of one caller compare
+ * their own times, those of different callers the times since these had their turns.
+ */
+export class FairQueueing {
+  readonly #options: FairQueueingOptions;
+  readonly #stopReceiving: () => void;
+  /** By instance, then by slot. */
+  readonly #elsewhere = new Map<string, ReadonlyMap<string, Wait>>();
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(options: FairQueueingOptions) {
+    this.#options = options;
+    this.#stopReceiving = options.live.messages.receive(topic, (message) => this.#hear(message));
+  }
+
+  /** Whether a place in a slot is to be left to a request of another instance that has waited for longer. */
+  belongToOthers(slotId: string, waiter: Waiter): boolean {
+    if (this.#elsewhere.size === 0) return false;
+    const nowMs = this.#options.now();
+    const turnSinceMs = this.#options.queue.turnSinceMs(waiter);
+    for (const waits of this.#elsewhere.values()) {
+      const wait = waits.get(slotId);
+      if (!wait || wait.endsMs <= nowMs) continue;
+      const isEarlier =
+        wait.caller === waiter.caller ? wait.sinceMs < waiter.sinceMs : wait.turnSinceMs < turnSinceMs;
+      if (!isEarlier) continue;
+      wait.leaveUntilMs ??= nowMs + leaveMs;
+      if (nowMs < wait.leaveUntilMs) return true;
+    }
+    return false;
+  }
+
+  /** Somebody here has begun to wait: the others hear of it if that lasts. */
+  waits(): void {
+    this.#cancelTimer ??= this.#options.setTimer(() => this.#tell(), tellEveryMs);
+  }
+
+  close(): void {
+    this.#stopReceiving();
+    this.#cancelTimer?.();
+  }
+
+  #tell(): void {
+    const { live, queue, now } = this.#options;
+    this.#cancelTimer = undefined;
+    if (queue.size === 0) return;
+    this.waits();
+    const nowMs = now();
+    const waits = new Map<string, WaitMessage>();
+    for (const waiter of queue.waiters())
+      for (const slotId of waiter.waitsFor)
+        if (!waits.has(slotId) && this.#options.isHeldElsewhere(slotId))
+          waits.set(slotId, [
+            slotId,
+            nowMs - waiter.sinceMs,
+            nowMs - queue.turnSinceMs(waiter),
+            waiter.caller,
+          ]);
+    if (waits.size > 0) live.messages.send(topic, [live.instance, [...waits.values()]]);
+  }
+
+  #hear(message: Json): void {
+    const [instance, waited] = message as unknown as Told; // as `#tell` of another instance wrote it
+    const nowMs = this.#options.now();
+    const waits = waited.map(([slotId, waitedMs, turnMs, caller]): [string, Wait] => {
+      const times = { sinceMs: nowMs - waitedMs, turnSinceMs: nowMs - turnMs, endsMs: nowMs + trustedMs };
+      return [slotId, { caller, ...times, leaveUntilMs: undefined }];
+    });
+    this.#elsewhere.delete(instance);
+    this.#elsewhere.set(instance, new Map(waits));
+    for (const [other, known] of this.#elsewhere)
+      if ([...known.values()].every(({ endsMs }) => endsMs <= nowMs)) this.#elsewhere.delete(other);
+  }
+}
+
+/** Durations, for the clocks of instances differ. */
+type WaitMessage = readonly [slotId: string, waitedMs: number, turnMs: number, caller: string];
+type Told = readonly [instance: string, waits: readonly WaitMessage[]];
+
+const topic = 'slots/waiting';
+
+/** Most waits are over before. */
+const tellEveryMs = 50;
+const trustedMs = 200;
+const leaveMs = 30;

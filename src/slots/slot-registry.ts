@@ -1,0 +1,123 @@
+import type { CacheStats, Json } from '../plugin/index.js';
+import type { SlotConfig } from '../config/config.js';
+import { isSameAccount, isSameUpstream, openSlot, type OpenOptions } from './open-slot.js';
+import { noSuchSlot } from './refusal.js';
+import { SlotEntry, type EntryParts } from './slot-entry.js';
+import type { PlaceBook } from './slot-places.js';
+import type { UpstreamSlot } from './upstream-slot.js';
+
+/** The slots of the config, opened; a reload changes which there are and keeps what became of the others. */
+export class SlotRegistry {
+  readonly #places: PlaceBook;
+  readonly #parts: Omit<EntryParts, 'places'>;
+  #entries: readonly SlotEntry[] = [];
+  /** Those that a reload has replaced included, as long as somebody uses them. */
+  readonly #open = new Set<UpstreamSlot>();
+
+  constructor(places: PlaceBook, parts: Omit<EntryParts, 'places'>) {
+    this.#places = places;
+    this.#parts = parts;
+  }
+
+  get entries(): readonly SlotEntry[] {
+    return this.#entries;
+  }
+
+  /** Of all slots together. */
+  get coolDowns(): CacheStats {
+    const fills = this.#entries.map(({ coolDowns }) => coolDowns.fill);
+    const sum = (field: keyof CacheStats) => fills.reduce((total, fill) => total + fill[field], 0);
+    return { entries: sum('entries'), capacity: sum('capacity') };
+  }
+
+  find(id: string): SlotEntry | undefined {
+    return this.#entries.find((entry) => entry.id === id);
+  }
+
+  /** Throws `not_found` where there is no such slot. */
+  get(id: string): SlotEntry {
+    const entry = this.find(id);
+    if (!entry) throw noSuchSlot(id);
+    return entry;
+  }
+
+  /** Takes the slots of a new config. Throws what an adapter throws: then nothing has changed. */
+  async reload(slots: readonly SlotConfig[], surroundings: OpenOptions): Promise<void> {
+    const opened = await this.#openChanged(slots, surroundings);
+    const before = this.#entries;
+    this.#entries = slots.map((config, order) => this.#settle(config, order, opened.get(config.id)));
+    for (const entry of before) if (!this.#entries.includes(entry)) this.#dismiss(entry);
+    this.#places.tidy((id) => this.find(id) !== undefined);
+  }
+
+  /** Takes what another instance tells of a slot, as `Board` puts it. */
+  hear([id = '', ...subject]: readonly string[], value: Json): void {
+    const entry = this.find(id);
+    const topic = subject.pop();
+    if (!entry || topic === undefined) return;
+    const [digest] = subject;
+    if (digest === undefined) entry.hear(topic, value);
+    else if (digest === entry.slot.standing.digest) entry.slot.standing.hear(topic, value);
+  }
+
+  async close(): Promise<void> {
+    for (const entry of this.#entries) entry.stop();
+    await Promise.all([...this.#open].map((slot) => slot.close()));
+  }
+
+  /** The new upstreams by slot id; where one fails, those opened before it are closed again. */
+  async #openChanged(
+    slots: readonly SlotConfig[],
+    surroundings: OpenOptions,
+  ): Promise<ReadonlyMap<string, UpstreamSlot>> {
+    const opened = new Map<string, UpstreamSlot>();
+    try {
+      for (const config of slots) {
+        const known = this.find(config.id);
+        if (known && isSameUpstream(known.config, config)) continue;
+        const identity = known && isSameAccount(known.config, config) ? known.slot : undefined;
+        opened.set(config.id, await openSlot(config, surroundings, identity));
+      }
+    } catch (error) {
+      await Promise.allSettled([...opened.values()].map((slot) => slot.close()));
+      throw error;
+    }
+    return opened;
+  }
+
+  #settle(config: SlotConfig, order: number, slot: UpstreamSlot | undefined): SlotEntry {
+    if (slot) this.#open.add(slot);
+    const known = this.find(config.id);
+    if (known) return this.#reconfigure(known, config, order, slot);
+    if (!slot) throw new Error(`Slot "${config.id}" is new and was not opened.`);
+    slot.standing.join();
+    return new SlotEntry(config, order, slot, { ...this.#parts, places: this.#places.of(config.id) });
+  }
+
+  #reconfigure(
+    entry: SlotEntry,
+    config: SlotConfig,
+    order: number,
+    slot: UpstreamSlot | undefined,
+  ): SlotEntry {
+    const before = entry.slot;
+    entry.configure(config, order, slot);
+    if (!slot) return entry;
+    this.#retire(before);
+    if (slot.standing !== before.standing) {
+      before.standing.leave();
+      slot.standing.join();
+    }
+    return entry;
+  }
+
+  #dismiss(entry: SlotEntry): void {
+    entry.slot.standing.leave();
+    entry.leave();
+    this.#retire(entry.slot);
+  }
+
+  #retire(slot: UpstreamSlot): void {
+    slot.retire(() => this.#open.delete(slot));
+  }
+}

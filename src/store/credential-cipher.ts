@@ -1,0 +1,108 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes, scrypt } from 'node:crypto';
+import { promisify } from 'node:util';
+import { StoreError } from './store-error.js';
+
+/** The text of `GW_SECRET_KEY`, or what gives it when it is first needed; undefined: there is none. */
+export type SecretKey = string | (() => Promise<string | undefined>);
+
+/** Seals secrets for the time that they lie in a store. */
+export interface CredentialCipher {
+  /** Text that `open` turns into `value` again, under the same name only. Throws a StoreError where there is no key. */
+  seal(name: string, value: unknown): Promise<string>;
+  /** Throws a StoreError that names GW_SECRET_KEY where this is not what has sealed it. */
+  open(name: string, sealed: string): Promise<unknown>;
+}
+
+/**
+ * AES-256-GCM with a nonce of its own for each text. The key: 32 bytes in base64 as they are, any other text through
+ * scrypt. Sealed: `v1.<key id>.<nonce>.<ciphertext and tag>`, base64url; the name is authenticated with it.
+ */
+export function createVault(secret: SecretKey | undefined): CredentialCipher {
+  const given = new LazyKey(secret);
+  return {
+    async seal(name, value) {
+      const { id, bytes } = await given.get(`it is needed to keep ${name}`);
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv('aes-256-gcm', bytes, nonce).setAAD(Buffer.from(name));
+      const text = Buffer.concat([
+        cipher.update(JSON.stringify(value), 'utf8'),
+        cipher.final(),
+        cipher.getAuthTag(),
+      ]);
+      return ['v1', id, nonce.toString('base64url'), text.toString('base64url')].join('.');
+    },
+    async open(name, sealed) {
+      const key = await given.get(`${name} is encrypted`);
+      const [version, keyId, nonce = '', text = ''] = sealed.split('.');
+      if (version !== 'v1')
+        throw new StoreError(`${name} is sealed in a way that this version does not know.`);
+      if (keyId !== key.id) throw wrongKey(name);
+      return JSON.parse(decipher(key.bytes, name, decode(nonce), decode(text)));
+    },
+  };
+}
+
+const nonceBytes = 12;
+const tagBytes = 16;
+
+interface Key {
+  /** Says which key has sealed something, and nothing else about it. */
+  readonly id: string;
+  readonly bytes: Buffer;
+}
+
+/** A key out of a text takes scrypt a while, so that it is made when it is first needed. */
+class LazyKey {
+  readonly #secret: SecretKey | undefined;
+  #key: Promise<Key | undefined> | undefined;
+
+  constructor(secret: SecretKey | undefined) {
+    this.#secret = secret;
+  }
+
+  /** Throws a StoreError where there is none, which says what for. */
+  async get(whatFor: string): Promise<Key> {
+    this.#key ??= this.#make();
+    const key = await this.#key;
+    if (!key) throw new StoreError(`GW_SECRET_KEY is not set: ${whatFor}.`);
+    return key;
+  }
+
+  async #make(): Promise<Key | undefined> {
+    const secret = typeof this.#secret === 'function' ? await this.#secret() : this.#secret;
+    return secret ? keyOf(secret) : undefined;
+  }
+}
+
+async function keyOf(secret: string): Promise<Key> {
+  const bytes = rawKey(secret) ?? (await stretch(secret, 'gw2api vault v1', 32));
+  const id = createHash('sha256').update('gw2api key id').update(bytes).digest('base64url').slice(0, 8);
+  return { id, bytes };
+}
+
+function rawKey(secret: string): Buffer | undefined {
+  return /^[\w+/-]{43}=?$/.test(secret) ? Buffer.from(secret, 'base64') : undefined;
+}
+
+const stretch = promisify<string, string, number, Buffer>(scrypt);
+
+function decipher(key: Buffer, name: string, nonce: Buffer, text: Buffer): string {
+  try {
+    const cipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
+      .setAAD(Buffer.from(name))
+      .setAuthTag(text.subarray(-tagBytes));
+    return cipher.update(text.subarray(0, -tagBytes), undefined, 'utf8') + cipher.final('utf8');
+  } catch (cause) {
+    throw new StoreError(`${name} in the store was damaged or exchanged; enter it again.`, { cause });
+  }
+}
+
+function wrongKey(name: string): StoreError {
+  return new StoreError(
+    `GW_SECRET_KEY is not the one that ${name} was encrypted with; set that one again, or enter the credential anew.`,
+  );
+}
+
+function decode(text: string): Buffer {
+  return Buffer.from(text, 'base64url');
+}
