@@ -7,7 +7,7 @@ import {
   type ProtocolKey,
 } from 'gw2api/plugin';
 
-/** Lets nobody pass without a known key (contract §5). */
+/** Authentication: refuses requests without a known key (contract §5). */
 export default definePlugin({
   name: 'auth',
   provides: ['caller'],
@@ -22,13 +22,13 @@ export default definePlugin({
   },
 });
 
-/** One for all requests: no stage may write into it. */
+/** Caller with the master key; shared by all requests, so no stage may modify it. */
 const master: Caller = Object.freeze({ kind: 'master', keyId: 'master', name: 'master' });
 
 function callerOf(key: ProtocolKey): Caller {
   const { id, name, models } = key;
   const limits = keyLimits(key);
   const caller = { kind: 'key', keyId: id, name } as const;
-  // Most may use everything; to spread nothing in takes its time too.
+  // Most keys are unrestricted: skip the spread for them.
   return models || limits ? { ...caller, ...(models && { models }), ...(limits && { limits }) } : caller;
 }

@@ -17,15 +17,15 @@ import {
   type WireFormat,
 } from 'gw2api/plugin';
 
-/** Reads the JSON body, and no more of it than the limit allows (contract §8). */
+/** Reads the JSON body, up to a max size (contract §8). */
 export default definePlugin({
   name: 'body-limit',
   provides: ['body'],
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
-    /** The largest body that is read, in bytes after decompression. */
+    /** Max body size in bytes, after decompression. */
     limit: Size({ default: '128mb' }),
-    /** The most values that a body may have, those in lists and objects included. */
+    /** Max values in a body, those in lists and objects included. */
     maxValues: Type.Integer({ minimum: 1, default: 1_000_000 }),
   }),
   setup({ limit, maxValues }, host) {
@@ -47,7 +47,7 @@ export default definePlugin({
 
 type Decoder = (ctx: Koa.Context) => Promise<unknown>;
 
-/** Reads compressed bodies by koa-body, which is loaded for the first of them: few callers send any. */
+/** Reads compressed bodies with koa-body, loaded lazily, since few callers send any. */
 function decoder(maxBytes: number): Decoder {
   let loading: Promise<Koa.Middleware> | undefined;
   const load = async () => {
@@ -81,12 +81,12 @@ function checkLimit(maxBytes: number): number {
   throw new RangeError(`limit: must be from 1 to ${most} bytes, the longest text that Node.js can hold.`);
 }
 
-/** The type alone decides, a charset beside it does not. */
+/** True for a JSON content type; its charset is ignored. */
 function isJson(header: string): boolean {
   return header === json || header.split(';')[0]?.trim().toLowerCase() === json;
 }
 
-/** Some editors begin a file with a byte order mark. */
+/** Removes a byte order mark, which some editors write. */
 function withoutMark(text: string): string {
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
@@ -96,7 +96,10 @@ function wrongType(header: string): GatewayError {
   return new GatewayError('unsupported_media_type', `content-type: must be "${json}", not ${sent}.`);
 }
 
-/** Ends the wait when the caller leaves, of which the decoder of a compressed body hears nothing, or is sent away. */
+/**
+ * Stops waiting when the caller disconnects or the request is aborted, which the decoder of a compressed body
+ * does not notice.
+ */
 async function unlessLeft<Value>(signal: CallSignal, reading: Promise<Value>): Promise<Value> {
   let leave: (() => void) | undefined;
   const left = new Promise<never>((_, reject) => {
@@ -110,7 +113,7 @@ async function unlessLeft<Value>(signal: CallSignal, reading: Promise<Value>): P
   }
 }
 
-/** Of the other dialects nothing goes upstream as it came. */
+/** Parses a body. Keeps its bytes only for the Messages format, whose messages go upstream as received. */
 function parseBytes(bytes: Buffer, format: WireFormat, maxValues: number): unknown {
   if (mayHaveMore(bytes.length, maxValues)) checkValues(bytes, maxValues);
   return parseInPieces(bytes, format === 'messages') ?? parseBody(withoutMark(bytes.toString()));
@@ -122,12 +125,12 @@ function parseText(text: unknown, maxValues: number): unknown {
   return parseBody(text);
 }
 
-/** A value and the comma before it are two characters. */
+/** Cheap first check: a value and its comma take at least two characters. */
 function mayHaveMore(length: number, maxValues: number): boolean {
   return length > 2 * maxValues;
 }
 
-/** Throws `invalid_request` where there are too many: they would keep all other requests waiting while they are parsed. */
+/** Throws `invalid_request` for too many values, since parsing them would block all other requests. */
 function checkValues(json: Buffer, maxValues: number): void {
   if (!hasMoreValues(json, maxValues)) return;
   const message = `body: must not have more than ${maxValues} values, those in lists and objects included`;
@@ -144,7 +147,7 @@ interface ReadingError extends Error {
   readonly code?: string;
 }
 
-/** What koa-body's reader throws, in our words. */
+/** Maps an error of koa-body to ours. */
 function refusal(error: ReadingError, maxBytes: number): Error {
   if (error.type === 'entity.too.large') return tooLarge(maxBytes);
   if (error.type?.startsWith('request.') || /^(?:HPE_|ECONN)/.test(error.code ?? '')) return cutShort();

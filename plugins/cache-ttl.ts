@@ -13,15 +13,18 @@ import {
 
 type Ttl = '5m' | '1h';
 
-/** How long the upstream keeps what it caches (contract §4.6, §8). */
+/** Sets the lifetime of the upstream's prompt cache (contract §4.6, §8). */
 export default definePlugin({
   name: 'cache-ttl',
   requires: ['request', 'format', 'additions'],
   provides: ['request'],
   options: Type.Object({
-    /** Of markers that say nothing themselves. */
+    /** Time to live of cache markers without one. */
     ttl: Type.Union([Type.Literal('5m'), Type.Literal('1h')], { default: '1h' }),
-    /** Mark the last block of requests in dialects that cannot say it: without, every turn costs the full price. */
+    /**
+     * Mark the last block of requests in dialects without cache markers; without it, every turn costs the
+     * full price.
+     */
     auto: Type.Boolean({ default: true }),
   }),
   setup({ ttl, auto }, host) {
@@ -32,14 +35,17 @@ export default definePlugin({
       const markers = cacheMarkers(state.request).length;
       const isMute = auto && state.format !== 'messages' && !hasOwnMarkers(markers, state.additions);
       const request = isMute ? markLastBlock(state.request, { markers, ttl: forced ?? ttl }) : state.request;
-      // The one that was set just now says its time already.
+      // A marker that was added just now already has its ttl.
       state.request = markers > 0 ? withTtl(request, ttl, forced) : request;
       return next();
     };
   },
 });
 
-/** `forced` goes everywhere; else what a marker says stays, but after 5m all is 5m: the upstream refuses another order. */
+/**
+ * Sets the ttl of each marker: 5m if forced, else its own, else `ttl`. After a 5m marker all are 5m, since
+ * the upstream refuses 1h after 5m.
+ */
 export function withTtl(request: MessagesRequest, ttl: Ttl, forced?: Ttl): MessagesRequest {
   let isShort = forced === '5m';
   return mapCacheMarkers(request, (marker) => {
@@ -49,18 +55,18 @@ export function withTtl(request: MessagesRequest, ttl: Ttl, forced?: Ttl): Messa
   });
 }
 
-/** Whether the caller has set some of all these markers, those of our own additions not counted. */
+/** True if the caller set cache markers itself; those of our own additions do not count. */
 function hasOwnMarkers(all: number, additions: Additions): boolean {
   return all > 0 && all > cacheMarkers({ ...additions, model: '', messages: [] }).length;
 }
 
-/** How many markers a request has, and how long what the new one covers is to be kept. */
+/** Number of markers in a request, and the ttl of a new one. */
 interface Marking {
   readonly markers: number;
   readonly ttl: Ttl;
 }
 
-/** A marker on the last block that may have one, where the request has one left. */
+/** Adds a marker to the last block that may have one, unless the request has the max number of them. */
 export function markLastBlock(request: MessagesRequest, { markers, ttl }: Marking): MessagesRequest {
   const { messages } = request;
   const at = messages.findLastIndex(({ content }) => asBlocks(content).some(isMarkable));
@@ -80,7 +86,7 @@ function asBlocks(content: string | readonly ContentBlock[]): readonly ContentBl
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 
-/** Upstreams refuse a marker on these. */
+/** False for blocks on which upstreams refuse a marker. */
 function isMarkable(block: ContentBlock): boolean {
   if (block.type === 'thinking' || block.type === 'redacted_thinking') return false;
   return block.type !== 'text' || block.text !== '';

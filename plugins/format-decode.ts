@@ -19,7 +19,7 @@ export default definePlugin({
   seals: ['body'],
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
-    /** What becomes of fields that Messages cannot express: named in `x-gw-dropped`, or refused with 400. */
+    /** Handling of fields that Messages cannot express: named in `x-gw-dropped`, or refused with 400. */
     unsupported: Type.Union([Type.Literal('report'), Type.Literal('reject')], { default: 'report' }),
   }),
   setup({ unsupported }, host) {
@@ -61,8 +61,8 @@ function unsupportedFields(fields: readonly string[]): GatewayError {
 }
 
 /**
- * From here on a model goes by its id in the catalog, or by a longer name that is to go up as it was written; the format
- * knows how the caller named it.
+ * Replaces the model name by its catalog id, except a longer name that goes upstream as written. The format
+ * keeps the name that the caller sent.
  */
 function underCatalogId(request: MessagesRequest, models: Models): MessagesRequest {
   const found = models.find(request.model);
@@ -71,7 +71,10 @@ function underCatalogId(request: MessagesRequest, models: Models): MessagesReque
   return isSame ? { ...request, model: found.id } : request;
 }
 
-/** Keeps a key to its models: the one that is asked, and those that the upstream's own tools are to ask (an advisor, say). */
+/**
+ * Enforces the model list of a key, for the requested model and for the models of the upstream's own tools
+ * (an advisor, say). Throws `forbidden`.
+ */
 function checkModels(caller: Caller, { model, tools }: MessagesRequest, sent: string, models: Models): void {
   if (!caller.models) return;
   const id = models.find(model)?.id ?? model;
@@ -84,7 +87,7 @@ function forbidden(model: string): GatewayError {
   return new GatewayError('forbidden', `This key may not use model ${JSON.stringify(model)}.`);
 }
 
-/** Nobody has checked the tools of a Messages body, whatever their type says. */
+/** Models named by tools. The tools of a Messages body are not validated, whatever their type says. */
 function modelsOf(tools: unknown): readonly string[] {
   if (!Array.isArray(tools)) return [];
   return tools.flatMap((tool: unknown) => {
@@ -93,7 +96,7 @@ function modelsOf(tools: unknown): readonly string[] {
   });
 }
 
-/** A tool goes out as it came, and so names a model as the upstream does. */
+/** Catalog ids of a tool's model, which has the upstream's name, since tools go out unchanged. */
 function idsOf(upstreamModel: string, models: Models): readonly string[] {
   const ids = models.list().flatMap((model) => (model.upstreamModel === upstreamModel ? [model.id] : []));
   if (ids.length > 0) return ids;

@@ -26,18 +26,18 @@ export default definePlugin({
   seals: ['reply'],
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
-    /** The silence after which a stream says that it still lives. */
+    /** Heartbeat interval: the silence after which a stream sends a keep-alive. */
     keepAlive: Duration({ default: '15s' }),
-    /** What an OAuth account's token count is: its usage windows (contract §2.2), or a number that is an estimate. */
+    /** Token count for OAuth accounts: their usage windows (contract §2.2), or an estimated number. */
     countTokens: Type.Union([Type.Literal('windows'), Type.Literal('estimate')], { default: 'windows' }),
-    /** The quota of stored responses of each key, whose oldest go where there are too many. */
+    /** Quota of stored responses of each key; the oldest are deleted beyond it. */
     storedResponses: Type.Object(
       {
-        /** Of all responses of a key, with their input. */
+        /** Max size of all responses of a key, with their input. */
         maxSize: Size({ default: '256mb' }),
-        /** Responses of a key. */
+        /** Max responses of a key. */
         maxCount: Type.Integer({ minimum: 1, default: 10_000 }),
-        /** Of one response with its input; a larger one is answered and not stored (`x-gw-dropped: store`). */
+        /** Max size of one response with its input; larger ones are sent unstored (`x-gw-dropped: store`). */
         maxEach: Size({ default: '32mb' }),
       },
       { default: {} },
@@ -84,7 +84,7 @@ function quotaOf({ maxSize, maxCount, maxEach }: StoredResponses): Required<Resp
   return { bytes: sizeBytes(maxSize), count: maxCount, eachBytes: sizeBytes(maxEach) };
 }
 
-/** koa-compress would hold events back until it has enough of them. */
+/** Sets the headers of an event stream, and turns off koa-compress, which would delay events. */
 function prepareStream(ctx: { set(headers: Record<string, string>): void }): void {
   ctx.set({
     'content-type': 'text/event-stream; charset=utf-8',
@@ -94,7 +94,10 @@ function prepareStream(ctx: { set(headers: Record<string, string>): void }): voi
   Object.assign(ctx, { compress: false });
 }
 
-/** A stream that breaks has said so in its own dialect; the core learns of it from the state. */
+/**
+ * Streaming body. A stream that fails has already sent the error in its own dialect; the core reads it from
+ * the state.
+ */
 function streamBody(
   encoder: ReplyEncoder,
   state: Pick<GatewayState, 'reply' | 'failure'>,
@@ -107,7 +110,10 @@ function streamBody(
   return sseBody(encoder.stream(state.reply), { keepAlive, keepAliveMs, onFailure });
 }
 
-/** Not required: a pipeline whose model call cannot count is fine until somebody asks for a count. */
+/**
+ * Token count of the request. Not in `requires`, since a pipeline that cannot count is valid until a count is
+ * requested.
+ */
 function countOf(state: object): Count {
   const { count } = state as Partial<Pick<GatewayState, 'count'>>; // the part of it that only this operation has
   if (!count) throw new TypeError('No stage of this pipeline has counted the tokens.');

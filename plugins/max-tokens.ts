@@ -15,7 +15,7 @@ export default definePlugin({
   requires: ['request', 'interceptors'],
   provides: ['request'],
   options: Type.Object({
-    /** The most output tokens any request gets, thinking included. */
+    /** Max output tokens of any request, thinking included. */
     cap: Type.Integer({ minimum: 1, maximum: 128_000, default: 128_000 }),
   }),
   setup({ cap }, host) {
@@ -33,8 +33,9 @@ export default definePlugin({
 });
 
 /**
- * Asks once more with the limit that the upstream names where it refuses a `max_tokens` that was not the caller's. The
- * model's own cap is kept once a call with it was taken: a refusal may quote what its caller wrote.
+ * Retries once with the limit that the upstream names, if it refuses a `max_tokens` that the caller did not
+ * set. Learns the model's cap only after a call with it has succeeded: a refusal may quote text of the
+ * caller.
  */
 function withinLimit(models: Models): Interceptor {
   const named = new Map<string, number>(); // caps by model
@@ -73,8 +74,8 @@ function fitted(request: MessagesRequest, cap: number): MessagesRequest {
 const minBudget = 1024;
 
 /**
- * Lowers `max_tokens` to `cap`, or sets it where the caller left it out; never raises it. What is no number stays, for
- * the upstream to refuse.
+ * Lowers `max_tokens` to `cap`, or sets it if the caller left it out; never raises it. A value that is not a
+ * number is kept, for the upstream to refuse.
  */
 export function clamp(request: MessagesRequest, cap: number): MessagesRequest {
   const wanted = request.max_tokens ?? cap;
@@ -85,11 +86,11 @@ export function clamp(request: MessagesRequest, cap: number): MessagesRequest {
   const isTooMuch =
     thinking?.type === 'enabled' && isNumber(thinking.budget_tokens) && thinking.budget_tokens >= max_tokens;
   if (!isTooMuch) return withFields(request, { max_tokens });
-  // Thinking shares the budget: what was lowered here must not be refused for a thinking budget above it.
+  // Thinking shares the budget: without this the upstream would refuse the lowered limit.
   return withFields(request, { max_tokens, thinking: { ...thinking, budget_tokens: max_tokens - 1 } });
 }
 
-/** Nobody has checked a Messages body, whatever its type says. */
+/** Check at run time: a Messages body is not validated, whatever its type says. */
 function isNumber(value: unknown): boolean {
   return typeof value === 'number';
 }

@@ -14,13 +14,16 @@ export default definePlugin({
   requires: ['request', 'additions'],
   provides: ['request', 'additions'],
   options: Type.Object({
-    /** The same for every session, so that the upstream's cache can serve it; empty: nothing is added. */
+    /**
+     * Text of the persona, the same for every session, so that the upstream can cache it; empty: nothing is
+     * added.
+     */
     text: Type.String({ default: 'You are a careful and helpful assistant.' }),
     /** Give it a cache marker of its own where the request has one left. */
     cache: Type.Boolean({ default: false }),
   }),
   setup({ text, cache }) {
-    // The same objects for every request: whoever looks at what was added knows them again.
+    // Shared by all requests, so that usage-mask recognizes the additions by identity.
     const plain = personaBlock(text, false);
     const marked = personaBlock(text, true);
     return function personaInject(ctx, next) {
@@ -35,12 +38,12 @@ export default definePlugin({
   },
 });
 
-/** The persona as the first system block, the caller's own after it as they came. */
+/** Puts the persona before the system blocks of the caller, which stay unchanged. */
 export function withPersona(request: MessagesRequest, persona: TextBlock): MessagesRequest {
   return withFields(request, { system: [persona, ...ownBlocks(request.system)] });
 }
 
-/** Nobody has checked it: where it is no list it becomes one. */
+/** System blocks of the caller as a list; the field is not validated, and may hold anything. */
 function ownBlocks(system: MessagesRequest['system']): readonly TextBlock[] {
   if (typeof system === 'string') return textBlocks(system);
   return Array.isArray(system) ? system : [system ?? []].flat();
@@ -56,7 +59,7 @@ function hasFreeMarker(request: MessagesRequest): boolean {
   return cacheMarkers(request).length < maxCacheMarkers;
 }
 
-/** Upstreams refuse a text block without text. */
+/** One text block; none for an empty text, which upstreams refuse. */
 function textBlocks(text: string): readonly TextBlock[] {
   return text === '' ? [] : [{ type: 'text', text }];
 }

@@ -14,21 +14,21 @@ import {
   type TokenWindow,
 } from 'gw2api/plugin';
 
-/** Keeps each key to its requests and tokens, and to its requests at a time, over all instances together. */
+/** Rate limits of each key: requests, tokens and concurrent requests, over all instances. */
 export default definePlugin({
   name: 'rate-limit',
   requires: ['caller', 'request'],
   options: Type.Object({
-    /** For keys that do not say it themselves, as the four below; absent: no limit. */
+    /** Default for keys without a limit of their own, as the four below; absent: no limit. */
     requestsPerMinute: Type.Optional(Type.Integer({ minimum: 1 })),
     tokensPerMinute: Type.Optional(Type.Integer({ minimum: 1 })),
-    /** Of a calendar day in UTC. */
+    /** Per calendar day (UTC). */
     tokensPerDay: Type.Optional(Type.Integer({ minimum: 1 })),
-    /** Of a calendar month in UTC. */
+    /** Per calendar month (UTC). */
     tokensPerMonth: Type.Optional(Type.Integer({ minimum: 1 })),
-    /** Requests under way at a time. */
+    /** Max concurrent requests of a key. */
     maxConcurrent: Type.Optional(Type.Integer({ minimum: 1 })),
-    /** Whether these hold for the master key too. */
+    /** Apply these limits to the master key too. */
     limitMaster: Type.Boolean({ default: false }),
   }),
   setup({ limitMaster, ...given }, host) {
@@ -63,7 +63,10 @@ function limitsOf(
   return limits && defaults ? { ...defaults, ...limits } : (limits ?? defaults);
 }
 
-/** Takes a permit of the key for the time of one request, and gives the way to release it. Throws where none is left. */
+/**
+ * Takes a permit of the key for one request; returns the function that releases it. Throws `rate_limited` if
+ * none is left.
+ */
 async function takePermit(
   { live: { places } }: Host,
   { keyId, name }: Caller,
@@ -78,13 +81,13 @@ async function takePermit(
   });
 }
 
-/** One limit of a key as it stands. */
+/** Current state of one limit of a key. */
 interface Gauge {
   readonly limit: keyof KeyLimits;
   readonly most: number;
   readonly used: number;
   readonly resetsInMs: number;
-  /** It lets nothing more through. */
+  /** True if the limit is reached. */
   readonly isFull: boolean;
 }
 
@@ -94,7 +97,7 @@ interface Admission {
   readonly refusal?: GatewayError;
 }
 
-/** Counts requests as they come, and tokens when they are known, which is at the end. */
+/** Limiter: counts requests on arrival, and tokens at the end, when they are known. */
 class Gate {
   readonly #host: Host;
   readonly #tokens: TokenMeters;
@@ -104,7 +107,7 @@ class Gate {
     this.#tokens = new TokenMeters(host);
   }
 
-  /** What is refused has not counted as a request. */
+  /** Checks all limits of a caller; refused requests are not counted. */
   async ask(caller: Caller, limits: KeyLimits): Promise<Admission> {
     const nowMs = this.#host.now();
     const windows = tokenLimits
@@ -152,7 +155,7 @@ const words: Readonly<Record<keyof KeyLimits, string>> = {
   maxConcurrent: 'requests at a time',
 };
 
-/** By the limit that opens last: before that there is no use in trying again. */
+/** Error for the limit that resets last: an earlier retry would fail. */
 function refusalOf({ name }: Caller, { limit, most, resetsInMs }: Gauge, nowMs: number): GatewayError {
   const seconds = Math.max(1, Math.ceil(resetsInMs / 1000));
   const opensAtMs = Math.ceil((nowMs + resetsInMs) / 1000) * 1000;
@@ -166,10 +169,15 @@ function refusalOf({ name }: Caller, { limit, most, resetsInMs }: Gauge, nowMs: 
   });
 }
 
-/** SDKs that are told to wait for longer try again after their own, much shorter pauses, in vain. */
+/**
+ * Max `retry-after` for a retry. SDKs ignore longer ones and retry too early, so they are told not to retry.
+ */
 const longestRetrySeconds = 60;
 
-/** Under the names that SDK users know; of several limits on tokens, the one that has the least left. */
+/**
+ * Rate-limit headers under the names that SDK users know; of several token limits, the one with the least
+ * left.
+ */
 export function headersOf(gauges: readonly Pick<Gauge, 'limit' | 'most' | 'used' | 'resetsInMs'>[]) {
   const requests = gauges.find(({ limit }) => limit === 'requestsPerMinute');
   const tokens = gauges
@@ -190,7 +198,7 @@ function leftOf({ most, used }: Pick<Gauge, 'most' | 'used'>): number {
   return Math.max(0, most - used);
 }
 
-/** As `1h2m3s`, without what is zero in front. */
+/** Formats a duration as `1h2m3s`, without leading zero units. */
 function duration(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];

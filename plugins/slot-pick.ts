@@ -1,20 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { definePlugin, Duration, durationMs, stickyKey, Type, type GatewayState } from 'gw2api/plugin';
 
-/** Takes a place in a slot, the same one for all requests of a session (contract §3, §4.6). */
+/** Takes a permit in a slot, the same slot for all requests of a session (contract §3, §4.6). */
 export default definePlugin({
   name: 'slot-pick',
   requires: ['request', 'caller', 'body'],
   provides: ['lease'],
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
-    /** How to choose among the slots that could take a request: least-loaded, round-robin, priority. */
+    /** Policy for picking a slot: least-loaded, round-robin, priority. */
     policy: Type.String({ default: 'least-loaded' }),
-    /** How long a session stays on its slot after its last request. */
+    /** Lifetime of a session's binding to its slot, from its last request. */
     stickyTtl: Duration({ default: '1h' }),
-    /** How long a request waits where every slot is full. */
+    /** Queue timeout: max wait while every slot is full. */
     queueTimeout: Duration({ default: '30s' }),
-    /** What names a session where no header of the contract does: a path into the body, or a header. */
+    /** Other names of a session, if no header of the contract is sent: a path into the body, or a header. */
     stickyFrom: Type.Array(Type.String({ minLength: 1 }), {
       default: ['prompt_cache_key', 'metadata.user_id', 'session-id'],
     }),
@@ -42,13 +42,13 @@ export default definePlugin({
   },
 });
 
-/** Where the name of a session may stand. */
+/** Source of a session name: a path into the body, and the header of the same name. */
 interface Place {
   readonly path: readonly string[];
   readonly header: string;
 }
 
-/** What stands at each of the places: in the body, in the request that was made of it, in the headers. */
+/** Values of all sources: in the body, in the request decoded from it, in the headers. */
 function namesIn(
   headers: IncomingHttpHeaders,
   places: readonly Place[],
@@ -60,7 +60,7 @@ function namesIn(
   return names;
 }
 
-/** What stands at a dotted path: `metadata.user_id`. */
+/** Value at a dotted path: `metadata.user_id`. */
 function lookUp(source: unknown, path: readonly string[]): unknown {
   let value = source;
   for (const name of path) {

@@ -8,7 +8,7 @@ import {
   type ToolChoice,
 } from 'gw2api/plugin';
 
-/** Forced tool choice for models that have none: as near as they come to it (contract §4.4). */
+/** Approximates forced tool choice for models that do not support it (contract §4.4). */
 export default definePlugin({
   name: 'tool-choice',
   requires: ['request'],
@@ -28,11 +28,11 @@ export default definePlugin({
 
 export interface Unforced {
   readonly request: MessagesRequest;
-  /** Keywords of a schema that were changed so that the upstream takes it: `tools[0].input_schema.minimum`. */
+  /** Schema keywords that were changed for the upstream: `tools[0].input_schema.minimum`. */
   readonly changed: readonly string[];
 }
 
-/** Forces nothing any more; the tool that was forced by name becomes strict. */
+/** Replaces a forced tool choice by `auto`; a tool that was forced by name becomes strict. */
 export function unforced(request: MessagesRequest): Unforced {
   const { tool_choice: choice, tools } = request;
   if (!choice || !forcing.has(choice.type)) return { request, changed: [] };
@@ -49,7 +49,7 @@ export function unforced(request: MessagesRequest): Unforced {
   };
 }
 
-/** `required` is no Messages word, but callers write it. */
+/** Tool choices that force a call; `required` is not in Messages, but callers send it. */
 const forcing: ReadonlySet<string> = new Set(['any', 'tool', 'required']);
 
 function autoChoice(choice: ToolChoice): ToolChoice {
@@ -57,12 +57,15 @@ function autoChoice(choice: ToolChoice): ToolChoice {
   return { type: 'auto', disable_parallel_tool_use: choice.disable_parallel_tool_use };
 }
 
-/** Server tools have no arguments that we could constrain. */
+/** True for a client tool; server tools have no arguments that we could constrain. */
 function isClientTool({ type }: Tool): boolean {
   return type === undefined || type === null || type === 'custom';
 }
 
-/** A schema that cannot be said strictly is closed all the same: the contract wants the tool strict (§4.4). */
+/**
+ * Strict input schema of a tool. One that the strict subset cannot express is closed all the same: the
+ * contract wants the tool strict (§4.4).
+ */
 function strictInput(
   input: unknown,
 ): Partial<ReturnType<typeof strictSchema>> & { changed: readonly string[] } {

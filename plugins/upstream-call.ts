@@ -28,7 +28,7 @@ import {
   type TokenCount,
 } from 'gw2api/plugin';
 
-/** Asks the upstream, in another slot where one fails before the commit point (design §4, contract §6). */
+/** Calls the upstream, with failover to another slot before the commit point (design §4, contract §6). */
 export default definePlugin({
   name: 'upstream-call',
   requires: ['request', 'delivery', 'lease', 'interceptors'],
@@ -36,13 +36,13 @@ export default definePlugin({
   seals: ['request', 'lease', 'interceptors'],
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
-    /** The most upstream calls for one answer. */
+    /** Max upstream calls for one answer. */
     attempts: Type.Integer({ minimum: 1, default: 3 }),
-    /** How long an upstream may take to begin its answer. */
+    /** Timeout for the start of an upstream's answer. */
     headersTimeout: Duration({ default: '60s' }),
-    /** Time limit for the first content, from the call on; pings are no content. */
+    /** Timeout for the first content, from the start of the call; pings do not count. */
     firstTokenTimeout: Duration({ default: '60s' }),
-    /** The longest silence within an answer, after its first content; pings are no silence. */
+    /** Idle timeout: max silence within an answer, after its first content; pings reset it. */
     idleTimeout: Duration({ default: '120s' }),
   }),
   setup({ attempts, headersTimeout, firstTokenTimeout, idleTimeout }, host) {
@@ -60,7 +60,7 @@ export default definePlugin({
         signal: state.callSignal,
         ...timeouts,
       });
-      // Said as each call begins, for the log of a caller who does not wait for its end.
+      // Set as each call begins, so that the log has them even if the caller disconnects early.
       let told: readonly [slot?: string, attempts?: number] = [];
       const tell = (slot: string, attempts: number): void => {
         if (slot !== told[0]) ctx.set('x-gw-slot', slot);
@@ -99,13 +99,13 @@ interface Calling {
   readonly now: () => number;
 }
 
-/** By the upstream's name of the model, and streamed where it is an answer that is wanted. */
+/** Outgoing request: with the upstream's name of the model, and streamed unless it is a token count. */
 function outgoing(request: MessagesRequest, models: Models, operation: Operation): MessagesRequest {
   const model = models.find(request.model)?.upstreamModel ?? request.model;
   return operation === 'count-tokens' ? { ...request, model } : withFields(request, { stream: true, model });
 }
 
-/** The call that all interceptors wrap. Each one holds a place of its own until its events have ended. */
+/** Model call that all interceptors wrap. Each call holds a permit of its own until its events have ended. */
 function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelCall {
   const { attempts, tell, now } = calling;
   const takePlace = placeTaker(state);
@@ -140,7 +140,7 @@ function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelC
   };
 }
 
-/** Times one call, from its start on in the timeline; notes its first event, and shows all of them to `show`. */
+/** Timer of one call in the timeline; records the first event, and passes all events to `show`. */
 class CallClock {
   readonly #now: () => number;
   readonly #show: (event: ModelEvent) => void;
@@ -165,7 +165,7 @@ class CallClock {
     this.#show(event);
   };
 
-  /** The first event or the failure is there, whichever comes first. */
+  /** Stops the timer, at the first event or the failure, whichever comes first. */
   end(): void {
     if (!this.#hasEnded) this.#timed.ms = performance.now() - this.#beganMs;
     this.#hasEnded = true;
@@ -182,7 +182,7 @@ interface ClockParts extends Pick<GatewayState, 'timeline'> {
   readonly show?: (event: ModelEvent) => void;
 }
 
-/** The first call has the place that slot-pick took; each further one takes its own. */
+/** Source of permits: the first call uses the one that slot-pick took; each further call takes its own. */
 function placeTaker({ lease, onSettled }: CallState): () => Promise<SlotLease> {
   let isTaken = false;
   return async () => {
@@ -200,7 +200,7 @@ interface Asking extends Pick<CommitOptions, 'delivery' | 'see'> {
   readonly firstContentMs: number;
 }
 
-/** One upstream call up to the commit point. */
+/** Makes one upstream call, up to the commit point. */
 async function ask(
   lease: SlotLease,
   call: SlotCall,
@@ -226,7 +226,7 @@ async function ask(
   }
 }
 
-/** Tells the slot how the call has failed, and takes a place in another one where there are attempts left. */
+/** Reports the failure to the slot, and takes a permit in another one if there are attempts left. */
 async function elsewhere(
   lease: SlotLease,
   error: GatewayError,
@@ -238,7 +238,7 @@ async function elsewhere(
   return undefined;
 }
 
-/** An OAuth account has no count of its own: its windows are what there is to tell (contract §2.2). */
+/** Token count. An OAuth account cannot count: it gets an estimate and its usage windows (contract §2.2). */
 async function countTokens(
   { lease, timeline }: Pick<GatewayState, 'lease' | 'timeline'>,
   { request, ...call }: SlotCall,

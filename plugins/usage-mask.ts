@@ -15,7 +15,9 @@ import {
   type UsageTally,
 } from 'gw2api/plugin';
 
-/** Takes what the gateway itself put into the request out of the counts that the caller sees (contract §4.7). */
+/**
+ * Subtracts the gateway's own additions to the request from the usage that the caller sees (contract §4.7).
+ */
 export default definePlugin({
   name: 'usage-mask',
   requires: ['reply', 'additions', 'request'],
@@ -35,8 +37,8 @@ export default definePlugin({
 });
 
 /**
- * Both reports of an answer lose the same tokens; of a later report only the fields that it has. An answer that several
- * calls have made up reports the input of all of them, and each had the additions in it.
+ * Subtracts the same tokens from both reports of an answer, from a later one only in the fields that it has.
+ * If several calls made up the answer, each of them had the additions in its input.
  */
 function mask(tokens: number, tally: UsageTally, calls: ModelReply['calls'] = () => 1): EventMap {
   const starts: Usage[] = [];
@@ -67,7 +69,10 @@ function mask(tokens: number, tally: UsageTally, calls: ModelReply['calls'] = ()
 
 const fields = ['cache_read_input_tokens', 'cache_creation_input_tokens', 'input_tokens'] as const;
 
-/** From where the tokens were counted: read from the cache, else written to it, else plain; never more than is there. */
+/**
+ * Part of a usage report that `tokens` account for: cache reads first, then cache writes, then plain input;
+ * never more than reported.
+ */
 export function maskedPart(usage: Usage, tokens: number): Usage {
   const part: Record<string, number> = {};
   let left = tokens;
@@ -79,7 +84,7 @@ export function maskedPart(usage: Usage, tokens: number): Usage {
   return part;
 }
 
-/** What is left of a report; a field that it lacks stays absent. */
+/** Usage report without `part`; a missing field stays absent. */
 export function without(usage: Usage, part: Usage): Usage {
   const left: Record<string, unknown> = { ...usage };
   for (const field of fields) {
@@ -91,7 +96,10 @@ export function without(usage: Usage, part: Usage): Usage {
   return left;
 }
 
-/** What we add stands in front of the prompt, and what lasts longer comes first: the hour's part gives first. */
+/**
+ * Subtracts cache writes, from the 1h part first: our additions are at the start of the prompt, where the
+ * longer ttl comes first.
+ */
 function withoutWritten(
   written: NonNullable<Usage['cache_creation']>,
   tokens: number,
@@ -105,7 +113,7 @@ function withoutWritten(
   };
 }
 
-/** Additions whose key is known. */
+/** Additions with their cache key. */
 interface Keyed {
   readonly model: string;
   readonly additions: Additions;
@@ -114,11 +122,11 @@ interface Keyed {
 
 interface Weight {
   readonly tokens: number;
-  /** When an estimate is to be measured again. */
+  /** Time at which an estimate is measured again, unix milliseconds. */
   readonly measureAtMs: number;
 }
 
-/** Knows how many tokens our additions come to for a model, at first by estimate, soon as the upstream counts them. */
+/** Token count of the additions per model: estimated first, then measured. */
 class Scale {
   readonly #host: Host;
   readonly #disposed = new AbortController();
@@ -142,14 +150,20 @@ class Scale {
     return tokens;
   }
 
-  /** Stages that add the same to every request add the same objects: their text is not written out each time. */
+  /**
+   * Cache key of the additions. Compares objects first: most stages add the same ones each time, and
+   * serializing is slow.
+   */
   #keyOf(additions: Additions, model: string): string {
     if (model !== this.#last.model || !isSame(additions, this.#last.additions))
       this.#last = { model, additions, key: JSON.stringify([model, additions]) };
     return this.#last.key;
   }
 
-  /** What a placeholder costs with the additions, less what it costs alone. Where nobody counts, the estimate stays. */
+  /**
+   * Measures the additions: the count of a placeholder with them, less that without. If the upstream cannot
+   * count, the estimate stays.
+   */
   async #measure(key: string, { system, tools }: Additions, model: string, slot: Slot): Promise<void> {
     const upstreamModel = this.#host.models.find(model)?.upstreamModel ?? model;
     const alone: MessagesRequest = { model: upstreamModel, messages: [{ role: 'user', content: '.' }] };
@@ -192,5 +206,5 @@ function isSameList(one: readonly object[], other: readonly object[]): boolean {
   return one.length === other.length && one.every((part, at) => part === other[at]);
 }
 
-/** More pairs of a text and a model than a config has. */
+/** Max cached counts: more pairs of a text and a model than a config has. */
 const mostWeights = 100;

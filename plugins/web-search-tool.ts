@@ -9,7 +9,7 @@ import {
   type Tool,
 } from 'gw2api/plugin';
 
-/** Lets the model search the web where the caller has not said otherwise (contract §1, §4.6). */
+/** Adds a web search tool, unless the caller has said otherwise (contract §1, §4.6). */
 export default definePlugin({
   name: 'web-search-tool',
   requires: ['request', 'format', 'additions', 'interceptors'],
@@ -17,7 +17,7 @@ export default definePlugin({
   options: Type.Object({
     /** The upstream's name for this kind of tool. */
     type: Type.String({ minLength: 1, default: 'web_search_20250305' }),
-    /** The most searches in one answer; absent: as many as the upstream allows. */
+    /** Max searches in one answer; absent: as many as the upstream allows. */
     maxUses: Type.Optional(Type.Integer({ minimum: 1 })),
   }),
   setup({ type, maxUses }, host) {
@@ -28,7 +28,7 @@ export default definePlugin({
       if (asked !== 'false' && hasRoom(state.request, host.models.find(state.request.model))) {
         state.request = withFields(state.request, { tools: [...(state.request.tools ?? []), tool] });
         state.additions = { ...state.additions, tools: [...state.additions.tools, tool] };
-        // Callers of the other dialects cannot continue a turn that a tool of ours has paused.
+        // Callers of other dialects cannot continue a turn that our tool has paused.
         if (state.format !== 'messages') state.interceptors.push(continuePausedTurns(4));
       }
       return next();
@@ -38,7 +38,10 @@ export default definePlugin({
 
 const toolName = 'web_search';
 
-/** A tool of ours must not replace one of the caller's, nor be the one that it forces; unknown models may search. */
+/**
+ * True if the tool may be added: the caller has no web search of its own and forces no tool, and the model
+ * can search (unknown ones can).
+ */
 export function hasRoom({ tools, tool_choice }: MessagesRequest, model: CatalogModel | undefined): boolean {
   const isFree = tool_choice === undefined || tool_choice === null || tool_choice.type === 'auto';
   const own: unknown = tools ?? []; // nobody has checked it: a list of whatever, if it is one

@@ -10,31 +10,34 @@ export type { Config, Problem } from './config/config.js';
 export { Gateway } from './gateway/gateway.js';
 
 export interface CreateGatewayOptions {
-  /** The key that may call everything; without one, only protocol keys of the store are let in. */
+  /** Master key, which may call everything; without one, only protocol keys of the store are accepted. */
   readonly masterKey?: string;
-  /** Encrypts the credentials in the store; without one there can be none in it. */
+  /** Encryption key for credentials in the store; without one the store cannot hold any. */
   readonly secretKey?: string;
-  /** What opens the console; default the master key. */
+  /** Password of the console; default: the master key. */
   readonly panelPassword?: string;
   /** For `${NAME}` in the config, PORT and HOST; default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What it shares with other gateways, by a connection of its own, which it closes; default: what `live:` in the config says. */
+  /**
+   * Live state shared with other gateways, over a connection of its own, closed with the gateway; default: as
+   * `live:` in the config says.
+   */
   readonly live?: Live;
   /** Default: JSON lines on standard output at `logLevel`. */
   readonly log?: Logger;
   /** Default `info`. */
   readonly logLevel?: string;
-  /** Time limit for a plugin to load, to set up and to dispose; default 10 s. */
+  /** Timeout for a plugin to load, to set up and to dispose; default 10 s. */
   readonly pluginTimeoutMs?: number;
-  /** Where relative paths of a config object start; default the working directory. */
+  /** Base directory for relative paths of a config object; default: the working directory. */
   readonly baseDir?: string;
   /** Unix milliseconds; default the clock of the machine. */
   readonly now?: () => number;
 }
 
 /**
- * A gateway that is ready to `listen()`. `config`: the path of a config file, or its content as an object.
- * Throws ConfigError with all that is wrong.
+ * Creates a gateway that is ready to `listen()`; `config` is the path of a config file, or its content as an
+ * object. Throws ConfigError with all problems.
  */
 export async function createGateway(
   config: string | object,

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { Type, type DiagnosisStep } from '../plugin/index.js';
 
-/** A diagnosis as `/admin` and the panel show it. */
+/** Diagnosis of a slot as sent by `/admin` and the panel API. */
 export const DiagnosisReport = Type.Object({
   slot: Type.String(),
   ok: Type.Boolean({ description: 'Whether no step failed.' }),
@@ -18,7 +18,7 @@ export const DiagnosisReport = Type.Object({
   ),
 });
 
-/** Makes the report on the slot `id` from the steps taken. */
+/** Builds the report on slot `id` from its diagnosis steps. */
 export function diagnosisReport(id: string, steps: readonly DiagnosisStep[]): Static<typeof DiagnosisReport> {
   return { slot: id, ok: steps.every(({ ok }) => ok), steps: [...steps] };
 }

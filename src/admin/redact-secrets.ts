@@ -4,8 +4,8 @@ const harmless =
 const blank = '***';
 
 /**
- * A copy of a config in which nothing that could be a secret is left: what stands under a key that sounds like one, every
- * header value, and in addresses the user and the values of the query.
+ * Redacts a copy of a config: values under keys with a secret-like name, every header value, and in URLs the
+ * user, the password and the query values.
  */
 export function redactSecrets(value: unknown, isSecret = false): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => redactSecrets(item, isSecret));
@@ -23,7 +23,7 @@ function isSecretKey(key: string): boolean {
   return secretKey.test(key) && !harmless.test(key);
 }
 
-/** Not a parser, which would give up where a password has not been encoded. */
+/** Redacts a URL by pattern: a parser would reject a password that is not percent-encoded. */
 function blankAddress(text: string): string {
   if (!/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return text;
   return text.replace(/(:\/\/)[^/?#]*@/, `$1${blank}@`).replace(/([?&][^=&#?]*=)[^&#]*/g, `$1${blank}`);

@@ -4,31 +4,31 @@ import { redactSecrets } from './redact-secrets.js';
 import { diagnosisReport } from './diagnosis-report.js';
 import { slotReport } from './slot-report.js';
 
-/** What an operator may ask of a running gateway. Those that take a slot's id may assume that it exists. */
+/** Operator actions on a running gateway. Methods with a slot's id may assume that the slot exists. */
 export interface Operations {
   listSlots(): readonly SlotStatus[];
   pause(id: string): void;
   resume(id: string): void;
   drain(id: string): void;
   diagnose(id: string, signal: AbortSignal): Promise<readonly DiagnosisStep[]>;
-  /** Reads the config again. Where there are `problems`, a sentence each, the old one keeps running. */
+  /** Reloads the config. If there are `problems`, one sentence each, the old config stays in force. */
   reload(): Promise<Reload>;
-  /** The stages as they run, secrets in their options included. */
+  /** The stages in force, with the secrets in their options. */
   describePipeline(): readonly object[];
-  /** The config as its file has it. */
+  /** The config as written in its file; may hold secrets. */
   readonly writtenConfig: unknown;
 }
 
 export interface Reload {
   readonly problems: readonly string[];
-  /** The settings that take effect only at a restart. */
+  /** Changed settings that take effect only after a restart. */
   readonly needsRestart: readonly string[];
 }
 
-/** The longest that a diagnosis may take (contract §7 rule 1). */
+/** Time limit of a diagnosis (contract §7 rule 1). */
 export const diagnosisTimeoutMs = 10_000;
 
-/** `/admin/*`, for callers who may use it. */
+/** Router of `/admin/*`; the caller's permission is checked before. */
 export function createAdminRouter(operations: Operations): Router {
   const router = new Router({ prefix: '/admin' });
   router.get('/slots', (ctx) => {

@@ -6,7 +6,7 @@ const Count = Type.Integer({ minimum: 0 });
 const Reason = Type.Enum(['rate_limited', 'overloaded', 'unreachable', 'window_exhausted']);
 const WindowReport = orNull(Type.Object({ percent_used: Type.Number(), resets_at: Time }));
 
-/** What `slotReport` gives. */
+/** Schema of `slotReport`. */
 export const SlotReport = Type.Object({
   id: Type.String(),
   upstream: Type.String(),
@@ -30,7 +30,7 @@ function orNull<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** A slot as `/admin/slots` shows it: snake case, times as ISO 8601. */
+/** State of a slot as sent by `/admin/slots`: snake case, times in ISO 8601. */
 export function slotReport(slot: SlotStatus): Static<typeof SlotReport> {
   return {
     id: slot.id,

@@ -8,13 +8,13 @@ import type { UpstreamSlot } from '../slots/upstream-slot.js';
 
 export interface OnlineReport {
   readonly text: string;
-  /** Every slot could be asked, and every model of the catalog is known to one that serves it. */
+  /** True if every slot could be checked and every model of the catalog is known to a slot that serves it. */
   readonly isSound: boolean;
 }
 
 /**
- * Resolves the host of every slot and asks it for its models, a few slots at a time and all within a minute. The tokens of
- * OAuth accounts are not used: those in the store may be newer, and a refresh here would end them.
+ * Resolves the host of every slot and requests its list of models, with limited concurrency and one overall
+ * timeout. OAuth tokens are not used: those in the store may be newer, and a refresh here would revoke them.
  */
 export async function checkOnline({ slots, models }: Config, pool: SlotPool): Promise<OnlineReport> {
   const opened = new Map(pool.modelSources(() => true).map((slot) => [slot.id, slot]));
@@ -37,13 +37,13 @@ export async function checkOnline({ slots, models }: Config, pool: SlotPool): Pr
   return { text, isSound: unknown.length === 0 && findings.every(({ problem }) => problem === undefined) };
 }
 
-/** The outcome of asking one slot. */
+/** Result of checking one slot. */
 interface Finding {
   readonly slot: SlotConfig;
   readonly addresses?: string;
-  /** The names of its models; undefined where it was not asked or did not say. */
+  /** Names of the slot's models; undefined if none were requested or the request failed. */
   readonly names?: readonly string[];
-  /** Why it was not asked. */
+  /** The reason why no list of models was requested. */
   readonly note?: string;
   readonly problem?: string;
 }
@@ -76,7 +76,7 @@ async function resolve(hostname: string): Promise<string> {
   return found.map(({ address }) => address).join(', ');
 }
 
-/** One line that can be shown: without control characters, and without what the slot keeps secret. */
+/** Error message in one line, without control characters, with the slot's secrets redacted. */
 function inWords(error: unknown, { account, proxy = '', headers }: SlotConfig): string {
   const { username = '', password = '' } = proxy ? new URL(proxy) : {};
   const secrets = [...Object.values(account), ...Object.values(headers), username, password];
@@ -96,7 +96,10 @@ function lineOf({ slot, addresses, names, note, problem }: Finding): string {
   return `  ${[slot.id, addresses, what].filter(Boolean).join('  ')}`;
 }
 
-/** A line about a model that none of the slots which serve it knows; none where one of them could not say. */
+/**
+ * Report line for a model that no slot serves or none of the serving slots knows; none if one of those slots
+ * gave no list.
+ */
 function strangenessOf({ id, upstreamModel }: CatalogModel, findings: readonly Finding[]): readonly string[] {
   const serving = findings.filter(({ slot }) => globMatcher(slot.models)(id));
   if (serving.length === 0) return [`  ${id}: no slot serves it`];
@@ -108,7 +111,7 @@ function strangenessOf({ id, upstreamModel }: CatalogModel, findings: readonly F
   return [`  ${id}: no slot has "${upstreamModel}"${cure}`];
 }
 
-/** The vendor knows a dated model by its name without the date too. */
+/** True if the name matches, also without its date: the vendor accepts a dated model by its undated name. */
 function isName(name: string, listed: string): boolean {
   return listed === name || partsOf(listed)?.undated === name;
 }

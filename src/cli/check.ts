@@ -11,17 +11,17 @@ import { otherFile } from './start.js';
 
 export interface CheckResult {
   readonly text: string;
-  /** 1 where a slot or a model was found wanting. */
+  /** 1 if a slot or a model failed the online check. */
   readonly exitCode: 0 | 1;
 }
 
 /**
- * The pipeline of a config as it will run, and what is strange about it; `isOnline`: what its slots say, too. Throws
+ * Describes the pipeline of a config, with warnings; with `isOnline` also the result of `checkOnline`. Throws
  * ConfigError.
  */
 export async function check(file: string, env: Environment, isOnline: boolean): Promise<CheckResult> {
   const config = await loadGatewayConfigFile(file, env, otherFile);
-  // Without its store and without others: to check a config makes no file, and asks no server.
+  // Memory instead of the store and of Redis: a check creates no file and connects to no server.
   const alone: Config = { ...config, store: { kind: 'memory' }, live: { kind: 'memory' } };
   const gateway = await openGateway(alone, {
     log: createLogger('silent'),

@@ -24,7 +24,9 @@ the console; else the master key does), GW_MAX_BODY, GW_CONFIG, PORT, HOST, GW_L
 directory is read first. SIGHUP reloads the config; SIGTERM finishes what is under way and ends.
 `;
 
-/** Runs what the command line asks for. Gives an exit code, or undefined: it serves until a signal ends it. */
+/**
+ * Runs the command line. Returns an exit code, or undefined while the gateway serves until a signal ends it.
+ */
 export async function main(args: readonly string[]): Promise<number | undefined> {
   try {
     return await command(args);
@@ -66,7 +68,7 @@ async function command(args: readonly string[]): Promise<number | undefined> {
   return (await import('./serve.js')).serve(file);
 }
 
-/** `config/gateway.yaml` of the working directory, else the one of this package. */
+/** Default config file: `config/gateway.yaml` of the working directory, else that of this package. */
 function defaultConfigFile(): string {
   const local = 'config/gateway.yaml';
   return existsSync(local) ? local : fileURLToPath(new URL(`../../${local}`, import.meta.url));

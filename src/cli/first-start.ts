@@ -2,7 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { appendFile, chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** `GW2API_API_KEY`; where there is none, a new one, which is of use once `keepMasterKey` and `welcome` have told of it. */
+/**
+ * Master key from `GW2API_API_KEY`, or else a new one, which `keepMasterKey` must save and `welcome` must
+ * print.
+ */
 export function masterKeyOf({ GW2API_API_KEY: given }: Readonly<Record<string, string | undefined>>): {
   readonly masterKey: string;
   readonly isNew: boolean;
@@ -11,7 +14,7 @@ export function masterKeyOf({ GW2API_API_KEY: given }: Readonly<Record<string, s
   return { masterKey: `gw-master-${randomBytes(24).toString('base64url')}`, isNew: true };
 }
 
-/** A warning about a weak master key; undefined where it is strong, or there is none. */
+/** Warning about a weak master key; undefined if the key is strong or empty. */
 export function weaknessOf(masterKey: string): string | undefined {
   if (masterKey === '' || masterKey.length >= minKeyLength) return undefined;
   return `GW2API_API_KEY is shorter than ${minKeyLength} characters and can be guessed; set a longer one.`;
@@ -19,15 +22,15 @@ export function weaknessOf(masterKey: string): string | undefined {
 
 const minKeyLength = 16;
 
-/** Adds a new key to `.env` in `cwd` (mode 0600) and gives the file; undefined where that cannot be written. */
+/** Adds a new key to `.env` in `cwd` (mode 0600) and returns the file; undefined if it cannot be written. */
 export async function keepMasterKey(cwd: string, masterKey: string): Promise<string | undefined> {
   const file = join(cwd, '.env');
   return (await addLine(file, `GW2API_API_KEY=${masterKey}`)) ? file : undefined;
 }
 
 /**
- * Gives `GW_SECRET_KEY`; where there is none, a new one, which the first call adds to `.env` in `cwd`. Undefined where that
- * cannot be written: what would be encrypted with a key that nobody keeps could not be read again.
+ * Reads `GW_SECRET_KEY`, or else creates one on the first call and adds it to `.env` in `cwd`. Undefined if
+ * `.env` cannot be written: data encrypted with a lost key could not be read again.
  */
 export function secretKeyOf(
   cwd: string,
@@ -55,11 +58,16 @@ async function addLine(file: string, line: string): Promise<boolean> {
 
 export interface NewKey {
   readonly masterKey: string;
-  /** Where it was written; undefined where nothing could be written, so that it is gone with the process. */
+  /**
+   * File that holds the key; undefined if none could be written, and the key is lost when the process ends.
+   */
   readonly file: string | undefined;
 }
 
-/** What the first start prints, once: the key and a request in each format, ready to paste, and where the console is. */
+/**
+ * Text of the first start, printed once: the key, a request in each format ready to paste, and the URL of the
+ * console.
+ */
 export function welcome(url: string, { masterKey, file }: NewKey, model: string): string {
   const base = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//127.0.0.1:');
   const kept = file ? `written to ${file}` : 'NOT kept, for .env cannot be written here: set GW2API_API_KEY';

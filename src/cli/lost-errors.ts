@@ -3,19 +3,19 @@ import type { Logger } from '../plugin/index.js';
 import { read } from '../telemetry/error-report.js';
 
 export interface Ending {
-  /** Finishes what is under way. */
+  /** Drains the requests in flight. */
   readonly end: () => Promise<void>;
-  /** The time after which the process ends whatever has become of that. */
+  /** Time limit for `end`; after it the process exits in any case. */
   readonly longestEndMs: () => number;
 }
 
-/** The folder of our own modules. */
+/** Folder of the gateway's own modules. */
 const ours = fileURLToPath(new URL('../', import.meta.url));
 
 /**
- * Logs what nobody catches, with the plugin's file. An exception has left something half done: `end` finishes the requests
- * under way, and then the process ends with code 1. A rejected promise that nobody awaits fails one request at most, and
- * the process goes on.
+ * Logs uncaught errors with the plugin's file. After an uncaught exception the state may be inconsistent:
+ * requests in flight are drained and the process exits with code 1; an unhandled rejection fails one request
+ * at most and is only logged.
  */
 export function onLostErrors(log: Logger, ending: Ending): void {
   process.on('unhandledRejection', (error) => {
@@ -47,8 +47,9 @@ function exit(): void {
 }
 
 /**
- * The place in a plugin that an error comes from, `/srv/my-plugins/redact.js:12:5`: the first one of its stack that is
- * neither ours nor Node's nor, where there is another, a package's. Undefined where the stack has none.
+ * Position in a plugin that an error comes from, `/srv/my-plugins/redact.js:12:5`: the first stack frame that
+ * is not the gateway's, not Node's and, if there is another, not a package's. Undefined if the stack has
+ * none.
  */
 export function pluginOf(error: unknown): string | undefined {
   const stack = typeof error === 'object' && error !== null ? read(error, 'stack') : undefined;
@@ -59,7 +60,7 @@ export function pluginOf(error: unknown): string | undefined {
 
 const longestStack = 20_000;
 
-/** `    at async name (file:///srv/redact.js?mtime=1.5:12:5)`. */
+/** File position of a stack line such as `    at async name (file:///srv/redact.js?mtime=1.5:12:5)`. */
 function placeIn(line: string): readonly string[] {
   const trimmed = line.trim();
   if (!trimmed.startsWith('at ')) return [];
@@ -76,7 +77,7 @@ function pathOf(url: string): string {
   return URL.canParse(url) ? fileURLToPath(url) : '';
 }
 
-/** The plugins that gw2api brings are as good as any. */
+/** True for a frame outside the gateway; its built-in plugins count as outside. */
 function isForeign(place: string): boolean {
   return !place.startsWith(ours) || place.startsWith(`${ours}plugins/`);
 }

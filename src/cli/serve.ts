@@ -6,7 +6,7 @@ import { logLevels } from '../telemetry/logs.js';
 import { otherFile, processLog } from './start.js';
 import { UsageError } from './usage-error.js';
 
-/** Serves in this process, or in as many as the config says. Throws where it cannot begin. */
+/** Serves in this process, or in as many workers as the config says. Throws if the start fails. */
 export async function serve(file: string): Promise<undefined> {
   const { env } = process;
   const logLevel = logLevelOf(env['GW_LOG_LEVEL']);
@@ -18,7 +18,7 @@ export async function serve(file: string): Promise<undefined> {
   const start = { file, env, text: input.text, config, log, logLevel, masterKey, isNewKey: isNew, secretKey };
   const { workers } = config.listen;
   const size = workers === 'auto' ? availableParallelism() : workers;
-  // A primary has no use for what serves requests, and one that serves alone has none for workers.
+  // Imported lazily: a process needs only one of the two.
   if (size === 1) await (await import('./single.js')).serveAlone(start);
   else await (await import('../workers/primary.js')).serveByWorkers(start, size);
 }

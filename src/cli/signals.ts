@@ -3,14 +3,14 @@ import type { Logger } from '../plugin/index.js';
 
 export interface Reactions {
   readonly log: Logger;
-  /** Finishes what is under way; asked for once. */
+  /** Drains the requests in flight; called once. */
   readonly close: () => Promise<void>;
-  /** At once, where `close` takes too long for whoever has asked. */
+  /** Called on the second signal, before the process exits at once. */
   readonly kill: () => void;
   readonly reload: () => Promise<unknown>;
 }
 
-/** SIGTERM and SIGINT end the process, the second one at once; SIGHUP reloads. */
+/** Signal handlers: SIGTERM and SIGINT end the process, the second one at once; SIGHUP reloads. */
 export function onSignals({ log, close, kill, reload }: Reactions): void {
   let isClosing = false;
   const stop = (signal: NodeJS.Signals) => {

@@ -6,11 +6,11 @@ import { version } from '../version.js';
 import { keepMasterKey, weaknessOf, welcome } from './first-start.js';
 import { UsageError } from './usage-error.js';
 
-/** What is settled before anything runs, by the one process that was started. */
+/** Inputs of a start, read once by the process that was started. */
 export interface Start {
   readonly file: string;
   readonly env: Environment;
-  /** What the file says, and what that means. */
+  /** Contents of the config file; `config` is its checked form. */
   readonly text: string;
   readonly config: Config;
   readonly log: Logger;
@@ -20,13 +20,18 @@ export interface Start {
   readonly secretKey: () => Promise<string | undefined>;
 }
 
-/** What helps where the config file cannot be read. */
+/** The fix that messages suggest if the config file cannot be read. */
 export const otherFile = 'name another by --config FILE or GW_CONFIG';
 
-/** Time limit for the steps after the last request: stages are disposed, the ledger and the store are closed. */
+/**
+ * Time limit for the steps after the last request: disposing the stages, closing the ledger and the store.
+ */
 export const lastStepsMs = 20_000;
 
-/** Says where it listens and, where the key is new, what it is: a start that fails must not leave one behind. */
+/**
+ * Logs the address, and saves and prints a new master key. Called after listening, because a failed start
+ * must not leave a key behind.
+ */
 export async function announce(url: string, start: Start, fields: object = {}): Promise<void> {
   const { file, config, log, masterKey } = start;
   const { pid } = process;
@@ -44,7 +49,7 @@ export async function announce(url: string, start: Start, fields: object = {}): 
   process.stdout.write(welcome(url, { masterKey, file: kept }, model));
 }
 
-/** What a listen error means, to whoever set the address. */
+/** Explains a listen error, with the fix. */
 export function listenProblem(error: unknown, { host, port }: { host: string; port: number }): UsageError {
   const code = (error as NodeJS.ErrnoException).code ?? ''; // what a listen error has
   const reasons: Readonly<Record<string, string>> = {
@@ -55,7 +60,7 @@ export function listenProblem(error: unknown, { host, port }: { host: string; po
   return new UsageError(`Cannot listen on ${host}:${port}: ${reasons[code] ?? String(error)}.`);
 }
 
-/** A log on standard output, which is complete when the process ends. */
+/** Logger on standard output, flushed when the process exits. */
 export function processLog(level: string): Logger {
   const output = standardOutput();
   process.on('exit', () => output.flush());

@@ -1,6 +1,9 @@
 import { ConfigError } from '../config/config.js';
 
-/** What the command line or the environment got wrong: one message, no stack trace, and this exit code. */
+/**
+ * Error of the command line or the environment: printed as one message without a stack trace, then the
+ * process exits with this code.
+ */
 export class UsageError extends Error {
   readonly exitCode: number;
 
@@ -10,13 +13,13 @@ export class UsageError extends Error {
   }
 }
 
-/** A start that cannot be, as it is told to whoever started it. */
+/** A failed start: exit code and message for the terminal. */
 export interface Failure {
   readonly exitCode: number;
   readonly message: string;
 }
 
-/** What is to be said and not to be debugged; undefined for any other error. */
+/** The failure to print for an error of the user; undefined for any other error, which is a bug. */
 export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof ConfigError) return { exitCode: 1, message: error.message };
   if (error instanceof UsageError) return { exitCode: error.exitCode, message: error.message };
@@ -28,7 +31,9 @@ function isParseError(error: Error): boolean {
   return 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
 }
 
-/** Of what parseArgs says the second sentence is about arguments that we do not have. */
+/**
+ * First sentence of a message of parseArgs; its second is about arguments that this program does not have.
+ */
 function firstSentence({ message }: Error): string {
   return `${message.replace(/\.( .*)?$/s, '')}; see --help.`;
 }

@@ -1,8 +1,8 @@
 import { isAlias, isNode, visit, type Alias, type Document, type Node } from 'yaml';
 
 /**
- * The node that each alias of a document stands for: the last one above it with its anchor. Found in one pass: an alias
- * that is asked itself looks through the whole document.
+ * Target node of each alias of a document: the last node above it with its anchor. Found in one pass, because
+ * `alias.resolve` searches the whole document each time.
  */
 export function aliasTargets(document: Document): ReadonlyMap<Alias, Node> {
   const anchors = new Map<string, Node>();
@@ -18,15 +18,15 @@ export function aliasTargets(document: Document): ReadonlyMap<Alias, Node> {
   return targets;
 }
 
-/** Values that the aliases of a file may stand for: ten lines of them can say a billion. */
+/** Max values read through aliases: ten lines of nested aliases can expand to a billion values. */
 const maxAliasValues = 10_000;
 
-/** The values that are read by way of aliases, up to a limit. */
+/** Limit on the values that are read through aliases. */
 export class AliasBudget {
   #outermost: Alias | undefined;
   #values = 0;
 
-  /** Runs `read` for what an alias stands for. */
+  /** Runs `read` for the target of an alias. */
   within<Value>(alias: Alias, read: () => Value): Value {
     const isOutermost = this.#outermost === undefined;
     this.#outermost ??= alias;
@@ -35,7 +35,7 @@ export class AliasBudget {
     return value;
   }
 
-  /** Counts a value; throws TooManyAliases where there are too many. */
+  /** Counts a value read through an alias; throws TooManyAliases above the limit. */
   count(): void {
     if (!this.#outermost) return;
     this.#values += 1;
@@ -43,9 +43,9 @@ export class AliasBudget {
   }
 }
 
-/** Ends the reading of a document whose aliases stand for too much. */
+/** Error for a document whose aliases expand to too many values; ends the reading. */
 export class TooManyAliases extends Error {
-  /** The one that was being read, as it stands in the file. */
+  /** The outermost alias that was being read. */
   readonly alias: Alias;
 
   constructor(alias: Alias) {

@@ -7,7 +7,7 @@ import { locate, readSource, type Fault, type Path, type Source, type SourceProb
 import { CatalogSchema, type RawModel } from './schema.js';
 import type { Environment } from './substitute.js';
 
-/** The catalog that the package brings, for a config that names none. */
+/** The catalog that is shipped with the package, for a config that names none. */
 export const defaultCatalog = fileURLToPath(new URL('../../config/models.yaml', import.meta.url));
 
 export interface Catalog {
@@ -15,7 +15,10 @@ export interface Catalog {
   readonly problems: readonly SourceProblem[];
 }
 
-/** Reads the catalog that a config names (design §5); what cannot be read is a problem at the place that names it. */
+/**
+ * Reads the catalog that a config names (design §5). An unreadable file is a problem at the position of its
+ * name in the config.
+ */
 export function readCatalog(
   config: Source,
   name: string | undefined,
@@ -30,7 +33,10 @@ export function readCatalog(
   return { models: [], problems: [{ at: config.positionOf(['models']), path: ['models'], message }] };
 }
 
-/** The one failure that has a cure in the config is that the file is not there or not ours to read. */
+/**
+ * The text of a file; undefined if it is missing or not readable, the one failure that can be fixed in the
+ * config.
+ */
 function readText(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
@@ -57,7 +63,7 @@ function toModel({ displayName, upstreamModel, created, ...raw }: RawModel): Cat
   };
 }
 
-/** An id or alias names one model. */
+/** Faults for ids and aliases that name more than one model. */
 function duplicates(models: readonly RawModel[], source: Source): readonly Fault[] {
   const first = new Map<string, Path>();
   const names = models.flatMap(({ id, aliases }, at) => [

@@ -2,21 +2,24 @@ import { compileCheck, type Mismatch } from '../plugin/index.js';
 import type { Path, Source, SourceProblem } from './document.js';
 import { typed } from './substitute.js';
 
-/** A source against its schema. */
+/** The result of a check of a source against its schema. */
 export interface Checked {
-  /** A copy with the defaults filled in; of the schema's shape where `isSound([])`. */
+  /** A copy with the defaults filled in; has the schema's shape if `isSound([])`. */
   readonly value: unknown;
   readonly problems: readonly SourceProblem[];
-  /** Whether nothing is wrong at this place, within it or around it. */
+  /** True if there is no problem at this path, within it or around it. */
   readonly isSound: (path: Path) => boolean;
 }
 
-/** Checks a source, one problem a place; a value that the source has complained about is left alone. */
+/**
+ * Checks a source against a schema, with one problem per path. A value that the source has already reported
+ * is skipped.
+ */
 export function checkSource(source: Source, schema: object): Checked {
   return checkSourceBy(source.isYaml ? compileCheck(schema, { useDefaults: true }) : () => [], source);
 }
 
-/** The same by a check that fills in defaults. */
+/** Checks a source like `checkSource`, with a compiled check that fills in defaults. */
 export function checkSourceBy(check: (value: unknown) => readonly Mismatch[], source: Source): Checked {
   const value = structuredClone(source.value);
   const mismatches = check(value);
@@ -36,7 +39,7 @@ export function checkSourceBy(check: (value: unknown) => readonly Mismatch[], so
   return { value, problems, isSound };
 }
 
-/** A mismatch in words, with the cure where quotes are what is wrong. `root` is what was checked. */
+/** Error message of a mismatch, with the fix if quotes are the cause. `root` is the checked value. */
 export function explain({ path, message, types = [] }: Mismatch, root: unknown): string {
   const found = valueAt(root, path);
   if (types.includes('string') && ['number', 'boolean'].includes(typeof found))

@@ -1,13 +1,13 @@
 import type { CatalogModel, Operation, WireFormat } from '../plugin/index.js';
 
-/** Where something stands in a config file; line and column from 1. */
+/** Position in a config file; line and column count from 1. */
 export interface Position {
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** Only requests that match every given part pass the stage. */
+/** Conditions of a stage: it runs only for requests that match every given field. */
 export interface When {
   readonly format?: readonly WireFormat[];
   /** Globs over the catalog id. */
@@ -22,16 +22,22 @@ export interface StageConfig {
   readonly use: string;
   readonly enabled: boolean;
   readonly with: Readonly<Record<string, unknown>>;
-  /** `with` as the file has it, with nothing of the environment in it. */
+  /** `with` as written in the file, before environment variables are substituted. */
   readonly written: Readonly<Record<string, unknown>>;
   readonly when: When | undefined;
-  /** What is wrong with the entry has been told: of it only `use` is looked at. */
+  /**
+   * Problems of this entry are already reported; of a broken entry only `use`, `when` and its position are
+   * read.
+   */
   readonly isBroken?: boolean;
   /** `pipeline[3]`. */
   readonly path: string;
-  /** Where the entry stands. */
+  /** Position of the entry. */
   readonly at: Position;
-  /** Where a key within the entry stands: `positionOf(['with', 'cap'])`; the nearest enclosing one where it is absent. */
+  /**
+   * Position of a key within the entry: `positionOf(['with', 'cap'])`; the nearest enclosing one if it is
+   * absent.
+   */
   readonly positionOf: (path: readonly (string | number)[]) => Position;
 }
 
@@ -55,14 +61,14 @@ export interface SlotConfig {
   readonly upstream: string;
   readonly baseUrl?: string;
   readonly account: AccountConfig;
-  /** Globs over catalog ids; `*` also lets models through that the catalog lacks. */
+  /** Globs over catalog ids; `*` also matches models that are not in the catalog. */
   readonly models: readonly string[];
   readonly maxConcurrent: number;
   readonly weight: number;
   readonly proxy?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly connectTimeoutMs: number;
-  /** Entered in the console: it must not connect to link-local and metadata addresses. */
+  /** Slot entered in the console: connections to link-local and metadata addresses are refused. */
   readonly isGuarded?: boolean;
   readonly path: string;
   readonly at: Position;
@@ -72,16 +78,16 @@ export type StoreConfig =
   | { readonly kind: 'memory' }
   | {
       readonly kind: 'sqlite';
-      /** Absolute. */
+      /** Absolute path. */
       readonly file: string;
     }
   | { readonly kind: 'postgres'; readonly url: string };
 
-/** Where the instances of a gateway meet. */
+/** Redis server that the instances of a gateway share. */
 export interface RedisAddress {
-  /** Host and port: fit to be logged. */
+  /** Host and port, without credentials: safe to log. */
   readonly label: string;
-  /** What all keys begin with. */
+  /** Prefix of all keys in Redis. */
   readonly prefix: string;
   readonly access: {
     readonly host: string;
@@ -93,62 +99,62 @@ export interface RedisAddress {
   };
 }
 
-/** A checked config: everything is present, typed and in base units. */
+/** A checked config: every field is present, typed and in base units. */
 export interface Config {
-  /** As given on the command line: it stands in messages. */
+  /** Path as given on the command line; used in messages. */
   readonly file: string;
-  /** Absolute; relative paths in the config start here. */
+  /** Absolute path; relative paths in the config start here. */
   readonly baseDir: string;
   readonly listen: {
     readonly host: string;
     readonly port: number;
-    /** How many processes serve that address; `auto`: one for each core. */
+    /** Number of worker processes; `auto`: one for each core. */
     readonly workers: number | 'auto';
-    /** Believe `x-forwarded-*`. */
+    /** Trusts the headers `x-forwarded-*`. */
     readonly trustProxy: boolean;
-    /** The time for which requests are served after SIGTERM. */
+    /** Drain delay: the time for which new requests are still served after SIGTERM. */
     readonly drainDelayMs: number;
     readonly shutdownTimeoutMs: number;
     /** Time limit for all headers of a request, from the first byte of the connection or of the request. */
     readonly headersTimeoutMs: number;
-    /** Longest silence within a request's body; after it the body must also have come at 1 kB/s on average. */
+    /** Idle timeout within a request's body; after it the body must also have come at 1 kB/s on average. */
     readonly bodyIdleTimeoutMs: number;
-    /** Open connections of one process; further ones are closed at once. */
+    /** Max open connections of one process; further ones are closed at once. */
     readonly maxConnections: number;
-    /** Connections that the system holds until they are accepted. */
+    /** Max connections that wait in the operating system to be accepted. */
     readonly backlog: number;
   };
   readonly pipeline: readonly StageConfig[];
   readonly slots: readonly SlotConfig[];
   readonly models: readonly CatalogModel[];
   readonly store: StoreConfig;
-  /** Where `store` stands. */
+  /** Position of `store`. */
   readonly storeAt: Position;
   readonly ledger: {
     readonly keepDays: number;
-    /** Absolute: where rows wait while the store is away; undefined: nowhere. */
+    /** Absolute path of the folder that holds rows while the store is down; undefined: no spool. */
     readonly spool: string | undefined;
   };
   readonly live: { readonly kind: 'memory' } | ({ readonly kind: 'redis' } & RedisAddress);
   /** Permissions of slots entered in the console. */
   readonly console: { readonly allowLinkLocal: boolean };
   readonly officialClient: { readonly userAgent: string };
-  /** What the file says, with nothing of the environment in it; it may hold secrets. */
+  /** Contents of the file before environment variables are substituted; may hold secrets. */
   readonly written: unknown;
 }
 
-/** Something wrong with a config, said so that it can be mended. */
+/** A problem of a config, in words that say how to fix it. */
 export interface Problem {
   readonly at: Position;
   /** `pipeline[3].with.cap`; empty for the file as a whole. */
   readonly path: string;
-  /** The stage that the message is about: it then reads on from its name. */
+  /** Name of the stage that the message is about; the message continues from this name. */
   readonly subject?: string;
-  /** What is wrong; what to do. */
+  /** The fault, then the fix. */
   readonly message: string;
 }
 
-/** All that is wrong with a config at once; its message has one line a problem, as they stand in the file. */
+/** All problems of a config at once. Its message has one line per problem, in the order of the file. */
 export class ConfigError extends Error {
   readonly problems: readonly Problem[];
 
@@ -165,15 +171,16 @@ function byPlace({ at: a }: Problem, { at: b }: Problem): number {
 }
 
 /**
- * `config/gateway.yaml:14:5 pipeline[3].with.cap: must be a whole number, not a string; write it without quotes`, or, about
- * a stage as a whole, `config/gateway.yaml:14:5 pipeline[3] "usage-mask" needs "reply", which no stage provides; …`.
+ * One line per problem: `config/gateway.yaml:14:5 pipeline[3].with.cap: must be a whole number, not a string;
+ * write it without quotes`, or, about a whole stage, `config/gateway.yaml:14:5 pipeline[3] "usage-mask" needs
+ * "reply", which no stage provides; …`.
  */
 export function formatProblem({ at, path, subject, message }: Problem): string {
   const what = subject === undefined ? path && `${path}: ` : `${path} "${subject}" `;
   return `${at.file}:${at.line}:${at.column} ${what}${message}`;
 }
 
-/** The problems of a refused config as sentences; anything else is thrown on. */
+/** The problems of a refused config as sentences; rethrows any other error. */
 export function problemsOf(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.problems.map(formatProblem);
   throw error;

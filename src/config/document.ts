@@ -21,19 +21,22 @@ import { substitute, typed, type Environment, type Fill } from './substitute.js'
 /** Keys and indices from the root of a file. */
 export type Path = readonly (string | number)[];
 
-/** A YAML file as plain values, with the place of each. */
+/** A YAML file as plain values, with the position of each. */
 export interface Source {
   readonly file: string;
-  /** After substitution; keys with nothing behind them are left out. */
+  /** Values after substitution, without keys that have an empty value. */
   readonly value: unknown;
   readonly problems: readonly SourceProblem[];
-  /** False where the text is no YAML, or stands for too much: there is one problem then, and no value. */
+  /**
+   * False if the text is not valid YAML or its aliases expand to too many values; then there is one problem
+   * and no value.
+   */
   readonly isYaml: boolean;
-  /** Where a key or a list item is written; the nearest enclosing one where it is absent. */
+  /** Position of a key or a list item; the nearest enclosing one if it is absent. */
   positionOf(path: Path): Position;
 }
 
-/** Something wrong within a source. */
+/** A problem within a source, by path. */
 export interface Fault {
   readonly path: Path;
   readonly message: string;
@@ -44,15 +47,15 @@ export interface SourceProblem extends Fault {
 }
 
 /**
- * Reads YAML 1.2 with anchors and merge keys, and puts the environment into it, and files, whose paths start at `baseDir`.
- * Never throws: it says what is wrong.
+ * Reads YAML 1.2 with anchors and merge keys; substitutes environment variables and files, whose paths start
+ * at `baseDir`. Never throws: faults are in `problems`.
  */
 export function readSource(text: string, file: string, env: Environment, baseDir = '.'): Source {
   const readSecret = (path: string) => readSecretFile(path, baseDir);
   return new Reader(text, file, (scalar) => substitute(scalar, env, readSecret)).read();
 }
 
-/** The values of a YAML text as they are written, with nothing of the environment in them. */
+/** The values of a YAML text as written, before environment variables are substituted. */
 export function readWritten(text: string): unknown {
   return new Reader(text, '', (scalar) => ({
     text: scalar,
@@ -62,22 +65,22 @@ export function readWritten(text: string): unknown {
   })).read().value;
 }
 
-/** `pipeline[3].with.cap`. */
+/** Path as text: `pipeline[3].with.cap`. */
 export function writePath(path: Path): string {
   return path.map((key, at) => (typeof key === 'number' ? `[${key}]` : at === 0 ? key : `.${key}`)).join('');
 }
 
-/** Faults with their places. */
+/** Faults with their positions. */
 export function locate(faults: readonly Fault[], source: Source): readonly SourceProblem[] {
   return faults.map(({ path, message }) => ({ at: source.positionOf(path), path, message }));
 }
 
-/** A problem of a source as everybody else sees it. */
+/** A problem of a source with its path as text. */
 export function toProblem({ at, path, message }: SourceProblem): Problem {
   return { at, path: writePath(path), message };
 }
 
-/** Walks one document once, and keeps what it sees. */
+/** Reads one document in a single pass, collecting positions and problems. */
 class Reader {
   readonly #text: string;
   readonly #file: string;
@@ -120,7 +123,7 @@ class Reader {
     return { file: this.#file, value, problems, isYaml, positionOf: (path) => this.#positionOf(path) };
   }
 
-  /** Nothing that it says is read. */
+  /** A source without values, for a text that is refused as a whole. */
   #refused(offset: number, message: string): Source {
     return this.#source({}, [{ at: this.#at(offset), path: [], message }], false);
   }
@@ -163,7 +166,7 @@ class Reader {
     return isSeq<Node>(node) ? node.items.map((item, at) => this.#readAt(item, item, [...path, at])) : null;
   }
 
-  /** Merged keys come first, so that the map's own ones replace them. */
+  /** Entries of a map: merged keys first, so that the map's own keys override them. */
   #entries(map: YAMLMap, path: Path): [string, unknown][] {
     const pairs = map.items as Pair<Node, Node | null>[]; // a parsed map has nodes
     const merged = pairs.filter(({ key }) => isMergeKey(key));
@@ -183,7 +186,7 @@ class Reader {
     });
   }
 
-  /** None for a key with nothing behind it: that is as if it were not written. */
+  /** Entry of one key; none for an empty value, which counts as not written. */
   #entry(key: Node, node: Node | null, path: Path, seen: Map<string, Node>): [string, unknown][] {
     const name = isScalar(key) ? String(key.value) : key.toString();
     this.#checkUnique(name, key, seen, path);

@@ -4,7 +4,7 @@ import type { Fault } from './document.js';
 import type { RawConfig } from './schema.js';
 import type { Environment } from './substitute.js';
 
-/** `listen:`, over which PORT and HOST of the environment win. */
+/** Settings of `listen:`; PORT and HOST of the environment override the file. */
 export function toListen(raw: RawConfig['listen'], { HOST, PORT }: Environment): Config['listen'] {
   return {
     host: HOST || raw.host,
@@ -20,7 +20,7 @@ export function toListen(raw: RawConfig['listen'], { HOST, PORT }: Environment):
   };
 }
 
-/** What no schema can say about `listen:`. */
+/** Rules for `listen:` that a schema cannot express. */
 export function listenFaults({ workers }: RawConfig['listen'], store: unknown): readonly Fault[] {
   const path = ['listen', 'workers'];
   if (typeof workers === 'string' && workers !== 'auto')
@@ -31,7 +31,7 @@ export function listenFaults({ workers }: RawConfig['listen'], store: unknown): 
   return [{ path, message }];
 }
 
-/** PORT stands for `listen.port`. */
+/** Rules for PORT, which overrides `listen.port`. */
 export function portFaults({ PORT }: Environment): readonly Fault[] {
   if (!PORT || (/^\d+$/.test(PORT) && Number(PORT) <= 65_535)) return [];
   const message = `the environment variable PORT, which wins over it, must be a port from 0 to 65535, not "${PORT}"`;

@@ -1,12 +1,14 @@
 import type { Config, RedisAddress } from './config.js';
 import type { Fault } from './document.js';
 
-/** What instances share: `memory`, or where they meet. The text has passed `liveFaults`. */
+/**
+ * State shared by the instances: `memory`, or the address of a Redis server. `text` has passed `liveFaults`.
+ */
 export function toLive(text: string): Config['live'] {
   return text === 'memory' ? { kind: 'memory' } : { kind: 'redis', ...toRedisAddress(text) };
 }
 
-/** The address of a server may hold a password, so the message does not repeat it. */
+/** Rules for the address in `live:`; messages do not repeat it, because it may hold a password. */
 export function liveFaults(text: string): readonly Fault[] {
   try {
     toLive(text);
@@ -17,8 +19,8 @@ export function liveFaults(text: string): readonly Fault[] {
 }
 
 /**
- * Reads `redis://USER:PASSWORD@HOST:PORT/DB?prefix=NAME`, or `rediss://…` for TLS. Throws an error whose message says what
- * is wrong, and holds nothing of the address.
+ * Reads `redis://USER:PASSWORD@HOST:PORT/DB?prefix=NAME`, or `rediss://…` for TLS. Throws an Error that
+ * describes the fault without repeating the address, which may hold a password.
  */
 export function toRedisAddress(text: string): RedisAddress {
   if (!/^rediss?:\/\//.test(text) || !URL.canParse(text))

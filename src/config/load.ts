@@ -13,34 +13,37 @@ import { toLedger, toStore } from './store.js';
 import type { Environment } from './substitute.js';
 
 export interface ConfigInput {
-  /** YAML. */
+  /** YAML text. */
   readonly text: string;
-  /** Its name in messages. */
+  /** File name in messages. */
   readonly file: string;
   readonly env: Environment;
-  /** Where relative paths start; by default the folder of `file`. */
+  /** Folder where relative paths start; default: the folder of `file`. */
   readonly baseDir?: string;
 }
 
-/** What could be read of a config. */
+/** The readable parts of a config, and its problems. */
 export interface ConfigReading {
-  /** Undefined where there is a problem. */
+  /** Undefined if there is any problem. */
   readonly config: Config | undefined;
-  /** The pipeline, also where something else is wrong, so that its own problems can be told with the others. */
+  /** The pipeline, also if other parts are wrong, so that all problems are reported together. */
   readonly pipeline: readonly StageConfig[];
-  /** Absolute; where relative paths start. */
+  /** Absolute path; relative paths start here. */
   readonly baseDir: string;
   readonly problems: readonly Problem[];
 }
 
-/** A checked config from YAML text (design §5). Throws a ConfigError with all problems at once. */
+/** Loads a checked config from YAML text (design §5). Throws a ConfigError with all problems at once. */
 export function loadConfig(input: ConfigInput): Config {
   const { config, problems } = readConfig(input);
   if (!config) throw new ConfigError(problems);
   return config;
 }
 
-/** The input for `loadConfig` and `readConfig`. Throws a ConfigError where the file cannot be read; `cure` says what helps. */
+/**
+ * Reads the input for `loadConfig` and `readConfig`. Throws a ConfigError if the file cannot be read; `cure`
+ * is the fix in its message.
+ */
 export async function readConfigFile(file: string, env: Environment, cure?: string): Promise<ConfigInput> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     const why = error.code === 'ENOENT' ? 'there is no such file' : `cannot be read (${error.code})`;
@@ -50,7 +53,7 @@ export async function readConfigFile(file: string, env: Environment, cure?: stri
   return { text, file, env };
 }
 
-/** Reads and checks a config as far as it goes. Never throws for what is written in it. */
+/** Reads and checks a config as far as possible. Never throws for faults in the text. */
 export function readConfig(input: ConfigInput): ConfigReading {
   const { text, file, env, baseDir = path.dirname(path.resolve(file)) } = input;
   const source = withoutSwitchedOff(readSource(text, file, env, path.resolve(baseDir)));
@@ -94,7 +97,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
   return { config, pipeline, baseDir: dir, problems: [] };
 }
 
-/** A stage that is switched off may name variables that are not set. */
+/** Drops problems of disabled stages: these may name variables that are not set. */
 function withoutSwitchedOff(source: Source): Source {
   const { pipeline } = source.value as { pipeline?: unknown }; // any value has properties, perhaps undefined
   const isOff = ([key, at]: Path) =>
@@ -120,7 +123,10 @@ function toStage(raw: RawStage, index: number, source: Source, written: unknown)
   };
 }
 
-/** What it is, when it runs and where it stands, so that what is wrong with the other stages can be told as well. */
+/**
+ * A broken stage with its name, condition and position only, so that problems of the other stages are
+ * reported too.
+ */
 function brokenStage(entry: unknown, index: number, source: Source, { isSound }: Checked): StageConfig {
   const { use, when } = Object(entry) as Partial<RawStage>; // any object has properties; each is asked for first
   const bare = {

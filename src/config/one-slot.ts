@@ -6,15 +6,18 @@ import { writePath, type Fault, type Path, type Source } from './document.js';
 import { SlotSchema, type RawSlot } from './schema.js';
 import { slotFaults, toSlot } from './slots.js';
 
-/** A slot that stands in no file: checked, or what is wrong with it, a sentence each that begins with the field. */
+/**
+ * Result of reading a slot that is in no file: the checked slot, or its problems, one sentence each, the
+ * field first.
+ */
 export type SlotReading =
   | { readonly slot: SlotConfig; readonly problems?: never }
   | { readonly slot?: never; readonly problems: readonly string[] };
 
 /**
- * Checks an entry as it would stand under `slots:`, by the very same schema and rules; `origin` is the file that it claims
- * to stand in. Nothing of the environment is put into it. Link-local and metadata addresses are refused, here and at each
- * connection, unless `allowLinkLocal`.
+ * Checks an entry by the schema and rules of `slots:`, without substituting variables; `origin` is the file
+ * name in positions. Refuses link-local and metadata addresses, here and at each connection, unless
+ * `allowLinkLocal`.
  */
 export function readSlot(entry: unknown, origin: string, { allowLinkLocal }: Config['console']): SlotReading {
   const source = sourceOf(entry, origin);
@@ -29,7 +32,7 @@ export function readSlot(entry: unknown, origin: string, { allowLinkLocal }: Con
   return { slot: allowLinkLocal ? slot : { ...slot, isGuarded: true } };
 }
 
-/** Compiled once, and not before it is needed: that takes tens of milliseconds. */
+/** Compiled once and on first use: compiling is slow. */
 const checkOne = lazy(() =>
   compileCheck(Type.Object({ slots: Type.Array(SlotSchema) }), { useDefaults: true }),
 );
@@ -62,7 +65,10 @@ function ownFaults({ id, account }: RawSlot, isSound: (path: Path) => boolean): 
   ];
 }
 
-/** Names are looked at when a socket connects: what they mean may change. */
+/**
+ * Faults for link-local IP addresses. Host names are checked at each connection, because their DNS records
+ * may change.
+ */
 function addressFaults(slot: RawSlot, isSound: (path: Path) => boolean): readonly Fault[] {
   const { baseUrl, proxy, account } = slot;
   const urls: readonly (readonly [Path, string | undefined])[] = [
@@ -78,7 +84,7 @@ function addressFaults(slot: RawSlot, isSound: (path: Path) => boolean): readonl
     .map(([path]) => ({ path: ['slots', 0, ...path], message: whyRefused }));
 }
 
-/** It goes into a header of every answer. */
+/** Max characters of an id, which is sent in a header of every answer. */
 const longestId = 100;
 
 function inWords({ path, message }: Fault): string {

@@ -7,7 +7,7 @@ import { duplicateSlots, slotFaults } from './slots.js';
 import { storeFaults } from './store.js';
 import type { Environment } from './substitute.js';
 
-/** What no schema can say, asked of the parts that have passed theirs. */
+/** Rules that a schema cannot express, checked on the parts that are sound. */
 export function ruleProblems(
   raw: RawConfig,
   source: Source,

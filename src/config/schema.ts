@@ -11,7 +11,7 @@ export const operations = [
   'other',
 ] as const satisfies Operation[];
 
-/** One string may stand for a list of one. */
+/** A list; a single string counts as a list of one. */
 function OneOrMore<Item extends string>(item: TSchema) {
   return Type.Unsafe<Item | readonly Item[]>({
     type: ['string', 'array'],
@@ -70,7 +70,7 @@ const Account = Type.Unsafe<
   oneOf: [NoAccount, ApiKeyAccount, OAuthAccount],
 });
 
-/** An entry under `slots:`. */
+/** Schema of an entry under `slots:`. */
 export const SlotSchema = Closed({
   id: Text,
   upstream: Text,
@@ -100,7 +100,7 @@ const Listen = Closed(
   { default: {} },
 );
 
-/** `gateway.yaml` (design §5), before its rules that no schema can say. */
+/** Schema of `gateway.yaml` (design §5); `ruleProblems` has the rules that a schema cannot express. */
 export const ConfigSchema = Closed({
   listen: Listen,
   pipeline: Type.Array(Stage, { minItems: 1 }),
@@ -119,7 +119,7 @@ export const ConfigSchema = Closed({
   officialClient: Closed({ userAgent: Type.String({ default: '' }) }, { default: {} }),
 });
 
-/** `models.yaml`. */
+/** Schema of `models.yaml`. */
 export const CatalogSchema = Closed({
   models: Type.Array(
     Closed({

@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-/** The most that `${file:PATH}` reads: a secret, not a document. */
+/** Max bytes of a file that `${file:PATH}` reads: a secret, not a document. */
 const mostBytes = 64 * 1024;
 
 /**
- * The text of a file, without the line ends that editors and `echo` leave at its end. A relative path starts at `baseDir`.
- * Throws an Error whose message says what is wrong with the file, and holds nothing of it.
+ * The text of a file without trailing line ends, which editors and `echo` add; a relative path starts at
+ * `baseDir`. Throws an Error that describes the fault without repeating the contents.
  */
 export function readSecretFile(file: string, baseDir: string): string {
   const resolved = path.resolve(baseDir, file);
@@ -18,7 +18,7 @@ export function readSecretFile(file: string, baseDir: string): string {
 function bytesOf(file: string, resolved: string): Buffer {
   try {
     const stats = statSync(resolved);
-    // A pipe or a device might never end.
+    // Regular files only: reading a pipe or a device might never end.
     if (!stats.isFile()) throw new Error(`${file} is not a file`);
     if (stats.size > mostBytes) throw new Error(`the file ${file} is larger than ${mostBytes / 1024} kB`);
     return readFileSync(resolved);

@@ -4,7 +4,7 @@ import type { AccountConfig, SlotConfig } from './config.js';
 import type { Fault, Path, Source } from './document.js';
 import type { RawSlot } from './schema.js';
 
-/** A slot as the gateway uses it; `raw` has passed its schema and `slotProblems`. */
+/** Converts a checked slot; `raw` has passed its schema and `slotFaults`. */
 export function toSlot(raw: RawSlot, index: number, source: Source): SlotConfig {
   const { baseUrl, proxy } = raw;
   return {
@@ -25,7 +25,7 @@ export function toSlot(raw: RawSlot, index: number, source: Source): SlotConfig 
   };
 }
 
-/** Secrets out of files and pasted ones often end in a line feed, which belongs to none of them. */
+/** Converts an account. Trims secrets: files and pasted text often end in a line feed. */
 function toAccount(raw: RawSlot['account']): AccountConfig {
   if (raw?.kind === 'api-key') return { ...raw, key: raw.key.trim() };
   if (raw?.kind !== 'oauth') return raw ?? { kind: 'none' };
@@ -41,7 +41,7 @@ function toAccount(raw: RawSlot['account']): AccountConfig {
   };
 }
 
-/** What no schema can say about one slot, asked of those of its fields that are sound. */
+/** Rules for one slot that a schema cannot express, checked on its sound fields. */
 export function slotFaults(slot: RawSlot, index: number, isSound: Checked['isSound']): readonly Fault[] {
   return rules
     .filter(({ of }) => of.every((field) => isSound(['slots', index, field])))
@@ -49,7 +49,10 @@ export function slotFaults(slot: RawSlot, index: number, isSound: Checked['isSou
     .map(({ path, message }) => ({ path: ['slots', index, ...path], message }));
 }
 
-/** A credential that was meant to come from the environment, in a config as it is `written`: nobody's key is `$NAME`. */
+/**
+ * Faults for credentials such as `$NAME` in the config as `written`: a variable was meant, and the braces are
+ * missing.
+ */
 export function variableFaults(written: unknown): readonly Fault[] {
   const { slots } = Object(written) as { slots?: unknown }; // any object has properties, perhaps undefined
   return [slots].flat().flatMap((slot: unknown, index) => {
@@ -63,7 +66,7 @@ export function variableFaults(written: unknown): readonly Fault[] {
   });
 }
 
-/** One id for two slots would make them one in logs, bindings and `/admin/slots`. */
+/** Faults for ids used twice: logs, bindings and `/admin/slots` could not tell the slots apart. */
 export function duplicateSlots(ids: readonly unknown[], source: Source): readonly Fault[] {
   return ids.flatMap((id, index) => {
     const first = ids.indexOf(id);
@@ -74,11 +77,11 @@ export function duplicateSlots(ids: readonly unknown[], source: Source): readonl
   });
 }
 
-/** The kinds of upstream that this version has. */
+/** Names of the upstream adapters. */
 const adapters: readonly string[] = ['messages', 'simulator'];
 
 interface Rule {
-  /** The fields that it looks at. */
+  /** The fields that the rule reads; it is skipped unless all are sound. */
   readonly of: readonly (keyof RawSlot)[];
   readonly faults: (slot: RawSlot) => readonly Fault[];
 }
@@ -119,7 +122,7 @@ function upstreamFaults({ upstream }: RawSlot): readonly Fault[] {
   return [{ path: ['upstream'], message: `"${upstream}" is not an adapter; ${cure}` }];
 }
 
-/** A path that every call adds is the commonest mistake. */
+/** Rules for `baseUrl`; a path that every call adds is the most common mistake. */
 function baseUrlFaults(baseUrl: string): readonly Fault[] {
   const path = ['baseUrl'];
   const added = /\/v1(\/messages)?(?=\/*$)/.exec(baseUrl)?.[0];
@@ -142,7 +145,10 @@ function accountFaults({ account }: RawSlot): readonly Fault[] {
   ];
 }
 
-/** Of what goes into a header of each call; white space around it is cut off. The message does not repeat it. */
+/**
+ * Rules for a secret that is sent in a header; surrounding white space is trimmed. Messages do not repeat the
+ * secret.
+ */
 function secretFaults(path: Path, text: string): readonly Fault[] {
   const secret = text.trim();
   if (secret === '') return [{ path, message: 'must not be blank' }];
@@ -158,7 +164,7 @@ function headerFaults({ headers }: RawSlot): readonly Fault[] {
     .map(([name]) => ({ path: ['headers', name], message }));
 }
 
-/** The text of a URL may hold a password, so the message does not repeat it. */
+/** Rules for a URL; messages do not repeat it, because it may hold a password. */
 function urlFaults(path: Path, text: string): readonly Fault[] {
   const protocol = URL.canParse(text) ? new URL(text).protocol : 'none';
   return ['http:', 'https:'].includes(protocol)
@@ -166,7 +172,10 @@ function urlFaults(path: Path, text: string): readonly Fault[] {
     : [{ path, message: 'must be a URL that begins with http:// or https://' }];
 }
 
-/** Its user and password are decoded before they are sent. */
+/**
+ * Rules for a proxy URL; its user and password must be decodable, because they are decoded before they are
+ * sent.
+ */
 function proxyFaults(proxy: string): readonly Fault[] {
   const path = ['proxy'];
   const faults = urlFaults(path, proxy);
@@ -185,7 +194,7 @@ function isDecodable({ username, password }: URL): boolean {
   }
 }
 
-/** Unix milliseconds of an ISO time or of a number of them. */
+/** Unix milliseconds of an ISO time, or of a number in milliseconds. */
 function timeMs(time: string | number): number | undefined {
   const ms = /^\d+$/.test(String(time)) ? Number(time) : Date.parse(String(time));
   return Number.isFinite(ms) ? ms : undefined;

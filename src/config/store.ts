@@ -4,8 +4,9 @@ import type { Fault } from './document.js';
 import type { RawConfig } from './schema.js';
 
 /**
- * Where state is kept: `memory`, `sqlite:PATH` or `postgres://…`. A relative path starts at the working directory, where
- * `.env` is too: the folder of a config may be read-only, or part of a package that the next update replaces.
+ * Kind and address of the store: `memory`, `sqlite:PATH` or `postgres://…`. A relative path starts at the
+ * working directory, as `.env` does: the folder of a config may be read-only, or replaced by an update of the
+ * package.
  */
 export function toStore(text: string): Config['store'] {
   if (text === 'memory') return { kind: 'memory' };
@@ -13,14 +14,16 @@ export function toStore(text: string): Config['store'] {
   return file === undefined ? { kind: 'postgres', url: text } : { kind: 'sqlite', file: path.resolve(file) };
 }
 
-/** `ledger:`; its rows wait beside the SQLite file where nothing is said, else in `data` of the working directory. */
+/**
+ * Settings of `ledger:`. Default spool folder: that of the SQLite file, else `data` in the working directory.
+ */
 export function toLedger({ store, ledger }: Pick<RawConfig, 'store' | 'ledger'>): Config['ledger'] {
   const file = sqliteFile(store);
   const folder = ledger.spool ?? (file === undefined ? 'data' : path.dirname(file));
   return { keepDays: ledger.keepDays, spool: store === 'memory' ? undefined : path.resolve(folder) };
 }
 
-/** The address of a database may hold a password, so the message does not repeat it. */
+/** Rules for the address of the store; messages do not repeat it, because it may hold a password. */
 export function storeFaults(text: string): readonly Fault[] {
   const isPostgres = /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
   if (text === 'memory' || sqliteFile(text) || isPostgres) return [];

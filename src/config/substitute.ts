@@ -1,29 +1,30 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * `${NAME}`, `${NAME:-default}` (also where NAME is set to nothing, as in a shell), `${file:PATH}`; `$${` stands for a plain
- * `${`. One that is not closed is taken to the end of the text, so that the text is searched once.
+ * Variables: `${NAME}`, `${NAME:-default}` (the default also replaces an empty value, as in a shell),
+ * `${file:PATH}`; `$${` is a plain `${`. An unclosed variable matches to the end of the text, so that the
+ * search stays linear.
  */
 const reference = /\$(\$\{)|\$\{(?:(?:file:(?!-)([^}]*)|([A-Za-z_]\w*)(?::-([^}]*))?)(\}|$))?/g;
 
-/** A text with its variables put in, and what is wrong with them. */
+/** A text after substitution, with its faults. */
 export interface Filled {
   readonly text: string;
-  /** The names that have neither a value nor a default. */
+  /** Names of variables without a value and without a default. */
   readonly unset: readonly string[];
-  /** The faults of the files that it names. */
+  /** Error messages of files that could not be read. */
   readonly unread: readonly string[];
-  /** There is a `${` that begins no variable. */
+  /** True if a `${` begins no valid variable. */
   readonly isMalformed: boolean;
 }
 
-/** Puts values into the text of a scalar. */
+/** Substitutes variables in the text of a scalar. */
 export type Fill = (text: string) => Filled;
 
-/** Gives the text of a file. Throws an Error whose message says what is wrong with it. */
+/** Reads the text of a file. Throws an Error whose message describes the fault. */
 export type ReadSecret = (file: string) => string;
 
-/** Puts the environment and files into a text. */
+/** Substitutes environment variables and files in a text. */
 export function substitute(text: string, env: Environment, readSecret: ReadSecret): Filled {
   const unset: string[] = [];
   const unread: string[] = [];
@@ -53,8 +54,8 @@ function fromFile(file: string, readSecret: ReadSecret, unread: string[]): strin
 }
 
 /**
- * What an unquoted YAML scalar of this text means: a number, true, false or nothing, else the text. A number that would
- * read differently when written again (a key of forty digits) stays a text.
+ * The value of an unquoted YAML scalar: number, boolean, null or text. A number that would be written
+ * differently (a key of forty digits) stays a text.
  */
 export function typed(text: string): string | number | boolean | null {
   if (text.trim() === '') return null;

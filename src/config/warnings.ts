@@ -1,7 +1,7 @@
 import { didYouMean, globMatcher, type CatalogModel } from '../plugin/index.js';
 import type { Config, Problem, SlotConfig, StageConfig } from './config.js';
 
-/** What works as it is written and is hardly meant: names of models that are nowhere in the catalog. */
+/** Warnings about names of models that are not in the catalog: allowed, but probably a mistake. */
 export function warningsOf({ slots, pipeline, models }: Config): readonly Problem[] {
   const lists = [...pipeline.filter(({ enabled }) => enabled).map(conditionOf), ...slots.map(servedBy)];
   return lists.flatMap(({ names, ...place }) =>
@@ -25,7 +25,7 @@ function servedBy({ models, path, at }: SlotConfig): NameList {
   return { names: models, at, path: `${path}.models` };
 }
 
-/** What is strange about a glob over the catalog's ids; undefined where it matches one of them. */
+/** Warning about a glob over the catalog's ids; undefined if it matches an id. */
 function strangeness(name: string, models: readonly CatalogModel[]): string | undefined {
   if (name === '*') return undefined;
   const ids = models.map(({ id }) => id);

@@ -1,6 +1,6 @@
 /**
- * Builds the page at `/panel` from `web/` into `dist/console/web`, where its sources are newer than what is there. Not a
- * part of the package: `npm run build` runs it.
+ * Builds the page at `/panel` from `web/` into `dist/console/web` if its sources are newer than the last
+ * build. Run by `npm run build`; not part of the package.
  */
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
@@ -12,14 +12,17 @@ const repository = fileURLToPath(new URL('../../', import.meta.url));
 const sources = join(repository, 'src/console/web');
 const built = join(repository, 'dist/console/web');
 
-/** The most script that the page may have, gzipped, in all. */
+/** Max bytes of all scripts of the page, gzipped. */
 const mostScriptBytes = 150_000;
 
 const compressible = new Set(['.html', '.css', '.js', '.svg']);
 
 if (!(await isBuilt())) await buildPage();
 
-/** A removed file counts too: its folder is newer then. */
+/**
+ * True if the built page is newer than its sources. Folders are compared too, because removing a file changes
+ * its folder's time.
+ */
 async function isBuilt(): Promise<boolean> {
   const madeMs = await timeOf(join(built, 'index.html.br')); // the last file that a build writes
   const inputs = [sources, ...(await filesIn(sources)), join(repository, 'package-lock.json')];
@@ -41,7 +44,7 @@ async function buildPage(): Promise<void> {
   await brotli(join(built, 'index.html'));
 }
 
-/** Writes what browsers are sent in place of the file, and gives its size gzipped. */
+/** Writes the compressed files that browsers are sent, and returns the gzipped size. */
 async function compress(file: string): Promise<number> {
   const packed = await promisify(gzip)(await readFile(file), { level: 9 });
   await writeFile(`${file}.gz`, packed);
@@ -57,7 +60,7 @@ async function filesIn(folder: string): Promise<readonly string[]> {
   return (await readdir(folder, { recursive: true })).map((path) => join(folder, path));
 }
 
-/** When a file was last written, in milliseconds; the beginning of time where there is none. */
+/** Time of the last write to a file in unix milliseconds; 0 if there is none. */
 async function timeOf(file: string): Promise<number> {
   const info = await stat(file).catch(() => undefined);
   return info?.mtimeMs ?? 0;

@@ -17,7 +17,7 @@ import {
 import { type Block, OpenBlock, type Part } from './block.js';
 import type { EventReader } from './relay.js';
 
-/** For each type of block that the dialect shows, what becomes of one; the others are invisible. */
+/** Part factories by type of block; blocks without an entry are invisible. */
 export type PartTable<Writer> = {
   readonly [Type in ContentBlock['type']]?: (
     block: Block<Extract<ContentBlock, { readonly type: Type }>>,
@@ -25,7 +25,7 @@ export type PartTable<Writer> = {
   ) => Part | undefined;
 };
 
-/** How an answer ended. */
+/** End of an answer: stop reason, refusal and usage. */
 export interface Ending {
   readonly stopReason: StopReason | null;
   /** The provider's explanation of a refusal. */
@@ -40,9 +40,9 @@ export interface AnswerWriter {
 }
 
 /**
- * Reads the events of one answer and tells a dialect what they say, block by block. It is here that the ways of real
- * streams end: blocks that are complete when they begin or are never closed, a message that arrives whole in its start
- * event, a second start, characters cut in half.
+ * Reader of one answer's events, which passes them to a dialect block by block. Handles the quirks of real
+ * streams: blocks complete at their start or never closed, a whole message in its start event, a second
+ * start, characters cut in half.
  */
 export class AnswerReader implements EventReader {
   readonly #makePart: (block: Block) => Part | undefined;
@@ -60,7 +60,9 @@ export class AnswerReader implements EventReader {
     return this.#isComplete;
   }
 
-  /** Types that say nothing to a translation are never parsed. Throws what an `error` event says. */
+  /**
+   * Adds one event; types that a translation ignores are not parsed. Throws the error of an `error` event.
+   */
   add(event: ModelEvent): void {
     if (this.#isComplete) return;
     if (event.delta) this.#open.get(event.delta.index)?.say(event.delta);
@@ -125,7 +127,7 @@ export class AnswerReader implements EventReader {
   }
 }
 
-/** Nobody has checked what the upstream says here. */
+/** Explanation of a refusal; its type is checked here, as the upstream's details are not validated before. */
 function refusalOf(details: StopDetails | null | undefined): Pick<Ending, 'refusal'> {
   const explanation: unknown = details?.type === 'refusal' ? details.explanation : undefined;
   return typeof explanation === 'string' && explanation !== '' ? { refusal: explanation } : {};

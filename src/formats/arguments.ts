@@ -2,8 +2,8 @@ import { isTooDeep } from '../plugin/index.js';
 import { invalidField, isRecord } from './body.js';
 
 /**
- * The input of a tool call from the JSON text that the other formats write; `""` is `{}`. Throws `invalid_request` at `path`
- * for anything but a JSON object.
+ * Parses a tool call's input from the JSON text of other formats; `""` is `{}`. Throws `invalid_request` at
+ * `path` for anything but a JSON object.
  */
 export function parseArguments(text: unknown, path: string): Readonly<Record<string, unknown>> {
   const input = typeof text === 'string' ? parseJson(text, path) : (text ?? {});

@@ -9,7 +9,7 @@ import { planThinking, type ThinkingPlan, type ThinkingParams } from './thinking
 import { isForced, settleTools, type ToolWish } from './tool-choice.js';
 import type { Transcript } from './transcript.js';
 
-/** What a caller of a translated format asks for, in words that the formats share. */
+/** Request of a caller in a translated format, in terms that all formats share. */
 export interface RequestParams {
   readonly model: string;
   readonly transcript: Transcript;
@@ -20,11 +20,11 @@ export interface RequestParams {
   readonly thinking?: ThinkingParams;
   readonly output?: OutputWish | undefined;
   readonly user?: string | null | undefined;
-  /** The field that holds the conversation, for the message where there is none. */
+  /** Field that holds the conversation, for the error message if it is empty. */
   readonly conversationPath: string;
 }
 
-/** The Messages request that says the same; what cannot be said is reported. */
+/** Equivalent Messages request; fields that it cannot express are reported in `dropped`. */
 export function assemble(
   wishes: RequestParams,
   model: CatalogModel | undefined,

@@ -20,11 +20,11 @@ export interface Block<Start extends ContentBlock = ContentBlock> {
   readonly isCut: boolean;
 }
 
-/** What a dialect makes of one block. */
+/** One block of the answer as a dialect writes it. */
 export interface Part {
   /**
-   * More of `text`; a surrogate pair is never divided between two calls. `json`: the same as `JSON.stringify` writes it,
-   * without the quotes, where that is at hand.
+   * Appends text, never with half a surrogate pair. `json`: the same text as `JSON.stringify` writes it,
+   * without quotes, if available.
    */
   write?(text: string, json?: ByteText): void;
   /** The block is complete, or is cut. */
@@ -47,7 +47,7 @@ export class OpenBlock implements Block {
     this.citations = start.type === 'text' ? [...(start.citations ?? [])] : [];
   }
 
-  /** Hands what the block begins with to the part that was made of it. */
+  /** Passes the text that the block begins with to its part. */
   begin(part: Part | undefined): void {
     this.#part = part;
     this.#write(dispatch(beginnings, this.start, undefined) ?? '');

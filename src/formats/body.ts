@@ -2,8 +2,8 @@ import type { Static, TSchema } from 'typebox';
 import { compileCheck, formatPath, GatewayError, Type } from '../plugin/index.js';
 
 /**
- * A check of request bodies, or of a part of one that stands at `path`, compiled on first use. It returns the value itself
- * and throws `invalid_request` naming the first field that is wrong: `messages[2].content: must be a string`.
+ * Validator of a request body, or of its part at `path`, compiled on first use. Returns the value itself, or
+ * throws `invalid_request` with the first wrong field: `messages[2].content: must be a string`.
  */
 export function bodyCheck<Schema extends TSchema>(
   schema: Schema,
@@ -21,7 +21,7 @@ export function invalidField(path: string, message: string): GatewayError {
   return new GatewayError('invalid_request', `${path}: ${message}`);
 }
 
-/** The value of a field that this kind of object must have; throws `invalid_request` where it is absent or null. */
+/** Value of a required field; throws `invalid_request` if it is absent or null. */
 export function required<Value>(value: Value | null | undefined, path: string): Value {
   if (value === null || value === undefined) throw invalidField(path, 'is required');
   return value;

@@ -29,8 +29,8 @@ export function markerOf(part: Static<typeof marked>): { readonly cache_control?
 }
 
 /**
- * The request with no more cache markers than an upstream takes, the latest ones: other vendors take any number and do the
- * same. Those of tools and system, and those within blocks, are never dropped.
+ * Keeps only as many cache markers as the upstream takes, the latest ones, as other vendors do. Those of
+ * tools and system, and those within blocks, are never dropped.
  */
 export function latestMarkers(request: MessagesRequest): MessagesRequest {
   const surplus = cacheMarkers(request).length - maxCacheMarkers;

@@ -3,7 +3,7 @@ import type { ContentBlock, Message, ToolResultBlock } from '../plugin/index.js'
 /** Ids of tool calls, each given out once. */
 export class CallIds {
   readonly #taken: Set<string>;
-  /** The last number that each id was given with. */
+  /** Last suffix number used for each id. */
   readonly #counts = new Map<string, number>();
 
   constructor(taken: Iterable<string> = []) {
@@ -22,8 +22,8 @@ export class CallIds {
 }
 
 /**
- * The upstream refuses a conversation in which an id stands for two calls, which some clients count anew in each turn. The
- * later ones get ids of their own; results belong to the calls of the turn before them in order.
+ * Makes tool call ids unique: some clients restart their numbering in each turn, and the upstream refuses an
+ * id with two calls. Later calls get new ids; results match the calls of the turn before them in order.
  */
 export function withUniqueCalls(messages: readonly Message[]): readonly Message[] {
   const ids = new CallIds();

@@ -12,7 +12,7 @@ import type { EventReader, StreamWriter } from './relay.js';
 import { sseData, sseDone } from './sse.js';
 import { chatUsage } from './usage.js';
 
-/** What the caller asked that all chunks of a stream share. */
+/** Request fields that all chunks of a stream share. */
 export interface ChunkRequest {
   /** As the caller named it. */
   readonly model: string;
@@ -88,13 +88,13 @@ export abstract class ChunkStream implements StreamWriter {
     this.#text += `data: ${this.#head}${choice}${this.#tail}\n\n`; // JSON has no line ends
   }
 
-  /** Writes a chunk with nothing but a text, as nearly all are: what stands around it is put together once. */
+  /** Fast path for a chunk with nothing but text: the JSON around it is built only once. */
   protected writeText(index: number, json: ByteText): void {
     const [before, after] = (this.#frames[index] ??= this.#frameOf(index));
     this.#text += before + json + after;
   }
 
-  /** What stands before the text and after it, in a choice that says nothing else. */
+  /** JSON before and after the text, in a choice that has nothing but text. */
   protected abstract readonly textFrame: readonly [before: string, after: string];
 
   #frameOf(index: number): Frame {

@@ -1,6 +1,6 @@
 import type { Citation } from '../plugin/index.js';
 
-/** A cited page, and the place in the answer's text that rests on it, in UTF-16 units. */
+/** Citation of a page, with the range of the answer's text that it supports, in UTF-16 units. */
 export interface UrlCitation {
   readonly url: string;
   readonly title: string;
@@ -8,7 +8,7 @@ export interface UrlCitation {
   readonly end_index: number;
 }
 
-/** The citations of one text block that have a URL; Messages cites whole blocks, so all share the block's place. */
+/** Citations with a URL of one text block; Messages cites whole blocks, so all share the block's range. */
 export function urlCitations(
   citations: readonly Citation[],
   startIndex: number,

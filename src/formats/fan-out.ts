@@ -6,9 +6,9 @@ import { ReadAhead } from './read-ahead.js';
 export type Variant = (request: MessagesRequest) => MessagesRequest;
 
 /**
- * Makes several calls at once and one reply of them: the events of call `i` carry choice `i`. `calls`: how often the
- * request is sent, or what each call makes of it. The first failure ends the other calls and is thrown. What answers
- * first is read while the others wait, for they may be waiting for its place.
+ * Fan-out: makes several calls at once and merges them into one reply, in which the events of call `i` carry
+ * choice `i`; the first failure ends the other calls and is thrown. Early replies are read ahead while the
+ * others wait, as those may wait for their permits.
  */
 export function fanOut(calls: number | readonly Variant[]): Interceptor {
   const variants = typeof calls === 'number' ? Array.from({ length: calls }, () => same) : calls;
@@ -52,5 +52,5 @@ async function allOrNone(pending: readonly Promise<BegunReply>[]): Promise<reado
   }
 }
 
-/** The first failure is the one that is told. */
+/** Ignores later failures: only the first one is reported. */
 function ignore(): void {}

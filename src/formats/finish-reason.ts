@@ -9,7 +9,7 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   refusal: 'content_filter',
 };
 
-/** Why an answer ended, as Chat Completions says it; reasons that it does not have are a `stop`. */
+/** Finish reason in the terms of Chat Completions; a reason that it does not have becomes `stop`. */
 export function finishReason(stopReason: StopReason | null): FinishReason {
   return (stopReason !== null && Object.hasOwn(reasons, stopReason) && reasons[stopReason]) || 'stop';
 }

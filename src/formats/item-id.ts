@@ -2,8 +2,8 @@
 export type ItemKind = 'msg' | 'rs' | 'fc' | 'ctc' | 'ws';
 
 /**
- * The id of an output item: it names the response it belongs to (`msg_<response>_<index>` for `resp_<response>`), so that an
- * `item_reference` alone finds the stored response.
+ * Id of an output item. It contains the response's id (`msg_<response>_<index>` for `resp_<response>`), so
+ * that an `item_reference` alone finds the stored response.
  */
 export function itemId(kind: ItemKind, responseId: string, index: number): string {
   return `${kind}_${bare(responseId)}_${index}`;

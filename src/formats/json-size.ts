@@ -1,6 +1,6 @@
 /**
- * No more than the bytes of a value's JSON, and nearly as many: its texts and names, and what stands around them. Counts
- * instead of writing it, and only until there are more than `enough`.
+ * Lower bound of the size of a value's JSON in bytes, close to the real size. Counts without serializing, and
+ * only up to `enough`.
  */
 export function minJsonBytes(value: unknown, enough = Infinity): number {
   const open: unknown[] = [value];

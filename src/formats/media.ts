@@ -1,14 +1,14 @@
 import type { DocumentBlock, ImageBlock } from '../plugin/index.js';
 import { invalidField, present } from './body.js';
 
-/** An image from a base64 `data:` URL or an http(s) URL; throws `invalid_request` at `path` for anything else. */
+/** Image block from a base64 `data:` or http(s) URL; throws `invalid_request` at `path` for anything else. */
 export function imageBlock(url: string, path: string): ImageBlock {
   if (isWeb(url)) return { type: 'image', source: { type: 'url', url } };
   const { mediaType, data } = readDataUrl(url, path);
   return { type: 'image', source: { type: 'base64', media_type: mediaType, data } };
 }
 
-/** A PDF, a text or an image from a `data:` URL, from an http(s) URL, or from bare base64 with a `.pdf` name. */
+/** PDF, text or image block from a `data:` URL, an http(s) URL, or bare base64 with a `.pdf` name. */
 export function fileBlock(
   url: string,
   filename: string | undefined,

@@ -1,9 +1,8 @@
 import type { ModelEventBatch, ModelEvents } from '../plugin/index.js';
 
 /**
- * Several replies as one, batch by batch in the order of arrival; the events of source `i` carry choice `i`. A source is
- * asked for its next batch when the reader has taken the one before, so at most one of each waits here. Where one throws,
- * or the reader leaves, all others are ended.
+ * Merges several replies by order of arrival, with at most one batch of each buffered; the events of source
+ * `i` carry choice `i`. If one throws, or the reader leaves, all others are ended.
  */
 export function mergeEvents(sources: readonly ModelEvents[]): ModelEvents {
   return {
@@ -54,12 +53,12 @@ async function* interleave(sources: readonly Source[]): AsyncGenerator<ModelEven
   }
 }
 
-/** Not awaited: a source may be in the middle of a read that takes long. How it ends concerns nobody any more. */
+/** Ends all sources without waiting for them: a read may take long, and its result no longer matters. */
 function endAll(sources: readonly Source[]): void {
   for (const source of sources) source.return?.().catch(() => undefined);
 }
 
-/** What has arrived and nobody has taken yet; one reader. */
+/** Queue of arrivals for one reader. */
 class Arrivals {
   readonly #waiting: Arrival[] = [];
   #wake: (() => void) | undefined;

@@ -14,7 +14,7 @@ interface Settled {
   readonly instruction?: TextBlock;
 }
 
-/** A schema becomes `output_config.format`; what the upstream cannot be held to, plain JSON mode too, an instruction. */
+/** Maps a schema to `output_config.format`; a form the upstream cannot enforce becomes an instruction. */
 export function settleOutput(wish: OutputWish | undefined, dropped: UnsupportedFields): Settled {
   if (!wish) return {};
   if (!wish.schema) return instruction(jsonInstruction);

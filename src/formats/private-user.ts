@@ -1,8 +1,8 @@
 import type { Decoded, FormatContext } from '../plugin/index.js';
 
 /**
- * The upstream wants an opaque name of the end user, and refuses an e-mail address and more than 512 characters: such a
- * `user` goes up as a pseudonym, which is the same in each request.
+ * Replaces a `user` that the upstream would refuse (an e-mail address, more than 512 characters) by a pseudonym,
+ * which is the same in each request.
  */
 export function withPrivateUser(decoded: Decoded, context: FormatContext): Decoded | Promise<Decoded> {
   const user = decoded.request.metadata?.user_id;

@@ -1,6 +1,6 @@
 import type { ModelEventBatch, ModelEvents } from '../plugin/index.js';
 
-/** Events that are read at once, though nobody has asked for them yet, until `stop`: from then on at the reader's pace. */
+/** Read-ahead of events, before they are requested, until `stop`; then only as the reader requests them. */
 export class ReadAhead implements ModelEvents, AsyncIterator<ModelEventBatch> {
   readonly #source: AsyncIterator<ModelEventBatch>;
   #results: (Promise<IteratorResult<ModelEventBatch>> | undefined)[] = [];
@@ -35,7 +35,7 @@ export class ReadAhead implements ModelEvents, AsyncIterator<ModelEventBatch> {
     return { done: true, value: undefined };
   }
 
-  /** A failure is kept for the reader. */
+  /** Keeps a failure until the reader gets to it. */
   async #read(): Promise<void> {
     for (let isOver = false; !isOver && !this.#isStopped;) {
       const result = this.#source.next();

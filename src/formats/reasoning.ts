@@ -4,7 +4,7 @@ import { isRecord } from './body.js';
 /** A block whose bytes the upstream has signed or encrypted: it must come back as it was. */
 export type SignedThinking = ThinkingBlock | RedactedThinkingBlock;
 
-/** Tells what we sealed from other vendors' encrypted reasoning. */
+/** Prefix that separates reasoning sealed here from other vendors' encrypted reasoning. */
 const prefix = 'gw1.';
 
 /** A thinking block as opaque text: `reasoning.encrypted_content` of the Responses format. */
@@ -12,7 +12,7 @@ export function sealReasoning(block: SignedThinking): string {
   return prefix + Buffer.from(JSON.stringify(block)).toString('base64url');
 }
 
-/** The block that `sealReasoning` was given; undefined for any other text, which only its own vendor can read. */
+/** Block sealed by `sealReasoning`; undefined for any other text, which only its own vendor can read. */
 export function openReasoning(text: string): SignedThinking | undefined {
   if (!text.startsWith(prefix)) return undefined;
   const json = Buffer.from(text.slice(prefix.length), 'base64url').toString();

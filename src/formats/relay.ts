@@ -10,10 +10,10 @@ import {
   toGatewayError,
 } from '../plugin/index.js';
 
-/** Whatever takes events until an answer is complete. */
+/** Consumer of events until an answer is complete. */
 export interface EventReader {
   add(event: ModelEvent): void;
-  /** Whether every answer has had its `message_stop`; what comes afterwards is passed over. */
+  /** True once every answer has had its `message_stop`; later events are ignored. */
   readonly isComplete: boolean;
 }
 
@@ -28,8 +28,8 @@ export interface StreamWriter extends EventReader {
 }
 
 /**
- * The bytes of a stream, one piece for each batch. A failure gives the dialect's error event and is then thrown. Once
- * the answer is complete the events are only drained, so that the upstream's connection can be used again.
+ * Byte stream of a dialect, one chunk per batch; a failure writes the dialect's error event and is then
+ * thrown. After a complete answer the events are drained, so that the upstream's connection can be reused.
  */
 export function relay(events: ModelEvents, writer: StreamWriter): BatchSource<Buffer> {
   return new Relay(events, writer);
@@ -45,7 +45,7 @@ class Relay extends BatchSource<Buffer> implements BatchReader<ModelEventBatch> 
   #reader: BatchReader<Buffer> | undefined;
   #isFinished = false;
   #isOver = false;
-  /** What is to be thrown now that the caller has been told. */
+  /** Error to throw on the next read, after the dialect's error event has been sent. */
   #error: GatewayError | undefined;
 
   constructor(events: ModelEvents, writer: StreamWriter) {
@@ -87,7 +87,9 @@ class Relay extends BatchSource<Buffer> implements BatchReader<ModelEventBatch> 
     void this.#breakOff(error);
   }
 
-  /** Asks for batches, after this one, until there is text; undefined where the reader is told later. */
+  /**
+   * Reads batches, starting with `first`, until there is text; undefined if the reader is called back later.
+   */
   #advance(first: ModelEventBatch | undefined): Buffer | undefined {
     for (let batch = first; !this.#isOver;) {
       const bytes = batch && this.#write(batch);
@@ -100,7 +102,7 @@ class Relay extends BatchSource<Buffer> implements BatchReader<ModelEventBatch> 
     return undefined;
   }
 
-  /** The text of a batch, empty where it says nothing; undefined where the reader is told of it later. */
+  /** Text of a batch, empty if it adds none; undefined if the reader is called back later. */
   #write(batch: ModelEventBatch): Buffer | undefined {
     if (this.#isFinished) return nothing;
     try {
@@ -121,7 +123,7 @@ class Relay extends BatchSource<Buffer> implements BatchReader<ModelEventBatch> 
     if (bytes) this.#reader?.receive(bytes);
   }
 
-  /** The caller has it all once the text is finished: what goes wrong then is not about this answer. */
+  /** Ends the stream with an error event, then the error; after a finished text errors no longer matter. */
   async #breakOff(cause: unknown): Promise<void> {
     await Promise.allSettled([this.return()]);
     if (this.#isFinished) return this.#reader?.finish();

@@ -2,7 +2,7 @@ import { samplingOf, type CatalogModel, type MessagesRequest } from '../plugin/i
 import { present } from './body.js';
 import type { UnsupportedFields } from './unsupported-fields.js';
 
-/** Each as the caller sent it; null says nothing. */
+/** Sampling parameters as the caller sent them; null means not set. */
 export interface SamplingParams {
   readonly temperature?: number | null;
   readonly top_p?: number | null;
@@ -42,7 +42,10 @@ function withoutNulls({ temperature, top_p, top_k }: SamplingParams): Sampling {
   });
 }
 
-/** The other vendors' temperature goes up to 2. A `top_p` of 1 says nothing, and newer models refuse it beside a temperature. */
+/**
+ * Limits the temperature to 1, as other vendors allow up to 2. Drops a `top_p` of 1 beside a temperature: it
+ * has no effect, and newer models refuse the two together.
+ */
 function inRange({ temperature, top_p, ...rest }: Sampling): Sampling {
   const isIdle = top_p === 1 && temperature !== undefined;
   return {
@@ -54,7 +57,7 @@ function inRange({ temperature, top_p, ...rest }: Sampling): Sampling {
   };
 }
 
-/** While it thinks, the upstream takes no temperature, no `top_k`, and a `top_p` of 0.95 at least. */
+/** Sampling while the model thinks: no temperature, no `top_k`, and `top_p` only from 0.95 to below 1. */
 function whileThinking({ top_p }: Sampling): Sampling {
   return top_p !== undefined && top_p >= 0.95 && top_p < 1 ? { top_p } : {};
 }

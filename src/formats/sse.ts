@@ -8,8 +8,8 @@ export function sseData(data: string): string {
   return data.includes('\n') ? `data: ${data.replaceAll('\n', '\ndata: ')}\n\n` : `data: ${data}\n\n`;
 }
 
-/** Ends a good stream in the formats other than Messages. */
+/** Success marker at the end of a stream, in the formats other than Messages. */
 export const sseDone = sseData('[DONE]');
 
-/** Says nothing, so that proxies on the way do not take a long thought for a dead connection. */
+/** Heartbeat comment, so that proxies do not close the connection during long thinking. */
 export const sseComment = ': keep-alive\n\n';

@@ -3,7 +3,7 @@ import { bodyCheck, isRecord, nullable } from './body.js';
 import type { UnsupportedFields } from './unsupported-fields.js';
 import type { ThinkingParams } from './thinking.js';
 
-/** Fields by which callers of different dialects ask for thinking; null says nothing. */
+/** Fields by which callers of different dialects request thinking; null means not set. */
 export interface ThinkingFields {
   /** The vendor's own `reasoning_effort`. */
   readonly effort?: string | null | undefined;
@@ -13,7 +13,7 @@ export interface ThinkingFields {
   readonly thinking?: unknown;
 }
 
-/** One wish of all of them; what is passed over for another field is reported. */
+/** Thinking parameters from all dialects' fields; a field that another one overrides is reported. */
 export function readThinking(
   fields: ThinkingFields,
   profile: ModelProfile,
@@ -29,7 +29,10 @@ export function readThinking(
   return { ...wish, profile };
 }
 
-/** A budget stays beside the effort, and "enabled" says no more than that. */
+/**
+ * True if another effort contradicts these parameters. A budget is compatible with an effort, as is
+ * "enabled".
+ */
 function contradicts({ effort, budget }: ThinkingParams, other: string): boolean {
   return Boolean(effort) && effort !== 'auto' && effort !== other && budget === undefined;
 }
@@ -88,7 +91,7 @@ function saysNothing(given: unknown): boolean {
   return given === undefined || given === null || (isRecord(given) && Object.keys(given).length === 0);
 }
 
-/** The answer's reader says of a summary what becomes of it. */
+/** Fields that are read. Those about summaries are reported elsewhere. */
 const read: ReadonlySet<string> = new Set(
   'effort max_tokens enabled summary generate_summary type budget_tokens display'.split(' '),
 );
@@ -102,7 +105,7 @@ function reportOthers(
     if (!read.has(name) && value && value !== 'auto' && value !== 'standard') dropped.add(`${path}.${name}`);
 }
 
-/** A budget, and the effort that comes near it for a model that takes none. */
+/** Budget with the nearest effort, for a model that takes no budget. */
 function byBudget(budget: number): Pick<ThinkingParams, 'effort' | 'budget'> {
   return { budget, effort: budget <= 4096 ? 'low' : budget <= 12_288 ? 'medium' : 'high' };
 }

@@ -12,8 +12,8 @@ import { planThinking, type ThinkingParams } from './thinking.js';
 import { isForced } from './tool-choice.js';
 
 /**
- * Asks once more where the model refuses the kind of thinking that was chosen for an effort, with the kind that it takes;
- * where the refusal is about the model, that is kept as its profile. None where the wish chose nothing.
+ * Retry interceptor: if the model refuses the kind of thinking that was chosen for an effort, retries with the kind that
+ * it takes; a refusal about the model is kept as its profile. Empty if no thinking was chosen here.
  */
 export function thinkingRetry(
   wish: ThinkingParams,
@@ -53,7 +53,7 @@ function replanned(request: MessagesRequest, wish: ThinkingParams): MessagesRequ
   };
 }
 
-/** The profile that a refusal about thinking tells of; undefined where it is about something else. */
+/** Profile in a refusal about thinking, and whether it is of the model or of one request; undefined for other errors. */
 function lessonOf(
   error: unknown,
   { thinking, model }: MessagesRequest,

@@ -2,7 +2,7 @@ import type { CatalogModel, Message, ModelProfile, Thinking } from '../plugin/in
 import { present } from './body.js';
 import type { UnsupportedFields } from './unsupported-fields.js';
 
-/** How hard the caller wants the model to think. */
+/** Thinking effort and budget that the caller requests. */
 export interface ThinkingParams {
   /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`, or `auto`: as the model sees fit. */
   readonly effort?: string | null | undefined;
@@ -10,7 +10,7 @@ export interface ThinkingParams {
   readonly budget?: number;
   /** The kind that the caller names, for a model of which nothing is known. */
   readonly kind?: CatalogModel['thinking'];
-  /** Where the effort stands in the caller's body: `reasoning_effort`, `reasoning.effort`. */
+  /** Path of the effort in the caller's body: `reasoning_effort`, `reasoning.effort`. */
   readonly path: string;
   /** The caller wants to read what the model thinks. */
   readonly isShown: boolean;
@@ -18,7 +18,7 @@ export interface ThinkingParams {
   readonly profile?: ModelProfile;
 }
 
-/** What decides about thinking besides the wish. */
+/** Conditions of the request and the model that decide about thinking, besides the caller's parameters. */
 export interface ThinkingContext {
   readonly model: CatalogModel | undefined;
   readonly maxTokens: number | undefined;
@@ -70,7 +70,7 @@ function nearestEffort(wanted: string | undefined, taken: readonly string[]): st
 interface Level {
   /** Undefined: the model takes none. */
   readonly effort: string | undefined;
-  /** The part of `max_tokens` that may go into thinking, and the most tokens it ever gets. */
+  /** Share of `max_tokens` for thinking, and its max in tokens. */
   readonly share: number;
   readonly ceiling: number;
 }
@@ -109,7 +109,7 @@ function display(isShown: boolean): { readonly display?: 'summarized' } {
   return isShown ? { display: 'summarized' } : {};
 }
 
-/** At least 1024 and below `max_tokens`, or the upstream refuses it; undefined where that leaves no room. */
+/** Budget from 1024 to below `max_tokens`, as the upstream demands; undefined if there is no room for it. */
 function budgetOf(
   { share, ceiling }: Level,
   wanted: number | undefined,
@@ -120,7 +120,9 @@ function budgetOf(
   return Math.max(1024, Math.min(ceiling, Math.floor(maxTokens * share)));
 }
 
-/** Thinking with a budget must be on from the start of a tool loop: the turn with the calls has to begin with a thought. */
+/**
+ * True if the turn with the tool calls lacks thinking, which a budget demands from the start of a tool loop.
+ */
 function isInUnthoughtLoop(messages: readonly Message[]): boolean {
   const [calls, results] = messages
     .slice(-2)

@@ -1,7 +1,7 @@
 import type { MessagesRequest, Tool, ToolChoice } from '../plugin/index.js';
 import type { UnsupportedFields } from './unsupported-fields.js';
 
-/** What a caller says about its tools, the names as the upstream knows them. */
+/** Tools and tool choice of a caller, under the names that the upstream knows. */
 export interface ToolWish {
   readonly tools: readonly Tool[];
   readonly choice?: ToolChoice | undefined;
@@ -28,7 +28,7 @@ export function settleTools(
   return { tools, ...(choice && { tool_choice: choice }) };
 }
 
-/** Whether a choice makes the model call a tool. */
+/** True if the choice forces the model to call a tool. */
 export function isForced(choice: ToolChoice | undefined): boolean {
   return choice?.type === 'any' || choice?.type === 'tool';
 }

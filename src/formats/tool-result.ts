@@ -2,7 +2,7 @@ import type { ContentBlock, ToolResultBlock } from '../plugin/index.js';
 import { isBlank } from './transcript.js';
 import { toolUseId } from './upstream-names.js';
 
-/** What a tool gave to the call with the caller's `callId`; an empty result has no content at all. */
+/** Result of the tool call with the caller's `callId`; an empty result has no content at all. */
 export function toolResult(callId: string, content: string | readonly ContentBlock[]): ToolResultBlock {
   const result = typeof content === 'string' ? content : content.filter((block) => !isBlank(block));
   return {

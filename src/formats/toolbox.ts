@@ -17,13 +17,13 @@ export interface FunctionDefinition {
 export interface CustomDefinition {
   readonly name: string;
   readonly description?: string | null;
-  /** A grammar that the text must follow, which the upstream can be told but not held to. */
+  /** Grammar that the text must follow; the upstream is informed of it but cannot enforce it. */
   readonly grammar?: { readonly syntax: string; readonly definition: string } | undefined;
   readonly cache_control?: CacheControl | null;
   readonly allowed_callers?: unknown;
 }
 
-/** Name of a tool upstream: `^[a-zA-Z0-9_-]{1,128}$`, the same in every request, so that prompt caches hold. */
+/** Upstream name of a tool, `^[a-zA-Z0-9_-]{1,128}$`; always the same, so that prompt caches hold. */
 export function upstreamToolName({ name, namespace }: Omit<CallerTool, 'kind'>): string {
   return conformingName(namespace ? `${namespace}__${name}` : name, 128);
 }
@@ -82,14 +82,17 @@ export class Toolbox {
     return this.#names;
   }
 
-  /** Name upstream of a tool that a call or a choice names; clients also give a namespace to tools declared without. */
+  /**
+   * Upstream name of a tool in a call or a choice; clients also add a namespace to tools declared without
+   * one.
+   */
   upstreamName({ name, namespace }: Omit<CallerTool, 'kind'>): string {
     const plain = upstreamToolName({ name });
     const full = upstreamToolName({ name, ...present({ namespace }) });
     return !this.#names.has(full) && this.#names.has(plain) ? plain : full;
   }
 
-  /** Reports what a tool says of the program that calls it, which the upstream is not told. */
+  /** Reports fields for programmatic callers of a tool, which are not sent to the upstream. */
   reportUnsaid(tool: Pick<FunctionDefinition, 'output_schema' | 'allowed_callers'>, path: string): void {
     for (const field of ['output_schema', 'allowed_callers'] as const)
       if (tool[field] !== undefined && tool[field] !== null) this.#dropped.add(`${path}.${field}`);
@@ -108,7 +111,7 @@ export class Toolbox {
     this.#tools.set(name, { name, ...definition });
   }
 
-  /** The upstream wants an object type, and of strict schemas a subset; what is beyond that goes without strict. */
+  /** Schema with an object type; `strict` is dropped if the schema is beyond the upstream's strict subset. */
   #parameters(
     { parameters, strict }: FunctionDefinition,
     path: string,
@@ -130,7 +133,7 @@ export class Toolbox {
   }
 }
 
-/** Place of a tool whose definition stands at `path`: Chat has it one level down. */
+/** Path of a tool whose definition is at `path`: Chat nests it one level down. */
 function toolPath(path: string): string {
   return path.replace(/\.(?:function|custom)$/, '');
 }

@@ -8,14 +8,14 @@ export interface CallerTool {
 /** The caller's tools by the names that the upstream knows them by. */
 export type CallerTools = ReadonlyMap<string, CallerTool>;
 
-/** The caller's tool behind an upstream name; one that the caller did not declare is a function of that name. */
+/** Caller's tool with this upstream name; an undeclared one is a function of that name. */
 export function callerTool(tools: CallerTools, name: string): CallerTool {
   return tools.get(name) ?? { kind: 'function', name };
 }
 
 /**
- * The free text of a custom tool's call, which goes through Messages as `{"input": "…"}`; JSON that was cut, or is
- * something else, stays as it is.
+ * Free text of a custom tool's call, sent through Messages as `{"input": "…"}`. Truncated or other JSON stays
+ * as it is.
  */
 export function customInput(json: string): string {
   const value = parse(json);

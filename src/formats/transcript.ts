@@ -17,7 +17,7 @@ export class Transcript {
     for (const block of blocks) this.#system.push(block);
   }
 
-  /** Adds what `role` said; blank texts are left out. */
+  /** Adds a turn of `role`; blank texts are left out. */
   add(role: Role, blocks: readonly ContentBlock[]): void {
     this.#turns.push({ role, blocks: blocks.filter((block) => !isBlank(block)) });
   }
@@ -57,7 +57,7 @@ function mergeNeighbours(turns: readonly Turn[]): readonly Turn[] {
   return merged;
 }
 
-/** Moves every tool result to the turn after its call; a result without a call before it stays where it is. */
+/** Moves each tool result to the turn after its call; one without an earlier call stays in place. */
 function answerCalls(turns: readonly Turn[]): readonly Turn[] {
   const unclaimed = resultsById(turns);
   const moved = new Map<number, ContentBlock[]>();
@@ -104,7 +104,9 @@ class Unclaimed {
   }
 }
 
-/** The upstream refuses an assistant message that ends in thinking, which is all that is left of an answer cut there. */
+/**
+ * Drops thinking at the end of an assistant message (left by an answer cut there): the upstream refuses it.
+ */
 function withoutLastThoughts({ role, blocks }: Turn): Turn {
   const end = blocks.findLastIndex(({ type }) => type !== 'thinking' && type !== 'redacted_thinking');
   return { role, blocks: role === 'assistant' ? blocks.slice(0, end + 1) : blocks };

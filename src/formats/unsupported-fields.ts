@@ -4,7 +4,9 @@ import { isRecord } from './body.js';
 export class UnsupportedFields {
   readonly #paths = new Set<string>();
 
-  /** `path` as the caller wrote it: `logprobs`, `tools[2]`; what cannot stand in a header's list becomes `?`. */
+  /**
+   * `path` as the caller wrote it: `logprobs`, `tools[2]`; characters invalid in a header list become `?`.
+   */
   add(path: string): void {
     this.#paths.add(path.replaceAll(/[^\x21-\x7e]|,/g, '?'));
   }
@@ -22,7 +24,7 @@ export class UnsupportedFields {
   }
 }
 
-/** Values that say what happens anyway; SDKs and frameworks send many of them with every request. */
+/** No-op values, which SDKs and frameworks send with many requests. */
 const defaults: Readonly<Record<string, readonly unknown[]>> = {
   background: [false],
   best_of: [1],

@@ -9,7 +9,7 @@ export interface WebSearchWish {
   readonly maxUses?: number | null | undefined;
 }
 
-/** The upstream's web_search tool. Its domains, place and number of uses are kept; other options are reported. */
+/** Upstream web_search tool with domains, location and max uses; other options are reported. */
 export function webSearchTool({ path, options, maxUses }: WebSearchWish, dropped: UnsupportedFields): Tool {
   const { filters, user_location, search_context_size, type: _, cache_control, ...others } = options;
   if (search_context_size && search_context_size !== 'medium') dropped.add(`${path}.search_context_size`);

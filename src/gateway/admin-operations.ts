@@ -2,7 +2,7 @@ import type { Operations } from '../admin/routes.js';
 import { problemsOf } from '../config/config.js';
 import type { Gateway } from './gateway.js';
 
-/** What an operator may ask of a gateway, by `/admin/*` or by the panel. */
+/** Operations of an operator, for `/admin/*` and the panel. */
 export function operationsOf(gateway: Gateway): Operations {
   const { slots } = gateway;
   return {

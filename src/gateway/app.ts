@@ -16,9 +16,9 @@ import { consoleApi } from './console-api.js';
 import { answerUnrouted } from '../http/unrouted.js';
 import { name, version } from '../version.js';
 
-/** The Koa app over a gateway: seeds, error boundary, routes, and what no route has answered. */
+/** Koa app of a gateway: seeds, error boundary, routes, and answers to unknown routes. */
 export function createApp(gateway: Gateway): Koa<CoreState, object> {
-  // Of what proxies have noted only what the last one says: the rest is whatever the caller has sent.
+  // Only the entry of the last proxy is trusted: the caller can write the others.
   const app = new Koa<CoreState, object>({ proxy: gateway.config.listen.trustProxy, maxIpsCount: 1 });
   const serving = routeContextOf(gateway);
   const router = createRouter(serving);
@@ -33,12 +33,12 @@ export function createApp(gateway: Gateway): Koa<CoreState, object> {
   app.use(consoleApi(gateway));
   app.use(createPage());
   app.use(answerUnrouted(serving, [router, admin]));
-  // Every error is answered by the boundary; what is left are sockets that broke while a body was written.
+  // The boundary answers every error; only sockets that broke during a response are left.
   app.on('error', (error: Error) => gateway.log.debug({ err: error }, 'A response broke off.'));
   return app;
 }
 
-/** Lets only the master key to `/admin/*`, and tells of what it has done there. */
+/** Admits only the master key to `/admin/*`, and logs its actions. */
 function guardAdmin({ keys }: Gateway): CoreMiddleware {
   return async (ctx, next) => {
     const isAdmin = isAdminPath(ctx.path);
@@ -54,7 +54,7 @@ function guardAdmin({ keys }: Gateway): CoreMiddleware {
   };
 }
 
-/** Also those that no route has, whatever their case: the router does not look at it either. */
+/** True also for unknown admin paths, in upper or lower case: the router ignores case too. */
 function isAdminPath(path: string): boolean {
   return /^\/admin(\/|$)/i.test(path);
 }

@@ -6,7 +6,7 @@ import type { CoreContext, CoreMiddleware } from '../http/exchange.js';
 import { allowedMethods, refuseUnrouted } from '../http/unrouted.js';
 import { StoreError } from '../store/store-error.js';
 
-/** `/api/panel/*` and `/openapi.json`, loaded by the first request to one of them. */
+/** Routes of `/api/panel/*` and `/openapi.json`, loaded by the first request to one of them. */
 export function consoleApi(gateway: Gateway): CoreMiddleware {
   const loadPanel = once(async () => (await import('./console-panel.js')).openPanel(gateway));
   const loadDocument = once(async () => {
@@ -20,7 +20,7 @@ export function consoleApi(gateway: Gateway): CoreMiddleware {
   };
 }
 
-/** Also those that no route has, whatever their case: the router does not look at it either. */
+/** True also for unknown panel paths, in upper or lower case: the router ignores case too. */
 function isPanelPath(path: string): boolean {
   return /^\/api\/panel(\/|$)/i.test(path);
 }
@@ -29,7 +29,7 @@ function isDocument(path: string): boolean {
   return /^\/openapi\.json\/?$/i.test(path);
 }
 
-/** What no route takes is refused only to those who may call the panel. */
+/** Answers a panel request; refuses unknown routes only after authentication. */
 async function answerPanel(ctx: CoreContext, { router, authenticate }: PanelApi): Promise<void> {
   ctx.set('cache-control', 'no-store');
   ctx.set('x-content-type-options', 'nosniff');
@@ -41,7 +41,7 @@ async function answerPanel(ctx: CoreContext, { router, authenticate }: PanelApi)
       refuseUnrouted(ctx, allowedMethods([router], ctx.path));
     });
   } catch (error) {
-    // It says what is wrong with the store in a sentence for the operator, who is the one that asks.
+    // A StoreError explains the problem to the operator, and only the operator calls the panel.
     if (error instanceof StoreError) throw new GatewayError('conflict', error.message, { cause: error });
     throw error;
   }
@@ -53,7 +53,7 @@ async function answerDocument(ctx: CoreContext, load: () => Promise<string>): Pr
   ctx.body = await load();
 }
 
-/** What `load` gives, loaded by the first call; a failure is not kept. */
+/** Loads a value at the first call and caches it; a failure is not cached. */
 function once<Value>(load: () => Promise<Value>): () => Promise<Value> {
   let loading: Promise<Value> | undefined;
   return () => {

@@ -18,7 +18,7 @@ import { responseTotal } from '../telemetry/state-gauges.js';
 import { name, version } from '../version.js';
 import { patchSchema } from '../openapi/schema.js';
 
-/** The panel API over a gateway. */
+/** Panel API of a gateway. */
 export function openPanel(gateway: Gateway): PanelApi {
   return createPanelApi(panelOf(gateway), issueKey);
 }
@@ -90,7 +90,7 @@ function slotsOf(gateway: Gateway): PanelSlots {
 
 type Settings = PanelSlot['settings'];
 
-/** The entries under `slots:` as the file has them, which has passed its check. */
+/** Entries under `slots:` as written in the file, already checked. */
 function writtenSlots(written: unknown): readonly Settings[] {
   return (written as { readonly slots: readonly Settings[] }).slots;
 }

@@ -17,7 +17,9 @@ export interface DurableOptions {
   readonly now: () => number;
 }
 
-/** What outlives the process or is shared with others: the store, the live state, and what works beside the requests. */
+/**
+ * Store, live state, keys and ledger: data that outlives the process or is shared, and its background work.
+ */
 export class Durable {
   readonly store: Store;
   readonly live: Live;
@@ -25,7 +27,7 @@ export class Durable {
   readonly ledger: LedgerWriter;
   readonly #housekeeper: Housekeeper;
 
-  /** Throws a ConfigError where the store cannot be opened. */
+  /** Opens the store and the live state. Throws a ConfigError if the store cannot be opened. */
   static async open(config: Config, options: DurableOptions): Promise<Durable> {
     const store = await openConfigured(config, options);
     return new Durable(store, options.live ?? (await openLive(config.live, options)), config, options);
@@ -47,23 +49,23 @@ export class Durable {
     this.#housekeeper = new Housekeeper({ store, live, keepDays, log, now });
   }
 
-  /** What all of it keeps in memory. */
+  /** Statistics of all in-memory caches. */
   get caches(): Caches {
     return { ...this.keys.caches, ...this.ledger.caches, ...this.store.caches, ...this.live.caches };
   }
 
-  /** Which of the two can be reached. */
+  /** Health of the store and of the live state: true if reachable. */
   get isThere(): { readonly store: boolean; readonly live: boolean } {
     return { store: !this.store.isAway && !this.ledger.isAway, live: !this.live.isAway };
   }
 
-  /** Whoever has changed a key says so: what is known of keys is asked anew at once, here and on the other instances. */
+  /** Invalidates the cached keys here and on the other instances, after a key has changed. */
   keysChanged(): void {
     this.keys.forget();
     this.live.messages.send(keysTopic, null);
   }
 
-  /** Writes what is left, and closes the store. */
+  /** Writes pending data, and closes the live state and the store. */
   async close(): Promise<void> {
     await this.#housekeeper.close();
     await Promise.all([this.keys.close(), this.ledger.close()]);
@@ -73,7 +75,7 @@ export class Durable {
 
 const keysTopic = 'keys';
 
-/** What a store says when it cannot be opened is a matter of the config. */
+/** Opens the store; reports a failure as a problem of the config, with its position. */
 async function openConfigured(config: Config, { log, secretKey, now }: DurableOptions): Promise<Store> {
   try {
     return await openStore(config.store, { log, now, ...(secretKey !== undefined && { secretKey }) });

@@ -11,11 +11,11 @@ interface Parts {
 
 export interface InFlight {
   readonly requests: number;
-  /** How many instances these are the requests of. */
+  /** Number of instances that are counted. */
   readonly instances: number;
 }
 
-/** What it takes all instances to say or do. */
+/** Queries answered by every instance of the cluster. */
 export class Fleet {
   readonly #parts: Parts;
   readonly #inFlight: ClusterQuery<number>;
@@ -36,14 +36,17 @@ export class Fleet {
     });
   }
 
-  /** The requests under way, of those instances that answer. */
+  /** Requests in flight, on the instances that answer. */
   async inFlight(): Promise<InFlight> {
     const others = await this.#inFlight.ask();
     const requests = others.reduce((sum, count) => sum + count, this.#parts.exchanges.calls);
     return { requests, instances: others.length + 1 };
   }
 
-  /** Resolves when the ledger has the requests that have ended anywhere, as far as it takes them. */
+  /**
+   * Flushes the ledgers of all instances, so that the ledger has all ended requests, as far as the store
+   * accepts them.
+   */
   async written(): Promise<void> {
     await Promise.all([this.#parts.ledger.flush(), this.#written.ask()]);
   }

@@ -22,7 +22,7 @@ import type { PrometheusMetrics } from '../telemetry/metrics.js';
 import { measureSlots } from '../telemetry/slot-gauges.js';
 import { measureResponses, measureState } from '../telemetry/state-gauges.js';
 
-/** One gateway: its server, the pipeline that new requests take, and what outlives a reload. */
+/** Gateway: its server, the pipeline for new requests, and the services that outlive a reload. */
 export class Gateway {
   readonly log: Logger;
   readonly keys: CheckedKeys;
@@ -31,9 +31,9 @@ export class Gateway {
   readonly slots: SlotPool;
   readonly slotSources: SlotSources;
   readonly metrics: PrometheusMetrics;
-  /** Tells of each request to a model when it has ended. */
+  /** Publishes each request to a model when it has ended. */
   readonly feed: RequestFeed;
-  /** What opens the console; empty: nothing does. */
+  /** Password of the console; empty: the console is closed. */
   readonly panelPassword: string;
   readonly exchanges: Exchanges;
   readonly wrongKeys: WrongKeys;
@@ -49,7 +49,7 @@ export class Gateway {
   #listener: Listener | undefined;
   #closed: Promise<void> | undefined;
 
-  /** Opens the slots and builds the pipeline. Throws ConfigError with all that is wrong. */
+  /** Opens the slots and builds the pipeline. Throws ConfigError with all problems. */
   static async create(
     config: Config,
     options: GatewayOptions,
@@ -110,27 +110,29 @@ export class Gateway {
     return this.#current.running.models;
   }
 
-  /** Writes the ledger, and says whether the store takes it. */
+  /** Ledger writer, which also reports if the store accepts its rows. */
   get ledger(): LedgerWriter {
     return this.#services.durable.ledger;
   }
 
-  /** Which of the servers behind it can be reached; requests go on without them. */
+  /** Health of the store and of the live state; requests continue without them. */
   get isThere(): Durable['isThere'] {
     return this.#services.durable.isThere;
   }
 
-  /** A key was issued, changed or revoked: that holds at once on every instance. */
+  /** Invalidates cached keys on every instance, after a key was issued, changed or revoked. */
   keysChanged(): void {
     this.#services.durable.keysChanged();
   }
 
-  /** Not ready any more; for the drain delay requests are served all the same. */
+  /**
+   * True from the start of the drain: not ready any more, though requests are served for the drain delay.
+   */
   get isDraining(): boolean {
     return this.closing.aborted;
   }
 
-  /** False: new requests are refused. */
+  /** False if new requests are refused. */
   get takesRequests(): boolean {
     return this.#shutdown.takesRequests;
   }
@@ -140,12 +142,12 @@ export class Gateway {
     return this.#isClosing.signal;
   }
 
-  /** A slot of the console has been entered, changed or removed: every instance takes those that there are now. */
+  /** Reloads the console slots on every instance, after one was added, changed or removed. */
   slotsChanged(): Promise<void> {
     return this.#current.slotsChanged();
   }
 
-  /** Serves on the configured address. Gives the base URL; rejects where the address cannot be had. */
+  /** Listens on the configured address and returns the base URL. Rejects if the address is not available. */
   async listen(): Promise<string> {
     const { listen } = this.config;
     const onRefused = refusedConnections(this, listen.maxConnections);
@@ -159,8 +161,8 @@ export class Gateway {
   }
 
   /**
-   * Swaps in the config as it stands now; what is under way finishes on the old one. Gives the settings that take effect
-   * only at a restart. Throws ConfigError, and `shutting_down` once the gateway closes.
+   * Swaps in the current config; requests in flight finish on the old one. Returns the settings that need a
+   * restart; throws ConfigError, and `shutting_down` once the gateway closes.
    */
   async reload(): Promise<readonly string[]> {
     this.#current.refuseIfClosing();
@@ -168,20 +170,23 @@ export class Gateway {
     return siblings ? siblings.reload() : (await this.prepareReload()).take();
   }
 
-  /** The first half of a reload, of this process alone: until it is taken the old config goes on. Throws as `reload`. */
+  /**
+   * Prepares a reload of this process alone; the old config stays in force until it is taken. Throws as
+   * `reload`.
+   */
   prepareReload(): Promise<Prepared> {
     return this.#current.prepare();
   }
 
-  /** The text of `GET /metrics`. */
+  /** Text of `GET /metrics`. */
   async metricsText(): Promise<string> {
     const { siblings } = this.#options;
     return siblings ? this.metrics.textOf(await siblings.measurements()) : this.metrics.text();
   }
 
   /**
-   * Serves on for `drainDelay`, takes no new requests then, gives those under way `shutdownTimeout` to finish, ends the
-   * rest with an error event, and closes everything.
+   * Drains the gateway: serves for `drainDelay`, then refuses new requests and gives those in flight
+   * `shutdownTimeout` to finish. Ends the rest with an error event, and closes everything.
    */
   close(options: CloseOptions = {}): Promise<void> {
     this.#isClosing.abort();
@@ -219,7 +224,7 @@ function measure(gateway: Gateway, { durable, knownModels }: Services): void {
   ]);
 }
 
-/** Counts connections beyond the limit, and logs them once a minute at most. */
+/** Counts connections above the max, and logs them at most once a minute. */
 function refusedConnections({ metrics, log, now }: Gateway, maxConnections: number): () => void {
   const help = 'Connections closed at once because listen.maxConnections were open.';
   const refused = metrics.counter('gw2api_connections_refused_total', help, []);

@@ -9,13 +9,13 @@ import {
 } from '../plugin/index.js';
 import type { RequestRecord } from '../telemetry/request-log.js';
 
-/** What the ledger keeps of a request to a model whose response has closed; undefined for every other request. */
+/** Ledger row of a model request whose response has closed; undefined for every other request. */
 export function ledgerRowOf({ state, startedMs }: Exchange, record: RequestRecord): LedgerRow | undefined {
   const { requestId, caller, operation, format, firstEventAtMs, timeline } = state;
   if (operation !== 'generate' || !caller) return undefined;
   const { slot, model, code, status, outcome } = record;
   const { billed, shown } = ledgerTokens(record);
-  // What may be missing comes last, by assignment: to spread it in would take as long as all the rest.
+  // Optional fields are assigned last: spreading them in would take as long as all the rest.
   const row: Writable<LedgerRow> = {
     id: randomUUID(),
     atMs: startedMs,
@@ -40,7 +40,10 @@ export function ledgerRowOf({ state, startedMs }: Exchange, record: RequestRecor
 
 type Writable<Row> = { -readonly [Field in keyof Row]: Row[Field] };
 
-/** The first hundred of each: a stage that calls the model in a loop must not make a row of megabytes. */
+/**
+ * Trace with a max number of entries: a stage that calls the model in a loop must not make a row of
+ * megabytes.
+ */
 function traceOf({ stages, calls }: Timeline): LedgerTrace {
   return {
     stages: stages.slice(0, mostTraced).map(tracedStage),
@@ -48,7 +51,7 @@ function traceOf({ stages, calls }: Timeline): LedgerTrace {
   };
 }
 
-/** A time in milliseconds, to the hundredth: nobody reads the rest, and every row has it. */
+/** Milliseconds rounded to two decimals, to keep rows small. */
 function rounded(ms: number): number {
   return Math.round(ms * 100) / 100;
 }
@@ -64,7 +67,10 @@ function tracedCall({ slot, ms, code }: TimedCall): LedgerTrace['calls'][number]
 
 const mostTraced = 100;
 
-/** Callers and upstreams write these: no database takes everything that a JSON string may hold, nor of any length. */
+/**
+ * Removes NUL characters and limits the length: callers and upstreams write these texts, and no database
+ * accepts every JSON string.
+ */
 function plainText(text: string): string {
   const whole = text.includes('\0') ? text.replaceAll('\0', '') : text;
   return whole.length > longestText ? whole.slice(0, longestText) : whole;

@@ -15,7 +15,7 @@ interface Parts {
   readonly feed: RequestFeed;
 }
 
-/** What is left of each request whose response has closed: a line of the log, its numbers, and of one to a model its row. */
+/** After each response: log line, metrics, and for model calls the ledger row. */
 export function recordOnSettled({ log, now, metrics, ledger, feed }: Parts): ExchangesOptions['onSettled'] {
   const requestLog = new RequestLog(metrics);
   return (exchange, outcome) => {

@@ -3,7 +3,7 @@ import { createApp } from './app.js';
 import { Gateway } from './gateway.js';
 import type { GatewayOptions } from './options.js';
 
-/** Opens a gateway that its Koa app will serve. Throws ConfigError with all that is wrong. */
+/** Opens a gateway that is served by its Koa app. Throws ConfigError with all problems. */
 export function openGateway(config: Config, options: GatewayOptions): Promise<Gateway> {
   return Gateway.create(config, options, (gateway) => createApp(gateway).callback());
 }

@@ -5,29 +5,38 @@ import type { SecretKey } from '../store/index.js';
 
 export interface GatewayOptions {
   readonly log: Logger;
-  /** Empty: there is no master key, and `/admin/*` cannot be used. */
+  /** Master key; empty: there is none, and `/admin/*` cannot be used. */
   readonly masterKey: string;
-  /** Encrypts the credentials in the store (`GW_SECRET_KEY`), asked for when there is one; without it there can be none. */
+  /**
+   * Key for encrypted credentials in the store (`GW_SECRET_KEY`), read when there is a credential. Without
+   * it no credentials can be stored.
+   */
   readonly secretKey?: SecretKey;
-  /** What opens the console (`GW_PANEL_PASSWORD`); default the master key. */
+  /** Password of the console (`GW_PANEL_PASSWORD`); default: the master key. */
   readonly panelPassword?: string;
-  /** What it shares with other gateways, by a connection of its own, which it closes; default: what `live:` in the config says. */
+  /**
+   * State shared with other gateways, over a connection that this gateway closes; default: from `live:` in
+   * the config.
+   */
   readonly live?: Live;
   /** Reads the config again, for `reload()`. Throws ConfigError. */
   readonly loadConfig: () => Promise<Config>;
   /** Time limit for a plugin to load, to set up and to dispose; default 10 s. */
   readonly pluginTimeoutMs?: number;
-  /** Other processes serve the same address: `reload` and `metricsText` are about all of them. */
+  /** Group of processes on the same address; `reload` and `metricsText` cover all of them. */
   readonly siblings?: WorkerGroup;
-  /** When the service has started; default: now. */
+  /** Start time of the service, unix milliseconds; default: now. */
   readonly startedMs?: number;
   /** Unix milliseconds. */
   readonly now?: () => number;
 }
 
-/** A new config that runs beside the old one, and waits to take its place; the next reload waits for that. */
+/**
+ * New config, built beside the old one and ready to replace it. The next reload waits until this one is
+ * taken or left.
+ */
 export interface Prepared {
-  /** Gives the settings that take effect only at a restart. Where it throws, the old config goes on. */
+  /** Swaps in the config; returns the settings that need a restart. If it throws, the old config stays. */
   take(): Promise<readonly string[]>;
   leave(): Promise<void>;
 }

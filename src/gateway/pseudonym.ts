@@ -7,8 +7,8 @@ export interface PseudonymKeys {
 }
 
 /**
- * Makes opaque names: the same for the same text in every instance with the same keys, and without the key nobody can find
- * the text. Where there is neither key, names hold as long as the process.
+ * Creates opaque names: the same for the same text in every instance with the same keys, and not reversible
+ * without the key. If there is no key at all, names are stable only for the life of the process.
  */
 export function createPseudonyms(keys: PseudonymKeys): (text: string) => Promise<string> {
   const own = randomBytes(32).toString('base64');

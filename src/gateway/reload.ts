@@ -10,20 +10,23 @@ export interface CurrentConfigOptions {
   readonly log: Logger;
   readonly live: Live;
   readonly slots: SlotSources;
-  /** Aborted: no config is taken any more. */
+  /** Aborted once no config may be taken any more. */
   readonly closing: AbortSignal;
   /** Reads the config as it stands now and builds its pipeline. Throws ConfigError. */
   readonly runNext: () => Promise<Runtime>;
 }
 
-/** What runs by the config, and what takes its place: one change after the other, of the config and of the console's slots. */
+/**
+ * The runtime in force and its replacement. Changes of the config and of the console's slots run one at a
+ * time.
+ */
 export class CurrentConfig {
   readonly #options: CurrentConfigOptions;
   readonly #started: Config;
   #running: Runtime;
-  /** Reloads, one after the other: each builds first, which takes its time. */
+  /** Queue of reloads; each one builds its pipeline first, which takes time. */
   #reloading: Promise<void> = Promise.resolve();
-  /** Changes of what runs, one after the other: those wait for nothing. */
+  /** Queue of changes to the runtime, which do not wait for a build. */
   #taking: Promise<unknown> = Promise.resolve();
 
   constructor(running: Runtime, options: CurrentConfigOptions) {
@@ -37,7 +40,10 @@ export class CurrentConfig {
     return this.#running;
   }
 
-  /** Builds what comes next; until it is taken, what runs goes on. Throws ConfigError, and `shutting_down`. */
+  /**
+   * Builds the next runtime; the current one stays in force until it is taken. Throws ConfigError, and
+   * `shutting_down`.
+   */
   async prepare(): Promise<Prepared> {
     this.refuseIfClosing();
     const before = this.#reloading;
@@ -64,7 +70,7 @@ export class CurrentConfig {
     throw new GatewayError('shutting_down', 'This gateway is shutting down; it takes no new config.');
   }
 
-  /** A gateway that closes does not wait for a plugin that hangs. */
+  /** Builds the next runtime, without waiting for a plugin that hangs once the gateway closes. */
   async #build(): Promise<Runtime> {
     const { closing, runNext } = this.#options;
     const building = runNext();
@@ -76,13 +82,13 @@ export class CurrentConfig {
     }
   }
 
-  /** A slot of the console has been entered, changed or removed: every instance takes those that there are now. */
+  /** Reloads the console slots on every instance, after one was added, changed or removed. */
   async slotsChanged(): Promise<void> {
     await this.#takeSlots();
     this.#options.live.messages.send(slotsTopic, null);
   }
 
-  /** Resolves when no change of what runs is under way. */
+  /** Resolves when no change of the runtime is in progress. */
   async settled(): Promise<void> {
     await this.#taking;
   }

@@ -2,7 +2,7 @@ import type { CoreContext, Exchange } from '../http/exchange.js';
 import type { Outcome } from '../plugin/index.js';
 import type { RequestRecord } from '../telemetry/request-log.js';
 
-/** What the log tells of a request whose response has closed. */
+/** Log record of a request whose response has closed. */
 export function recordOf(
   { ctx, state, startedMs }: Exchange,
   outcome: Outcome,
@@ -31,7 +31,7 @@ export function recordOf(
   };
 }
 
-/** What proxies log where the caller left before there was an answer; until then Koa's own status is 404. */
+/** Status that proxies log if the caller left before the response; Koa's own status would be 404. */
 const callerHasLeft = 499;
 
 function answerHeader(ctx: CoreContext, header: string): string | undefined {

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 
-/** What of a config is not as it was at the start, and is read only there. */
+/** Names of changed settings that take effect only at a restart. */
 export function needsRestart(started: Config, now: Config): readonly string[] {
   const before = readAtStart(started);
   return Object.entries(readAtStart(now)).flatMap(

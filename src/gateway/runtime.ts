@@ -8,7 +8,7 @@ import type { HostServices } from '../pipeline/stage-host.js';
 import type { Models } from '../plugin/index.js';
 import { builtinPolicies } from '../slots/selection/policies.js';
 
-/** What a reload replaces. */
+/** The config, catalog and pipeline in force; swapped by a reload. */
 export interface Runtime {
   readonly config: Config;
   readonly models: Models;
@@ -22,7 +22,7 @@ type Parts = Pick<
   readonly knownModels: KnownModels;
 };
 
-/** Builds the pipeline of a config over what outlives it. Throws ConfigError with all that is wrong. */
+/** Builds the pipeline of a config on top of the services. Throws ConfigError with all problems. */
 export async function run(config: Config, parts: Parts, options?: BuildOptions): Promise<Runtime> {
   const { log, store, live, metrics, slots, now, keys, pseudonym } = parts;
   const models = new CatalogModels(config.models, parts.knownModels);
@@ -45,5 +45,8 @@ export async function run(config: Config, parts: Parts, options?: BuildOptions):
   return { config, models, pipeline: await Pipeline.build(config, services, options) };
 }
 
-/** The pattern is the operator's, the text anybody's: in a longer one a pattern that backtracks takes too long. */
+/**
+ * Max length of a user agent for the operator's pattern: on a longer text, a pattern that backtracks takes
+ * too long.
+ */
 const maxAgentLength = 512;

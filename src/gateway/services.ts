@@ -12,7 +12,7 @@ import type { CheckedKeys } from '../keys/keys.js';
 import { PrometheusMetrics } from '../telemetry/metrics.js';
 import { upstreamAdapters } from '../upstream/index.js';
 
-/** What outlives every reload. */
+/** Services that live as long as the process. */
 export interface Services {
   readonly log: Logger;
   /** Unix milliseconds. */
@@ -25,12 +25,15 @@ export interface Services {
   readonly slots: SlotPool;
   readonly slotSources: SlotSources;
   readonly knownModels: KnownModels;
-  /** An opaque name for a text, by a key of the gateway. */
+  /** Makes an opaque name for a text, by a key of the gateway. */
   readonly pseudonym: (text: string) => Promise<string>;
   close(): Promise<void>;
 }
 
-/** Opens the store, what is shared, and the slots of config and console. Throws ConfigError; then nothing is left open. */
+/**
+ * Opens the store, the live state, and the slots of config and console. Throws ConfigError; then nothing is
+ * left open.
+ */
 export async function openServices(config: Config, options: GatewayOptions): Promise<Services> {
   const { log, now = Date.now } = options;
   const durable = await Durable.open(config, { ...options, now });

@@ -9,11 +9,16 @@ export interface ShutdownOptions {
 }
 
 export interface CloseOptions {
-  /** Something is half done, and no request is to begin any more: without the drain delay the port is closed at once. */
+  /**
+   * True after an uncaught exception: no request may begin, so the port closes at once, without the drain
+   * delay.
+   */
   readonly isBroken?: boolean;
 }
 
-/** The end of a gateway's service: requests drain, those under way finish, and those that take too long are cut short. */
+/**
+ * Shutdown of a gateway: drains it, waits for requests in flight, and aborts those that exceed the timeout.
+ */
 export class Shutdown {
   readonly #options: ShutdownOptions;
   #isRefusing = false;
@@ -22,12 +27,15 @@ export class Shutdown {
     this.#options = options;
   }
 
-  /** False: new requests are refused. */
+  /** False if new requests are refused. */
   get takesRequests(): boolean {
     return !this.#isRefusing;
   }
 
-  /** Resolves when no request is under way and none is taken. `listener`: undefined where there has never been one. */
+  /**
+   * Resolves when no request is in flight and none is accepted. `listener` is undefined if the gateway never
+   * listened.
+   */
   async run(
     listen: Config['listen'],
     listener: Listener | undefined,
@@ -40,7 +48,10 @@ export class Shutdown {
     await this.#finish(listen, listener);
   }
 
-  /** Without a delay the port stays open until the last request has ended, and new ones are refused. */
+  /**
+   * Serves for the drain delay. Without a delay the port stays open until the last request has ended, and
+   * new requests are refused.
+   */
   async #drain({ drainDelayMs }: Config['listen'], listener: Listener | undefined): Promise<void> {
     this.#isRefusing = !listener || drainDelayMs === 0;
     if (!listener || this.#isRefusing) return;

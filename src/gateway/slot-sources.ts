@@ -3,13 +3,16 @@ import { readSlot } from '../config/one-slot.js';
 import type { Logger, Store, StoredSlot } from '../plugin/index.js';
 import type { Replacements, SlotPool } from '../slots/pool.js';
 
-/** A slot of the console: as it is stored, and what keeps it from serving. */
+/** Slot of the console as stored, with the problem that keeps it from serving. */
 export interface ConsoleSlot {
   readonly stored: StoredSlot;
   readonly problem?: string;
 }
 
-/** Gives the pool the slots of the config file and those of the console, of which no bad one keeps another from serving. */
+/**
+ * Merges the slots of the config file and of the console into the pool. A bad slot of the console does not
+ * affect the others.
+ */
 export class SlotSources {
   readonly #pool: SlotPool;
   readonly #store: Store['slots'];
@@ -22,12 +25,15 @@ export class SlotSources {
     this.#log = log;
   }
 
-  /** Those of the console, as they were taken last; without those whose id a slot of the config file has. */
+  /** Console slots as last taken, without those with the id of a slot in the config file. */
   get console(): readonly ConsoleSlot[] {
     return this.#console;
   }
 
-  /** Has the pool serve the slots of the config and those that the store has now. Throws what the config's own ones make it throw. */
+  /**
+   * Loads the slots of the config and of the store into the pool. Throws only the errors of the config's own
+   * slots.
+   */
   async take(config: Pick<Config, 'slots' | 'console'>, replacements: Replacements = {}): Promise<void> {
     const { slots: configured } = config;
     const stored = await this.#read();
@@ -49,7 +55,7 @@ export class SlotSources {
         this.#log.error({ slot: slot.id, problem }, 'A slot of the console does not serve.');
   }
 
-  /** What a store that cannot be read had before stays. */
+  /** Reads the stored slots; if the store cannot be read, the last known slots are kept. */
   async #read(): Promise<readonly StoredSlot[]> {
     try {
       return await this.#store.list();
@@ -60,8 +66,8 @@ export class SlotSources {
   }
 
   /**
-   * Gives what is wrong with those of the console that do not serve, by id. Where not all can be taken at once, those that
-   * have served as they are go first, so that they keep their states.
+   * Returns the problems of console slots that do not serve, by id. If not all slots can be taken at once,
+   * unchanged slots that served before go first, so that they keep their states.
    */
   async #serve(
     configured: readonly SlotConfig[],
@@ -82,7 +88,7 @@ export class SlotSources {
     return this.#addEach(configured, stored);
   }
 
-  /** Those that serve already, and have not been changed since. */
+  /** Slots that serve already and have not changed since. */
   #tried(read: readonly (Read & { readonly stored: StoredSlot })[]): readonly SlotConfig[] {
     const isTried = ({ id, updatedAtMs }: StoredSlot) =>
       this.#console.some(
@@ -92,7 +98,7 @@ export class SlotSources {
     return read.flatMap(({ slot, stored }) => (slot && isTried(stored) ? [slot] : []));
   }
 
-  /** One after the other, to find whose upstream cannot be opened. */
+  /** Adds slots one at a time, to find those with an upstream that cannot be opened. */
   async #addEach(
     configured: readonly SlotConfig[],
     stored: readonly SlotConfig[],
@@ -111,7 +117,7 @@ export class SlotSources {
   }
 }
 
-/** An entry as it would stand under `slots:`. */
+/** Config entry of a stored slot, in the form used under `slots:`. */
 export function entryOf({ id, settings, account }: StoredSlot): Readonly<Record<string, unknown>> {
   return { id, ...settings, account };
 }
@@ -120,7 +126,7 @@ function without(slots: readonly SlotConfig[], taken: readonly SlotConfig[]): re
   return slots.filter((slot) => !taken.includes(slot));
 }
 
-/** A slot of the store that is fit to serve, or why it is not. */
+/** Checked slot of the store, or the problem that keeps it from serving. */
 interface Read {
   readonly slot?: SlotConfig;
   readonly problem?: string;

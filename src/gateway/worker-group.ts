@@ -1,14 +1,14 @@
 import type { Measurement } from '../telemetry/metrics.js';
 
-/** The processes that serve one address together, for one of them. */
+/** Group of processes that serve one address, as seen by one of them. */
 export interface WorkerGroup {
-  /** Among them, and in the next one that takes its place. */
+  /** Name of this process in the group; its replacement gets the same name. */
   readonly name: string;
   /**
-   * Has all of them take the config as it stands now, or none. Gives the settings that take effect only at a restart;
-   * throws ConfigError.
+   * Reloads the config in all processes, or in none. Returns the settings that need a restart; throws
+   * ConfigError.
    */
   reload(): Promise<readonly string[]>;
-  /** What each of them has measured, this one included, and what those had that have gone. */
+  /** Measurements of each process, including this one, and totals of exited processes. */
   measurements(): Promise<readonly (readonly Measurement[])[]>;
 }

@@ -6,15 +6,15 @@ import type { Exchange } from './exchange.js';
 export interface BodyProgress {
   readonly startedMs: number;
   readonly startBytes: number;
-  /** When the last byte came, as far as the watch has seen. */
+  /** Time of the last received byte, as far as the watch has seen. */
   heardAtMs: number;
   bytes: number;
 }
 
-/** Slower than this on average, after the idle limit, a body is refused. */
+/** Min average rate after the idle timeout; a slower body is refused. */
 const minBytesPerSecond = 1000;
 
-/** True for a body to give up: nothing has come for `idleTimeoutMs`, or it has taken longer and comes too slowly. */
+/** True for a body to abort: idle for `idleTimeoutMs`, or slower than the min rate after that time. */
 export function isTooSlow(progress: BodyProgress, nowMs: number, idleTimeoutMs: number): boolean {
   const { startedMs, startBytes, heardAtMs, bytes } = progress;
   if (nowMs - heardAtMs >= idleTimeoutMs) return true;
@@ -22,7 +22,7 @@ export function isTooSlow(progress: BodyProgress, nowMs: number, idleTimeoutMs: 
   return elapsedMs > idleTimeoutMs && ((bytes - startBytes) * 1000) / elapsedMs < minBytesPerSecond;
 }
 
-/** Gives up requests whose bodies come too slowly: readers are told by the request's signal. */
+/** Aborts requests whose bodies arrive too slowly; readers are notified by the request's signal. */
 export class BodyWatch {
   readonly #idleTimeoutMs: number;
   readonly #requests: () => readonly Exchange[];

@@ -15,7 +15,7 @@ export async function errorBoundary(ctx: CoreContext, next: () => Promise<void>)
     await next();
     state.onSettled(() => logFailure(state));
   } catch (thrown) {
-    if (ctx.req.socket.destroyed && state.failure === undefined) return; // the caller has gone: this is only its echo
+    if (ctx.req.socket.destroyed && state.failure === undefined) return; // caused by the caller's leaving
     const error = fromThrown(thrown);
     logError(state, error, thrown);
     respond(ctx, state, error);
@@ -39,14 +39,14 @@ function respond(ctx: CoreContext, state: CoreState, error: GatewayError): void 
   ctx.type = 'application/json';
 }
 
-/** True for errors that a retry would meet again: some clients retry for half a minute unless they are told. */
+/** True for errors that a retry would meet again: without a hint some clients retry for half a minute. */
 function isFinal({ status, code }: GatewayError): boolean {
   return status === 401 || status === 403 || status === 404 || code === 'incomplete_response';
 }
 
 /**
- * Any thrown value as an error that can be answered with. Also understands what plain Koa middleware throws:
- * `ctx.throw(418, 'text')`, http-errors. What cannot be read (a proxy, a getter that throws) becomes `internal`.
+ * Converts any thrown value to an error that can be answered; also the errors of plain Koa middleware:
+ * `ctx.throw(418, 'text')`, http-errors. An unreadable value (a proxy, a throwing getter) becomes `internal`.
  */
 export function fromThrown(thrown: unknown): GatewayError {
   try {
@@ -107,7 +107,7 @@ function codeOfStatus(status: number): ErrorCode {
   return exact ?? (status < 500 ? 'invalid_request' : 'internal');
 }
 
-/** Where several codes share a status, the one that a foreign middleware will have meant. */
+/** Most likely code of a status from foreign middleware, if several codes share that status. */
 const preferred: Readonly<Record<number, ErrorCode>> = {
   400: 'invalid_request',
   401: 'invalid_api_key',
@@ -116,7 +116,7 @@ const preferred: Readonly<Record<number, ErrorCode>> = {
   503: 'no_slot_available',
 };
 
-/** An answer that broke after it had begun: its caller was told in the stream, and that the log says why. */
+/** Logs the failure of an answer after its start; the caller received it in the stream. */
 function logFailure(state: CoreState): void {
   const { failure } = state;
   if (failure) logError(state, failure, failure);
@@ -130,7 +130,7 @@ function logError({ thrown: traced, log }: CoreState, error: GatewayError, throw
   else log.debug(fields, 'The request was refused.'); // the message may quote what its caller wrote
 }
 
-/** The cause in a few words: an upstream's stack helps nobody. */
+/** Message of the cause, without its stack, which is of no use for an upstream's error. */
 function causeOf({ cause }: GatewayError): string | undefined {
   try {
     return cause instanceof Error ? cause.message : undefined;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Sends `100 Continue` when the body is about to be read, and never for a request that is refused before that. */
+/** Sends `100 Continue` when the body is about to be read; never for a request refused before that. */
 export function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
   const onListener = (event: string | symbol): void => {
     if (event !== 'data' && event !== 'readable') return;

@@ -3,8 +3,8 @@ import { Server as TcpServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 
 /**
- * The drain of a listening server behind a load balancer: requests are served for a while, each as the last one of its
- * connection; then no connection is taken, and those that were idle all along are closed.
+ * Drain of a listening server behind a load balancer: serves requests for a while, each as the last of its
+ * connection. Then it takes no connections and closes those that were idle throughout.
  */
 export class Drain {
   readonly #server: Server;
@@ -38,7 +38,7 @@ export class Drain {
     for (const socket of idle) socket.destroy();
   }
 
-  /** Takes no further connections. Unlike `close` of an HTTP server it leaves those that are idle at this moment. */
+  /** Stops listening. Unlike `close` of an HTTP server it keeps connections that are idle at this moment. */
   stopListening(): void {
     TcpServer.prototype.close.call(this.#server);
   }
@@ -57,15 +57,15 @@ export class Drain {
     if (!response.headersSent) response.setHeader('connection', 'close');
   }
 
-  /** An event that nobody listens to is left alone: Node answers those requests by itself, or emits `request` for them. */
+  /** Prepends a listener to request events that have one; without listeners Node handles them itself. */
   #beforeEachRequest(listener: (request: IncomingMessage, response: ServerResponse) => void): void {
     for (const event of ['request', 'checkContinue', 'checkExpectation'])
       if (this.#server.listenerCount(event) > 0) this.#server.prependListener(event, listener);
   }
 
   /**
-   * Resolves right after a turn of the event loop that was short and brought no connection, or after a second: a
-   * connection that the system has taken and the process has not is reset when the port is closed.
+   * Resolves after a short turn of the event loop without new connections, or after a second: a connection in
+   * the system's backlog is reset when the port is closed.
    */
   async #quietTurn(): Promise<void> {
     const untilMs = performance.now() + longestSearchMs;

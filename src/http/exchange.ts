@@ -14,13 +14,13 @@ import type {
 } from '../plugin/index.js';
 import { RequestSignal } from './request-signal.js';
 
-/** The core's own view of `ctx.state`: it seeds what plugins only read, and looks at what they may have set. */
+/** Core view of `ctx.state`: seeds the keys that plugins only read, and reads those that they may set. */
 export type CoreState = { -readonly [Key in CoreKey]: GatewayState[Key] } & Partial<
   Omit<GatewayState, CoreKey>
 > & {
     /** The error that was the answer. */
     answered?: GatewayError | undefined;
-    /** The last error that a stage has thrown, as the pipeline has traced it. */
+    /** Last error thrown by a stage, as the pipeline has traced it. */
     thrown?: { readonly error: unknown; readonly by: StagePlace | undefined } | undefined;
     /** The first stage that was done with the request. */
     readonly endedBy?: StagePlace | undefined;
@@ -38,16 +38,16 @@ export type CoreMiddleware = (ctx: CoreContext, next: () => Promise<void>) => Pr
 /** One request from its first byte to the close of its response. */
 export class Exchange {
   readonly ctx: CoreContext;
-  /** As `ctx.state`, which a stage writes into and cannot put another one in the place of. */
+  /** State of the request: `ctx.state`, which stages can change but not replace. */
   readonly state: CoreState;
   readonly startedMs: number;
-  /** Where it stands among those under way. */
+  /** Index among the open exchanges. */
   place = 0;
   readonly #signal = new RequestSignal();
   readonly #listeners: ((outcome: Outcome) => void)[] = [];
   #outcome: Outcome | undefined;
 
-  /** `log` is the gateway's: the request has a child of it once it has something to say. */
+  /** `log`: the gateway's logger, of which the request gets a child on its first line. */
   constructor(ctx: CoreContext, requestId: string, log: Logger, nowMs: number) {
     this.ctx = ctx;
     this.startedMs = nowMs;
@@ -62,7 +62,7 @@ export class Exchange {
     else this.#listeners.push(listener);
   }
 
-  /** Ends what this request still does upstream; its caller is told `reason`. */
+  /** Aborts the upstream work of this request; its caller receives `reason`. */
   abort(reason: GatewayError): void {
     this.#signal.abort(reason);
   }
@@ -75,7 +75,7 @@ export class Exchange {
     for (const listener of this.#listeners) this.#call(listener, this.#outcome);
   }
 
-  /** One bad listener must not keep the others from their clean-up. */
+  /** Calls a listener; logs its error, so that the others still run. */
   #call(listener: (outcome: Outcome) => void, outcome: Outcome): void {
     try {
       listener(outcome);
@@ -85,12 +85,12 @@ export class Exchange {
   }
 }
 
-/** One for all: a stack trace for each request that ends would cost more than anything else at its end. */
+/** Shared abort reason: a stack trace for each request would be the main cost of its end. */
 const responseClosed = new DOMException('The response has closed.', 'AbortError');
 
 /**
- * The initial state of a request. The signal and the child logger are made for those who ask for them; what the core
- * itself notes can be noted in a state that a stage has frozen, too.
+ * Initial state of a request; the signal and the child logger are created lazily. Fields written by the core
+ * stay writable even if a stage freezes the state.
  */
 class Seeds implements Pick<GatewayState, CoreKey> {
   readonly requestId: string;

@@ -13,7 +13,7 @@ export interface ExchangesOptions {
   onSettled(exchange: Exchange, outcome: Outcome): void;
 }
 
-/** The requests under way. */
+/** Registry of the open requests. */
 export class Exchanges {
   readonly #options: ExchangesOptions;
   readonly #open = new OpenExchanges();
@@ -51,12 +51,12 @@ export class Exchanges {
     return this.#open.size;
   }
 
-  /** Their responses. */
+  /** Responses of the open requests. */
   get responses(): readonly ServerResponse[] {
     return this.#open.list().map(({ ctx }) => ctx.res);
   }
 
-  /** The requests under way that are for a model or about one; whoever looks on by the console is none of them. */
+  /** Number of open requests for a model or about one; those of the console do not count. */
   get calls(): number {
     return this.#open.list().filter(({ state }) => state.operation !== 'other').length;
   }
@@ -66,7 +66,7 @@ export class Exchanges {
     if (this.#open.size > 0) await new Promise<void>((resolve) => void this.#idleWaiters.push(resolve));
   }
 
-  /** Ends every request under way; their callers are told `reason`. */
+  /** Aborts every open request; their callers receive `reason`. */
   abortAll(reason: GatewayError): void {
     for (const exchange of this.#open.list()) exchange.abort(reason);
   }
@@ -81,8 +81,8 @@ export class Exchanges {
 }
 
 /**
- * An answer that comes before the request's body has ends the connection: nobody is going to read the rest of it. What has
- * come with the headers is parsed first.
+ * Closes the connection after an answer that comes before the end of the request's body, as the rest will not
+ * be read. Waits first until the data that came with the headers is parsed.
  */
 async function endWithAnswer({ req, res }: CoreContext): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
@@ -97,9 +97,9 @@ function mayHaveMore({ complete, headers, socket }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** A body that can write itself does so, where no stage has put another one around it. */
+/** Lets a body write itself, unless a stage has wrapped it in another one. */
 function sendDirectly(ctx: CoreContext): void {
-  const body = ctx.body as Partial<DirectBody> | null | undefined; // whatever it is, it has the method or not
+  const body = ctx.body as Partial<DirectBody> | null | undefined; // of any type, with or without the method
   if (!body?.[sendTo] || ctx.method === 'HEAD' || ctx.headerSent || !ctx.writable || ctx.respond === false)
     return;
   ctx.respond = false;

@@ -1,6 +1,6 @@
 import type { Limits } from '../plugin/index.js';
 
-/** What the health routes tell. */
+/** Health data for the health routes. */
 export interface Health {
   readonly name: string;
   readonly version: string;
@@ -8,19 +8,19 @@ export interface Health {
   readonly limits: Limits;
   readonly slots: { readonly total: number; readonly schedulable: number };
   readonly isDraining: boolean;
-  /** What is not away: requests go on without either. */
+  /** False for a server that is down; requests are served without either. */
   readonly isThere: { readonly store: boolean; readonly live: boolean };
 }
 
 export interface HealthReport {
-  /** Whether requests can be served. */
+  /** True if requests can be served. */
   readonly isReady: boolean;
   readonly body: object;
 }
 
 /**
- * The body of `/health`, `/` and `/v1/meta`; where readiness is asked for (`?ready=1`), `status` tells of that. Without the
- * store or the other instances it is `degraded`, and still ready: all instances lack them at once, and serve all the same.
+ * Body of `/health`, `/` and `/v1/meta`; with `?ready=1` its `status` reports readiness. Without the store or
+ * the other instances it is `degraded` but still ready: all instances lose them at once and keep serving.
  */
 export function healthReport(health: Health, asksReadiness: boolean): HealthReport {
   const { name, version, uptimeSeconds, limits, slots, isDraining, isThere } = health;

@@ -3,15 +3,15 @@ import type { Socket } from 'node:net';
 export interface LingerLimits {
   /** Time for which incoming bytes are dropped. */
   readonly totalMs: number;
-  /** The silence after which nothing more is expected. */
+  /** Idle timeout, after which the peer is taken to be finished. */
   readonly silenceMs: number;
 }
 
 const defaultLimits: LingerLimits = { totalMs: 5000, silenceMs: 2000 };
 
 /**
- * Ends a connection whose peer may still be sending: to close it with unread data is a reset, which takes the answer away
- * from a peer that has not read it yet. What comes is dropped unparsed.
+ * Lingering close of a connection whose peer may still be sending: closing it with unread data sends a reset,
+ * which can discard an answer that the peer has not read yet. Received bytes are dropped unparsed.
  */
 export function closeLingering(socket: Socket, { totalMs, silenceMs }: LingerLimits = defaultLimits): void {
   socket.on('error', ignore); // a peer may reset it, and after CONNECT Node has no listener of its own on it
@@ -30,7 +30,7 @@ export function closeLingering(socket: Socket, { totalMs, silenceMs }: LingerLim
 /** `close` follows an error. */
 function ignore(): void {}
 
-/** Takes the bytes from the HTTP parser: its own listener goes, and it lets go of the socket where another one comes. */
+/** Takes the bytes from the HTTP parser by replacing its listener, at which it releases the socket. */
 function dropAll(socket: Socket, onData: () => void): void {
   const take = (): void => void socket.removeAllListeners('data').on('data', onData);
   if (socket.readableFlowing === true) return take();

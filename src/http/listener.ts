@@ -8,12 +8,12 @@ import { expectationFailed, faultOf, fromParser, noTunnel, refuse, refuseOn } fr
 
 export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** How long a caller has to take in what ends its answer, and one that is still writing a request to come to its end. */
+/** Grace time for a caller to read the end of its answer, or to finish sending its request. */
 const lastWordsMs = 1000;
 
 /**
- * Longer than the idle time of the usual load balancers, so that it is they who hang up; and a caller whose machine has
- * vanished is noticed by the system's probes.
+ * Keep-alive longer than the idle timeout of usual load balancers, so that they close first; TCP probes
+ * detect a caller whose machine is gone.
  */
 const sockets = { keepAliveTimeout: 75_000, keepAlive: true, keepAliveInitialDelay: 60_000 };
 
@@ -57,7 +57,7 @@ export class Listener {
     return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   }
 
-  /** Hangs up on whoever is still there in a moment; to be called when all has been said. */
+  /** Closes all remaining connections after the grace time; to be called after the last answer. */
   hangUpSoon(): void {
     setTimeout(() => this.#server.closeAllConnections(), lastWordsMs).unref();
   }
@@ -83,8 +83,8 @@ function createHttpServer({ headersTimeoutMs: headersTimeout }: ListenerOptions)
 }
 
 /**
- * Closes connections beyond the limit. Not by Node's own `maxConnections`: in a cluster each worker would hand the
- * connection on to the next one, without an end.
+ * Closes connections beyond the max. Not by Node's `maxConnections`: in a cluster each worker would pass the
+ * connection on to the next one, without end.
  */
 function limitConnections(server: Server, drain: Drain, options: ListenerOptions): void {
   server.on('connection', (socket: Socket) => {
@@ -94,7 +94,7 @@ function limitConnections(server: Server, drain: Drain, options: ListenerOptions
   });
 }
 
-/** Hands requests to `handle`, and answers all that Node would answer itself. */
+/** Passes requests to `handle`, and answers those that Node would answer itself. */
 function serveOn(server: Server, handle: Handle): void {
   const answering = new WeakMap<Socket, ServerResponse>();
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
@@ -104,8 +104,8 @@ function serveOn(server: Server, handle: Handle): void {
     else void handle(request, response);
   };
   const inTurn = (request: IncomingMessage, response: ServerResponse): void => {
-    // A pipelined request waits for its turn to answer: until then its response is not told that the connection has
-    // closed, and what it holds would be held for ever.
+    // A pipelined request waits for its turn to answer: until then its response gets no `close` event, and
+    // its resources would never be released.
     if (response.socket) serve(request, response);
     else response.once('socket', () => serve(request, response));
   };

@@ -1,7 +1,7 @@
 import { GatewayError, mayUseModel, type Caller, type CatalogModel, type Models } from '../plugin/index.js';
 
 /**
- * `GET /v1/models`: what the caller may use; each entry has the fields of both vendors; paged by `limit`, `after_id`,
+ * `GET /v1/models`: models of the caller, with both vendors' fields; paged by `limit`, `after_id`,
  * `before_id`.
  */
 export function listModels(models: Models, query: URLSearchParams, caller: Caller | undefined): object {
@@ -20,7 +20,7 @@ export function listModels(models: Models, query: URLSearchParams, caller: Calle
   };
 }
 
-/** `GET /v1/models/:id`, also by alias. Throws `model_not_found`, for a model that the list leaves out too. */
+/** `GET /v1/models/:id`, also by alias. Throws `model_not_found`, also for a model hidden from the list. */
 export function showModel(models: Models, id: string, caller: Caller | undefined): object {
   const model = models.find(id);
   if (!model || (caller && !mayUseModel(caller, model.id)))

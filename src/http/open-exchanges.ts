@@ -1,9 +1,8 @@
 import type { Exchange } from './exchange.js';
 
 /**
- * The requests under way, each of which knows its place. Not a Set: the table that a Set has outgrown, and it outgrows
- * one every few requests, still points to the next one. Once such a table is old, all that it ever held stays in memory
- * until the next full collection, and each small one has to look through it.
+ * Array of the open requests, each with its index. Not a Set: V8 keeps a Set's outgrown tables chained in old
+ * space, which holds their entries in memory and slows every minor GC.
  */
 export class OpenExchanges {
   readonly #all: Exchange[] = [];
@@ -16,7 +15,7 @@ export class OpenExchanges {
     exchange.place = this.#all.push(exchange) - 1;
   }
 
-  /** The last one takes the place of this one. */
+  /** Removes an exchange; the last one takes its index. */
   delete({ place }: Exchange): void {
     const last = this.#all.pop();
     if (!last || last.place === place) return;
@@ -24,7 +23,7 @@ export class OpenExchanges {
     this.#all[place] = last;
   }
 
-  /** As they are now, whatever comes and goes meanwhile. */
+  /** Snapshot of the open exchanges. */
   list(): readonly Exchange[] {
     return [...this.#all];
   }

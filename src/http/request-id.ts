@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 
-/** The caller's `X-Request-ID` where it is printable ASCII of at most 200 characters, else a new one (design §6). */
+/** Caller's `X-Request-ID` if it is printable ASCII of max 200 characters, else a new one (design §6). */
 export function requestIdOf(header: string | undefined): string {
   return header !== undefined && printable.test(header) ? header : newRequestId();
 }
 
 /**
- * `req_` and 32 hexadecimal digits: the time, then chance. Ids that follow each other lie side by side in the index of
- * the ledger; ids of chance alone have every row write a page of its own (50 µs a row in place of 31).
+ * Returns `req_` and 32 hexadecimal digits: the time, then random bits. Consecutive ids are neighbours in the
+ * ledger's index; random ids would make each row write a page of its own.
  */
 function newRequestId(): string {
   const time = Date.now().toString(16).padStart(12, '0');

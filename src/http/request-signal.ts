@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { CallController } from '../plugin/index.js';
 
-/** The end of one request. Whoever asks for an AbortSignal gets one, which aborts last. */
+/** Abort signal of one request. A native AbortSignal is created on demand and aborts last. */
 export class RequestSignal extends CallController {
   #controller: AbortController | undefined;
 
-  /** The same end for those who need the platform's own kind. */
+  /** Same signal as a native AbortSignal, for APIs that need one. */
   get abortSignal(): AbortSignal {
     this.#controller ??= this.#openController();
     return this.#controller.signal;

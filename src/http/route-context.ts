@@ -16,7 +16,7 @@ export interface ResponseViews {
   listedInput(stored: StoredResponse): readonly Readonly<Record<string, unknown>>[];
 }
 
-/** What the routes need of the gateway; every getter gives what is current, also after a reload. */
+/** Services of the gateway for its routes; every getter returns the current one, also after a reload. */
 export interface RouteContext {
   readonly log: Logger;
   readonly pipeline: RunningPipeline;

@@ -11,7 +11,7 @@ import { usageOf } from './usage.js';
 
 export type GatewayRouter = Router<CoreState, object>;
 
-/** All routes of the contract, each with and without `/v1`; what is answered here itself runs behind the stages. */
+/** All routes of the contract, with and without `/v1`; those answered here run behind the stages. */
 export function createRouter(serving: RouteContext): GatewayRouter {
   const router: GatewayRouter = new Router<CoreState, object>();
   for (const [path, format] of Object.entries(generatePaths)) {
@@ -38,8 +38,8 @@ function addResponseRoutes(router: GatewayRouter, serving: RouteContext): void {
 }
 
 /**
- * The calls of models by the very paths that clients use, to stand in front of the router: that one tries each of its
- * routes for each request: 5 µs in place of half of one. All other spellings of a path are the router's.
+ * Fast routes for model calls at the exact paths that clients use, in front of the router, which tries every
+ * route for each request. Other spellings of a path are left to the router.
  */
 export function createShortcuts(serving: RouteContext): CoreMiddleware {
   const routes = new Map<string, CoreMiddleware>();
@@ -88,7 +88,7 @@ function shuttingDown(ctx: CoreContext): GatewayError {
   });
 }
 
-/** A stage that neither calls `next` nor answers has forgotten something: Koa would say 404 for it, in plain text. */
+/** Fails a request whose stage neither called `next` nor answered: Koa would send a plain-text 404. */
 function requireAnswer(ctx: CoreContext): void {
   const isUntouched = ctx.status === 404 && ctx.body === undefined && !ctx.headerSent;
   if (!isUntouched || ctx.respond === false) return;

@@ -50,7 +50,7 @@ export const deleteResponse = (serving: RouteContext) => async (ctx: CoreContext
   ctx.body = { id, object: 'response', deleted: true };
 };
 
-/** The id in the path. Throws `method_not_allowed` where that is the name of a route that takes POST alone. */
+/** Id in the path. Throws `method_not_allowed` if it is the name of a route that takes only POST. */
 function idIn(ctx: CoreContext): string {
   const id = pathParameter(ctx, 'id');
   if (!isRouteName(id)) return id;

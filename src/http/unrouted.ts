@@ -8,14 +8,14 @@ interface Layer {
   readonly methods: readonly string[];
 }
 
-/** What of a router tells its routes. */
+/** Part of a router that finds its routes. */
 interface Matcher {
   match(path: string, method: string): { readonly path: readonly Layer[] };
 }
 
 /**
- * What no route has answered: 405 with `allow` for a path of ours, else 404. Under `/v1` and on paths of ours plain Koa
- * middleware stages see it first, so that CORS and the like can answer.
+ * Answers a request without a route: 405 with `allow` for a known path, else 404. Under `/v1` and on known
+ * paths plain Koa middleware stages run first, so that CORS and others can answer.
  */
 export function answerUnrouted(serving: RouteContext, routers: readonly GatewayRouter[]): CoreMiddleware {
   const refuse = (ctx: CoreContext) => refuseUnrouted(ctx, allowedMethods(routers, ctx.path));
@@ -27,7 +27,7 @@ export function answerUnrouted(serving: RouteContext, routers: readonly GatewayR
   };
 }
 
-/** 405 with `allow` where there are `allowed` methods, else 404; OPTIONS is told what is allowed. */
+/** Answers 405 with `allow` if there are `allowed` methods, else 404; OPTIONS gets the allowed methods. */
 export function refuseUnrouted(ctx: CoreContext, allowed: readonly string[]): void {
   if (allowed.length === 0) throw new GatewayError('not_found', `There is nothing at ${ctx.path}.`);
   const allow = [...allowed, 'OPTIONS'].join(', ');
@@ -39,7 +39,7 @@ export function refuseUnrouted(ctx: CoreContext, allowed: readonly string[]): vo
   ctx.set('allow', allow);
 }
 
-/** The methods that routes take at a path; one with a name of its own is not that of an id. */
+/** Methods of the routes at a path; a route with a literal name takes precedence over one with an id. */
 export function allowedMethods(routers: readonly Matcher[], path: string): readonly string[] {
   const layers = routers.flatMap((router) => router.match(path, 'GET').path);
   const named = layers.filter((layer) => !String(layer.path).includes(':'));

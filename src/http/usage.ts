@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError, stickyKey, usageBody, type Slots } from '../plugin/index.js';
 import type { CoreState } from './exchange.js';
 
-/** `GET /v1/usage`: the windows of the sticky key's OAuth slot, else of the one that would be picked (design §6). */
+/** `GET /v1/usage`: windows of the sticky key's OAuth slot, else of the one to be picked (design §6). */
 export function usageOf(slots: Slots, headers: IncomingHttpHeaders, { caller }: CoreState): object {
   const slot = slots.account(caller && stickyKey(caller.keyId, headers));
   if (slot) return usageBody(slot.id, slot.windows);

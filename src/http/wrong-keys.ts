@@ -9,7 +9,9 @@ export interface WrongKeysOptions {
   readonly secret: Buffer;
 }
 
-/** Delays the 401 of an address that tries out many keys. Right keys are neither counted nor delayed. */
+/**
+ * Throttle: delays the 401 of an address that tries many keys. Valid keys are neither counted nor delayed.
+ */
 export class WrongKeys {
   readonly #meters: AddressMeters;
   #waiting = 0;
@@ -19,12 +21,12 @@ export class WrongKeys {
     this.#meters = new AddressMeters({ meters, secret, name, limit: maxWrong, windowMs: 60_000 });
   }
 
-  /** The answers that wait. */
+  /** Delayed answers. */
   get fill(): CacheStats {
     return { entries: this.#waiting, capacity: maxWaiting };
   }
 
-  /** The middleware around all that checks keys. */
+  /** Middleware around all key checks. */
   readonly middleware: CoreMiddleware = async (ctx, next) => {
     try {
       await next();
@@ -44,14 +46,14 @@ export class WrongKeys {
   }
 }
 
-/** Wrong keys of an address within a minute that are answered at once. */
+/** Max wrong keys of an address per minute without a delay. */
 const maxWrong = 20;
 const delayMs = 1000;
 
-/** More of them are answered at once: what waits takes memory and a connection. */
+/** Max delayed answers, each of which holds memory and a connection; beyond it they are sent at once. */
 const maxWaiting = 100;
 
-/** An upstream that refuses its account may use the same code. */
+/** True for a wrong key of a caller. An upstream that refuses its account may use the same code. */
 function isWrongKey(error: unknown): boolean {
   return isGatewayError(error) && error.code === 'invalid_api_key' && error.failure === undefined;
 }

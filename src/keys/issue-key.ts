@@ -3,7 +3,7 @@ import type { KeyPatch, ProtocolKey } from '../plugin/index.js';
 import { hashOf, protocolKeyPrefix } from './keys.js';
 import { applyPatch } from '../store/apply-patch.js';
 
-/** What a key is issued with. */
+/** Fields of a new key. */
 export type KeyFields = KeyPatch & { readonly name: string };
 
 /** A new protocol key: `text` is what the caller sends, to be shown once; `key` is all that is kept of it. */

@@ -13,22 +13,22 @@ interface Answer {
   /** Undefined: the store has no such key. */
   readonly key: ProtocolKey | undefined;
   readonly atMs: number;
-  /** How many changes had been told of when it was asked. */
+  /** Number of changes at the time of the look-up. */
   readonly changes: number;
 }
 
 /**
- * Keys by hash, asked of the store again after a moment, so that a revocation holds everywhere within a second. While
- * the store cannot be asked, a key that was known lately is let in without waiting for it.
+ * Cache of keys by hash, with a short ttl, so that a revocation takes effect everywhere within a second.
+ * While the store is down, a recently known key is accepted without waiting.
  */
 export class KeyCache {
   readonly #options: KeyCacheOptions;
   readonly #known = new BoundedMap<Answer>({ most: 10_000 });
-  /** Apart from the known, which somebody who tries keys out must not drive away. */
+  /** Unknown keys, cached apart, so that somebody who guesses keys cannot evict the known ones. */
   readonly #unknown = new BoundedMap<Answer>({ most: 10_000 });
   readonly #asking = new Map<string, Promise<ProtocolKey | undefined>>();
   #failedAtMs = -Infinity;
-  /** How often something was changed: what was asked before the last time has to be asked again. */
+  /** Number of changes so far; entries looked up before the last change are stale. */
   #changes = 0;
 
   constructor(options: KeyCacheOptions) {
@@ -39,13 +39,15 @@ export class KeyCache {
     return { keys: () => this.#known.fill, unknown_keys: () => this.#unknown.fill };
   }
 
-  /** What was asked a moment ago. */
+  /** Cached answer, if it is fresh. */
   fresh(hash: string): Pick<Answer, 'key'> | undefined {
     const known = this.#known.get(hash) ?? this.#unknown.get(hash);
     return known && this.#isFresh(known) ? known : undefined;
   }
 
-  /** Throws a GatewayError with status 503 where neither the cache nor the store can tell. */
+  /**
+   * Looks a key up. Throws a GatewayError with status 503 if neither the cache nor the store has an answer.
+   */
   async find(hash: string): Promise<ProtocolKey | undefined> {
     const known = this.#known.get(hash);
     const stale = known?.key && this.#ageOf(known.atMs) < staleMs ? known.key : undefined;
@@ -58,14 +60,14 @@ export class KeyCache {
     return Promise.race([asked.catch(() => stale), delay(patienceMs, stale, { ref: false })]);
   }
 
-  /** All is asked anew; what was known counts only while the store cannot be asked. */
+  /** Invalidates all entries; they count only while the store cannot be asked. */
   outdate(): void {
     this.#changes += 1;
     this.#unknown.clear();
     this.#asking.clear();
   }
 
-  /** The last question failed, and none has been answered since. */
+  /** True if the last look-up failed and none has succeeded since. */
   get #isAway(): boolean {
     return this.#failedAtMs > -Infinity;
   }
@@ -78,7 +80,7 @@ export class KeyCache {
     return this.#options.now() - atMs;
   }
 
-  /** One question at a time for each key. */
+  /** Looks a key up, with concurrent look-ups of one key merged. */
   #ask(hash: string): Promise<ProtocolKey | undefined> {
     const asking = this.#asking.get(hash);
     if (asking) return asking;
@@ -91,7 +93,7 @@ export class KeyCache {
     return asked;
   }
 
-  /** An answer is as old as its question: what changed meanwhile may not be in it. */
+  /** Reads a key from the store. Its age counts from the request, as later changes may be missing. */
   async #read(hash: string): Promise<ProtocolKey | undefined> {
     const { store, now, log } = this.#options;
     const atMs = now();
@@ -112,19 +114,19 @@ export class KeyCache {
   }
 }
 
-/** A little less than the second within which a revocation has to hold. */
+/** TTL of an entry, slightly below the one second within which a revocation must take effect. */
 const freshMs = 900;
 
-/** How many keys may be looked up at a time. */
+/** Max concurrent look-ups. */
 const mostAsked = 10_000;
 
-/** How long a request waits for a store that is silent, where the key was known lately. */
+/** Timeout of a look-up for a request whose key is cached but stale. */
 const patienceMs = 500;
 
-/** How long a key is let in that cannot be looked up. */
+/** Max age of a cached key that is accepted while the store is down. */
 const staleMs = 3_600_000;
 
-/** Not a 401: a caller would throw its key away. */
+/** Error for a failed look-up. Not a 401, at which a caller would discard its key. */
 function refuse(cause: unknown): never {
   throw new GatewayError('store_unavailable', 'The key cannot be checked at the moment; try again.', {
     headers: { 'retry-after': '1' },

@@ -1,6 +1,6 @@
 import type { LedgerRow } from '../plugin/index.js';
 
-/** Where a page of the ledger ended. */
+/** Cursor of a ledger page: the place of its last row. */
 export function writeCursor({ atMs, id }: Pick<LedgerRow, 'atMs' | 'id'>): string {
   return `${atMs}.${id}`;
 }

@@ -4,18 +4,18 @@ import type { Spool } from './spool.js';
 
 export interface LedgerWriterOptions {
   readonly ledger: Pick<Ledger, 'append'>;
-  /** Where rows wait while the store is away; without one they wait in memory, and the oldest go first. */
+  /** Spool for rows while the store is down; without one, rows wait in memory and the oldest are dropped. */
   readonly spool?: Spool;
   readonly log: Logger;
-  /** How long a batch may take before its rows are spooled too. */
+  /** Timeout of a batch, after which its rows are spooled too. */
   readonly patienceMs?: number;
-  /** The first pause after a failure; it doubles up to half a minute. */
+  /** First backoff after a failure; it doubles up to half a minute. */
   readonly retryMs?: number;
 }
 
 /**
- * Writes rows off the request path: every 250 ms, or when there are 500 of them. What the store does not take within a
- * second goes to the spool, and from there to the store when that is back; a row that comes twice counts once.
+ * Batching queue that writes rows off the request path: every 250 ms, or at 500 rows. Rows that the store
+ * does not take within a second go to the spool and later to the store; a duplicate counts once.
  */
 export class LedgerWriter {
   readonly #options: LedgerWriterOptions;
@@ -37,12 +37,12 @@ export class LedgerWriter {
     this.#catchUpIn(0);
   }
 
-  /** Whether the store takes rows at the moment. */
+  /** True while the store does not take rows. */
   get isAway(): boolean {
     return this.#isAway;
   }
 
-  /** How many rows the store does not have yet. */
+  /** Number of rows that are not in the store yet. */
   get waiting(): number {
     return this.#queue.length + (this.#options.spool?.waiting ?? 0);
   }
@@ -58,13 +58,13 @@ export class LedgerWriter {
     else this.#timer ??= setTimeout(() => void this.#start(), flushMs).unref();
   }
 
-  /** Resolves when all rows are in the store, or in the spool, as far as these take them. */
+  /** Resolves when all rows are in the store or in the spool, if these take them. */
   async flush(): Promise<void> {
     await this.#writing;
     await this.#start();
   }
 
-  /** Writes what is left, and lets the spool catch up no longer. */
+  /** Writes the remaining rows and stops draining the spool. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#catchUpTimer);
@@ -98,7 +98,7 @@ export class LedgerWriter {
     return (!this.#isAway && (await this.#appended(batch))) || this.#spooled(batch);
   }
 
-  /** A batch that is still under way when patience ends counts as not taken: should it be after all, that does no harm. */
+  /** Appends a batch; at the timeout it counts as failed. If it succeeds later, its rows still count once. */
   async #appended(batch: readonly LedgerRow[]): Promise<boolean> {
     try {
       const silence = `The store has not answered within ${this.#patienceMs} ms.`;
@@ -117,7 +117,7 @@ export class LedgerWriter {
     if (!spool) return false;
     try {
       await spool.add(batch);
-      if (!this.#isAway) this.#catchUpIn(this.#firstRetryMs); // it has come back meanwhile, and has not seen these
+      if (!this.#isAway) this.#catchUpIn(this.#firstRetryMs); // the store is up again, but lacks these rows
       return true;
     } catch (error) {
       log.error({ err: error }, 'The spool of the ledger cannot be written; rows wait in memory.');
@@ -146,7 +146,7 @@ export class LedgerWriter {
     }, ms).unref();
   }
 
-  /** Brings what waits to the store. New rows go past the spool again once the store has taken all that was in it. */
+  /** Drains the spool to the store. New rows bypass the spool again once it is empty. */
   async #catchUp(): Promise<void> {
     const { ledger, spool, log } = this.#options;
     try {
@@ -156,12 +156,12 @@ export class LedgerWriter {
       };
       const waited = (await spool?.drain(take)) ?? 0;
       this.#isAway = false;
-      // Once more for what was spooled while the last of it was looked for.
+      // Second drain, for rows spooled during the end of the first.
       const rows = waited + ((await spool?.drain(take)) ?? 0);
       if (rows > 0) log.info({ rows }, 'The ledger has caught up.');
       this.#retryMs = this.#firstRetryMs;
       if (this.#queue.length > 0) void this.#start();
-      const isWhole = !this.#isAway && !spool?.waiting; // else some were spooled behind its back
+      const isWhole = !this.#isAway && !spool?.waiting; // else rows were spooled during the drain
       this.#catchUpIn(isWhole ? rescanMs : this.#firstRetryMs);
     } catch (error) {
       if (this.#isClosed) return;
@@ -176,10 +176,10 @@ export class LedgerWriter {
 const flushMs = 250;
 const mostUnwritten = 500;
 
-/** How many rows go at once: SQLite takes some milliseconds for them, in which nothing else runs. */
+/** Max rows per write: SQLite blocks for some milliseconds for each. */
 const batchRows = 100;
 const mostWaiting = 50_000;
 const longestRetryMs = 30_000;
 
-/** How often the spools of processes that have ended are looked for. */
+/** Interval of the scan for spools of processes that have ended. */
 const rescanMs = 60_000;

@@ -1,7 +1,7 @@
 import type { Store } from '../plugin/index.js';
 import type { LedgerWriter } from './ledger-writer.js';
 
-/** The store as seen by those who count on its sums: what waits to be written is written before they are made. */
+/** Store with read-your-writes sums: the ledger queue is flushed before they are read. */
 export function withFlushedUsage(store: Store, writer: Pick<LedgerWriter, 'flush'>): Store {
   const { ledger } = store;
   return {

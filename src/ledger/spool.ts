@@ -7,14 +7,14 @@ import type { LedgerRow } from '../plugin/index.js';
 
 export interface SpoolOptions {
   readonly folder: string;
-  /** How long the file of another process must have been left alone to be taken over. */
+  /** Min idle time of another process's file before it is taken over. */
   readonly orphanedMs?: number;
 }
 
 /**
- * Ledger rows in files, a line of JSON each, while the store does not take them. Each process appends to a file of its
- * own; to be drained a file is renamed first, so that nothing is appended to what is read. What a process has left behind
- * is drained by another one. A line that a crash has cut off is left out.
+ * Spool of ledger rows, as files of JSON lines, while the store is down. Each process appends to its own file
+ * and renames it before the drain; files of ended processes are drained by others, and a line cut by a crash
+ * is skipped.
  */
 export class Spool {
   readonly #folder: string;
@@ -28,14 +28,14 @@ export class Spool {
     this.#orphanedMs = orphanedMs;
   }
 
-  /** How many rows of this process wait here; what others have left behind is not known before it is read. */
+  /** Number of this process's rows in the spool; those of ended processes are unknown until read. */
   get waiting(): number {
     return this.#waiting;
   }
 
   /** Resolves when the rows are out of this process. */
   add(rows: readonly LedgerRow[]): Promise<void> {
-    // A line of its own also after one that a full disk has cut off.
+    // Starts with a line break, as a full disk may have cut off the line before.
     const lines = rows.map((row) => `\n${JSON.stringify(row)}`).join('');
     const added = this.#adding
       .then(() => this.#append(lines))
@@ -49,7 +49,10 @@ export class Spool {
     await appendFile(path.join(this.#folder, `ledger-${this.#id}.ndjson`), lines, { mode: 0o600 });
   }
 
-  /** Gives every row that waits to `take`, in batches, and forgets a file when all of it was taken. Throws what `take` does. */
+  /**
+   * Drains the waiting rows to `take`, in batches, and deletes a file once all of it is taken. Throws as
+   * `take` does.
+   */
   async drain(take: (rows: readonly LedgerRow[]) => Promise<void>): Promise<number> {
     let count = 0;
     for (let file = await this.#claim(); file; file = await this.#claim()) {
@@ -63,7 +66,7 @@ export class Spool {
     return count;
   }
 
-  /** Takes a file away from whoever would append to it; undefined: there is none left. */
+  /** Claims a file for the drain, so that nothing more is appended to it; undefined if none is left. */
   async #claim(): Promise<string | undefined> {
     const names = await readdir(this.#folder).catch(() => []); // no folder yet: nothing waits
     for (const name of names.filter((each) => spoolName.test(each))) {
@@ -76,7 +79,7 @@ export class Spool {
     return undefined;
   }
 
-  /** Undefined where another process was faster. */
+  /** Claims one file; undefined if another process was faster. */
   async #take(name: string): Promise<string | undefined> {
     const from = path.join(this.#folder, name);
     const to = path.join(this.#folder, `ledger-${this.#id}-${randomBytes(4).toString('hex')}.draining`);

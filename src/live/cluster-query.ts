@@ -3,15 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Json, Live } from '../plugin/index.js';
 
 export interface EnquiryOptions<Answer extends Json> {
-  /** Its name in messages: the same on every instance. */
+  /** Topic of its messages, the same on every instance. */
   readonly topic: string;
-  /** What this instance says when another one asks. */
+  /** Computes the answer of this instance to a query of another one. */
   readonly answer: () => Answer | Promise<Answer>;
-  /** How long those that do not answer are waited for. */
+  /** Timeout for the answers of other instances. */
   readonly patienceMs: number;
 }
 
-/** A question that every instance can put to all others. It costs nothing while nobody asks. */
+/** Query to all other instances, over publish/subscribe. Has no cost while nobody asks. */
 export class ClusterQuery<Answer extends Json> {
   readonly #live: Live;
   readonly #options: EnquiryOptions<Answer>;
@@ -22,7 +22,7 @@ export class ClusterQuery<Answer extends Json> {
     live.messages.receive(this.#asked, (id) => void this.#reply(id));
   }
 
-  /** What the others say; who does not answer in time is left out. */
+  /** Returns the answers of the other instances, without those that miss the timeout. */
   async ask(): Promise<readonly Answer[]> {
     const { instances = Infinity, messages } = this.#live;
     if (instances <= 1) return [];

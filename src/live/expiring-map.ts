@@ -1,8 +1,8 @@
 import type { CacheStats } from '../plugin/index.js';
 
 /**
- * A map of what expires. That goes whenever there is twice as much as was left the last time; where nothing has expired
- * and there is still too much, what was entered first goes.
+ * Map with expiring entries, swept each time its size has doubled since the last sweep. If it is still full
+ * after a sweep, the oldest tenth is evicted.
  */
 export class ExpiringMap<Value extends { readonly expiresAtMs: number }> {
   readonly #now: () => number;
@@ -19,18 +19,18 @@ export class ExpiringMap<Value extends { readonly expiresAtMs: number }> {
     return { entries: this.#values.size, capacity: this.#most };
   }
 
-  /** Also what has expired and not gone yet. */
+  /** Value of a key, including expired values that are not swept yet. */
   get(key: string): Value | undefined {
     return this.#values.get(key);
   }
 
-  /** Undefined also for what has expired. */
+  /** Value of a key; undefined if expired. */
   unexpired(key: string): Value | undefined {
     const value = this.#values.get(key);
     return value && value.expiresAtMs > this.#now() ? value : undefined;
   }
 
-  /** All that has not expired. */
+  /** Unexpired entries. */
   *entries(): Generator<readonly [key: string, value: Value]> {
     const nowMs = this.#now();
     for (const entry of this.#values) if (entry[1].expiresAtMs > nowMs) yield entry;
@@ -52,7 +52,7 @@ export class ExpiringMap<Value extends { readonly expiresAtMs: number }> {
     this.#sweepAtSize = Math.max(leastSwept, this.#values.size * 2);
   }
 
-  /** Many at once: each sweep looks at all of them. */
+  /** Evicts many entries at once, because each sweep visits all of them. */
   #dropFirst(count: number): void {
     for (const key of [...this.#values.keys()].slice(0, count)) this.#values.delete(key);
   }

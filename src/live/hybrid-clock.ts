@@ -1,15 +1,15 @@
 import { randomInt } from 'node:crypto';
 
 /**
- * The time as Redis has it, in whole milliseconds, and versions that grow: a write that has seen another one is later than
- * that, however the clocks of the machines go.
+ * Hybrid clock: the time of Redis in whole milliseconds, and versions that always grow. A write that follows
+ * a known write gets a later version, even if the clocks of the machines differ.
  */
 export class HybridClock {
   readonly #now: () => number;
-  /** Tells this instance's versions from those of others at the same time. */
+  /** Tie-breaker between versions of different instances at the same time. */
   readonly tie = randomInt(2 ** 47);
   #aheadMs = 0;
-  /** By how much that may be wrong at most, by now. */
+  /** Max error of `#aheadMs` at present. */
   #doubtMs = Infinity;
   #latest = 0;
 
@@ -17,12 +17,15 @@ export class HybridClock {
     this.#now = now;
   }
 
-  /** By the clock of this instance. */
+  /** Time by the clock of this instance. */
   get nowMs(): number {
     return this.#now();
   }
 
-  /** The other clock said `thereMs` between these two times of ours: the closer these are, the better it is known. */
+  /**
+   * Measures the offset of the other clock, read as `thereMs` between two local times. The closer these are,
+   * the smaller the error.
+   */
   set(thereMs: number, sentMs: number, heardMs: number): void {
     const doubtMs = (heardMs - sentMs) / 2;
     this.#doubtMs += driftMs;
@@ -49,5 +52,5 @@ export class HybridClock {
   }
 }
 
-/** How far two clocks may part from one comparison to the next. */
+/** Assumed drift of two clocks from one measurement to the next. */
 const driftMs = 0.5;

@@ -3,10 +3,13 @@ import { MemoryHub } from './memory/hub.js';
 import type { RedisAddress } from './redis/address.js';
 import type { RedisLiveOptions } from './redis/live.js';
 
-/** Where instances meet, as a config says it. */
+/** Backend of the state that instances share, as configured under `live:`. */
 export type LiveSettings = { readonly kind: 'memory' } | ({ readonly kind: 'redis' } & RedisAddress);
 
-/** Opens what this instance shares with others; without them where they cannot be reached. The client of Redis loads when needed. */
+/**
+ * Opens the state that instances share; if the backend is down, this instance works alone. The Redis client
+ * is loaded only when needed.
+ */
 export async function openLive(settings: LiveSettings, options: Required<RedisLiveOptions>): Promise<Live> {
   if (settings.kind === 'memory') return new MemoryHub(options).connect();
   const { RedisLive } = await import('./redis/live.js');

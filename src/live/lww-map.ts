@@ -2,7 +2,7 @@ import type { CacheStats, Json } from '../plugin/index.js';
 import { ExpiringMap } from './expiring-map.js';
 import type { HybridClock } from './hybrid-clock.js';
 
-/** Which of two writes is the later one: by time, and at the same time by the number of the instance. */
+/** Version of a write for last-writer-wins: ordered by time, then by the number of the instance. */
 export interface Version {
   readonly at: number;
   readonly tie: number;
@@ -10,13 +10,13 @@ export interface Version {
 
 export interface Known extends Version {
   readonly key: string;
-  /** Undefined: it was deleted, which has to be known for a while. */
+  /** Undefined for a deleted key; a deletion is kept for a while. */
   readonly value: Json | undefined;
-  /** By the clock of this instance; Infinity: never. */
+  /** Milliseconds by the clock of this instance; Infinity: never. */
   readonly expiresAtMs: number;
 }
 
-/** What one instance knows of a shared map: of each key the latest write. */
+/** Last-writer-wins replica of a shared map: the latest write of each key. */
 export class LwwMap {
   readonly #clock: HybridClock;
   readonly #known: ExpiringMap<Known>;
@@ -50,7 +50,7 @@ export class LwwMap {
     return found;
   }
 
-  /** False where what is known is as late. */
+  /** Stores a write; false if the known write is as late or later. */
   put(write: Known): boolean {
     const known = this.#known.get(write.key);
     if (known && !isLater(write, known)) return false;
@@ -62,7 +62,7 @@ export class LwwMap {
     this.#known.delete(key);
   }
 
-  /** All that has not expired, deletions included. */
+  /** Unexpired entries, including deletions. */
   current(): readonly Known[] {
     return Array.from(this.#known.entries(), ([, known]) => known);
   }

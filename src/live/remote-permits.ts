@@ -1,4 +1,7 @@
-/** `all` that an instance holds, the slots of which it holds `some` more or fewer, or that it is `gone`; `hello` asks for the others'. */
+/**
+ * Message about the permits of an instance: `all` its counts, `some` changed counts, or that it is `gone`.
+ * `hello` has all counts too, and requests those of the other instances.
+ */
 export type PlacesMessage = readonly [
   instance: string,
   kind: 'all' | 'hello' | 'some' | 'gone',
@@ -10,7 +13,7 @@ interface Other {
   heardMs: number;
 }
 
-/** What the other instances hold, as last heard from each. */
+/** Permits of the other instances, as last received from each. */
 export class RemotePermits {
   readonly #others = new Map<string, Other>();
   readonly #watchers = new Map<symbol, (slot: string) => void>();
@@ -41,7 +44,7 @@ export class RemotePermits {
     this.#announceChanges(known, counts);
   }
 
-  /** Those that have said nothing for so long hold nothing any more. */
+  /** Removes instances that have sent nothing for `silentMs`, with their permits. */
   forgetSilent(silentMs: number): void {
     const sinceMs = performance.now() - silentMs;
     for (const [instance, { heardMs }] of this.#others)

@@ -2,7 +2,7 @@ import type { Json, Messages } from '../plugin/index.js';
 
 type Listener = Parameters<Messages['receive']>[1];
 
-/** Who of this instance listens to what. */
+/** Message listeners of this instance, by topic. */
 export class Subscriptions {
   readonly #listeners = new Map<string, Map<symbol, Listener>>();
 

@@ -3,7 +3,7 @@ import { BoundedMap } from '../store/memory/bounded-map.js';
 import { longestName, shortName } from './names.js';
 import { corrected, inBoth } from './profile.js';
 
-/** Profiles that upstreams have told of their models: by listing them, and by refusing what a model does not take. */
+/** Model profiles learned from upstreams: from their lists, and from refusals. */
 export class KnownModels {
   readonly #learned = new BoundedMap<ModelProfile>({ most: 1000 });
   #listed: Index = { byId: new Map(), byShortName: new Map() };
@@ -13,7 +13,7 @@ export class KnownModels {
     return this.#learned.fill;
   }
 
-  /** Calls `listener` whenever a model is asked for that no catalog has; it must return at once. */
+  /** Calls `listener` when a requested model is in no catalog; the listener must return at once. */
   onUnknown(listener: () => void): void {
     this.#onUnknown = listener;
   }
@@ -27,7 +27,7 @@ export class KnownModels {
     return learned ? corrected(listed, learned) : listed;
   }
 
-  /** The profile that refusals have told of a model. */
+  /** Profile of a model learned from refusals. */
   learned(name: string): ModelProfile | undefined {
     return this.#learned.get(name);
   }
@@ -37,7 +37,7 @@ export class KnownModels {
     this.#learned.set(name, corrected(this.#learned.get(name) ?? nothing, profile));
   }
 
-  /** Takes what upstreams list, one list an upstream, in place of what was listed before. */
+  /** Replaces the listed models, with one list per upstream. */
   takeLists(lists: readonly (readonly ListedModel[])[]): void {
     this.#listed = {
       byId: merged(lists, ({ id }) => id),

@@ -16,15 +16,15 @@ export interface ModelListsOptions {
 }
 
 /**
- * Keeps what the slots list of their models, asked in the background when a model is wanted that the catalog lacks, and
- * again after an hour. Nobody waits for it; what fails is tried again later.
+ * Cache of the slots' model lists: fetched in the background when a model is missing from the catalog, and
+ * again after an hour. Nothing waits for it; failures are retried later.
  */
 export class ModelLists {
   readonly #options: ModelListsOptions;
   readonly #lists = new Map<ModelSource, List>();
   readonly #closing = new AbortController();
   #running: Promise<void> | undefined;
-  /** Nothing is due before. */
+  /** Time before which no list is due. */
   #nextLookMs = -Infinity;
 
   constructor(options: ModelListsOptions) {
@@ -32,7 +32,7 @@ export class ModelLists {
     options.known.onUnknown(() => this.refresh());
   }
 
-  /** Asks the slots whose list is out of date, at once and without waiting. */
+  /** Refreshes the stale lists in the background. */
   refresh(): void {
     if (this.#running || this.#closing.signal.aborted || this.#options.now() < this.#nextLookMs) return;
     this.#running = this.#refresh().finally(() => {
@@ -79,7 +79,7 @@ export class ModelLists {
 
 interface List {
   readonly models: readonly ListedModel[];
-  /** The time from which it is out of date, unix milliseconds. */
+  /** Expiry of the list, in Unix milliseconds. */
   readonly dueMs: number;
 }
 

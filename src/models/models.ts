@@ -3,7 +3,7 @@ import { corrected } from './profile.js';
 import { KnownModels } from './known-models.js';
 import { partsOf } from './names.js';
 
-/** The catalog, with what upstreams have said of their models; ids and aliases name one model each (`loadConfig`). */
+/** Model catalog with profiles reported by upstreams; ids and aliases are unique (`loadConfig`). */
 export class CatalogModels implements Models {
   readonly #models: readonly CatalogModel[];
   readonly #byName: ReadonlyMap<string, CatalogModel>;
@@ -38,7 +38,10 @@ export class CatalogModels implements Models {
     this.#known.learn(this.find(name)?.upstreamModel ?? name, profile);
   }
 
-  /** A dated name goes up as written, and so does any where the catalog does not say what the upstream calls the model. */
+  /**
+   * Model of a longer name. The upstream gets the name as written if it is dated, or if the catalog has no
+   * upstream name.
+   */
   #findByLongerName(name: string): CatalogModel | undefined {
     const parts = partsOf(name);
     const model = parts && (this.#byName.get(parts.undated) ?? this.#byId.get(parts.short));

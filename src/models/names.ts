@@ -9,8 +9,8 @@ export interface NameParts {
 }
 
 /**
- * The parts of `claude-sonnet-5`, `claude-sonnet-5-20260101`, `claude-sonnet-5@20260101` or `claude-sonnet-5-latest`;
- * undefined where there is neither prefix nor version.
+ * The parts of `claude-sonnet-5`, `claude-sonnet-5-20260101`, `claude-sonnet-5@20260101` or
+ * `claude-sonnet-5-latest`; undefined where there is neither prefix nor version.
  */
 export function partsOf(name: string): NameParts | undefined {
   if (name.length > longestName) return undefined;

@@ -1,6 +1,6 @@
 import type { ModelProfile } from '../plugin/index.js';
 
-/** A profile with what a refusal says of it, which counts more; a cap is never raised by it. */
+/** Profile merged with that learned from a refusal, which takes precedence but never raises a cap. */
 export function corrected(profile: ModelProfile, by: ModelProfile): ModelProfile {
   const { contextWindow, thinking, canStopThinking, efforts } = { ...profile, ...by };
   return present({ ...caps(profile, by), contextWindow, thinking, canStopThinking, efforts });

@@ -12,8 +12,8 @@ export interface Connecting {
 }
 
 /**
- * Keeps connections from link-local and metadata addresses: a host that is one, and a name that turns out to be one as
- * the socket is about to connect.
+ * Guard against connections to link-local and metadata addresses: checks literal hosts, and again the
+ * resolved address before the socket connects.
  */
 export class AddressGuard {
   readonly #lookup: LookupFunction;
@@ -33,12 +33,12 @@ export class AddressGuard {
     };
   }
 
-  /** Throws where a host is such an address, for a way on which somebody else resolves it. */
+  /** Throws if a host is such an address, for a proxied path whose names are resolved elsewhere. */
   check(host: string): void {
     if (isLinkLocal(host)) throw new RefusedAddressError(host);
   }
 
-  /** A name with any such address among its own is refused: nobody has both for a good reason. */
+  /** Refuses a name if any of its addresses is link-local: no name has both kinds for a good reason. */
   readonly #checkedLookup: LookupFunction = (hostname, options, callback) => {
     this.#lookup(hostname, options, (error, found, family) => {
       const addresses = Array.isArray(found) ? found.map(({ address }) => address) : [found];

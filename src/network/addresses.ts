@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * A host as URLs have it: true for an address, literally, that is link-local or where a cloud serves the credentials of
- * its machines. URL parsing has turned decimal, octal and hexadecimal spellings into the usual one.
+ * True for a literal address, as URLs contain it, that is link-local or a cloud's metadata address. URL
+ * parsing has already normalized decimal, octal and hexadecimal spellings.
  */
 export function isLinkLocal(host: string): boolean {
   const address = host.replaceAll(/^\[|\]$|%.*$/g, '');

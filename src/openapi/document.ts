@@ -9,7 +9,7 @@ import { v1Routes } from './v1.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The OpenAPI 3.1 document of everything that the gateway serves, made of the schemas that check its requests. */
+/** The OpenAPI 3.1 document of all routes, built from the schemas that check requests. */
 export function openApiDocument(panelRoutes: readonly PanelRoute[]): Json {
   const routes = [...v1Routes, ...operationRoutes, ...panelRoutes.map(describePanelRoute)];
   return {
@@ -59,7 +59,7 @@ const securitySchemes = {
 
 const key: readonly Json[] = [{ bearer: [] }, { apiKey: [] }];
 
-/** With a session a change needs its CSRF token too. */
+/** Security schemes of a route; a change by a session also needs its CSRF token. */
 function securityOf({ access, method }: DescribedRoute): readonly Json[] {
   if (access === 'open') return [];
   if (access !== 'panel') return key;
@@ -107,7 +107,7 @@ function operationOf(route: DescribedRoute): Json {
   };
 }
 
-/** `postPanelSlotsIdPause`. */
+/** Operation id such as `postPanelSlotsIdPause`. */
 function operationIdOf({ method, path }: DescribedRoute): string {
   const words = path.split(/\W+/).filter((word) => word !== '' && word !== 'v1' && word !== 'api');
   const capitalized = (words.length > 0 ? words : ['root']).map(

@@ -3,7 +3,7 @@ import type { DescribedRoute } from './described-route.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The errors that a route may answer with, by status, and `default` for all others. */
+/** Error answers of a route by status, with `default` for all others. */
 export function errorAnswers(route: DescribedRoute): Json {
   const own = new Set(Object.keys(route.answers).map(Number));
   const statuses = [...new Set(statusesOf(route))].filter((status) => !own.has(status));
@@ -21,7 +21,7 @@ function statusesOf({ access, body, path, method, tag }: DescribedRoute): readon
   ];
 }
 
-/** `model_not_found, not_found`. */
+/** Error codes of a status: `model_not_found, not_found`. */
 function codesOf(status: number): string {
   const codes = Object.entries(errorCodes).filter(([, known]) => known.status === status);
   return codes.map(([code]) => `\`${code}\``).join(', ');

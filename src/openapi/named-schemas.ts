@@ -4,7 +4,7 @@ import { RequestDetail, RequestReport, Tokens, UsageBucket } from '../console/ap
 import { PanelSlotReport } from '../console/api/slot-report.js';
 import { plainSchema, type SchemaNames } from './schema.js';
 
-/** Schemas that the document describes once, by a name, and answers refer to. */
+/** Schemas with a name: described once in the document, referred to by answers. */
 export const schemaNames: SchemaNames = new Map<object, string>([
   [SlotReport, 'Slot'],
   [PanelSlotReport, 'PanelSlot'],
@@ -16,7 +16,7 @@ export const schemaNames: SchemaNames = new Map<object, string>([
   [Tokens, 'Tokens'],
 ]);
 
-/** By their names. */
+/** The named schemas by name. */
 export function namedSchemas(): Readonly<Record<string, unknown>> {
   const entries = [...schemaNames].map(([schema, name]) => [name, plainSchema(schema, schemaNames)] as const);
   return Object.fromEntries(entries);

@@ -40,7 +40,7 @@ const slotVerbs = ['pause', 'resume', 'drain'].map((verb): DescribedRoute => ({
   answers: { 200: SlotReport },
 }));
 
-/** Health, metrics and `/admin/*`. */
+/** Routes of health, metrics and `/admin/*`. */
 export const operationRoutes: readonly DescribedRoute[] = [
   ...health,
   {

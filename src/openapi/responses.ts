@@ -26,7 +26,7 @@ const InputItems = Type.Object({
 
 const shared = { tag: 'requests', access: 'key' } as const;
 
-/** `/v1/responses/*`. */
+/** Routes of `/v1/responses/*`. */
 export const responseRoutes: readonly DescribedRoute[] = [
   {
     ...shared,

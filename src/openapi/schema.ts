@@ -1,26 +1,29 @@
 type Json = Readonly<Record<string, unknown>>;
 
-/** The names of schemas that stand in the document once; the key is the schema itself. */
+/** Names of the schemas that the document describes once, keyed by the schema object. */
 export type SchemaNames = ReadonlyMap<object, string>;
 
 const noNames: SchemaNames = new Map();
 
-/** A schema of ours as everybody's: `unit`, which only our own check knows, in words; what is no JSON left out. */
+/**
+ * Standard JSON Schema of one of our schemas: the keyword `unit`, which is our own, becomes words, and
+ * anything that is not JSON is left out.
+ */
 export function plainSchema(schema: object, names: SchemaNames = noNames): Json {
   return plainObject(schema, names);
 }
 
-/** The schema of what a client sends: it may leave out what has a default. */
+/** Schema of a request body: fields with a default are optional. */
 export function requestSchema(schema: object): Json {
   return withOptionalDefaults(plainSchema(schema)) as Json; // an object stays one
 }
 
-/** A merge patch (RFC 7396) of what a schema describes: each field may be left out, or null. */
+/** Schema of a merge patch (RFC 7396): each field of `schema` is optional and may be null. */
 export function patchSchema(schema: object): Json {
   return patched(plainSchema(schema)) as Json; // as above
 }
 
-/** The reference to a named schema, or the schema itself. */
+/** Reference to a named schema, or else the schema itself. */
 export function schemaOrName(schema: object, names: SchemaNames): Json {
   const name = names.get(schema);
   return name === undefined ? plainSchema(schema, names) : { $ref: `#/components/schemas/${name}` };
@@ -43,7 +46,7 @@ function plainObject(value: object, names: SchemaNames): Json {
   };
 }
 
-/** A map of any keys, as generators of clients know it. */
+/** Schema of a map with any keys, in the form that client generators understand. */
 function mapOf(patterns: unknown): Json {
   if (!isObject(patterns)) return {};
   const any = (patterns as Json)['^.*$'];

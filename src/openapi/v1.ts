@@ -85,7 +85,7 @@ const requestHeaders = {
 
 const streamed = { answerTypes: ['application/json', 'text/event-stream'], headers: requestHeaders };
 
-/** `/v1/*`. */
+/** Routes of `/v1/*`. */
 export const v1Routes: readonly DescribedRoute[] = [
   {
     method: 'POST',

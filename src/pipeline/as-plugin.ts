@@ -5,8 +5,8 @@ import { operations } from '../config/schema.js';
 type Factory = (options: unknown) => unknown;
 
 /**
- * A module as a plugin: `definePlugin`'s result or an object like it, or a function that makes a Koa middleware from its
- * options, which all requests then pass. Throws an Error whose message goes on from its name.
+ * Plugin from a module: the result of `definePlugin` or a similar object, or a factory of Koa middleware that
+ * all requests pass. Throws an Error whose message continues its name.
  */
 export function asPlugin(module: object, use: string): Plugin {
   const exported = defaultExport(module);
@@ -58,7 +58,9 @@ function fromFactory(factory: Factory, use: string): Plugin {
   };
 }
 
-/** Who exports the middleware itself learns what is called with what. */
+/**
+ * Calls a factory. Adds the expected shape to its error, for an author who exported the middleware itself.
+ */
 async function make(factory: Factory, options: unknown): Promise<unknown> {
   try {
     const made = await factory(options);

@@ -1,7 +1,7 @@
 import type { Config, When } from '../config/config.js';
 import type { StageInfo } from './stage-info.js';
 
-/** A config and its pipeline in words, as `check` prints them: what requests do, top to bottom, and what they find. */
+/** Text of a config and its pipeline, as `check` prints it: the requests' way, top to bottom. */
 export function describePipeline(
   { file, listen, slots, models }: Config,
   { stages }: { readonly stages: readonly StageInfo[] },

@@ -10,8 +10,8 @@ interface Pending {
 }
 
 /**
- * Clean-up functions of a pipeline, run last registered first. One that fails or does not end keeps no other from its
- * turn, and all of them together have `timeoutMs`.
+ * Clean-up functions of a pipeline, run in reverse order of registration. One that fails or hangs does not
+ * stop the others; `timeoutMs` is for all of them together.
  */
 export class Disposers {
   readonly #log: Logger;
@@ -24,14 +24,16 @@ export class Disposers {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** At once where the end has come: a setup that was given up may still go on. */
+  /**
+   * Registers a disposer; runs it at once if disposal has begun, as a setup that timed out may still go on.
+   */
   add(dispose: Dispose, stage: LoadedStage): void {
     const pending = { dispose, stage };
     if (this.#isOver) void this.#attempt(pending, this.#timeoutMs);
     else this.#pending.push(pending);
   }
 
-  /** Gives what has gone wrong. */
+  /** Runs them and returns their problems. */
   async run(): Promise<readonly Problem[]> {
     this.#isOver = true;
     const deadlineMs = performance.now() + this.#timeoutMs;

@@ -22,13 +22,15 @@ export interface LoadedStage {
 }
 
 export interface LoadedStages {
-  /** Those that are switched on and could be loaded. */
+  /** Enabled stages that could be loaded. */
   readonly stages: readonly LoadedStage[];
-  /** What is wrong with the plugins, their options and their order. */
+  /** Problems of the plugins, their options and their order. */
   readonly problems: readonly Problem[];
 }
 
-/** Loads the plugins of a pipeline and checks their options and their order. Never throws for what a config says. */
+/**
+ * Loads a pipeline's plugins and checks their options and order. Returns config errors, never throws them.
+ */
 export async function loadStages(
   configs: readonly StageConfig[],
   surroundings: Loading,

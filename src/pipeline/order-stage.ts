@@ -1,7 +1,7 @@
 import type { Position, When } from '../config/config.js';
 import type { Operation, StateKey } from '../plugin/index.js';
 
-/** What a plugin says about the keys of the state. */
+/** Declaration of a plugin's state keys. */
 export interface Provider {
   readonly name: string;
   readonly requires: readonly StateKey[];
@@ -20,13 +20,13 @@ export interface OrderedStage extends Provider {
 }
 
 export interface Order {
-  /** Those that are switched on, as they stand in the config. */
+  /** Enabled stages, in the order of the config. */
   readonly stages: readonly OrderedStage[];
-  /** Where a problem of the pipeline as a whole is shown. */
+  /** Config position for a problem of the pipeline as a whole. */
   readonly at: Position;
-  /** Those that are switched off: a missing key may only need one of them. */
+  /** Disabled stages: to enable one may be the cure for a missing key. */
   readonly off: readonly { readonly use: string; readonly at: Position }[];
-  /** For the name of a plugin that provides what is missing. */
+  /** Built-in plugins, to suggest one that provides a missing key. */
   readonly builtins: readonly Provider[];
 }
 
@@ -37,12 +37,12 @@ export interface Need {
   readonly why: string;
 }
 
-/** True for what gives a key its first value, not for what replaces it. */
+/** True for a stage that gives a key its first value, not for one that replaces it. */
 export function introduces({ provides, requires }: Provider, key: StateKey): boolean {
   return provides.includes(key) && !requires.includes(key);
 }
 
-/** All that must be there above it. */
+/** State keys that must be provided above the stage. */
 export function needsOf(stage: OrderedStage): readonly Need[] {
   return [...stage.requires.map((key) => ({ key, why: '' })), ...conditionNeeds(stage)];
 }
@@ -54,19 +54,19 @@ export function conditionNeeds({ when }: OrderedStage): readonly Need[] {
   ];
 }
 
-/** A condition on a key that requests of a kind never have leaves the stage out for them. */
+/** Operations of the stage, without those that never have the key its conditions need. */
 export function operationsOf(stage: OrderedStage, order: Order): readonly Operation[] {
   return ownOperations(stage).filter((operation) =>
     conditionNeeds(stage).every(({ key }) => isThere(key, order, operation)),
   );
 }
 
-/** What it would pass for if its conditions could be asked. */
+/** Operations of the stage, ignoring `when.model` and `when.caller`. */
 export function ownOperations({ operations, when }: OrderedStage): readonly Operation[] {
   return operations.filter((operation) => when?.operation?.includes(operation) ?? true);
 }
 
-/** Whether any stage provides a key, wherever it stands. */
+/** True if any stage provides the key, above or below. */
 export function isThere(key: StateKey, { stages }: Order, operation?: Operation): boolean {
   return stages.some(
     (stage) =>

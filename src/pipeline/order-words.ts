@@ -22,7 +22,9 @@ export interface Finding {
   readonly lacks?: string | undefined;
 }
 
-/** Findings as problems: each said once, and a built-in that is lacking only where it is lacking first. */
+/**
+ * Findings as problems, without duplicates; a missing built-in is reported only where it is first missing.
+ */
 export function toProblems(findings: readonly Finding[], order: Order): readonly Problem[] {
   const groups = new Map<string, Finding[]>();
   for (const finding of findings) {
@@ -78,7 +80,7 @@ export function unanswered(order: Order, key: StateKey, operation: Operation): F
   };
 }
 
-/** What to do about a key that no stage provides to these requests; `stage` is the one that needs it. */
+/** Cure for a key that no stage provides to these requests; `stage` is the one that requires it. */
 function absence(
   order: Order,
   key: StateKey,
@@ -117,7 +119,7 @@ export function introduced(stage: OrderedStage, key: StateKey, operation: Operat
   return { key, stage, operation, head: `is the first to provide "${key}"`, tail };
 }
 
-/** A stage provides anew what another one has provided. */
+/** A stage repeats a key that another one has provided already. */
 export function repeated(
   stage: OrderedStage,
   key: StateKey,

@@ -14,7 +14,7 @@ import {
 } from './order-stage.js';
 import * as words from './order-words.js';
 
-/** What the core asks of the state once the last stage has been passed (design §4). */
+/** State keys that the core requires after the last stage (design §4). */
 const wanted: Readonly<Record<Operation, readonly StateKey[]>> = {
   generate: ['response'],
   'count-tokens': ['response'],
@@ -24,13 +24,13 @@ const wanted: Readonly<Record<Operation, readonly StateKey[]>> = {
   other: [],
 };
 
-/** What cannot work about the order of the stages, said once however many kinds of request it concerns (design §4). */
+/** Problems of the stage order, each reported once for all operations that it concerns (design §4). */
 export function checkOrder(order: Order): readonly Problem[] {
   const findings = operations.flatMap((operation) => walk(order, operation));
   return words.toProblems([...findIdle(order), ...findings], order);
 }
 
-/** What one kind of request has met on its way down. */
+/** State of one operation's walk down the stages. */
 interface Way {
   readonly order: Order;
   readonly operation: Operation;
@@ -72,7 +72,7 @@ function pass(way: Way, stage: OrderedStage, at: number): readonly words.Finding
   return findings;
 }
 
-/** Whether requests of one kind may pass it or not. */
+/** True if requests of one operation may pass the stage or skip it. */
 function isConditional({ when }: OrderedStage): boolean {
   return when !== undefined && Boolean(when.format ?? when.model ?? when.caller);
 }
@@ -84,7 +84,9 @@ function findMissing(way: Way, stage: OrderedStage, at: number, need: Need): wor
   return words.missing(way.order, stage, need, way.operation, below);
 }
 
-/** What provides a key without looking at the value that it has makes the stage before it useless. */
+/**
+ * Finds a stage that provides a key again without reading its value, which makes the stage before it useless.
+ */
 function findRepeated(
   { introducedBy, operation }: Way,
   stage: OrderedStage,

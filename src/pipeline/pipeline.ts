@@ -46,7 +46,7 @@ export class Pipeline {
     this.#disposers = disposers;
   }
 
-  /** Loads, checks and sets up the stages. Throws a ConfigError with all that is wrong, after undoing what was set up. */
+  /** Loads, checks and sets up the stages. Throws a ConfigError with all problems, after a clean-up. */
   static async build(
     config: Config,
     services: HostServices,
@@ -68,7 +68,7 @@ export class Pipeline {
     return this.#middleware.get(operation) ?? walkThrough([]);
   }
 
-  /** A request has begun; `leave` must be called once its response has closed. */
+  /** Counts a request in; `leave` must be called once its response has closed. */
   enter(): void {
     this.#inside += 1;
   }
@@ -79,8 +79,8 @@ export class Pipeline {
   }
 
   /**
-   * Disposes the stages after the last request that is inside has left; no further one may enter. Gives what has gone
-   * wrong in that, which is also logged.
+   * Retires the pipeline: takes no more requests, drains those under way, then disposes the stages. Returns
+   * the problems of that, which are also logged.
    */
   retire(): Promise<readonly Problem[]> {
     this.#retirement ??= this.#whenEmpty().then(() => this.#disposers.run());
@@ -101,8 +101,8 @@ interface ReadyStage extends LoadedStage {
 }
 
 /**
- * In their order, so that a stage finds what the ones above have registered. One that takes too long is the last: those
- * below it would be waited for too.
+ * Sets up the stages in order, so that each finds the registrations of those above. Stops at a timeout, as
+ * the stages below would have to be waited for too.
  */
 async function setUpAll(
   stages: readonly LoadedStage[],

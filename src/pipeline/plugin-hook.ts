@@ -9,7 +9,7 @@ type Next<Result> = (specifier: string, context: Context) => Result;
 /** One way to resolve a specifier; the second is tried where the first finds nothing. */
 type Route = readonly [specifier: string, context: Context];
 
-/** `gw2api-package:<config's URL>#<package>`: the package as the config file's folder sees it, else as we do. */
+/** `gw2api-package:<config's URL>#<package>`: a package resolved from the config's folder, else from ours. */
 export const packageScheme = 'gw2api-package:';
 
 export async function resolve<Result>(
@@ -36,7 +36,7 @@ export function resolveSync<Result>(specifier: string, context: Context, next: N
   }
 }
 
-/** A plugin gets the SDK of the gateway that runs it, and its TypeBox where it has none of its own. */
+/** Resolves a plugin's imports: the SDK of the running gateway, and its TypeBox if the plugin has none. */
 function routes(specifier: string, context: Context): readonly [Route, Route?] {
   const fromHere: Context = { ...context, parentURL: import.meta.url };
   if (specifier === 'gw2api' || specifier.startsWith('gw2api/')) return [[specifier, fromHere]];

@@ -5,10 +5,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { didYouMean } from '../plugin/index.js';
 import { packageScheme } from './plugin-hook.js';
 
-/** Where the plugins that gw2api brings lie once they are compiled. */
+/** Folder of the built-in plugins, compiled. */
 export const builtinFolder = fileURLToPath(new URL('../plugins/', import.meta.url));
 
-/** Where modules are looked for. */
+/** Search locations of modules. */
 export interface ResolveOptions {
   /** The config's folder. */
   readonly baseDir: string;
@@ -17,8 +17,9 @@ export interface ResolveOptions {
 }
 
 /**
- * Imports what a config names: a path (relative to the config; read again once the file has changed), a built-in, or an
- * npm package that the config's folder or gw2api has. Throws an Error whose message goes on from its name.
+ * Imports a module named in the config: a path (relative to the config; reloaded if the file changes), a
+ * built-in, or an npm package of the config's folder or of gw2api. Throws an Error whose message continues
+ * its name.
  */
 export async function importModule(use: string, { baseDir, builtins }: ResolveOptions): Promise<object> {
   if (isPath(use)) return importFile(path.resolve(baseDir, use), use);

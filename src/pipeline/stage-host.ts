@@ -2,13 +2,13 @@ import type { Host, Limits, Metrics, PickPolicy } from '../plugin/index.js';
 import type { Disposers } from './disposers.js';
 import type { LoadedStage } from './load-stages.js';
 
-/** What the gateway lends to every stage of a pipeline. */
+/** Services that the gateway gives to every stage of a pipeline. */
 export interface HostServices extends Omit<Host, 'policies' | 'announce' | 'limits' | 'onDispose'> {
   /** The policies that every pipeline starts with, by name. */
   readonly builtinPolicies: Readonly<Record<string, () => PickPolicy>>;
 }
 
-/** What the stages of one pipeline have registered. */
+/** Registrations of the stages of one pipeline. */
 export interface Registrations {
   readonly policies: Host['policies'];
   readonly disposers: Disposers;
@@ -40,7 +40,7 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
   };
 }
 
-/** What a pipeline has counted goes on in the next one; its caches end with it. */
+/** Metrics of a stage: counters continue in the next pipeline; cache gauges end with this one. */
 function stageMetrics(metrics: Metrics, onDispose: Host['onDispose']): Metrics {
   return {
     counter: (...args) => metrics.counter(...args),
@@ -53,7 +53,10 @@ function stageMetrics(metrics: Metrics, onDispose: Host['onDispose']): Metrics {
   };
 }
 
-/** Policies of one pipeline; `get` throws an Error that names those there are. A later one of a name replaces it. */
+/**
+ * Registry of one pipeline's policies; a later one replaces one of its name. `get` throws an Error with the
+ * known names.
+ */
 export function createPolicies(builtin: HostServices['builtinPolicies']): Host['policies'] {
   const known = new Map(Object.entries(builtin));
   return {

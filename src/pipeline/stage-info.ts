@@ -1,7 +1,7 @@
 import type { StageConfig } from '../config/config.js';
 import type { Operation, Plugin, StateKey } from '../plugin/index.js';
 
-/** A stage for people: `check` and `/admin/pipeline`. One that is switched off is not loaded and tells only its config. */
+/** Stage as `check` and `/admin/pipeline` show it. A disabled one is not loaded and shows only its config. */
 export interface StageInfo extends Pick<StageConfig, 'use' | 'enabled' | 'when' | 'path' | 'at'> {
   readonly name: string;
   /** As the file has them, with the defaults of those that it leaves out; they may hold secrets. */

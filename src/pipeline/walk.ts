@@ -12,11 +12,11 @@ export interface StagePlace {
 export interface Passage {
   readonly place: StagePlace;
   readonly middleware: Koa.Middleware;
-  /** Requests for which it says no go by as if the stage were not there. */
+  /** Filter of requests: those that it rejects skip the stage. */
   readonly takes: ((state: object) => boolean) | undefined;
 }
 
-/** What a request leaves behind in its state. */
+/** Trace of a request, left in its state. */
 interface Trace {
   readonly timeline: Timeline;
   /** The last error that a stage has thrown, and the stage that threw it first. */
@@ -26,8 +26,8 @@ interface Trace {
 }
 
 /**
- * Stages as one middleware, each around those below it, as koa-compose has it. The state of a request tells afterwards
- * which one has thrown, which one has ended it, and how long each has taken.
+ * Composes stages into one middleware, each around those below it, like koa-compose. Traces in the request's
+ * state which stage threw, which one ended the request, and the time of each.
  */
 export function walkThrough(passages: readonly Passage[]): Koa.Middleware {
   return (ctx, next) => new Walk(passages, ctx, next).enter(0);
@@ -39,20 +39,20 @@ interface Step {
   readonly timed: Timeline['stages'][number];
   /** The one that waits for it. */
   readonly above: Step | undefined;
-  /** What its `next` has given. */
+  /** Promise that its `next` has returned. */
   below: Promise<unknown> | undefined;
-  /** It has handed on what is below as its own end, and does nothing any more. */
+  /** True if it returned `next()`'s own promise, so that it is done when that is. */
   isThrough: boolean;
 }
 
-/** One request's way through the stages. No async functions: with one a stage it left half as much garbage again. */
+/** One request's way through the stages. No async functions: each would leave more garbage per stage. */
 class Walk {
   readonly #passages: readonly Passage[];
   readonly #ctx: Koa.Context;
   readonly #end: Koa.Next;
   readonly #trace: Trace;
   #reached = -1;
-  /** Whose time it is, and since when. */
+  /** Stage that is being timed, since `#sinceMs`. */
   #current: Step | undefined;
   #sinceMs = 0;
 
@@ -60,10 +60,10 @@ class Walk {
     this.#passages = passages;
     this.#ctx = ctx;
     this.#end = end;
-    this.#trace = ctx.state; // Koa types it as anything; nobody else writes these keys
+    this.#trace = ctx.state; // Koa types it as anything; only the pipeline writes these keys
   }
 
-  /** A second `next` is refused like anything else that goes wrong below. */
+  /** Enters a stage. Rejects a second `next`, like any failure below. */
   enter(at: number): Promise<unknown> {
     if (at <= this.#reached) return Promise.reject(new Error('next() called multiple times'));
     this.#reached = at;
@@ -87,7 +87,7 @@ class Walk {
     }
   }
 
-  /** Those who follow are stages, and will say how it has ended. */
+  /** True while the last one entered is a stage, which will report its own end. */
   get #isAtStage(): boolean {
     return this.#reached < this.#passages.length;
   }
@@ -107,7 +107,7 @@ class Walk {
     );
   }
 
-  /** The time since the last turn was that of whoever had it. */
+  /** Adds the time since the last turn to the stage that had it, then times the next one. */
   #turnTo(next: Step | undefined): void {
     const nowMs = performance.now();
     if (this.#current) this.#current.timed.ms += nowMs - this.#sinceMs;

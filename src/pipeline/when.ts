@@ -4,7 +4,7 @@ import { globMatcher, type GatewayState, type Models } from '../plugin/index.js'
 /** Not every kind of request has a model, or a caller. */
 type Seeded = Pick<GatewayState, 'format' | 'operation'> & Partial<Pick<GatewayState, 'request' | 'caller'>>;
 
-/** Whether a request, known by its state, matches every part of `when`; undefined where all do. */
+/** Predicate over a request's state, true if every part of `when` matches; undefined without conditions. */
 export function whenMatcher(
   when: When | undefined,
   models: Models,

@@ -1,6 +1,6 @@
 import type { CacheControl, MessagesRequest } from './contract/messages.js';
 
-/** The most cache markers that an upstream takes in one request; a top-level one counts. */
+/** Max cache markers in one request to an upstream; a top-level one counts. */
 export const maxCacheMarkers = 4;
 
 /** Every cache marker of a request, in the order in which the upstream reads its prompt. */
@@ -14,9 +14,9 @@ export function cacheMarkers(request: MessagesRequest): readonly CacheControl[] 
 }
 
 /**
- * A request with each cache marker replaced by what `change` makes of it. `change` is called in the order in which the
- * upstream reads the prompt: tools, system, messages (a block's own blocks before it), then the top-level marker, which
- * stands for the last block. What has no marker stays the same object.
+ * Replaces each cache marker of a request by the result of `change`; parts without a marker stay the same
+ * objects. Calls `change` in the order in which the upstream reads the prompt: tools, system, messages (the
+ * inner blocks of a block before it), then the top-level marker, which stands for the last block.
  */
 export function mapCacheMarkers(
   request: MessagesRequest,
@@ -34,13 +34,16 @@ export function mapCacheMarkers(
   return isSame ? request : withChanged(request, { tools, system, messages, cache_control: marker });
 }
 
-/** Callers' bodies come through unchecked (wire-notes §1), so anything may stand anywhere. */
+/**
+ * Replaces the markers within a part. Bodies of callers are not validated (wire-notes §1), so any field may
+ * hold anything.
+ */
 function remark<Part>(part: Part, change: (marker: CacheControl) => CacheControl): Part {
   if (typeof part !== 'object' || part === null) return part;
-  // What comes back has the parts of what went in.
+  // The result has the same shape as the input.
   if (Array.isArray(part)) return remarkList(part, change) as Part;
   const block = part as Readonly<Record<string, unknown>>; // an object, and only looked up by name
-  // Where a block holds further blocks: a tool result's content, a document's source.
+  // Nested blocks: the content of a tool result, the source of a document.
   const content = remark(block['content'], change);
   const source = remark(block['source'], change);
   const marker = block['cache_control'];
@@ -62,7 +65,7 @@ function remarkList(
   return changed ?? list;
 }
 
-/** A copy with those of the values that are others than it has. */
+/** Copy of an object with the values that differ. */
 function withChanged<Fields extends object>(
   fields: Fields,
   values: Readonly<Record<string, unknown>>,

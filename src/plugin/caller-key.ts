@@ -1,7 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from './error.js';
 
-/** The key that a caller sent: `x-api-key`, else `Authorization: Bearer`. Throws `missing_api_key` (contract §5). */
+/**
+ * The key that a caller sent: `x-api-key`, else `Authorization: Bearer`. Throws `missing_api_key` (contract
+ * §5).
+ */
 export function callerKey(headers: IncomingHttpHeaders): string {
   const apiKey = headers['x-api-key'];
   const key = (typeof apiKey === 'string' ? apiKey.trim() : '') || bearerToken(headers.authorization);

@@ -2,12 +2,14 @@ interface Typed {
   readonly type: string;
 }
 
-/** One small function for each member of a union with a `type`: a table in place of a switch. */
+/** Dispatch table in place of a switch: one small function for each member of a union with a `type`. */
 export type DispatchTable<Union extends Typed, State, Result> = {
   readonly [Type in Union['type']]: (value: Extract<Union, { readonly type: Type }>, state: State) => Result;
 };
 
-/** Calls the function of `value.type`; undefined for a type that the table lacks, which is normal on the wire. */
+/**
+ * Calls the function of `value.type`; undefined for a type that the table lacks, which is normal on the wire.
+ */
 export function dispatch<Union extends Typed, State, Result>(
   table: Partial<DispatchTable<Union, State, Result>>,
   value: Union,

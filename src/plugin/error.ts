@@ -37,17 +37,17 @@ export interface GatewayErrorOptions {
   readonly type?: string;
   /** Answer headers, lower case: `retry-after`, `x-should-retry`, rate-limit headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** An upstream's `error.details`, kept as they came. */
+  /** An upstream's `error.details`, unchanged. */
   readonly details?: unknown;
-  /** How the upstream call failed, for the slot's state and for failover. Never sent to a caller. */
+  /** Kind of upstream failure, for the slot's state and for failover; never sent to a caller. */
   readonly failure?: CallFailure;
   readonly cause?: unknown;
 }
 
 /**
- * How an upstream call failed, before it was turned into words.
- * `status`: an HTTP error answer, or an `error` event in place of content. `foreign`: an answer that is not of this
- * protocol. `reused`: the connection had served before, so that a closed socket says nothing about the slot.
+ * Kind of failure of an upstream call. `status`: an HTTP error answer, or an `error` event in place of
+ * content; `foreign`: an answer that is not of this protocol; `reused`: the connection had served before, so
+ * that a closed socket says nothing about the slot.
  */
 export type CallFailure =
   | { readonly kind: 'unreachable'; readonly reused: boolean }
@@ -59,7 +59,7 @@ export type CallFailure =
 
 const brand = Symbol.for('gw2api.GatewayError');
 
-/** The one error that reaches a caller: `{"error":{"type","code","message"}}` with its HTTP status (contract §2.3). */
+/** Error as sent to a caller: `{"error":{"type","code","message"}}` with its HTTP status (contract §2.3). */
 export class GatewayError extends Error {
   readonly [brand] = true;
   readonly code: string;
@@ -98,7 +98,7 @@ export function isGatewayError(error: unknown): error is GatewayError {
   }
 }
 
-/** The same error with further answer headers; those that it has already win. */
+/** Copy of an error with further response headers; its own headers win. */
 export function withHeaders(error: GatewayError, headers: Readonly<Record<string, string>>): GatewayError {
   const { code, message, status, type, details, failure, cause } = error;
   return new GatewayError(code, message, {
@@ -111,7 +111,7 @@ export function withHeaders(error: GatewayError, headers: Readonly<Record<string
   });
 }
 
-/** Any thrown value as a GatewayError; what we did not foresee becomes `internal` without its text. */
+/** Converts a thrown value to a GatewayError; an unexpected one becomes `internal` without its text. */
 export function toGatewayError(error: unknown): GatewayError {
   if (isGatewayError(error)) return error;
   return new GatewayError('internal', 'The gateway failed on this request; its log says why.', {

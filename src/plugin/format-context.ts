@@ -5,7 +5,10 @@ import type { CatalogModel, Models } from './contract/models.js';
 import type { Caller, GatewayState } from './contract/state.js';
 import type { ResponseQuota, Store } from './contract/store.js';
 
-/** The context that a stage hands to a format. `encoding`: the part that only the stage that answers knows. */
+/**
+ * Builds the context that a stage passes to a format. `encoding`: the part that only the answering stage
+ * knows.
+ */
 export function formatContext(
   host: Host,
   state: Pick<GatewayState, 'caller' | 'log'>,
@@ -23,12 +26,12 @@ const defaultEncoding: Encoding = {
   drop: () => undefined,
 };
 
-/** The contract's limit (§8), for a pipeline whose stages announce none. */
+/** Default max body size (contract §8), for a pipeline whose stages announce none. */
 const defaultMaxBodyBytes = 128 * mb;
 
 /**
- * The request's logger is made for the first who asks for it, which few formats do. A class: an object literal with a
- * getter has a shape of its own each time, at which 100 µs a request are lost in all that looks at shapes.
+ * Format context with a lazy logger, since few formats log. A class, because object literals with getters get
+ * a new hidden class each time, which slows all code that reads them.
  */
 class StageContext implements FormatContext {
   readonly caller: Caller;

@@ -1,6 +1,6 @@
 /**
- * Whether a text matches one of the patterns, in which `*` stands for any run of characters. Takes time in proportion to
- * the text, which callers make up, however many stars there are.
+ * Compiles glob patterns, in which `*` is any run of characters, into a test that is true if one of them
+ * matches. Takes time linear in the text, which callers choose, for any number of stars.
  */
 export function globMatcher(patterns: readonly string[]): (text: string) => boolean {
   const matchers = patterns.map(matcherOf);
@@ -18,7 +18,10 @@ function matcherOf(pattern: string): (text: string) => boolean {
   };
 }
 
-/** Where the text goes on behind these parts, each at the first place where it stands behind the one before. */
+/**
+ * Position after these parts, each found at its first place after the one before; undefined if one is
+ * missing.
+ */
 function skip(text: string, parts: readonly string[], from: number): number | undefined {
   let at = from;
   for (const part of parts) {

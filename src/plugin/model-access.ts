@@ -1,7 +1,10 @@
 import { globMatcher } from './glob.js';
 import type { Caller } from './contract/state.js';
 
-/** Whether a caller may use a model, by its catalog id; a model that no catalog knows goes by the name it was sent. */
+/**
+ * True if a caller may use a model, by its catalog id; a model that no catalog knows goes by the name that
+ * was sent.
+ */
 export function mayUseModel({ models }: Pick<Caller, 'models'>, id: string): boolean {
   return !models || globMatcher(models)(id);
 }

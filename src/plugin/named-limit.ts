@@ -1,13 +1,13 @@
 import { isGatewayError } from './error.js';
 
-/** The most output tokens that a refused request could have had. */
+/** Max output tokens of a refused request. */
 export interface NamedLimit {
   readonly tokens: number;
-  /** It holds for the model; false: for this one request, whose input leaves no more. */
+  /** True if the limit holds for the model; false: only for this request, whose input leaves no more room. */
   readonly isOfModel: boolean;
 }
 
-/** The limit that an upstream's 400 names in place of `wanted` tokens; undefined where it names none below that. */
+/** Parses the limit that an upstream's 400 names; undefined if it names none below `wanted` tokens. */
 export function namedLimit(error: unknown, wanted: number): NamedLimit | undefined {
   if (!isGatewayError(error) || error.failure?.kind !== 'status' || error.failure.status !== 400)
     return undefined;
@@ -21,10 +21,10 @@ export function namedLimit(error: unknown, wanted: number): NamedLimit | undefin
   return isUsable ? { tokens: named, isOfModel: !context } : undefined;
 }
 
-/** `input length and max_tokens exceed context limit: 188240 + 128000 > 200000` */
+/** Example: `input length and max_tokens exceed context limit: 188240 + 128000 > 200000` */
 const contextLimit = /context limit: (\d{1,9}) \+ \d{1,9} > (\d{1,9})(?!\d)/;
 
-/** Upstreams' ways of naming the limit; each matches in linear time. */
+/** Patterns of the limit in upstreams' messages; each matches in linear time. */
 const patterns = [
   /max_tokens: \d{1,9} > (\d{1,9})(?!\d)/,
   /\[\d{1,9}, ?(\d{1,9})\]/,

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The headers of contract §4.6, the first one sent wins. */
+/** Session headers of contract §4.6; the first one sent wins. */
 const stickyHeaders = ['x-session-id', 'x-conversation-id', 'x-claude-code-session-id'] as const;
 
 /**
- * The key that keeps a session on its slot, scoped to the caller's key; undefined where nothing names a session.
- * `further`: what else may name it, looked at in order where no header of contract §4.6 was sent. Never pass anything
- * derived from a system prompt: sessions that share it would crowd onto one slot.
+ * Sticky key of a session, scoped to the caller's key; undefined if nothing names a session. `further`: other
+ * names of the session, tried in order without a header of contract §4.6; never anything derived from a
+ * system prompt, since sessions that share it would crowd onto one slot.
  */
 export function stickyKey(
   keyId: string,

@@ -14,7 +14,7 @@ import { AccountHealth } from './health/account-health.js';
 import type { SetTimer } from './timers.js';
 import { UpstreamSlot } from './upstream-slot.js';
 
-/** Kinds of upstream by the name that `slots[].upstream` gives them; a Map will do. */
+/** Upstream adapters by the name used in `slots[].upstream`; a Map fits. */
 export interface Adapters {
   get(upstream: string): UpstreamAdapter | undefined;
 }
@@ -29,13 +29,15 @@ export interface OpenOptions {
   readonly now: () => number;
 }
 
-/** What an upstream stands for besides its address; kept where a reload leaves the account as it was. */
+/** Account and health of a slot; reused when a reload keeps the account. */
 export interface Identity {
   readonly account: Account;
   readonly standing: AccountHealth;
 }
 
-/** Opens the upstream of a slot. Throws what its adapter throws, and `internal` where there is no such adapter. */
+/**
+ * Opens the upstream of a slot. Throws the error of its adapter, and `internal` if there is no such adapter.
+ */
 export async function openSlot(
   config: SlotConfig,
   surroundings: OpenOptions,
@@ -60,12 +62,12 @@ export async function openSlot(
   return new UpstreamSlot({ id, account, upstream, standing, log, now });
 }
 
-/** Whether two configs of a slot mean the same account, reached the same way. */
+/** True if two configs of a slot have the same account, reached in the same way. */
 export function isSameAccount(a: SlotConfig, b: SlotConfig): boolean {
   return accountDigest(a) === accountDigest(b) && a.isGuarded === b.isGuarded;
 }
 
-/** Whether the upstream of one config serves for the other. */
+/** True if two configs can share one upstream. */
 export function isSameUpstream(a: SlotConfig, b: SlotConfig): boolean {
   return isSameAccount(a, b) && JSON.stringify(settingsOf(a)) === JSON.stringify(settingsOf(b));
 }

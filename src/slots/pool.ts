@@ -40,17 +40,20 @@ export interface SlotPoolOptions {
   readonly adapters: Adapters;
   readonly models: Models;
   readonly store: Pick<Store, 'bindings' | 'credentials' | 'slotStates'>;
-  /** What the pools of all instances share: states, places, bindings. */
+  /** State shared by the pools of all instances: slot states, permits, bindings. */
   readonly live: Live;
   readonly log: Logger;
   readonly now?: () => number;
   readonly setTimer?: SetTimer;
 }
 
-/** What a reload may bring besides the slots. */
+/** Parts that a reload may replace besides the slots. */
 export type Replacements = Partial<Pick<SlotPoolOptions, 'adapters' | 'models'>>;
 
-/** All slots of the gateway: their states, who is in which, and who waits. The same in all instances but for the last. */
+/**
+ * Pool of all slots: states, permits and the queue of waiting requests. All but the queue is shared by the
+ * instances.
+ */
 export class SlotPool implements Slots {
   readonly #options: SlotPoolOptions & { readonly now: () => number; readonly setTimer: SetTimer };
   readonly #now: () => number;
@@ -99,7 +102,7 @@ export class SlotPool implements Slots {
     ];
   }
 
-  /** Opens the upstream of every slot; throws what an adapter throws, and then none is left open. */
+  /** Opens the upstreams of all slots. Throws the error of an adapter, and then leaves none open. */
   static async open(options: SlotPoolOptions): Promise<SlotPool> {
     const pool = new SlotPool(options);
     try {
@@ -112,7 +115,7 @@ export class SlotPool implements Slots {
     return pool;
   }
 
-  /** How many slots are ready. */
+  /** Number of ready slots. */
   get schedulable(): number {
     return this.#ready(this.#roster.entries).length;
   }
@@ -122,7 +125,7 @@ export class SlotPool implements Slots {
     return { ...this.#bindings.caches, waiting_requests: waiting, cool_downs: () => this.#roster.coolDowns };
   }
 
-  /** Not async: the search is. */
+  /** Leases a slot. Not async, because the acquisition is. */
   lease(request: LeaseRequest): Promise<SlotLease> {
     if (this.#isClosed) return Promise.reject(poolClosed());
     return new Acquisition(this.#grounds, request, wantedModel(this.#models, request.model)).first();
@@ -139,7 +142,7 @@ export class SlotPool implements Slots {
     });
   }
 
-  /** Places of each slot that this instance holds, without those of the others. */
+  /** Permits held by this instance, by slot. */
   held(): readonly { readonly id: string; readonly count: number }[] {
     return this.#roster.entries.map(({ id, places }) => ({ id, count: places.held }));
   }
@@ -152,25 +155,25 @@ export class SlotPool implements Slots {
     return (bound ?? leastLoaded(ready) ?? leastLoaded(accounts))?.slot;
   }
 
-  /** The slot takes no new requests until it is resumed; those it has go on. */
+  /** Pauses a slot: no new requests until it is resumed; those in flight continue. */
   pause(id: string): void {
     this.#roster.get(id).operatorState = 'paused';
     this.#changed();
   }
 
-  /** As `pause`, said where the slot is to be taken away. */
+  /** Drains a slot before its removal; otherwise the same as `pause`. */
   drain(id: string): void {
     this.#roster.get(id).operatorState = 'draining';
     this.#changed();
   }
 
-  /** Ready again, whatever was the matter with it: paused, draining, rejected or cooling down. */
+  /** Resumes a slot, after a pause, drain, rejection or cooldown. */
   resume(id: string): void {
     this.#roster.get(id).reset();
     this.#changed();
   }
 
-  /** The slots that can say which models they have: by default those that may be asked for any. */
+  /** Slots that can list their models; by default those that serve any model. */
   modelSources(isWanted = servesAnyModel): readonly UpstreamSlot[] {
     const open = this.#roster.entries.filter(({ config }) => isWanted(config));
     return open.map(({ slot }) => slot).filter(({ listsModels }) => listsModels);
@@ -181,8 +184,8 @@ export class SlotPool implements Slots {
   }
 
   /**
-   * Takes the slots of a new config. States stay by id; what has another upstream or account gets it, and the old one
-   * closes when its last request has ended. Throws what an adapter throws: then nothing has changed.
+   * Applies the slots of a new config and keeps states by id; a replaced upstream closes after its last
+   * request. Throws the error of an adapter; then nothing has changed.
    */
   async reload(slots: readonly SlotConfig[], replacements: Replacements = {}): Promise<void> {
     const { adapters = this.#adapters, models = this.#models } = replacements;
@@ -195,7 +198,7 @@ export class SlotPool implements Slots {
     this.#changed();
   }
 
-  /** Sends away who waits, writes what is not stored yet, and closes every upstream. */
+  /** Refuses waiting requests, writes pending state, and closes every upstream. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#queue.clear(poolClosed());
@@ -228,14 +231,17 @@ export class SlotPool implements Slots {
     };
   }
 
-  /** What is gone was left by an instance, which says nothing about the slot. */
+  /** Merges a message of another instance. Ignores deletions, which are only the cleanup of an instance. */
   #hear(key: string, value: Json | undefined): void {
     if (value === undefined) return;
     this.#roster.hear(partsOf(key), value);
     this.#changed();
   }
 
-  /** Lets those who wait look again, now and when the next cool-down ends, and has the rejected slots probed. */
+  /**
+   * Applies a change of state: wakes the queue, now and at the end of the next cooldown, and has rejected
+   * slots probed.
+   */
   #changed(): void {
     if (this.#isClosed) return;
     this.#version += 1;
@@ -256,5 +262,5 @@ function servesAnyModel({ models }: SlotConfig): boolean {
   return models.includes('*');
 }
 
-/** How many requests may wait for each place there is. */
+/** Max waiting requests per permit. */
 const waitingPerPlace = 10;

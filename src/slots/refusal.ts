@@ -25,7 +25,10 @@ export function poolClosed(): GatewayError {
   return new GatewayError('shutting_down', 'The gateway is shutting down.');
 }
 
-/** Why no slot can be asked: none serves the model (404), all are used up (429), or closed until an operator acts (503). */
+/**
+ * Error if no slot can be used: none serves the model (404), all are used up (429), or all are closed until
+ * an operator acts (503).
+ */
 export function nothingToAsk(model: WantedModel, entries: readonly SlotEntry[], nowMs: number): GatewayError {
   const serving = entries.filter((entry) => entry.serves(model));
   if (serving.length === 0) return modelNotFound(model);

@@ -7,15 +7,15 @@ import type { SlotPlaces } from './slot-places.js';
 import type { SetTimer } from './timers.js';
 import type { UpstreamSlot } from './upstream-slot.js';
 
-/** The model that a request wants, by both of its names. */
+/** Model wanted by a request, by both of its names. */
 export interface WantedModel {
-  /** The catalog id, or what the caller wrote. */
+  /** Catalog id, or the name that the caller used. */
   readonly id: string;
   readonly upstreamModel: string;
   readonly isInCatalog: boolean;
 }
 
-/** By what a caller calls it. */
+/** Finds a model by the name that the caller used. */
 export function wantedModel(models: Models, name: string): WantedModel {
   const found = models.find(name);
   return {
@@ -34,7 +34,9 @@ export interface EntryParts {
   readonly now: () => number;
 }
 
-/** A slot's place in the pool: its config, its state, and how much of it is in use. Outlives what a reload replaces. */
+/**
+ * Slot in the pool: its config, state and use. Outlives the upstream and settings that a reload replaces.
+ */
 export class SlotEntry {
   readonly places: SlotPlaces;
   /** Position in the config file, from 0. */
@@ -79,7 +81,7 @@ export class SlotEntry {
     return this.#slot.standing.isRejected;
   }
 
-  /** What the operator has said. */
+  /** State set by the operator. */
   get operatorState(): OperatorState {
     return this.#operatorState;
   }
@@ -89,7 +91,7 @@ export class SlotEntry {
     this.#board.tell('operator', state ?? null);
   }
 
-  /** The last failure since the slot last worked. */
+  /** Last failure since the last success of the slot. */
   get lastError(): LastError | null {
     return this.#lastError.value;
   }
@@ -99,7 +101,7 @@ export class SlotEntry {
     this.#lastError.set({ message, atMs });
   }
 
-  /** A call or a probe has succeeded: unless a model still cools down, nothing is the matter any more. */
+  /** Clears the last error after a successful call or probe, unless a cooldown is still active. */
   noteSuccess(nowMs: number): void {
     if (this.#lastError.value && this.coolDowns.list(nowMs).length === 0) this.#lastError.set(null);
   }
@@ -108,7 +110,7 @@ export class SlotEntry {
     return this.places.inFlight;
   }
 
-  /** As far as it is known here. */
+  /** True if a permit is free, as far as this instance knows. */
   get hasRoom(): boolean {
     return this.places.hasRoom(this.#config.maxConcurrent);
   }
@@ -123,24 +125,27 @@ export class SlotEntry {
     return this.coolDowns.active(undefined, nowMs) ? 'cooling' : 'ready';
   }
 
-  /** Ready, also for this model. */
+  /** True if the slot is ready, also for this model. */
   isSchedulable(model: WantedModel, nowMs: number): boolean {
     return this.#isOpen && !this.coolDowns.active(model.upstreamModel, nowMs);
   }
 
-  /** The cool-down that keeps it from serving the model, where it is nothing but a cool-down. */
+  /** Cooldown that keeps the slot from serving the model; undefined if something else closes the slot. */
   coolDownFor(model: WantedModel, nowMs: number): CoolDown | undefined {
     return this.#isOpen ? this.coolDowns.active(model.upstreamModel, nowMs) : undefined;
   }
 
-  /** Ready again, whatever was the matter: the operator says so. */
+  /**
+   * Resets the slot to ready on an operator's request: clears pause, drain, last error, rejection and
+   * cooldowns.
+   */
   reset(): void {
     this.operatorState = undefined;
     this.#lastError.set(null);
     this.#slot.standing.forgive();
   }
 
-  /** Takes the settings of a reload; a `slot` where another upstream was opened for them, to replace the one there was. */
+  /** Applies the settings of a reload, with a new `slot` if another upstream was opened for them. */
   configure(config: SlotConfig, order: number, slot: UpstreamSlot | undefined): void {
     this.#config = config;
     this.#matches = globMatcher(config.models);
@@ -148,7 +153,7 @@ export class SlotEntry {
     if (slot) this.#slot = slot;
   }
 
-  /** Takes what another instance tells of the slot, whatever its account. */
+  /** Merges a message of another instance about the slot, independent of its account. */
   hear(topic: string, value: Json): void {
     if (topic === 'operator') this.#operatorState = operatorStates.find((state) => state === value);
     else if (topic === 'last-error') this.#lastError.hear(value as Told<LastError | null>); // as it was told above
@@ -159,7 +164,7 @@ export class SlotEntry {
     this.#slot.standing.stop();
   }
 
-  /** The slot has been taken away. */
+  /** Stops the slot and deletes its shared state, after a reload has removed it. */
   leave(): void {
     this.stop();
     this.#board.leave();
@@ -170,7 +175,7 @@ export class SlotEntry {
   }
 }
 
-/** A failure in words, and its time in unix milliseconds. */
+/** Message of a failure, and its time in unix milliseconds. */
 export interface LastError {
   readonly [field: string]: string | number;
   readonly message: string;
@@ -179,6 +184,6 @@ export interface LastError {
 
 const operatorStates = ['paused', 'draining'] as const;
 
-/** Where every call fails, not every one has to be told of. */
+/** Throttle for published errors: if every call fails, not every error has to be published. */
 const errorEveryMs = 100;
 const errorKeptMs = 8 * 24 * 3_600_000;

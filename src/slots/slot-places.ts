@@ -1,11 +1,11 @@
 import type { Places } from '../plugin/index.js';
 
-/** The places of one slot: what this instance holds, and what it knows of the others. */
+/** Permits of one slot: those that this instance holds, and the count known for other instances. */
 export class SlotPlaces {
   readonly #places: Places;
   readonly #id: string;
   #held = 0;
-  /** Asked for, and not answered yet. */
+  /** Permits requested and not answered yet. */
   #asking = 0;
   #elsewhere: number;
 
@@ -15,7 +15,7 @@ export class SlotPlaces {
     this.#elsewhere = places.heldElsewhere(id);
   }
 
-  /** Over all instances, as far as it is known. */
+  /** Permits in use on all instances, as far as known here. */
   get inFlight(): number {
     return this.#held + this.#elsewhere;
   }
@@ -28,22 +28,22 @@ export class SlotPlaces {
     return this.#elsewhere;
   }
 
-  /** Also those that this instance has asked for. */
+  /** Permits in use, plus those that this instance has requested. */
   get claimed(): number {
     return this.#held + this.#asking + this.#elsewhere;
   }
 
-  /** This instance has something to do with it. */
+  /** True if this instance holds or has requested a permit. */
   get isUsed(): boolean {
     return this.#held + this.#asking > 0;
   }
 
-  /** As far as it is known: only `take` can say it. */
+  /** True if a permit is free, as far as known here: only `take` is certain. */
   hasRoom(limit: number): boolean {
     return this.claimed < limit;
   }
 
-  /** At once where nobody has to be asked. */
+  /** Acquires a permit; answers synchronously if no other instance has to be asked. */
   take(limit: number): boolean | Promise<boolean> {
     const answer = this.#places.take(this.#id, limit);
     return typeof answer === 'boolean' ? this.#count(answer) : this.#await(answer);
@@ -54,7 +54,7 @@ export class SlotPlaces {
     this.#places.release(this.#id);
   }
 
-  /** The others hold more or fewer than before; true where they hold fewer. */
+  /** Updates the count of the other instances; true if it has fallen. */
   refresh(): boolean {
     const before = this.#elsewhere;
     this.#elsewhere = this.#places.heldElsewhere(this.#id);
@@ -76,13 +76,16 @@ export class SlotPlaces {
   }
 }
 
-/** The places of all slots, by id: they outlast an entry, since a slot that was taken away may come back meanwhile. */
+/**
+ * Permits of all slots, by id. Kept longer than an entry, since a removed slot may return while its permits
+ * are in use.
+ */
 export class PlaceBook {
   readonly #places: Places;
   readonly #byId = new Map<string, SlotPlaces>();
   readonly #stopWatching: () => void;
 
-  /** `onFreed`: others have given back places of a slot. */
+  /** Watches the permits of other instances; calls `onFreed` when they release some. */
   constructor(places: Places, onFreed: (id: string) => void) {
     this.#places = places;
     this.#stopWatching = places.watch((id) => {
@@ -98,7 +101,7 @@ export class PlaceBook {
     return places;
   }
 
-  /** Lets go of slots that are neither there nor used any more. */
+  /** Removes unused permits of slots that no longer exist. */
   tidy(isThere: (id: string) => boolean): void {
     for (const [id, places] of this.#byId) if (!places.isUsed && !isThere(id)) this.#byId.delete(id);
   }

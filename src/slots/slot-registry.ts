@@ -6,12 +6,15 @@ import { SlotEntry, type EntryParts } from './slot-entry.js';
 import type { PlaceBook } from './slot-places.js';
 import type { UpstreamSlot } from './upstream-slot.js';
 
-/** The slots of the config, opened; a reload changes which there are and keeps what became of the others. */
+/**
+ * Registry of the open slots of the config. A reload adds and removes slots, and keeps the state of the
+ * others.
+ */
 export class SlotRegistry {
   readonly #places: PlaceBook;
   readonly #parts: Omit<EntryParts, 'places'>;
   #entries: readonly SlotEntry[] = [];
-  /** Those that a reload has replaced included, as long as somebody uses them. */
+  /** Open upstreams, including those that a reload has replaced, until their last user releases them. */
   readonly #open = new Set<UpstreamSlot>();
 
   constructor(places: PlaceBook, parts: Omit<EntryParts, 'places'>) {
@@ -23,7 +26,7 @@ export class SlotRegistry {
     return this.#entries;
   }
 
-  /** Of all slots together. */
+  /** Cache statistics of the cooldowns of all slots. */
   get coolDowns(): CacheStats {
     const fills = this.#entries.map(({ coolDowns }) => coolDowns.fill);
     const sum = (field: keyof CacheStats) => fills.reduce((total, fill) => total + fill[field], 0);
@@ -34,14 +37,14 @@ export class SlotRegistry {
     return this.#entries.find((entry) => entry.id === id);
   }
 
-  /** Throws `not_found` where there is no such slot. */
+  /** Finds a slot by id. Throws `not_found` if there is none. */
   get(id: string): SlotEntry {
     const entry = this.find(id);
     if (!entry) throw noSuchSlot(id);
     return entry;
   }
 
-  /** Takes the slots of a new config. Throws what an adapter throws: then nothing has changed. */
+  /** Applies the slots of a new config. Throws the error of an adapter; then nothing has changed. */
   async reload(slots: readonly SlotConfig[], surroundings: OpenOptions): Promise<void> {
     const opened = await this.#openChanged(slots, surroundings);
     const before = this.#entries;
@@ -50,7 +53,7 @@ export class SlotRegistry {
     this.#places.tidy((id) => this.find(id) !== undefined);
   }
 
-  /** Takes what another instance tells of a slot, as `Board` puts it. */
+  /** Merges a message of another instance about a slot, addressed as in `partsOf`. */
   hear([id = '', ...subject]: readonly string[], value: Json): void {
     const entry = this.find(id);
     const topic = subject.pop();
@@ -65,7 +68,7 @@ export class SlotRegistry {
     await Promise.all([...this.#open].map((slot) => slot.close()));
   }
 
-  /** The new upstreams by slot id; where one fails, those opened before it are closed again. */
+  /** Opens the new upstreams, by slot id; if one fails, closes those opened before it. */
   async #openChanged(
     slots: readonly SlotConfig[],
     surroundings: OpenOptions,

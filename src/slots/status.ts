@@ -1,7 +1,7 @@
 import type { SlotStatus } from '../plugin/index.js';
 import type { SlotEntry } from './slot-entry.js';
 
-/** A slot as `/admin/slots` shows it. */
+/** Status of a slot, as shown by `/admin/slots`. */
 export function statusOf(
   entry: SlotEntry,
   counts: Pick<SlotStatus, 'queued' | 'bindings'>,

@@ -1,6 +1,9 @@
 import type { CallSignal } from '../plugin/index.js';
 
-/** The promise's outcome, or the signal's reason where that comes first; what was awaited goes on by itself. */
+/**
+ * Settles as the promise, or rejects with the signal's reason if that aborts first. Does not cancel the work
+ * behind the promise.
+ */
 export function untilAborted<Value>(promise: Promise<Value>, signal: CallSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const leave = (): void => reject(asError(signal.reason));
@@ -11,7 +14,7 @@ export function untilAborted<Value>(promise: Promise<Value>, signal: CallSignal)
   });
 }
 
-/** An abort signal's reason can be anything. */
+/** Converts the reason of an abort signal, which can be anything, to an Error. */
 export function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error('The caller has left.', { cause: reason });
 }

@@ -29,7 +29,7 @@ export interface UpstreamSlotParts {
   readonly now: () => number;
 }
 
-/** An opened upstream with the account it is asked in the name of. A reload may put another one in its place. */
+/** Open upstream with the account used for its calls. A reload may replace it by another one. */
 export class UpstreamSlot implements Slot {
   readonly id: string;
   readonly account: Account;
@@ -68,7 +68,7 @@ export class UpstreamSlot implements Slot {
     return this.#send('countTokens', call);
   }
 
-  /** Never throws for what is wrong with the account: that is a step that failed. */
+  /** Diagnoses the upstream. A problem of the account is not thrown: it is a failed step. */
   async diagnose(signal: AbortSignal): Promise<readonly DiagnosisStep[]> {
     const credential = await this.account.credential(signal).catch(toGatewayError);
     if (!isGatewayError(credential)) return this.#upstream.diagnose(signal, credential);
@@ -76,18 +76,18 @@ export class UpstreamSlot implements Slot {
     return [...steps, { step: 'credential', ok: false, ms: 0, detail: credential.message }];
   }
 
-  /** False for the kinds of upstream that have no list of models. */
+  /** False for kinds of upstream without a list of models. */
   get listsModels(): boolean {
     return this.#upstream.models !== undefined;
   }
 
-  /** The models that the account may use, the newest first. Throws as a call does. */
+  /** Lists the models of the account, newest first. Throws as a call does. */
   async listModels(signal: AbortSignal): Promise<readonly ListedModel[]> {
     const credential = await this.account.credential(signal);
     return (await this.#upstream.models?.({ credential, signal })) ?? [];
   }
 
-  /** Somebody is using it: it will not be closed before `letGo`. */
+  /** Adds a user: the upstream is not closed before its `letGo`. */
   hold(): void {
     this.#held += 1;
   }
@@ -97,13 +97,13 @@ export class UpstreamSlot implements Slot {
     this.#closeWhenUnused();
   }
 
-  /** Closes it once nobody holds it, and then calls `onClosed`. */
+  /** Closes the upstream once it has no users, then calls `onClosed`. */
   retire(onClosed: () => void): void {
     this.#onClosed = onClosed;
     this.#closeWhenUnused();
   }
 
-  /** Closes it now. */
+  /** Closes the upstream at once. */
   close(): Promise<void> {
     this.#closed ??= this.#upstream.close();
     return this.#closed;
@@ -116,7 +116,7 @@ export class UpstreamSlot implements Slot {
     });
   }
 
-  /** A 401 to an account that can renew its credential costs one more try. */
+  /** Sends a call; after a 401, renews the credential if the account can, and retries once. */
   async #send<Kind extends keyof Answers>(kind: Kind, call: SlotCall): Promise<Answers[Kind]> {
     const upstream: Asked = this.#upstream;
     const credential = await this.account.credential(call.signal);
@@ -135,14 +135,17 @@ export class UpstreamSlot implements Slot {
     }
   }
 
-  /** Throws what is a refusal of the credential where no header can hold it: nothing goes out then. */
+  /**
+   * Adds the credential to a call. Throws a refusal (401) if no HTTP header can contain it; then nothing is
+   * sent.
+   */
   #credited(call: SlotCall, credential: Credential): UpstreamCall {
     for (const name in credential)
       if (!isHeaderValue(credential[name] ?? '')) throw unsendable(this.id, this.accountKind);
     return credited(call, credential);
   }
 
-  /** Errors report the windows too. */
+  /** Reads the usage windows from an error, too. */
   #observe(error: unknown): void {
     if (isGatewayError(error) && error.failure?.kind === 'status')
       this.standing.gauge.read(error.failure.headers);
@@ -156,7 +159,7 @@ interface Answers {
 
 type Asked = { readonly [Kind in keyof Answers]: (call: UpstreamCall) => Promise<Answers[Kind]> };
 
-/** Field by field: a spread asks the runtime for each of them, for every call. */
+/** Copies field by field: a spread would make the runtime look up each field in every call. */
 function credited(call: SlotCall, credential: UpstreamCall['credential']): UpstreamCall {
   const { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, hasContent } = call;
   return hasContent
@@ -173,7 +176,7 @@ function unsendable(slot: string, kind: AccountKind): GatewayError {
   );
 }
 
-/** A 429 of an exhausted window says when that opens, also where the upstream has left `retry-after` out. */
+/** Adds `retry-after` to a 429 of an exhausted window, also if the upstream has left it out. */
 function withReset(error: unknown, nowMs: number): unknown {
   if (!isGatewayError(error) || error.failure?.kind !== 'status' || error.failure.status !== 429)
     return error;

@@ -1,6 +1,6 @@
 import type { KeyPatch, ProtocolKey } from '../plugin/index.js';
 
-/** A key with a patch laid over it: null takes a field away. */
+/** Applies a merge patch to a key: null removes a field. */
 export function applyPatch(key: ProtocolKey, patch: KeyPatch): ProtocolKey {
   const fields = Object.entries({ ...key, ...patch }).filter(
     ([, value]) => value !== null && value !== undefined,

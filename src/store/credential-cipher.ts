@@ -2,20 +2,23 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes, scrypt } fro
 import { promisify } from 'node:util';
 import { StoreError } from './store-error.js';
 
-/** The text of `GW_SECRET_KEY`, or what gives it when it is first needed; undefined: there is none. */
+/** Text of `GW_SECRET_KEY`, or a function that returns it on first use; undefined if there is none. */
 export type SecretKey = string | (() => Promise<string | undefined>);
 
 /** Seals secrets for the time that they lie in a store. */
 export interface CredentialCipher {
-  /** Text that `open` turns into `value` again, under the same name only. Throws a StoreError where there is no key. */
+  /**
+   * Seals `value` under `name`, under which alone `open` reads it. Throws a StoreError if there is no key.
+   */
   seal(name: string, value: unknown): Promise<string>;
   /** Throws a StoreError that names GW_SECRET_KEY where this is not what has sealed it. */
   open(name: string, sealed: string): Promise<unknown>;
 }
 
 /**
- * AES-256-GCM with a nonce of its own for each text. The key: 32 bytes in base64 as they are, any other text through
- * scrypt. Sealed: `v1.<key id>.<nonce>.<ciphertext and tag>`, base64url; the name is authenticated with it.
+ * AES-256-GCM with a nonce of its own for each text. The key: 32 bytes in base64 as they are, any other text
+ * through scrypt. Sealed: `v1.<key id>.<nonce>.<ciphertext and tag>`, base64url; the name is authenticated
+ * with it.
  */
 export function createVault(secret: SecretKey | undefined): CredentialCipher {
   const given = new LazyKey(secret);
@@ -46,12 +49,12 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 interface Key {
-  /** Says which key has sealed something, and nothing else about it. */
+  /** Key id, which identifies the sealing key and reveals nothing else about it. */
   readonly id: string;
   readonly bytes: Buffer;
 }
 
-/** A key out of a text takes scrypt a while, so that it is made when it is first needed. */
+/** Key that is derived on first use, as scrypt is slow. */
 class LazyKey {
   readonly #secret: SecretKey | undefined;
   #key: Promise<Key | undefined> | undefined;
@@ -60,7 +63,7 @@ class LazyKey {
     this.#secret = secret;
   }
 
-  /** Throws a StoreError where there is none, which says what for. */
+  /** Returns the key. Throws a StoreError with the purpose in its message if there is none. */
   async get(whatFor: string): Promise<Key> {
     this.#key ??= this.#make();
     const key = await this.#key;

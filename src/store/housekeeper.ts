@@ -3,7 +3,7 @@ import type { Live, Logger, Store } from '../plugin/index.js';
 
 export interface HousekeeperOptions {
   readonly store: Pick<Store, 'bindings' | 'responses' | 'sessions' | 'slotStates' | 'ledger' | 'reclaim'>;
-  /** With whom the store is shared: one of them does the work for all. */
+  /** Live state shared with the other instances: one does the work for all. */
   readonly live: Pick<Live, 'shared' | 'exclusively'>;
   /** Days that the ledger is kept. */
   readonly keepDays: number;
@@ -13,10 +13,7 @@ export interface HousekeeperOptions {
   readonly everyMs?: number;
 }
 
-/**
- * Deletes what is over, a little at a time: what has expired, and rows of the ledger that are older than its days. The
- * space goes back to the file system.
- */
+/** Deletes expired entries and old ledger rows, in small steps. Returns the space to the file system. */
 export class Housekeeper {
   readonly #options: HousekeeperOptions;
   readonly #timer: NodeJS.Timeout;
@@ -29,7 +26,10 @@ export class Housekeeper {
     this.#timer = setInterval(() => void this.tidy(), options.everyMs ?? roundMs).unref();
   }
 
-  /** One round, unless another instance has just had one; no two overlap. What fails is logged, and left to the next one. */
+  /**
+   * Runs one round, unless another instance has just done so; rounds do not overlap. Failures are logged and
+   * left to the next round.
+   */
   tidy(): Promise<void> {
     this.#round ??= this.#tidyForAll().finally(() => {
       this.#round = undefined;
@@ -47,14 +47,14 @@ export class Housekeeper {
     const { live, everyMs = roundMs } = this.#options;
     await live.exclusively('housekeeping', async () => {
       if (this.#isClosed || live.shared.get(roundKey) !== undefined) return;
-      // Shorter than the time between two rounds, so that whoever comes first does the next one.
+      // Shorter than the interval of the rounds, so that the first instance to come does the next one.
       live.shared.set(roundKey, true, everyMs / 2);
       this.#work = this.#tidy();
       if (!(await this.#work)) live.shared.delete(roundKey);
     });
   }
 
-  /** Gives whether all could be deleted. */
+  /** Returns true if everything could be deleted. */
   async #tidy(): Promise<boolean> {
     const { store, keepDays, now, log } = this.#options;
     const beforeMs = now() - keepDays * dayMs;
@@ -70,13 +70,13 @@ export class Housekeeper {
     }
   }
 
-  /** Between two steps whatever waits has its turn. */
+  /** Repeats a step until little is left; yields to the event loop between two steps. */
   async #repeat(step: () => Promise<number>): Promise<void> {
     while (!this.#isClosed && (await step()) === stepRows) await breath();
   }
 }
 
-/** There while a round of anybody is not long ago. */
+/** Key that is set while the last round, of any instance, is recent. */
 const roundKey = 'housekeeper:round';
 
 const dayMs = 86_400_000;

@@ -4,21 +4,21 @@ import { createVault, type SecretKey } from './credential-cipher.js';
 
 export type { SecretKey } from './credential-cipher.js';
 
-/** Where state is kept, as a config names it. */
+/** Store settings, as in the config. */
 export type StoreSettings =
   | { readonly kind: 'memory' }
   | { readonly kind: 'sqlite'; readonly file: string }
   | { readonly kind: 'postgres'; readonly url: string };
 
 export interface StoreOptions {
-  /** What seals credentials (`GW_SECRET_KEY`); without one there are none to be kept. */
+  /** Key that seals credentials (`GW_SECRET_KEY`); without it no credentials can be stored. */
   readonly secretKey?: SecretKey;
   readonly log: Logger;
   /** Unix milliseconds. */
   readonly now?: () => number;
 }
 
-/** Opens a store and brings it up to date. Throws a StoreError where that cannot be. Drivers load when they are needed. */
+/** Opens a store and migrates it; drivers are loaded on demand. Throws a StoreError on failure. */
 export async function openStore(settings: StoreSettings, options: StoreOptions): Promise<Store> {
   const { log, now = Date.now } = options;
   if (settings.kind === 'memory') return new MemoryStore({ now });

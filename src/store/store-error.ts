@@ -3,5 +3,5 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
 
-/** A store that is known not to answer, and was not asked. */
+/** Error of a store that is down and was not asked. */
 export class StoreAwayError extends StoreError {}

@@ -1,6 +1,6 @@
 /**
- * An error as a log line has it: its type, message, stack, causes and simple fields. Never throws, whatever the error is: a
- * proxy, one with getters that throw, a frozen one. What is no object stays as it is.
+ * Error as it is logged: type, message, stack, causes and simple fields; any other value stays as it is.
+ * Never throws, not even for a proxy, a throwing getter or a frozen error.
  */
 export function errorReport(error: unknown): unknown {
   return report(error, 0);
@@ -34,7 +34,7 @@ export function read(object: object, key: string): unknown {
   try {
     return (object as Record<string, unknown>)[key]; // any object has properties, perhaps undefined
   } catch {
-    return undefined; // which says that there is nothing to tell
+    return undefined; // an unreadable field is left out
   }
 }
 

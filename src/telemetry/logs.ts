@@ -2,7 +2,10 @@ import { pino, type DestinationStream } from 'pino';
 import type { Logger } from '../plugin/index.js';
 import { errorReport } from './error-report.js';
 
-/** JSON lines to `destination`; each at once to standard output without one. `level`: pino's names, `silent` for none. */
+/**
+ * JSON lines to `destination`, by default standard output, unbuffered. `level`: as in pino, `silent` for
+ * none.
+ */
 export function createLogger(level: string, destination?: DestinationStream): Logger {
   const options = {
     level,
@@ -14,11 +17,11 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
   return pino(options, destination ?? pino.destination({ dest: 1, sync: true }));
 }
 
-/** The second that lines were last written in, since 1970, and the text of it. */
+/** Second of the last line, in ms since 1970, and its text. */
 let second = Number.NaN;
 let secondText = '';
 
-/** As pino's own; but to write a date takes 1.5 µs, and the lines of one second differ in three digits only. */
+/** Timestamp in pino's format. Caches the text of the second, as formatting a date is slow. */
 export function isoTime(nowMs = Date.now()): string {
   const ms = nowMs % 1000;
   if (nowMs - ms !== second) {
@@ -29,14 +32,14 @@ export function isoTime(nowMs = Date.now()): string {
 }
 
 export interface LogOutput extends DestinationStream {
-  /** Writes what waits: to be called when the process ends. */
+  /** Flushes the buffer; to be called when the process ends. */
   flush(): void;
 }
 
-/** How long a line may wait for others: each write is a call of the system, in which nothing else runs. */
+/** Max buffering time of a line: each write is a system call that blocks the event loop. */
 const gatherMs = 20;
 
-/** Standard output, where the lines of some milliseconds go as one write. */
+/** Standard output with buffering: lines of some milliseconds are written together. */
 export function standardOutput(): LogOutput {
   const output = pino.destination({ dest: 1, sync: true, minLength: 8 * 1024 });
   let timer: NodeJS.Timeout | undefined;

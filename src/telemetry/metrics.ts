@@ -13,7 +13,7 @@ interface Gauge {
   readonly help: string;
   readonly labels: readonly string[];
   readonly read: () => readonly Reading[] | Promise<readonly Reading[]>;
-  /** Of what several processes have read: the sum, or the largest, where they all read the same. */
+  /** Aggregation over several processes: the sum, or the max if all read the same value. */
   readonly across: 'sum' | 'max';
 }
 
@@ -35,7 +35,7 @@ export interface Measurement {
   }[];
 }
 
-/** Prometheus metrics. They are counted here; prom-client, which prints them, is loaded at the first scrape. */
+/** Prometheus metrics, counted here; prom-client only prints them and is loaded at the first scrape. */
 export class PrometheusMetrics implements Metrics {
   #registry: Promise<Prom.Registry> | undefined;
   /** Kind and labels by name. */
@@ -66,8 +66,8 @@ export class PrometheusMetrics implements Metrics {
   }
 
   /**
-   * Registers a gauge whose values `read` gives at each scrape. What several processes that serve together have read is
-   * added up, unless `across` says otherwise.
+   * Registers a gauge, whose values `read` returns at each scrape. The values of several processes are
+   * summed, unless `across` is set.
    */
   gauge(
     name: string,
@@ -91,7 +91,7 @@ export class PrometheusMetrics implements Metrics {
     return registry.metrics();
   }
 
-  /** What this process has measured, as JSON; what is about the process itself is labelled with the name of it. */
+  /** Measurements of this process, as JSON; those about the process itself get its name as a label. */
   async measurements(worker: string): Promise<readonly Measurement[]> {
     const registry = await this.#complete();
     // Its declaration has numbers for the types, which are words.
@@ -114,7 +114,7 @@ export class PrometheusMetrics implements Metrics {
     return registry;
   }
 
-  /** What is wrong is said where a metric is made: at its first scrape it would be everybody's trouble. */
+  /** Validated at registration, so that a bad metric fails its own plugin and not `/metrics`. */
   #claim(kind: string, name: string, labels: readonly string[]): void {
     if (!/^[a-zA-Z_:][\w:]*$/.test(name)) throw new Error(`"${name}" is no name for a metric`);
     const wrong = labels.find((label) => !/^[a-zA-Z_]\w*$/.test(label));
@@ -125,7 +125,7 @@ export class PrometheusMetrics implements Metrics {
     this.#shapes.set(name, shape);
   }
 
-  /** What a pipeline has counted goes on in the next one. */
+  /** Registers a counter or histogram, or returns the existing one: counts continue after a reload. */
   #tally<Kind extends CounterTally | HistogramTally>(
     name: string,
     kind: abstract new (...parts: never) => Kind,
@@ -138,7 +138,7 @@ export class PrometheusMetrics implements Metrics {
     return made;
   }
 
-  /** Caches of one name count together, as those of the old and the new pipeline do after a reload. */
+  /** Readings of the caches; those of one name are summed, like those of two pipelines during a reload. */
   #fills(field: keyof CacheStats): readonly Reading[] {
     const sums = new Map<string, number>();
     for (const { name, read } of this.#caches) sums.set(name, (sums.get(name) ?? 0) + read()[field]);
@@ -173,12 +173,12 @@ function registerGauge(
   });
 }
 
-/** Memory, event loop and the like, by prom-client's names. */
+/** True for metrics of the process itself, by prom-client's names: memory, event loop, CPU. */
 function isOfProcess({ name }: Measurement): boolean {
   return /^(?:process|nodejs)_/.test(name);
 }
 
-/** With a label of its own no process has anything to be added to. */
+/** Adds labels to a metric. With a label for each process there is nothing to sum. */
 function labelled(metric: Measurement, labels: Readonly<Record<string, string>>): Measurement {
   const values = metric.values.map((value) => ({ ...value, labels: { ...value.labels, ...labels } }));
   return { ...metric, values, aggregator: 'first' };

@@ -1,6 +1,6 @@
 import type { Counter, Histogram, Logger, Metrics, Outcome, TimedCall, Usage } from '../plugin/index.js';
 
-/** What is told of one request when its response has closed. Never a body, never a secret. */
+/** Log record of one request, made when its response has closed. Never a body, never a secret. */
 export interface RequestRecord {
   /** The request's id, as its other log lines have it. */
   readonly id: string;
@@ -78,7 +78,7 @@ export class RequestLog {
     for (const kind of kindsOfTokens) if (tokens[kind] > 0) this.#tokens.add({ slot, kind }, tokens[kind]);
   }
 
-  /** A call that its caller has left is no failure of the slot. */
+  /** Counts the upstream calls. A call abandoned by its caller is not a failure of the slot. */
   #countCalls({ calls, outcome, brokenBy }: RequestRecord): void {
     const last = calls.at(-1);
     for (const call of calls) {
@@ -92,12 +92,12 @@ export class RequestLog {
   }
 }
 
-/** A code as a label: an upstream may call its failure whatever it likes, and a label is kept for good. */
+/** Error code as a label: upstreams may invent codes, and each new label stays in memory. */
 function codeLabel(code: string): string {
   return /^[\w.-]{1,64}$/.test(code) ? code : 'other';
 }
 
-/** Field by field: to take two of its fields from an object costs more than all else that a line does (8.5 µs, so 2.7). */
+/** Log line, built field by field: a rest pattern over the record would be the slowest part of the line. */
 function lineOf(record: RequestRecord): object {
   const { billed, masked } = record;
   return {

@@ -5,11 +5,11 @@ const states = ['ready', 'cooling', 'rejected', 'paused', 'draining'] as const s
 
 export interface SlotReadings {
   readonly list: () => readonly SlotStatus[];
-  /** Places that this instance holds. */
+  /** Permits that this instance holds. */
   readonly held: () => readonly { readonly id: string; readonly count: number }[];
 }
 
-/** What the slots are doing, read at each scrape. */
+/** Gauges of the slots, read at each scrape. */
 export function measureSlots(metrics: PrometheusMetrics, { list, held }: SlotReadings): void {
   metrics.gauge('gw2api_slot_in_flight', 'Calls of this instance under way in a slot.', ['slot'], () =>
     held().map(({ id, count }) => ({ labels: { slot: id }, value: count })),
@@ -43,7 +43,7 @@ export function measureSlots(metrics: PrometheusMetrics, { list, held }: SlotRea
   );
 }
 
-/** Processes that serve together know the same of a slot, so that there is nothing to add up. */
+/** Not summed: all processes of a gateway report the same state of a slot. */
 const sharedState = { across: 'max' } as const;
 
 function windowsOf({ id, windows }: SlotStatus) {

@@ -2,12 +2,12 @@ import type { ResponseTotal, Store } from '../plugin/index.js';
 import type { PrometheusMetrics } from './metrics.js';
 
 export interface StateReadings {
-  /** What is not away. */
+  /** False for a server that is down. */
   readonly isThere: { readonly store: boolean; readonly live: boolean };
   readonly ledger: { readonly waiting: number };
 }
 
-/** Whether the servers behind a gateway are there, and what waits for them; read at each scrape. */
+/** Gauges of the store, the live state and the ledger queue, read at each scrape. */
 export function measureState(metrics: PrometheusMetrics, readings: StateReadings): void {
   const gauge = (name: string, help: string, read: () => number) =>
     metrics.gauge(name, help, [], () => [{ labels: {}, value: read() }]);
@@ -24,7 +24,7 @@ export function measureState(metrics: PrometheusMetrics, readings: StateReadings
   );
 }
 
-/** Stored Responses of all keys together; no values while the store is away. */
+/** Gauges of the stored Responses of all keys together; no values while the store is down. */
 export function measureResponses(metrics: PrometheusMetrics, { responses }: Pick<Store, 'responses'>): void {
   const gauge = (name: string, help: string, field: 'count' | 'bytes') =>
     metrics.gauge(
@@ -32,7 +32,7 @@ export function measureResponses(metrics: PrometheusMetrics, { responses }: Pick
       help,
       [],
       async () => {
-        const total = await responseTotal(responses).catch(() => undefined); // a scrape tells of all else
+        const total = await responseTotal(responses).catch(() => undefined); // others are still scraped
         return total ? [{ labels: {}, value: total[field] }] : [];
       },
       { across: 'max' },

@@ -1,13 +1,13 @@
 type Labels = Readonly<Record<string, string>>;
 
-/** One line of what Prometheus is told. */
+/** One sample in the Prometheus output. */
 interface Sample {
   readonly metricName?: string;
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
 }
 
-/** What prom-client asks of a metric when it prints it. */
+/** Metric in the shape that prom-client prints. */
 export interface Printed {
   readonly name: string;
   readonly help: string;
@@ -23,8 +23,7 @@ export interface Shape {
 }
 
 /**
- * A metric that prom-client prints, counted here: to count with its own classes it would have to be loaded at the start,
- * which takes 30 ms.
+ * Metric that prom-client prints but that is counted here, so that prom-client is not loaded at the start.
  */
 abstract class Tally<Cell> {
   readonly name: string;
@@ -51,7 +50,10 @@ abstract class Tally<Cell> {
     return cell;
   }
 
-  /** What has too many labels to be told apart counts together: what callers make up must not fill the memory. */
+  /**
+   * Overflow cell: beyond the max number of label sets the rest counts as `other`, so that made-up labels
+   * cannot fill the memory.
+   */
   #overflow(make: () => Cell): Cell {
     const labels = Object.fromEntries(this.#shape.labels.map((label) => [label, 'other']));
     const key = this.#keyOf(labels);
@@ -93,14 +95,14 @@ function zero() {
 
 interface Distribution {
   sum: number;
-  /** How many fell into each bucket alone; the last one has what is above all. */
+  /** Count of each bucket alone; the last one is for values above all bounds. */
   readonly counts: number[];
 }
 
 export class HistogramTally extends Tally<Distribution> {
   readonly #buckets: readonly number[];
 
-  /** `buckets`: their upper bounds, from the least to the greatest. */
+  /** `buckets`: upper bounds in ascending order. */
   constructor(shape: Shape, buckets: readonly number[]) {
     super(shape);
     this.#buckets = buckets;

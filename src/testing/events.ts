@@ -8,7 +8,7 @@ import {
   type Usage,
 } from '../plugin/index.js';
 
-/** What one read brings: an event, several at once, or a failure. */
+/** Content of one read: an event, several at once, or a failure. */
 export type Batch = MessagesStreamEvent | readonly MessagesStreamEvent[] | Error;
 
 /** Model events, one batch for each argument; an `Error` is thrown in its place. */
@@ -19,7 +19,7 @@ export async function* eventsOf(...batches: readonly Batch[]): AsyncGenerator<re
   }
 }
 
-/** The events of a recorded server-sent-event body, its texts as they are, one event a batch. */
+/** Events of a recorded SSE body, their text unchanged, one event for each batch. */
 export async function* recordedEvents(sse: string): AsyncGenerator<readonly ModelEvent[]> {
   for (const record of sse.split(/\n\n+/)) {
     const type = /^event: *(.*)$/m.exec(record)?.[1];
@@ -69,7 +69,9 @@ function openMessage({ id, model, usage }: MessageOptions) {
   };
 }
 
-/** A block opens empty and grows by deltas; one of a kind without deltas stands complete in its start. */
+/**
+ * Events of one block: it opens empty and grows by deltas; a type without deltas is complete at its start.
+ */
 function blockEvents(block: ContentBlock, index: number): readonly MessagesStreamEvent[] {
   const [open, deltas] = unfold(block);
   return [
@@ -107,7 +109,7 @@ export function replyOf(
   return { status: 200, headers: {}, slot: 'a', attempts: 1, events, ...overrides };
 }
 
-/** All events to the end, parsed. Throws what they throw. */
+/** Collects all events, parsed. Throws the error of the stream. */
 export async function collectEvents(events: ModelEvents): Promise<readonly MessagesStreamEvent[]> {
   const seen: MessagesStreamEvent[] = [];
   for await (const batch of events) seen.push(...batch.map(({ json }) => json));

@@ -8,7 +8,7 @@ import {
   type WireFormat,
 } from '../plugin/index.js';
 
-/** A dialect that is Messages with nothing checked; `decoded` replaces what `decode` would say. */
+/** Fake format: Messages without validation. `decoded` overrides the result of `decode`. */
 export function fakeFormat(name: WireFormat, decoded: Partial<Decoded> = {}): Format {
   return {
     name,

@@ -12,15 +12,15 @@ export interface LogLine {
 }
 
 export interface FakeHost extends Host {
-  /** Everything logged, children included. */
+  /** All logged lines, those of child loggers included. */
   readonly logged: readonly LogLine[];
-  /** Runs what `onDispose` was given, last first, as the end of a pipeline does. */
+  /** Runs the `onDispose` callbacks, last first, as at the end of a pipeline. */
   dispose(): Promise<void>;
 }
 
 /**
- * A host without a network: one model in the catalog (`test-model`), no slots, formats that pass Messages through, an
- * empty store, a clock that stands still at 2026-01-01. `overrides` replaces any part.
+ * Fake host without a network: one model in the catalog (`test-model`), no slots, formats that pass Messages
+ * through, an empty store, a clock fixed at 2026-01-01. `overrides` replaces any part.
  */
 export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
   const logged: LogLine[] = [];
@@ -58,7 +58,7 @@ function now(): number {
   return Date.UTC(2026, 0, 1);
 }
 
-/** A catalog of the given models, what is not said filled in. */
+/** Catalog of the given models, with defaults filled in. */
 export function fakeModels(...models: readonly (Partial<CatalogModel> & { readonly id: string })[]): Models {
   return new CatalogModels(models.map(catalogModel));
 }
@@ -79,7 +79,7 @@ export function catalogModel(model: Partial<CatalogModel> & { readonly id: strin
   };
 }
 
-/** Keys by their text, as a caller sends them. */
+/** Fake key check; `known`: its results by key, as a caller sends it. */
 export function fakeKeys(known: Readonly<Record<string, Awaited<ReturnType<Keys['check']>>>>): Keys {
   return { check: async (key) => (Object.hasOwn(known, key) ? known[key] : undefined) };
 }

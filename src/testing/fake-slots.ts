@@ -12,17 +12,17 @@ import type {
 import { eventsOf, messageEvents } from './events.js';
 
 export interface FakeSlot extends Slot {
-  /** The calls that it got, token counts included, in order. */
+  /** Calls received, token counts included, in order. */
   readonly calls: readonly SlotCall[];
 }
 
 interface FakeSlotOptions extends Partial<Pick<Slot, 'accountKind' | 'windows'>> {
-  /** The answer to each call; what it throws is the call's failure. */
+  /** Answer to each call; an error thrown here is the call's failure. */
   readonly generate?: (call: SlotCall) => ModelEvents | UpstreamReply | Promise<ModelEvents | UpstreamReply>;
   readonly countTokens?: (call: SlotCall) => TokenCount | Promise<TokenCount>;
 }
 
-/** A slot that answers what it is told to; by default one short turn, and 10 tokens. */
+/** Fake slot with the given answers; by default one short turn, and 10 tokens. */
 export function fakeSlot(id: string, options: FakeSlotOptions = {}): FakeSlot {
   const { generate = () => eventsOf(messageEvents()), countTokens = () => tenTokens } = options;
   const calls: SlotCall[] = [];
@@ -45,10 +45,13 @@ export function fakeSlot(id: string, options: FakeSlotOptions = {}): FakeSlot {
 
 const tenTokens: TokenCount = { inputTokens: 10, estimated: false };
 
-/** What became of the places taken: `answered a`, `failed a: upstream_timeout`, `again a`, `released a`. */
+/** History of a lease: `answered a`, `failed a: upstream_timeout`, `again a`, `released a`. */
 export type LeaseHistory = readonly string[];
 
-/** A place in the first slot; each failure moves on to the next one, and after the last there is none. */
+/**
+ * Lease of a permit in the first slot; each failure moves on to the next one, and after the last there is
+ * none.
+ */
 export function leaseOf(...slots: readonly Slot[]): { lease: SlotLease; history: LeaseHistory } {
   const history: string[] = [];
   return { lease: place(slots, history), history };
@@ -82,12 +85,12 @@ function place(slots: readonly Slot[], history: string[]): SlotLease {
 }
 
 export interface FakeSlots extends Slots {
-  /** What was asked of `lease`, in order. */
+  /** Requests passed to `lease`, in order. */
   readonly requests: readonly LeaseRequest[];
   readonly history: LeaseHistory;
 }
 
-/** A pool that gives every request a place in the first slot, without states, queues or bindings. */
+/** Fake pool: gives every request a permit in the first slot, without states, queues or bindings. */
 export function fakeSlots(...slots: readonly Slot[]): FakeSlots {
   const requests: LeaseRequest[] = [];
   const history: string[] = [];

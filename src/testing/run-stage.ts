@@ -16,24 +16,26 @@ import { seedState } from './seed-state.js';
 import { send, type Answer, type StageRequest } from './send.js';
 
 export interface StageOptions {
-  /** As `with:` in the config; defaults are filled in, and what the schema refuses is thrown as a TypeError. */
+  /**
+   * As `with:` in the config; defaults are filled in, and options that the schema refuses throw a TypeError.
+   */
   readonly options?: Readonly<Record<string, unknown>>;
-  /** What the core and the stages above have provided; the core's part has defaults. */
+  /** State provided by the core and the stages above; the core's part has defaults. */
   readonly state?: Partial<GatewayState>;
   readonly host?: Host;
-  /** Stands for the stages below. */
+  /** Replaces the stages below. */
   readonly below?: (ctx: Koa.Context) => void | Promise<void>;
 }
 
-/** What a stage has made of one request, once the response has closed. */
+/** Result of one request through a stage, once the response has closed. */
 export interface ServedStage {
   readonly ctx: Koa.Context;
-  /** What nobody has provided is undefined, whatever its type says. */
+  /** State after the request; a key that nobody has provided is undefined, whatever its type says. */
   readonly state: GatewayState;
-  /** Whether the stages below were reached. */
+  /** True if the stages below were reached. */
   readonly nextCalled: boolean;
   readonly outcome: Outcome;
-  /** What the stage threw. */
+  /** Error thrown by the stage. */
   readonly error: unknown;
 }
 
@@ -42,14 +44,14 @@ export type StageRun = ServedStage & Answer;
 export interface StageServer {
   /** `http://127.0.0.1:<port>` */
   readonly origin: string;
-  /** The first request's end. */
+  /** Result of the first request. */
   readonly served: Promise<ServedStage>;
   close(): Promise<void>;
 }
 
 /**
- * Runs one request through one stage, over a real socket and a real Koa context. A GatewayError becomes the answer that
- * the gateway would give; anything else that the stage throws is thrown here.
+ * Runs one request through one stage, over a real socket and a real Koa context. A GatewayError becomes the
+ * answer that the gateway would give; anything else that the stage throws is thrown here.
  */
 export async function runStage(plugin: Plugin, options: StageOptions & StageRequest = {}): Promise<StageRun> {
   const server = await serveStage(plugin, options);
@@ -63,7 +65,10 @@ export async function runStage(plugin: Plugin, options: StageOptions & StageRequ
   }
 }
 
-/** Serves one stage until closed, for a test that has to hold the connection itself: one that leaves, or reads slowly. */
+/**
+ * Serves one stage until closed, for a test with a connection of its own: one that disconnects, or reads
+ * slowly.
+ */
 export async function serveStage(plugin: Plugin, options: StageOptions = {}): Promise<StageServer> {
   const host = options.host ?? fakeHost();
   const middleware = await plugin.setup(checkOptions(plugin, options.options), host);
@@ -86,7 +91,7 @@ export async function serveStage(plugin: Plugin, options: StageOptions = {}): Pr
   return listen(app, served);
 }
 
-/** What the stage threw, after it has been turned into an answer. */
+/** Error thrown by the stage, after it was turned into an answer. */
 async function outcomeOf(ctx: Koa.Context, next: Koa.Next): Promise<unknown> {
   try {
     await next();
@@ -98,7 +103,7 @@ async function outcomeOf(ctx: Koa.Context, next: Koa.Next): Promise<unknown> {
   }
 }
 
-/** Not before the stage has ended and the response has closed, whichever comes last. */
+/** Reports the result once the stage has ended and the response has closed. */
 async function report(
   resolve: (served: ServedStage) => void,
   closed: Promise<Outcome>,

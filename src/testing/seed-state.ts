@@ -1,7 +1,10 @@
 import type Koa from 'koa';
 import type { GatewayState, Host, Outcome } from '../plugin/index.js';
 
-/** What the core seeds, and what the test says. The listeners hear of the end before the test does. */
+/**
+ * State seeded by the core, with the test's own values. Listeners are called before the test sees the
+ * outcome.
+ */
 export function seedState(
   ctx: Koa.Context,
   host: Host,

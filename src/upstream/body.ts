@@ -1,17 +1,19 @@
-/** Takes the body of an answer as it comes. Both methods return at once. */
+/** Sink of an answer's body. Both methods return at once. */
 export interface BodySink {
-  /** Takes what one read has brought; false where this is enough for now, until `flow.resume()`. */
+  /** Receives the bytes of one read; returns false to pause until `flow.resume()` (backpressure). */
   write(chunk: Buffer): boolean;
-  /** The body is over, where `error` is given before its end. */
+  /** Ends the body; with `error` if it broke off. */
   end(error?: unknown): void;
 }
 
-/** What a body's reader may ask of the call. */
+/** Backpressure and cancellation of a call, for the reader of its body. */
 export interface Backpressure {
-  /** There is room again: more, and the end of it, may come before this returns. Does nothing where there always was room. */
+  /**
+   * Resumes a paused body; more data, or its end, may arrive before this returns. No effect if not paused.
+   */
   resume(): void;
-  /** Nothing more is wanted; where the body ends soon its connection can serve again. */
+  /** Drains the rest of the body unread, so that its connection can be reused if the body ends soon. */
   finish(): void;
-  /** Nothing more is wanted, and nobody waits for it. */
+  /** Aborts the call at once and discards the rest of the body. */
   abort(): void;
 }

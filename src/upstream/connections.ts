@@ -7,7 +7,7 @@ export interface WayOutSettings {
   /** `http://user:pass@host:port` */
   readonly proxy?: string;
   readonly connectTimeoutMs: number;
-  /** Asked before each connection. */
+  /** Address check before each connection. */
   readonly guard?: AddressGuard | undefined;
 }
 
@@ -15,24 +15,26 @@ export interface WayOutSettings {
 export interface Egress {
   readonly origin: string;
   dispatch(options: TracedOptions, handler: Dispatcher.DispatchHandler): void;
-  /** Takes no more calls; resolves when those that run have ended. */
+  /** Drains: takes no more calls and resolves when the running ones have ended. */
   close(): Promise<void>;
 }
 
-/** A connection that a call was given. */
+/** Connection of a call. */
 export interface Connection {
-  /** Marks the connection as used and says whether it had been used before. */
+  /** Marks the connection as used; returns true if it had been used before. */
   use(): boolean;
 }
 
 export interface TracedOptions extends Dispatcher.DispatchOptions {
-  /** Told which connection the call waits for; undici does not know it, and hands it on untouched. */
+  /**
+   * Receives the connection that the call waits for. undici ignores this option and passes it on unchanged.
+   */
   readonly onConnection: (connection: Connection) => void;
 }
 
 /**
- * Opens a way out, which connects on first use and carries one call a connection at a time. It has no limit of its own:
- * the slot's places bound the calls, and a second queue here would be one that nobody sees.
+ * Opens an egress, which connects on first use and carries one call per connection at a time. No limit of its
+ * own: the slot's permits limit the calls, and a second queue here would be invisible.
  */
 export function openEgress(settings: WayOutSettings): Egress {
   const { origin, proxy } = settings;
@@ -54,7 +56,9 @@ function directly({ origin, connectTimeoutMs: timeout, guard }: WayOutSettings):
   });
 }
 
-/** The proxy resolves the names: of what is asked through it only an address can be refused here. */
+/**
+ * Egress through a proxy. The proxy resolves host names, so that only literal addresses can be refused here.
+ */
 function throughProxy(
   proxy: string,
   { origin: upstream, connectTimeoutMs: timeout, guard }: WayOutSettings,
@@ -94,7 +98,7 @@ function tracedClient(origin: URL, options: object): Dispatcher {
   return new TracedClient(origin, options);
 }
 
-/** One connection at a time, which tells each call whether it had served before. */
+/** Client with one connection at a time, which reports to each call whether the connection is reused. */
 class TracedClient extends Client implements Connection {
   #used = false;
 
@@ -121,8 +125,8 @@ class TracedClient extends Client implements Connection {
 }
 
 /**
- * A proxy that hangs up on a CONNECT gives an error under one of undici's own socket codes, which undici takes for a
- * passing one: it connects again, for ever. The same error without its code ends the call.
+ * Makes a connection error of a proxy final. If a proxy closes a CONNECT, undici takes the socket code of the
+ * error for a transient fault and reconnects without end; without its code the error ends the call.
  */
 function finalErrors({ connect }: UndiciPool.Options): Pick<UndiciPool.Options, 'connect'> {
   if (typeof connect !== 'function') return {};

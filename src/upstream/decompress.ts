@@ -3,13 +3,15 @@ import type { Transform } from 'node:stream';
 import { interruptedError } from '../plugin/index.js';
 import type { BodySink, Backpressure } from './body.js';
 
-/** A body's reader, and where the bytes of that body go first. */
+/** Reader of a body, and the sink that receives the body's bytes first. */
 export interface Decoded<Body extends BodySink> {
   readonly body: Body;
   readonly sink: BodySink;
 }
 
-/** Opens the reader of a body behind what undoes its `content-encoding`; undefined where we cannot undo it. */
+/**
+ * Opens the reader of a body behind a decoder of its `content-encoding`; undefined for an unknown encoding.
+ */
 export function decompress<Body extends BodySink>(
   encoding: string,
   flow: Backpressure,
@@ -27,7 +29,7 @@ export function decompress<Body extends BodySink>(
   return { body, sink: decompressor };
 }
 
-/** A decoder for a body that begins with this byte. A body that is cut is told by what it says, not by its encoding. */
+/** Creates a decoder by the body's first byte. Truncation is detected by the content, not by the encoding. */
 type OpenDecoder = (firstByte: number) => Transform;
 
 const cutIsFine = { finishFlush: constants.Z_SYNC_FLUSH };
@@ -40,7 +42,9 @@ const decoders: Readonly<Record<string, OpenDecoder | undefined>> = {
   br: () => createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH }),
 };
 
-/** Passes on what each piece of a body decodes to, at once; stops the upstream where the reader has enough. */
+/**
+ * Decodes each chunk at once and passes it on; pauses the upstream while the reader is full (backpressure).
+ */
 class Decompressor implements BodySink, Backpressure {
   readonly #open: OpenDecoder;
   readonly #flow: Backpressure;
@@ -62,7 +66,7 @@ class Decompressor implements BodySink, Backpressure {
     return this.#transform.write(chunk);
   }
 
-  /** What was written before is still decoded and read first. */
+  /** Ends the body; the bytes written before are still decoded and delivered first. */
   end(error?: unknown): void {
     this.#error = error;
     if (this.#transform) this.#transform.end();

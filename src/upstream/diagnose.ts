@@ -15,12 +15,12 @@ import { TextBody } from './text-body.js';
 export interface Diagnosis {
   readonly settings: UpstreamSettings;
   readonly base: URL;
-  /** The path and query of the upstream's list of models, a request that costs nothing. */
+  /** Path and query of the upstream's model list, a request that costs nothing. */
   readonly modelsPath: string;
-  /** One that has no connections yet. */
+  /** Egress without open connections. */
   readonly egress: Egress;
   readonly signal: AbortSignal;
-  /** Empty: there is no account, and nothing to check. */
+  /** Headers of the account; empty if there is none, and nothing to check. */
   readonly credential: Readonly<Record<string, string>>;
 }
 
@@ -29,9 +29,8 @@ const maxMs = 10_000;
 const versionHeader = { 'anthropic-version': defaultAnthropicVersion };
 
 /**
- * Resolves the host that the slot connects to (its proxy's, where it has one), connects, makes one request, and one with
- * the credential, all in 10 s; stops at the first step that fails. Any HTTP answer to the first request is a good one
- * (contract §7 rule 1).
+ * Probes a slot in steps, within 10 s: resolve the host (or its proxy's), connect, one request, one with the
+ * credential; stops at the first failure. Any HTTP answer to the first request is good (contract §7 rule 1).
  */
 export async function diagnose({ signal, ...diagnosis }: Diagnosis): Promise<readonly DiagnosisStep[]> {
   const limited = { ...diagnosis, signal: AbortSignal.any([signal, AbortSignal.timeout(maxMs)]) };
@@ -77,7 +76,7 @@ async function request(diagnosis: Diagnosis): Promise<readonly DiagnosisStep[]> 
   }
 }
 
-/** Asks for the list of models in the name of the account; only a refusal of the credential is a failure. */
+/** Probes the credential with a model list request; fails only if the credential is refused. */
 async function authenticate(diagnosis: Diagnosis): Promise<DiagnosisStep> {
   const startedAtMs = performance.now();
   try {
@@ -125,7 +124,7 @@ function failedStep(name: DiagnosisStep['step'], fromMs: number, error: unknown)
   return { ...step(name, fromMs, inWords(error)), ok: false };
 }
 
-/** What the promise gives, unless the signal aborts before. */
+/** Result of the promise; rejects with the signal's reason if the signal aborts first. */
 function before<Value>(signal: AbortSignal, promise: Promise<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
@@ -134,7 +133,7 @@ function before<Value>(signal: AbortSignal, promise: Promise<Value>): Promise<Va
   });
 }
 
-/** An operator reads this: the cause says more than the sentence for callers. */
+/** Error text for an operator: the cause, if there is one, is more precise than the message for callers. */
 function inWords(error: unknown): string {
   const reason = isGatewayError(error) && error.cause !== undefined ? error.cause : error;
   if (!(reason instanceof Error)) return String(reason);

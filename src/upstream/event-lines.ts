@@ -2,13 +2,13 @@ import { fromByteText, ModelEvent, plainDeltaEnd, type ByteText, type WireLines 
 
 export interface EventLinesOptions {
   readonly onEvent: (event: ModelEvent) => void;
-  /** One without a name. */
+  /** Receives an event without a name. */
   readonly onUnnamed: (data: string) => void;
 }
 
 /**
- * Lines of an event stream to its events. Nearly all are written in the usual way, a name, one line of JSON and an empty
- * line, and are cut out in one piece; others are read line by line, as the specification says.
+ * Parser from the lines of an event stream to its events. An event in the usual form (a name, one line of
+ * JSON, an empty line) is cut out in one piece; any other is parsed line by line, by the specification.
  */
 export class EventLines {
   readonly #options: EventLinesOptions;
@@ -21,12 +21,12 @@ export class EventLines {
     this.#options = options;
   }
 
-  /** Memory of the data that waits for the end of its event. */
+  /** Bytes of memory held by the data of an event that is not complete yet. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
 
-  /** Takes whole lines, each ended by a line feed. */
+  /** Parses complete lines, each ended by a line feed. */
   feed(lines: WireLines): void {
     const { bytes } = lines;
     for (let at = 0; at < bytes.length;) {
@@ -35,7 +35,7 @@ export class EventLines {
     }
   }
 
-  /** Where the event that begins here ends; `at` itself where it is not in the usual way. */
+  /** End of the event that begins at `at`; `at` itself if the event is not in the usual form. */
   #cut(lines: WireLines, at: number): number {
     const plainEnd = plainDeltaEnd(lines.bytes, at);
     if (plainEnd > at) {
@@ -81,14 +81,16 @@ export class EventLines {
   }
 }
 
-/** A text to which a line was added is an object of this size beside its parts, though the line be empty. */
+/**
+ * Overhead in bytes of each line added to a text, even an empty one: V8 makes an object that links the parts.
+ */
 const bytesPerLine = 32;
 
 const usual = /event: ([ -~]+)\ndata: \{[^\n]*\n\n/y;
 
 /**
- * Names are compared all along an event's way: one that was cut out of a text would be compared character by character,
- * and could be looked up only after it was made a key.
+ * Interned event names: a name sliced from a text would be compared character by character, and internalized
+ * for each look-up.
  */
 const names = new Map(
   [

@@ -8,22 +8,21 @@ import {
 import type { BodySink, Backpressure } from './body.js';
 import { MessageReader } from './sse.js';
 
-/** This much unread text stops the upstream. */
+/** High-water mark of unread text, at which the upstream is paused (backpressure). */
 const maxQueuedBytes = 64 * 1024;
 
 type Result = IteratorResult<ModelEventBatch, undefined>;
 
 /**
- * The events of one answer, for one consumer: each batch is all that has arrived since the one before. Bytes wait
- * unparsed until they are asked for. Ends after `message_stop`; throws where the answer ends before, and after an
- * `error` event what it says.
+ * Queue of one answer's events for one consumer; each batch is all that has arrived since the last, parsed on
+ * demand. Ends after `message_stop`; throws if the answer ends before it, or the error of an `error` event.
  */
 export class EventQueue extends BatchSource<ModelEventBatch> implements BodySink {
   readonly #flow: Backpressure;
   readonly #parser = new MessageReader();
   #chunks: Buffer[] = [];
   #queuedBytes = 0;
-  /** Who waits for a batch. */
+  /** Consumer that waits for a batch. */
   #waiting: BatchReader<ModelEventBatch> | undefined;
   #hasEnded = false;
   #isOver = false;
@@ -55,7 +54,7 @@ export class EventQueue extends BatchSource<ModelEventBatch> implements BodySink
     return undefined;
   }
 
-  /** The consumer leaves: the upstream call ends, unless all that matters has come. */
+  /** Cancels the stream: aborts the upstream call, unless the answer is complete. */
   return(): Promise<Result> {
     if (!this.#isOver) this.#flow.abort();
     this.#isOver = true;
@@ -64,7 +63,7 @@ export class EventQueue extends BatchSource<ModelEventBatch> implements BodySink
     return Promise.resolve({ done: true, value: undefined });
   }
 
-  /** Gives the waiting consumer what there is, if there is anything. */
+  /** Delivers the available events to the waiting consumer, if there are any. */
   #serve(): void {
     const reader = this.#waiting;
     if (!reader) return;
@@ -74,7 +73,7 @@ export class EventQueue extends BatchSource<ModelEventBatch> implements BodySink
     else this.#keepWaiting(reader);
   }
 
-  /** Unless nothing will come any more. */
+  /** Keeps the consumer waiting, or ends it if nothing more will come. */
   #keepWaiting(reader: BatchReader<ModelEventBatch>): void {
     if (this.#isOver) reader.finish();
     else if (!this.#hasEnded) this.#waiting = reader;
@@ -94,7 +93,7 @@ export class EventQueue extends BatchSource<ModelEventBatch> implements BodySink
     return this.#takeLast();
   }
 
-  /** The event that a clean end completes. */
+  /** Last event, completed by a clean end. */
   #takeLast(): ModelEventBatch {
     if (!this.#hasEnded || this.#isOver || this.#error !== undefined) return [];
     const batch = this.#parser.finish();

@@ -25,9 +25,9 @@ export interface HttpCall<Body extends BodySink> {
   readonly connectTimeoutMs: number;
   readonly headersTimeoutMs: number;
   readonly idleTimeoutMs: number;
-  /** While this is false no silence within the answer is too long. */
+  /** Exempts the answer from the idle timeout while it returns false. */
   readonly hasContent?: () => boolean;
-  /** Chooses who reads the body, once status and headers are there. May throw. */
+  /** Chooses the sink of the body by status and headers. May throw. */
   readonly read: (answer: Answer, flow: Backpressure) => Body;
 }
 
@@ -35,15 +35,17 @@ export interface Answered<Body extends BodySink> extends Answer {
   readonly body: Body;
 }
 
-/** Draining: the reader has all it wants, and the connection gets a moment to come to the end of the body. */
+/**
+ * Phase of a call. Draining: the rest of the body is read and dropped, so that the connection can be reused.
+ */
 type Phase = 'connecting' | 'waiting' | 'reading' | 'draining' | 'over';
 
 const drainMs = 1000;
 
-/** What is called after it runs as soon as the read of the socket that calls us now is over. */
+/** Resolved promise for a microtask, which runs once the current socket read has delivered all its chunks. */
 const afterThisRead = Promise.resolve();
 
-/** One HTTP call, from its dispatch to the end of its body; undici calls it straight from the socket's read. */
+/** One HTTP call, from its dispatch to the end of its body; undici calls it directly from the socket read. */
 export class Exchange<Body extends BodySink> implements Dispatcher.DispatchHandler, Backpressure {
   readonly #call: HttpCall<Body>;
   #phase: Phase = 'connecting';
@@ -64,7 +66,7 @@ export class Exchange<Body extends BodySink> implements Dispatcher.DispatchHandl
     this.#call = call;
   }
 
-  /** Sends the call; resolves when the headers of its answer have come. Throws the signal's reason once it aborts. */
+  /** Sends the call; resolves with the answer's headers. Throws the signal's reason if it aborts. */
   send(egress: Egress): Promise<Answered<Body>> {
     this.#call.signal.throwIfAborted();
     return new Promise((resolve, reject) => {
@@ -76,12 +78,12 @@ export class Exchange<Body extends BodySink> implements Dispatcher.DispatchHandl
     });
   }
 
-  /** When a connection was there for this call, by `performance.now()`; undefined before. */
+  /** Time when a connection was ready, by `performance.now()`; undefined before. */
   get connectedAtMs(): number | undefined {
     return this.#connectedAtMs;
   }
 
-  /** undici has a connection. A call that was given up before is only now in reach to be ended. */
+  /** Starts the call on its connection; a call that was cancelled in the queue can only now be aborted. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#phase === 'over') {
       controller.abort(new Error('The call was given up while it waited for a connection.'));
@@ -108,7 +110,7 @@ export class Exchange<Body extends BodySink> implements Dispatcher.DispatchHandl
     this.#resolve({ status, headers, body: decoded.body });
   }
 
-  /** One read of the socket brings many chunks: they go on as one when it is over. */
+  /** Batches the chunks of one socket read, which are delivered together afterwards. */
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#phase === 'reading' && this.#chunks.push(chunk) === 1) void afterThisRead.then(this.#deliver);
   }
@@ -142,7 +144,7 @@ export class Exchange<Body extends BodySink> implements Dispatcher.DispatchHandl
     this.#controller?.abort(new Error('The call was given up.'));
   }
 
-  /** undici's own timers come up to a second late; ours are exact. */
+  /** Dispatches the call without undici's own timers, which fire up to a second late. */
   #dispatch(egress: Egress): void {
     const { method, path, headers, body = null } = this.#call;
     const { origin } = egress;
@@ -168,7 +170,7 @@ export class Exchange<Body extends BodySink> implements Dispatcher.DispatchHandl
     this.#sink?.end(error);
   }
 
-  /** Gives the reader what this read has brought so far; false where that is enough for now. */
+  /** Delivers the chunks of this read; returns false if the sink is full (backpressure). */
   #writeRead(): boolean {
     const chunks = this.#chunks;
     this.#chunks = [];
@@ -193,7 +195,10 @@ export class Exchange<Body extends BodySink> implements Dispatcher.DispatchHandl
     this.#call.signal.removeEventListener('abort', this.#leave);
   }
 
-  /** While we hold the upstream back its silence is our doing; before content the caller has a limit of its own. */
+  /**
+   * True while the idle timeout must not fire: our own backpressure pauses the upstream, or there is no
+   * content yet, for which the caller has a limit of its own.
+   */
   get #mayBeSilent(): boolean {
     if (this.#controller?.paused) return true;
     return this.#phase === 'reading' && this.#call.hasContent?.() === false;

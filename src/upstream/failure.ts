@@ -8,7 +8,9 @@ export interface Answer {
   readonly headers: Headers;
 }
 
-/** No answer, because no connection came about or it closed first. `reused`: the connection had served before. */
+/**
+ * Error of a connection that failed or closed before an answer. `reused`: it had served another call before.
+ */
 export function unreachable(slot: string, cause: Error, reused = false): GatewayError {
   return new GatewayError(
     'upstream_unreachable',
@@ -36,7 +38,10 @@ export function timedOut(
   );
 }
 
-/** No call, because the slot adds a header that HTTP does not take: another slot may do, and this one is left alone. */
+/**
+ * Error of a call not sent because of an invalid header of the slot. Another slot may serve the request; this
+ * one gets a cooldown, as when it is unreachable.
+ */
 export function unsendable(slot: string, name: string): GatewayError {
   const message = `Slot "${slot}" adds a header that HTTP does not take, ${JSON.stringify(name)}; correct its headers.`;
   return new GatewayError('upstream_unreachable', message, {
@@ -55,8 +60,9 @@ export function foreign(slot: string, what: string, cause?: unknown): GatewayErr
 }
 
 /**
- * An error answer in its own words: status, `error.type`, message, `details` and the headers that say when to try again
- * stay; the code is the upstream's own, else the type (design §6). Also takes bodies that are not JSON or not its own.
+ * Error of a refused call, from the upstream's own status, `error.type`, message, `details` and retry
+ * headers; the code is the upstream's own, else the type (design §6). Also accepts bodies that are not JSON
+ * or have another shape.
  */
 export function refusal({ status, headers }: Answer, body: string): GatewayError {
   const error = errorFields(body);
@@ -70,7 +76,7 @@ export function refusal({ status, headers }: Answer, body: string): GatewayError
   });
 }
 
-/** A connection that had served before closed in place of an answer: that says nothing about the upstream. */
+/** True if a reused connection closed without an answer, which is no evidence about the upstream's health. */
 export function isClosedReuse(error: unknown): boolean {
   return isGatewayError(error) && error.failure?.kind === 'unreachable' && error.failure.reused;
 }
@@ -84,7 +90,7 @@ export function fieldsIn(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** The `error` object of a body, in the shape of either vendor; empty where there is none. */
+/** The `error` object of a body, in the shape of either vendor; empty if there is none. */
 function errorFields(body: string): Readonly<Record<string, unknown>> {
   const { error, message } = fieldsIn(body);
   if (typeof error === 'string') return { message: error };
@@ -108,10 +114,10 @@ function wordsFor(status: number, body: string): string {
   return `The upstream answered ${status}${words ? `: ${words}` : ''}.`;
 }
 
-/** A page has its title this early, or none worth telling. */
+/** Max length searched for a title; later ones are not worth reporting. */
 const maxSearchedLength = 4096;
 
-/** By `indexOf`, in linear time: a pattern would search to the end from each `<title` anew. */
+/** Title of an HTML page, by `indexOf` in linear time: a pattern would rescan the page at each `<title`. */
 function titleIn(page: string): string | undefined {
   const tagAt = page.search(/<title/i);
   const textAt = tagAt === -1 ? 0 : page.indexOf('>', tagAt) + 1;
@@ -137,7 +143,7 @@ function typeOf(status: number): string {
   return typeOfStatus[status] ?? (status < 500 ? 'invalid_request_error' : 'upstream_error');
 }
 
-/** ` (ECONNREFUSED)`: the code says what happened and names no host. */
+/** Suffix ` (ECONNREFUSED)`: the code names the fault, but no host. */
 function codeOf(error: Error): string {
   const code = 'code' in error ? asText(error.code) : undefined;
   return code ? ` (${code})` : '';

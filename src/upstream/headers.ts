@@ -14,8 +14,8 @@ export interface HeaderSources {
 }
 
 /**
- * The headers of one upstream request, lower case. A stream of small events gains nothing from compression and pays for
- * it with every event, so none is asked for; what comes compressed all the same is decoded.
+ * Headers of one upstream request, lower case. Asks for no compression, which costs time for each small
+ * event; compressed answers are decoded all the same.
  */
 export function requestHeaders({ call, slot, credential }: HeaderSources): Record<string, string> {
   const headers: Record<string, string> = {
@@ -35,7 +35,7 @@ export function wrongHeader(headers: Headers): string | undefined {
   return Object.keys(headers).find((name) => !isRequestHeader(name, headers[name] ?? ''));
 }
 
-/** Answer headers as one record: names are lower case already, several values of one name are joined by `, `. */
+/** Answer headers as one record: names are lower case, several values are joined by `, `. */
 export function joinHeaders(headers: IncomingHttpHeaders): Headers {
   const joined: Record<string, string> = {};
   for (const name in headers) {
@@ -45,14 +45,14 @@ export function joinHeaders(headers: IncomingHttpHeaders): Headers {
   return joined;
 }
 
-/** The media type of an answer, without its parameters; a header that came twice counts once where both are alike. */
+/** Media type of an answer, without parameters; a duplicate header counts once if both are equal. */
 export function mediaType(headers: Headers): string {
   const all = (headers['content-type'] ?? '').split(',');
   const types = all.map((one) => (one.split(';', 1)[0] ?? '').trim().toLowerCase());
   return [...new Set(types)].join(', ');
 }
 
-// Our own package.json, which says what it is that asks.
+// Our own package.json: its version goes into the user agent.
 const { version } = createRequire(import.meta.url)('gw2api/package.json') as { readonly version: string };
 const userAgent = `gw2api/${version}`;
 

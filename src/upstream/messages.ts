@@ -34,10 +34,10 @@ const messages: UpstreamAdapter = {
 
 export default messages;
 
-/** The longest count or message. */
+/** Max size of a token count or whole message. */
 const maxTextBytes = 32 * 1024 * 1024;
 
-/** The most that is read of an error, and of an answer that is none of ours. */
+/** Max size read of an error, or of a foreign answer. */
 const maxErrorBytes = 64 * 1024;
 
 class MessagesUpstream implements Upstream {
@@ -45,7 +45,7 @@ class MessagesUpstream implements Upstream {
   readonly #base: URL;
   readonly #prefix: string;
   readonly #egress: Egress;
-  /** The name of a header of the slot's own that no request can have. */
+  /** Name of an invalid header in the slot's settings, if any. */
   readonly #wrongHeader: string | undefined;
 
   constructor(settings: UpstreamSettings) {
@@ -56,7 +56,7 @@ class MessagesUpstream implements Upstream {
     this.#egress = this.#openEgress();
   }
 
-  /** Resolves when the answer has begun; throws a `GatewayError` with its `failure`, or the signal's reason. */
+  /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
   async generate(call: UpstreamCall): Promise<UpstreamReply> {
     const answered = await this.#post('/v1/messages', call, call.request, readEvents);
     const { status, headers, body } = answered;
@@ -65,7 +65,7 @@ class MessagesUpstream implements Upstream {
     return { status, headers, events: oneBatch(eventsOf(message)) };
   }
 
-  /** The upstream's count, an estimate where it has no such endpoint. Other failures are thrown as by `generate`. */
+  /** Upstream's count, or an estimate if it has no such endpoint. Other failures throw as in `generate`. */
   async countTokens(call: UpstreamCall): Promise<TokenCount> {
     const { stream: _, ...request } = call.request;
     const answered = await this.#post('/v1/messages/count_tokens', call, request, readText);
@@ -76,7 +76,9 @@ class MessagesUpstream implements Upstream {
     return { inputTokens: inputTokens ?? estimateTokens(request), estimated: inputTokens === undefined };
   }
 
-  /** On connections of its own, so that it is the way there that is tried and not one that stands already. */
+  /**
+   * Probes the upstream on new connections, so that the network path is tested and not an open connection.
+   */
   async diagnose(
     signal: AbortSignal,
     credential: UpstreamCall['credential'],
@@ -134,7 +136,7 @@ class MessagesUpstream implements Upstream {
     });
   }
 
-  /** A connection that has served before may have been closed just as this call went out: that one is sent once more. */
+  /** Sends a call; retries once, on a new connection, if a reused one closed just as the call went out. */
   async #send<Body extends BodySink>(call: HttpCall<Body>): Promise<Answered<Body>> {
     try {
       return await new Exchange(call).send(this.#egress);
@@ -155,7 +157,7 @@ class MessagesUpstream implements Upstream {
     return openEgress({ origin: this.#base.origin, connectTimeoutMs, guard, ...(proxy ? { proxy } : {}) });
   }
 
-  /** Closing waits for the call that still runs there. */
+  /** Closes the egress of a retry, which first drains its call. */
   #closeLater(egress: Egress): void {
     egress.close().catch((error: unknown) => {
       this.#settings.log.warn({ slot: this.#settings.id, error }, 'A connection could not be closed.');
@@ -169,7 +171,7 @@ function baseOf({ id, baseUrl = '' }: UpstreamSettings): URL {
   return new URL(baseUrl);
 }
 
-/** What the paths begin with: the base URL's own path, whose `/v1` is ours to add. */
+/** Path prefix: the path of the base URL, without the final `/v1` that the gateway adds itself. */
 function prefixOf(base: URL): string {
   return base.pathname.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, '');
 }
@@ -183,7 +185,7 @@ function readText({ status }: Answer, flow: Backpressure): TextBody {
   return new TextBody(flow, status === 200 ? maxTextBytes : maxErrorBytes);
 }
 
-/** What a service answers that passed over `stream: true`; all else is thrown. */
+/** Whole message of a service that ignored `stream: true`; throws for any other answer. */
 async function wholeMessage(slot: string, answered: Answered<TextBody>): Promise<MessagesResponse> {
   const { status, headers, body } = answered;
   const text = await body.text;
@@ -198,7 +200,7 @@ async function* oneBatch(batch: ModelEventBatch): ModelEvents {
   yield batch;
 }
 
-/** 404 may be about the model; where it is not, and for what says that there is no such thing, there is no endpoint. */
+/** True if this endpoint is missing: status 404, 405 or 501, and a message that is not about the model. */
 function lacksEndpoint(answer: Answer, text: string): boolean {
   return [404, 405, 501].includes(answer.status) && !/\bmodel\b/i.test(refusal(answer, text).message);
 }
@@ -209,7 +211,9 @@ function tokensIn(text: string): number | undefined {
   return typeof tokens === 'number' && tokens > 0 ? tokens : undefined;
 }
 
-/** A text that says it is a message is checked as the event that begins one. */
+/**
+ * Whole message in `text`, validated as a `message_start` event is; undefined if `text` is something else.
+ */
 function messageIn(text: string): MessagesResponse | undefined {
   const { type, content } = fieldsIn(text);
   if (type !== 'message' || !Array.isArray(content)) return undefined;

@@ -17,7 +17,7 @@ export interface ModelListing extends UpstreamQuery {
   readonly settings: UpstreamSettings;
   /** The beginning of all paths. */
   readonly prefix: string;
-  /** One of its own: the connections of calls are not put to another use. */
+  /** Separate egress, so that the connections of calls are used for nothing else. */
   readonly egress: Egress;
 }
 

@@ -9,12 +9,13 @@ import {
 import { EventLines } from './event-lines.js';
 import { WholeLines } from './whole-lines.js';
 
-/** As long as the longest whole message may be: what is longer is no event. */
+/** Max size of an event, that of the longest whole message. */
 const maxEventBytes = 32 * 1024 * 1024;
 
 /**
- * Bytes of an event stream to the events of one Messages answer: any split of the bytes gives the same events. A second
- * `message_start` and `[DONE]` are left out; nothing counts after `message_stop` or an `error` event.
+ * Parser from the bytes of an event stream to the events of one Messages answer; any split of the bytes gives
+ * the same events. Skips a second `message_start` and `[DONE]`, and all after `message_stop` or an `error`
+ * event.
  */
 export class MessageReader {
   readonly #bytes = new WholeLines();
@@ -28,7 +29,7 @@ export class MessageReader {
   #isEnding = false;
   #failure: GatewayError | undefined;
 
-  /** The events that these bytes complete. */
+  /** Parses bytes and returns the events that they complete. */
   read(bytes: Buffer): readonly ModelEvent[] {
     if (this.isOver) return [];
     this.#lines.feed(this.#bytes.read(bytes));
@@ -38,18 +39,20 @@ export class MessageReader {
     return events;
   }
 
-  /** The event that a clean end completes: a last one without its empty line, where all of it is there. */
+  /** Ends the stream cleanly and returns its last event, if that is complete except for its empty line. */
   finish(): readonly ModelEvent[] {
     this.#isEnding = true;
     return this.read(emptyLine);
   }
 
-  /** `message_stop` has been read. */
+  /** True once `message_stop` has been read. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
 
-  /** What ended the answer: an `error` event, or text that is no event. It comes after the events read before. */
+  /**
+   * Failure that ended the answer, an `error` event or text that is no event; follows the events before it.
+   */
   get failure(): GatewayError | undefined {
     return this.#failure;
   }
@@ -82,7 +85,7 @@ export class MessageReader {
     return isRestart;
   }
 
-  /** An answer that does not begin with `message_start` is none. */
+  /** True, and fails the answer, if it does not begin with `message_start`. */
   #lacksStart({ type }: ModelEvent): boolean {
     if (this.#isStarted || !withinMessage.has(type)) return false;
     this.#failure = interruptedError();

@@ -1,8 +1,8 @@
 import type { BodySink, Backpressure } from './body.js';
 
-/** A body that is wanted as one text: error answers, token counts, whole messages. */
+/** Sink that collects a body as one text: error answers, token counts, whole messages. */
 export class TextBody implements BodySink {
-  /** What came of the body, as far as `maxBytes`. */
+  /** Text of the body, up to `maxBytes`; resolved also if the body breaks off. */
   readonly text: Promise<string>;
   readonly #flow: Backpressure;
   readonly #maxBytes: number;
@@ -19,7 +19,7 @@ export class TextBody implements BodySink {
     });
   }
 
-  /** What broke the body off, where something did; known once `text` is there. */
+  /** Error that ended the body early, if any; known once `text` has resolved. */
   get error(): unknown {
     return this.#error;
   }

@@ -7,8 +7,8 @@ const byteOrderMark = Buffer.from('\uFEFF').toString('latin1');
 const noLines: WireLines = { bytes: '' as ByteText, isAscii: true };
 
 /**
- * Bytes to the lines that they complete, each ended by a line feed, whether it came with LF, CRLF or CR. A byte order mark
- * at the very beginning is left out.
+ * Buffer from bytes to complete lines, each ended by a line feed, whether it came with LF, CRLF or CR. Drops
+ * a byte order mark at the start.
  */
 export class WholeLines {
   #held: Buffer[] = [];
@@ -16,7 +16,7 @@ export class WholeLines {
   #isFirst = true;
   #endedInCr = false;
 
-  /** How many bytes wait for the end of their line. */
+  /** Buffered bytes of a line that is not complete yet. */
   get heldLength(): number {
     return this.#heldLength;
   }
@@ -42,7 +42,7 @@ export class WholeLines {
     this.#heldLength += bytes.length;
   }
 
-  /** A CR ends its line at once; the LF that may follow it then is no line of its own. */
+  /** Ends a line at its CR at once; an LF that follows in the next read is not a line of its own. */
   #oneKindOfLineEnd(text: string): string {
     let rest = text;
     if (this.#isFirst && rest.startsWith(byteOrderMark)) rest = rest.slice(byteOrderMark.length);
@@ -53,7 +53,7 @@ export class WholeLines {
   }
 }
 
-/** Where the last whole line ends; 0 where there is none. Most reads end with one. */
+/** End of the last complete line; 0 if there is none. Most reads end with one. */
 function afterLastLine(bytes: Buffer): number {
   if (bytes.at(-1) === lineFeed) return bytes.length;
   return Math.max(bytes.lastIndexOf(lineFeed), bytes.lastIndexOf(carriageReturn)) + 1;

@@ -33,7 +33,7 @@ interface Split {
   readonly deltas: readonly Delta[];
 }
 
-/** What clients expect in deltas; every other block is complete where it starts. */
+/** Splitters of the blocks that clients expect in deltas; any other block is complete at its start. */
 const splitters: Partial<DispatchTable<ContentBlock, undefined, Split>> = {
   text: (block) => ({
     begin: { ...block, text: '', ...(block.citations ? { citations: [] } : {}) },

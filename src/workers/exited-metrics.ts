@@ -1,6 +1,6 @@
 import type { Measurement } from '../telemetry/metrics.js';
 
-/** What is left of the counts of workers that have gone: a total must not fall because one of them has died. */
+/** Metric totals of exited workers, kept so that a counter does not fall when a worker dies. */
 export class ExitedMetrics {
   readonly #metrics = new Map<string, Measurement>();
 
@@ -14,7 +14,7 @@ export class ExitedMetrics {
   }
 }
 
-/** A gauge goes with the process, and so does what is told of the process itself. */
+/** True for counters and histograms; gauges and metrics of the process itself end with the worker. */
 function isLasting({ name, type }: Measurement): boolean {
   return (type === 'counter' || type === 'histogram') && !/^(?:process|nodejs)_/.test(name);
 }
@@ -28,7 +28,7 @@ function sumOf(one: Measurement | undefined, other: Measurement): Measurement {
   return { ...other, values: [...values.values()] };
 }
 
-/** The same for the same labels, in whatever order they come. */
+/** Label entries sorted by name, so that equal labels compare equal in any order. */
 function labelsOf({ labels }: Measurement['values'][number]): readonly unknown[] {
   const names = Object.keys(labels).toSorted((a, b) => a.localeCompare(b));
   return names.map((name) => [name, labels[name]]);

@@ -6,10 +6,10 @@ interface Channel {
   on(event: 'message' | 'disconnect' | 'exit', listener: (message: unknown) => void): unknown;
 }
 
-/** The channel to the primary, seen from a worker. */
+/** Message port to the primary, seen from a worker. */
 export function wireOf(channel: Channel): Wire {
   return {
-    // Whether the other side has gone meanwhile is told by `onClose`, not by what could not be sent.
+    // Send errors are ignored: `onClose` reports that the other side has exited.
     send: (message) => void (channel.connected && channel.send?.(message as object, () => undefined)),
     onMessage: (listener) => {
       channel.on('message', (message) => {
@@ -21,8 +21,8 @@ export function wireOf(channel: Channel): Wire {
 }
 
 /**
- * The channel to a worker, seen from the primary. Closed at `exit` too: Node emits no `disconnect` for a worker that
- * was killed in the middle of a message.
+ * Message port to a worker, seen from the primary. Closed at `exit` too: Node emits no `disconnect` for a
+ * worker that was killed in the middle of a message.
  */
 export function wireToWorker(worker: Channel): Wire {
   const wire = wireOf(worker);

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 
-/** As the cluster module hands a connection to a worker. */
+/** Message by which the cluster module passes a connection to a worker. */
 interface Handing {
   readonly act?: string;
   readonly seq?: number;
@@ -11,8 +11,8 @@ interface Handle {
 }
 
 /**
- * Hangs up on callers whose connection was on its way to a worker when that died. The cluster module holds each until
- * the worker has said that it has it, which such a worker never does: its callers would wait for ever.
+ * Closes connections that were on their way to a worker when it died. The cluster module holds each of them
+ * until the worker acknowledges it, so without this their callers would wait without end.
  */
 export function hangUpOnUnaccepted(worker: ChildProcess): void {
   const onTheirWay = new Map<number, Handle>();

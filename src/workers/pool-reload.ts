@@ -10,10 +10,10 @@ export interface CrewReloadOptions {
   readonly log: Logger;
 }
 
-/** Reloads of all workers, one after the other: all of them take a new config, or none. */
+/** Reloads all workers, one reload at a time: all workers take the new config, or none. */
 export class PoolReload {
   readonly #options: CrewReloadOptions;
-  /** What the config file said when the config that runs was taken. */
+  /** Config file text of the config in force. */
   #text: string;
   #current: Promise<unknown> = Promise.resolve();
 
@@ -22,13 +22,13 @@ export class PoolReload {
     this.#text = options.text;
   }
 
-  /** What a new worker has to run. */
+  /** Config text for a new worker, once no reload is in progress. */
   async settledText(): Promise<string> {
     await this.#current;
     return this.#text;
   }
 
-  /** Rejects where a worker cannot say what is wrong with it. */
+  /** Reloads after any reload in progress. Rejects on a failure other than problems of the config. */
   next(): Promise<Reloaded> {
     const next = this.#current.then(() => this.#reload());
     this.#current = next.catch(() => undefined);
@@ -40,7 +40,7 @@ export class PoolReload {
     const text = await readText().catch(problemsIn);
     if (typeof text !== 'string') return { problems: text, needsRestart: [] };
     const begun = members().filter(({ hasBegun, isLeaving }) => hasBegun && !isLeaving);
-    // One that has begun with the old config is to serve before it hears of a new one.
+    // A worker that started with the old config must be serving before it is asked to reload.
     await Promise.all(begun.map(({ listening }) => listening));
     const there = begun.filter(({ line }) => !line.isClosed);
     const outcomes = await Promise.all(there.map((member) => prepare(member, text)));
@@ -51,7 +51,7 @@ export class PoolReload {
     return { problems: refused, needsRestart: [] };
   }
 
-  /** One goes first: where that cannot take it, none does. */
+  /** Switches one worker first: if that one fails, all keep the old config. */
   async #take(members: readonly Member[], text: string): Promise<Reloaded> {
     const [first, ...rest] = members;
     const needsRestart = await take(first).catch(async (error: unknown) => {
@@ -65,7 +65,7 @@ export class PoolReload {
     return { problems: [], needsRestart };
   }
 
-  /** Whoever cannot take what the first one has taken makes way for one that begins with it. */
+  /** Kills a worker that could not take the new config; its replacement starts with that config. */
   #replace(member: Member, error: unknown): void {
     const { pid, name } = member;
     this.#options.log.error(
@@ -78,7 +78,10 @@ export class PoolReload {
 
 type Refusal = readonly Problem[] | Error;
 
-/** Undefined: it is ready, or has gone, and its successor begins with what the others have. */
+/**
+ * Asks a worker to prepare a config; undefined if it is ready. Also undefined if it has exited or is
+ * leaving, because its replacement starts with the config of the others.
+ */
 async function prepare(member: Member, text: string): Promise<Refusal | undefined> {
   const { line } = member;
   try {

@@ -8,8 +8,8 @@ import { announce, lastStepsMs, otherFile, type Start } from '../cli/start.js';
 import { onSignals } from '../cli/signals.js';
 
 /**
- * Serves by `size` workers until a signal ends it. This process serves nothing itself: it accepts connections and hands
- * them round, holds what the workers share, and sees to it that there are as many as there shall be.
+ * Serves with `size` workers until a signal stops them. The primary serves no requests: it accepts and
+ * distributes connections, holds the state that workers share, and keeps `size` workers alive.
  */
 export async function serveByWorkers(start: Start, size: number): Promise<void> {
   const { file, env, text, config, log, logLevel, masterKey, secretKey } = start;

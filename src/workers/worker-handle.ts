@@ -7,27 +7,27 @@ import type { Failure } from '../cli/usage-error.js';
 import { wireToWorker } from './message-port.js';
 
 export interface End {
-  /** It has listened. */
+  /** True if the worker has listened. */
   readonly hasServed: boolean;
   readonly livedMs: number;
   readonly code: number | null;
   readonly signal: string | null;
-  /** What it said was wrong. */
+  /** Failure reported by the worker before it exited. */
   readonly failure: Failure | undefined;
 }
 
-/** A worker process, as the primary sees it. */
+/** Handle of one worker process, held by the primary. */
 export class Member {
   readonly name: string;
   readonly line: RpcChannel;
-  /** Where it listens; undefined where it has ended before. */
+  /** URL on which it listens; undefined if it exited before. */
   readonly listening: Promise<string | undefined>;
   readonly ended: Promise<End>;
-  /** Settles when another one is to take its place: it has ended, or is about to. */
+  /** Settles when a replacement is due: the worker has exited, or is about to. */
   readonly left: Promise<unknown>;
-  /** It has been told what to do. */
+  /** True once the worker got its `WorkerInit`. */
   hasBegun = false;
-  /** It takes nothing new, and ends when what is under way has. */
+  /** True while it drains: it accepts no new requests, and exits after those in flight. */
   isLeaving = false;
   readonly #worker: Worker;
   #measured: readonly Measurement[] = [];
@@ -54,7 +54,8 @@ export class Member {
         resolve({ hasServed, livedMs: performance.now() - bornMs, code, signal, failure });
       this.#worker.on('exit', end);
       this.#worker.on('error', () => {
-        // Without a process there is no `exit`; else a message was too late for a worker that is about to be told of.
+        // Without a pid no `exit` follows. Otherwise a message was too late for a worker whose `exit`
+        // follows.
         if (this.pid === undefined) end(null, null);
       });
     });
@@ -72,12 +73,12 @@ export class Member {
     return this.#worker.process.pid;
   }
 
-  /** What it has measured, as last heard. */
+  /** Last measurements received from the worker. */
   get measured(): readonly Measurement[] {
     return this.#measured;
   }
 
-  /** Asks again, and does not wait for one that is stuck. */
+  /** Requests new measurements with a timeout; returns the last ones if the worker does not answer. */
   async measure(): Promise<readonly Measurement[]> {
     const ofLastTime = () => this.#measured;
     const asked = this.line.ask<readonly Measurement[]>('worker.measure').catch(ofLastTime); // it has gone
@@ -91,5 +92,5 @@ export class Member {
   }
 }
 
-/** How long a scrape waits for a worker. */
+/** Timeout of a scrape for one worker. */
 const patienceMs = 2000;

@@ -1,20 +1,20 @@
 import type { Problem } from '../config/config.js';
 
-/** What a worker is told when it begins. */
+/** Startup parameters of a worker, sent by the primary. */
 export interface WorkerInit {
-  /** Of the worker; whoever takes its place when it has gone has the same. */
+  /** Name of the worker; a replacement gets the name of the worker that it replaces. */
   readonly name: string;
   readonly file: string;
-  /** What the config file said when the config that runs was taken: what it says by now may wait for a reload. */
+  /** Config file text of the config in force. The file may have changed since, and wait for a reload. */
   readonly text: string;
   readonly masterKey: string;
   readonly logLevel: string;
   readonly startedMs: number;
-  /** What workers share is in the primary; else each finds the others by itself. */
+  /** True if the shared state is in the primary; false if instances share it elsewhere (Redis). */
   readonly isHub: boolean;
 }
 
-/** What has come of a reload; with problems, all keep the old config. */
+/** Result of a reload; if there are problems, all workers keep the old config. */
 export interface Reloaded {
   readonly problems: readonly Problem[];
   readonly needsRestart: readonly string[];

@@ -11,16 +11,16 @@ import { UsageError } from '../cli/usage-error.js';
 export interface WorkerPoolOptions {
   readonly size: number;
   readonly log: Logger;
-  /** Where they meet; undefined: they find each other elsewhere. */
+  /** Hub for the state that workers share; undefined if they share it elsewhere (Redis). */
   readonly hub: IpcHub | undefined;
   readonly secretKey: () => Promise<string | undefined>;
   readonly orders: Omit<WorkerInit, 'name' | 'text' | 'isHub'>;
-  /** What the config file says. */
+  /** Config file text at startup. */
   readonly text: string;
   readonly readText: () => Promise<string>;
 }
 
-/** The workers of a primary: as many as there shall be, whatever becomes of one. */
+/** Keeps `size` workers alive, restarting those that die. */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
   readonly #members = new Set<Member>();
@@ -29,7 +29,7 @@ export class WorkerPool {
   readonly #reload: PoolReload;
   readonly #gaveUp: Promise<never>;
   #giveUp: (error: UsageError) => void = () => undefined;
-  /** The names of those that have died and that nobody has replaced yet. */
+  /** Names of dead or leaving workers without a replacement that serves. */
   readonly #lost = new Set<string>();
   #failures = 0;
   #url: string | undefined;
@@ -44,7 +44,7 @@ export class WorkerPool {
     this.#gaveUp.catch(() => undefined); // whoever started it is told, if that is not over
   }
 
-  /** Gives the URL once all of them listen. Throws a UsageError with what is wrong where they cannot. */
+  /** Returns the URL once all workers listen. Throws a UsageError with the reason if they cannot start. */
   async start(): Promise<string> {
     const names = Array.from({ length: this.#options.size }, (_, index) => String(index + 1));
     const first = names.map((name) => new Promise<string>((resolve) => void this.#man(name, resolve)));
@@ -52,7 +52,7 @@ export class WorkerPool {
     return url ?? '';
   }
 
-  /** Rejects when workers die before they serve, time and again. */
+  /** Rejects when workers repeatedly die before they serve. */
   get lost(): Promise<never> {
     return this.#gaveUp;
   }
@@ -66,7 +66,7 @@ export class WorkerPool {
     return [...measured, this.#departed.measurements];
   }
 
-  /** Each finishes what is under way. */
+  /** Drains all workers and resolves when they have exited. */
   async close(): Promise<void> {
     this.#isClosing = true;
     for (const { line } of this.#members) line.tell('worker.end');
@@ -78,7 +78,7 @@ export class WorkerPool {
     for (const member of this.#members) member.kill();
   }
 
-  /** Keeps one place filled. */
+  /** Supervises one worker: restarts it with backoff whenever it exits. */
   async #man(name: string, onListening: (url: string) => void): Promise<void> {
     for (let pauseMs = firstPauseMs; !this.#isClosing;) {
       const member = this.#enlist(name);
@@ -106,7 +106,7 @@ export class WorkerPool {
     else if (!this.#isClosing) this.#hasDied(member, end);
   }
 
-  /** It finishes what is under way, and takes nothing new. */
+  /** Logs that a worker drains before its exit, and that a replacement starts. */
   #isLeaving({ name, pid }: Member): void {
     this.#lost.add(name);
     this.#options.log.error({ worker: Number(name), pid }, 'A worker is about to end; another one starts.');
@@ -137,7 +137,7 @@ export class WorkerPool {
     this.#serving.add(member);
     const { log } = this.#options;
     if (this.#lost.delete(name)) log.info({ worker: Number(name), pid }, 'A worker serves again.');
-    // With port 0 in the config the system has chosen anew where all of them had gone.
+    // With port 0 the system chooses a new port after all workers have exited.
     if (this.#url !== undefined && url !== this.#url) log.warn({ url }, 'The address is another one now.');
     this.#url = url;
     onListening(url);
@@ -159,10 +159,10 @@ export class WorkerPool {
   }
 }
 
-/** So many deaths before serving, with none in between that served, are no accident; as long as others serve they may be. */
+/** Max consecutive deaths before serving, while no other worker serves. After that the pool gives up. */
 const mostFailures = 5;
 const firstPauseMs = 100;
 const longestPauseMs = 10_000;
 
-/** Whoever has lived so long has not died of its start. */
+/** Lifetime after which a worker counts as stable, which resets the restart backoff. */
 const steadyMs = 10_000;

@@ -16,11 +16,11 @@ import { lastStepsMs, listenProblem, processLog } from '../cli/start.js';
 import { failureOf } from '../cli/usage-error.js';
 import { wireOf } from './message-port.js';
 
-/** Serves as one of several processes, as the primary says, until that says otherwise or has gone. */
+/** Runs one worker process: serves requests until the primary stops it or exits. */
 export async function work(): Promise<void> {
-  // Signals to all processes of a group reach workers too; what is to be done then is said by the primary.
+  // Signals sent to the process group reach workers too; the primary decides what workers do then.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
-  // Else the cluster module would end this process, and all requests in it, at once when the primary has gone.
+  // Without this flag the cluster module ends this process, with all its requests, when the primary exits.
   if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
   const line = new RpcChannel(wireOf(process));
   const worker = new Worker(line);
@@ -84,7 +84,9 @@ class Worker {
     line.on('worker.measure', () => gateway.metrics.measurements(name));
   }
 
-  /** Gives what is wrong with the config. */
+  /**
+   * Prepares a reload with a new config text; returns the problems of the config, empty if there are none.
+   */
   async #prepare(gateway: Gateway, text: string): Promise<readonly Problem[]> {
     this.#text = text;
     try {
@@ -96,7 +98,7 @@ class Worker {
     }
   }
 
-  /** The primary has another one take its place at once. */
+  /** Shuts down after an uncaught exception; the primary starts a replacement without waiting for that. */
   async #leave(): Promise<void> {
     if (!this.#gateway) return; // it has not begun
     this.#line.tell('crew.leaving');

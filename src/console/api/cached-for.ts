@@ -1,4 +1,4 @@
-/** What `read` gives, asked for again only after `ms`; `forget` makes the next one ask. */
+/** Cache of one value for `ms` milliseconds; a failed read is not cached, and `forget` clears the value. */
 export class CachedFor<Value> {
   readonly #read: () => Promise<Value>;
   readonly #ms: number;

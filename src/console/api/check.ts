@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { compileCheck, formatPath, GatewayError, type Mismatch } from '../../plugin/index.js';
 
-/** Checks by a schema, compiled on first use. Throws `invalid_request` that names every field that is wrong. */
+/** Checks a value by a schema, compiled on first use. Throws `invalid_request` with every wrong field. */
 export type Check = (value: unknown) => void;
 
 export function checkOf(schema: TSchema): Check {
@@ -13,7 +13,7 @@ export function checkOf(schema: TSchema): Check {
   };
 }
 
-/** `invalid_request`, a sentence a problem. */
+/** Error `invalid_request` with one line per problem. */
 export function invalid(problems: readonly string[]): GatewayError {
   return new GatewayError('invalid_request', problems.join('\n'));
 }
@@ -23,8 +23,8 @@ function inWords({ path, message }: Mismatch): string {
 }
 
 /**
- * The parameters of a query, those that a schema wants as a number or a truth value turned into one where they read like
- * it. Throws `invalid_request` for one that is given twice.
+ * Query parameters, converted to numbers or booleans where the schema wants these and the text allows it.
+ * Throws `invalid_request` for a parameter that is given twice.
  */
 export function readQuery(text: string, schema: TSchema): Readonly<Record<string, unknown>> {
   const types = typesOf(schema);

@@ -1,6 +1,6 @@
 import type { ConsoleSession } from '../../plugin/index.js';
 
-/** Who asks the panel. */
+/** Credential of a caller of the panel API. */
 export type Credential =
   | { readonly kind: 'master' }
   | { readonly kind: 'session'; readonly session: ConsoleSession };

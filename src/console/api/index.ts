@@ -21,13 +21,13 @@ export type { PanelRoute } from './route.js';
 
 export interface PanelApi {
   readonly router: Router<PanelState, object>;
-  /** What the routes are made of, for the OpenAPI document. */
+  /** Route definitions, for the OpenAPI document. */
   readonly routes: readonly PanelRoute[];
-  /** Throws what keeps this caller from every route but the open ones. */
+  /** Authenticates a caller for the routes that are not open. Throws 401, 403 or `store_unavailable`. */
   readonly authenticate: (ctx: PanelContext) => Promise<Credential>;
 }
 
-/** `/api/panel/*`. */
+/** The panel API at `/api/panel/*`. */
 export function createPanelApi(panel: Panel, issueKey: IssueKey): PanelApi {
   const sessions = new Sessions(panel);
   const names = new KeyNames(panel.store.keys, panel.now);
@@ -46,7 +46,7 @@ export function createPanelApi(panel: Panel, issueKey: IssueKey): PanelApi {
 
 export const panelPrefix = '/api/panel';
 
-/** Checks a request by its route's schemas, and makes what the route gives the answer. */
+/** Handler of a route: checks the request by the route's schemas and sends the result as the answer. */
 function answer(definition: PanelRoute, sessions: Sessions): (ctx: PanelContext) => Promise<void> {
   const { isOpen, query = nothing, body, maxBodyBytes = 1024 * 1024, answers } = definition;
   const checkQuery = checkOf(query);
@@ -68,14 +68,20 @@ function answer(definition: PanelRoute, sessions: Sessions): (ctx: PanelContext)
 
 const nothing: TSchema = Closed({});
 
-/** Of a route's own statuses the one without a body where there is none. */
+/**
+ * Status of the answer: of the route's own statuses, the one with a body or, if `given` is undefined, the one
+ * without.
+ */
 function statusOf(answers: PanelRoute['answers'], given: unknown): number {
   const [status] =
     Object.entries(answers).find(([, schema]) => (schema === null) === (given === undefined)) ?? [];
   return Number(status ?? 200);
 }
 
-/** No id of ours has characters that no database takes. */
+/**
+ * `:id` of the path. Throws `not_found` for control characters and overlong ids: no id has them, and
+ * databases refuse them.
+ */
 function idOf(ctx: PanelContext): string {
   const { params } = ctx as PanelContext & { params?: Readonly<Record<string, string>> }; // set by the router
   const id = params?.['id'] ?? '';

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { setImmediate as breath } from 'node:timers/promises';
 
 /**
- * The JSON text of `{...head, data}` for a long list, made while it is sent, a piece at a time: between two pieces other
- * requests have their turn.
+ * JSON text of `{...head, data}` for a long list, as a stream of chunks. Between two chunks the event loop
+ * serves other requests.
  */
 export function jsonInPieces<Item>(
   head: object,
@@ -27,5 +27,5 @@ async function* pieces<Item>(
   yield ']}';
 }
 
-/** As many as take a millisecond or two. */
+/** Items per chunk: few enough to block the event loop only briefly. */
 const pieceItems = 250;

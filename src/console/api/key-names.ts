@@ -1,7 +1,7 @@
 import type { Store } from '../../plugin/index.js';
 import { CachedFor } from './cached-for.js';
 
-/** The names of keys by id, a few seconds old at most. */
+/** Cache of the names of keys by id, refreshed every few seconds. */
 export class KeyNames {
   readonly #byId: CachedFor<ReadonlyMap<string, string>>;
 
@@ -9,7 +9,9 @@ export class KeyNames {
     this.#byId = new CachedFor(() => keys.names(), { ms: freshMs, now });
   }
 
-  /** Gives the name of an id, also of a deleted key; where it cannot be looked up, the id is the name. */
+  /**
+   * Returns a lookup from id to name, also for deleted keys; if the store cannot be read, the id is the name.
+   */
   async finder(): Promise<(id: string) => string> {
     const byId = await this.#byId.get().catch(() => new Map<string, string>());
     return (id) => byId.get(id) ?? id;

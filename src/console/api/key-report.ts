@@ -16,10 +16,10 @@ const settable = {
   note: Type.Optional(Nullable(Type.String({ maxLength: 2000, pattern: '^[^\\u0000]*$' }))),
 };
 
-/** What a key is issued with. */
+/** Body of a request that issues a key. */
 export const NewKey = Closed({ name: Line, ...settable });
 
-/** A merge patch of a key. */
+/** Merge patch of a key. */
 export const ChangedKey = Closed({
   name: Type.Optional(Line),
   ...settable,
@@ -43,11 +43,11 @@ const reported = {
   note: Nullable(Type.String()),
 };
 
-/** A key as the panel shows it. */
+/** A key as sent by the panel API. */
 export const KeyReport = Type.Object(reported);
-/** A key in the list of all. */
+/** A key in the list of all keys. */
 export const ListedKey = Type.Object({ ...reported, stored_responses: Nullable(StoredTotal) });
-/** A key as it is shown once. */
+/** An issued key with its secret text, sent only once. */
 export const IssuedKey = Type.Object({ ...reported, key: Type.String() });
 
 export function keyReport(key: ProtocolKey): Static<typeof KeyReport> {
@@ -69,7 +69,7 @@ export function keyReport(key: ProtocolKey): Static<typeof KeyReport> {
   };
 }
 
-/** What is written in a body, and nothing of what is not. */
+/** Patch with the fields that a body contains, and no others. */
 export function toPatch(body: Static<typeof ChangedKey>): KeyPatch {
   const { expires_at: expiresAt, revoked_at: revokedAt, name, models, note } = body;
   const patch: { [Field in keyof KeyPatch]?: KeyPatch[Field] | undefined } = {

@@ -6,13 +6,13 @@ import type { Panel } from './panel.js';
 import { route, type PanelRoute } from './route.js';
 import { Closed, ListOf } from './schemas.js';
 
-/** How keys come into the world: the text to be shown once, and what is kept of it. */
+/** Issues a key: returns its text, to be shown once, and the record to store. */
 export type IssueKey = (
   fields: KeyPatch & { readonly name: string },
   nowMs: number,
 ) => { readonly text: string; readonly key: ProtocolKey };
 
-/** `/api/panel/keys`. */
+/** Routes of `/api/panel/keys`. */
 export function keyRoutes(panel: Panel, names: KeyNames, issueKey: IssueKey): readonly PanelRoute[] {
   const desk = new KeyEditor(panel, names);
   return [
@@ -95,7 +95,7 @@ class KeyEditor {
     return keyReport(key);
   }
 
-  /** One that was revoked before keeps the time of that. */
+  /** Revokes a key; one that is revoked already keeps its time. */
   async revoke(id: string): Promise<Report> {
     const { store, now } = this.#panel;
     const key = await store.keys.get(id);
@@ -115,7 +115,7 @@ class KeyEditor {
   }
 }
 
-/** So that the list of all keys stays one that can be sent. */
+/** Max number of keys, so that the list of all keys stays small enough to send. */
 const mostKeys = 10_000;
 
 function noSuchKey(id: string): GatewayError {

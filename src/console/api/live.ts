@@ -5,15 +5,15 @@ import type { Panel } from './panel.js';
 import { requestReport } from './request-report.js';
 import type { PanelContext } from './route.js';
 
-/** What a reader of the live requests asks for. */
+/** Options of a subscription to the live requests. */
 export interface LiveOptions {
   readonly ctx: PanelContext;
   readonly filter: (row: LedgerRow) => boolean;
-  /** Asked now and then: a reader whose session is over is sent away. */
+  /** Session check, repeated at an interval; the stream ends once it gives false. */
   readonly isAllowed: () => Promise<boolean>;
 }
 
-/** Those who read requests as they end. */
+/** Readers of the live stream of finished requests. */
 export class LiveReaders {
   readonly #panel: Panel;
   readonly #names: KeyNames;
@@ -29,7 +29,10 @@ export class LiveReaders {
     });
   }
 
-  /** The body of a reader's answer. Throws `rate_limited` where there are too many, and `shutting_down`. */
+  /**
+   * Opens the event stream of a reader. Throws `rate_limited` if there are too many readers, and
+   * `shutting_down`.
+   */
   open({ ctx, filter, isAllowed }: LiveOptions): Readable {
     const { feed, closing, log } = this.#panel;
     if (closing.aborted) throw new GatewayError('shutting_down', 'This gateway is shutting down.');
@@ -77,10 +80,10 @@ export class LiveReaders {
 const mostReaders = 100;
 const keepAliveMs = 15_000;
 
-/** How many rows wait for a reader that does not read. */
+/** Max rows in the queue of a slow reader; above it the reader is disconnected. */
 const mostWaiting = 1000;
 
-/** The rows that one reader has not read yet. */
+/** Queue of the rows that a reader has not received yet. */
 class Tail {
   readonly #rows: LedgerRow[] = [];
   #wake: () => void = () => undefined;

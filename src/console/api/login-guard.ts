@@ -1,13 +1,13 @@
 import { AddressMeters, GatewayError, type MeterReading, type Meters } from '../../plugin/index.js';
 
 export interface LoginGuardOptions {
-  /** Count for all instances. */
+  /** Counters shared by all instances. */
   readonly meters: Meters;
-  /** The same on every instance. */
+  /** Secret that is the same on every instance. */
   readonly secret: Buffer;
 }
 
-/** Counts wrong logins by address, and lets none of an address in that has had too many within the minute. */
+/** Rate limit for wrong logins, counted by address and minute. */
 export class LoginGuard {
   readonly #wrong: AddressMeters;
 
@@ -16,15 +16,15 @@ export class LoginGuard {
     this.#wrong = new AddressMeters({ meters, secret, name, limit: maxWrong, windowMs: 60_000 });
   }
 
-  /** Throws `rate_limited` where this address has to wait. */
+  /** Throws `rate_limited` if this address must wait. */
   async enter(address: string): Promise<void> {
     const wrong = await this.#wrong.read(address);
     if (wrong && wrong.used >= maxWrong) throw tooMany(wrong);
   }
 
   /**
-   * Counts one that is about to be tried, for many may come at once. Gives what takes it back where it was right; throws
-   * `rate_limited` where this address has to wait.
+   * Counts a login as wrong before the password is checked, because many may come at once; the returned
+   * function undoes the count for a right password. Throws `rate_limited` if this address must wait.
    */
   async try(address: string): Promise<() => Promise<void>> {
     const taken = await this.#wrong.take(address);

@@ -1,8 +1,8 @@
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * A merge patch (RFC 7396) laid over an object: null takes away, objects are merged, anything else replaces. What comes
- * back as it was `shown` (a blanked secret) stays what it is. New objects throughout, whatever the keys are called.
+ * Applies a merge patch (RFC 7396): null deletes, objects are merged, any other value replaces; a value equal
+ * to the `shown` one (a redacted secret) is kept. Builds new objects throughout, safe for any key name.
  */
 export function mergePatch(target: Json, patch: Json, shown: Json): Json {
   const kept = Object.entries(target).filter(([key]) => !Object.hasOwn(patch, key));

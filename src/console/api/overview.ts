@@ -4,7 +4,7 @@ import type { Panel, PanelStage, PanelStatus } from './panel.js';
 import { route, type PanelRoute } from './route.js';
 import { Count, IsoTime, ListOf, Nullable, StoredTotal } from './schemas.js';
 
-/** What runs: the process, the pipeline, the catalog. */
+/** Routes about the process, the pipeline and the catalog. */
 export function overviewRoutes(panel: Panel): readonly PanelRoute[] {
   return [
     route({

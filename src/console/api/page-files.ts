@@ -4,20 +4,20 @@ import { extname } from 'node:path';
 
 /** One file of the built page, held in memory. */
 export interface PageFile {
-  /** A content type, or the extension that stands for it. */
+  /** Content type, or the file extension that implies it. */
   readonly type: string;
-  /** Its name changes with its content, so that it may be kept for ever. */
+  /** True if the name contains a hash of the content, so that browsers may cache the file without limit. */
   readonly isHashed: boolean;
-  /** By content encoding: `identity`, and those that the build has made. */
+  /** Contents by content encoding: `identity`, and the compressed ones that the build has made. */
   readonly bodies: Readonly<Record<string, Buffer>>;
-  /** Hex SHA-256 of the content, shortened. */
+  /** Shortened hex SHA-256 of the content. */
   readonly tag: string;
 }
 
-/** By path below `/panel/`. */
+/** Files of the page by path below `/panel/`. */
 export type PageFiles = ReadonlyMap<string, PageFile>;
 
-/** All files of the page; undefined where it has not been built. */
+/** All files of the page; undefined if it has not been built. */
 export async function readPage(folder: URL): Promise<PageFiles | undefined> {
   const paths = await list(folder);
   if (!paths.includes('index.html')) return undefined;
@@ -38,7 +38,7 @@ async function readPageFile(folder: URL, path: string, paths: readonly string[])
   const read = (name: string) => readFile(new URL(name, folder));
   const identity = await read(path);
   const bodies: Record<string, Buffer> = {};
-  // The smallest one first: of those that a browser takes, the first is sent.
+  // Smallest encoding first: the first one that the browser accepts is sent.
   if (paths.includes(`${path}.br`)) bodies['br'] = await read(`${path}.br`);
   if (paths.includes(`${path}.gz`)) bodies['gzip'] = await read(`${path}.gz`);
   bodies['identity'] = identity;

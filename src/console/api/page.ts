@@ -4,7 +4,10 @@ import { readPage, type PageFile, type PageFiles } from './page-files.js';
 
 type PageContext = ParameterizedContext<object, object>;
 
-/** Serves the built page at `/panel`. Every path below it is the page's own to understand, but for its assets. */
+/**
+ * Serves the built page at `/panel`. Every path below it that is not an asset returns the page, which does
+ * its own routing.
+ */
 export function createPage(folder = new URL('../web/', import.meta.url)) {
   let files: PageFiles | undefined;
   return async function page(ctx: PageContext, next: () => Promise<void>): Promise<void> {
@@ -20,7 +23,7 @@ export function createPage(folder = new URL('../web/', import.meta.url)) {
   };
 }
 
-/** What is under `assets/` has the hash of its content in its name; any other path is a place within the page. */
+/** File of a path: an asset under `assets/`, named by the hash of its content, or the page itself. */
 function fileOf(files: PageFiles, path = ''): PageFile | undefined {
   return path.startsWith('assets/') ? files.get(path) : files.get('index.html');
 }
@@ -37,7 +40,7 @@ function answer(ctx: PageContext, { type, isHashed, bodies, tag }: PageFile): vo
   ctx.set('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
   ctx.set('vary', 'accept-encoding');
   ctx.set('etag', `"${tag}-${encoding}"`);
-  ctx.status = 200; // before `fresh`, which looks at it
+  ctx.status = 200; // set before `fresh`, which reads it
   if (ctx.fresh) {
     ctx.status = 304;
     return;
@@ -47,7 +50,7 @@ function answer(ctx: PageContext, { type, isHashed, bodies, tag }: PageFile): vo
   ctx.body = bodies[encoding] ?? bodies['identity'];
 }
 
-/** The page needs nothing from elsewhere, no inline script or style, and no place in somebody's frame. */
+/** Security headers: nothing from other origins, no inline script or style, no framing. */
 const securityHeaders = {
   'content-security-policy':
     "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'",
@@ -56,7 +59,7 @@ const securityHeaders = {
   'x-content-type-options': 'nosniff',
 };
 
-/** In a clone that was compiled and not built. */
+/** Answers 503 if the page has not been built, as in a clone that was only compiled. */
 function explainBuild(ctx: PageContext): void {
   ctx.status = 503;
   ctx.set('retry-after', '1');

@@ -2,7 +2,10 @@ import type { Operations } from '../../admin/routes.js';
 import type { Keys, Logger, Meters, Models, ResponseTotal, SlotStatus, Store } from '../../plugin/index.js';
 import type { RequestFeed } from './request-feed.js';
 
-/** What the panel API needs of the gateway; every getter gives what is current, also after a reload. */
+/**
+ * Services that the panel API needs from the gateway; every getter returns the current value, also after a
+ * reload.
+ */
 export interface Panel {
   readonly log: Logger;
   readonly store: Store;
@@ -12,49 +15,52 @@ export interface Panel {
   readonly meters: Meters;
   readonly slots: PanelSlots;
   readonly operations: Pick<Operations, 'pause' | 'resume' | 'drain' | 'diagnose'>;
-  /** What opens the console; empty: nothing does. */
+  /** Password of the console; empty: nobody can log in. */
   readonly password: string;
-  /** Aborts when the gateway takes no new requests. */
+  /** Aborts when the gateway stops taking new requests. */
   readonly closing: AbortSignal;
   readonly pipeline: { readonly file: string; readonly stages: readonly PanelStage[] };
   status(): Promise<PanelStatus>;
-  /** Resolves when the ledger has the requests that have ended on any instance, as far as it takes them. */
+  /**
+   * Resolves when the ledger contains the requests that have finished on any instance, unless it refuses
+   * them.
+   */
   written(): Promise<void>;
-  /** A protocol key is not what it was: what is known of keys anywhere is out of date. */
+  /** Invalidates the caches of keys on all instances, after a key has changed. */
   keysChanged(): void;
   /** Unix milliseconds. */
   readonly now: () => number;
 }
 
-/** The slots of the config file and of the console, as they are, and not yet without their secrets. */
+/** The slots of the config file and of the console, with secrets not redacted. */
 export interface PanelSlots {
   list(): readonly PanelSlot[];
   /** The schema of an entry under `slots:`. */
   readonly entrySchema: object;
-  /** The schema of a merge patch of one. */
+  /** The schema of a merge patch of an entry. */
   readonly patchSchema: object;
-  /** What is wrong with an entry as it would stand under `slots:`, a sentence each. */
+  /** Problems of an entry under the rules of `slots:`, one sentence each. */
   check(entry: object): readonly string[];
-  /** A slot of the store is not what it was: the pool takes those that there are now. */
+  /** Reloads the slots of the store into the pool, after one has changed. */
   changed(): Promise<void>;
 }
 
 export interface PanelSlot {
   readonly id: string;
   readonly source: 'config' | 'console';
-  /** `config/gateway.yaml:40:5`; null for one of the console. */
+  /** Position such as `config/gateway.yaml:40:5`; null for a slot of the console. */
   readonly place: string | null;
   /** As written under `slots:`, secrets included. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** Unix milliseconds. */
   readonly updatedAtMs: number | null;
-  /** Undefined where it does not serve. */
+  /** Undefined if the slot is not in the pool. */
   readonly status: SlotStatus | undefined;
-  /** Why it does not serve. */
+  /** The reason why the slot is not in the pool. */
   readonly problem: string | null;
 }
 
-/** A stage, secrets in its options included. */
+/** A stage with its options, whose secrets are not redacted. */
 export interface PanelStage {
   readonly name: string;
   readonly use: string;
@@ -73,14 +79,14 @@ export interface PanelStatus {
   readonly name: string;
   readonly version: string;
   readonly uptimeSeconds: number;
-  /** On those instances that have answered. */
+  /** Sum over the instances that have answered, and their number. */
   readonly inFlight: { readonly requests: number; readonly instances: number };
   readonly slots: { readonly total: number; readonly schedulable: number };
   readonly store: {
     readonly kind: string;
     readonly ok: boolean;
     readonly ledgerRowsWaiting: number;
-    /** Of all keys; undefined while the store does not say. */
+    /** Total of all keys; undefined while the store gives no answer. */
     readonly responses: ResponseTotal | undefined;
   };
   readonly live: { readonly kind: string; readonly ok: boolean; readonly instances: number };

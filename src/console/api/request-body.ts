@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError, parseJson, readBytes } from '../../plugin/index.js';
 import type { PanelContext } from './route.js';
 
-/** The JSON body of a request. Throws 415, 413, `invalid_json`. */
+/** JSON body of a request. Throws 415, 413 and `invalid_json`. */
 export async function readBody({ req, state }: PanelContext, maxBytes: number): Promise<unknown> {
   requireJson(req);
   const text = (await readBytes(req, maxBytes, state.callSignal)).toString();
@@ -10,7 +10,10 @@ export async function readBody({ req, state }: PanelContext, maxBytes: number): 
   return parseJson(text);
 }
 
-/** Also what keeps forms of other sites out: no browser sends this type for them unasked. */
+/**
+ * Throws 415 for other content types. Also stops cross-site forms: no browser sends JSON for them without a
+ * preflight.
+ */
 function requireJson({ headers }: IncomingMessage): void {
   const type = headers['content-type'] ?? '';
   if (type.split(';')[0]?.trim().toLowerCase() !== 'application/json') {

@@ -1,25 +1,25 @@
 import type { Json, LedgerRow, Live } from '../../plugin/index.js';
 
-/** Tells of each request to a model once its response has closed. */
+/** Publish/subscribe of finished model requests, each published once its response has closed. */
 export interface RequestFeed {
   publish(row: LedgerRow): void;
-  /** Gives what ends the subscription; a listener must neither throw nor wait. */
+  /** Returns a function that unsubscribes; a listener must neither throw nor block. */
   subscribe(listener: RequestListener): () => void;
 }
 
 export type RequestListener = (row: LedgerRow) => void;
 
 /**
- * The feed of all instances. What ends here is told to the others only while somebody listens there, many rows in one
- * message and without their traces.
+ * Feed of all instances. Rows are published to another instance only while it has subscribers, in batches and
+ * without their traces.
  */
 export class SharedFeed implements RequestFeed {
   readonly #live: Live;
   readonly #listeners = new Set<RequestListener>();
-  /** There while somebody listens here. */
+  /** Key in the shared state; exists while this instance has subscribers. */
   readonly #key: string;
   #renewal: NodeJS.Timeout | undefined;
-  /** Until when each of the others is told. */
+  /** Expiry time of each other instance with subscribers, by its key. */
   readonly #told = new Map<string, number>();
   #batch: LedgerRow[] = [];
   #sending: NodeJS.Timeout | undefined;
@@ -90,9 +90,9 @@ export class SharedFeed implements RequestFeed {
 const topic = 'requests';
 const watchersPrefix = 'requests/watched/';
 
-/** How long an instance that has gone is still told. */
+/** Time to live of a subscription, renewed at half of it; an instance that has died is dropped after it. */
 const watchMs = 60_000;
 
-/** How long a row may wait for others to go with it, and how many go at once. */
+/** Max delay of a batch, and max rows of one. */
 const sendMs = 50;
 const mostAtOnce = 200;

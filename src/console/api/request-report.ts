@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import type { LedgerRow, LedgerTokens } from '../../plugin/index.js';
 import type { RequestDetail, RequestReport, Tokens } from './schemas.js';
 
-/** A row of the ledger as the panel shows it. */
+/** A row of the ledger as sent by the panel API. */
 export function requestReport(
   row: LedgerRow,
   nameOf: (keyId: string) => string,
@@ -28,7 +28,7 @@ export function requestReport(
   };
 }
 
-/** The same with where its time has gone. */
+/** A row of the ledger with the times of its stages and its upstream calls. */
 export function requestDetail(
   row: LedgerRow,
   nameOf: (keyId: string) => string,
@@ -41,7 +41,7 @@ export function requestDetail(
   };
 }
 
-/** The row that a report's `id` stands for: its time, by which the ledger finds it, and its own id. */
+/** Time and id of the row that a report's `id` stands for; the ledger needs the time to find it. */
 export function rowOf(reportId: string): Pick<LedgerRow, 'atMs' | 'id'> | undefined {
   const [, at, id] = /^(\d{1,15})\.(.{1,100})$/.exec(reportId) ?? [];
   return at === undefined || id === undefined ? undefined : { atMs: Number(at), id };

@@ -17,7 +17,7 @@ import { route, type PanelRoute } from './route.js';
 import { Closed, Line, ListOf, Nullable, RequestDetail, RequestReport } from './schemas.js';
 import type { Sessions } from './sessions.js';
 
-/** `/api/panel/requests`; the live one stands before the one by id, whose path its own would match. */
+/** Routes of `/api/panel/requests`; the live route comes before the one by id, whose path would match it. */
 export function requestRoutes(panel: Panel, names: KeyNames, sessions: Sessions): readonly PanelRoute[] {
   return [listRoute(panel, names), liveRoute(panel, names, sessions), detailRoute(panel, names)];
 }
@@ -60,7 +60,10 @@ function liveRoute(panel: Panel, names: KeyNames, sessions: Sessions): PanelRout
 
 function detailRoute(panel: Panel, names: KeyNames): PanelRoute {
   const { ledger } = panel.store;
-  /** One that was told of this very moment, here or on another instance, may not be in the ledger yet. */
+  /**
+   * Looks a row up, flushing the ledger of all instances once: a request that has just finished may not be
+   * written yet.
+   */
   const find = async (place: NonNullable<ReturnType<typeof rowOf>>) => {
     const row = await ledger.get(place);
     if (row) return row;

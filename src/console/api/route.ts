@@ -3,7 +3,7 @@ import type Koa from 'koa';
 import type { CallSignal, Logger } from '../../plugin/index.js';
 import type { Credential } from './credential.js';
 
-/** What the panel reads of a request's state. */
+/** Request state that the panel API reads. */
 export interface PanelState {
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -12,9 +12,9 @@ export interface PanelState {
 
 export type PanelContext = Koa.ParameterizedContext<PanelState, object>;
 
-/** One request to a route, checked. */
+/** One checked request to a route. */
 export interface Call<Query, Body> {
-  /** `:id` of the path, decoded; empty where it has none. */
+  /** `:id` of the path, decoded; empty if the path has none. */
   readonly id: string;
   readonly query: Query;
   readonly body: Body;
@@ -22,30 +22,33 @@ export interface Call<Query, Body> {
   readonly ctx: PanelContext;
 }
 
-/** One route of `/api/panel`: what checks its requests and describes it in the OpenAPI document. */
+/**
+ * One route of `/api/panel`, with the schemas that check its requests and describe it in the OpenAPI
+ * document.
+ */
 export interface PanelRoute<Query extends TSchema = TSchema, Body extends TSchema = TSchema> {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below `/api/panel`. */
+  /** Path below `/api/panel`. */
   readonly path: string;
   readonly summary: string;
-  /** Who has no credential may call it too. */
+  /** Open to callers without a credential. */
   readonly isOpen?: true;
-  /** Closed objects; a parameter or body that no schema tells of is refused. */
+  /** Schemas of closed objects: a parameter or field that they do not name is refused. */
   readonly query?: Query;
   readonly body?: Body;
-  /** What describes the body to others where `handle` checks more than `body` does. */
+  /** Schema of the body in the OpenAPI document, if `handle` checks more than `body` does. */
   readonly bodySchema?: object;
-  /** The most bytes of a body; default 1 MB. */
+  /** Max bytes of the body; default 1 MB. */
   readonly maxBodyBytes?: number;
-  /** The answers that are no errors, by status; null: it has no body. */
+  /** Successful answers by status; null: no body. */
   readonly answers: Readonly<Record<number, TSchema | null>>;
-  /** `text/event-stream` where it is not JSON. */
+  /** Content type of the answer if it is not JSON: `text/event-stream`. */
   readonly answerType?: string;
-  /** Gives the body; undefined: there is none, or the context has it already. */
+  /** Returns the body; undefined if there is none, or if it is set on the context already. */
   handle(call: Call<Static<Query>, Static<Body>>): unknown;
 }
 
-/** A route whose `handle` knows what its schemas let through. */
+/** Defines a route, with `handle` typed by its schemas. */
 export function route<Query extends TSchema, Body extends TSchema>(
   definition: PanelRoute<Query, Body>,
 ): PanelRoute {

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { Type } from '../../plugin/index.js';
 
-/** An object that takes no other properties: what comes in is closed, what goes out may grow. */
+/** An object without additional properties, for input; output may gain fields later. */
 export function Closed<Properties extends Record<string, TSchema>>(properties: Properties) {
   return Type.Object(properties, { additionalProperties: false });
 }
@@ -10,20 +10,20 @@ export function Nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** `{"object":"list","data":[…]}`, and what else there is of a list. */
+/** A list: `{"object":"list","data":[…]}`, with further fields. */
 export function ListOf<Item extends TSchema, Rest extends Record<string, TSchema>>(item: Item, rest: Rest) {
   return Type.Object({ object: Type.Literal('list'), data: Type.Array(item), ...rest });
 }
 
-/** ISO 8601, UTC. */
+/** Time in ISO 8601, UTC. */
 export const IsoTime = Type.String({ format: 'date-time' });
 
-/** A line without control characters: no database takes them all. */
+/** A line without control characters, which some databases refuse. */
 export const Line = Type.String({ minLength: 1, maxLength: 200, pattern: '^\\P{Cc}*$' });
 
 export const Count = Type.Integer({ minimum: 0 });
 
-/** Responses in the store, and their bytes with the input of each. */
+/** Number of stored responses, and their bytes with the input of each. */
 export const StoredTotal = Type.Object({ count: Count, bytes: Count });
 
 export const Tokens = Type.Object({

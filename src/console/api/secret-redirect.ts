@@ -6,13 +6,13 @@ interface SlotChange {
   readonly before: Json;
   readonly after: Json;
   readonly patch: Json;
-  /** As it was before, secrets blanked. */
+  /** The entry before the change, secrets redacted. */
   readonly shown: Json;
 }
 
 /**
- * Throws `invalid_request` where a change would send secrets that only the store knows to another place than before: who
- * has come by a session must not have them sent to himself.
+ * Refuses, with `invalid_request`, a change that would send stored secrets to a new destination. A stolen
+ * session must not redirect them to its own server.
  */
 export function refuseDiversion(change: SlotChange): void {
   const moved = Object.entries(destinations).filter(([, of]) => isMoved(of(change.before), of(change.after)));
@@ -26,7 +26,7 @@ export function refuseDiversion(change: SlotChange): void {
   throw invalid(moved.map(([field]) => `${field}: ${cure}`));
 }
 
-/** What of a slot says where its secrets go. */
+/** Fields of a slot that decide where its secrets are sent. */
 const destinations: Readonly<Record<string, (entry: Json) => unknown>> = {
   upstream: ({ upstream }) => upstream,
   baseUrl: ({ baseUrl }) => baseUrl,
@@ -36,12 +36,12 @@ const destinations: Readonly<Record<string, (entry: Json) => unknown>> = {
     Object.entries(partOf(entry, 'headers')).find(([name]) => name.toLowerCase() === 'host')?.[1],
 };
 
-/** What is taken away leads nowhere else: without a proxy, or a token URL, there is one place less that learns of it. */
+/** True for a new or changed destination; a removed proxy or token URL sends secrets to nobody new. */
 function isMoved(before: unknown, after: unknown): boolean {
   return after !== undefined && after !== before;
 }
 
-/** The names of the secrets that stay what they were although the patch does not have them. */
+/** Names of the secrets that stay the same without being in the patch. */
 function keptSecrets({ before, after, patch, shown }: SlotChange, part: string): readonly string[] {
   const [was, is] = [partOf(before, part), partOf(after, part)];
   const [sent, blanked] = [partOf(patch, part), partOf(shown, part)];

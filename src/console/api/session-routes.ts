@@ -4,7 +4,7 @@ import { Closed, IsoTime, Nullable } from './schemas.js';
 import type { Sessions } from './sessions.js';
 import { isoTime } from './times.js';
 
-/** Login, logout, and who is logged in. */
+/** Routes for login, logout and the current session. */
 export function sessionRoutes(sessions: Sessions): readonly PanelRoute[] {
   return [
     route({

@@ -5,7 +5,10 @@ import { LoginGuard } from './login-guard.js';
 import type { Panel } from './panel.js';
 import type { PanelContext } from './route.js';
 
-/** Console logins: a random token in a cookie, of which the store has a hash, and another one against forged requests. */
+/**
+ * Console sessions: a random token in a cookie, stored as a hash, and a second token against cross-site
+ * request forgery.
+ */
 export class Sessions {
   readonly #panel: Panel;
   readonly #guard: LoginGuard;
@@ -17,12 +20,14 @@ export class Sessions {
     this.#guard = new LoginGuard({ meters: panel.meters, secret: this.#password });
   }
 
-  /** Called before anything of a login is read: throws `rate_limited` where its address has to wait. */
+  /**
+   * Rate limit of logins, checked before the body is read. Throws `rate_limited` if the address must wait.
+   */
   admit({ ip }: PanelContext): Promise<void> {
     return this.#guard.enter(ip);
   }
 
-  /** A new session, in place of the one that the caller may have. Throws `wrong_password` and `rate_limited`. */
+  /** Creates a session, replacing the caller's current one. Throws `wrong_password` and `rate_limited`. */
   async logIn(ctx: PanelContext, password: string): Promise<{ expiresAtMs: number; csrfToken: string }> {
     const takeBack = await this.#guard.try(ctx.ip);
     const isRight = timingSafeEqual(sha256(password), this.#password) && this.#panel.password !== '';
@@ -51,7 +56,10 @@ export class Sessions {
     setCookies(ctx, { token: '', csrfToken: '', maxAgeSeconds: 0 });
   }
 
-  /** Who asks; a session that changes something must bring its CSRF token. Throws 401 and 403 (contract §5). */
+  /**
+   * Authenticates a caller; a change by a session needs its CSRF token. Throws 401, 403 (contract §5) and
+   * `store_unavailable`.
+   */
   async authenticate(ctx: PanelContext): Promise<Credential> {
     const token = ctx.cookies.get(sessionCookie) || undefined;
     const key = keyOf(ctx, token === undefined);
@@ -63,7 +71,7 @@ export class Sessions {
     return { kind: 'session', session };
   }
 
-  /** Whether what was let in would be let in now. */
+  /** True if the credential is still valid: a session may have ended since. */
   async isStillGood(credential: Credential): Promise<boolean> {
     if (credential.kind === 'master') return true;
     return (await this.#panel.store.sessions.get(credential.session.tokenHash)) !== undefined;
@@ -95,7 +103,7 @@ export class Sessions {
     if (token) await this.#panel.store.sessions.delete(this.#hash(token));
   }
 
-  /** Made with the password, so that a new one ends every session of the old one. */
+  /** Hash of a token, keyed by the password: a new password ends every session of the old one. */
   #hash(token: string): string {
     return createHmac('sha256', this.#password).update(token).digest('hex');
   }
@@ -106,7 +114,9 @@ const csrfCookie = 'gw_csrf';
 const lifetimeSeconds = 12 * 3600;
 const harmless = new Set(['GET', 'HEAD']);
 
-/** The key in the headers; undefined where there is none and a session will do. Throws `missing_api_key`. */
+/**
+ * The API key in the headers; undefined if there is none and a session is enough. Throws `missing_api_key`.
+ */
 function keyOf(ctx: PanelContext, isRequired: boolean): string | undefined {
   try {
     return callerKey(ctx.headers);
@@ -116,7 +126,7 @@ function keyOf(ctx: PanelContext, isRequired: boolean): string | undefined {
   }
 }
 
-/** The header must be what the cookie is, and both what the session was given. */
+/** Throws `forbidden` unless the header equals the cookie and matches the CSRF token of the session. */
 function requireCsrfToken(ctx: PanelContext, { csrfHash }: ConsoleSession): void {
   const sent = ctx.get('x-csrf-token');
   const isSame = timingSafeEqual(sha256(sent), sha256(ctx.cookies.get(csrfCookie) ?? ''));

@@ -6,13 +6,13 @@ import type { Panel, PanelSlot } from './panel.js';
 import { CachedFor } from './cached-for.js';
 import { panelSlotReport, shownSettings } from './slot-report.js';
 
-/** A slot as it stands under `slots:`. */
+/** A slot as written under `slots:`. */
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** The most that one slot's settings are as JSON; what patches add up to counts too. */
+/** Max bytes of one slot's settings as JSON, patches included. */
 export const mostEntryBytes = 64 * 1024;
 
-/** Enters, changes and removes the slots of the console. */
+/** Creates, changes and removes the slots of the console. */
 export class SlotEditor {
   readonly #panel: Panel;
   readonly #sessions: CachedFor<ReadonlyMap<string, number>>;
@@ -27,7 +27,7 @@ export class SlotEditor {
   readonly report = async (slot: PanelSlot): Promise<object> =>
     panelSlotReport(slot, (await this.#sessions.get()).get(slot.id) ?? 0);
 
-  /** Throws `not_found`. */
+  /** The slot of an id. Throws `not_found`. */
   find(id: string): PanelSlot {
     const all = this.#panel.slots.list();
     const slot = all.find((each) => each.id === id);
@@ -39,7 +39,7 @@ export class SlotEditor {
     );
   }
 
-  /** The id of a slot that is in the pool. Throws `not_found`, and `conflict` for one that does not serve. */
+  /** The id of a slot in the pool. Throws `not_found`, and `conflict` for one that is not in the pool. */
   serving(id: string): string {
     const { status, problem } = this.find(id);
     if (status) return id;
@@ -58,7 +58,7 @@ export class SlotEditor {
     return this.#inTurn(() => this.#remove(id));
   }
 
-  /** One change after the other: each begins with what the one before has left. */
+  /** Runs changes one at a time: each starts from the result of the one before. */
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const next = this.#changing.then(work);
     this.#changing = next.catch(() => undefined);
@@ -112,7 +112,7 @@ export class SlotEditor {
     if (problems.length > 0) throw invalid(problems);
   }
 
-  /** Throws `not_found`, and `conflict` for a slot of the config file. */
+  /** The stored slot of an id. Throws `not_found`, and `conflict` for a slot of the config file. */
   async #stored(id: string): Promise<StoredSlot> {
     const slot = this.find(id);
     if (slot.source === 'config')
@@ -123,7 +123,10 @@ export class SlotEditor {
     throw new GatewayError('not_found', `There is no slot "${id}" any more.`);
   }
 
-  /** Stores a slot and has the pool take it; where that cannot be, all is as it was `before`. */
+  /**
+   * Stores a slot and loads it into the pool; if it fails there, restores `before` and throws
+   * `invalid_request`.
+   */
   async #put(slot: StoredSlot, before: StoredSlot | undefined): Promise<void> {
     const { store, slots } = this.#panel;
     await store.slots.put(slot);
@@ -148,7 +151,7 @@ function split(entry: Entry): Pick<StoredSlot, 'settings' | 'account'> {
   return { settings, account: (account ?? { kind: 'none' }) as Entry }; // it has been checked
 }
 
-/** An account of another kind has nothing in common with the one before. */
+/** Applies a patch; a change of the account's kind drops all fields of the old account. */
 function patched(entry: Entry, patch: Entry, shown: Entry): Entry {
   const { account } = entry as { readonly account: Entry };
   const { account: change } = patch as { readonly account?: { readonly kind?: unknown } | null };

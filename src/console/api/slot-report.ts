@@ -5,7 +5,7 @@ import type { PanelSlot } from './panel.js';
 import { IsoTime, Nullable } from './schemas.js';
 import { isoTime } from './times.js';
 
-/** A slot as the panel shows it: as `/admin/slots` does, and how it was entered. */
+/** A slot as sent by the panel API: the fields of `/admin/slots`, and its source and settings. */
 export const PanelSlotReport = Type.Object({
   ...SlotReport.properties,
   state: Type.Enum(['ready', 'cooling', 'rejected', 'paused', 'draining', 'unusable']),
@@ -18,7 +18,7 @@ export const PanelSlotReport = Type.Object({
   problem: Nullable(Type.String({ description: 'Why it does not serve.' })),
 });
 
-/** `sessions`: how many sessions the store has bound to it. */
+/** Builds the report on a slot; `sessions` is the number of its bindings in the store. */
 export function panelSlotReport(slot: PanelSlot, sessions: number): object {
   const { source, place, problem, status } = slot;
   const report = status ? slotReport(status) : { ...slotReport(idle(slot)), state: 'unusable' };
@@ -33,12 +33,12 @@ export function panelSlotReport(slot: PanelSlot, sessions: number): object {
   };
 }
 
-/** The settings without what is or may be a secret. */
+/** The settings with secrets redacted. */
 export function shownSettings({ settings }: PanelSlot): Readonly<Record<string, unknown>> {
   return redactSecrets(settings) as Readonly<Record<string, unknown>>; // an object stays one
 }
 
-/** What there is to say of a slot that does not serve. */
+/** Status of a slot that is not in the pool. */
 function idle({ id, settings, problem }: PanelSlot): SlotStatus {
   const { account } = settings as { readonly account?: { readonly kind?: unknown } };
   const kinds = ['api-key', 'oauth', 'none'] as const;

@@ -7,7 +7,7 @@ import { ListOf } from './schemas.js';
 import { mostEntryBytes, SlotEditor, type Entry } from './slot-editor.js';
 import { PanelSlotReport } from './slot-report.js';
 
-/** `/api/panel/slots`. */
+/** Routes of `/api/panel/slots`. */
 export function slotRoutes(panel: Panel): readonly PanelRoute[] {
   const desk = new SlotEditor(panel);
   return [
@@ -51,7 +51,7 @@ export function slotRoutes(panel: Panel): readonly PanelRoute[] {
   ];
 }
 
-/** What is in it is checked as the config's slots are. */
+/** Any object; its fields are checked later by the rules of the config's slots. */
 const AnyObject = Type.Unsafe<Entry>({ type: 'object' });
 
 function operationRoutes({ operations }: Panel, desk: SlotEditor): readonly PanelRoute[] {

@@ -16,7 +16,7 @@ import { tokensReport } from './request-report.js';
 import { route, type PanelRoute } from './route.js';
 import { Closed, IsoTime, Nullable, UsageBucket } from './schemas.js';
 
-/** `GET /api/panel/usage`. */
+/** Route `GET /api/panel/usage`. */
 export function usageRoute({ store, now }: Panel, names: KeyNames): PanelRoute {
   return route({
     method: 'GET',
@@ -72,11 +72,17 @@ const dayMs = 24 * hourMs;
 const longestStepMs = 366 * dayMs;
 const mostBuckets = 2000;
 
-/** Whole hours are summed up as requests come; anything else is counted from the requests themselves. */
+/**
+ * Max range of a step that is not whole hours: the ledger has sums per hour, and other steps read every
+ * request.
+ */
 const longestUnsummedMs = dayMs;
 const mostSums = 20_000;
 
-/** Whole hours are what the ledger answers by hours: the range is widened to them here, so that the answer says so. */
+/**
+ * Checks a usage query. For a step of whole hours the range is widened to whole hours, as the ledger sums
+ * them, so that the answer states the real range.
+ */
 function toUsageQuery({ from, to, by, step = '1h' }: Static<typeof Query>, nowMs: number): UsageQuery {
   const stepMs = durationMs(step);
   if (stepMs < 1000) throw invalid(['step: must be at least "1s"']);

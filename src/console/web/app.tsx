@@ -28,7 +28,7 @@ const pages: Readonly<Record<string, ComponentType>> = {
   '/connect': ConnectPage,
 };
 
-/** The login where nobody is signed in, else the page of the address. */
+/** The login page without a session, else the page of the current path. */
 export function App() {
   const state = useStore(session);
   const { path, query } = usePlace();
@@ -59,7 +59,7 @@ function Content({ path }: { readonly path: string }) {
   );
 }
 
-/** An ended session leads to `/login?next=…`, and a new one from there to where one was. */
+/** Redirects to `/login?next=…` when the session ends, and back to `next` after a login. */
 function useLoginDetour(isOut: boolean, path: string, query: URLSearchParams): void {
   const search = query.toString();
   useEffect(() => {
@@ -80,7 +80,7 @@ async function findSession(): Promise<void> {
     await panel.session();
     signedIn();
   } catch (error) {
-    // A 401 has led to the login already; with any other failure each page tells of its own.
+    // A 401 has led to the login already; other failures are shown by each page.
     if (toPanelError(error).status === 401) return;
     toast(toPanelError(error).message, 'bad');
     signedIn();

@@ -130,7 +130,7 @@ export const chatBody = Type.Object({
   web_search_options: nullable(Type.Record(Type.String(), Type.Unknown())),
 });
 
-/** What is read of a Chat Completions body. */
+/** Chat Completions body, with the fields that are read. */
 export type ChatBody = Static<typeof chatBody>;
 export type ChatMessage = ChatBody['messages'][number];
 export type ChatPart = Static<typeof part>;

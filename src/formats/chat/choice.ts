@@ -8,9 +8,9 @@ import { finishReason } from '../finish-reason.js';
 import { type CallerTools, callerTool, customInput } from '../tools.js';
 import type { Annotation, ChatDelta, ChatSink, ReasoningDetail } from './delta.js';
 
-/** What the caller asked that shapes the answer. */
+/** Request fields that shape the answer. */
 export interface ChatRequest extends ChunkRequest {
-  /** How many choices. */
+  /** Number of choices. */
   readonly n: number;
   /** The caller knows `function_call`, not `tool_calls`. */
   readonly isLegacy: boolean;
@@ -80,7 +80,7 @@ export class ChatChoice implements AnswerWriter {
     this.#details += 1;
   }
 
-  /** A legacy caller can be told of one call only. */
+  /** Opens a tool call. A legacy caller gets only the first one, as `function_call` has room for one. */
   tool(block: Block<ToolUseBlock>): Part | undefined {
     const index = this.#calls;
     this.#calls += 1;
@@ -92,7 +92,7 @@ export class ChatChoice implements AnswerWriter {
       : this.#toolCall({ index, name, id });
   }
 
-  /** Clients find a call by its id, which some upstreams count anew in each answer. */
+  /** Makes a call id unique: clients find calls by id, but some upstreams reuse ids across answers. */
   #uniqueId(id: string): string {
     this.#ids ??= new CallIds(this.#request.calledIds);
     return this.#ids.unique(id);
@@ -116,7 +116,7 @@ export class ChatChoice implements AnswerWriter {
   }
 }
 
-/** What a choice shows of an answer; server tools stay invisible. */
+/** Blocks of an answer that a choice shows; server tools stay invisible. */
 export const chatParts: PartTable<ChatChoice> = {
   text: (block, choice) => choice.text(block),
   thinking: (block, choice) => ({

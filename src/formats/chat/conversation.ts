@@ -108,7 +108,10 @@ function legacyId(at: number): string {
   return `call_${at}`;
 }
 
-/** What our own answers carry, and what others' answers in our vendor's name do; thoughts without a signature cannot be replayed. */
+/**
+ * Signed thinking in `reasoning_details` without a `format` or with an `anthropic…` one. Text without a
+ * signature is left out, as it cannot be replayed.
+ */
 function signedThinking(details: readonly object[]): readonly SignedThinking[] {
   return details.flatMap((detail): readonly SignedThinking[] => {
     if (!isRecord(detail) || !isOurs(detail['format'])) return [];
@@ -132,7 +135,7 @@ function mark<Block extends ContentBlock>(blocks: readonly Block[], message: Cha
   return blocks.map((block, at) => (at === blocks.length - 1 ? { ...block, ...marker } : block));
 }
 
-/** Who of several people is speaking cannot be said. */
+/** Reports `name` as dropped: Messages cannot tell several speakers apart. */
 function reportName({ name }: ChatMessage, at: number, dropped: UnsupportedFields): void {
   if (name) dropped.add(`messages[${at}].name`);
 }

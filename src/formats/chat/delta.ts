@@ -16,7 +16,7 @@ export interface ToolCallDelta {
   readonly custom?: { readonly name?: string; readonly input: string };
 }
 
-/** A thinking block, such that it can be sent back. */
+/** Thinking block in a form that the caller can send back. */
 export type ReasoningDetail =
   | { readonly type: 'reasoning.text'; readonly text: string; readonly signature: string }
   | { readonly type: 'reasoning.encrypted'; readonly data: string };
@@ -43,7 +43,7 @@ export interface ChatDelta {
 
 export type ChatFinish = FinishReason | 'function_call';
 
-/** Where deltas go: into chunks, or into one message. */
+/** Sink of deltas: a stream of chunks, or one message. */
 export interface ChatSink {
   start(message: MessagesResponse): void;
   delta(choice: number, delta: ChatDelta, finish: ChatFinish | null): void;

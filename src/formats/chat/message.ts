@@ -18,7 +18,7 @@ export class ChatMessage {
   #functionCall: FunctionDelta | undefined;
   #annotations: readonly Annotation[] = [];
 
-  /** What `add` makes of a delta with nothing but content. */
+  /** Same as `add` for a delta with nothing but content. */
   say(content: string): void {
     this.#content += content;
   }

@@ -18,7 +18,7 @@ export { toolNames } from './tools.js';
 const check = bodyCheck(chatBody);
 const read = new Set(Object.keys(chatBody.properties));
 
-/** A Chat Completions body as a Messages request; throws `invalid_request` naming the field that cannot be read. */
+/** Decodes a Chat Completions body to a Messages request; throws `invalid_request` with the field's name. */
 export function decodeChat(value: unknown, context: FormatContext): Decoded {
   const body = check(value);
   const dropped = new UnsupportedFields();

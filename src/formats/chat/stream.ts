@@ -28,7 +28,7 @@ class ChatStream extends ChunkStream implements ChatSink {
     this.write(toByteText(JSON.stringify({ index, delta, finish_reason: finish, logprobs: null })));
   }
 
-  /** What `delta` would write, four times as fast. */
+  /** Fast path: writes the same chunk as a `delta` with nothing but content. */
   text(index: number, content: string, json = jsonBytes(content)): void {
     this.writeText(index, json);
   }

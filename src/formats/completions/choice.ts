@@ -3,15 +3,15 @@ import type { AnswerWriter, Ending, PartTable } from '../answer.js';
 import type { ChunkRequest } from '../chunk-stream.js';
 import { type FinishReason, finishReason } from '../finish-reason.js';
 
-/** What the caller asked that shapes the answer. */
+/** Request fields that shape the answer. */
 export interface CompletionsRequest extends ChunkRequest {
-  /** How many choices: prompts times `n`. */
+  /** Number of choices: prompts times `n`. */
   readonly count: number;
-  /** What stands in front of a choice's text: its prompt where the caller asked for `echo`, else nothing. */
+  /** Prefix of a choice's text: its prompt if the caller asked for `echo`, else empty. */
   readonly echo: (choice: number) => string;
 }
 
-/** Where text goes: into chunks, or into one body. */
+/** Sink of the text: a stream of chunks, or one body. */
 export interface CompletionsSink {
   start(message: MessagesResponse): void;
   /** `json` as a part is given it. */

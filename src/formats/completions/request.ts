@@ -12,7 +12,7 @@ import { UnsupportedFields } from '../unsupported-fields.js';
 import { fanOut } from '../fan-out.js';
 import { Transcript } from '../transcript.js';
 
-/** What is read of a Completions body. */
+/** Schema of the Completions fields that are read. */
 export const completionsBody = Type.Object({
   model: Type.String({ minLength: 1 }),
   /** A string or strings: one call each, in the order of the answer's choices. */
@@ -30,13 +30,13 @@ export const completionsBody = Type.Object({
   user: nullable(Type.String()),
 });
 
-/** What is read of a Completions body. */
+/** Completions body, with the fields that are read. */
 export type CompletionsBody = Static<typeof completionsBody>;
 
 const check = bodyCheck(completionsBody);
 const read = new Set(Object.keys(completionsBody.properties));
 
-/** One call for each prompt and each of its `n` answers. Throws `invalid_request` for prompts of token numbers. */
+/** Decodes to one call per prompt and answer. Throws `invalid_request` for prompts of token numbers. */
 export function decodeCompletions(value: unknown, context: FormatContext): Decoded {
   const body = check(value);
   const dropped = new UnsupportedFields();
@@ -59,7 +59,7 @@ export function decodeCompletions(value: unknown, context: FormatContext): Decod
   };
 }
 
-/** The prompts of a body, at least one and none blank; also for the encoder, which puts them in front (`echo`). */
+/** Prompts of a body, at least one and none blank; the encoder needs them too, for `echo`. */
 export function promptsOf({ prompt }: Pick<CompletionsBody, 'prompt'>): readonly string[] {
   const prompts: readonly unknown[] = Array.isArray(prompt) ? prompt : [prompt];
   if (prompts.length === 0) throw invalidField('prompt', 'must have at least one item');
@@ -77,8 +77,8 @@ export function promptsOf({ prompt }: Pick<CompletionsBody, 'prompt'>): readonly
 const maxChoices = 128;
 
 /**
- * The request has a message for each prompt, so that every stage sees all of them; each call takes its own and whatever
- * the stages have put behind.
+ * Fan-out to one call per prompt and answer. The request has a message for each prompt, so that stages see
+ * all of them; each call keeps its own prompt and the messages that stages added after it.
  */
 function interceptors(prompts: number, n: number): readonly Interceptor[] {
   const choices = prompts * n;

@@ -1,6 +1,6 @@
 import { Type } from '../../plugin/index.js';
 
-/** What the gateway itself reads of a Messages body; the rest is for the upstream to judge. */
+/** Fields of a Messages body that the gateway itself reads; the upstream validates the rest. */
 export const messagesBody = Type.Object({
   model: Type.String({ minLength: 1 }),
   messages: Type.Array(Type.Unknown()),

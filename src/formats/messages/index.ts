@@ -4,7 +4,7 @@ import { messagesReply } from './reply.js';
 import { decodeMessages } from './request.js';
 import { messagesStream } from './stream.js';
 
-/** Messages: what the upstream speaks, so that what no stage has changed leaves as it came. */
+/** Messages, the upstream's own format: anything that no stage has changed is passed on byte for byte. */
 export const messages: Format = {
   name: 'messages',
   decode: decodeMessages,

@@ -5,8 +5,8 @@ import { messagesBody } from './body.js';
 const check = bodyCheck(messagesBody);
 
 /**
- * A Messages body as it is: the request is the very object that came in, and what it holds is for the upstream to judge.
- * Throws `invalid_request` where it is not an object or has no `model` or `messages`.
+ * Decodes a Messages body without a copy; the upstream validates its content. Throws `invalid_request` if it
+ * is not an object or has no `model` or `messages`.
  */
 export function decodeMessages(body: unknown): Decoded {
   const request = check(body) as MessagesRequest; // as far as the gateway itself needs

@@ -41,7 +41,7 @@ class MessagesStream implements StreamWriter {
 
   finish(): void {}
 
-  /** Nothing where the upstream's own error event has gone out. */
+  /** Writes the error event, unless the upstream's own one has been sent already. */
   fail(error: GatewayError): void {
     if (!this.#hasError) this.#text.add(toByteText(messagesError(error)));
   }

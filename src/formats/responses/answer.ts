@@ -16,7 +16,7 @@ import { settings } from './envelope.js';
 import { responsesError } from './error.js';
 import { MessageItem } from './message-item.js';
 
-/** What the caller asked that shapes the answer. */
+/** Request fields that shape the answer. */
 export interface ResponsesRequest {
   /** `resp_…` */
   readonly id: string;
@@ -29,7 +29,7 @@ export interface ResponsesRequest {
   readonly calledIds?: readonly string[];
   /** Unix milliseconds. */
   now(): number;
-  /** Stores the finished response, its reasoning included, before the caller hears of the end. */
+  /** Stores the finished response, its reasoning included, before the caller receives the final event. */
   keep(response: ResponseObject): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export type ResponseObject = Readonly<Record<string, unknown>>;
 /** Ends a web search; undefined where the answer ends without its result. */
 export type SettleSearch = (result: WebSearchToolResultBlock | undefined) => void;
 
-/** One answer as a response object that grows, and the events that tell of it. */
+/** One answer as a growing response object, and the events that report its changes. */
 export class ResponseAnswer implements AnswerWriter {
   readonly request: ResponsesRequest;
   /** Searches without a result so far, by the id of their call. */
@@ -87,7 +87,10 @@ export class ResponseAnswer implements AnswerWriter {
     return this.#open(kind, beginning);
   }
 
-  /** The finished response. `asStored`: with what the caller did not ask to see, but will need in its next turn. */
+  /**
+   * The finished response. `asStored`: with fields that the caller did not request, but needs in its next
+   * turn.
+   */
   finished(asStored = false): ResponseObject {
     const reason = incompleteReason(this.#ending?.stopReason ?? null);
     const isComplete = reason === undefined;
@@ -98,7 +101,7 @@ export class ResponseAnswer implements AnswerWriter {
     };
   }
 
-  /** Tells of a failure; the response then has the items that were done. */
+  /** Emits a failure; the response then has the items finished so far. */
   fail(error: GatewayError): void {
     if (!this.#isStarted) this.start();
     this.#sink.emit('response.failed', {

@@ -50,7 +50,7 @@ export const responsesBody = Type.Object({
   input: nullable(Type.String(), Type.Array(Type.Record(Type.String(), Type.Unknown()))),
   instructions: nullable(Type.String()),
   previous_response_id: nullable(Type.String()),
-  /** Whether the answer is kept for `previous_response_id`; default true. */
+  /** Storage of the answer for `previous_response_id`; default true. */
   store: nullable(Type.Boolean()),
   include: nullable(Type.Array(Type.String())),
   tools: nullable(Type.Array(tool)),
@@ -79,7 +79,7 @@ export const responsesBody = Type.Object({
   user: nullable(Type.String()),
 });
 
-/** What is read of a Responses body. */
+/** Responses body, with the fields that are read. */
 export type ResponsesBody = Static<typeof responsesBody>;
 export type ResponsesTool = Static<typeof tool>;
 export const responsesTool = tool;

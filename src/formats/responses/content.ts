@@ -21,7 +21,9 @@ export const part = Type.Object({
 type Part = Static<typeof part>;
 type Content = string | readonly Part[] | null | undefined;
 
-/** Blocks of a message's or a tool result's content at `path`; throws `invalid_request` for a part that cannot be carried. */
+/**
+ * Blocks of a message's or tool result's content at `path`; throws `invalid_request` for an unsupported part.
+ */
 export function readParts(
   content: Content,
   path: string,

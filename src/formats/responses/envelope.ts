@@ -1,4 +1,4 @@
-/** The settings of a request that its response object repeats, defaults filled in: all its fields, whatever was sent. */
+/** Request settings that the response object repeats: all of them, with defaults filled in. */
 export function settings(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return {
     background: false,

@@ -5,22 +5,22 @@ import { StoredItems } from './stored-items.js';
 
 /** The whole input of a request. */
 export interface ResponsesInput {
-  /** Those of the responses before, then the request's own; references are replaced by what they name. */
+  /** Items of the previous responses, then of the request itself, with references resolved. */
   readonly items: readonly InputItem[];
-  /** How many of them come from responses before. */
+  /** Number of items from previous responses. */
   readonly carried: number;
 }
 
 /**
- * All input items of a request, those of the responses before it included: what is kept with its answer. Throws
- * `not_found` for a `previous_response_id` or an `item_reference` that names nothing the caller may read, and
- * `invalid_request` where what they name makes the request larger than a body may be.
+ * All input items of a request, those of previous responses included; stored with the answer. Throws
+ * `not_found` for an unknown `previous_response_id` or `item_reference`, and `invalid_request` if the stored
+ * items make the request larger than the body limit.
  */
 export async function inputItems(body: ResponsesBody, context: FormatContext): Promise<readonly InputItem[]> {
   return (await readInput(body, context)).items;
 }
 
-/** Where an item stands in the caller's body; what earlier responses brought is all under `previous_response_id`. */
+/** Path of an item in the caller's body; items of previous responses are all under `previous_response_id`. */
 export function itemPath(at: number, carried: number): string {
   return at < carried ? 'previous_response_id' : `input[${at - carried}]`;
 }

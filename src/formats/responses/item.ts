@@ -3,10 +3,10 @@ import type { ByteText } from '../../plugin/index.js';
 /** An output item as the caller sees it. */
 export type Item = Readonly<Record<string, unknown>>;
 
-/** Where events go: into a stream, or nowhere. `fields` lacks only the sequence number. */
+/** Sink of events: a stream, or nothing. `fields` lacks only the sequence number. */
 export interface EventSink {
   emit(type: string, fields: object): void;
-  /** The same with the fields as JSON, without the braces: what answers are made of is not worth an object. */
+  /** Same as `emit`, with the fields as JSON without braces: avoids an object for each text delta. */
   emitJson(type: string, fields: ByteText): void;
 }
 

@@ -11,7 +11,7 @@ import { toolUseId } from '../upstream-names.js';
 import type { InputItem } from './body.js';
 import { part, readParts, readTexts } from './content.js';
 
-/** What reading an item needs beside it. */
+/** Context for reading an item. */
 export interface Reading {
   readonly transcript: Transcript;
   readonly toolbox: Toolbox;

@@ -3,8 +3,8 @@ import { minJsonBytes } from '../json-size.js';
 import type { ResponseObject, ResponsesRequest } from './answer.js';
 
 /**
- * Stores a finished response with the input that led to it, within the quota of its key. One that is too large, as its
- * input alone may be from the start, is still an answer, and so is one that cannot be stored.
+ * Stores a finished response with its input, within the quota of its key. A response that is too large, or
+ * cannot be stored, is still answered.
  */
 export function keeper(
   id: string,

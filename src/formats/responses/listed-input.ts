@@ -4,8 +4,8 @@ import { inputItemId } from '../item-id.js';
 import type { InputItem } from './body.js';
 
 /**
- * The input items of a stored response as they are listed: each with its type, a status, its content in parts, and an id
- * that no other of them has.
+ * Input items of a stored response for listing: each with its type, a status, its content in parts, and a
+ * unique id.
  */
 export function listedInput({ id, input }: Pick<StoredResponse, 'id' | 'input'>): readonly InputItem[] {
   const seen = new Set<unknown>();

@@ -3,7 +3,7 @@ import { urlCitations } from '../citations.js';
 import { jsonBytes } from '../json-bytes.js';
 import type { Item, OpenItem } from './item.js';
 
-/** A message under way: one part of text, which several text blocks add to, and at its end a refusal's explanation. */
+/** Open message item: one text part for several text blocks, then the explanation of a refusal. */
 export class MessageItem {
   static readonly beginning: Item = {
     type: 'message',
@@ -34,7 +34,7 @@ export class MessageItem {
     this.#item.emitJson('response.output_text.delta', fields);
   }
 
-  /** Marks the text from `start` on as resting on these pages; too late once another item has ended the message. */
+  /** Adds citations to the text from `start` on; too late once another item has ended the message. */
   cite(citations: readonly Citation[], start: number): void {
     if (this.#isClosed) return;
     for (const citation of urlCitations(citations, start, this.#text.length)) {

@@ -8,7 +8,7 @@ import type { ResponseAnswer } from './answer.js';
 import type { MessageItem } from './message-item.js';
 import { searchAction, searchSources } from './web-search.js';
 
-/** What a response shows of an answer; server tools other than web search stay invisible. */
+/** Blocks of an answer that a response shows; server tools other than web search stay invisible. */
 export const responsesParts: PartTable<ResponseAnswer> = {
   text,
   thinking,
@@ -116,7 +116,7 @@ function statusOf({ isCut }: Block): string {
   return isCut ? 'incomplete' : 'completed';
 }
 
-/** The search is done when its result arrives, in a block of its own. */
+/** Web search item, which is done when its result arrives in a block of its own. */
 function webSearch(block: Block<ServerToolUseBlock>, answer: ResponseAnswer): Part {
   const call = { type: 'web_search_call' };
   const item: OpenItem = answer.open('ws', { ...call, status: 'in_progress', action: searchAction('') });
@@ -126,7 +126,7 @@ function webSearch(block: Block<ServerToolUseBlock>, answer: ResponseAnswer): Pa
     if (!isSearching) item.emit('response.web_search_call.searching', {});
     isSearching = true;
   };
-  answer.searches.get(block.start.id)?.(undefined); // a service that began anew: the one before has no result
+  answer.searches.get(block.start.id)?.(undefined); // a second start: the search before it has no result
   answer.searches.set(block.start.id, (result) => {
     answer.searches.delete(block.start.id);
     search();

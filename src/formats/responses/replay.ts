@@ -9,8 +9,8 @@ interface Event {
 }
 
 /**
- * The events of a finished response, as a stream of it would have had them but for its pauses: each text comes in one
- * delta. Those numbered up to `startingAfter` are left out, but for the last one, which has the whole response.
+ * Replays a finished response as the events of a stream without pauses, each text in one delta. Skips the
+ * events numbered up to `startingAfter`, except the last, which carries the whole response.
  */
 export function* replayResponse(response: ResponseObject, startingAfter = -1): Generator<string, void> {
   let sequence = 0;
@@ -28,7 +28,7 @@ function numbered(type: string, sequence_number: number, fields: object): string
   return sseEvent(type, JSON.stringify({ type, sequence_number, ...fields }));
 }
 
-/** All but the last. */
+/** All events but the last. */
 function* eventsBefore(response: ResponseObject): Generator<Event, void> {
   const { output } = response;
   const begun = {
@@ -54,7 +54,7 @@ function* eventsOf(item: Item, output_index: number): Generator<Event, void> {
   yield { type: 'response.output_item.done', fields: { output_index, item } };
 }
 
-/** An item as it stood when it was added: without what the events after that tell. */
+/** Item as it was when added: without the fields that later events fill in. */
 function beginningOf(item: Item): Item {
   const { type, status: _, encrypted_content: _sealed, ...rest } = item;
   const empty = typeof type === 'string' && Object.hasOwn(beginnings, type) ? beginnings[type] : undefined;

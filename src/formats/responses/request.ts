@@ -20,7 +20,7 @@ const check = bodyCheck(responsesBody);
 const read = new Set([...Object.keys(responsesBody.properties), 'background', 'conversation', 'prompt']);
 
 /**
- * A Responses body as a Messages request. Throws `invalid_request` naming the field that cannot be read, and for
+ * Decodes a Responses body to a Messages request. Throws `invalid_request` with the field's name, and for
  * `background`, `conversation`, `prompt` and an unknown `previous_response_id`.
  */
 export async function decodeResponses(value: unknown, context: FormatContext): Promise<Decoded> {
@@ -56,7 +56,7 @@ export async function decodeResponses(value: unknown, context: FormatContext): P
   return { request, stream: body.stream === true, dropped: dropped.paths, interceptors };
 }
 
-/** What would need a server that goes on without the caller, or that keeps things of the vendor's. */
+/** Refuses fields that need a background server or state stored by the vendor. */
 function refuseUnservable(body: ResponsesBody & Readonly<Record<string, unknown>>): void {
   for (const field of ['background', 'conversation', 'prompt']) {
     if (body[field]) throw invalidField(field, 'is not supported by this gateway; leave it out');
@@ -102,7 +102,7 @@ function outputWish({ text }: ResponsesBody, dropped: UnsupportedFields): Output
   return undefined;
 }
 
-/** What the encoder includes when it is asked to. */
+/** Values of `include` that the encoder supports. */
 const included = new Set(['reasoning.encrypted_content', 'web_search_call.action.sources']);
 
 function reportRest(body: ResponsesBody, isThinkingAsked: boolean, dropped: UnsupportedFields): void {

@@ -11,8 +11,8 @@ interface Known {
 }
 
 /**
- * Looks up the stored items that one request names, each response once. What they come to is bounded by the body limit,
- * as if the caller had sent them: a short request may name a large item a thousand times.
+ * Looks up the stored items that one request names, each response once. Their total size counts toward the
+ * body limit: a short request may name a large item many times.
  */
 export class StoredItems {
   readonly #context: FormatContext;

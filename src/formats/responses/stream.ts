@@ -45,7 +45,7 @@ class ResponseStream implements StreamWriter, EventSink {
     return Buffer.from(text, 'latin1');
   }
 
-  /** The response is stored first: the caller may name it as soon as it hears of it. */
+  /** Stores the response before its final event, after which the caller may refer to it at once. */
   async finish(): Promise<void> {
     await this.#request.keep(this.#answer.finished(true));
     const response = this.#answer.finished();

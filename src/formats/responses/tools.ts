@@ -9,8 +9,8 @@ import { itemPath, type ResponsesInput } from './input.js';
 import { responsesTool, type InputItem, type ResponsesBody, type ResponsesTool } from './body.js';
 
 /**
- * The tools of a Responses body by their name upstream: what the encoder names calls by. `items`: all input items, those of
- * the responses before included, for they may bring tools too.
+ * Tools of a Responses body by upstream name, for the encoder. `items`: all input items, those of previous
+ * responses included, as they may add tools.
  */
 export function toolNames(
   body: ResponsesBody,
@@ -23,7 +23,7 @@ export function toolNames(
 
 export interface DeclaredTools {
   readonly toolbox: Toolbox;
-  /** What the descriptions of namespaces say, for the system text. */
+  /** Descriptions of tool namespaces, for the system text. */
   readonly notes: readonly string[];
   /** Web search is the one server tool there is, and it has one name. */
   readonly webSearch: { readonly path: string; readonly tool: ResponsesTool } | undefined;

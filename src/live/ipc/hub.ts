@@ -4,7 +4,7 @@ import { PlaceGrants, type Member } from './place-grants.js';
 import { sentEntry, type SentEntry, type SentWrite } from './shared-map.js';
 import { MemoryHub } from '../memory/hub.js';
 
-/** Where instances in several processes meet: all that they share is in this one. */
+/** Hub for instances in several processes: their shared state is kept in this process. */
 export class IpcHub {
   readonly #hub: MemoryHub;
   readonly #grants = new PlaceGrants();
@@ -14,12 +14,15 @@ export class IpcHub {
     this.#hub = new MemoryHub(options);
   }
 
-  /** Lets whoever is at the other end of `line` join. */
+  /** Lets the process at the other end of `line` join. */
   connect(line: RpcChannel): void {
     line.on('live.join', () => this.#join(line));
   }
 
-  /** One more instance, which hears all there is before it hears that it has joined; it leaves when the line closes. */
+  /**
+   * Adds an instance, and sends it a snapshot before the answer to `live.join`. The instance is removed when
+   * the channel closes.
+   */
   #join(line: RpcChannel): void {
     const live = this.#hub.connect();
     const leave = this.#sharePlaces(line);
@@ -64,7 +67,7 @@ export class IpcHub {
     for (const entry of this.#hub.replicate(instance, tell)) tell(...entry);
   }
 
-  /** Gives the way to free what the instance holds. */
+  /** Shares permits with an instance; returns a function that releases its permits. */
   #sharePlaces(line: RpcChannel): () => void {
     const grants = this.#grants;
     const news = new Set<string>();
@@ -91,7 +94,7 @@ export class IpcHub {
   }
 }
 
-/** So many writes an instance may keep in mind for nothing, while no other one writes. */
+/** Writes per acknowledgement (`live.taken`), which limits the writes that an instance has to remember. */
 const writesUntold = 256;
 
 function shareMeters(line: RpcChannel, meters: Meters): void {
@@ -104,7 +107,7 @@ function shareClaims(line: RpcChannel, claims: Claims): void {
   line.on('live.unclaim', (told: Parameters<Claims['release']>) => claims.release(...told));
 }
 
-/** Gives the way to let go of every lock that the instance holds or waits for. */
+/** Shares locks with an instance; returns a function that releases the locks that it holds or waits for. */
 function shareLocks(line: RpcChannel, live: Live): () => void {
   const held = new Map<string, () => void>();
   let isOver = false;

@@ -8,7 +8,7 @@ import { MemoryLocks } from '../memory/locks.js';
 import { MemoryMeters } from '../memory/meters.js';
 import { Subscriptions } from '../subscriptions.js';
 
-/** What is shared with the instances in other processes by way of an `IpcHub` at the other end of a line. */
+/** Connects to the shared state of an `IpcHub` at the other end of a channel. */
 export async function connectIpc(
   line: RpcChannel,
   { now = Date.now }: { readonly now?: () => number } = {},
@@ -36,7 +36,7 @@ export async function connectIpc(
   };
 }
 
-/** Where the hub has gone, each instance counts what it uses itself. */
+/** Meters of the hub; after the channel has closed, each instance counts alone. */
 function metersOver(line: RpcChannel, now: () => number): Meters {
   const own = new MemoryMeters(now);
   const ask = <Reading>(alone: () => Promise<Reading>, ...asked: readonly unknown[]): Promise<Reading> =>
@@ -52,7 +52,7 @@ function metersOver(line: RpcChannel, now: () => number): Meters {
   };
 }
 
-/** Claims of the hub; once that has gone, of each instance alone. */
+/** Claims of the hub; after the channel has closed, claims hold only within this instance. */
 function claimsOver(line: RpcChannel, now: () => number): Claims {
   const own = new MemoryClaims(now);
   return {
@@ -64,7 +64,10 @@ function claimsOver(line: RpcChannel, now: () => number): Claims {
   };
 }
 
-/** Within this process one at a time asks for the lock of a name. Where the hub has gone, that is all. */
+/**
+ * Locks of the hub, requested by one caller per name at a time. After the channel has closed, locks hold
+ * only within this process.
+ */
 function locksOver(line: RpcChannel): Live['exclusively'] {
   const own = new MemoryLocks();
   return (name, work) =>
@@ -78,7 +81,7 @@ function locksOver(line: RpcChannel): Live['exclusively'] {
     });
 }
 
-/** The hub hands each message to all others, who know what they listen to. */
+/** Publish/subscribe through the hub, which forwards each message to all other instances. */
 function messagesOver(line: RpcChannel): Messages {
   const topics = new Subscriptions();
   line.on('live.message', ([topic, message]: readonly [string, Json]) => topics.hand(topic, message));

@@ -1,28 +1,28 @@
-/** What one member holds of one slot. */
+/** Permits of one member in one slot. */
 interface Share {
-  /** Places that it may take without asking; those that it holds are among them. */
+  /** Permits that it may use without asking, including those that it holds. */
   granted: number;
-  /** Places that it holds, as last heard. */
+  /** Permits that it holds, as last received. */
   held: number;
 }
 
 interface Slot {
   limit: number;
-  /** Members have been told to keep no reserve, because one of them had to be refused. */
+  /** True if members may keep no reserve, because a member found no free permit. */
   isScarce: boolean;
   readonly shares: Map<Member, Share>;
-  /** Who asks for a place while the reserves of the others are called back. */
+  /** Members that request a permit while reserves are recalled. */
   readonly waiting: Member[];
-  /** Of whom the reserve has been called back and has not come yet. */
+  /** Members with a recalled reserve that is not returned yet. */
   readonly recalled: Set<Member>;
 }
 
 export interface Member {
-  /** The answer to one `take`, in their order: at least one place, or none where all have been taken. */
+  /** Answers the `take` calls in their order: with at least one permit, or none if all are taken. */
   granted(slot: string, grant: Grant): void;
-  /** It shall keep no reserve of the slot, and answer by `returned`. */
+  /** Recalls the reserve of the slot; the member answers by `returned`. */
   recall(slot: string): void;
-  /** What the others hold has changed. */
+  /** Notifies that the other members hold more or fewer permits. */
   changed(slot: string): void;
 }
 
@@ -32,9 +32,9 @@ export interface Grant {
 }
 
 /**
- * Grants members places in slots, more than one at a time while there are plenty, so that most places are taken without
- * asking. What is granted never exceeds the limit, so that what is held does not either. Before one is refused, all
- * reserves are called back; from then on nobody keeps one until there are plenty again.
+ * Grants permits to members in batches while many are free, so that most permits are taken without asking;
+ * grants never exceed the limit. Before a member is refused all reserves are recalled, and none is kept
+ * until many permits are free again.
  */
 export class PlaceGrants {
   readonly #members = new Set<Member>();
@@ -44,7 +44,7 @@ export class PlaceGrants {
     this.#members.add(member);
   }
 
-  /** What it was granted is free at once. */
+  /** Removes a member; its permits are free at once. */
   leave(member: Member): void {
     this.#members.delete(member);
     for (const [name, slot] of this.#slots) {
@@ -56,7 +56,10 @@ export class PlaceGrants {
     }
   }
 
-  /** Asks for a place; the member hears by `granted`. Of one that has left it may be the last word, read too late. */
+  /**
+   * Requests a permit, answered by `granted`. Ignores a member that has left, since its last message may
+   * arrive late.
+   */
   take(member: Member, name: string, limit: number): void {
     if (!this.#members.has(member)) return;
     const slot = this.#slots.get(name) ?? newSlot(limit);
@@ -72,7 +75,7 @@ export class PlaceGrants {
     this.#grant(member, name, slot, slot.isScarce ? 1 : this.#portion(free));
   }
 
-  /** What a member holds now, and how many of the places granted to it it gives back. */
+  /** Updates the permits that a member holds, and takes back `givenBack` of its granted permits. */
   report(member: Member, name: string, held: number, givenBack: number): void {
     const slot = this.#slots.get(name);
     const share = slot?.shares.get(member);
@@ -84,7 +87,7 @@ export class PlaceGrants {
     this.#forgetIdle(name, slot);
   }
 
-  /** The answer to `recall`, after a `report` of what is given back. */
+  /** Completes a recall for a member, after its `report` of the permits given back. */
   returned(member: Member, name: string): void {
     const slot = this.#slots.get(name);
     if (slot) this.#answered(name, slot, member);
@@ -96,12 +99,12 @@ export class PlaceGrants {
     return sum;
   }
 
-  /** Every slot of which somebody holds places. */
+  /** Slots with granted or requested permits. */
   get slots(): Iterable<string> {
     return this.#slots.keys();
   }
 
-  /** Also from the one that asks: it may have been granted more since then. */
+  /** Recalls all reserves, including that of the requesting member: it may have been granted more since. */
   #recall(name: string, slot: Slot): void {
     slot.isScarce = true;
     for (const member of slot.shares.keys()) slot.recalled.add(member);
@@ -119,12 +122,12 @@ export class PlaceGrants {
     this.#forgetIdle(name, slot);
   }
 
-  /** A share of what is free that leaves as much for each of the others. */
+  /** Size of a grant, small enough to leave as many permits for each of the other members. */
   #portion(free: number): number {
     return Math.min(mostAtOnce, Math.max(1, Math.floor(free / (2 * this.#members.size))));
   }
 
-  /** Grants no more than there are; to one that has left nothing. */
+  /** Grants at most the free permits; nothing to a member that has left. */
   #grant(member: Member, name: string, slot: Slot, wanted: number): void {
     if (!this.#members.has(member)) return;
     const places = Math.max(0, Math.min(wanted, freeOf(slot)));
@@ -144,7 +147,7 @@ export class PlaceGrants {
   }
 }
 
-/** The most places that are granted at once. */
+/** Max permits per grant. */
 const mostAtOnce = 8;
 
 function newSlot(limit: number): Slot {

@@ -2,23 +2,23 @@ import type { Places } from '../../plugin/index.js';
 import type { RpcChannel } from './rpc-channel.js';
 import type { Grant } from './place-grants.js';
 
-/** What this process has of one slot. */
+/** Permits of this process in one slot. */
 interface Share {
   held: number;
-  /** Of these it may hold so many without asking. */
+  /** Permits that it may hold without asking, including those that it holds. */
   granted: number;
-  /** The limit under which they were granted. */
+  /** Limit for which they were granted. */
   limit: number;
-  /** What is not held goes back at once, for somebody else may wait for it. */
+  /** True if unused permits go back at once, because another process may wait for one. */
   isScarce: boolean;
   elsewhere: number;
-  /** Granted places that go back with the next report. */
+  /** Granted permits to return with the next report. */
   givenBack: number;
-  /** Who has asked for a place, in the order of the answers to come. */
+  /** Pending requests for a permit, in the order of their answers. */
   readonly asking: ((isTaken: boolean) => void)[];
 }
 
-/** Places in slots that another process grants: most are taken out of a reserve, without asking. */
+/** Permits granted by another process; most are taken from a reserve, without asking. */
 export class IpcPlaces implements Places {
   readonly #line: RpcChannel;
   readonly #shares = new Map<string, Share>();
@@ -80,7 +80,9 @@ export class IpcPlaces implements Places {
     return new Promise((resolve) => void asking.push(resolve));
   }
 
-  /** All within the turn in which it comes: what follows may call back what is not held. */
+  /**
+   * Applies a grant and answers its request in the same turn: the next message may recall unused permits.
+   */
   #granted(slot: string, { places, isScarce }: Grant): void {
     const share = this.#shareOf(slot);
     share.granted += places;
@@ -89,7 +91,7 @@ export class IpcPlaces implements Places {
     if (isScarce) this.#giveBack(slot, share);
   }
 
-  /** Reserves that were granted under another limit are void. */
+  /** Returns the reserve, which was granted for another limit. */
   #relimit(slot: string, share: Share, limit: number): void {
     share.limit = limit;
     this.#giveBack(slot, share);
@@ -112,7 +114,7 @@ export class IpcPlaces implements Places {
     this.#report();
   }
 
-  /** Where nobody waits for a place, how many are held may be told a little later, and then once for many changes. */
+  /** Schedules a batched report: while nobody waits for a permit, the counts may arrive a little later. */
   #reportSoon(slot: string): void {
     this.#unreported.add(slot);
     this.#timer ??= setTimeout(() => this.#report(), reportMs).unref();
@@ -143,7 +145,7 @@ export class IpcPlaces implements Places {
   }
 }
 
-/** How late the others may hear how many places are held here, while there are plenty. */
+/** Max delay of a report of held permits, while there are plenty. */
 const reportMs = 20;
 
 function takeAlone(share: Share, limit: number): boolean {

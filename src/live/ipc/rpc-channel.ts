@@ -1,8 +1,8 @@
-/** What carries messages to another process and back, in order and whole. */
+/** Message port to another process, which delivers whole messages in order. */
 export interface Wire {
   send(message: unknown): void;
   onMessage(listener: (message: unknown) => void): void;
-  /** The other side has gone: nothing comes any more. */
+  /** Adds a listener for the end of the other side; no message follows. */
   onClose(listener: () => void): void;
 }
 
@@ -12,7 +12,7 @@ type Frame =
   | readonly [kind: 'answer', id: number, value: unknown]
   | readonly [kind: 'fail', id: number, message: string];
 
-/** An answer that will not come, for the process that was asked has gone. */
+/** Error of a request whose process has exited before the answer. */
 export class LineClosedError extends Error {
   constructor() {
     super('The other process has gone.');
@@ -25,8 +25,8 @@ interface Pending {
 }
 
 /**
- * What two processes of one version say to each other: what one tells the other hears, what one asks the other answers.
- * What is said in one turn of the event loop goes as one message: sending costs more than what is sent.
+ * RPC channel between two processes of one version, for messages (`tell`) and requests (`ask`). Batches the
+ * messages of one turn of the event loop, because each send is expensive.
  */
 export class RpcChannel {
   readonly #wire: Wire;
@@ -53,7 +53,10 @@ export class RpcChannel {
     this.#say(['tell', topic, value]);
   }
 
-  /** Rejects with a `LineClosedError` where the other side goes first, and with what its listener throws. */
+  /**
+   * Sends a request. Rejects with a `LineClosedError` if the other side closes first, and with the error of
+   * its listener.
+   */
   ask<Answer>(topic: string, value: unknown = null): Promise<Answer> {
     if (this.#isClosed) return Promise.reject(new LineClosedError());
     const id = ++this.#lastId;
@@ -64,18 +67,18 @@ export class RpcChannel {
     });
   }
 
-  /** Hears what is told of a topic; to what is asked, the listener's result is the answer. One listener a topic. */
+  /** Sets the only listener of a topic, for messages and requests; its result answers a request. */
   on(topic: string, listener: (value: never) => unknown): void {
     this.#listeners.set(topic, listener);
   }
 
-  /** At once where the other side has gone already. */
+  /** Adds a close listener; calls it at once if the channel is closed. */
   onClose(listener: () => void): void {
     if (this.#isClosed) listener();
     else this.#onClose.push(listener);
   }
 
-  /** Sends at once what waits for the end of this turn. */
+  /** Sends the current batch at once, without waiting for the end of this turn. */
   flush(): void {
     if (this.#unsent.length > 0 && !this.#isClosed) this.#wire.send(this.#unsent);
     this.#unsent = [];

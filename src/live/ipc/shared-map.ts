@@ -2,22 +2,25 @@ import type { CacheStats, Json, SharedMap } from '../../plugin/index.js';
 import type { RpcChannel } from './rpc-channel.js';
 import { MemorySharedMap } from '../memory/shared-map.js';
 
-/** An entry on its way; no `ttlMs`: it stays. */
+/** Entry as sent over a channel; `ttlMs` null: no expiry. */
 export type SentEntry = readonly [key: string, value: Json, ttlMs: number | null];
 
-/** How many writes of ours the hub had taken before another instance wrote this; no entry beside the key: it was deleted. */
+/**
+ * Write of another instance, with the number of our writes that the hub applied before it; null entry:
+ * deleted.
+ */
 export type SentWrite = readonly [taken: number, key: string, entry: SentEntry | null];
 
 /**
- * A replica of the map that another process keeps. Reads and writes happen here at once; the other process puts all
- * writes in one order. What it tells of a key that was written here since then is older than that, and is left out.
+ * Replica of a map in another process, which puts all writes in one order. Local writes apply at once; a
+ * received write is ignored while a later local write of that key is not acknowledged.
  */
 export class IpcSharedMap implements SharedMap {
   readonly #line: RpcChannel;
   readonly #replica: MemorySharedMap;
   readonly #here: SharedMap;
   readonly #elsewhere: SharedMap;
-  /** By key the number of our last write, as long as the hub may not have taken it; in the order of the numbers. */
+  /** Number of the last local write by key, until the hub acknowledges it; in the order of the numbers. */
   readonly #untaken = new Map<string, number>();
   #writes = 0;
 
@@ -82,7 +85,7 @@ export class IpcSharedMap implements SharedMap {
   }
 }
 
-/** JSON has no infinity. */
+/** Converts an entry for JSON, which has no Infinity. */
 export function sentEntry([key, value, ttlMs]: readonly [string, Json, number]): SentEntry {
   return [key, value, ttlMs === Infinity ? null : ttlMs];
 }

@@ -6,7 +6,7 @@ import { MemoryMeters } from './meters.js';
 import { MemoryPlaces } from './places.js';
 import { MemorySharedMap, type TimedEntry } from './shared-map.js';
 
-/** Where the instances of one process meet; most often there is just one. */
+/** Hub for the instances of one process, usually a single one. */
 export class MemoryHub {
   readonly #shared: MemorySharedMap;
   readonly #places = new MemoryPlaces();
@@ -22,7 +22,7 @@ export class MemoryHub {
     this.#claims = new MemoryClaims(now);
   }
 
-  /** One more instance. */
+  /** Adds an instance. */
   connect(): Live {
     const instance = randomUUID();
     const instances = this.#instances.add(instance);
@@ -47,7 +47,10 @@ export class MemoryHub {
     };
   }
 
-  /** The shared map for a replica elsewhere: all there is, and then each write of the instances but `instance`. */
+  /**
+   * Snapshot of the shared map for a replica in another process, followed by each write of the other
+   * instances.
+   */
   replicate(...args: Parameters<MemorySharedMap['replicate']>): readonly TimedEntry[] {
     return this.#shared.replicate(...args);
   }

@@ -1,4 +1,4 @@
-/** Work that goes on one at a time for each name. */
+/** Locks within one process: work of the same name runs one at a time. */
 export class MemoryLocks {
   readonly #last = new Map<string, Promise<unknown>>();
 

@@ -6,7 +6,7 @@ interface Meter {
   readonly expiresAtMs: number;
 }
 
-/** Amounts used within windows of time, which go when they are over. */
+/** Meters of amounts used within time windows; a meter expires with its window. */
 export class MemoryMeters implements Meters {
   readonly #now: () => number;
   readonly #meters: ExpiringMap<Meter>;
@@ -46,7 +46,7 @@ export class MemoryMeters implements Meters {
     if (!this.#meters.unexpired(name)) this.#meter(name, windowMs).used = used;
   }
 
-  /** Takes over what was read elsewhere. */
+  /** Stores a reading from elsewhere. */
   learn(name: string, { used, resetsInMs }: MeterReading): void {
     this.#meters.set(name, { used, expiresAtMs: this.#now() + resetsInMs });
   }
@@ -64,5 +64,5 @@ export class MemoryMeters implements Meters {
   }
 }
 
-/** More than all keys of the console with all their limits, and all logins, come to. */
+/** Max meters, above the need of all keys with all their limits, and of all logins. */
 const mostMeters = 200_000;

@@ -1,8 +1,11 @@
 import type { Places } from '../../plugin/index.js';
 
-/** Places in slots, by the instance that holds them. */
+/** Permits in slots, by instance. */
 export class MemoryPlaces {
-  /** An instance that holds none any more stays until it leaves: the next request is not far. */
+  /**
+   * Permits held, by slot and then by instance. An instance with none stays until it leaves, since the next
+   * request is likely soon.
+   */
   readonly #held = new Map<string, Map<string, number>>();
   readonly #watchers = new Map<(slot: string) => void, string>();
 
@@ -23,7 +26,7 @@ export class MemoryPlaces {
     };
   }
 
-  /** What the instance holds is free again. */
+  /** Releases all permits of an instance. */
   leave(instance: string): void {
     for (const [watcher, of] of this.#watchers) if (of === instance) this.#watchers.delete(watcher);
     for (const [slot, held] of this.#held) {

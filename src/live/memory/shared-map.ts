@@ -12,10 +12,10 @@ interface Watcher {
   readonly listener: (key: string, value: Json | undefined, ttlMs: number) => void;
 }
 
-/** What a replica is made of; `ttlMs` may be infinite. */
+/** Entry of a snapshot for a replica; `ttlMs` may be Infinity. */
 export type TimedEntry = readonly [key: string, value: Json, ttlMs: number];
 
-/** One map for all instances of a process: there is nothing to replicate. */
+/** Map that all instances of a process share directly, without replicas. */
 export class MemorySharedMap {
   readonly #now: () => number;
   readonly #entries: ExpiringMap<Entry>;
@@ -53,7 +53,10 @@ export class MemorySharedMap {
     };
   }
 
-  /** All there is, and from now on each write of another instance, for a replica elsewhere. */
+  /**
+   * Returns a snapshot for a replica in another process, and publishes later writes of other instances to
+   * it.
+   */
   replicate(instance: string, listener: Watcher['listener']): readonly TimedEntry[] {
     this.#watchers.add({ instance, prefix: '', listener });
     const nowMs = this.#now();

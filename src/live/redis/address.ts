@@ -1,9 +1,9 @@
-/** Where the instances of a gateway meet. */
+/** Redis server shared by the instances of a gateway. */
 export interface RedisAddress {
-  /** Host and port: fit to be logged. */
+  /** Host and port, safe to log. */
   readonly label: string;
   readonly prefix: string;
-  /** How ioredis is to connect. */
+  /** Connection options for ioredis. */
   readonly access: {
     readonly host: string;
     readonly port: number;

@@ -4,7 +4,7 @@ import type { RedisNames } from './names.js';
 import { claim, releaseClaim } from './scripts.js';
 import { endsTheSession, type RedisSession } from './session.js';
 
-/** Claims in Redis, which expire there. While it is away they hold for this instance alone. */
+/** Claims in Redis, with expiry. While Redis is down, claims hold only within this instance. */
 export class RedisClaims implements Claims {
   readonly #names: RedisNames;
   readonly #own: MemoryClaims;

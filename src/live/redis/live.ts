@@ -18,7 +18,10 @@ export interface RedisLiveOptions {
   readonly now?: () => number;
 }
 
-/** What instances share through Redis or Valkey. While that is away, each goes on alone. */
+/**
+ * State shared by instances through Redis or Valkey. While the server is down, each instance continues
+ * alone.
+ */
 export class RedisLive implements Live {
   readonly instance = randomUUID();
   readonly shared: RedisSharedMap;
@@ -33,11 +36,11 @@ export class RedisLive implements Live {
   readonly #log: Logger;
   readonly #closing = new AbortController();
   #session: RedisSession | undefined;
-  /** What the log was last told. */
+  /** Connection state that was last logged. */
   #said: 'here' | 'away' | undefined;
   #connecting: Promise<void> | undefined;
 
-  /** Resolves when Redis has been joined, or has not answered the first time. */
+  /** Resolves when Redis is connected, or after the first failed attempt. */
   static async open(address: RedisAddress, options: RedisLiveOptions): Promise<RedisLive> {
     const live = new RedisLive(address, options);
     await new Promise<void>((resolve) => {
@@ -82,7 +85,7 @@ export class RedisLive implements Live {
     return this.#locks.exclusively(name, work);
   }
 
-  /** Sends what is left to send, and gives back what this instance holds. */
+  /** Sends pending writes, and releases the permits of this instance. */
   async close(): Promise<void> {
     const session = this.#session;
     this.#closing.abort();
@@ -94,7 +97,7 @@ export class RedisLive implements Live {
     await this.#connecting;
   }
 
-  /** One session after the other, with a pause that grows while there is none. */
+  /** Keeps a session open: reconnects with exponential backoff and jitter. */
   async #connect(tried: () => void): Promise<void> {
     const { signal } = this.#closing;
     for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
@@ -109,7 +112,7 @@ export class RedisLive implements Live {
     }
   }
 
-  /** Undefined where no session came about: its end has been told. */
+  /** Opens and synchronizes a session; undefined on failure, which `#lose` has logged. */
   async #join(): Promise<RedisSession | undefined> {
     let session: RedisSession | undefined;
     const heard = (channel: string, text: string) => this.#hear(channel, text);
@@ -148,7 +151,10 @@ export class RedisLive implements Live {
     }
   }
 
-  /** Of an error only its message: ioredis hangs the command on it, which may hold the password. */
+  /**
+   * Switches to local operation. Logs only the message of the error: ioredis attaches the command to it,
+   * which may contain the password.
+   */
   #lose({ message }: Error): void {
     this.#session = undefined;
     for (const part of [this.shared, this.places, this.meters, this.messages, this.claims, this.#locks])

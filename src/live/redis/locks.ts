@@ -4,11 +4,14 @@ import type { RedisNames } from './names.js';
 import { dropLock, takeLock } from './scripts.js';
 import { endsTheSession, type RedisSession } from './session.js';
 
-/** Locks in Redis, each kept alive by whoever has it. While Redis is away they hold for this instance alone. */
+/**
+ * Distributed locks in Redis, renewed by their holders. While Redis is down, locks hold only within this
+ * instance.
+ */
 export class RedisLocks {
   readonly #names: RedisNames;
   readonly #local = new MemoryLocks();
-  /** Those who wait for a lock, by its name. */
+  /** Wake-up callbacks of waiting callers, by lock name. */
   readonly #waiting = new Map<string, () => void>();
   #session: RedisSession | undefined;
 
@@ -30,7 +33,7 @@ export class RedisLocks {
     });
   }
 
-  /** Somebody has given a lock back. */
+  /** Receives that a lock was released, and wakes its waiting caller. */
   hear(name: string): void {
     this.#waiting.get(name)?.();
   }
@@ -44,7 +47,7 @@ export class RedisLocks {
     for (const wake of this.#waiting.values()) wake();
   }
 
-  /** True also where nobody can be asked. */
+  /** Tries to acquire a lock; also true while Redis is down. */
   async #take(name: string, token: string): Promise<boolean> {
     const taken = this.#session?.run(takeLock, [this.#names.lock(name)], [token, goneAfterMs]);
     return taken === undefined || taken.then(Boolean, () => true);
@@ -55,7 +58,10 @@ export class RedisLocks {
     this.#session?.run(dropLock, [this.#names.lock(name)], args).catch(endsTheSession);
   }
 
-  /** When the lock may be free: its holder says so, or some time has passed. Of this instance only one waits for it. */
+  /**
+   * Waits until the lock may be free: its release is published, or a random timeout is over. Each instance
+   * has at most one waiting caller per lock.
+   */
   async #chance(name: string): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
@@ -69,5 +75,5 @@ export class RedisLocks {
 
 const keepEveryMs = 1000;
 
-/** How long a lock outlives the last word of its holder. */
+/** Expiry of a lock after its last renewal. */
 const goneAfterMs = 4000;

@@ -3,7 +3,7 @@ import type { RedisNames } from './names.js';
 import { endsTheSession, type RedisSession } from './session.js';
 import { Subscriptions } from '../subscriptions.js';
 
-/** Messages by publish and subscribe: while Redis is away they are lost. */
+/** Publish/subscribe over Redis; messages are lost while Redis is down. */
 export class RedisMessages implements Messages {
   readonly #instance: string;
   readonly #channel: string;

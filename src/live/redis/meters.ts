@@ -5,9 +5,9 @@ import type { RedisNames } from './names.js';
 import { readMeter, useMeter } from './scripts.js';
 import type { RedisSession } from './session.js';
 
-/** What was used of a window while Redis was away. */
+/** Usage of a window counted locally while Redis was down, still to be added in Redis. */
 interface Debt {
-  /** Where the window was opened here: what had been used before. */
+  /** Initial usage of a window that was opened locally; 0 for other windows. */
   readonly before: number;
   readonly amount: number;
   readonly expiresAtMs: number;
@@ -16,8 +16,9 @@ interface Debt {
 type Taken = MeterReading & { readonly isAllowed: boolean };
 
 /**
- * Meters in Redis. While it is away they go on here from what was last read, and it is told later; but not of what was on
- * its way to it as it left, since that may have arrived.
+ * Meters in Redis. While Redis is down they continue locally from the last values read, and the usage is
+ * added in Redis later, except for amounts in transit when the connection broke, since those may have
+ * arrived.
  */
 export class RedisMeters implements Meters {
   readonly #names: RedisNames;
@@ -75,7 +76,7 @@ export class RedisMeters implements Meters {
     this.#owe(meter, { before: used, amount: 0, expiresAtMs: this.#now() + windowMs });
   }
 
-  /** Tells what was used meanwhile; from then on Redis is asked. */
+  /** Adds the usage of the outage in Redis; from then on Redis is used again. */
   async join(session: RedisSession): Promise<void> {
     for (let some = this.#someDebts(); some.length > 0; some = this.#someDebts())
       await Promise.all(some.map(([meter, debt]) => this.#pay(session, meter, debt)));
@@ -94,7 +95,7 @@ export class RedisMeters implements Meters {
     return { ...this.#noted(meter, { used: Number(used), resetsInMs }), isAllowed: added === 1 };
   }
 
-  /** Undefined where Redis is away. */
+  /** Queries Redis; undefined while Redis is down. */
   async #ask<Answer>(question: (session: RedisSession) => Promise<Answer>): Promise<Answer | undefined> {
     return this.#session && question(this.#session).catch(() => undefined);
   }

@@ -1,6 +1,9 @@
 import type { RedisAddress } from './address.js';
 
-/** What is called how in Redis. The braces put all of it on one node of a cluster, where a script may use it together. */
+/**
+ * Names of keys and channels in Redis. The braces (a hash tag) put all keys on one node of a cluster, so
+ * that one script can use them together.
+ */
 export class RedisNames {
   readonly #base: string;
   readonly shared: string;
@@ -15,7 +18,7 @@ export class RedisNames {
     this.expiry = `${this.#base}:expiry`;
     this.instances = `${this.#base}:instances`;
     this.places = `${this.#base}:places`;
-    // A channel is the same in all databases of a server, unlike a key.
+    // Channels, unlike keys, are common to all databases of a server, so their names contain the database.
     const channel = (name: Channel) => `${this.#base}:${db}:${name}`;
     this.channels = {
       shared: channel('shared'),

@@ -5,12 +5,15 @@ import { endsTheSession, type RedisSession } from './session.js';
 import type { HybridClock } from '../hybrid-clock.js';
 import { RemotePermits, type PlacesMessage } from '../remote-permits.js';
 
-/** Places by instance in a hash of Redis, which a script counts; what others hold is heard from them. */
+/**
+ * Permits by instance in a Redis hash, counted by a script. Each instance publishes the permits that it
+ * holds.
+ */
 export class RedisPlaces implements Places {
   readonly #instance: string;
   readonly #names: RedisNames;
   readonly #clock: HybridClock;
-  /** What this instance holds or has asked for, and 0 where it has held something. */
+  /** Permits that this instance holds or has requested, by slot; 0 for slots that it has used before. */
   readonly #own = new Map<string, number>();
   readonly #asking = new Map<string, number>();
   readonly #others = new RemotePermits();
@@ -25,7 +28,7 @@ export class RedisPlaces implements Places {
     this.#clock = clock;
   }
 
-  /** How many other instances are heard of. */
+  /** Number of other known instances. */
   get others(): number {
     return this.#others.size;
   }
@@ -64,8 +67,8 @@ export class RedisPlaces implements Places {
   }
 
   /**
-   * Says that this instance runs and what it holds, and waits until that is heard here: then both connections live. What is
-   * taken after this call counts on top of it, since Redis keeps the order.
+   * Heartbeat: publishes the permits of this instance, and waits to receive that message, which proves that
+   * both connections work. Permits taken after this call count in addition, since Redis keeps the order.
    */
   async beat(session: RedisSession): Promise<void> {
     const heard = new Promise<void>((resolve) => (this.#echo = resolve));
@@ -88,7 +91,7 @@ export class RedisPlaces implements Places {
     this.#others.forgetAll();
   }
 
-  /** Gives everything back. */
+  /** Releases all permits of this instance. */
   async leave(session: RedisSession): Promise<void> {
     const { instances, places, channels } = this.#names;
     const message = this.#message('gone', []);
@@ -104,7 +107,7 @@ export class RedisPlaces implements Places {
     if (isTaken) this.#tellSoon(slot);
     else {
       this.#own.set(slot, Math.max(0, this.#ownOf(slot) - 1));
-      // What was free by all that was heard is so again in a moment, or the others will have told.
+      // Refused although the local counts show room: retry soon, with a free permit or current counts.
       if (this.#ownOf(slot) + this.heldElsewhere(slot) < limit) this.#others.announceIn(lookAgainMs, slot);
     }
     return isTaken;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What Redis does in one step, with nothing in between. */
+/** Lua script that Redis executes atomically. */
 export interface Script {
   readonly lua: string;
   readonly sha: string;
@@ -15,12 +15,12 @@ local time = redis.call('TIME')
 local nowMs = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** How long what is shared outlives the last instance, so that a restart of all of them finds it again. */
+/** Expiry of shared state after the last instance exits: a restart of all instances finds it again. */
 const idleMs = 3_600_000;
 
 /**
- * KEYS shared, expiry. ARGV channel, then key, end (0: never) and record of each write. A record that is not later than the
- * one there changes nothing.
+ * Last-writer-wins write: ignores records that are not later than the stored ones. KEYS shared, expiry. ARGV
+ * channel, then key, end (0: never) and record of each write.
  */
 export const writeShared = script(`
 ${nowMs}
@@ -52,12 +52,12 @@ redis.call('PEXPIRE', KEYS[2], ${idleMs})
 return 1
 `);
 
-/** How long an instance counts as running after its last beat. */
+/** Timeout since the last heartbeat, after which an instance counts as dead. */
 export const deadAfterMs = 3500;
 
 /**
- * KEYS instances, places, shared, expiry. ARGV instance, channel, message, then slot and count of what it holds. Gives the
- * time. Whoever has not been heard of for too long goes, with all it held.
+ * Heartbeat: returns the Redis time, and removes dead instances with their permits. KEYS instances, places,
+ * shared, expiry. ARGV instance, channel, message, then slot and permit count of each slot.
  */
 export const beat = script(`
 ${nowMs}
@@ -78,7 +78,9 @@ redis.call('PUBLISH', ARGV[2], ARGV[3])
 return nowMs
 `);
 
-/** KEYS instances, places. ARGV instance, slot, limit. 1 where a place was free. */
+/**
+ * Acquires a permit: returns 1 if one was free, else 0. KEYS instances, places. ARGV instance, slot, limit.
+ */
 export const takePlace = script(`
 ${nowMs}
 local held = tonumber(redis.call('HGET', KEYS[2], ARGV[1] .. ' ' .. ARGV[2]) or 0)
@@ -90,14 +92,14 @@ redis.call('HINCRBY', KEYS[2], ARGV[1] .. ' ' .. ARGV[2], 1)
 return 1
 `);
 
-/** KEYS places. ARGV instance, slot. */
+/** Releases a permit. KEYS places. ARGV instance, slot. */
 export const releasePlace = script(`
 local field = ARGV[1] .. ' ' .. ARGV[2]
 if redis.call('HINCRBY', KEYS[1], field, -1) <= 0 then redis.call('HDEL', KEYS[1], field) end
 return 1
 `);
 
-/** KEYS instances, places. ARGV instance, channel, message. */
+/** Removes an instance with its permits. KEYS instances, places. ARGV instance, channel, message. */
 export const leave = script(`
 redis.call('ZREM', KEYS[1], ARGV[1])
 for _, field in ipairs(redis.call('HKEYS', KEYS[2])) do
@@ -107,7 +109,10 @@ redis.call('PUBLISH', ARGV[2], ARGV[3])
 return 1
 `);
 
-/** KEYS meter. ARGV amount, window, limit ('' for none). Gives whether it was added, what is used then, and the rest of the window. */
+/**
+ * Adds to a meter unless that exceeds the limit: returns [added (0 or 1), used, ms left in the window]. KEYS
+ * meter. ARGV amount, window in ms, limit ('' for none).
+ */
 export const useMeter = script(`
 local used = tonumber(redis.call('GET', KEYS[1]) or 0)
 local left = redis.call('PTTL', KEYS[1])
@@ -119,7 +124,7 @@ if ARGV[3] ~= '' and used + tonumber(ARGV[1]) > tonumber(ARGV[3]) then return {0
 return {1, redis.call('INCRBYFLOAT', KEYS[1], ARGV[1]), left}
 `);
 
-/** KEYS meter. Gives what is used and the rest of the window; nothing where none is open. */
+/** Reads a meter: [used, ms left in the window], or nothing if no window is open. KEYS meter. */
 export const readMeter = script(`
 local used = redis.call('GET', KEYS[1])
 local left = redis.call('PTTL', KEYS[1])
@@ -127,7 +132,7 @@ if not used or left <= 0 then return false end
 return {used, left}
 `);
 
-/** KEYS lock. ARGV token, milliseconds. Takes it, or keeps what the token has taken; 0 where somebody else has it. */
+/** Acquires or renews a lock: returns 0 if another token holds it. KEYS lock. ARGV token, milliseconds. */
 export const takeLock = script(`
 local token = redis.call('GET', KEYS[1])
 if token and token ~= ARGV[1] then return 0 end
@@ -135,7 +140,7 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
 `);
 
-/** KEYS lock. ARGV token, channel, message. */
+/** Releases a lock and publishes the release. KEYS lock. ARGV token, channel, message. */
 export const dropLock = script(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('DEL', KEYS[1])
@@ -143,7 +148,10 @@ redis.call('PUBLISH', ARGV[2], ARGV[3])
 return 1
 `);
 
-/** KEYS claim. ARGV value, milliseconds, value that is replaced ('' for none). Gives the value that is claimed then. */
+/**
+ * Claims a value: returns the value in force afterwards. KEYS claim. ARGV value, milliseconds, value to
+ * replace ('' for none).
+ */
 export const claim = script(`
 local value = redis.call('GET', KEYS[1])
 if value and value ~= ARGV[3] then return value end
@@ -151,7 +159,7 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return ARGV[1]
 `);
 
-/** KEYS claim. ARGV value. */
+/** Releases a claim that still has this value. KEYS claim. ARGV value. */
 export const releaseClaim = script(`
 if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 1

@@ -4,28 +4,28 @@ import type { Script } from './scripts.js';
 import { within } from '../../plugin/index.js';
 
 export interface SessionListeners {
-  /** With each message of the channels, from whichever instance. */
+  /** Receives each message published on the channels, including those of this instance. */
   readonly heard: (channel: string, text: string) => void;
-  /** Once, as it ends, whoever has ended it. */
+  /** Called once, when the session ends for any reason. */
   readonly ended: (why: Error) => void;
 }
 
 /**
- * One stay at Redis: a connection for commands and one that listens. It ends as a whole at the first thing that fails or
- * is late, and is never mended: what comes next is another session.
+ * Redis session: one connection for commands and one for subscriptions. Ends as a whole at the first error
+ * or timeout and is never repaired; the next session replaces it.
  */
 export class RedisSession {
   readonly #commands: Redis;
   readonly #listening: Redis;
   readonly #listeners: SessionListeners;
-  /** Resolves when it has ended. */
+  /** Resolves when the session has ended. */
   readonly over: Promise<void>;
   #resolveOver: (() => void) | undefined;
   #why: Error | undefined;
-  /** What has gone wrong on the way to the first answer says more than the closed connection after it. */
+  /** First connection error, more specific than the closed connection that follows it. */
   #firstError: Error | undefined;
 
-  /** Rejects where Redis does not answer in time. */
+  /** Opens a session. Rejects if Redis does not answer within the timeout. */
   static async open(
     address: RedisAddress,
     channels: readonly string[],
@@ -63,7 +63,7 @@ export class RedisSession {
     return this.#why !== undefined;
   }
 
-  /** Rejects where Redis refuses or is late, which ends the session. */
+  /** Runs a script. Rejects if Redis refuses it or times out, which ends the session. */
   async run(
     { lua, sha }: Script,
     keys: readonly string[],
@@ -79,7 +79,7 @@ export class RedisSession {
     });
   }
 
-  /** As `run`, with commands. */
+  /** Runs commands; rejects as `run` does. */
   async ask<Result>(question: (redis: Redis) => Promise<Result>): Promise<Result> {
     if (this.#why) throw this.#why;
     try {
@@ -89,7 +89,7 @@ export class RedisSession {
     }
   }
 
-  /** Gives why it has ended, which may be another reason than this one. */
+  /** Ends the session; returns the reason of its end, which may be an earlier error than this one. */
   end(error: unknown): Error {
     if (this.#why) return this.#why;
     const why = this.#firstError ?? (error instanceof Error ? error : new Error(String(error)));
@@ -102,7 +102,7 @@ export class RedisSession {
   }
 }
 
-/** A connection lives once; commands that cannot be sent at once fail at once. */
+/** Connection options without reconnect and offline queue: a command that cannot be sent fails at once. */
 const once = {
   lazyConnect: true,
   retryStrategy: null,
@@ -116,7 +116,7 @@ const once = {
   protocol: 2,
 } as const;
 
-/** For a command that nobody waits for: it ends the session by failing, and that tells what there is to tell. */
+/** Ignores the error of a command without a caller: the failure ends the session, and that end is logged. */
 export const endsTheSession = (): void => undefined;
 
 const openMs = 1500;

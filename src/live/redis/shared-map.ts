@@ -7,13 +7,16 @@ import type { HybridClock } from '../hybrid-clock.js';
 
 type Listener = Parameters<SharedMap['watch']>[1];
 
-/** The shared map in a hash of Redis, with a replica here. What Redis has not taken yet is sent again, at last on return. */
+/**
+ * Shared map in a Redis hash, with a local replica. Writes that Redis has not acknowledged are sent again,
+ * at the latest after a reconnect.
+ */
 export class RedisSharedMap implements SharedMap {
   readonly #names: RedisNames;
   readonly #clock: HybridClock;
   readonly #replica: LwwMap;
   readonly #watchers = new Map<symbol, { readonly prefix: string; readonly listener: Listener }>();
-  /** Keys of which Redis may not have the last write. */
+  /** Keys with a write that Redis may not have. */
   readonly #unsent = new Set<string>();
   #session: RedisSession | undefined;
   #sending: Promise<void> | undefined;
@@ -55,7 +58,7 @@ export class RedisSharedMap implements SharedMap {
     return () => void this.#watchers.delete(id);
   }
 
-  /** Somebody's write, perhaps our own. */
+  /** Merges a published write of any instance, including this one, and notifies the watchers. */
   hear(text: string): void {
     const write = this.#read(text);
     this.#clock.saw(write.at);
@@ -66,7 +69,10 @@ export class RedisSharedMap implements SharedMap {
       if (write.key.startsWith(prefix)) listener(write.key, value);
   }
 
-  /** Takes over what Redis has, the messages already being heard, and sends what it has not. */
+  /**
+   * Merges the records of Redis into the replica, while messages are already received. Then sends the
+   * records that Redis lacks.
+   */
   async join(session: RedisSession): Promise<void> {
     const there = new Map<string, Known>();
     for await (const text of this.#recordsAt(session)) {
@@ -85,7 +91,7 @@ export class RedisSharedMap implements SharedMap {
     this.#lostAtMs = this.#clock.nowMs;
   }
 
-  /** Resolves when Redis has all that was written here, or cannot be asked. */
+  /** Resolves when Redis has all local writes, or cannot be reached. */
   async flush(): Promise<void> {
     this.#sending ??= this.#sendAll().finally(() => {
       this.#sending = undefined;
@@ -99,7 +105,7 @@ export class RedisSharedMap implements SharedMap {
     if (this.#session) void this.flush();
   }
 
-  /** Writes of one turn go together; those that come while they are under way go next. */
+  /** Sends writes in batches: writes of one turn go together, those made meanwhile go next. */
   async #sendAll(): Promise<void> {
     await Promise.resolve();
     for (let writes = this.#nextWrites(); writes.length > 0; writes = this.#nextWrites()) {
@@ -108,7 +114,7 @@ export class RedisSharedMap implements SharedMap {
     }
   }
 
-  /** What the replica has let go of meanwhile, for it has expired, is not sent any more. */
+  /** Next batch of unsent writes, without entries that the replica has dropped as expired. */
   #nextWrites(): readonly Known[] {
     const writes: Known[] = [];
     for (const key of this.#unsent) {
@@ -120,7 +126,7 @@ export class RedisSharedMap implements SharedMap {
     return writes;
   }
 
-  /** The session ends where that fails, and the next one sends it all again. */
+  /** Sends a batch; false if that fails, which ends the session. The next session sends the batch again. */
   #sent(session: RedisSession, writes: readonly Known[]): Promise<boolean> {
     const { shared, expiry, channels } = this.#names;
     const args = writes.flatMap((write) => [write.key, this.#endOf(write), this.#written(write)]);
@@ -131,8 +137,9 @@ export class RedisSharedMap implements SharedMap {
   }
 
   /**
-   * What Redis lacks it has lost, and gets again. Only after a long absence it may be that somebody has deleted it, and
-   * that this has been forgotten already.
+   * Sends a record again that Redis has lost, or has in an older version. After a long outage a lost record
+   * is dropped instead: another instance may have deleted it, and Redis keeps deletions only for
+   * `deletedMs`.
    */
   #bringBack(known: Known, there: Known | undefined): void {
     if (there ? !isLater(known, there) : this.#unsent.has(known.key)) return;
@@ -169,6 +176,6 @@ export class RedisSharedMap implements SharedMap {
 
 type Record = [at: number, tie: number, end: number, key: string, value?: Json];
 
-/** How long it is known that something was deleted, so that an older write does not bring it back. */
+/** Retention of deletions, so that an older write does not restore a deleted key. */
 const deletedMs = 3_600_000;
 const mostAtOnce = 200;

@@ -4,7 +4,9 @@ import type { Host } from './host.js';
 import type { CoreKey, GatewayState, StateKey } from './state.js';
 import type { Operation } from './operation.js';
 
-/** `ctx.state` of a stage: what it requires can be read, what it provides can be set; anything else is a type error. */
+/**
+ * `ctx.state` of a stage: required keys can be read, provided keys can be set; any other key is a type error.
+ */
 export type StageState<Requires extends StateKey, Provides extends StateKey> = {
   readonly [Key in Requires | CoreKey]: GatewayState[Key];
 } & { [Key in Provides]: GatewayState[Key] };
@@ -34,18 +36,18 @@ export interface PluginDefinition<
   readonly provides?: readonly Provides[];
   /** Keys that no stage below may replace, because this one has used them. */
   readonly seals?: readonly StateKey[];
-  /** Which requests pass this stage; default `['generate']`. */
+  /** Operations that pass this stage; default `['generate']`. */
   readonly operations?: readonly Operation[];
   /** JSON Schema of `with:`; defaults are filled in, unknown options are refused. */
   readonly options?: Options;
-  /** Called once for each pipeline. What it throws is a problem of the config. */
+  /** Called once for each pipeline. An error thrown here is a problem of the config. */
   setup(
     options: Static<Options>,
     host: Host,
   ): StageMiddleware<Requires, Provides> | Promise<StageMiddleware<Requires, Provides>>;
 }
 
-/** Any plugin, its types forgotten: what the pipeline works with. */
+/** Plugin without its type parameters, as the pipeline uses it. */
 export interface Plugin {
   readonly name: string;
   readonly requires: readonly StateKey[];
@@ -65,7 +67,7 @@ export function definePlugin<
   return normalizePlugin(definition);
 }
 
-/** Fills in what a definition left out; also takes a plain object that never saw `definePlugin`. */
+/** Fills in the defaults of a definition; also accepts a plain object that was not made by `definePlugin`. */
 export function normalizePlugin(definition: object & { name: string; setup: unknown }): Plugin {
   const given = definition as Partial<Plugin> & Pick<Plugin, 'name' | 'setup'>; // its parts are checked by the loader
   return {

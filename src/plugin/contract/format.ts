@@ -5,7 +5,7 @@ import type { CatalogModel, Models } from './models.js';
 import type { Logger } from './logger.js';
 import type { ResponseQuota, Store } from './store.js';
 
-/** What a format may need besides the body. */
+/** Context of a format: everything that it may need besides the body. */
 export interface FormatContext {
   readonly caller: Caller;
   /** The catalog entry of a model id or alias. */
@@ -13,25 +13,25 @@ export interface FormatContext {
   readonly models: Models;
   readonly store: Store;
   readonly log: Logger;
-  /** An opaque name for what the upstream must not be told, the same each time. */
+  /** Pseudonym for a text that the upstream must not see; the same each time. */
   readonly pseudonym: (text: string) => Promise<string>;
   readonly now: () => number;
-  /** The largest body that the pipeline takes; what a body names elsewhere counts as if it stood there. */
+  /** Max body size of the pipeline, in bytes; content that a body refers to counts as part of it. */
   readonly maxBodyBytes: number;
-  /** The most that a key may keep of answers in the store. */
+  /** Quota of stored responses of a key. */
   readonly quota: Required<ResponseQuota>;
-  /** Adds a field of the body to those that `x-gw-dropped` names; too late once the answer has begun. */
+  /** Adds a field of the body to `x-gw-dropped`; too late once the response has begun. */
   readonly drop: (path: string) => void;
 }
 
 /** A caller's request in canonical form. */
 export interface Decoded {
   readonly request: MessagesRequest;
-  /** Whether the caller asked for `stream: true`. */
+  /** True if the caller asked for `stream: true`. */
   readonly stream: boolean;
   /** Fields that Messages cannot express, as the caller wrote their paths: `logprobs`, `tools[2]`. */
   readonly dropped: readonly string[];
-  /** Fan-out of `n` and of several prompts. */
+  /** Interceptors for the fan-out of `n` and of several prompts. */
   readonly interceptors: readonly Interceptor[];
 }
 
@@ -40,11 +40,11 @@ export interface ReplyEncoder {
   /** The JSON body: a fold over the events. Throws what the events throw. */
   whole(reply: ModelReply): Promise<unknown>;
   /**
-   * Server-sent events as text or in UTF-8, whole events only, one piece for what arrived together. After a failure it
-   * yields the dialect's error event, no success marker, and then throws the error.
+   * Server-sent events as text or in UTF-8, whole events only, one piece for what arrived together. After a
+   * failure it yields the dialect's error event, no success marker, and then throws the error.
    */
   stream(reply: ModelReply): AsyncIterable<string | Uint8Array>;
-  /** Sent after 15 s of silence. */
+  /** Heartbeat, sent after a silence (by default 15 s). */
   readonly keepAlive: string;
 }
 
@@ -53,8 +53,11 @@ export interface Format {
   readonly name: WireFormat;
   /** Throws `invalid_request` naming the field (`messages[2].content: …`). */
   decode(body: unknown, context: FormatContext): Decoded | Promise<Decoded>;
-  /** `body` is one that `decode` has accepted. */
+  /** `body`: one that `decode` has accepted. */
   encoder(body: unknown, context: FormatContext): ReplyEncoder | Promise<ReplyEncoder>;
-  /** The answer to a token count; absent: `{"input_tokens"}`, or an OAuth account's usage windows (contract §2.2). */
+  /**
+   * The answer to a token count; absent: `{"input_tokens"}`, or an OAuth account's usage windows (contract
+   * §2.2).
+   */
   readonly count?: (inputTokens: number) => object;
 }

@@ -8,18 +8,18 @@ import type { WireFormat } from './operation.js';
 import type { ProtocolKey, Store } from './store.js';
 
 export interface Keys {
-  /** What a key sent by a caller is; undefined where it is unknown, expired or revoked. */
+  /** Looks up a key sent by a caller; undefined if it is unknown, expired or revoked. */
   check(key: string): Promise<{ kind: 'master' } | { kind: 'key'; key: ProtocolKey } | undefined>;
 }
 
-/** What the health routes tell of this pipeline's limits; the stage that keeps a limit says it. */
+/** Limits of a pipeline, as the health routes show them; each is announced by the stage that enforces it. */
 export interface Limits {
   readonly max_body_bytes?: number;
   readonly max_tokens?: number;
   readonly cache_ttl_seconds?: number;
 }
 
-/** All that a plugin may reach. One for each stage: what it registers ends with its pipeline. */
+/** Everything that a plugin may use. One for each stage: its registrations end with the pipeline. */
 export interface Host {
   readonly log: Logger;
   readonly models: Models;
@@ -29,18 +29,21 @@ export interface Host {
   readonly store: Store;
   readonly live: Live;
   readonly metrics: Metrics;
-  /** Ways to pick a slot, by name; a stage above slot-pick may register one. */
+  /** Policies for picking a slot, by name; a stage above slot-pick may register one. */
   readonly policies: { get(name: string): PickPolicy; register(name: string, make: () => PickPolicy): void };
-  /** Tells callers of a limit that this stage keeps, on `/health`. */
+  /** Publishes a limit of this stage on `/health`. */
   announce(limits: Limits): void;
-  /** The limits that the stages of this pipeline have announced; complete once it serves. */
+  /** Limits announced by the stages of this pipeline; complete once it serves. */
   limits(): Limits;
-  /** Whose usage is not masked (config `officialClient`). */
+  /** True for a client whose usage is not masked (config `officialClient`). */
   isOfficialClient(userAgent: string): boolean;
-  /** An opaque name for what the upstream must not be told, the same each time; it takes a key of the gateway to make it. */
+  /**
+   * Pseudonym for a text that the upstream must not see; the same each time, derived with a key of the
+   * gateway.
+   */
   pseudonym(text: string): Promise<string>;
   /** Unix milliseconds. */
   now(): number;
-  /** Runs after the last response of this pipeline, in reverse order. */
+  /** Registers a cleanup that runs after the last response of this pipeline, in reverse order. */
   onDispose(dispose: () => void | Promise<void>): void;
 }

@@ -1,24 +1,24 @@
-/** What one key may use. Absent: no limit. */
+/** Limits of one key; an absent field is no limit. */
 export interface KeyLimits {
   readonly requestsPerMinute?: number;
-  /** Input and output as the caller is told, what was read from or written to a cache included; as in the other two. */
+  /** Input and output tokens as shown to the caller, cache reads and writes included; as in the next two. */
   readonly tokensPerMinute?: number;
-  /** Of a calendar day in UTC. */
+  /** Per calendar day (UTC). */
   readonly tokensPerDay?: number;
-  /** Of a calendar month in UTC. */
+  /** Per calendar month (UTC). */
   readonly tokensPerMonth?: number;
-  /** Requests under way at a time, over all instances. */
+  /** Max concurrent requests, over all instances. */
   readonly maxConcurrent?: number;
 }
 
-/** The limits on tokens, the shortest window first. */
+/** Token limits, the shortest window first. */
 export const tokenLimits = ['tokensPerMinute', 'tokensPerDay', 'tokensPerMonth'] as const;
 
 export type TokenLimit = (typeof tokenLimits)[number];
 
 const limitNames = ['requestsPerMinute', ...tokenLimits, 'maxConcurrent'] as const;
 
-/** The limits among other fields; undefined where there is none. */
+/** Picks the limits from other fields; undefined if there are none. */
 export function keyLimits(fields: KeyLimits): KeyLimits | undefined {
   const names = limitNames.filter((name) => fields[name] !== undefined);
   return names.length > 0 ? Object.fromEntries(names.map((name) => [name, fields[name]])) : undefined;

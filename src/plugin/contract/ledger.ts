@@ -11,43 +11,46 @@ export interface LedgerTokens {
 
 /** One request as the ledger keeps it: never a body, never a secret. */
 export interface LedgerRow {
-  /** Unique, made once for each request: a row that is appended again is the same row. */
+  /** Unique id of the request: appending a row again (a retry) does not count it twice. */
   readonly id: string;
-  /** When the request came, unix milliseconds. */
+  /** Arrival time, unix milliseconds. */
   readonly atMs: number;
-  /** As callers see it; they may send one twice. */
+  /** Request id as callers see it; not unique, since callers may send one twice. */
   readonly requestId: string;
   readonly keyId?: string;
   readonly slot?: string;
-  /** As the caller asked for it. */
+  /** Model name as sent by the caller. */
   readonly model?: string;
   readonly format: WireFormat;
-  /** 499 where the caller left before there was one. */
+  /** HTTP status; 499 if the caller disconnected before there was one. */
   readonly status: number;
   /** The error's code. */
   readonly code?: string;
-  /** The caller got no whole answer, through no doing of its own leaving. */
+  /** True if the caller got no complete answer, unless it disconnected itself. */
   readonly failed: boolean;
   readonly streamed: boolean;
   readonly attempts: number;
-  /** From the request's first byte to the answer's first event. */
+  /** Time from the first byte of the request to the first event of the answer. */
   readonly firstEventMs?: number;
   readonly durationMs: number;
-  /** As the upstream billed it. */
+  /** Tokens as billed by the upstream. */
   readonly billed: LedgerTokens;
-  /** As the caller was told. */
+  /** Tokens as shown to the caller. */
   readonly shown: LedgerTokens;
-  /** Where its time has gone; in a list it is left out. */
+  /** Trace of stages and upstream calls; left out in lists. */
   readonly trace?: LedgerTrace;
 }
 
-/** The way of one request: its stages, and its upstream calls in their order. */
+/** Trace of one request: its stages, and its upstream calls in order. */
 export interface LedgerTrace {
   readonly stages: readonly { readonly stage: string; readonly ms: number }[];
   readonly calls: readonly { readonly slot: string; readonly ms: number; readonly code?: string }[];
 }
 
-/** Every given part must match; times in unix milliseconds, `fromMs` included and `toMs` not. */
+/**
+ * Filter of ledger rows: every given field must match. Times in unix milliseconds, `fromMs` included and
+ * `toMs` not.
+ */
 export interface LedgerFilter {
   readonly fromMs?: number;
   readonly toMs?: number;
@@ -64,7 +67,7 @@ export interface LedgerFilter {
 export interface LedgerPage {
   /** Newest first, without their traces. */
   readonly rows: readonly LedgerRow[];
-  /** What gives the next page; absent: there is none. */
+  /** Cursor of the next page; absent if there is none. */
   readonly cursor?: string;
 }
 
@@ -78,43 +81,46 @@ export interface UsageQuery {
   /** Only requests with this key. */
   readonly keyId?: string;
   /**
-   * The length of a bucket; the first one begins at `fromMs`. Whole hours are answered from the hourly sums, and the
-   * time asked for is then widened to whole hours (UTC); anything else is counted from the rows.
+   * Bucket length; the first bucket begins at `fromMs`. Whole hours are read from the hourly sums, with the
+   * range widened to whole hours (UTC); other lengths are counted from the rows.
    */
   readonly stepMs: number;
-  /** The most sums that are given; default all. */
+  /** Max sums returned; default: all. */
   readonly limit?: number;
 }
 
-/** The sums of one bucket of time and one group; buckets without a request are left out. */
+/** Sums of one time bucket and one group; buckets without requests are left out. */
 export interface UsageSum {
-  /** When the bucket begins, unix milliseconds. */
+  /** Start of the bucket, unix milliseconds. */
   readonly atMs: number;
-  /** A key id, slot, model or format; '' where it is none or `by` is null. */
+  /** A key id, slot, model or format; '' if there is none or `by` is null. */
   readonly group: string;
   readonly requests: number;
   readonly errors: number;
   readonly billed: LedgerTokens;
   readonly shown: LedgerTokens;
-  /** Requests that had a first event, and the sum of the times to it. */
+  /** Requests with a first event, and the sum of the times to it. */
   readonly firstEvents: number;
   readonly firstEventMsSum: number;
   readonly durationMsSum: number;
 }
 
-/** One row a request, and sums by the hour. */
+/** Ledger of requests: one row for each, and hourly sums. */
 export interface Ledger {
-  /** All or none of them; rows that are there already stay as they are and count once. */
+  /** Appends all rows or none; existing rows stay unchanged and count once. */
   append(rows: readonly LedgerRow[]): Promise<void>;
-  /** Throws a TypeError on a cursor that it did not give. `limit`: at most 1000. */
+  /** One page of rows; `limit`: max 1000. Throws a TypeError on a cursor that is not its own. */
   requests(
     filter: LedgerFilter,
     page: { readonly cursor?: string; readonly limit: number },
   ): Promise<LedgerPage>;
-  /** One row with its trace; its time is needed beside its id, for it is by time that rows are found. */
+  /** One row with its trace. Needs `atMs` beside the id, because rows are found by time. */
   get(row: Pick<LedgerRow, 'atMs' | 'id'>): Promise<LedgerRow | undefined>;
-  /** In the order of time, then of group; for a stage, all requests that have settled are in it. */
+  /** Sums ordered by time, then by group. For a stage, all settled requests are included. */
   usage(query: UsageQuery): Promise<readonly UsageSum[]>;
-  /** Deletes at most `limit` rows, and as many hours, that ended before the hour of `beforeMs`. Gives how many rows. */
+  /**
+   * Deletes at most `limit` rows, and as many hourly sums, from before the hour of `beforeMs`. Returns the
+   * number of rows.
+   */
   prune(beforeMs: number, limit: number): Promise<number>;
 }

@@ -1,6 +1,7 @@
 /**
- * The Messages wire format: the canonical form of every request and reply. Only what the gateway reads is typed; every
- * object may carry fields that are not named here, and block, delta and event types that are not listed pass untouched.
+ * The Messages wire format: the canonical form of every request and reply. Only what the gateway reads is
+ * typed; every object may carry fields that are not named here, and block, delta and event types that are not
+ * listed pass untouched.
  */
 
 export interface CacheControl {
@@ -100,7 +101,10 @@ export interface Message {
   readonly [field: string]: unknown;
 }
 
-/** A client tool (`input_schema`, no `type` or `custom`) or a server tool (a dated `type`, `web_search_20250305`). */
+/**
+ * A client tool (`input_schema`, no `type` or `custom`) or a server tool (a dated `type`,
+ * `web_search_20250305`).
+ */
 export interface Tool {
   readonly name: string;
   readonly type?: string;
@@ -150,7 +154,9 @@ export interface MessagesRequest {
   readonly [field: string]: unknown;
 }
 
-/** Token counts as an upstream reports them; a field that it left out is absent, an explicit zero is a zero. */
+/**
+ * Token counts as an upstream reports them; a field that it left out is absent, an explicit zero is a zero.
+ */
 export interface Usage {
   readonly input_tokens?: number;
   readonly output_tokens?: number;
@@ -174,7 +180,7 @@ export type StopReason =
   | 'model_context_window_exceeded'
   | (string & {});
 
-/** More about how an answer ended; of a refusal why. */
+/** Details of the stop reason; for a refusal, its explanation. */
 export interface StopDetails {
   readonly type?: string;
   readonly explanation?: string | null;

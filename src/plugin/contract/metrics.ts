@@ -6,20 +6,20 @@ export interface Histogram {
   observe(labels: Readonly<Record<string, string>>, value: number): void;
 }
 
-/** How full something is that is kept in memory. */
+/** Fill level of an in-memory cache. */
 export interface CacheStats {
   readonly entries: number;
-  /** The most entries there can be. */
+  /** Max entries. */
   readonly capacity: number;
 }
 
-/** Prometheus metrics; a name that exists already gives the same metric. */
+/** Prometheus metrics; an existing name returns the same metric. */
 export interface Metrics {
   counter(name: string, help: string, labels: readonly string[]): Counter;
   histogram(name: string, help: string, labels: readonly string[], buckets: readonly number[]): Histogram;
   /**
-   * Shows how full a cache is, as `gw2api_cache_entries` and `gw2api_cache_capacity`, until the pipeline ends; `read` is
-   * called at each scrape. Gives the way to stop it.
+   * Reports the fill level of a cache, as `gw2api_cache_entries` and `gw2api_cache_capacity`, until the
+   * pipeline ends; `read` is called at each scrape. Returns the function that stops it.
    */
   cache(name: string, read: () => CacheStats): () => void;
 }

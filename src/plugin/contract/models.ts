@@ -9,8 +9,8 @@ export interface CatalogModel {
   /** False: `tool_choice` of any, tool or required is not native (contract §4.4). */
   readonly forcedToolChoice: boolean;
   /**
-   * The part that the upstream takes of `temperature` and `top_p`: `both` (or true), one of the two, or none, which holds for
-   * `top_k` too (or false).
+   * Support for `temperature` and `top_p`: `both` (or true), one of the two, or none (or false), which
+   * includes `top_k`.
    */
   readonly sampling: boolean | 'both' | 'one' | 'none';
   readonly thinking: 'adaptive' | 'budget' | 'none';
@@ -29,22 +29,22 @@ export interface ModelProfile {
   readonly thinking?: CatalogModel['thinking'];
   /** False: `thinking: { type: disabled }` is refused. */
   readonly canStopThinking?: boolean;
-  /** The levels of `output_config.effort` that it takes. */
+  /** Supported levels of `output_config.effort`. */
   readonly efforts?: readonly string[];
 }
 
 export interface Models {
   /**
-   * By id, by alias, or by the vendor's longer name of an id (`claude-sonnet-5-20260101` for `sonnet-5`), which stands
-   * in `upstreamModel` then: a dated name goes up as it was written.
+   * Finds a model by id, alias, or the vendor's longer name of an id (`claude-sonnet-5-20260101` for
+   * `sonnet-5`). A longer name is kept in `upstreamModel`, so that a dated name goes upstream as written.
    */
   find(name: string): CatalogModel | undefined;
   list(): readonly CatalogModel[];
   /**
-   * The profile of any model: the catalog's, else what the upstreams list of it, each corrected by what `learn` was
-   * told. Empty where nothing is known; never waits.
+   * Profile of any model: the catalog's, else that listed by the upstreams, each corrected by `learn`. Empty
+   * if nothing is known; never waits.
    */
   profile(name: string): ModelProfile;
-  /** Keeps what an upstream's refusal says of a model; a bounded number of models, in this process. */
+  /** Stores a limit that an upstream's refusal names; for a bounded number of models, in this process. */
   learn(name: string, profile: ModelProfile): void;
 }

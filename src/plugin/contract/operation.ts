@@ -1,4 +1,6 @@
 export type WireFormat = 'messages' | 'chat' | 'responses' | 'completions';
 
-/** `other`: a path of ours with a method that it has no handler for; only plain Koa middleware stages see it. */
+/**
+ * `other`: a known path with a method that it has no handler for; only plain Koa middleware stages see it.
+ */
 export type Operation = 'generate' | 'count-tokens' | 'models' | 'usage' | 'stored-response' | 'other';

@@ -16,7 +16,7 @@ export interface Window {
   readonly resetsAtMs: number;
 }
 
-/** Null where never seen. */
+/** Usage windows; null if never reported. */
 export interface Windows {
   readonly '5h': Window | null;
   readonly '7d': Window | null;
@@ -24,7 +24,7 @@ export interface Windows {
 
 /** One call to an upstream, as a slot takes it. */
 export interface SlotCall {
-  /** As it goes out: `model` is the upstream's name for it, `stream` is true (absent for a token count). */
+  /** Outgoing request: `model` is the upstream's name for it, `stream` is true (absent for a token count). */
   readonly request: MessagesRequest;
   /** The caller's headers that may go upstream, lower case; the slot adds its own and the credential. */
   readonly headers: Readonly<Record<string, string>>;
@@ -32,9 +32,12 @@ export interface SlotCall {
   readonly search: string;
   readonly signal: CallSignal;
   readonly headersTimeoutMs: number;
-  /** The longest silence within the answer. */
+  /** Idle timeout: max silence within the answer. */
   readonly idleTimeoutMs: number;
-  /** False while the first content has not come: until then the caller has a limit of its own, and no silence is too long. */
+  /**
+   * False until the first content: the idle timeout does not apply before it, since that wait has a limit of
+   * its own.
+   */
   readonly hasContent?: () => boolean;
 }
 
@@ -51,7 +54,7 @@ export interface TokenCount {
   readonly estimated: boolean;
 }
 
-/** An upstream account in a place of its own. Calls throw a `GatewayError` whose `failure` says what happened. */
+/** Slot: one upstream account. Calls throw a `GatewayError` whose `failure` says what happened. */
 export interface Slot {
   readonly id: string;
   readonly accountKind: AccountKind;
@@ -60,16 +63,16 @@ export interface Slot {
   countTokens(call: SlotCall): Promise<TokenCount>;
 }
 
-/** What `/admin/slots` shows of a slot. */
+/** Status of a slot, as shown by `/admin/slots`. */
 export interface SlotStatus {
   readonly id: string;
   readonly upstream: string;
   readonly accountKind: AccountKind;
   readonly state: SlotState;
   readonly reason: CoolReason | null;
-  /** When a cool-down ends, unix milliseconds. */
+  /** End of the cooldown, unix milliseconds. */
   readonly untilMs: number | null;
-  /** Cool-downs that hold for one upstream model only. */
+  /** Cooldowns of single upstream models. */
   readonly models: readonly {
     readonly model: string;
     readonly reason: CoolReason;
@@ -82,9 +85,9 @@ export interface SlotStatus {
   readonly serves: readonly string[];
   readonly bindings: number;
   readonly windows: Windows;
-  /** The last failure since the slot last worked, in words. */
+  /** Last failure since the last success, in words. */
   readonly lastError: string | null;
-  /** The time of that failure, unix milliseconds. */
+  /** Time of that failure, unix milliseconds. */
   readonly lastErrorAtMs: number | null;
 }
 
@@ -92,30 +95,30 @@ export interface SlotStatus {
 export interface DiagnosisStep {
   readonly step: 'resolve' | 'connect' | 'request' | 'credential';
   readonly ok: boolean;
-  /** True where the step could not be tried, so that `ok` proves nothing. */
+  /** True if the step could not be tried, so that `ok` proves nothing. */
   readonly skipped?: boolean;
   readonly ms: number;
-  /** What was found, or what failed. */
+  /** Finding or failure, in words. */
   readonly detail: string;
 }
 
-/** What an adapter is given to open a slot's upstream. */
+/** Settings with which an adapter opens the upstream of a slot. */
 export interface UpstreamSettings {
   readonly id: string;
   /** Without a trailing slash; the simulator needs none. */
   readonly baseUrl?: string;
-  /** The slot's own way out, `http://user:pass@host:port`. */
+  /** The slot's own proxy, `http://user:pass@host:port`. */
   readonly proxy?: string;
   /** Added to every request of the slot. */
   readonly headers: Readonly<Record<string, string>>;
   readonly connectTimeoutMs: number;
-  /** Entered in the console: it must not connect to link-local and metadata addresses. */
+  /** True for a slot entered in the console: it must not connect to link-local and metadata addresses. */
   readonly isGuarded?: boolean;
   readonly maxConcurrent: number;
   readonly log: Logger;
 }
 
-/** A call with the credential that it goes out with. */
+/** Call of a slot with its credential. */
 export interface UpstreamCall extends SlotCall {
   readonly credential: Readonly<Record<string, string>>;
 }
@@ -125,21 +128,21 @@ export interface ListedModel extends ModelProfile {
   readonly id: string;
 }
 
-/** A question to an upstream that is no caller's. */
+/** Query to an upstream outside any caller's request. */
 export interface UpstreamQuery {
   readonly credential: Readonly<Record<string, string>>;
   readonly signal: CallSignal;
 }
 
-/** One opened upstream: what an adapter gives a slot. */
+/** Open upstream of a slot, made by an adapter. */
 export interface Upstream {
   generate(call: UpstreamCall): Promise<UpstreamReply>;
   countTokens(call: UpstreamCall): Promise<TokenCount>;
-  /** The models that the account may use, the newest first. Absent: this kind of upstream has no list of them. */
+  /** Models that the account may use, newest first; absent if this kind of upstream has no list of them. */
   models?(query: UpstreamQuery): Promise<readonly ListedModel[]>;
   /**
-   * Resolves the host and makes one request over the slot's own way out, then one with the credential that costs nothing;
-   * stops at the first step that fails. Without a credential the last step is left out.
+   * Diagnosis: resolves the host, makes one request over the slot's own connection or proxy, then a free one
+   * with the credential (left out without one). Stops at the first step that fails.
    */
   diagnose(signal: AbortSignal, credential: UpstreamCall['credential']): Promise<readonly DiagnosisStep[]>;
   close(): Promise<void>;

@@ -2,16 +2,19 @@ import type { CallSignal } from '../http/call-signal.js';
 import type { GatewayError } from '../error.js';
 import type { Slot, SlotStatus } from './slot.js';
 
-/** What a caller of `lease` wants. */
+/** Options of `lease`. */
 export interface LeaseRequest {
-  /** The catalog id, or the name that the caller sent where the catalog has none. */
+  /** Catalog id, or the name sent by the caller if the catalog has none. */
   readonly model: string;
-  /** The session that should stay on its slot, already scoped to the caller's key. */
+  /** Sticky session, already scoped to the caller's key. */
   readonly sticky?: { readonly key: string; readonly ttlMs: number };
   readonly policy: PickPolicy;
-  /** Whose request it is: where requests wait for places, callers take turns. Those without one are of one caller. */
+  /**
+   * Id of the caller, for fair queueing: waiting callers take turns. Requests without one count as one
+   * caller.
+   */
   readonly caller?: string;
-  /** How long to wait for a place where every schedulable slot is full. */
+  /** Queue timeout: max wait for a permit while every schedulable slot is full. */
   readonly queueTimeoutMs: number;
   readonly signal: CallSignal;
 }
@@ -25,37 +28,41 @@ export interface Candidate {
   readonly order: number;
 }
 
-/** Picks one of at least one candidates; called again for every request, so it may keep a turn of its own. */
+/** Picks one of at least one candidates. Called for every request, so it may keep state (round-robin). */
 export type PickPolicy = (candidates: readonly Candidate[]) => Candidate;
 
-/** One place in a slot, held for one upstream call after another until it is released. */
+/** Lease of a permit in a slot, held for one upstream call after another until it is released. */
 export interface SlotLease {
   readonly slot: Slot;
-  /** The slot has answered this request: its doubling is reset, its windows are read and the sticky key is bound. */
+  /** Reports success: resets the slot's backoff, reads its windows and binds the sticky key. */
   answered(headers: Readonly<Record<string, string>>): void;
   /**
-   * Reports a failed call, which may change the slot's state, gives its place back, and takes a place in a slot that
-   * this request has not tried. Where every slot was tried: the first one again. Undefined where no slot can help.
+   * Reports a failed call, which may change the slot's state, releases its permit, and takes one in a slot
+   * that this request has not tried (in the first one again, if all were tried). Undefined if no slot can
+   * help.
    */
   another(error: GatewayError): Promise<SlotLease | undefined>;
-  /** Reports a failed call, as `another` does, and gives the place back: the request will not be sent once more. */
+  /** Reports a failed call, as `another` does, and releases the permit: the request will not be retried. */
   failed(error: GatewayError): void;
-  /** A place of its own for a further call of the same request, on the same terms. */
+  /** Permit of its own for a further call of the same request, on the same terms. */
   again(): Promise<SlotLease>;
-  /** Gives the place back; further calls do nothing. */
+  /** Releases the permit; further calls do nothing. */
   release(): void;
 }
 
-/** The pool as plugins see it. */
+/** Slot pool as plugins see it. */
 export interface Slots {
   /**
-   * A place in a slot that serves the model. Throws `model_not_found` where no slot's list has it,
-   * `no_slot_available` (with `retry-after` where a time is known) where none is schedulable or all stay full, and 429
-   * where the only slots have an exhausted window.
+   * Takes a permit in a slot that serves the model. Throws `model_not_found` if no slot lists it,
+   * `no_slot_available` (with `retry-after` if a time is known) if none is schedulable or all stay full, and
+   * 429 if the only slots have an exhausted window.
    */
   lease(request: LeaseRequest): Promise<SlotLease>;
   get(id: string): Slot | undefined;
   list(): readonly SlotStatus[];
-  /** The OAuth slot whose windows a caller is shown: the sticky key's, else the one that would be picked. */
+  /**
+   * OAuth slot whose windows are shown to a caller: that of the sticky key, else the one that would be
+   * picked.
+   */
   account(stickyKey?: string): Slot | undefined;
 }

@@ -8,7 +8,7 @@ import type { MessagesRequest, TextBlock, Tool, Usage } from './messages.js';
 import type { TokenCount, Windows } from './slot.js';
 import type { SlotLease } from './slots.js';
 
-/** Who asks us. */
+/** Caller of the gateway. */
 export interface Caller {
   readonly kind: 'master' | 'key';
   /** `master`, or the id of the protocol key. */
@@ -16,27 +16,29 @@ export interface Caller {
   readonly name: string;
   /** Catalog ids or globs that the key may use; absent: all. */
   readonly models?: readonly string[];
-  /** What the key itself says of what it may use; absent: nothing. */
+  /** Limits of the key itself; absent if it has none. */
   readonly limits?: KeyLimits;
 }
 
-/** What the gateway itself put into the request, so that usage-mask can take it out of the bill. */
+/** System blocks and tools added by the gateway itself; usage-mask subtracts them from the usage. */
 export interface Additions {
   readonly system: readonly TextBlock[];
   readonly tools: readonly Tool[];
 }
 
-/** An upstream's answer, committed: its first content event is there. */
+/** Committed reply of an upstream: its first content event has arrived. */
 export interface ModelReply {
   readonly status: number;
   /** The upstream's answer headers, lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Id of the slot that answered. */
   readonly slot: string;
-  /** How many upstream calls it took. */
+  /** Number of upstream calls made. */
   readonly attempts: number;
   readonly events: ModelEvents;
-  /** Where an interceptor joins the answers of several calls: how many a choice has come from so far. Absent: one. */
+  /**
+   * Number of calls joined so far into the answer of a choice, if an interceptor joins several; absent: one.
+   */
   readonly calls?: (choice: number) => number;
 }
 
@@ -45,10 +47,12 @@ export type ModelCall = (request: MessagesRequest) => Promise<ModelReply>;
 /** Wraps the model call: tool loops, caches, fan-out. The first one pushed is the outermost. */
 export type Interceptor = (call: ModelCall) => ModelCall;
 
-/** What came of a request, once its response has closed. `abandoned`: the caller left before the end. */
+/**
+ * Outcome of a request, once its response has closed. `abandoned`: the caller disconnected before the end.
+ */
 export type Outcome = 'completed' | 'failed' | 'abandoned';
 
-/** Tokens of one request so far: as the upstream billed them, and how many of those the caller is not shown. */
+/** Tokens of one request so far: as billed by the upstream, and the part of them hidden from the caller. */
 export interface UsageTally {
   billed: Usage;
   masked: Usage;
@@ -60,34 +64,34 @@ export interface Count extends TokenCount {
   readonly windows: Windows | undefined;
 }
 
-/** Where the time of a request has gone, in milliseconds. */
+/** Timeline of a request, in milliseconds. */
 export interface Timeline {
   /**
-   * The stages that the request has reached, top to bottom, each with its own time: until it called `next` and after that
-   * came back, without what is below it. What streams afterwards is nobody's.
+   * Stages reached, top to bottom, each with its own time: before it called `next` and after that returned,
+   * without the stages below it. Streaming afterwards counts for none of them.
    */
   readonly stages: { readonly stage: string; ms: number }[];
-  /** The upstream calls, each as it begins. */
+  /** Upstream calls, each added as it begins. */
   readonly calls: TimedCall[];
 }
 
-/** One upstream call: how long until its first event or its failure (0 until then), and the code of that. */
+/** Upstream call: time to its first event or failure (0 until then), and the error code of the failure. */
 export interface TimedCall {
   readonly slot: string;
   readonly ms: number;
   readonly code?: string;
 }
 
-/** What one request carries. Plugins add keys of their own by declaration merging. */
+/** State of one request. Plugins add keys of their own by declaration merging. */
 export interface GatewayState {
-  /** Seeded by the core, as all down to `usage`. */
+  /** Set by the core, as all keys down to `timeline`. */
   readonly requestId: string;
   readonly operation: Operation;
   /** The caller's dialect, known from the path. */
   readonly format: WireFormat;
-  /** Aborts when the response has closed, for whatever reason. */
+  /** Aborts when the response has closed, for any reason. */
   readonly signal: AbortSignal;
-  /** As `signal`, for whoever needs no more than a CallSignal: an AbortSignal is only made where one is asked for. */
+  /** Cheaper form of `signal`: an AbortSignal is only made when `signal` is read. */
   readonly callSignal: CallSignal;
   /** Child logger with the request id. */
   readonly log: Logger;
@@ -96,11 +100,11 @@ export interface GatewayState {
   /** Calls `listener` exactly once, when the response has closed. */
   readonly onSettled: (listener: (outcome: Outcome) => void) => void;
   readonly usage: UsageTally;
-  /** Set where an answer broke after it had begun: the outcome is then `failed`. */
+  /** Error of an answer that broke after it had begun; the outcome is then `failed`. */
   failure: GatewayError | undefined;
-  /** By upstream-call: when the first event of the answer came, unix milliseconds. */
+  /** By upstream-call: time of the first event of the answer, unix milliseconds. */
   firstEventAtMs: number | undefined;
-  /** Its stages are filled in by the pipeline, its calls by upstream-call. */
+  /** Timeline; stages by the pipeline, calls by upstream-call. */
   readonly timeline: Timeline;
 
   /** By auth. */
@@ -123,7 +127,7 @@ export interface GatewayState {
 
 export type StateKey = keyof GatewayState;
 
-/** Present from the start of every request. */
+/** Keys present from the start of every request. */
 export const coreKeys = [
   'requestId',
   'operation',

@@ -3,7 +3,7 @@ import type { KeyLimits } from './key-limits.js';
 import type { Ledger } from './ledger.js';
 import type { Json } from './live.js';
 
-/** A key issued to a caller; the key itself is never kept. */
+/** Key issued to a caller; the key itself is never stored. */
 export interface ProtocolKey extends KeyLimits {
   readonly id: string;
   readonly name: string;
@@ -11,13 +11,13 @@ export interface ProtocolKey extends KeyLimits {
   readonly hash: string;
   /** The key's last four characters, to tell it from others. */
   readonly last4: string;
-  /** Unix milliseconds, as all times of it. */
+  /** Unix milliseconds, as all times here. */
   readonly createdAtMs: number;
-  /** Behind by some seconds: it is written in batches. */
+  /** Time of last use; late by some seconds, because it is written in batches. */
   readonly lastUsedAtMs?: number;
   /** Absent: never. */
   readonly expiresAtMs?: number;
-  /** Present: it is not let in any more. */
+  /** Time of revocation; the key is refused from then on. */
   readonly revokedAtMs?: number;
   /** Catalog ids or globs that it may use; absent: all. */
   readonly models?: readonly string[];
@@ -26,7 +26,7 @@ export interface ProtocolKey extends KeyLimits {
 
 type Settable = Omit<ProtocolKey, 'id' | 'hash' | 'last4' | 'createdAtMs' | 'lastUsedAtMs'>;
 
-/** What an operator changes of a key; null takes a field away. */
+/** Changes to a key by an operator; null removes a field. */
 export type KeyPatch = { readonly [Field in keyof Settable]?: Settable[Field] | null } & {
   readonly name?: string;
 };
@@ -37,21 +37,24 @@ export interface OAuthTokens {
   readonly refreshToken: string;
   /** Unix milliseconds; absent: only a 401 refreshes. */
   readonly expiresAtMs?: number;
-  /** Hex SHA-256 of the refresh token in the config that these descend from: a new one there starts over. */
+  /** Hex SHA-256 of the refresh token in the config that these derive from: a new one there starts over. */
   readonly origin: string;
 }
 
-/** A slot that was entered in the console; encrypted at rest, for also a header or a proxy may hold a secret. */
+/** Slot entered in the console; encrypted at rest, because a header or a proxy may hold a secret too. */
 export interface StoredSlot {
   readonly id: string;
   /** As under `slots:` in the config file, without `id` and `account`. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** As `account:` in the config file; never to be shown again. */
+  /** As `account:` in the config file; must never be shown again. */
   readonly account: Readonly<Record<string, unknown>>;
   /** Unix milliseconds. */
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
-  /** Why what is stored cannot be read, in a sentence for the operator; `settings` and `account` are empty then. */
+  /**
+   * Reason why the stored slot cannot be read, in a sentence for the operator; `settings` and `account` are
+   * then empty.
+   */
   readonly problem?: string;
 }
 
@@ -64,22 +67,22 @@ export interface ConsoleSession {
   readonly expiresAtMs: number;
 }
 
-/** A session that stays on its slot. */
+/** Binding of a sticky session to its slot. */
 export interface Binding {
   readonly slotId: string;
   /** Unix milliseconds. */
   readonly expiresAtMs: number;
 }
 
-/** One piece of the state of slots, under a key of the pool's own. */
+/** Part of the state of slots, under a key chosen by the pool. */
 export interface StoredState {
   readonly key: string;
   readonly value: Json;
-  /** The rest of its lifetime; absent: it has no end. A duration, since the clocks of instances differ. */
+  /** Remaining lifetime; absent: no expiry. A duration, since the clocks of instances differ. */
   readonly ttlMs?: number;
 }
 
-/** A state to write; without a value: to delete. */
+/** State to write, or to delete if it has no value. */
 export type StateChange = Pick<StoredState, 'key' | 'ttlMs'> & { readonly value: Json | undefined };
 
 /** A stored answer of the Responses format. */
@@ -95,32 +98,32 @@ export interface StoredResponse {
   readonly expiresAtMs: number;
 }
 
-/** The most that one owner may keep of responses. */
+/** Quota of stored responses of one owner. */
 export interface ResponseQuota {
-  /** Of all responses together, as JSON in UTF-8. */
+  /** Max size of all responses together, as JSON in UTF-8. */
   readonly bytes: number;
   readonly count: number;
-  /** Of a single response with its input; absent: as many as all together. */
+  /** Max size of one response with its input; absent: as `bytes`. */
   readonly eachBytes?: number;
 }
 
-/** The responses that one owner keeps at the moment. */
+/** Current total of the stored responses of one owner. */
 export type ResponseTotal = Pick<ResponseQuota, 'bytes' | 'count'>;
 
-/** What ends by itself: a read of something expired gives undefined, and it is deleted in small steps. */
+/** Collection with expiry: an expired item reads as undefined, and is deleted in small steps. */
 export interface Expiring {
-  /** Deletes at most `limit` of what has expired by now. Gives how many. */
+  /** Deletes at most `limit` expired items. Returns how many. */
   deleteExpired(limit: number): Promise<number>;
 }
 
 /**
- * What must survive a restart. Every method may be asynchronous; a read of something absent gives undefined. `put`
- * replaces what has the same id; `delete` gives false where there was nothing.
+ * Persistent state, which survives a restart. Every method may be asynchronous; a read of something absent
+ * gives undefined, `put` replaces the item with the same id, `delete` gives false if there was none.
  */
 export interface Store {
-  /** It cannot be reached at the moment: requests go on without it. */
+  /** True while the store is unreachable (down); requests go on without it. */
   readonly isAway: boolean;
-  /** What it keeps in memory, to be measured. */
+  /** In-memory caches, for metrics. */
   readonly caches?: Caches;
   readonly keys: {
     findByHash(hash: string): Promise<ProtocolKey | undefined>;
@@ -128,13 +131,16 @@ export interface Store {
     /** Newest first. */
     list(): Promise<readonly ProtocolKey[]>;
     put(key: ProtocolKey): Promise<void>;
-    /** The key as it is then; undefined where there is none. */
+    /** Returns the updated key; undefined if there is none. */
     update(id: string, patch: KeyPatch): Promise<ProtocolKey | undefined>;
-    /** Its name stays known, for the requests that were made with it. */
+    /** Deletes a key, but keeps its name for the requests that were made with it. */
     delete(id: string): Promise<boolean>;
-    /** Names by id: those of all keys, and of the latest 10,000 that were deleted. */
+    /** Names by id, of all keys and of the latest 10,000 deleted ones. */
     names(): Promise<ReadonlyMap<string, string>>;
-    /** Notes when keys were used, unix milliseconds by id; a time before the one known changes nothing. */
+    /**
+     * Updates the last use of keys, unix milliseconds by id; an earlier time than the known one changes
+     * nothing.
+     */
     touch(usedAtMs: ReadonlyMap<string, number>): Promise<void>;
   };
   readonly credentials: {
@@ -143,21 +149,21 @@ export interface Store {
     delete(slotId: string): Promise<boolean>;
   };
   readonly slots: {
-    /** In the order of their ids. */
+    /** Ordered by id. */
     list(): Promise<readonly StoredSlot[]>;
     get(id: string): Promise<StoredSlot | undefined>;
     put(slot: StoredSlot): Promise<void>;
-    /** The slot as it is then; undefined where there is none. */
+    /** Returns the updated slot; undefined if there is none. */
     update(
       id: string,
       patch: Partial<Pick<StoredSlot, 'settings' | 'account'>> & Pick<StoredSlot, 'updatedAtMs'>,
     ): Promise<StoredSlot | undefined>;
     delete(id: string): Promise<boolean>;
   };
-  /** The state of slots that a restart is to find again; of two writes of one key the last one counts. */
+  /** Slot state kept across restarts; the last write of a key wins. */
   readonly slotStates: Expiring & {
     list(): Promise<readonly StoredState[]>;
-    /** All of them, or none. */
+    /** Writes all changes or none. */
     write(changes: readonly StateChange[]): Promise<void>;
   };
   readonly sessions: Expiring & {
@@ -169,24 +175,27 @@ export interface Store {
     get(stickyKey: string): Promise<Binding | undefined>;
     put(stickyKey: string, binding: Binding): Promise<void>;
     delete(stickyKey: string): Promise<void>;
-    /** How many sessions are bound to each slot at the moment, by its id; a slot that has none is left out. */
+    /** Number of sessions bound to each slot, by slot id; a slot without any is left out. */
     countBySlot(): Promise<ReadonlyMap<string, number>>;
   };
   readonly responses: Expiring & {
     get(owner: string, id: string): Promise<StoredResponse | undefined>;
-    /** The response object alone: the input may be a thousand times its size. */
+    /** Response object alone, since its input may be much larger. */
     getResponse(owner: string, id: string): Promise<StoredResponse['response'] | undefined>;
     /**
-     * Deletes the oldest responses of its owner where there are more than `quota` allows. False: this one is larger than a
-     * single response may be, and is not kept.
+     * Stores a response, and deletes the oldest of its owner beyond `quota`. Returns false, and stores
+     * nothing, if it is larger than a single response may be.
      */
     put(response: StoredResponse, quota?: ResponseQuota): Promise<boolean>;
     delete(owner: string, id: string): Promise<boolean>;
-    /** By owner; one without responses is left out. */
+    /** Totals by owner; an owner without responses is left out. */
     totals(): Promise<ReadonlyMap<string, ResponseTotal>>;
   };
   readonly ledger: Ledger;
-  /** Gives up to so many free pages of its file back to the file system, and says how many; absent: it has no file. */
+  /**
+   * Returns free pages of the file to the file system, at most `pages`, and gives their number; absent if
+   * there is no file.
+   */
   readonly reclaim?: (pages: number) => Promise<number>;
   close(): Promise<void>;
 }

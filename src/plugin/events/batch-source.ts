@@ -1,4 +1,7 @@
-/** Whoever waits for a batch: it is told one of these, once for each time it has asked in vain. None of them throws. */
+/**
+ * Observer that waits for a batch: gets one of these calls for each `ask` that returned undefined. None of
+ * them throws.
+ */
 export interface BatchReader<Batch> {
   receive(batch: Batch): void;
   finish(): void;
@@ -6,14 +9,17 @@ export interface BatchReader<Batch> {
 }
 
 /**
- * Batches for one consumer that asks for one at a time: by `next`, as anybody does, or by `ask` without a promise. A stream
- * passes five hands between its two sockets, and a promise for each of them made an event of a slow one 4 % dearer.
+ * Pull source of batches for one consumer, which asks for one at a time: by `next`, or by `ask`, which saves
+ * the cost of a promise.
  */
 export abstract class BatchSource<Batch> implements AsyncIterableIterator<Batch, undefined> {
-  /** What is there; else undefined, and the reader is told: of an end or a failure perhaps at once, of a batch later. */
+  /**
+   * Returns a batch that is ready; else undefined, and the reader is called: for an end or a failure perhaps
+   * at once, for a batch later.
+   */
   abstract ask(reader: BatchReader<Batch>): Batch | undefined;
 
-  /** The consumer leaves. */
+  /** Cancels the source. */
   abstract return(): Promise<IteratorResult<Batch, undefined>>;
 
   [Symbol.asyncIterator](): this {
@@ -30,7 +36,7 @@ export abstract class BatchSource<Batch> implements AsyncIterableIterator<Batch,
   }
 }
 
-/** Opens what gives batches. */
+/** Opens an iterable of batches as a source. */
 export function openSource<Batch>(batches: AsyncIterable<Batch>): BatchSource<Batch> {
   const iterator = batches[Symbol.asyncIterator]();
   return iterator instanceof BatchSource ? iterator : new IteratorSource(iterator);
@@ -48,7 +54,7 @@ class IteratorSource<Batch> extends BatchSource<Batch> {
     void this.#tell(reader);
   }
 
-  /** Whatever a hand-written iterator makes of `next`. */
+  /** Waits for `next` of any iterator, also a hand-written one that throws at once. */
   async #tell(reader: BatchReader<Batch>): Promise<void> {
     let result: IteratorResult<Batch>;
     try {

@@ -1,9 +1,9 @@
 import { BatchSource, openSource, type BatchReader } from './batch-source.js';
 
 /**
- * One step on the way of batches: what an async generator over them would do, but `return()` does not wait for a pending
- * `next()`. For one consumer that asks for one batch at a time. The source is left when the step throws and when its
- * consumer leaves, even before the first batch.
+ * Transform of batches for one consumer that asks for one at a time: like an async generator, but `return()`
+ * does not wait for a pending `next()`. Cancels the source when it throws or when its consumer leaves, even
+ * before the first batch.
  */
 export abstract class BatchStep<In, Out> extends BatchSource<Out> implements BatchReader<In> {
   readonly #source: BatchSource<In>;
@@ -49,13 +49,13 @@ export abstract class BatchStep<In, Out> extends BatchSource<Out> implements Bat
     void this.#leaveFor(error);
   }
 
-  /** What goes wrong on the way out is of no interest: what led to it is what counts. */
+  /** Cancels the source, then reports the error that led to it; errors of the cancelling are ignored. */
   async #leaveFor(cause: unknown): Promise<void> {
     await Promise.allSettled([this.return()]);
     this.#reader?.fail(cause);
   }
 
-  /** Asks for batches, after this one, until something is left of one; undefined where the reader is told later. */
+  /** Transforms batches, this one first, until one gives output; undefined if the reader is called later. */
   #advance(first: In | undefined): Out | undefined {
     try {
       for (let batch = first; !this.#isOver;) {
@@ -77,13 +77,13 @@ export abstract class BatchStep<In, Out> extends BatchSource<Out> implements Bat
     this.close();
   }
 
-  /** What a batch has become; undefined where nothing is left of it. */
+  /** Transforms a batch; undefined if nothing is left of it. */
   protected abstract take(batch: In): Out | undefined;
 
-  /** Called before each batch is asked for: throws what the last one broke off with. */
+  /** Called before each batch is asked for; throws the error at which the last one broke off. */
   protected check(): void {}
 
-  /** The source has ended: throws where it should not have. */
+  /** Called at the end of the source; throws if it ended too early. */
   protected end(): void {}
 
   /** Called once: at the end, on a failure, or when the consumer leaves. */

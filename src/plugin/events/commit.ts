@@ -10,20 +10,20 @@ import { errorFromEvent, interruptedError } from './upstream-error.js';
 export interface CommitOptions {
   /** `stream`: the commit point is the first content; `whole`: it is `message_stop`. */
   readonly delivery: 'stream' | 'whole';
-  /** Sees every event once, as it is read. */
+  /** Observer of every event, called once as it is read. */
   readonly see?: (event: ModelEvent) => void;
   /** Called once, with the first content, which may be before the commit point. */
   readonly onContent?: () => void;
-  /** Called once the events have ended, failed, or been given up. */
+  /** Called once the events have ended, failed or been cancelled. */
   readonly onEnd?: () => void;
 }
 
 /**
- * Reads an upstream's events up to the commit point (design §4) and gives them all, from the first one on, but for the
- * pings before it. What fails before it is thrown here, while another slot can still help: what the events throw, an `error`
- * event, an end without `message_stop`, a turn with nothing visible and no stop reason (contract §7), and more than is kept.
- * What fails after it, were it in the same read, is thrown where the events are read; an `error` event is handed on first,
- * so that its text can stay what it is.
+ * Reads an upstream's events up to the commit point (design §4) and returns all of them, without the pings
+ * before it. Throws failures before it, while another slot can still help: an error of the events, an `error`
+ * event, an end without `message_stop`, a turn with nothing visible and no stop reason (contract §7), and too
+ * much to keep; failures after it are thrown to the reader of the events, an `error` event being passed on
+ * first, so that its text is kept.
  */
 export async function committed(events: ModelEvents, options: CommitOptions): Promise<ModelEvents> {
   const source = openSource(events);
@@ -45,7 +45,7 @@ export async function committed(events: ModelEvents, options: CommitOptions): Pr
   return new Followed(kept.batches, source, turn, options.onEnd);
 }
 
-/** What was read before the commit point, then the rest of it as it comes. */
+/** Committed events: those read before the commit point, then the rest as it arrives. */
 class Followed extends BatchStep<ModelEventBatch, ModelEventBatch> {
   #read: readonly ModelEventBatch[];
   #given = 0;
@@ -89,15 +89,18 @@ class Followed extends BatchStep<ModelEventBatch, ModelEventBatch> {
   }
 }
 
-/** What has been seen of one answer. After the commit point only events that can still tell something are parsed. */
+/**
+ * Commit detector: state of one answer. After the commit point only events that can still change it are
+ * parsed.
+ */
 class Turn {
   readonly #options: CommitOptions;
   #hasContent = false;
-  /** Something other than thinking has been said. */
+  /** True once there is output other than thinking. */
   isVisible = false;
   hasStopReason = false;
   isStopped = false;
-  /** The last block began as an empty text, so that its deltas decide. */
+  /** True if the last block began as an empty text, so that its deltas decide. */
   inText = false;
   hasFailed = false;
   failure: unknown;
@@ -110,7 +113,10 @@ class Turn {
     return this.isStopped || (this.#options.delivery === 'stream' && this.#hasContent);
   }
 
-  /** The batch without the pings before the commit point, as far as it is good, with the `error` event that it fails with. */
+  /**
+   * Inspects a batch. Returns it without the pings before the commit point, up to the event that fails, and
+   * with that event if it is an `error`.
+   */
   see(batch: ModelEventBatch): ModelEventBatch {
     let seen = 0;
     let kept: ModelEvent[] | undefined;
@@ -134,27 +140,30 @@ class Turn {
     }
   }
 
-  /** @internal A delta without a text says something, too. */
+  /** @internal Records output; a delta without a text counts too. */
   say(text: string | undefined): void {
     if (text === '') return;
     this.isVisible = true;
     this.begin();
   }
 
-  /** @internal There is a stop reason, which is something to send. */
+  /** @internal Records a stop reason, which is content to send. */
   sayWhy(): void {
     this.hasStopReason = true;
     this.begin();
   }
 
-  /** @internal The caller would be sent something. */
+  /** @internal Records the first content to send to the caller. */
   begin(): void {
     if (this.#hasContent) return;
     this.#hasContent = true;
     this.#options.onContent?.();
   }
 
-  /** Before the commit point every event is parsed: one that is no JSON can still be cured. */
+  /**
+   * Inspects one event. Every event before the commit point is parsed, since a failover can still cure
+   * invalid JSON.
+   */
   #look(event: ModelEvent): void {
     if (event.type === 'content_block_delta') {
       if (!(this.inText && !this.isVisible) && this.isCommitted) return;

@@ -8,9 +8,9 @@ import { addUsage } from './usage.js';
 import { withFields } from '../raw/with-fields.js';
 
 /**
- * An interceptor for callers whose dialect has no `pause_turn`: where a server tool pauses the turn, the model is asked
- * again with what it has said so far, at most `limit` times, and the answers are joined into one. Block indices go on
- * counting, usage adds up, and what pauses in between is not shown.
+ * Interceptor for dialects without `pause_turn`: when a server tool pauses the turn, calls the model again
+ * with its output so far, at most `limit` times, and joins the answers into one. Block indices go on, usage
+ * adds up, and the pauses in between are hidden.
  */
 export function continuePausedTurns(limit: number): Interceptor {
   return (call) => async (request) => {
@@ -24,7 +24,7 @@ export function continuePausedTurns(limit: number): Interceptor {
   };
 }
 
-/** Reads the answers one after another. */
+/** Events of several answers, read one after another. */
 class JoinedEvents extends BatchSource<ModelEventBatch> implements BatchReader<ModelEventBatch> {
   readonly #answer: JoinedAnswer;
   readonly #callAgain: () => Promise<ModelReply>;
@@ -57,7 +57,7 @@ class JoinedEvents extends BatchSource<ModelEventBatch> implements BatchReader<M
     this.#reader?.receive(batch);
   }
 
-  /** Of the answer that is read now. */
+  /** End of the current answer; continues if it is paused. */
   finish(): void {
     if (!this.#answer.isPaused || this.#isOver) this.#reader?.finish();
     else this.#continue().catch((error: unknown) => this.fail(error));
@@ -87,7 +87,7 @@ class JoinedEvents extends BatchSource<ModelEventBatch> implements BatchReader<M
   }
 }
 
-/** Several answers as the caller sees them: one. */
+/** Joins several answers into the one that the caller sees. */
 class JoinedAnswer {
   readonly #content: ContentBlock[] = [];
   #usage: Usage = {};
@@ -96,7 +96,7 @@ class JoinedAnswer {
   calls = 0;
   isPaused = false;
 
-  /** What to do with the events of the next answer. */
+  /** Begins the next answer; returns the handlers of its events. */
   begin(mayContinue: boolean): EventMap {
     this.isPaused = false;
     this.calls += 1;
@@ -125,7 +125,7 @@ class JoinedAnswer {
     };
   }
 
-  /** Takes over a paused answer. */
+  /** Adds the content and usage of a paused answer. */
   keep(fold: MessageFold): void {
     this.isPaused = false;
     const message = fold.partial();
@@ -134,7 +134,7 @@ class JoinedAnswer {
     this.#usage = addUsage(this.#usage, message?.usage ?? {});
   }
 
-  /** The request with what has been said so far; upstreams refuse a text block without text. */
+  /** Request with the output so far, without empty text blocks, which upstreams refuse. */
   continuing(request: MessagesRequest): MessagesRequest {
     const content = this.#content.filter((block) => block.type !== 'text' || block.text !== '');
     return { ...request, messages: [...request.messages, { role: 'assistant', content }] };

@@ -1,10 +1,10 @@
-/** What stands at a name within an object: undefined where it is right, else the path of what is wrong. */
+/** Check of a value: undefined if it is valid, else the path of the invalid part. */
 type Check = (value: unknown) => string | undefined;
 
 /**
- * Which part of an upstream's event is not of the type that the format says; undefined where its handlers can rely on it.
- * Types of events, blocks and deltas that nobody knows are normal, and so are fields that are left out but for those
- * without which there is nothing to go by.
+ * Validates an upstream's event: the path of the part with a wrong type, or undefined if its handlers can
+ * rely on it. Unknown types of events, blocks and deltas are valid, and so are missing fields, except the
+ * essential ones.
  */
 export function faultIn(event: Readonly<Record<string, unknown>>): string | undefined {
   if (isTextDelta(event)) return undefined;
@@ -12,7 +12,7 @@ export function faultIn(event: Readonly<Record<string, unknown>>): string | unde
   return check?.(event);
 }
 
-/** What streams are made of passes without the tables, which take 0.07 µs. */
+/** Fast path without the tables, for text deltas: most events of a stream. */
 function isTextDelta({ type, index, delta }: Readonly<Record<string, unknown>>): boolean {
   return (
     type === 'content_block_delta' &&
@@ -78,7 +78,7 @@ function fields(checks: Readonly<Record<string, Check>>): Check {
   };
 }
 
-/** An object whose named fields are numbers where it has them. */
+/** An object whose named fields are numbers, if present. */
 function counts(names: readonly string[]): Check {
   return (value) => {
     if (!isObject(value)) return '';
@@ -94,7 +94,7 @@ function both(first: Check, second: Check): Check {
   return (value) => first(value) ?? second(value);
 }
 
-/** An object whose `type` says which check it has to pass, if any. */
+/** An object whose `type` selects its check, if any. */
 function tagged(checks: Readonly<Record<string, Check>>): Check {
   return (value) => {
     if (!isObject(value)) return '';
@@ -111,7 +111,7 @@ function list(check: Check): Check {
   };
 }
 
-/** Absent and null are fine. */
+/** Check that also accepts undefined and null. */
 function optional(check: Check): Check {
   return (value) => (value === undefined || value === null ? undefined : check(value));
 }

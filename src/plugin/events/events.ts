@@ -5,27 +5,29 @@ import { isTooDeep } from '../http/parse-json.js';
 import { cutPlainDelta, deltaEvent, type PlainDelta } from '../raw/plain-delta.js';
 import { textOf, type WireLines, type WireText } from '../raw/wire.js';
 
-/** What one network read brought. Events travel in batches: handling each one alone is what costs. */
+/** Batch: the events of one network read. Handling each event alone would be the main cost of a stream. */
 export type ModelEventBatch = readonly ModelEvent[];
 
-/** A reply on its way: batches of events. Iterating to the end, throwing or `return()` ends the upstream call. */
+/**
+ * Streaming reply: batches of events. Iterating to the end, throwing or `return()` ends the upstream call.
+ */
 export type ModelEvents = AsyncIterable<ModelEventBatch>;
 
-/** One event of a Messages stream: its text as it came, its JSON parsed only when someone asks for it. */
+/** Event of a Messages stream: its text as received, its JSON parsed lazily. */
 export class ModelEvent {
   readonly type: string;
-  /** Which of several answers to one request this belongs to; 0 but for `n` > 1 and several prompts. */
+  /** Index of the answer that it belongs to; 0 except for `n` > 1 and several prompts. */
   readonly choice: number;
   #data: string | undefined;
   #json: MessagesStreamEvent | undefined;
-  /** Where it stood in the upstream's stream: its name, its data in one line, and an empty line. */
+  /** Received lines that hold it: its name, its data in one line, and an empty line. */
   #lines: WireLines | undefined;
   #from = 0;
   #to = 0;
   #isPlain = false;
   #delta: PlainDelta | undefined;
 
-  /** `data`: the JSON text of the event; `json`: its value where that is at hand. One of them must be given. */
+  /** `data`: the JSON text of the event; `json`: its value if known. One of them must be given. */
   constructor(type: string, data: string | undefined, json?: MessagesStreamEvent, choice = 0) {
     this.type = type;
     this.choice = choice;
@@ -38,13 +40,16 @@ export class ModelEvent {
     return new ModelEvent(json.type, undefined, json, choice);
   }
 
-  /** One that came without a name. Throws as `json` does. */
+  /** Event received without a name. Throws as `json` does. */
   static unnamed(data: string): ModelEvent {
     const json = parseEvent(data);
     return new ModelEvent(json.type, data, json);
   }
 
-  /** One that stands in these lines from one place to another: its name in ASCII, one line of data, an empty line. */
+  /**
+   * Event within received lines, from one offset to another: its name in ASCII, one line of data, an empty
+   * line.
+   */
   static received(type: string, lines: WireLines, from: number, to: number): ModelEvent {
     const event = new ModelEvent(type, undefined);
     event.#lines = lines;
@@ -53,14 +58,14 @@ export class ModelEvent {
     return event;
   }
 
-  /** A text delta that stands there, up to its `plainDeltaEnd`. */
+  /** Text delta within received lines, up to its `plainDeltaEnd`. */
   static plain(lines: WireLines, from: number, to: number): ModelEvent {
     const event = ModelEvent.received('content_block_delta', lines, from, to);
     event.#isPlain = true;
     return event;
   }
 
-  /** Memory that a batch takes, in bytes: its events, and their text, of which those of one read share all. */
+  /** Memory of a batch, in bytes: its events, and their text, which all events of one read share. */
   static heldBytes(batch: ModelEventBatch): number {
     let length = batch.length * eventBytes;
     let counted: WireLines | undefined;
@@ -79,18 +84,21 @@ export class ModelEvent {
       : JSON.stringify(this.#json));
   }
 
-  /** The parsed event. Throws `upstream_interrupted` where the upstream sent no JSON, or not what the type stands for. */
+  /**
+   * The parsed event. Throws `upstream_interrupted` if the upstream sent invalid JSON, or an invalid event of
+   * this type.
+   */
   get json(): MessagesStreamEvent {
     return (this.#json ??= this.delta ? deltaEvent(this.delta) : parseEvent(this.data, this.type));
   }
 
-  /** What it says where it is a text delta that need not be parsed for that; undefined for all other events. */
+  /** Content of a text delta that needs no JSON parsing; undefined for all other events. */
   get delta(): PlainDelta | undefined {
     if (!this.#isPlain || !this.#lines) return undefined;
     return (this.#delta ??= cutPlainDelta(this.#lines, this.#from, this.#to));
   }
 
-  /** Adds it to `text` as it stood in the upstream's stream; false where it did not stand in one. */
+  /** Copies the event to `text` as received; false if it was not received from an upstream. */
   copyTo(text: WireText): boolean {
     if (!this.#lines) return false;
     text.copy(this.#lines, this.#from, this.#to);
@@ -109,15 +117,18 @@ export class ModelEvent {
   }
 }
 
-/** An event is an object of this size beside its text, however short that is. */
+/** Size of an event object in bytes, without its text. */
 const eventBytes = 128;
 
-/** How many characters stand before the data of an event that has this name. */
+/** Number of characters before the data of an event with this name. */
 function wireHead(type: string): number {
   return 'event: '.length + type.length + '\ndata: '.length;
 }
 
-/** `name`: what the event was sent as; an event without a name says its type itself, or is a bare error. */
+/**
+ * Parses and validates an event. `name`: its SSE event name; without one, the data has the type, or is a bare
+ * error.
+ */
 function parseEvent(data: string, name?: string): MessagesStreamEvent {
   const value = parseObject(data, name);
   const type = name ?? typeOf(value);

@@ -3,14 +3,16 @@ import type { CallSignal } from '../http/call-signal.js';
 import { Deadline } from '../limits/deadline.js';
 import { GatewayError } from '../error.js';
 
-/** The time that one upstream call has for its first content. Its signal aborts when that is over, and with the request. */
+/**
+ * Timeout of an upstream call for its first content. Its signal aborts at the timeout, and with the request.
+ */
 export class FirstContent {
   readonly #controller = new CallController();
   readonly #request: CallSignal;
   readonly #deadline: Deadline;
   #hasCome = false;
 
-  /** `slot`: whose upstream is called. */
+  /** `slot`: id of the called slot, for the error message. */
   constructor(request: CallSignal, slot: string, limitMs: number) {
     this.#request = request;
     this.#deadline = new Deadline(
@@ -22,20 +24,23 @@ export class FirstContent {
     this.#deadline.start(limitMs);
   }
 
-  /** The signal that the call listens to. */
+  /** Abort signal for the call. */
   get signal(): CallSignal {
     return this.#controller;
   }
 
   readonly hasCome = (): boolean => this.#hasCome;
 
-  /** The first content is there: from now on only the request ends the call. */
+  /** Reports the first content: from now on only the request aborts the call. */
   readonly come = (): void => {
     this.#hasCome = true;
     this.#deadline.stop();
   };
 
-  /** The call is over. Gives what it has failed with: that it was late, whatever the upstream made of its end. */
+  /**
+   * Ends the call. Returns its error: the timeout or other reason of the abort, if it was aborted, else
+   * `error`.
+   */
   end(error?: unknown): unknown {
     this.#deadline.stop();
     this.#request.removeEventListener('abort', this.#leave);

@@ -16,8 +16,8 @@ import { errorFromEvent, interruptedError } from './upstream-error.js';
 import { addFields } from '../raw/with-fields.js';
 
 /**
- * The whole message of one choice. Throws what the stream throws, what its `error` event says, and
- * `upstream_interrupted` where it just ends.
+ * Folds events into the whole message of one choice. Throws the error of the stream or of its `error` event,
+ * and `upstream_interrupted` if it ends too early.
  */
 export async function foldMessage(events: ModelEvents, choice = 0): Promise<MessagesResponse> {
   const fold = new MessageFold();
@@ -30,19 +30,19 @@ type Growing = { -readonly [Key in keyof ContentBlock]: ContentBlock[Key] } & Re
 interface OpenBlock {
   readonly block: Growing;
   json: string | undefined;
-  /** Of its own, once a delta has brought one. */
+  /** Own copy, made at the first citations delta. */
   citations: unknown[] | undefined;
 }
 
-/** Gathers the events of one choice into the message that they spell. */
+/** Fold of the events of one choice into a message. */
 export class MessageFold {
-  /** Of its own. */
+  /** Own copy. */
   #message: MessagesResponse | undefined;
   #blocks: OpenBlock[] = [];
   #byIndex = new Map<number, OpenBlock>();
   #stopped = false;
 
-  /** Adds one event; unknown types are passed over, unparsed. Throws what an `error` event says. */
+  /** Adds one event; unknown types are skipped, unparsed. Throws the error of an `error` event. */
   add(event: ModelEvent): void {
     if (event.delta) this.#say(event.delta);
     else if (Object.hasOwn(handlers, event.type)) dispatch(handlers, event.json, this);
@@ -53,7 +53,7 @@ export class MessageFold {
     if (open) append(open, 'text', text);
   }
 
-  /** Whether `message_stop` has been seen. */
+  /** True once `message_stop` has been received. */
   get isStopped(): boolean {
     return this.#stopped;
   }
@@ -64,7 +64,7 @@ export class MessageFold {
     return this.partial() as MessagesResponse; // there is a message
   }
 
-  /** The message as far as it came, undefined before `message_start`. */
+  /** The message so far, undefined before `message_start`. */
   partial(): MessagesResponse | undefined {
     if (!this.#message) return undefined;
     return { ...this.#message, content: [...this.#message.content, ...this.#blocks.map(closeBlock)] };
@@ -129,7 +129,7 @@ const deltas: Partial<DispatchTable<Delta, OpenBlock, void>> = {
   compaction_delta: ({ content }, open) => append(open, 'content', content ?? ''),
 };
 
-/** Joins to whatever the block began with; several signatures concatenate. */
+/** Appends to the initial value of the field; several signatures concatenate. */
 function append({ block }: OpenBlock, field: string, text: string): void {
   block[field] = asText(block[field]) + text;
 }
@@ -139,8 +139,8 @@ function asText(value: unknown): string {
 }
 
 /**
- * A tool's input is its deltas' JSON; where that is cut (`max_tokens` inside it) the raw text; without deltas as it
- * began. Citations that are null are left out: there are clients that refuse them.
+ * Completes a block. A tool's input is the JSON of its deltas, their raw text if cut (by `max_tokens`), or
+ * the initial input without deltas; null citations are left out, because some clients refuse them.
  */
 function closeBlock({ block, json }: OpenBlock): ContentBlock {
   const copy = { ...block };
@@ -159,8 +159,8 @@ function parseInput(json: string): unknown {
 }
 
 /**
- * Each field of the last report that has it; an explicit zero counts, null does not. No more fields than any upstream has:
- * reports come as often as an upstream likes.
+ * Merges two usage reports: the last value of each field wins; an explicit zero counts, null does not. The
+ * number of fields is bounded, because an upstream may send any number of reports.
  */
 export function mergeUsage(first: Usage | undefined, last: Usage | undefined): Usage {
   const merged: Record<string, unknown> = {};

@@ -3,7 +3,7 @@ import { ModelEvent, type ModelEventBatch } from './events.js';
 
 type Delivery = 'stream' | 'whole';
 
-/** The batches before the commit point, as far as the memory that they take stays within a bound. */
+/** Buffer of the batches before the commit point, bounded in memory. */
 export class KeptBatches {
   readonly batches: ModelEventBatch[] = [];
   readonly #delivery: Delivery;
@@ -17,7 +17,7 @@ export class KeptBatches {
     if (batch.length > 0) this.batches.push(batch);
   }
 
-  /** Throws `upstream_invalid_response` where there is more than any answer has. */
+  /** Throws `upstream_invalid_response` if the buffer exceeds its bound. */
   addWithinBound(batch: ModelEventBatch): void {
     this.#length += ModelEvent.heldBytes(batch);
     if (this.#length > maxKeptBytes[this.#delivery]) throw tooLong(this.#delivery);
@@ -25,7 +25,7 @@ export class KeptBatches {
   }
 }
 
-/** Streams begin with their first content, whole answers with their end. */
+/** Max bytes kept: a stream is kept until its first content, a whole answer until its end. */
 const maxKeptBytes = { stream: 1024 * 1024, whole: 64 * 1024 * 1024 } as const;
 
 function tooLong(delivery: Delivery): GatewayError {

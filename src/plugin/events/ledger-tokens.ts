@@ -3,8 +3,8 @@ import type { Usage } from '../contract/messages.js';
 import type { UsageTally } from '../contract/state.js';
 
 /**
- * The tokens of a request so far, as billed and as the caller is told. What is hidden of what was written to the cache is
- * the hour's part first, as usage-mask takes it.
+ * Tokens of a request so far, as billed and as shown to the caller. Hidden cache writes are taken from the 1h
+ * part first, as in usage-mask.
  */
 export function ledgerTokens({ billed, masked }: UsageTally): Pick<LedgerRow, 'billed' | 'shown'> {
   const all = countsOf(billed);
@@ -20,7 +20,7 @@ export function ledgerTokens({ billed, masked }: UsageTally): Pick<LedgerRow, 'b
   return { billed: all, shown };
 }
 
-/** Input and output together, wherever the input was counted. */
+/** Total of all tokens: input, cache reads and writes, output. */
 export function totalTokens(tokens: LedgerTokens): number {
   const { input, cacheRead, cacheWrite5m, cacheWrite1h, output } = tokens;
   return input + cacheRead + cacheWrite5m + cacheWrite1h + output;
@@ -30,7 +30,7 @@ function less(all: number, hidden: number): number {
   return Math.max(0, all - hidden);
 }
 
-/** What an upstream wrote to its cache without saying for how long, it wrote for five minutes. */
+/** Token counts of a usage report; cache writes without a duration count as 5 minutes. */
 function countsOf(usage: Usage): LedgerTokens {
   const written = count(usage.cache_creation_input_tokens);
   const cacheWrite1h = Math.min(count(usage.cache_creation?.ephemeral_1h_input_tokens), written);
@@ -43,7 +43,7 @@ function countsOf(usage: Usage): LedgerTokens {
   };
 }
 
-/** Upstreams write usage, so that it may be anything. */
+/** Validates a count, which an upstream may send as anything: invalid ones are 0. */
 function count(tokens: unknown): number {
   return typeof tokens === 'number' && Number.isFinite(tokens) && tokens > 0 ? Math.round(tokens) : 0;
 }

@@ -5,16 +5,16 @@ import { ModelEvent, type ModelEventBatch, type ModelEvents } from './events.js'
 import type { MessagesStreamEvent } from '../contract/messages.js';
 
 /**
- * What to do with the named event types: return the event itself to leave it as it came, another one to replace it,
- * several to add, none (`[]`) to drop it. `choice` is the answer it belongs to.
+ * Handlers by event type: return the event itself to keep it as received, another one to replace it, several
+ * to add, none (`[]`) to drop it. Their second argument is the choice.
  */
 export type EventMap = Partial<
   DispatchTable<MessagesStreamEvent, number, MessagesStreamEvent | readonly MessagesStreamEvent[]>
 >;
 
 /**
- * Changes the named event types and lets the rest through unparsed; batches stay batches. What stood before an event that
- * cannot be mapped goes on before the error is thrown.
+ * Transform that changes the named event types and passes the rest through unparsed; batches stay batches.
+ * Events before one that cannot be mapped are passed on before the error is thrown.
  */
 export function mapEvents(events: ModelEvents, map: EventMap): BatchSource<ModelEventBatch> {
   return new MappedEvents(events, map);
@@ -42,14 +42,14 @@ class MappedEvents extends BatchStep<ModelEventBatch, ModelEventBatch> {
 
 interface MappedBatch {
   readonly mapped: ModelEventBatch;
-  /** What the batch breaks off with. */
+  /** Error at which the batch breaks off. */
   readonly failure: { readonly error: unknown } | undefined;
 }
 
-/** What streams are made of. */
+/** Most frequent event type; its handler is looked up once for each batch. */
 const delta = 'content_block_delta';
 
-/** A batch with nothing to change is given as it is. */
+/** Maps a batch; one without changes is returned as it is. */
 function mapBatch(batch: ModelEventBatch, map: EventMap): MappedBatch {
   const mapsDeltas = Object.hasOwn(map, delta);
   let mapped: ModelEvent[] | undefined;
@@ -82,7 +82,7 @@ function isList(
   return Array.isArray(result);
 }
 
-/** Calls `see` for each event as it passes; nothing is changed. */
+/** Calls `see` for each event that passes; changes nothing. */
 export function tapEvents(
   events: ModelEvents,
   see: (event: ModelEvent) => void,

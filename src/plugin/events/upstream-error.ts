@@ -1,7 +1,9 @@
 import { GatewayError } from '../error.js';
 import type { MessagesStreamEvent } from '../contract/messages.js';
 
-/** HTTP status of the error types of the Messages API, for errors that arrive without one: inside a stream. */
+/**
+ * HTTP status of the error types of the Messages API, for errors that arrive without one: inside a stream.
+ */
 const statuses: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   authentication_error: 401,
@@ -16,7 +18,9 @@ const statuses: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 };
 
-/** An upstream's `error` event as the error that it would have been in place of the stream; 502 for unknown types. */
+/**
+ * Converts an upstream's `error` event to a GatewayError with the status of its type; 502 for unknown types.
+ */
 export function errorFromEvent(event: MessagesStreamEvent): GatewayError {
   const { type, code, message, details } = describe(event);
   const status = Object.hasOwn(statuses, type) ? statuses[type] : undefined;
@@ -28,7 +32,7 @@ export function errorFromEvent(event: MessagesStreamEvent): GatewayError {
   });
 }
 
-/** The upstream's answer just ended: neither `message_stop` nor an error. */
+/** Error for an answer that ended with neither `message_stop` nor an error. */
 export function interruptedError(cause?: unknown): GatewayError {
   return new GatewayError('upstream_interrupted', 'The upstream ended its answer before it was complete.', {
     failure: { kind: 'interrupted' },

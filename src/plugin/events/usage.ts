@@ -4,7 +4,7 @@ import type { Usage } from '../contract/messages.js';
 import type { Windows } from '../contract/slot.js';
 import type { UsageTally } from '../contract/state.js';
 
-/** The sum of two reports, field by field, nested counts included; of what is not a number the later one stays. */
+/** Sums two usage reports by field, nested counts included; of other values the later one is kept. */
 export function addUsage(first: Usage, second: Usage): Usage {
   const sum: Record<string, unknown> = { ...first };
   for (const [field, value] of Object.entries(second)) sum[field] = addField(sum[field], value);
@@ -17,7 +17,10 @@ function addField(first: unknown, second: unknown): unknown {
   return second ?? first;
 }
 
-/** `cache_creation`, `output_tokens_details`, `server_tool_use`: an object of counts adds up as a report does. */
+/**
+ * True for nested counts (`cache_creation`, `output_tokens_details`, `server_tool_use`), which add up as a
+ * report does.
+ */
 function isCounts(value: unknown): value is Usage {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -37,7 +40,10 @@ function windowBody(window: Windows['5h']): object | null {
   return window && { percent_used: window.percentUsed, resets_at: new Date(window.resetsAtMs).toISOString() };
 }
 
-/** A meter for each upstream call, which is shown its events; what all of them report adds up in `tally.billed`. */
+/**
+ * Creates a usage meter for each upstream call, to be called with its events; the sum of all calls is in
+ * `tally.billed`.
+ */
 export function usageMeter(tally: UsageTally): () => (event: ModelEvent) => void {
   const calls: Usage[] = [];
   return () => {

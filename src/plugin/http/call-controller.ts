@@ -1,8 +1,8 @@
 import type { CallSignal } from './call-signal.js';
 
 /**
- * A signal and what aborts it. Those who only want to hear of the end listen here: an AbortSignal and the listeners of one
- * call take 12 µs, an array takes none of them.
+ * Abort controller with its signal, kept in a plain array of listeners: cheaper for each call than an
+ * AbortSignal.
  */
 export class CallController implements CallSignal {
   readonly #listeners: (() => void)[] = [];
@@ -30,7 +30,7 @@ export class CallController implements CallSignal {
     if (at >= 0) this.#listeners.splice(at, 1);
   }
 
-  /** Only the first time: what has ended does not end again. */
+  /** Aborts once; further calls do nothing. */
   abort(reason: unknown): void {
     if (this.#aborted) return;
     this.#aborted = true;
@@ -39,7 +39,10 @@ export class CallController implements CallSignal {
   }
 }
 
-/** As with an AbortSignal: one bad listener does not keep the others from theirs, and is not passed over either. */
+/**
+ * Calls a listener as an AbortSignal does: its error does not stop the other listeners, and becomes an
+ * uncaught exception.
+ */
 function call(listener: () => void): void {
   try {
     listener();

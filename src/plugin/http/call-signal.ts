@@ -1,10 +1,10 @@
 /**
- * What the parts of a call listen to: an AbortSignal, or less than one. `removeEventListener` takes what was added;
- * listeners are called once, in the order in which they were added.
+ * Abort signal of a call: an AbortSignal or a subset of one. Listeners are called once, in the order added,
+ * and can be removed.
  */
 export interface CallSignal {
   readonly aborted: boolean;
-  /** What it was aborted with. */
+  /** Reason of the abort. */
   readonly reason: unknown;
   throwIfAborted(): void;
   addEventListener(type: 'abort', listener: () => void): void;

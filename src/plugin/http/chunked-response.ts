@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { SsePiece } from './sse-piece.js';
 
 /**
- * Writes pieces to a response, each at once and as one buffer. Node writes a chunk as four, and at the next tick, which
- * made an event of a slow stream some 5 % dearer. Once the head is out, chunks go straight to the socket.
+ * Writes pieces to a response, at once and as one buffer (Node writes a chunk as four buffers, at the next
+ * tick). Once the head is out, chunks go straight to the socket.
  */
 export class ChunkedResponse {
   readonly #response: ServerResponse;
@@ -15,7 +15,9 @@ export class ChunkedResponse {
     this.#response = response;
   }
 
-  /** Sends the pieces as one; false where whoever writes should wait until that has drained. */
+  /**
+   * Sends the pieces as one write. Returns false if the writer should wait for `onceDrained` (backpressure).
+   */
   write(pieces: readonly SsePiece[]): boolean {
     const { socket } = this.#response;
     if (this.#isDirect && socket?.writable) return socket.write(chunkOf(pieces));
@@ -27,19 +29,19 @@ export class ChunkedResponse {
     return hasRoom;
   }
 
-  /** Calls `listener` when there is room again. */
+  /** Calls `listener` once the buffer has drained. */
   onceDrained(listener: () => void): void {
     const { socket } = this.#response;
     const buffer = this.#isDirect && socket?.writable ? socket : this.#response;
     buffer.once('drain', listener);
   }
 
-  /** Sends the last pieces, and the end with them; where there were none before, their length goes in front. */
+  /** Sends the last pieces and ends the body; if nothing was written before, with a `content-length`. */
   end(pieces: readonly SsePiece[]): void {
     this.#response.end(this.#isFramed ? Buffer.concat([chunkOf(pieces), lastChunk]) : joined(pieces));
   }
 
-  /** The head is written for a body in chunks, whose frames are then ours; a client of HTTP/1.0 gets none. */
+  /** Writes the head, then takes over chunked framing from Node; a client of HTTP/1.0 gets no chunks. */
   #begin(): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
@@ -52,7 +54,7 @@ export class ChunkedResponse {
 
 const lastChunk = Buffer.from('0\r\n\r\n');
 
-/** The pieces with their length in front; nothing where they are empty, which would end the body. */
+/** Frames the pieces as one chunk; empty ones give no bytes, since an empty chunk would end the body. */
 function chunkOf(pieces: readonly SsePiece[]): Buffer {
   const length = lengthOf(pieces);
   if (length === 0) return Buffer.alloc(0);
@@ -77,7 +79,7 @@ function lengthOf(pieces: readonly SsePiece[]): number {
   return length;
 }
 
-/** Gives where they end. */
+/** Returns the offset after the last piece. */
 function copyTo(bytes: Buffer, pieces: readonly SsePiece[], from: number): number {
   let at = from;
   for (const piece of pieces) {

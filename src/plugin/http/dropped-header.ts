@@ -1,6 +1,6 @@
-/** The part of an answer that the header is written to. */
+/** Part of a response that `reportDropped` needs. */
 interface Answer {
-  /** Empty or undefined where the header is not set. */
+  /** Empty or undefined if the header is not set. */
   get(header: string): string | undefined;
   set(header: string, value: string): void;
 }
@@ -14,7 +14,10 @@ export function reportDropped(answer: Answer, paths: readonly string[]): void {
 
 const name = 'x-gw-dropped';
 
-/** A caller may have put anything into a field's name, and a header holds neither all of it nor any length. */
+/**
+ * Header value for dropped fields, in ASCII and cut to `maxLength`: field names come from callers and may
+ * hold anything.
+ */
 export function droppedHeader(fields: readonly string[], maxLength = 1000): string {
   const all = fields.join(', ').replaceAll(/[^\x20-\x7e]/g, '?');
   if (all.length <= maxLength) return all;

@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../error.js';
 
 /**
- * The value of a request header that may say only one of a few things, in lower case; undefined where it is absent or
- * empty. Throws `invalid_request` naming the header where it says something else.
+ * Value of a request header with a fixed set of choices, in lower case; undefined if absent or empty. Throws
+ * `invalid_request` naming the header on any other value.
  */
 export function headerChoice<const Choice extends string>(
   headers: IncomingHttpHeaders,

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The version of the Messages API that a caller who names none is taken to speak. */
+/** Default `anthropic-version`, for callers that send none. */
 export const defaultAnthropicVersion = '2023-06-01';
 
 /**
- * What of a caller's headers goes to a Messages upstream: `anthropic-*` unchanged, with `anthropic-version` where it is
- * missing, and nothing else: no key, no cookie, no address, no client's name (design §6 "headers to a Messages upstream").
+ * Headers of a caller for a Messages upstream: `anthropic-*` unchanged, `anthropic-version` added if missing,
+ * and nothing else: no key, cookie, address or client name (design §6 "headers to a Messages upstream").
  */
 export function forwardedHeaders(caller: IncomingHttpHeaders): Record<string, string> {
   const forwarded: Record<string, string> = { 'anthropic-version': defaultAnthropicVersion };
@@ -18,8 +18,8 @@ export function forwardedHeaders(caller: IncomingHttpHeaders): Record<string, st
 }
 
 /**
- * What of an upstream's answer headers reaches the caller: the request id, when and whether to try again, and the rate
- * limits (design §6 "answer headers"). Names are lower case on both sides.
+ * Headers of an upstream for the caller: request id, retry hints and rate limits (design §6 "answer
+ * headers"). Names are lower case on both sides.
  */
 export function answerHeaders(upstream: Readonly<Record<string, string>>): Record<string, string> {
   const answer: Record<string, string> = {};
@@ -33,12 +33,12 @@ function reachesCaller(name: string): boolean {
   return passedOn.has(name) || name.startsWith('anthropic-ratelimit-') || name.startsWith('x-ratelimit-');
 }
 
-/** True for a text that can stand in a header: no line end, no control character, nothing beyond Latin-1. */
+/** True for a valid header value: no line end, no control character, nothing beyond Latin-1. */
 export function isHeaderValue(text: string): boolean {
   return !notInHeaders.test(text);
 }
 
-/** True for a header that may be added to a request: HTTP takes it, and it does not speak about the connection. */
+/** True for a header that may be added to a request: valid in HTTP, and not about the connection. */
 export function isRequestHeader(name: string, text: string): boolean {
   return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !ofConnections.has(name.toLowerCase()) && isHeaderValue(text);
 }

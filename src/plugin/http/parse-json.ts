@@ -1,8 +1,8 @@
 import { GatewayError } from '../error.js';
 
 /**
- * The value of a JSON text. Throws `invalid_json` that says where the text stops being JSON, by line and column, and
- * `invalid_request` for what is nested too deeply.
+ * Parses a JSON text. Throws `invalid_json` with line and column of the first error, and `invalid_request`
+ * for too deep nesting.
  */
 export function parseJson(text: string): unknown {
   const value = parse(text);
@@ -10,29 +10,26 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
-/** Throws `invalid_request` for what is nested too deeply. `length`: of its JSON text. */
+/** Throws `invalid_request` for too deep nesting. `length`: of the JSON text. */
 export function checkDepth(value: unknown, length: number): void {
   if (!mayBeDeep(length) || !isDeeperThan(maxLevels, value)) return;
   throw new GatewayError('invalid_request', `body: must not be nested more than ${maxLevels} levels deep`);
 }
 
-/** Real bodies have some tens of levels. */
+/** Max nesting depth; real bodies have some tens of levels. */
 const maxLevels = 500;
 
-/**
- * Whether what a JSON text says has so many levels that writing it as JSON again, or walking through it, could overflow
- * the stack.
- */
+/** True if a JSON value is nested so deeply that walking or serializing it could overflow the stack. */
 export function isTooDeep(value: unknown, text: string): boolean {
   return mayBeDeep(text.length) && isDeeperThan(maxLevels, value);
 }
 
-/** A level takes a bracket before and one after. */
+/** Cheap first check: each level takes two brackets of the text. */
 function mayBeDeep(length: number): boolean {
   return length / 2 > maxLevels;
 }
 
-/** Loops, for it looks at all of every body: `Object.values(value).some` takes four times as long. */
+/** Plain loops, because it visits every value of every body: `Object.values(value).some` is much slower. */
 function isDeeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
@@ -54,7 +51,10 @@ function parse(text: string): unknown {
   }
 }
 
-/** In a longer text the search for the place would keep all other requests waiting. */
+/**
+ * Max length of a text that is searched for the error; in a longer one the search would block all other
+ * requests.
+ */
 const mostSearched = 4 * 1024 * 1024;
 
 function describeBreak(text: string): string {
@@ -72,7 +72,7 @@ const string = String.raw`"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4
 const value = String.raw`${string}|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[[{]`;
 const key = String.raw`${string}[ \t\n\r]*:`;
 
-/** What may come next. */
+/** Grammar: the tokens that may come next, by state. */
 const expected = {
   value: sticky(value),
   firstItem: sticky(String.raw`${value}|\]`),
@@ -83,7 +83,7 @@ const expected = {
   end: sticky('(?!)'),
 };
 
-/** Where the first token stands that no JSON has there. The runtime's own message does not always say. */
+/** Position of the first invalid token. The message of the runtime does not always have it. */
 function breakOf(text: string): number {
   const open: string[] = [];
   let next: keyof typeof expected = 'value';

@@ -4,9 +4,8 @@ import { GatewayError, isGatewayError } from '../error.js';
 import { joinBytes } from '../raw/join-bytes.js';
 
 /**
- * The bytes of a request's body as they come. Throws `body_too_large` as soon as there are more than `maxBytes`, before
- * any is read where the request says so itself; `invalid_request` where the caller leaves in the middle; and what the
- * signal aborts with where that is a GatewayError.
+ * Reads the body of a request. Throws `body_too_large` above `maxBytes` (before reading, if `content-length`
+ * says so), `invalid_request` if the caller disconnects, and the signal's reason if it is a GatewayError.
  */
 export function readBytes(request: IncomingMessage, maxBytes: number, signal: CallSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -36,7 +35,10 @@ export function readBytes(request: IncomingMessage, maxBytes: number, signal: Ca
   });
 }
 
-/** The connection ends with the answer: what is still to come on it would have to be read to the end otherwise. */
+/**
+ * Error for a body that is too large. Closes the connection, because the rest of the body would have to be
+ * read otherwise.
+ */
 export function tooLarge(maxBytes: number): GatewayError {
   const message = `The body is larger than ${maxBytes} bytes, the most that this gateway takes.`;
   return new GatewayError('body_too_large', message, { headers: { connection: 'close' } });
@@ -46,5 +48,5 @@ export function cutShort(): GatewayError {
   return new GatewayError('invalid_request', 'The connection closed before the whole body had arrived.');
 }
 
-/** What has been said of the body is the answer; how its connection ends adds nothing. */
+/** Ignores later errors of the connection: the error of the body is the answer. */
 function ignore(): void {}

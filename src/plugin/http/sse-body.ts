@@ -6,40 +6,44 @@ import { ChunkedResponse } from './chunked-response.js';
 import { Deadline } from '../limits/deadline.js';
 
 export interface SseBodyOptions {
-  /** Sent after each silence of `keepAliveMs`. */
+  /** Heartbeat, sent after each silence of `keepAliveMs`. */
   readonly keepAlive: string;
   readonly keepAliveMs: number;
-  /** The text broke off: whoever wrote it has said so in it already, and the body ends as usual. */
+  /**
+   * Called if the text fails. Its writer has already put the error into the text, so the body ends as usual.
+   */
   onFailure(error: unknown): void;
 }
 
 /**
- * A response body that takes the next piece of text only when the client has room for it. Destroying it, as Koa does
- * when the client leaves, ends the text.
+ * Response body with backpressure: pulls the next piece of text only when the client has room for it.
+ * Destroying it, as Koa does when the client disconnects, ends the text.
  */
 export function sseBody(text: AsyncIterable<SsePiece>, options: SseBodyOptions): Readable {
   return new SseBody(openSource(text), options);
 }
 
-/** Names the method by which a body writes itself to a response, where it is still the body when all stages are done. */
+/**
+ * Name of the method by which a body writes itself to the response, if it is still the body after all stages.
+ */
 export const sendTo = Symbol.for('gw2api.sendTo');
 
 export interface DirectBody {
   [sendTo](response: ServerResponse): void;
 }
 
-/** This much goes out before more is asked for. */
+/** Max pending length; pulling pauses above it until the next flush. */
 const maxPendingLength = 64 * 1024;
 
 /**
- * A stream for whoever wants to read or wrap it. Where nobody does, `sendTo` writes to the response past the machinery
- * of streams, which would take 260 of 710 µs a request: what is there when all that is ready has run goes out as one
- * write, the end of the answer with it.
+ * Readable stream for stages that read or wrap it. If none does, `sendTo` bypasses the slower stream
+ * machinery and writes to the response: all pieces that are ready in one write, the end of the answer with
+ * them.
  */
 class SseBody extends Readable implements DirectBody, BatchReader<SsePiece> {
   readonly #text: BatchSource<SsePiece>;
   readonly #options: SseBodyOptions;
-  /** Only while the client waits for more: where it does not read, its connection is not silent. */
+  /** Heartbeat timer; runs only while text is awaited and the client has room. */
   readonly #silence = new Deadline(
     () => this.#fillSilence(),
     () => !this.#isPulling || this.#isFull,
@@ -54,7 +58,7 @@ class SseBody extends Readable implements DirectBody, BatchReader<SsePiece> {
   #pendingLength = 0;
 
   constructor(text: BatchSource<SsePiece>, options: SseBodyOptions) {
-    // Objects, so that a piece of text reaches the socket as the one write that it is.
+    // Object mode, so that each piece of text reaches the socket as one write.
     super({ objectMode: true, highWaterMark: 1 });
     this.#text = text;
     this.#options = options;
@@ -95,7 +99,7 @@ class SseBody extends Readable implements DirectBody, BatchReader<SsePiece> {
     if (this.#take(piece)) this.#pull();
   }
 
-  /** Whether there is room for more at once. */
+  /** Passes a piece on; returns true if there is room for more at once. */
   #take(piece: SsePiece): boolean {
     if (this.destroyed) return false;
     if (this.#response) return this.#gather(piece);
@@ -125,7 +129,7 @@ class SseBody extends Readable implements DirectBody, BatchReader<SsePiece> {
     return !this.#isFull && this.#pendingLength < maxPendingLength;
   }
 
-  /** A tick comes when every promise that can go on has gone on. */
+  /** Schedules a flush for the next tick, when all promises that are ready have run. */
   #flushSoon(): void {
     if (this.#isFlushing || this.#isFull) return;
     this.#isFlushing = true;
@@ -156,7 +160,7 @@ class SseBody extends Readable implements DirectBody, BatchReader<SsePiece> {
     this.#flush();
   };
 
-  /** A silence begins. */
+  /** Restarts the heartbeat timer. */
   #listen(): void {
     if (!this.#hasEnded && !this.destroyed) this.#silence.start(this.#options.keepAliveMs);
   }
@@ -168,7 +172,7 @@ class SseBody extends Readable implements DirectBody, BatchReader<SsePiece> {
     this.#listen();
   }
 
-  /** Settles only once a pending read has; what that throws is then of no interest to anyone. */
+  /** Ends the text. Waits for a pending read and ignores its error, since nobody reads the text any more. */
   async #endText(): Promise<void> {
     await Promise.allSettled([this.#text.return()]);
   }

@@ -3,18 +3,18 @@ import { isIPv4, isIPv6 } from 'node:net';
 import type { MeterReading, Meters } from '../contract/live.js';
 
 export interface AddressMetersOptions {
-  /** Count for all instances. */
+  /** Shared by all instances. */
   readonly meters: Meters;
-  /** Names the event that is counted; begins the names of the meters. */
+  /** Name of the counted event; prefix of the meter names. */
   readonly name: string;
-  /** The same on every instance; keeps to itself which addresses share a meter. */
+  /** HMAC key, the same on every instance; hides which addresses share a meter. */
   readonly secret: Buffer;
-  /** The most events of an address in a window. */
+  /** Max events of an address in a window. */
   readonly limit: number;
   readonly windowMs: number;
 }
 
-/** Counts events by the address of their caller, in a bounded number of meters. */
+/** Counts events per client address, in a bounded number of meters. */
 export class AddressMeters {
   readonly #options: AddressMetersOptions;
 
@@ -27,19 +27,21 @@ export class AddressMeters {
     return this.#options.meters.read(this.#meterOf(address));
   }
 
-  /** Counts one, unless the address has used up its limit. */
+  /** Counts one event, unless the address has reached its limit. */
   take(address: string): Promise<MeterReading & { readonly isAllowed: boolean }> {
     const { meters, limit, windowMs } = this.#options;
     return meters.take(this.#meterOf(address), 1, { limit, windowMs });
   }
 
-  /** Takes one back. */
+  /** Subtracts one event. */
   async giveBack(address: string): Promise<void> {
     const { meters, windowMs } = this.#options;
     await meters.add(this.#meterOf(address), -1, windowMs);
   }
 
-  /** One of 65,536: callers from ever new addresses must not fill the memory with them. */
+  /**
+   * Meter name: one of 65,536 hash buckets, so that callers with ever new addresses cannot fill the memory.
+   */
   #meterOf(address: string): string {
     const { name, secret } = this.#options;
     const hash = createHmac('sha256', secret).update(networkOf(address)).digest('hex');
@@ -47,7 +49,10 @@ export class AddressMeters {
   }
 }
 
-/** An address of IPv4; the first half of one of IPv6, for its owner has all of that network; all else is as one. */
+/**
+ * Network of an address: an IPv4 address itself, the /64 prefix of an IPv6 address (one owner has all of it),
+ * otherwise `unknown`.
+ */
 function networkOf(address: string): string {
   const plain = address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, '');
   if (isIPv6(plain)) return networkOfIPv6(plain);

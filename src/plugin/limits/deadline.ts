@@ -1,17 +1,17 @@
 /**
- * A time limit that is put off by signs of life. For those only the clock is read: no timer is moved. Nor is one for a
- * limit that ends later than the one before: it goes off too early, and then waits for the rest. It keeps no process alive.
+ * Idle timeout that is extended by reading the clock, without re-arming the timer; a timer that fires too
+ * early waits for the rest. Does not keep the process alive.
  */
 export class Deadline {
   readonly #onExpired: () => void;
   readonly #isSuspended: () => boolean;
   #timer: NodeJS.Timeout | undefined;
-  /** When the timer goes off. */
+  /** Time at which the timer fires (`performance.now()`). */
   #dueMs = Infinity;
   #limitMs = 0;
   #heardAtMs = 0;
 
-  /** While `isSuspended` the time does not run out. */
+  /** While `isSuspended` returns true, the timeout does not expire. */
   constructor(onExpired: () => void, isSuspended: () => boolean) {
     this.#onExpired = onExpired;
     this.#isSuspended = isSuspended;
@@ -21,7 +21,7 @@ export class Deadline {
     return this.#limitMs;
   }
 
-  /** Starts over, with another limit. */
+  /** Restarts the timeout with another limit. */
   start(limitMs: number): void {
     this.#limitMs = limitMs;
     this.putOff();

@@ -4,7 +4,7 @@ import type { TokenLimit } from '../contract/key-limits.js';
 import { totalTokens } from '../events/ledger-tokens.js';
 import type { MeterReading } from '../contract/live.js';
 
-/** A span of time in which the tokens of one key are counted together. */
+/** Time window in which the tokens of one key are counted. */
 export interface TokenWindow {
   readonly limit: TokenLimit;
   readonly keyId: string;
@@ -13,7 +13,7 @@ export interface TokenWindow {
   readonly period?: { readonly fromMs: number; readonly toMs: number };
 }
 
-/** The window that a limit speaks of at a time, unix milliseconds. */
+/** The current window of a limit. `nowMs`: unix milliseconds. */
 export function tokenWindow(limit: TokenLimit, keyId: string, nowMs: number): TokenWindow {
   const period = periodOf[limit]?.(nowMs);
   const meter = [limit, ...(period ? [period.fromMs] : []), keyId].join(':');
@@ -33,8 +33,8 @@ const periodOf: Partial<Record<TokenLimit, (nowMs: number) => NonNullable<TokenW
 };
 
 /**
- * What keys have used of their tokens, over all instances. Days and months last longer than what instances share while
- * they run, so that a meter of them which is not open is opened with what the ledger knows.
+ * Token usage per key and window, over all instances. Days and months outlast the shared live state, so a
+ * missing meter is initialized from the ledger.
  */
 export class TokenMeters {
   readonly #host: Pick<Host, 'live' | 'store' | 'log' | 'now'>;
@@ -56,18 +56,18 @@ export class TokenMeters {
     return { used: reading?.used ?? 0, resetsInMs: period.toMs - now() };
   }
 
-  /** Adds what a request has used that has settled. */
+  /** Adds the tokens of a settled request. */
   async add(window: TokenWindow, tokens: number): Promise<void> {
     const { live, now } = this.#host;
     const { meter, period } = window;
     if (!period) return void (await live.meters.add(meter, tokens, minuteMs));
     if (period.toMs <= now()) return; // nobody asks for it any more
-    // One that has got lost meanwhile is opened with what the ledger knows, and that has these tokens by now.
+    // A lost meter is opened again from the ledger, which already has these tokens.
     if (await live.meters.read(meter)) await live.meters.add(meter, tokens, this.#lastingMs(period));
     else await this.#open(window, period);
   }
 
-  /** Once for all who wait for the same one. */
+  /** Coalesces concurrent openings of the same meter. */
   #open(window: TokenWindow, period: Period): Promise<void> {
     const opening =
       this.#opening.get(window.meter) ??
@@ -76,7 +76,9 @@ export class TokenMeters {
     return opening;
   }
 
-  /** While the ledger cannot be read, this counts from nothing, and asks it again after a minute. */
+  /**
+   * If the ledger cannot be read, the meter starts at zero and is read from the ledger again after a minute.
+   */
   async #openFromLedger({ meter, keyId }: TokenWindow, period: Period): Promise<void> {
     const { live, log } = this.#host;
     try {
@@ -94,7 +96,7 @@ export class TokenMeters {
     return sums.reduce((used, { shown }) => used + totalTokens(shown), 0);
   }
 
-  /** Beyond its end, for instances whose clocks differ. */
+  /** Lifetime of a meter: an hour past the end of its window, since clocks of instances differ. */
   #lastingMs({ toMs }: Period): number {
     return toMs - this.#host.now() + hourMs;
   }
@@ -106,7 +108,7 @@ const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** How long a request waits for a ledger that is silent. */
+/** Timeout of a ledger query that a request waits for. */
 const patienceMs = 1000;
 
 async function withPatience<Result>(work: Promise<Result>): Promise<Result> {

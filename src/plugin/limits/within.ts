@@ -1,11 +1,12 @@
-/** A wait that has taken too long. */
+/** Timeout error of `within`. */
 export class LateError extends Error {
   override readonly name = 'LateError';
 }
 
 /**
- * The result of `work`, or a LateError of this message where that takes longer than `ms`. After a pause of the whole process its
- * timers ring before what has arrived meanwhile is read, so that the end of the time is waited for once more, briefly.
+ * Applies a timeout: the result of `work`, or a LateError with this message after `ms`. A short grace period
+ * follows, because after a pause of the whole process timers fire before the replies that arrived meanwhile
+ * are read.
  */
 export async function within<Result>(work: Promise<Result>, ms: number, message: string): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;

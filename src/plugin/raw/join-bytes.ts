@@ -1,4 +1,4 @@
-/** All of these bytes; a single piece is given as it is. */
+/** Concatenates buffers; a single one is returned as it is. */
 export function joinBytes(pieces: readonly Buffer[]): Buffer {
   const [first] = pieces;
   return first && pieces.length === 1 ? first : Buffer.concat(pieces);

@@ -3,10 +3,9 @@ import { checkDepth } from '../http/parse-json.js';
 import { keepVerbatim, placeholder, type Run } from './verbatim.js';
 
 /**
- * The value of a large JSON body with a list of `messages`, parsed some messages at a time: V8 asks the system for the
- * memory of each string above 128 kB, which costs more than to decode it. Undefined for a body that is small, has no such
- * list, or is not JSON. `isVerbatim`: the messages are kept as the bytes they came as, for `requestBytes`. Throws
- * `invalid_request` for what is nested too deeply.
+ * Parses a large JSON body some `messages` at a time, because V8 is slow to allocate strings above 128 kB;
+ * undefined for a body that is small, has no such list, or is not JSON. Throws `invalid_request` for too deep
+ * nesting; `isVerbatim` keeps the bytes of the messages for `requestBytes`.
  */
 export function parseInPieces(bytes: Buffer, isVerbatim: boolean): object | undefined {
   if (bytes.length < worthCutting || !isUtf8(bytes)) return undefined;
@@ -21,17 +20,22 @@ export function parseInPieces(bytes: Buffer, isVerbatim: boolean): object | unde
 
 const worthCutting = 16_384;
 
-/** In smaller ones the calls would cost more, and of larger ones more is written again where a message is changed. */
+/**
+ * Min size of a piece: smaller ones cost more calls, larger ones more serializing when a message is changed.
+ */
 const pieceBytes = 8192;
 
-/** The text of some messages and of the commas between them; `next` is where the message after them begins. */
+/** Byte range of some messages and the commas between them. `next`: start of the message after them. */
 interface Span {
   readonly start: number;
   readonly end: number;
   readonly next: number;
 }
 
-/** Cuts before messages that begin as the first one does. Nested objects may do so too: then it has cut wrongly. */
+/**
+ * Cuts before objects that begin as the first message does. Nested objects may begin so too: a wrong cut,
+ * which `parsePieces` detects.
+ */
 function cutMessages(bytes: Buffer): readonly Span[] {
   const at = Math.max(0, bytes.indexOf('"messages"'));
   const [before, opening] = beginning.exec(bytes.toString('latin1', at, at + 200)) ?? [];
@@ -48,15 +52,15 @@ function cutMessages(bytes: Buffer): readonly Span[] {
   return spans;
 }
 
-/** A list of messages up to the first name in the first one, which by itself is in the group. */
+/** Start of the message list up to the first key; the group is the start of the first message. */
 const beginning = /^"messages"\s*:\s*\[\s*(\{\s*"\w+"\s*:)/;
 
 const comma = 0x2c;
 
-/** What JSON takes for it; other control characters make a body that is none. */
+/** JSON white space; other control characters are invalid. */
 const whiteSpace: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** The last byte before `at` that is no white space. */
+/** Offset of the last byte before `at` that is not white space. */
 function lastInk(bytes: Buffer, at: number): number {
   let last = at - 1;
   while (whiteSpace.has(bytes[last] ?? NaN)) last -= 1;
@@ -69,8 +73,8 @@ interface Parsed {
 }
 
 /**
- * Puts a placeholder where the pieces stood. The grammar proves the cuts: where each piece makes a list by itself, and the
- * rest is JSON with a value in their place, the whole is JSON as well and means what its parts mean.
+ * Parses each piece as a list, and the rest with a placeholder in their place. The grammar proves the cuts:
+ * if all of these are valid JSON, so is the whole, with the same meaning.
  */
 function parsePieces(bytes: Buffer, spans: readonly Span[]): Parsed | undefined {
   const runs = spans.map(({ start, end }): Run => ({ start, end, messages: parseList(bytes, start, end) }));
@@ -82,7 +86,10 @@ function parsePieces(bytes: Buffer, spans: readonly Span[]): Parsed | undefined 
   return { body, runs };
 }
 
-/** Sets brackets around the messages while it decodes them: a text that is put together is copied once more. */
+/**
+ * Parses messages as a list. Writes the brackets into the buffer while decoding, which saves a copy of the
+ * text.
+ */
 function parseList(bytes: Buffer, start: number, end: number): readonly unknown[] {
   const before = bytes.readUInt8(start - 1);
   bytes.writeUInt8(brackets[0], start - 1);
@@ -99,7 +106,9 @@ function hasMessages(body: unknown): body is Parsed['body'] {
   return typeof body === 'object' && body !== null && 'messages' in body && Array.isArray(body.messages);
 }
 
-/** What is broken is parsed once more as a whole, which tells where. */
+/**
+ * Runs `parse`; undefined on a SyntaxError, because the body is then parsed as a whole to locate the error.
+ */
 function unlessBroken<Value>(parse: () => Value): Value | undefined {
   try {
     return parse();

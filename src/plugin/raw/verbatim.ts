@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** Neighbouring messages of a body, and where in its bytes their text begins and ends. */
+/** Run of neighbouring messages of a body, with the byte range of their text. */
 export interface Run {
   readonly start: number;
   readonly end: number;
@@ -8,15 +8,15 @@ export interface Run {
 }
 
 /**
- * Lets the messages of a body go out as the very text they came in, but for those that a stage replaces or writes into:
- * to write 200 kB as JSON, and that as UTF-8, costs more than to parse them. Each copy of the body (`{ ...body }`) takes
- * this along; JSON does not show it. The runs begin with the first message, `total` counts those after them too.
+ * Keeps the received text of a body's messages, so that unchanged ones go out without being serialized again;
+ * copies of the body (`{ ...body }`) keep it too, JSON does not show it. The runs begin with the first
+ * message, `total` includes the messages after them.
  */
 export function keepVerbatim(body: object, bytes: Buffer, runs: readonly Run[], total: number): void {
   Object.assign(body, { [verbatim]: new Verbatim(bytes, runs, total) });
 }
 
-/** The JSON of a request as it goes out. */
+/** Outgoing JSON of a request, with unchanged messages as received. */
 export function requestBytes(request: object): Buffer {
   const { messages, [verbatim]: kept } = request as MaybeVerbatim; // any object may have these
   if (!kept || !Array.isArray(messages)) return Buffer.from(JSON.stringify(request));
@@ -30,7 +30,7 @@ export function requestBytes(request: object): Buffer {
   ]);
 }
 
-/** A text that stands in no request: nobody outside has ever seen it. */
+/** Random text that occurs in no request. */
 export const placeholder: string = randomUUID();
 
 const verbatim = Symbol.for('gw2api.verbatim');
@@ -64,7 +64,7 @@ class Verbatim {
     this.#total = total;
   }
 
-  /** The items of the list and the commas between them. */
+  /** Writes the items of the list and the commas between them. */
   write(messages: readonly unknown[]): readonly Buffer[] {
     const pieces: Buffer[] = [];
     let written = 0;
@@ -80,7 +80,10 @@ class Verbatim {
     return pieces;
   }
 
-  /** Where the run stands in a list: at its distance from the beginning or from the end. Undefined where it is changed. */
+  /**
+   * Index of an unchanged run in a list, at its old distance from the start or from the end; undefined if it
+   * was changed.
+   */
   #find(run: KeptRun, messages: readonly unknown[]): number | undefined {
     const added = messages.length - this.#total;
     if (stands(run, messages, run.at)) return run.at;
@@ -88,7 +91,7 @@ class Verbatim {
   }
 }
 
-/** To look twice at every part of very small messages costs what writing them does. */
+/** False for very small messages: comparing their parts costs as much as serializing them. */
 function isWorthKeeping({ start, end, messages }: Run): boolean {
   return end - start >= 128 * messages.length;
 }
@@ -99,7 +102,7 @@ function itemsOf(messages: readonly unknown[]): Buffer {
   return Buffer.from(JSON.stringify(messages).slice(1, -1));
 }
 
-/** Whether the very messages of the run stand there, and nobody has written into them. */
+/** True if the same message objects are at this index, and nobody has modified them. */
 function stands({ messages, leaves }: KeptRun, list: readonly unknown[], at: number): boolean {
   if (messages.some((message, index) => message !== list[at + index])) return false;
   const now = leavesOf(messages);
@@ -107,8 +110,8 @@ function stands({ messages, leaves }: KeptRun, list: readonly unknown[], at: num
 }
 
 /**
- * All that a value is made of, in order: the same objects, names and plain values make the same JSON. Each object is
- * followed by the place where its parts end.
+ * Flat list of all parts of a value, in order: equal lists give equal JSON. Each object is followed by the
+ * index at which its parts end.
  */
 function leavesOf(value: unknown, leaves: unknown[] = []): readonly unknown[] {
   leaves.push(value);

@@ -1,19 +1,19 @@
 import { fromByteText, type ByteText } from './byte-text.js';
 
-/** Whole lines of an upstream's stream, as one read has brought them. */
+/** Received lines of one read from an upstream's stream. */
 export interface WireLines {
   readonly bytes: ByteText;
-  /** Its bytes are its text. */
+  /** True if all bytes are ASCII, so that the bytes are the text. */
   readonly isAscii: boolean;
 }
 
-/** The text of a part of them. */
+/** Text of a part of the lines. */
 export function textOf({ bytes, isAscii }: WireLines, from: number, to: number): string {
   const part = bytes.slice(from, to) as ByteText; // a part of bytes
   return isAscii ? part : fromByteText(part);
 }
 
-/** Pieces that are to go out one after another. Those that stood beside each other are not taken apart for it. */
+/** Builder of outgoing bytes; adjacent parts of the same lines are copied as one. */
 export class WireText {
   #pieces: ByteText[] = [];
   #length = 0;
@@ -26,7 +26,7 @@ export class WireText {
     this.#push(bytes);
   }
 
-  /** Adds what stands in these lines from one place to another. */
+  /** Adds a part of these lines, from one offset to another. */
   copy(lines: WireLines, from: number, to: number): void {
     if (lines !== this.#lines || from !== this.#to) {
       this.#close();
@@ -36,7 +36,7 @@ export class WireText {
     this.#to = to;
   }
 
-  /** All of it, each piece written once; begins anew. */
+  /** Returns all bytes, each piece written once, and resets the builder. */
   take(): Buffer {
     this.#close();
     const bytes = Buffer.allocUnsafe(this.#length);

@@ -11,8 +11,8 @@ export interface CheckOptions {
 }
 
 /**
- * Compiles a JSON Schema into a check that returns what is wrong with a value, nothing where it conforms. Compiling takes
- * milliseconds: do it once, and not before it is needed.
+ * Compiles a JSON Schema into a validator that returns the errors of a value; none if it conforms. Compiling
+ * is slow: do it once, and lazily.
  */
 export function compileCheck(
   schema: object,
@@ -25,9 +25,9 @@ export function compileCheck(
     verbose: true,
     discriminator: true,
     keywords: [unitKeyword],
-    // What fills in defaults runs once: to make its code shorter takes a third of the time that compiling takes.
+    // A validator that fills in defaults runs once: optimizing its code would cost more than it saves.
     code: { optimize: !useDefaults },
-    // Compiling says what is wrong with a schema too, without the many milliseconds that the schema of schemas takes.
+    // Compiling reports an invalid schema too, without the cost of the meta-schema.
     validateSchema: false,
     meta: false,
   });
@@ -35,7 +35,7 @@ export function compileCheck(
   return (value) => (validate(value) ? [] : oneForEachUnion(spoken(validate.errors ?? [])).map(describe));
 }
 
-/** `unit: duration` in a schema: the value is one (see units.ts). */
+/** Keyword `unit: duration`: the value must be a duration (see units.ts). */
 const unitKeyword = {
   keyword: 'unit',
   compile: (unit: keyof typeof units) => {
@@ -44,13 +44,13 @@ const unitKeyword = {
   },
 };
 
-/** `messages[2].content`, the way a caller would write it; the empty path is `body`. */
+/** Path as a caller would write it: `messages[2].content`; the empty path is `body`. */
 export function formatPath(path: readonly (string | number)[], root = 'body'): string {
   if (path.length === 0) return root;
   return path.map((key, at) => (typeof key === 'number' ? `[${key}]` : at === 0 ? key : `.${key}`)).join('');
 }
 
-/** Errors that only announce another one, or repeat it, are left out. */
+/** Removes errors that only announce or repeat another one. */
 function spoken(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   return errors.filter(
     ({ keyword, params, instancePath }) =>

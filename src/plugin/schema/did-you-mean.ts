@@ -1,4 +1,4 @@
-/** The known name that a mistyped one is closest to, where one is close enough to be meant. */
+/** The known name closest to a mistyped one; undefined if none is close enough. */
 export function didYouMean(name: string, known: readonly string[]): string | undefined {
   const ranked = known
     .filter((candidate) => Math.abs(candidate.length - name.length) <= mostSlips(candidate)) // what is longer is no slip
@@ -12,7 +12,7 @@ function mostSlips({ length }: string): number {
   return Math.max(1, Math.floor(length / 3));
 }
 
-/** Two letters in the wrong order count as one slip, as does one letter too many, too few or wrong. */
+/** Edit distance: two swapped letters count as one slip, as does one letter too many, too few or wrong. */
 function editDistance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, at) => at)];
   const distance = (i: number, j: number) => rows[i]?.[j] ?? Infinity;

@@ -6,8 +6,8 @@ const opening: readonly [number, number] = [0x5b, 0x7b];
 const closing: readonly [number, number] = [0x5d, 0x7d];
 
 /**
- * Tells if a JSON text has more than `max` values (1 or more), those in lists and objects included; names are none. Scans
- * it in linear time: to parse millions of tiny values takes seconds and a hundred times their length in memory.
+ * True if a JSON text has more than `max` values (1 or more), nested ones included, keys not. A linear scan,
+ * because parsing millions of tiny values takes seconds and far more memory than their text.
  */
 export function hasMoreValues(json: Buffer, max: number): boolean {
   // Each value but the first comes after a comma or is the first in its brackets.
@@ -26,7 +26,7 @@ export function hasMoreValues(json: Buffer, max: number): boolean {
   return false;
 }
 
-/** A string that is longer is searched for its end by the machine's own instructions. */
+/** Max string length that is scanned byte by byte; longer strings use the faster `indexOf`. */
 const shortBytes = 32;
 
 /** The position of the quote that ends a string; `start`: its first character. */

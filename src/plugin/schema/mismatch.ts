@@ -2,19 +2,19 @@ import type { ErrorObject } from 'ajv';
 import { didYouMean } from './did-you-mean.js';
 import { units } from './units.js';
 
-/** One thing wrong with a value. */
+/** Validation error of one place in a value. */
 export interface Mismatch {
   /** Keys and indices from the root to the place: `['messages', 2, 'content']`. */
   readonly path: readonly (string | number)[];
-  /** What is wrong there, without the path: `must be a string`. */
+  /** Error text without the path: `must be a string`. */
   readonly message: string;
-  /** The JSON types that would do, where the type is what is wrong. */
+  /** Accepted JSON types, if the type is wrong. */
   readonly types?: readonly string[];
-  /** There is no such key, whatever its value is. */
+  /** Set if the key itself is unknown, whatever its value. */
   readonly isUnknownKey?: true;
 }
 
-/** An error of ajv in our words. */
+/** Translates an ajv error into our wording. */
 export function describe(error: ErrorObject): Mismatch {
   const path = pointerToPath(error.instancePath);
   const describeKeyword = descriptions[error.keyword];
@@ -73,7 +73,7 @@ function cureOfUnknown(name: string, known: readonly string[]): string {
   return known.length > 0 ? `known here: ${known.join(', ')}` : 'nothing can be set here';
 }
 
-/** The values by which the branches of a discriminated union are told apart. */
+/** Discriminator values of the branches of a union. */
 function tagValues(schema: object | undefined, tag: string): readonly unknown[] {
   const { oneOf: branches = [] } = (schema ?? {}) as { oneOf?: readonly BranchSchema[] }; // Ajv requires them so
   return branches.map(({ properties }) => properties[tag]?.const);
@@ -114,7 +114,7 @@ function show(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
 
-/** Keys made of digits are taken for array indices: no format of ours has such a property. */
+/** Parses a JSON pointer. Keys made of digits become array indices: no format of ours has such a property. */
 function pointerToPath(pointer: string): readonly (string | number)[] {
   const keys = pointer.split('/').slice(1);
   return keys.map((key) => {

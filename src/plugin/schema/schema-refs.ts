@@ -3,14 +3,14 @@ import { isRecord } from './record.js';
 type Draft = Record<string, unknown>;
 
 /**
- * Walks a schema along its references and cuts those that lead nowhere, or back to where the walk came from: the upstream
- * takes no recursion. Gives false where it had to cut one.
+ * Replaces references that lead nowhere, or back to where they came from, since the upstream accepts no
+ * recursion. Returns false if it replaced any.
  */
 export function cutUnsoundRefs(root: Draft): boolean {
   return new Walk(root).isSound(root, 0);
 }
 
-/** A schema whose root is a reference into itself, with the fields of what is referred to in its place. */
+/** Inlines the root reference of a schema (`$ref` into itself); any other schema is returned unchanged. */
 export function withoutRootRef(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const target = targetOf(schema['$ref'], schema);
   if (!target || target === schema) return schema;
@@ -18,12 +18,12 @@ export function withoutRootRef(schema: Readonly<Record<string, unknown>>): Reado
   return { ...rest, ...target };
 }
 
-/** Schemas within schemas, references followed. */
+/** Max nesting depth, references included. */
 const maxDepth = 500;
 
 class Walk {
   readonly #root: Draft;
-  /** The schemas that the walk has come to; true while it is still inside one. */
+  /** Visited schemas; true while the walk is still inside one. */
   readonly #isOpen = new Map<Draft, boolean>();
 
   constructor(root: Draft) {
@@ -70,7 +70,7 @@ function decoded(key: string): string {
   }
 }
 
-/** Replaces a reference by an object of nothing whose description says so. */
+/** Replaces a reference by an empty object schema, whose description keeps the reference. */
 function cut(schema: Draft): void {
   const description = `{$ref: ${JSON.stringify(schema['$ref'])}}`;
   delete schema['$ref'];
@@ -87,7 +87,7 @@ function draftsIn(schemas: unknown): readonly Draft[] {
   return typeof schemas === 'object' && schemas !== null ? Object.values(schemas).filter(isDraft) : [];
 }
 
-/** The walk only meets what `strictSchema` has made. */
+/** Type guard for a schema copy that may be modified: the walk only meets objects made by `strictSchema`. */
 function isDraft(value: unknown): value is Draft {
   return isRecord(value);
 }

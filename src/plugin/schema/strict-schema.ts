@@ -4,21 +4,24 @@ import { cutUnsoundRefs } from './schema-refs.js';
 type Schema = Readonly<Record<string, unknown>>;
 type Draft = Record<string, unknown>;
 
-/** A JSON Schema in the subset that the upstream takes of strict tools and structured outputs. */
+/** JSON Schema in the subset that the upstream accepts for strict tools and structured outputs. */
 export interface StrictSchema {
   readonly schema: Schema;
-  /** Keywords that were added, replaced, left out or moved into a description; each once, in the order found. */
+  /**
+   * Keywords that were added, replaced, removed or moved into a description; each once, in the order found.
+   */
   readonly changed: readonly string[];
   /**
-   * False: the schema asks for a map, a recursion or a value of any type, which the subset lacks. `schema` is then
-   * closed all the same, and narrower than what was asked for.
+   * False if the schema needs a map, a recursion or a value of any type, which the subset lacks. `schema` is
+   * then still closed, and narrower than requested.
    */
   readonly isExpressible: boolean;
 }
 
 /**
- * A copy of a JSON Schema for strict use, by the rules of the vendor's SDK (`lib/transform-json-schema`): constraints that
- * the upstream refuses become part of the description, `oneOf` becomes `anyOf`, and objects are closed.
+ * A copy of a JSON Schema for strict use, by the rules of the vendor's SDK (`lib/transform-json-schema`):
+ * constraints that the upstream refuses become part of the description, `oneOf` becomes `anyOf`, and objects
+ * are closed.
  */
 export function strictSchema(schema: Schema): StrictSchema {
   const copy = new StrictCopy();
@@ -28,7 +31,7 @@ export function strictSchema(schema: Schema): StrictSchema {
   return { schema: strict, changed: [...copy.changed], isExpressible: copy.isExpressible && isSound };
 }
 
-/** Deeper schemas are not looked at; real ones have some ten levels. */
+/** Max nesting depth; deeper schemas are not converted. Real ones have about ten levels. */
 const maxDepth = 200;
 
 class StrictCopy {
@@ -71,14 +74,17 @@ class StrictCopy {
     return kept;
   }
 
-  /** Keywords beside a reference would be refused. */
+  /** Keeps the reference alone: the upstream refuses keywords beside it. */
   #reference(rest: Draft, strict: Draft): Draft {
     strict['$ref'] = takeFrom(rest, '$ref');
     this.#report(rest);
     return strict;
   }
 
-  /** An `allOf` that holds references is refused. It becomes an `anyOf`, which says the same of one schema alone. */
+  /**
+   * Converts `oneOf` to `anyOf`, and an `allOf` with references too, since the upstream refuses it. Only for
+   * an `allOf` of a single schema is that equivalent.
+   */
   #combined(rest: Draft, depth: number): Draft | undefined {
     const name = ['anyOf', 'oneOf', 'allOf'].find((each) => Array.isArray(rest[each]));
     if (name === undefined) return undefined;
@@ -102,7 +108,10 @@ class StrictCopy {
     if (required !== undefined) strict['required'] = required;
   }
 
-  /** A list of item schemas, or `false`, is about tuples. */
+  /**
+   * Converts an array schema. A list of item schemas or `items: false` describes a tuple, and goes into the
+   * description.
+   */
   #array(rest: Draft, strict: Draft, depth: number): void {
     const { items, minItems } = rest;
     if (isRecord(items) || items === true) strict['items'] = this.of(takeFrom(rest, 'items'), depth + 1);
@@ -111,7 +120,7 @@ class StrictCopy {
     else if (minItems !== undefined) rest['minItems'] = minItems;
   }
 
-  /** Tells the model of what the upstream cannot hold it to. */
+  /** Moves unsupported constraints into the description, where the model can read them. */
   #describe(rest: Draft, strict: Draft): Draft {
     const constraints = Object.entries(rest).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
     if (constraints.length === 0) return strict;
@@ -136,7 +145,10 @@ class StrictCopy {
   }
 }
 
-/** True for an object that takes properties that nobody can name; the arguments of a tool without `properties` are none. */
+/**
+ * True for a map: an object with arbitrary property names. A root schema without `properties` is none: its
+ * tool takes no arguments.
+ */
 function isMap(
   { properties, additionalProperties: further, patternProperties }: Schema,
   depth: number,
@@ -147,7 +159,7 @@ function isMap(
   return further !== false && !isNamed && !(depth === 0 && further === undefined);
 }
 
-/** The values that a schema names, of which only plain ones are taken. */
+/** Takes `enum` and `const` out of `rest`, if they hold only primitive values. */
 function takeLiterals(rest: Draft): Draft | undefined {
   const { enum: values, const: value } = rest;
   const isEnum = Array.isArray(values) && values.length > 0 && values.every(isPrimitive);
@@ -172,14 +184,14 @@ const supportedFormats: ReadonlySet<unknown> = new Set([
   'uuid',
 ]);
 
-/** An unsupported one is left for the description, behind the other constraints. */
+/** Takes a supported `format`; an unsupported one stays in `rest` as the last entry, for the description. */
 function takeFormat(rest: Draft, strict: Draft): void {
   const format = takeFrom(rest, 'format');
   if (supportedFormats.has(format)) strict['format'] = format;
   else if (format !== undefined) rest['format'] = format;
 }
 
-/** The type of a schema that does not say it. */
+/** Type implied by the keywords of a schema that declares none. */
 function impliedType(rest: Schema): string | undefined {
   if ('properties' in rest || 'additionalProperties' in rest) return 'object';
   return 'items' in rest || 'prefixItems' in rest ? 'array' : undefined;

@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv';
 
 /**
- * Of the errors of a union's branches only the one that got furthest says something, and the union's own error never
- * does: one error is left of each union that does not fit.
+ * Reduces each failed union to one error: that of the branch that got furthest. The union's own error is
+ * never useful.
  */
 export function oneForEachUnion(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
@@ -14,7 +14,10 @@ export function oneForEachUnion(errors: readonly ErrorObject[]): readonly ErrorO
   return [...oneForEachUnion(outside), furthest(outer, within)];
 }
 
-/** Of the same place or below it: items of one array share their schema, but not their unions. */
+/**
+ * True for an error of a branch of `outer`. Compares the paths too: items of one array share a schema, but
+ * not their unions.
+ */
 function isWithin(error: ErrorObject, outer: ErrorObject): boolean {
   const isBelow = `${error.instancePath}/`.startsWith(`${outer.instancePath}/`);
   return isBelow && error.schemaPath.startsWith(`${outer.schemaPath}/`);
@@ -30,7 +33,10 @@ function depthOf({ instancePath }: ErrorObject): number {
   return instancePath.split('/').length;
 }
 
-/** A branch whose type fits knows best what is wrong; where none does, it is the type. */
+/**
+ * Picks the error of a branch whose type fits; without one, reports the types or values that the branches
+ * accept.
+ */
 function unionError(outer: ErrorObject, within: readonly ErrorObject[]): ErrorObject {
   const here = within.filter(({ instancePath }) => instancePath === outer.instancePath);
   const fitting = here.find(({ keyword }) => !['type', 'const', 'anyOf', 'oneOf'].includes(keyword));

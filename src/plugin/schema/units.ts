@@ -1,10 +1,10 @@
 import { Type } from './type.js';
 
-/** How a unit is written in a config, and what it comes to. */
+/** Unit of a config value: its name in messages, and its parser. */
 interface Unit {
   /** For messages: `a duration such as "30s"`. */
   readonly noun: string;
-  /** Undefined where the value is not one. */
+  /** Undefined if the value is invalid. */
   parse(value: unknown): number | undefined;
 }
 
@@ -32,12 +32,12 @@ interface UnitOptions {
   readonly description?: string;
 }
 
-/** Schema of an option that is a duration with its unit, `30s`: a bare number would leave the reader guessing. */
+/** Schema of a duration with its unit, `30s`: a bare number would be ambiguous. */
 export function Duration(options?: UnitOptions) {
   return Type.Unsafe<string>({ unit: 'duration', ...options });
 }
 
-/** Schema of an option that is a size, `128mb` (1 mb is 1,048,576 bytes), or a number of bytes. */
+/** Schema of a size, `128mb` (1 mb is 1,048,576 bytes), or a number of bytes. */
 export function Size(options?: UnitOptions) {
   return Type.Unsafe<string | number>({ unit: 'size', ...options });
 }
@@ -47,7 +47,7 @@ export function Time(options?: UnitOptions) {
   return Type.Unsafe<string | number>({ unit: 'time', ...options });
 }
 
-/** Unix milliseconds of what `Time` takes. Throws a TypeError on anything else. */
+/** Unix milliseconds of a `Time` value. Throws a TypeError on anything else. */
 export function timeMs(time: string | number): number {
   return inUnit('time', time);
 }
@@ -68,7 +68,7 @@ function inUnit(name: keyof typeof units, value: string | number): number {
   return parsed;
 }
 
-/** Up to the last year of four digits: what is later has no ISO time that everybody reads. */
+/** Parses unix milliseconds or an ISO time, up to the year 9999: later years have no portable ISO form. */
 function unixMs(text: string): number | undefined {
   const ms = /^\d{1,15}$/.test(text) ? Number(text) : isoTime.test(text) ? Date.parse(text) : NaN;
   return ms <= latestMs ? ms : undefined;

@@ -10,8 +10,8 @@ import { requestTokens } from './token-endpoint.js';
 type OAuthConfig = Extract<AccountConfig, { kind: 'oauth' }>;
 
 /**
- * An account whose access token expires. It refreshes once at a time, however many calls wait for it and in however
- * many instances: who comes next takes the tokens that the first has put into the store.
+ * OAuth account with an expiring access token. One refresh runs at a time across all instances; the others
+ * use the tokens that it has put into the store.
  */
 export class OAuthAccount implements Account {
   readonly kind = 'oauth';
@@ -29,7 +29,7 @@ export class OAuthAccount implements Account {
     this.#tokens = tokens;
   }
 
-  /** Goes on with the tokens in the store where they descend from the refresh token in the config. */
+  /** Opens the account; uses the stored tokens if they descend from the refresh token in the config. */
   static async open(config: OAuthConfig, options: AccountOptions): Promise<OAuthAccount> {
     const origin = createHash('sha256').update(config.refreshToken).digest('hex');
     const [vault, stored] = await TokenStore.open(origin, options);
@@ -42,7 +42,7 @@ export class OAuthAccount implements Account {
     return { authorization: `Bearer ${this.#tokens.accessToken}` };
   }
 
-  /** Throws what the refresh throws: see `requestTokens`. */
+  /** Renews the credential. Throws the errors of a refresh: see `requestTokens`. */
   async renew(refused: Credential, signal: CallSignal): Promise<boolean> {
     const wasRefreshedMeanwhile = refused['authorization'] !== `Bearer ${this.#tokens.accessToken}`;
     if (!wasRefreshedMeanwhile) await untilAborted(this.#refresh(), signal);
@@ -60,7 +60,7 @@ export class OAuthAccount implements Account {
     return nowMs >= expiresAtMs - marginMs && nowMs >= this.#failedAtMs + pauseAfterFailureMs;
   }
 
-  /** A token that has not expired yet still serves where no new one can be had. */
+  /** Refreshes a token before it expires; if that fails, the old token is used until then. */
   async #refreshEarly(): Promise<void> {
     try {
       await this.#refresh();
@@ -127,8 +127,8 @@ function firstTokens(config: OAuthConfig, origin: string): OAuthTokens {
   return { accessToken, refreshToken, origin, ...(expiresAtMs === undefined ? {} : { expiresAtMs }) };
 }
 
-/** How long before its end a token is replaced. */
+/** Time before expiry at which a token is refreshed. */
 const marginMs = 60_000;
 
-/** How long a failed early refresh is not tried again while the old token serves. */
+/** Pause after a failed early refresh, while the old token is valid. */
 const pauseAfterFailureMs = 10_000;

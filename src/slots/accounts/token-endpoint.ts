@@ -9,17 +9,17 @@ export interface TokenRequest {
   readonly clientId: string;
   readonly clientSecret?: string;
   readonly refreshToken: string;
-  /** The slot's own way out. */
+  /** Proxy of the slot. */
   readonly proxy: string | undefined;
-  /** Asked before a connection is made. */
+  /** Guard that checks the address before a connection. */
   readonly guard?: AddressGuard | undefined;
   readonly nowMs: number;
 }
 
 /**
- * Exchanges a refresh token (RFC 6749 §6). Throws `no_slot_available` with failure status 401 where the token endpoint
- * refuses it, `upstream_unreachable` where it cannot be asked or fails, `upstream_invalid_response` where its answer has no
- * token that a header can hold.
+ * Exchanges a refresh token (RFC 6749 §6). Throws `no_slot_available` with failure status 401 if the token
+ * endpoint refuses it, `upstream_unreachable` if it cannot be reached or fails, `upstream_invalid_response`
+ * if its answer has no token that a header can hold.
  */
 export async function requestTokens(asked: TokenRequest): Promise<Tokens> {
   const answer = await post(asked);
@@ -61,7 +61,7 @@ async function post(asked: TokenRequest): Promise<Answer> {
   }
 }
 
-/** Undefined: the usual one. Throws where the guard refuses the address. */
+/** Connection for the token request; undefined: the default one. Throws if the guard refuses the address. */
 function dispatcherFor({ proxy, guard, tokenUrl }: TokenRequest): Dispatcher | undefined {
   const { Agent, Pool, ProxyAgent } = wholeUndici();
   const connect = guard?.connector({ timeout: timeoutMs });
@@ -73,7 +73,7 @@ function dispatcherFor({ proxy, guard, tokenUrl }: TokenRequest): Dispatcher | u
   });
 }
 
-/** A grant is shorter; leaving the loop ends the body. */
+/** Reads a body up to `maxAnswerBytes`, more than any grant needs; leaving the loop ends the body. */
 async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -90,7 +90,7 @@ function form({ clientId, clientSecret, refreshToken }: TokenRequest): URLSearch
   return new URLSearchParams(clientSecret ? { ...fields, client_secret: clientSecret } : fields);
 }
 
-/** `access_token`, `refresh_token` where it was rotated, `expires_in` in seconds where it is known. */
+/** Reads `access_token`, `refresh_token` if it was rotated, and `expires_in` in seconds if present. */
 function readGrant({ text }: Answer, asked: TokenRequest): Tokens | undefined {
   const { access_token, refresh_token, expires_in } = parse(text);
   const accessToken = typeof access_token === 'string' ? access_token.trim() : '';
@@ -102,7 +102,7 @@ function readGrant({ text }: Answer, asked: TokenRequest): Tokens | undefined {
   };
 }
 
-/** The answer's fields; none where it is not a JSON object. */
+/** Fields of the answer; none if it is not a JSON object. */
 function parse(text: string): Readonly<Record<string, unknown>> {
   try {
     return { ...(JSON.parse(text) as object | null) }; // anything else than an object spreads to one
@@ -111,7 +111,7 @@ function parse(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** The operator has to act: the account is not let in any more. */
+/** Error of a refused refresh (401): the operator has to sign in again. */
 function refused(slotId: string, { status, text }: Answer): GatewayError {
   const { error: named } = parse(text);
   const why = typeof named === 'string' && /^[\w-]{1,40}$/.test(named) ? named : `status ${status}`;
@@ -122,7 +122,7 @@ function refused(slotId: string, { status, text }: Answer): GatewayError {
   );
 }
 
-/** The slot cools down: its token endpoint is not asked again with each request. */
+/** Error of a failed refresh: the slot cools down, so that not every request calls its token endpoint. */
 function unavailable(code: ErrorCode, slotId: string, why: string, cause?: unknown): GatewayError {
   return new GatewayError(code, `Slot "${slotId}" cannot renew its access token: ${why}.`, {
     failure: { kind: 'unreachable', reused: false },
@@ -130,7 +130,7 @@ function unavailable(code: ErrorCode, slotId: string, why: string, cause?: unkno
   });
 }
 
-/** What a token endpoint answers to a grant or a client that it does not know. */
+/** Statuses of a token endpoint for an unknown grant or client. */
 const refusals = new Set([400, 401, 403]);
 
 const timeoutMs = 30_000;

@@ -2,20 +2,20 @@ import { createHash } from 'node:crypto';
 import { GatewayError, type OAuthTokens } from '../../plugin/index.js';
 import type { AccountOptions } from './account.js';
 
-/** What all instances tell each other when they have put new tokens of a slot into the store. */
+/** Topic of messages about new tokens of a slot in the store. */
 export const renewedTopic = 'slots/renewed';
 
-/** Keeps the tokens of one account in the store, where all instances find them. */
+/** Store of one account's tokens, shared by all instances. */
 export class TokenStore {
   readonly #origin: string;
   readonly #options: AccountOptions;
-  /** The origin of the tokens that these take the place of. */
+  /** Origin of the stored tokens that these replace. */
   readonly #replaces: string | undefined;
-  /** The origin of those that are in the store, as last read. */
+  /** Origin of the tokens in the store, as last read. */
   #originThere: string | undefined;
   #hasBeenTold = false;
   #reading: Promise<OAuthTokens | undefined> | undefined;
-  /** What the store has not taken. */
+  /** Tokens that the store has not accepted yet. */
   #unkept: OAuthTokens | undefined;
   #triedAtMs = -Infinity;
 
@@ -26,7 +26,9 @@ export class TokenStore {
     this.#replaces = there?.origin;
   }
 
-  /** Gives the tokens in the store where they descend from `origin`, too. Throws what the store throws. */
+  /**
+   * Opens the store, and returns its tokens if they descend from `origin`. Throws the errors of the store.
+   */
   static async open(
     origin: string,
     options: AccountOptions,
@@ -35,18 +37,18 @@ export class TokenStore {
     return [new TokenStore(origin, options, there), there?.origin === origin ? there : undefined];
   }
 
-  /** The store is to be read, or to be written once more, before the tokens are used. */
+  /** True if the store must be read, or written again, before the tokens are used. */
   get hasNews(): boolean {
     if (this.#hasBeenTold || this.#reading) return true;
     return this.#unkept !== undefined && this.#options.now() >= this.#triedAtMs + pauseMs;
   }
 
-  /** Another instance has put new tokens into the store. */
+  /** Receives that another instance has stored new tokens. */
   tell(): void {
     this.#hasBeenTold = true;
   }
 
-  /** The tokens in the store; undefined where those that are known here are newer, or it cannot be read. */
+  /** Tokens in the store; undefined if those known here are newer, or the store cannot be read. */
   read(): Promise<OAuthTokens | undefined> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;
@@ -55,8 +57,8 @@ export class TokenStore {
   }
 
   /**
-   * Notes that a refresh token is being used up, which no second instance must try. Throws where one has used it and
-   * the store does not say what it got.
+   * Marks a refresh token as used, because no second instance may try it. Throws if another instance has
+   * used it and the store does not have the result yet.
    */
   use(refreshToken: string): void {
     const { live, slotId } = this.#options;
@@ -65,12 +67,12 @@ export class TokenStore {
     live.shared.set(this.#useOf(refreshToken), live.instance, useMs);
   }
 
-  /** A refresh token that was not taken, or that lasts, may be used again. */
+  /** Removes the mark of a refresh token that was not accepted, or is not rotated. */
   reuse(refreshToken: string): void {
     this.#options.live.shared.delete(this.#useOf(refreshToken));
   }
 
-  /** The tokens serve here even where they cannot be kept. */
+  /** Stores new tokens; if that fails, this instance uses them all the same and retries later. */
   async put(tokens: OAuthTokens): Promise<void> {
     const { slotId, credentials, live, log, now } = this.#options;
     const isReplaced = this.#originThere !== this.#origin && this.#originThere !== this.#replaces;
@@ -121,5 +123,5 @@ function cannotRead(slotId: string): GatewayError {
 
 const useMs = 600_000;
 
-/** How long tokens that the store has not taken are not tried again. */
+/** Pause before the next try to store tokens. */
 const pauseMs = 5000;

@@ -15,11 +15,11 @@ export interface StandingOptions {
 }
 
 /**
- * How the account of a slot stands with its upstream: cool-downs, rejection, usage windows; the same in all instances
- * that have this account in this slot.
+ * Health of a slot's account at its upstream: cooldowns, rejection, usage windows. Shared by all instances
+ * with this account in this slot.
  */
 export class AccountHealth {
-  /** Tells the account from others that the slot has had or gets elsewhere. */
+  /** Digest that distinguishes this account from other accounts of the slot. */
   readonly digest: string;
   readonly coolDowns: CoolDowns;
   readonly gauge: WindowGauge;
@@ -27,7 +27,7 @@ export class AccountHealth {
   readonly #now: () => number;
   readonly #rejection: Rejection;
   readonly #windows: LwwRegister<ToldWindows>;
-  /** Calls that began before this say nothing about the credential. */
+  /** Mark of the last acceptance: earlier calls say nothing about the credential. */
   #acceptedAt = 0;
 
   constructor(config: Pick<SlotConfig, 'id' | 'account' | 'proxy'>, options: StandingOptions) {
@@ -52,51 +52,51 @@ export class AccountHealth {
     return this.#rejection.isRejected;
   }
 
-  /** The upstream refuses the credential in a call that began at `began`; true where that is news. */
+  /** Rejects the account after a refused call that began at `began`; true if that is new. */
   reject(began: number): boolean {
     if (this.isRejected || began < this.#acceptedAt) return false;
     this.#rejection.begin(this.#now());
     return true;
   }
 
-  /** The upstream takes the credential again. */
+  /** Ends the rejection: the upstream accepts the credential again. */
   accept(): void {
     if (!this.isRejected) return;
     this.#rejection.end();
     this.#acceptedAt = this.coolDowns.advance();
   }
 
-  /** Nothing is held against it any more. */
+  /** Ends the rejection and all cooldowns. */
   forgive(): void {
     this.accept();
     this.coolDowns.clear();
   }
 
-  /** Whether an instance has asked a rejected account within the last `ms` milliseconds whether it is let in again. */
+  /** True if an instance has probed the rejected account within the last `ms` milliseconds. */
   wasProbedWithin(ms: number): boolean {
     return this.#board.get('probed') !== undefined && this.#board.ageMs('probed', keptMs) < ms;
   }
 
-  /** A rejection that lasts is told again, so that it is not forgotten. */
+  /** Publishes a probe, and the rejection again, so that the rejection does not expire. */
   noteProbe(): void {
     this.#board.tell('probed', true, keptMs);
     if (this.isRejected) this.#rejection.tellAgain();
   }
 
-  /** Takes what the others know already. */
+  /** Merges the state that other instances have published already. */
   join(): void {
     for (const [topic, value] of this.#board.all()) this.hear(topic, value);
   }
 
-  /** Takes what another instance tells. */
+  /** Merges a message of another instance. */
   hear(topic: string, value: Json): void {
-    // each as the same version of this file wrote it
+    // Each value is as the same version of this file wrote it.
     if (topic === 'rejection') this.#hearRejection(value as ToldRejection);
     else if (topic === 'windows') this.#hearWindows(value as Told<ToldWindows>);
     else if (topic.startsWith(coolDownTopic)) this.#hearCoolDown(topic, value as SentCoolDown);
   }
 
-  /** The slot has another account now. */
+  /** Stops and deletes the shared state, after the slot got another account. */
   leave(): void {
     this.stop();
     this.#board.leave();
@@ -123,7 +123,7 @@ export class AccountHealth {
   }
 }
 
-/** Reset times are absolute, for they are the upstream's, by its own clock. */
+/** Usage window as published. Its reset time is absolute, because it comes from the upstream's clock. */
 type ToldWindow = { readonly percentUsed: number; readonly resetsAtMs: number } | null;
 export type ToldWindows = { readonly '5h': ToldWindow; readonly '7d': ToldWindow };
 
@@ -131,5 +131,5 @@ function jsonOf(windows: Windows): ToldWindows {
   return { '5h': windows['5h'] && { ...windows['5h'] }, '7d': windows['7d'] && { ...windows['7d'] } };
 }
 
-/** Every answer may bring other numbers. */
+/** Throttle for published windows, since every reply may change them. */
 const windowsEveryMs = 100;

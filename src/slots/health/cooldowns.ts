@@ -3,18 +3,18 @@ import type { Cooling } from './transitions.js';
 
 export interface CoolDown {
   readonly reason: CoolReason;
-  /** The upstream model that it holds for; undefined: the whole slot. */
+  /** Upstream model of the cooldown; undefined: the whole slot. */
   readonly model: string | undefined;
   readonly untilMs: number;
-  /** How often it was doubled. */
+  /** Number of times that the backoff was doubled. */
   readonly doubled: number;
-  /** Of two cool-downs of one key, the one with the higher number is the newer one, whichever instance began it. */
+  /** Serial for last-writer-wins: of two cooldowns of one key the higher is newer, on any instance. */
   readonly serial: number;
-  /** Its number among those that this instance has heard of. */
+  /** Sequence number among the cooldowns known to this instance. */
   readonly mark: number;
 }
 
-/** A cool-down as the instances tell each other of it; `isOver`: a call has succeeded since. */
+/** Published form of a cooldown; `isOver`: a call has succeeded since. */
 export interface ToldCoolDown {
   readonly [field: string]: Json;
   readonly reason: CoolReason;
@@ -26,19 +26,19 @@ export interface ToldCoolDown {
   readonly isOver: boolean;
 }
 
-/** Takes what the others are to hear; undefined: it is not worth keeping any more. */
+/** Publishes a cooldown; undefined: the published one is deleted. */
 export type TellCoolDown = (key: string, told: ToldCoolDown | undefined) => void;
 
 /**
- * The cool-downs of one account. One that is over is kept for its doubling until a success clears it. Calls carry the
- * mark of the moment they began, since what was under way before a cool-down began says nothing about it. What several
- * instances say of one key comes to the same in all of them, in whatever order they hear it: the newer one counts, its
- * end more than its beginning.
+ * Cooldowns of one account, merged by last-writer-wins, so that all instances reach the same state in any
+ * order of messages; at the same serial an end wins. An expired cooldown is kept for its backoff until a
+ * success clears it, and calls carry the mark of their start, since a call that began before a cooldown says
+ * nothing about it.
  */
 export class CoolDowns {
   readonly #tell: TellCoolDown;
   readonly #byKey = new Map<string, CoolDown>();
-  /** Serials of those that were cleared. */
+  /** Serials of cleared cooldowns. */
   readonly #cleared = new Map<string, number>();
   #mark = 0;
 
@@ -46,23 +46,23 @@ export class CoolDowns {
     this.#tell = tell;
   }
 
-  /** Those that were cleared count too. */
+  /** Cache statistics, including cleared cooldowns. */
   get fill(): CacheStats {
     return { entries: this.#byKey.size + this.#cleared.size, capacity: 2 * most };
   }
 
-  /** What a call that begins now has to show when it ends. */
+  /** Mark for a call that begins now, passed back when the call ends. */
   get mark(): number {
     return this.#mark;
   }
 
-  /** The mark of the calls that begin from now on, and of none before. */
+  /** Starts a new mark, for the calls that begin from now on. */
   advance(): number {
     this.#mark += 1;
     return this.#mark;
   }
 
-  /** The one that keeps a model from being asked for longest; `undefined` asks for the slot as a whole. */
+  /** Longest active cooldown of a model, slot-wide ones included; `undefined`: of the slot as a whole. */
   active(model: string | undefined, nowMs: number): CoolDown | undefined {
     let longest: CoolDown | undefined;
     for (const each of this.#byKey.values()) {
@@ -72,14 +72,15 @@ export class CoolDowns {
     return longest;
   }
 
-  /** All that are not over. */
+  /** Cooldowns that have not expired. */
   list(nowMs: number): readonly CoolDown[] {
     return [...this.#byKey.values()].filter(({ untilMs }) => untilMs > nowMs);
   }
 
   /**
-   * Begins a cool-down, or doubles the one that was there; true where it is a new one. A failure of a call that began
-   * before it did cannot double it while it lasts: a hundred calls that fail together are one failure.
+   * Begins a cooldown, or doubles the backoff of the known one; true if a new one begins. A failed call that
+   * began before an active cooldown does not double it: a hundred calls that fail together count as one
+   * failure.
    */
   add(cooling: Cooling, model: string, began: number, nowMs: number): boolean {
     const scope = cooling.scope === 'model' ? model : undefined;
@@ -98,7 +99,10 @@ export class CoolDowns {
     return true;
   }
 
-  /** A call that began at `began` has succeeded: what kept the slot or this model before that is over. True if any did. */
+  /**
+   * Clears the cooldowns of the slot and of this model that were known at `began`, after a call has
+   * succeeded. True if there were any.
+   */
   succeed(model: string, began: number): boolean {
     const before = this.#byKey.size;
     for (const [key, each] of this.#byKey) {
@@ -111,7 +115,7 @@ export class CoolDowns {
     for (const [key, each] of this.#byKey) this.#end(key, each);
   }
 
-  /** Takes what another instance says; what is newer here it is told in turn. */
+  /** Merges a message of another instance; publishes the own cooldown again if that is newer. */
   hear(key: string, told: ToldCoolDown): void {
     const known = this.#byKey.get(key);
     const cleared = this.#cleared.get(key) ?? 0;
@@ -127,7 +131,7 @@ export class CoolDowns {
     } else this.#tellAgain(key, known, told);
   }
 
-  /** Two instances have begun or prolonged the same one at the same time. */
+  /** Merges two cooldowns that began or were extended at the same time: later end, longer backoff. */
   #merge(key: string, known: CoolDown, told: ToldCoolDown): void {
     const untilMs = Math.max(known.untilMs, told.untilMs);
     const doubled = Math.max(known.doubled, told.doubled);
@@ -155,7 +159,10 @@ export class CoolDowns {
   }
 }
 
-/** Callers can make up model names where a slot serves all of them: the oldest key goes, and is given. */
+/**
+ * Stores a value and returns the evicted oldest key, if any. The max is needed because callers can invent
+ * model names if a slot serves all of them.
+ */
 function keep<Value>(map: Map<string, Value>, key: string, value: Value): string | undefined {
   map.delete(key);
   map.set(key, value);
@@ -169,10 +176,10 @@ function toldOf({ reason, model, untilMs, doubled, serial }: CoolDown, isOver: b
   return { reason, model: model ?? null, untilMs, doubled, serial, isOver };
 }
 
-/** Times that came from another instance are off by as much. */
+/** Tolerance for times from other instances. */
 const clockToleranceMs = 50;
 
 const most = 256;
 
-/** The length of the longest window: a header that names a later time is wrong. */
+/** Length of the longest window, the max of a cooldown: a header with a later time is wrong. */
 const longestMs = 7 * 24 * 3_600_000;

@@ -8,13 +8,13 @@ export interface ProberOptions {
   readonly setTimer: SetTimer;
   readonly now: () => number;
   models(): Models;
-  /** A slot is let in again. */
+  /** Called when a slot is accepted again. */
   onAccepted(): void;
 }
 
 /**
- * Asks a rejected slot every five minutes for a token count, the cheapest thing that needs a valid credential. One
- * instance does it for all.
+ * Probes a rejected slot every five minutes with a token count, the cheapest call that needs a valid
+ * credential. One instance probes for all.
  */
 export class Prober {
   readonly #options: ProberOptions;
@@ -24,7 +24,7 @@ export class Prober {
     this.#options = options;
   }
 
-  /** The slots that are rejected now; those watched before and not among them are left alone from here on. */
+  /** Sets the rejected slots to probe; slots not in the list are no longer probed. */
   watch(rejected: readonly SlotEntry[]): void {
     for (const entry of this.#timers.keys()) if (!rejected.includes(entry)) this.#forget(entry);
     for (const entry of rejected) if (!this.#timers.has(entry)) this.#schedule(entry);
@@ -46,7 +46,7 @@ export class Prober {
     this.#timers.delete(entry);
   }
 
-  /** What became of the slot meanwhile counts more than what the probe says. */
+  /** Probes a slot; ignores the result if the slot is no longer watched. */
   async #probe(entry: SlotEntry): Promise<void> {
     const name = `probe/${entry.id}/${entry.slot.standing.digest}`;
     const isAccepted = await this.#options.live.exclusively(name, () => this.#probeInTurn(entry));
@@ -65,7 +65,7 @@ export class Prober {
     return this.#isAccepted(entry);
   }
 
-  /** An estimate proves nothing: it was made without asking for the account. */
+  /** True if the upstream counted the tokens; an estimate proves nothing, since it needs no credential. */
   async #isAccepted(entry: SlotEntry): Promise<boolean> {
     const { slot } = entry;
     try {

@@ -1,13 +1,16 @@
 import type { Json } from '../../plugin/index.js';
 
-/** Whether an account is refused, as the instances tell each other; the higher serial is the newer word. */
+/** Published rejection state of an account; the higher serial is newer. */
 export interface ToldRejection {
   readonly [field: string]: Json;
   readonly isRejected: boolean;
   readonly serial: number;
 }
 
-/** Whether an upstream refuses an account's credential. Of two words of one serial, the rejection's end counts. */
+/**
+ * Rejection of an account's credential by its upstream, as a last-writer-wins register. At the same serial,
+ * the end of the rejection wins.
+ */
 export class Rejection {
   readonly #tell: (told: ToldRejection) => void;
   #serial = 0;
@@ -27,7 +30,7 @@ export class Rejection {
     this.#tell(this.#told());
   }
 
-  /** Ends the one that is known here; a newer one of another instance stays. */
+  /** Ends the rejection known here; a newer one of another instance stays. */
   end(): void {
     if (!this.#isRejected) return;
     this.#isRejected = false;

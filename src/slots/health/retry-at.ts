@@ -3,8 +3,9 @@ import { unifiedResetMs } from './windows.js';
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * When a rate-limited answer allows another try, unix milliseconds: `retry-after-ms`, else `retry-after` (seconds or a
- * date), else the reset of the limit that is used up; undefined where none of them says a time to come.
+ * Time at which a rate-limited reply allows a retry, unix milliseconds: from `retry-after-ms`, else
+ * `retry-after` (seconds or a date), else the reset of the used-up limit; undefined if none of them is in
+ * the future.
  */
 export function retryAtMs(headers: Headers, nowMs: number): number | undefined {
   const times = [
@@ -27,7 +28,7 @@ function after(headers: Headers, nowMs: number): number | undefined {
   return seconds === undefined ? toTime(text) : nowMs + seconds * 1000;
 }
 
-/** The last reset among the limits of which nothing remains. */
+/** Last reset time of the limits with nothing remaining. */
 function limitReset(headers: Headers): number | undefined {
   const resets = limits
     .filter((limit) => toNumber(headers[`anthropic-ratelimit-${limit}-remaining`]) === 0)

@@ -1,7 +1,9 @@
 import type { CoolReason, Json } from '../../plugin/index.js';
 import type { ToldCoolDown } from './cooldowns.js';
 
-/** A cool-down on its way to other instances, with what was left of it: their clocks may differ by minutes. */
+/**
+ * Cooldown as sent to other instances, with its remaining time, since their clocks may differ by minutes.
+ */
 export interface SentCoolDown {
   readonly [field: string]: Json;
   readonly reason: CoolReason;
@@ -19,7 +21,7 @@ export function sendCoolDown(
   return { reason, model, doubled, serial, isOver, leftMs: untilMs - nowMs };
 }
 
-/** `sentMs`: when it was sent, by the clock of this instance. */
+/** Converts a received cooldown; `sentMs` is its send time by the clock of this instance. */
 export function receiveCoolDown(
   { reason, model, doubled, serial, isOver, leftMs }: SentCoolDown,
   sentMs: number,
@@ -29,5 +31,5 @@ export function receiveCoolDown(
 
 export const coolDownTopic = 'cooldown/';
 
-/** Longer than the longest cool-down, so that none is forgotten, and what nobody uses goes by itself. */
+/** Retention of shared health state: longer than the longest cooldown, and unused state expires. */
 export const keptMs = 8 * 24 * 3_600_000;

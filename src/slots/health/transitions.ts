@@ -2,45 +2,48 @@ import type { CallFailure, CoolReason } from '../../plugin/index.js';
 import { retryAtMs } from './retry-at.js';
 import { exhaustedUntilMs, isExhausted } from './windows.js';
 
-/** Lasts `firstMs`, then twice as long each time, at most `longestMs`. */
+/** Exponential backoff: starts at `firstMs` and doubles each time, up to `longestMs`. */
 export interface Backoff {
   readonly firstMs: number;
   readonly longestMs: number;
 }
 
 export interface Cooling {
-  /** Of the whole slot, or of the one upstream model that was asked for. */
+  /** Scope: the whole slot, or only the requested upstream model. */
   readonly scope: 'slot' | 'model';
   readonly reason: CoolReason;
-  /** As the upstream said it; undefined: by `backoff`. */
+  /** End given by the upstream; undefined: computed by `backoff`. */
   readonly untilMs: number | undefined;
   readonly backoff: Backoff;
 }
 
-/** What a failed call means for its slot and for its request. */
+/** Effect of a failed call on its slot and its request. */
 export interface Effect {
   readonly state: 'untouched' | 'rejected' | Cooling;
-  /** The same request may succeed in another slot. */
+  /** True if the same request may succeed in another slot. */
   readonly elsewhere: boolean;
-  /** It may succeed in this slot if it is sent again at once. */
+  /** True if an immediate retry in this slot may succeed. */
   readonly again: boolean;
 }
 
-/** The transitions of design §6. Where an upstream says `x-should-retry: false`, its slot is not asked once more. */
+/**
+ * Failure policy: the transitions of design §6. With `x-should-retry: false` from the upstream, there is no
+ * retry in its slot.
+ */
 export function effectOf(failure: CallFailure, nowMs: number): Effect {
   if (failure.kind !== 'status') return kinds[failure.kind];
   const effect = effectOfStatus(failure.status, failure.headers, nowMs);
   return failure.headers['x-should-retry'] === 'false' ? { ...effect, again: false } : effect;
 }
 
-/** Every 4xx that is not listed is about the request, every such 5xx about that one try. */
+/** Effect of a status: other 4xx concern the request, other 5xx only this one try. */
 function effectOfStatus(status: number, headers: Readonly<Record<string, string>>, nowMs: number): Effect {
   const ofStatus = statuses[status];
   if (ofStatus) return ofStatus(headers, nowMs);
   return status >= 400 && status < 500 ? passOn : tryAgain;
 }
 
-/** The cool-down of an account whose usage window is used up, undefined where the headers do not say so. */
+/** Cooldown of an account with an exhausted usage window; undefined if the headers report none. */
 export function exhaustion(headers: Readonly<Record<string, string>>, nowMs: number): Cooling | undefined {
   if (!isExhausted(headers)) return undefined;
   const resetMs = exhaustedUntilMs(headers);
@@ -52,7 +55,7 @@ const rateLimitBackoff: Backoff = { firstMs: 30_000, longestMs: 600_000 };
 const overloadBackoff: Backoff = { firstMs: 5000, longestMs: 120_000 };
 const unreachableBackoff: Backoff = { firstMs: 2000, longestMs: 60_000 };
 
-/** About this request: its answer is passed on. */
+/** Request error: the reply is passed on. */
 const passOn: Effect = { state: 'untouched', elsewhere: false, again: false };
 const tryAgain: Effect = { state: 'untouched', elsewhere: true, again: true };
 
@@ -72,7 +75,10 @@ const kinds: Readonly<Record<Exclude<CallFailure['kind'], 'status'>, Effect>> = 
 
 type EffectOfStatus = (headers: Readonly<Record<string, string>>, nowMs: number) => Effect;
 
-/** 402: the account has not paid, 408: the upstream did not get the request in time; both leave the slot as it is. */
+/**
+ * Effects by status. 402 (account has not paid) and 408 (request arrived too late) do not change the slot's
+ * state.
+ */
 const statuses: Readonly<Record<number, EffectOfStatus>> = {
   401: () => ({ state: 'rejected', elsewhere: true, again: false }),
   402: () => ({ state: 'untouched', elsewhere: true, again: false }),
@@ -82,7 +88,7 @@ const statuses: Readonly<Record<number, EffectOfStatus>> = {
   529: overloaded,
 };
 
-/** Asking again before the time has come would only be refused again. */
+/** Cooldown after a 429, without a retry in this slot: an earlier retry would only be refused again. */
 function rateLimited(headers: Readonly<Record<string, string>>, nowMs: number): Effect {
   const untilMs = retryAtMs(headers, nowMs);
   const limited: Cooling = { scope: 'model', reason: 'rate_limited', untilMs, backoff: rateLimitBackoff };

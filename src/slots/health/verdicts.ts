@@ -5,14 +5,17 @@ import type { UpstreamSlot } from '../upstream-slot.js';
 
 type Told = Pick<PoolContext, 'log' | 'now' | 'changed'>;
 
-/** A call that began at `began` was refused: the slot is closed until an operator acts or a probe is let in. */
+/**
+ * Rejects a slot after a refused call that began at `began`: closed until an operator or a successful probe
+ * opens it.
+ */
 export function reject({ id, standing }: UpstreamSlot, began: number, { log, changed }: Told): void {
   if (!standing.reject(began)) return;
   log.error({ slot: id }, "the slot is rejected: its upstream refuses the account's credential");
   changed();
 }
 
-/** A call for a model, which began at `began`, says that the slot or this model of it is to be left alone for a while. */
+/** Starts a cooldown of the slot, or of this model in it, after a call that began at `began`. */
 export function cool(
   { id, standing: { coolDowns } }: UpstreamSlot,
   cooling: Cooling,

@@ -2,7 +2,7 @@ import type { Window, Windows } from '../../plugin/index.js';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The usage windows of one account, as its answers last reported them (design §6 `/v1/usage`). */
+/** Usage windows of one account, as last reported by its replies (design §6 `/v1/usage`). */
 export class WindowGauge {
   readonly #onChange: (windows: Windows) => void;
   #windows: Windows = { '5h': null, '7d': null };
@@ -15,7 +15,7 @@ export class WindowGauge {
     return this.#windows;
   }
 
-  /** Takes what the headers of an answer say; a window that they do not mention stays as it was. */
+  /** Reads the windows from the headers of a reply; a window without headers keeps its value. */
   read(headers: Headers): void {
     const fiveHours = readWindow(headers, '5h');
     const sevenDays = readWindow(headers, '7d');
@@ -26,7 +26,7 @@ export class WindowGauge {
     this.#onChange(this.#windows);
   }
 
-  /** Takes what the answers to another instance have said. */
+  /** Sets the windows reported to another instance. */
   set(windows: Windows): void {
     this.#windows = windows;
   }
@@ -46,7 +46,7 @@ function readWindow(headers: Headers, name: keyof Windows): Window | undefined {
   return { percentUsed: Math.round(utilization * 10_000) / 100, resetsAtMs };
 }
 
-/** Whether the headers say that a window of the whole account is used up. */
+/** True if the headers report a window of the whole account as used up. */
 export function isExhausted(headers: Headers): boolean {
   const status = headers[unifiedStatus];
   if (status !== undefined && status !== rejected) return false; // what exceeds the window is being paid for
@@ -56,7 +56,7 @@ export function isExhausted(headers: Headers): boolean {
   );
 }
 
-/** When the exhausted windows are all open again, unix milliseconds; undefined where the headers do not say. */
+/** Time when all exhausted windows are open again, unix milliseconds; undefined if the headers have none. */
 export function exhaustedUntilMs(headers: Headers): number | undefined {
   const resets = windowNames
     .filter((name) => headers[names[name].status] === rejected)
@@ -65,7 +65,7 @@ export function exhaustedUntilMs(headers: Headers): number | undefined {
   return resets.length > 0 ? Math.max(...resets) : unifiedResetMs(headers);
 }
 
-/** When the limit that a refusal was about is lifted, unix milliseconds. */
+/** Reset time of the limit behind a refusal, unix milliseconds. */
 export function unifiedResetMs(headers: Headers): number | undefined {
   return toTime(headers[unifiedReset]);
 }
@@ -79,20 +79,20 @@ function resetOf(headers: Headers, name: keyof Windows): number | undefined {
   return toTime(headers[names[name].reset]);
 }
 
-/** Unix seconds, or a date as the other limits have it; undefined for what no calendar knows. */
+/** Parses unix seconds, or a date as in other limits; undefined for an invalid time. */
 function toTime(text = ''): number | undefined {
   const seconds = text.trim() === '' ? Number.NaN : Number(text);
   const time = Number.isNaN(seconds) ? Date.parse(text) : seconds * 1000;
   return time >= 0 && time <= latestMs ? time : undefined;
 }
 
-/** What a Date can hold. */
+/** Max time of a Date. */
 const latestMs = 8.64e15;
 
 const prefix = 'anthropic-ratelimit-unified-';
 const unifiedStatus = `${prefix}status`;
 const unifiedReset = `${prefix}reset`;
 const rejected = 'rejected';
-/** Put together once: every answer is asked for them. */
+/** Built once, because every reply needs them. */
 const names = { '5h': headersOf('5h'), '7d': headersOf('7d') };
 const windowNames = ['5h', '7d'] as const satisfies readonly (keyof Windows)[];

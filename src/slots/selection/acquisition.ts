@@ -16,16 +16,16 @@ import { effectOf, exhaustion, type Cooling } from '../health/transitions.js';
 import type { UpstreamSlot } from '../upstream-slot.js';
 import { cool, reject } from '../health/verdicts.js';
 
-/** One request's way through the pool: where it has been, and where it goes next. */
+/** Acquisition of a lease for one request, with its retries in other slots. */
 export class Acquisition implements Waiter, LeaseOwner {
   readonly #grounds: PoolContext;
   readonly #request: LeaseRequest;
   readonly #model: WantedModel;
   readonly #tried = new Map<SlotEntry, boolean>();
   readonly #sentOnceMore = new Set<SlotEntry>();
-  /** The slot that a further call of the request goes to; undefined: as the sticky key says. */
+  /** Slot for a further call of the request; undefined: chosen by the sticky key. */
   readonly #origin: SlotEntry | undefined;
-  /** Of the session, until it is bound. */
+  /** Claim of the session, until the session is bound. */
   readonly #claim: SessionClaim | undefined;
   #preferred: SlotEntry | undefined;
   #waitsFor: readonly string[] = noSlots;
@@ -52,7 +52,7 @@ export class Acquisition implements Waiter, LeaseOwner {
     return this.#waitsFor;
   }
 
-  /** The first place; throws as `Slots.lease` says, and the signal's reason where that aborts. */
+  /** Acquires the first lease; throws as `Slots.lease` does, and the signal's reason if that aborts. */
   async first(): Promise<SlotLease> {
     const key = this.#origin ? undefined : this.#request.sticky?.key;
     await (key === undefined ? undefined : this.#grounds.bindings.load(key));
@@ -105,7 +105,7 @@ export class Acquisition implements Waiter, LeaseOwner {
     this.#grounds.freed(entry.id);
   }
 
-  /** Changes the slot's state as the failure says; true where the request should be sent once more. */
+  /** Applies a failure to the slot's state; true if the request should be sent again. */
   #report({ entry, slot, began }: Lease, error: GatewayError, failure: CallFailure): boolean {
     if (failure.kind === 'status') slot.standing.gauge.read(failure.headers);
     if (failure.kind === 'unreachable' && failure.reused && !this.#sentOnceMore.has(entry)) {
@@ -127,7 +127,10 @@ export class Acquisition implements Waiter, LeaseOwner {
     cool(slot, cooling, { model: this.#model, began }, this.#grounds);
   }
 
-  /** A place now, or when its turn comes; the error says why there is none. Not async: most have it at once. */
+  /**
+   * Acquires a lease, now or after the queue; returns an error if that is not possible. Not async, because
+   * most requests get a permit at once.
+   */
   #place(): Placed | Promise<Placed> {
     const { queue, queueCapacity } = this.#grounds;
     this.#isQueued = false;
@@ -147,7 +150,7 @@ export class Acquisition implements Waiter, LeaseOwner {
     return waited ?? queueTimedOut(this.#model, timeoutMs);
   }
 
-  /** Slots in which there was no place after all are left out from then on. */
+  /** Tries the slots in order of choice; slots that have refused a permit are left out from then on. */
   #tryPlaces(before: ReadonlySet<SlotEntry>): Attempt {
     let refused = before;
     const nowMs = this.#grounds.now();
@@ -170,7 +173,7 @@ export class Acquisition implements Waiter, LeaseOwner {
     for (const { id, hasRoom } of entries) if (hasRoom) this.#grounds.lookAgain(id);
   }
 
-  /** What has changed while the others were asked may mean that the place cannot be used. */
+  /** Waits for an answer about a permit; checks the slot again if states have changed in the meantime. */
   async #awaitPlace(
     answer: Promise<boolean>,
     entry: SlotEntry,
@@ -189,7 +192,7 @@ export class Acquisition implements Waiter, LeaseOwner {
       : this.#tryPlaces(isTaken ? refused : new Set(refused).add(entry));
   }
 
-  /** Takes a lease of a slot in which there is a place, unless the session is claimed for another slot. */
+  /** Leases a slot after acquiring a permit, unless the session is claimed for another slot. */
   #enter(entry: SlotEntry, refused: ReadonlySet<SlotEntry>): Attempt {
     const { sticky } = this.#request;
     const isUnbound = sticky && this.#claim && this.#grounds.bindings.peek(sticky.key) === undefined;
@@ -238,7 +241,9 @@ export class Acquisition implements Waiter, LeaseOwner {
     return { model: this.#model, policy, hasRoom, bound, preferred: this.#preferred, tried: this.#tried };
   }
 
-  /** Who came later stands back for those who wait already, here or in another instance. */
+  /**
+   * True if a permit is free that is not due to a request waiting for longer, here or in another instance.
+   */
   #hasRoom({ id, hasRoom }: SlotEntry): boolean {
     if (!hasRoom) return false;
     const { queue, turns } = this.#grounds;
@@ -246,13 +251,19 @@ export class Acquisition implements Waiter, LeaseOwner {
     return !turns.belongToOthers(id, this);
   }
 
-  /** Forgets a binding to a slot that cannot be asked: the one that answers takes its place. */
+  /**
+   * Drops a binding to a slot that cannot be used, so that the session is bound to the next slot that
+   * answers.
+   */
   #dropUnusable(key: string): void {
     const { bindings } = this.#grounds;
     if (bindings.peek(key) !== undefined && !this.#boundSlot()) bindings.drop(key);
   }
 
-  /** A binding that still holds stays, whoever has answered: this model or this one try was the exception. */
+  /**
+   * Binds the session to the slot. A valid binding to another slot stays: only this model or this try was an
+   * exception.
+   */
   #bind(entry: SlotEntry): void {
     const { sticky } = this.#request;
     if (sticky) this.#grounds.bindings.keep(sticky.key, (this.#boundSlot() ?? entry).id, sticky.ttlMs);
@@ -267,6 +278,6 @@ export class Acquisition implements Waiter, LeaseOwner {
   }
 }
 
-/** Made once: of most requests nothing is refused, and they wait for nothing. */
+/** Shared constant, since most requests are refused nowhere and wait for nothing. */
 const nobody: ReadonlySet<SlotEntry> = new Set();
 const noSlots: readonly string[] = [];

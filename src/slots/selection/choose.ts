@@ -1,30 +1,30 @@
 import type { Candidate, PickPolicy } from '../../plugin/index.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 
-/** What one request wants, and where it has been. */
+/** Needs of one request, and the slots that it has tried. */
 export interface Wanted {
   readonly model: WantedModel;
   readonly policy: PickPolicy;
-  /** Whether there is room in a slot for this request. */
+  /** True if a slot has room for this request. */
   readonly hasRoom: (entry: SlotEntry) => boolean;
-  /** Where it must go if that can be, waiting for a place: a sticky key's slot. */
+  /** Slot of the sticky key, which is waited for if it can serve. */
   readonly bound: SlotEntry | undefined;
-  /** Where it goes if there is room. */
+  /** Preferred slot, used if it has room. */
   readonly preferred: SlotEntry | undefined;
-  /** The slots that have failed it, in order; true where sending it there again at once makes sense. */
+  /** Slots that have failed the request, in order; true if an immediate retry there makes sense. */
   readonly tried: ReadonlyMap<SlotEntry, boolean>;
 }
 
-/** A slot with room; or those to wait for; or none where no slot can serve it. */
+/** Choice: a slot with room, slots to wait for, or none that can serve the request. */
 export type Choice =
   | { readonly kind: 'take'; readonly entry: SlotEntry }
   | { readonly kind: 'wait'; readonly entries: readonly SlotEntry[] }
   | { readonly kind: 'none' };
 
 /**
- * Where a request goes next: the slot that it is bound to; else one that it has not tried; else the first it tried,
- * where that makes sense. A slot that is cooling down comes after all that are not (design §6 "no other slot serves the
- * model"), one whose window is exhausted never.
+ * Chooses the next slot: the bound one, else an untried one, else a retry in the first one tried, if that
+ * makes sense. Cooling slots come after all others (design §6 "no other slot serves the model"), slots with
+ * an exhausted window never.
  */
 export function choose(wanted: Wanted, entries: readonly SlotEntry[], nowMs: number): Choice {
   const { model, bound, preferred, tried, policy, hasRoom } = wanted;
@@ -48,7 +48,7 @@ export function choose(wanted: Wanted, entries: readonly SlotEntry[], nowMs: num
 
 type Pick = (free: readonly SlotEntry[]) => SlotEntry | undefined;
 
-/** What it makes gives undefined where there is nothing to choose from. */
+/** Creates a function that chooses from slots; it returns undefined if there are none. */
 function placer(
   hasRoom: Wanted['hasRoom'],
 ): (entries: readonly SlotEntry[], pickOne: Pick) => Choice | undefined {
@@ -63,7 +63,7 @@ function first(free: readonly SlotEntry[]): SlotEntry | undefined {
   return free[0];
 }
 
-/** Throws where the policy answers with something that it was not asked about. */
+/** Picks a slot by the policy. Throws if the policy returns a slot that is not a candidate. */
 function pick(policy: PickPolicy, free: readonly SlotEntry[]): SlotEntry | undefined {
   if (free.length === 0) return undefined;
   const { id } = policy(free.map(toCandidate));
@@ -77,7 +77,7 @@ function toCandidate({ id, order, places, config: { weight } }: SlotEntry): Cand
   return { id, weight, inFlight: places.claimed, order };
 }
 
-/** Those that only have to wait for a while, the one whose cool-down ends first in front. */
+/** Cooling slots that serve the model, the earliest end first, without exhausted windows. */
 function coolest(entries: readonly SlotEntry[], model: WantedModel, nowMs: number): readonly SlotEntry[] {
   return entries
     .filter((entry) => entry.serves(model))

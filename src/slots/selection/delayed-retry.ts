@@ -1,6 +1,6 @@
 import type { SetTimer } from '../timers.js';
 
-/** Looks at a slot again in a moment, once for all who ask meanwhile. */
+/** Delayed retry of a slot, one for all requests in the meantime. */
 export class DelayedRetry {
   readonly #setTimer: SetTimer;
   readonly #look: (slotId: string) => void;

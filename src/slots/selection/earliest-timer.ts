@@ -1,6 +1,6 @@
 import type { SetTimer } from '../timers.js';
 
-/** Calls `wake` at the earliest of the times that it is given; each `arm` replaces the one before. */
+/** Timer that calls `wake` at the earliest of the given times; each `arm` replaces the one before. */
 export class EarliestTimer {
   readonly #setTimer: SetTimer;
   readonly #wake: () => void;
@@ -12,7 +12,7 @@ export class EarliestTimer {
     this.#wake = wake;
   }
 
-  /** No times: nothing is waited for. */
+  /** Arms the timer; without times, cancels it. */
   arm(timesMs: readonly number[], nowMs: number): void {
     const atMs = timesMs.length > 0 ? Math.min(...timesMs) : undefined;
     if (atMs === this.#atMs) return;

@@ -7,32 +7,32 @@ export interface FairQueueingOptions {
   readonly queue: PlaceQueue;
   readonly now: () => number;
   readonly setTimer: SetTimer;
-  /** Whether other instances hold places of a slot. */
+  /** True if other instances hold permits of a slot. */
   isHeldElsewhere(slotId: string): boolean;
 }
 
-/** Somebody waits for a slot in another instance. */
+/** Wait of a request in another instance for a slot. */
 interface Wait {
   readonly caller: string;
   readonly sinceMs: number;
-  /** Since when its caller has been waiting for its turn. */
+  /** Start of the caller's wait for its turn. */
   readonly turnSinceMs: number;
-  /** When this is not to be trusted any more. */
+  /** Expiry of this message. */
   readonly endsMs: number;
-  /** Until when places are left to it; undefined: there was none yet. */
+  /** End of the reservation for it; undefined: no permit was reserved yet. */
   leaveUntilMs: number | undefined;
 }
 
 /**
- * Sees to it that who waits in one instance is not passed over for ever by those of another one, which are quicker to
- * hear of the places given back there. Instances tell each other how long their next in turn has waited for which slot;
- * who has come later leaves a place to it for a moment, and takes it where nobody comes. Requests of one caller compare
- * their own times, those of different callers the times since these had their turns.
+ * Fair queueing across instances: each publishes the longest waits in its queue, and later requests leave a
+ * permit to an earlier one for a moment, since an instance learns first of its own released permits.
+ * Requests of one caller compare their own times, those of different callers the times since their last
+ * turns.
  */
 export class FairQueueing {
   readonly #options: FairQueueingOptions;
   readonly #stopReceiving: () => void;
-  /** By instance, then by slot. */
+  /** Waits by instance, then by slot. */
   readonly #elsewhere = new Map<string, ReadonlyMap<string, Wait>>();
   #cancelTimer: (() => void) | undefined;
 
@@ -41,7 +41,7 @@ export class FairQueueing {
     this.#stopReceiving = options.live.messages.receive(topic, (message) => this.#hear(message));
   }
 
-  /** Whether a place in a slot is to be left to a request of another instance that has waited for longer. */
+  /** True if a permit of the slot is reserved for a request of another instance that has waited longer. */
   belongToOthers(slotId: string, waiter: Waiter): boolean {
     if (this.#elsewhere.size === 0) return false;
     const nowMs = this.#options.now();
@@ -58,7 +58,7 @@ export class FairQueueing {
     return false;
   }
 
-  /** Somebody here has begun to wait: the others hear of it if that lasts. */
+  /** Announces that a request waits here; published if the wait lasts. */
   waits(): void {
     this.#cancelTimer ??= this.#options.setTimer(() => this.#tell(), tellEveryMs);
   }
@@ -101,13 +101,13 @@ export class FairQueueing {
   }
 }
 
-/** Durations, for the clocks of instances differ. */
+/** Published wait, with durations instead of times, because the clocks of instances differ. */
 type WaitMessage = readonly [slotId: string, waitedMs: number, turnMs: number, caller: string];
 type Told = readonly [instance: string, waits: readonly WaitMessage[]];
 
 const topic = 'slots/waiting';
 
-/** Most waits are over before. */
+/** Interval at which waits are published: most waits are shorter. */
 const tellEveryMs = 50;
 const trustedMs = 200;
 const leaveMs = 30;

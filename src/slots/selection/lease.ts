@@ -2,25 +2,25 @@ import type { CallSignal, GatewayError, SlotLease } from '../../plugin/index.js'
 import type { SlotEntry } from '../slot-entry.js';
 import type { UpstreamSlot } from '../upstream-slot.js';
 
-/** What a lease reports to. */
+/** Owner of a lease, which receives its results. */
 export interface LeaseOwner {
   answered(lease: Lease, headers: Readonly<Record<string, string>>): void;
-  /** Settles what the failure means for the slot; true where the request should be sent once more. */
+  /** Applies a failure to the slot's state; true if the request should be sent again. */
   failed(lease: Lease, error: GatewayError): boolean;
-  /** A place for the request that has just failed. */
+  /** Acquires another lease for the request that has just failed. */
   elsewhere(): Promise<SlotLease | undefined>;
   again(lease: Lease): Promise<SlotLease>;
   released(entry: SlotEntry): void;
 }
 
-/** One place in a slot, which has been taken for it. It is given back at the latest when the request's signal aborts. */
+/** Lease of one permit in a slot. Released at the latest when the request's signal aborts. */
 export class Lease implements SlotLease {
   readonly entry: SlotEntry;
-  /** A reload may give the entry another one; this lease stays with its own. */
+  /** Upstream of this lease; a reload may give the entry another one. */
   readonly slot: UpstreamSlot;
   readonly #lessor: LeaseOwner;
   readonly #signal: CallSignal;
-  /** The slot's cool-downs up to this one were known when the call began. */
+  /** Mark of the slot's cooldowns at the start of the call. */
   #began: number;
   #isReleased = false;
 
@@ -38,13 +38,16 @@ export class Lease implements SlotLease {
     return this.#began;
   }
 
-  /** The next call of this lease begins now. */
+  /** Reports a reply; the next call of this lease begins now. */
   answered(headers: Readonly<Record<string, string>>): void {
     this.#lessor.answered(this, headers);
     this.#began = this.slot.standing.coolDowns.mark;
   }
 
-  /** Undefined also where the place has been given back: what comes then is no failure of the slot. */
+  /**
+   * Reports a failure and acquires another lease; undefined also after a release, since later failures are
+   * not the slot's.
+   */
   async another(error: GatewayError): Promise<SlotLease | undefined> {
     return this.#fail(error) ? this.#lessor.elsewhere() : undefined;
   }

@@ -2,21 +2,21 @@ import type { CallSignal, GatewayError, SlotLease } from '../../plugin/index.js'
 import type { SetTimer } from '../timers.js';
 import { asError } from '../until-aborted.js';
 
-/** A place, or why there is none. */
+/** Lease, or the error if there is none. */
 export type Placed = SlotLease | GatewayError;
 
-/** Undefined: to be tried again later. A promise where the other instances have to be asked. */
+/** Result of an attempt; undefined: to be retried later. A promise if other instances have to be asked. */
 export type Attempt = Placed | undefined | Promise<Placed | undefined>;
 
 export interface Waiter {
-  /** Whose turn it takes. */
+  /** Caller whose turn the waiter uses. */
   readonly caller: string;
-  /** Since when it has wanted a place, unix milliseconds. */
+  /** Start of the wait, unix milliseconds. */
   readonly sinceMs: number;
   attempt(): Attempt;
-  /** The ids of the slots that it waits for; none while an attempt is under way. */
+  /** Ids of the slots that it waits for; none during an attempt. */
   readonly waitsFor: readonly string[];
-  /** Told to a waiter that makes way for one of another caller. */
+  /** Error for a waiter that makes room for another caller. */
   displaced(): GatewayError;
 }
 
@@ -28,32 +28,35 @@ export interface Patience {
 export interface QueueOptions {
   readonly setTimer: SetTimer;
   readonly now: () => number;
-  /** Whether a slot has room, as far as it is known. */
+  /** True if a slot has room, as far as known here. */
   hasRoom(slotId: string): boolean;
 }
 
 interface Ticket {
   readonly waiter: Waiter;
-  /** An attempt is under way. */
+  /** True during an attempt. */
   isAsking: boolean;
-  /** What it may go by has changed meanwhile. */
+  /** True if states have changed during the attempt. */
   isOutdated: boolean;
-  /** Its time was over while an attempt was under way, whose outcome still counts. */
+  /** True if the timeout was reached during an attempt, whose result still counts. */
   isLate: boolean;
   readonly settle: (placed: Placed | undefined) => void;
   readonly fail: (error: Error) => void;
 }
 
-/** The tickets of one caller, first come, first served. */
+/** Tickets of one caller, first come, first served. */
 interface Line {
   readonly tickets: Set<Ticket>;
-  /** When one of them got a place last, unix milliseconds. */
+  /** Time of the caller's last permit, unix milliseconds. */
   servedMs: number;
 }
 
-/** Requests that wait for a place: callers take turns, so that one with many requests does not keep the others waiting. */
+/**
+ * Queue of requests that wait for a permit. Callers take turns, so that one with many requests does not
+ * block the others.
+ */
 export class PlaceQueue {
-  /** By caller, the least recently served first. */
+  /** Lines by caller, the least recently served first. */
   readonly #lines = new Map<string, Line>();
   readonly #options: QueueOptions;
   #size = 0;
@@ -66,19 +69,19 @@ export class PlaceQueue {
     return this.#size;
   }
 
-  /** In the order of their turns. */
+  /** Waiters in the order of their turns. */
   *waiters(): Iterable<Waiter> {
     for (const { waiter } of this.#inTurn()) yield waiter;
   }
 
-  /** Since when a waiter's caller has been waiting for its turn, unix milliseconds. */
+  /** Start of a caller's wait for its turn, unix milliseconds. */
   turnSinceMs({ caller, sinceMs }: Waiter): number {
     return Math.max(sinceMs, this.#lines.get(caller)?.servedMs ?? sinceMs);
   }
 
   /**
-   * Gives whether one more of a caller may wait. In a full queue the last waiter of the longest line makes way for a
-   * caller whose own line is shorter.
+   * Makes room for one more waiter of a caller; false if there is none. In a full queue, the last waiter of
+   * the longest line is removed for a caller with a shorter line.
    */
   makeRoom(caller: string, capacity: number): boolean {
     if (this.#size < capacity) return true;
@@ -91,7 +94,7 @@ export class PlaceQueue {
     return true;
   }
 
-  /** How many wait for a place in this slot, among others. */
+  /** Number of waiters for this slot, which may wait for other slots too. */
   count(slotId: string): number {
     let count = 0;
     for (const { tickets } of this.#lines.values())
@@ -100,8 +103,8 @@ export class PlaceQueue {
   }
 
   /**
-   * What an attempt of the waiter brings, that of `begun` or a later one; undefined when its time is over. Rejects as
-   * soon as the signal aborts.
+   * Waits for the result of an attempt, `begun` or a later one; undefined after the timeout. Rejects as soon
+   * as the signal aborts.
    */
   wait(waiter: Waiter, patience: Patience, begun?: Promise<Placed | undefined>): Promise<Placed | undefined> {
     const { timeoutMs, signal } = patience;
@@ -128,12 +131,12 @@ export class PlaceQueue {
     });
   }
 
-  /** States have changed: lets everyone try again, in turn. */
+  /** Retries all waiters in turn, after states have changed. */
   wake(): void {
     for (const ticket of this.#inTurn()) this.#tryAgain(ticket);
   }
 
-  /** A slot may have room: lets those who wait for it try again, for as long as it has. */
+  /** Retries the waiters of a slot that may have room, as long as it has. */
   offer(slotId: string): void {
     for (const ticket of this.#inTurn()) {
       if (!this.#options.hasRoom(slotId)) return;
@@ -141,12 +144,12 @@ export class PlaceQueue {
     }
   }
 
-  /** Sends everyone away. */
+  /** Settles all waiters with an error. */
   clear(error: GatewayError): void {
     for (const ticket of this.#inTurn()) ticket.settle(error);
   }
 
-  /** The first of each caller, then the second of each, and so on. */
+  /** Tickets in turn: the first of each caller, then the second of each, and so on. */
   *#inTurn(): Generator<Ticket> {
     let lines = Array.from(this.#lines.values(), ({ tickets }) => tickets.values());
     while (lines.length > 0) {
@@ -181,7 +184,7 @@ export class PlaceQueue {
     return this.#lines.get(ticket.waiter.caller)?.tickets.has(ticket) ?? false;
   }
 
-  /** A caller that has got a place is the last to have its turn again. */
+  /** Moves a caller that got a permit to the end of the turns. */
   #note({ waiter: { caller } }: Ticket, placed: Placed | undefined): void {
     const line = this.#lines.get(caller);
     if (!line || !placed || !('release' in placed)) return;
@@ -213,7 +216,7 @@ export class PlaceQueue {
     }
   }
 
-  /** A place that comes when its waiter has gone is given back. */
+  /** Ends an attempt; gives back a permit whose waiter has left. */
   #take(ticket: Ticket, placed: Placed | undefined): void {
     ticket.isAsking = false;
     const { isOutdated } = ticket;

@@ -1,13 +1,13 @@
 import type { Candidate, PickPolicy } from '../../plugin/index.js';
 
-/** The ways to pick a slot that come with the gateway; each call makes one with a turn of its own. */
+/** Built-in policies to pick a slot; each call creates one with its own turn. */
 export const builtinPolicies: Readonly<Record<string, () => PickPolicy>> = {
   'least-loaded': leastLoaded,
   'round-robin': roundRobin,
   priority: () => first,
 };
 
-/** The least in-flight per weight; ties take turns in the order of the config. */
+/** Picks the min in-flight per weight; ties take turns in the order of the config. */
 function leastLoaded(): PickPolicy {
   let last = -1;
   return (candidates) => {
@@ -19,7 +19,10 @@ function leastLoaded(): PickPolicy {
   };
 }
 
-/** Everyone in turn, a slot of weight 2 twice as often as one of weight 1, and never in a row where others are free. */
+/**
+ * Weighted round robin: a slot of weight 2 is picked twice as often as one of weight 1, but not in a row if
+ * others are free.
+ */
 function roundRobin(): PickPolicy {
   const credit = new Map<string, number>();
   const creditOf = ({ id }: Candidate): number => credit.get(id) ?? 0;
@@ -32,12 +35,12 @@ function roundRobin(): PickPolicy {
   };
 }
 
-/** The first of the config that has room. */
+/** First candidate in the order of the config. */
 function first(candidates: readonly Candidate[]): Candidate {
   return candidates.reduce((best, next) => (next.order < best.order ? next : best));
 }
 
-/** Also how a slot is picked where nobody has said how. */
+/** Load of a candidate; also used to pick a slot without a policy. */
 export function load({ inFlight, weight }: Pick<Candidate, 'inFlight' | 'weight'>): number {
   return inFlight / weight;
 }

@@ -5,24 +5,27 @@ import type { SessionClaims } from '../sticky/session-claims.js';
 import type { SlotEntry } from '../slot-entry.js';
 import type { FairQueueing } from './fair-queueing.js';
 
-/** The pool, as a request that looks for a place sees it. */
+/** View of the pool for a request that acquires a permit. */
 export interface PoolContext {
   readonly queue: PlaceQueue;
   readonly turns: FairQueueing;
   readonly bindings: Bindings;
   readonly claims: SessionClaims;
   readonly log: Logger;
-  /** How many may wait. */
+  /** Max waiting requests. */
   readonly queueCapacity: () => number;
   readonly entries: () => readonly SlotEntry[];
   readonly now: () => number;
-  /** A state is another: whoever waits should look again. */
+  /** Announces a changed state, so that waiting requests try again. */
   readonly changed: () => void;
-  /** Another number whenever any state has changed. */
+  /** Version number, incremented with every change of state. */
   readonly version: () => number;
-  /** Lets those who wait for a slot look again in a moment: it may have room, though there was none to be had. */
+  /**
+   * Schedules a retry for requests that wait for a slot, which may have room although it has refused a
+   * permit.
+   */
   readonly lookAgain: (slotId: string) => void;
-  /** A place of a slot was given back. */
+  /** Announces that a permit of a slot was released. */
   readonly freed: (slotId: string) => void;
   readonly isClosed: () => boolean;
 }

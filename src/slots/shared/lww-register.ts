@@ -1,14 +1,17 @@
 import type { Json } from '../../plugin/index.js';
 import { Throttle, type ThrottleOptions } from './throttle.js';
 
-/** A value as the instances tell each other of it; the one with the higher serial is the newer one. */
+/** Published value of a register; the higher serial is newer. */
 export interface Told<Value extends Json> {
   readonly [field: string]: Json;
   readonly value: Value;
   readonly serial: number;
 }
 
-/** What was seen last, whichever instance saw it. It may change with every call, so that not each change is told. */
+/**
+ * Last-writer-wins register shared by all instances. Publishes through a throttle, because the value may
+ * change with every call.
+ */
 export class LwwRegister<Value extends Json> {
   readonly #now: () => number;
   readonly #pace: Throttle;
@@ -44,7 +47,9 @@ export class LwwRegister<Value extends Json> {
     this.#pace.stop();
   }
 
-  /** The same in all instances, also where two have seen something in the same millisecond. */
+  /**
+   * True if the own value is newer. All instances decide alike, even for two values of the same millisecond.
+   */
   #isNewerThan(value: Value, serial: number): boolean {
     if (this.#serial !== serial) return this.#serial > serial;
     return JSON.stringify(this.#value) > JSON.stringify(value);

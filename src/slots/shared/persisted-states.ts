@@ -9,13 +9,14 @@ export interface PersistedStatesOptions {
   readonly log: Logger;
   readonly now: () => number;
   readonly setTimer: SetTimer;
-  /** A state was restored late, after the slots have been opened. */
+  /** Called for a state that was restored late, after the slots were opened. */
   onRestored(key: string, value: Json): void;
 }
 
 /**
- * The shared map, with a copy of the states of slots in the store for a restart. Writes are throttled and batched, and
- * each writes what the map says by then: the instance that writes last stores what all instances agree on.
+ * Shared map that also writes slot states to the store, for a restart. Writes are throttled and batched, and
+ * each writes the map's current value, so that the last instance to write stores what all instances agree
+ * on.
  */
 export class PersistedStates implements SharedMap {
   readonly #options: PersistedStatesOptions;
@@ -57,12 +58,12 @@ export class PersistedStates implements SharedMap {
     this.#mark(key);
   }
 
-  /** Takes from the store what no instance knows; a store that cannot be read is asked again. */
+  /** Restores states from the store that no instance has; retries if the store cannot be read. */
   async load(): Promise<void> {
     for (const { key, value } of await this.#read()) this.#options.onRestored(key, value);
   }
 
-  /** Resolves when the store has all of it, or has failed. */
+  /** Resolves when the store has all changes, or has failed. */
   async flush(): Promise<void> {
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = undefined;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Json, SharedMap } from '../../plugin/index.js';
 import type { SlotConfig } from '../../config/config.js';
 
-/** What the instances tell each other about one subject: a slot, or the account that it has at the moment. */
+/** State that instances share about one subject: a slot, or the current account of a slot. */
 export class SharedSlotState {
   readonly #shared: SharedMap;
   readonly #subject: readonly string[];
@@ -17,7 +17,7 @@ export class SharedSlotState {
     if (!this.#isLeft) this.#shared.set(keyOf([...this.#subject, topic]), value, ttlMs);
   }
 
-  /** The others do not take it for news. */
+  /** Deletes a topic; other instances ignore deletions. */
   forget(topic: string): void {
     if (!this.#isLeft) this.#shared.delete(keyOf([...this.#subject, topic]));
   }
@@ -26,13 +26,13 @@ export class SharedSlotState {
     return this.#shared.get(keyOf([...this.#subject, topic]));
   }
 
-  /** Time since a topic was told that expires `ttlMs` after that, independent of the clock of the sender. */
+  /** Time since a topic with lifetime `ttlMs` was published, independent of the sender's clock. */
   ageMs(topic: string, ttlMs: number): number {
     const leftMs = this.#shared.ttlMs(keyOf([...this.#subject, topic])) ?? ttlMs;
     return Math.max(0, ttlMs - leftMs);
   }
 
-  /** All that has been told, by topic. */
+  /** Snapshot of all published values, by topic. */
   all(): readonly (readonly [topic: string, value: Json])[] {
     const start = `${keyOf(this.#subject).slice(0, -1)},`;
     return this.#shared.entries(start).flatMap(([key, value]) => {
@@ -42,8 +42,8 @@ export class SharedSlotState {
   }
 
   /**
-   * Tidies up after an account that is not used here any more; from now on nothing is told. The others do not take
-   * what is gone for news, so that those that still use it keep what they know.
+   * Deletes the shared state of an account that this instance no longer uses, and publishes nothing more.
+   * Other instances ignore deletions, so those that still use the account keep their state.
    */
   leave(): void {
     this.#isLeft = true;
@@ -51,22 +51,22 @@ export class SharedSlotState {
   }
 }
 
-/** What of the shared map is about slots. */
+/** Key prefix of slot state in the shared map. */
 export const slotKeys = 'slots/';
 
-/** Slot ids and the names of models may hold any character. */
+/** Builds a key as JSON, because slot ids and model names may contain any character. */
 function keyOf(parts: readonly string[]): string {
   return slotKeys + JSON.stringify(parts);
 }
 
-/** Slot id, then the account's digest where it is about that, then the topic. */
+/** Parts of a key: slot id, the account's digest if it is about an account, then the topic. */
 export function partsOf(key: string): readonly string[] {
   return JSON.parse(key.slice(slotKeys.length)) as readonly string[]; // as `keyOf` wrote it
 }
 
 /**
- * Tells one account of a slot from another one, and the way to it. A digest: no secret leaves the process, and instances
- * that run on different configs do not take each other's account for theirs.
+ * Digest that identifies an account and the proxy to it. No secret leaves the process, and instances with
+ * different configs do not mix up their accounts.
  */
 export function accountDigest({ account, proxy }: Pick<SlotConfig, 'account' | 'proxy'>): string {
   const fields = Object.entries(account).toSorted(([a], [b]) => (a < b ? -1 : 1));

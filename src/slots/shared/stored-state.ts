@@ -5,7 +5,7 @@ import type { ToldRejection } from '../health/rejection.js';
 import { coolDownTopic, keptMs, type SentCoolDown } from '../health/sent-cooldown.js';
 import type { ToldWindows } from '../health/account-health.js';
 
-/** A value of the shared map with its lifetime; `ttlMs` is Infinity for what has no end. */
+/** Value of the shared map with its lifetime; `ttlMs` is Infinity if it does not expire. */
 export interface SharedState {
   readonly value: Json;
   readonly ttlMs: number;
@@ -13,13 +13,13 @@ export interface SharedState {
 
 type Stored = Pick<StoredState, 'value' | 'ttlMs'>;
 
-/** The stored form of one topic, and the way back at a restart; undefined: nothing to keep. */
+/** Conversion of a topic to its stored form, and back at a restart; undefined: nothing to keep. */
 interface Conversion {
   store(state: SharedState, nowMs: number): Stored | undefined;
   restore(stored: Stored, nowMs: number): SharedState | undefined;
 }
 
-/** Undefined too for what is not stored at all. */
+/** Converts a state for the store; undefined also for topics that are not stored. */
 export function toStored(key: string, state: SharedState, nowMs: number): Stored | undefined {
   return conversionOf(key)?.store(state, nowMs);
 }
@@ -38,7 +38,7 @@ function conversionOf(key: string): Conversion | undefined {
   return topic.startsWith(coolDownTopic) ? coolDown : conversions.get(topic);
 }
 
-// Values are as the pool of this or another instance wrote them.
+// Values are as written by the pool of this or another instance.
 
 const operator: Conversion = {
   store: ({ value }) => (value === null ? undefined : { value }),
@@ -50,7 +50,7 @@ const rejection: Conversion = {
   restore: ({ value, ttlMs = keptMs }) => ({ value, ttlMs }),
 };
 
-/** Those that are open again say nothing. */
+/** Stores windows until the last one resets, and restores only those that have not reset yet. */
 const windows: Conversion = {
   store: ({ value }, nowMs) => {
     const { value: told } = value as Told<ToldWindows>;
@@ -68,7 +68,7 @@ const windows: Conversion = {
   },
 };
 
-/** Stored for what is left of it, so that it goes by itself. */
+/** Stores a cooldown for its remaining time, so that the stored state expires with it. */
 const coolDown: Conversion = {
   store: ({ value, ttlMs }) => {
     const sent = value as SentCoolDown;

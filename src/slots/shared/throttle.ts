@@ -6,7 +6,7 @@ export interface ThrottleOptions {
   readonly everyMs: number;
 }
 
-/** Acts at once, and however often it is asked, not again before some time has passed. */
+/** Throttle: acts at once, then at most once per `everyMs`, however often it is asked. */
 export class Throttle {
   readonly #options: ThrottleOptions;
   readonly #act: () => void;
@@ -27,13 +27,13 @@ export class Throttle {
     this.#cancelTimer = setTimer(() => this.#actNow(), waitMs);
   }
 
-  /** What has been asked for and not done is not done any more. */
+  /** Cancels a pending action. */
   forget(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
   }
 
-  /** For good. */
+  /** Stops the throttle permanently. */
   stop(): void {
     this.#isStopped = true;
     this.forget();

@@ -4,16 +4,18 @@ export interface BindingWriterOptions {
   readonly store: Store['bindings'];
   readonly log: Logger;
   readonly now: () => number;
-  /** How many sessions may wait to be written. */
+  /** Max sessions with pending writes. */
   readonly capacity: number;
 }
 
-/** Writes bindings into the store, one after the other for each session, so that its last word is also the store's. */
+/**
+ * Writes bindings to the store behind the cache, one write per session at a time, so that the last one wins.
+ */
 export class BindingWriter {
   readonly #options: BindingWriterOptions;
-  /** What the store does not have yet; undefined: to be deleted. */
+  /** Pending writes; undefined: to be deleted. */
   readonly #unwritten = new Map<string, Binding | undefined>();
-  /** When the store has taken a session's last word, for as long as another instance's may be on its way. */
+  /** Time of the last completed write by session, kept while another instance's write may be in progress. */
   readonly #writtenMs = new Map<string, number>();
   #writing: Promise<void> | undefined;
 
@@ -29,7 +31,7 @@ export class BindingWriter {
     return this.#unwritten.has(key);
   }
 
-  /** What was written here and what another instance writes at the moment may reach the store in any order. */
+  /** True if a write of this session is pending or recent: a write of another instance may overtake it. */
   hasJustWritten(key: string): boolean {
     return this.#unwritten.has(key) || this.#writtenMs.has(key);
   }
@@ -42,7 +44,7 @@ export class BindingWriter {
     this.#writing ??= this.#writeAll();
   }
 
-  /** Resolves when the store has everything. */
+  /** Resolves when the store has all changes. */
   async flush(): Promise<void> {
     await this.#writing;
   }
@@ -77,10 +79,10 @@ export class BindingWriter {
   }
 }
 
-/** Longer than a message and a write take. */
+/** Retention of write times, longer than a message and a write take. */
 const settlesMs = 2000;
 
-/** Writes at a time: each waits for an answer of the store. */
+/** Max concurrent writes, each of which waits for the store. */
 const batchSize = 50;
 
 function* take<Item>(items: Iterable<Item>, count: number): Generator<Item> {

@@ -9,32 +9,32 @@ export interface BindingsOptions {
   readonly log: Logger;
   readonly now: () => number;
   readonly setTimer: SetTimer;
-  /** How many sessions are kept in memory; the others are read from the store again. */
+  /** Max sessions in memory; others are read from the store again. */
   readonly capacity?: number;
 }
 
 interface Known extends Binding {
-  /** `expiresAtMs` as the store has it. */
+  /** `expiresAtMs` as stored. */
   readonly storedMs: number;
-  /** Of two bindings of one session the one with the higher number is the newer one, whichever instance made it. */
+  /** Serial for last-writer-wins: of two bindings of one session the higher is newer, on any instance. */
   readonly serial: number;
-  /** When the store or another instance last had a say in it. */
+  /** Time of the last check against the store, or of the last message about it. */
   readonly checkedMs: number;
 }
 
 /**
- * Which session stays on which slot: a bounded cache before the store, written behind. A new binding is told to all
- * instances at once, so that none has to wait for the store, and each corrects what it had. What one of them has missed
- * it learns from the store, which is asked again from time to time.
+ * Bindings of sessions to slots: a bounded write-behind cache of the store. New bindings are published to
+ * all instances, so that none waits for the store; a missed message is corrected by regular reads of the
+ * store.
  */
 export class Bindings {
   readonly #options: BindingsOptions;
   readonly #capacity: number;
-  /** Least recently used first. */
+  /** Bindings by session, least recently used first. */
   readonly #known = new Map<string, Known>();
   readonly #writer: BindingWriter;
   readonly #stopReceiving: () => void;
-  /** Reads under way, by session. */
+  /** Reads in progress, by session. */
   readonly #reading = new Map<string, Promise<void>>();
 
   constructor(options: BindingsOptions) {
@@ -52,8 +52,8 @@ export class Bindings {
   }
 
   /**
-   * Brings a session's binding from the store into the cache, where it is not there, and otherwise has it checked from
-   * time to time. Undefined where nothing has to be waited for; a store that does not answer is not waited for long.
+   * Loads a session's binding from the store if it is not cached, and checks an old one in the background.
+   * Returns undefined if there is nothing to wait for; the wait has a timeout.
    */
   load(key: string): Promise<void> | undefined {
     if (this.#writer.isUnwritten(key)) return undefined;
@@ -65,13 +65,13 @@ export class Bindings {
     return isValid || !reading ? undefined : within(reading, waitMs, this.#options.setTimer);
   }
 
-  /** The slot that a session is bound to, as far as the cache knows. */
+  /** Slot that a session is bound to, as far as the cache knows. */
   peek(key: string): string | undefined {
     const known = this.#known.get(key);
     return known && known.expiresAtMs > this.#options.now() ? known.slotId : undefined;
   }
 
-  /** Binds a session, or renews it; the store hears of a renewal only after a tenth of the time to live. */
+  /** Binds a session, or renews its binding; a renewal is stored only after a tenth of the time to live. */
   keep(key: string, slotId: string, ttlMs: number): void {
     const known = this.#known.get(key);
     const nowMs = this.#options.now();
@@ -98,7 +98,7 @@ export class Bindings {
     this.#options.messages.send(topic, [key, null, 0, this.#nextSerial(known)]);
   }
 
-  /** How many sessions of the cache are bound to a slot. */
+  /** Number of cached sessions that are bound to a slot. */
   count(slotId: string): number {
     const nowMs = this.#options.now();
     let count = 0;
@@ -107,7 +107,7 @@ export class Bindings {
     return count;
   }
 
-  /** Resolves when the store has everything. */
+  /** Resolves when the store has all changes. */
   async flush(): Promise<void> {
     await this.#writer.flush();
   }
@@ -129,8 +129,8 @@ export class Bindings {
   }
 
   /**
-   * The newer binding counts, in all instances and in the end in the store too: whoever has just written another one
-   * there writes once more.
+   * Merges a received binding by last-writer-wins. Writes the winner to the store again after a recent
+   * write, since the writes of two instances may arrive there in any order.
    */
   #hear(message: Json): void {
     const [key, slotId, ttlMs, serial] = message as unknown as Told; // as `keep` or `drop` wrote it
@@ -147,7 +147,7 @@ export class Bindings {
       this.#writer.write(key, slotId === null ? undefined : { slotId, expiresAtMs });
   }
 
-  /** Undefined where the store owes too many answers already. */
+  /** Starts a read; undefined if too many reads are in progress. */
   #startReading(key: string, known: Known | undefined): Promise<void> | undefined {
     if (this.#reading.size >= mostRead) return undefined;
     const reading = this.#read(key, known).finally(() => this.#reading.delete(key));
@@ -161,7 +161,7 @@ export class Bindings {
     if (isCurrent) this.#check(key, stored);
   }
 
-  /** A store that cannot be read costs stickiness, not the request. */
+  /** Reads a binding; a store failure costs stickiness, not the request. */
   async #readStore(key: string): Promise<Binding | undefined> {
     try {
       return await this.#options.store.get(key);
@@ -171,7 +171,7 @@ export class Bindings {
     }
   }
 
-  /** The binding that was used last counts: the store may have missed one as well. */
+  /** Merges a stored binding: the last used one wins, since the store may have missed a write. */
   #check(key: string, stored: Binding | undefined): void {
     const known = this.#known.get(key);
     const checkedMs = this.#options.now();
@@ -182,21 +182,21 @@ export class Bindings {
   }
 }
 
-/** The same everywhere, also where two instances have bound a session in the same millisecond. */
+/** True if `a` is newer. All instances decide alike, even for two bindings of the same millisecond. */
 function isNewer(a: Pick<Known, 'serial' | 'slotId'>, b: { serial: number; slotId: string | null }): boolean {
   return a.serial === b.serial ? a.slotId > (b.slotId ?? '') : a.serial > b.serial;
 }
 
-/** A duration, for the clocks of instances differ. */
+/** Published binding, with a duration instead of a time, because the clocks of instances differ. */
 type Told = readonly [key: string, slotId: string | null, ttlMs: number, serial: number];
 
 const topic = 'slots/bound';
 
-/** How many may be read at a time. */
+/** Max concurrent reads. */
 const mostRead = 1000;
 
-/** How long it is trusted that another instance would have told of a change. */
+/** Time for which a binding is trusted without a check of the store, because changes are published. */
 const trustedMs = 60_000;
 
-/** How long a request waits for the store. */
+/** Timeout of a request that waits for the store. */
 const waitMs = 250;

@@ -1,16 +1,16 @@
 import type { Claimed, SessionClaims } from './session-claims.js';
 
-/** The effect of a claimed slot on a request of its session: to go there too, to claim another one, or none. */
+/** Effect of a claimed slot on a request of its session: use that slot, replace the claim, or ignore it. */
 export type Verdict = 'follow' | 'replace' | 'ignore';
 
-/** The claim that one request has on its session. */
+/** Claim of one request on its session. */
 export class SessionClaim {
   readonly #claims: SessionClaims;
   readonly #key: string;
   readonly #judge: (slotId: string) => Verdict;
-  /** The slot that this request holds the claim for. */
+  /** Slot of the claim that this request holds. */
   #heldId: string | undefined;
-  /** Claimed by another instance, as last heard. */
+  /** Slot claimed by another instance, as last received. */
   #elsewhereId: string | undefined;
   #moves = 0;
 
@@ -20,23 +20,25 @@ export class SessionClaim {
     this.#judge = judge;
   }
 
-  /** The slot that the session is claimed for, as far as this request knows. */
+  /** Slot that the session is claimed for, as far as this request knows. */
   get slotId(): string | undefined {
     return this.#claims.peek(this.#key) ?? this.#elsewhereId;
   }
 
-  /** Until the place in this slot has come. */
+  /**
+   * Marks a slot as picked until its permit is acquired or refused; returns a function that ends the mark.
+   */
   pick(slotId: string): () => void {
     return this.#claims.pick(this.#key, slotId);
   }
 
-  /** Claims the session for a slot; false: it is claimed for `slotId`, and the request should go there. */
+  /** Claims the session for a slot; false if it is claimed for another one, which the request should use. */
   take(slotId: string): boolean | Promise<boolean> {
     if (this.#heldId === slotId) return true;
     return this.#settle(slotId, this.#claims.take(this.#key, slotId));
   }
 
-  /** A slot has answered this request: the session is bound. */
+  /** Ends the claim after a reply: the session is bound now. */
   bound(): void {
     this.#end(true);
   }
@@ -72,5 +74,5 @@ export class SessionClaim {
   }
 }
 
-/** Others may change the claim all the time. */
+/** Max changes of the claim to follow, since other requests may change it again and again. */
 const maxMoves = 4;

@@ -1,6 +1,6 @@
 import type { Live } from '../../plugin/index.js';
 
-/** A slot that a session is claimed for, and by which instance, as the instances tell each other. */
+/** Slot that a session is claimed for; `text` is the shared value, with the claiming instance. */
 export interface Claimed {
   readonly slotId: string;
   readonly text: string;
@@ -8,30 +8,34 @@ export interface Claimed {
 
 interface Held {
   readonly claimed: Claimed;
-  /** Requests of this instance that go by the claim. */
+  /** Requests of this instance that use the claim. */
   holders: number;
 }
 
 /**
- * Slots for which sessions are claimed before one has answered, so that the first calls of a session, made in parallel,
- * go to one slot. A claim ends when the last request of its instance has failed; after an answer the binding counts.
+ * Claims of sessions for slots before the first reply, so that parallel first calls of a session use the
+ * same slot. A claim ends when the last request of its instance has failed; after a reply the binding
+ * counts.
  */
 export class SessionClaims {
   readonly #live: Pick<Live, 'claims' | 'instance'>;
   readonly #held = new Map<string, Held>();
-  /** Slots that requests of this instance are asking for a place in. */
+  /** Slots in which requests of this instance wait for a permit. */
   readonly #picked = new Map<string, { readonly slotId: string; requests: number }>();
 
   constructor(live: Pick<Live, 'claims' | 'instance'>) {
     this.#live = live;
   }
 
-  /** As far as this instance knows. */
+  /** Slot of a session, as far as this instance knows. */
   peek(key: string): string | undefined {
     return this.#held.get(key)?.claimed.slotId ?? this.#picked.get(key)?.slotId;
   }
 
-  /** A request asks for a place in a slot, which the others of its session prefer meanwhile; gives the way to end that. */
+  /**
+   * Marks the slot in which a request asks for a permit, so that others of its session prefer it. Returns a
+   * function that ends the mark.
+   */
   pick(key: string, slotId: string): () => void {
     const picked = this.#picked.get(key) ?? { slotId, requests: 0 };
     if (picked.slotId !== slotId) return () => undefined;
@@ -43,7 +47,9 @@ export class SessionClaims {
     };
   }
 
-  /** Gives what the session is claimed for then; where that is `slotId`, the claim is held until `release`. */
+  /**
+   * Claims a session and returns the claim in force; if that is for `slotId`, it is held until `release`.
+   */
   take(key: string, slotId: string, instead?: Claimed): Claimed | Promise<Claimed> {
     const known = this.#held.get(key)?.claimed;
     if (known && known.text !== instead?.text) return this.#hold(key, slotId, known);
@@ -55,7 +61,10 @@ export class SessionClaims {
       : text.then((each) => this.#hold(key, slotId, parse(each)));
   }
 
-  /** `hasAnswered`: other instances may not know the binding yet, so the claim lasts for the rest of its time. */
+  /**
+   * Releases a claim. After a reply (`hasAnswered`) it stays until it expires, since other instances may not
+   * know the binding yet.
+   */
   release(key: string, slotId: string, hasAnswered: boolean): void {
     const held = this.#held.get(key);
     if (held?.claimed.slotId !== slotId) return;

@@ -9,7 +9,9 @@ export interface Bounds<Value> {
   readonly dropped?: (value: Value) => void;
 }
 
-/** A map that drops the least recently used when it is full; a value heavier than all together may be is not kept. */
+/**
+ * LRU map: drops the least recently used entry when full. A value heavier than the max weight is not kept.
+ */
 export class BoundedMap<Value> {
   readonly #most: number;
   readonly #mostWeight: number;
@@ -29,7 +31,7 @@ export class BoundedMap<Value> {
     return { entries: this.#values.size, capacity: this.#most };
   }
 
-  /** Also a use: it makes the key the last to go. */
+  /** Returns a value and marks it as the most recently used. */
   get(key: string): Value | undefined {
     const value = this.#values.get(key);
     if (value === undefined) return undefined;

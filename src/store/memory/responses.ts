@@ -8,7 +8,7 @@ export interface MemoryResponsesBounds {
   readonly mostBytes: number;
 }
 
-/** A response is kept as text: its size is known, and nobody can change what was stored. */
+/** Stored response, as text: its size is known, and it cannot be changed by accident. */
 interface Kept {
   readonly owner: string;
   readonly key: string;

@@ -34,7 +34,7 @@ interface Limits {
   readonly ledger: number;
 }
 
-/** A store that forgets everything at a restart. All of it is bounded: the least recently used goes first. */
+/** In-memory store, lost at a restart. Bounded: drops the least recently used entries first. */
 export class MemoryStore implements Store {
   readonly isAway = false;
   readonly caches: Caches;

@@ -2,26 +2,26 @@ import { LateError, within, type Logger } from '../../plugin/index.js';
 import { StoreAwayError } from '../store-error.js';
 
 export interface BreakerOptions {
-  /** Whom the log speaks of. */
+  /** Name of the server in log lines. */
   readonly name: string;
-  /** Rejects as long as it does not answer. */
+  /** Rejects while the server does not answer. */
   readonly probe: () => Promise<unknown>;
-  /** Whether an error says that it cannot be reached, rather than that it has refused something. */
+  /** True if an error means that the server is unreachable, not that it has refused something. */
   readonly isAbsence: (error: unknown) => boolean;
-  /** As it goes away: whether without a word. */
+  /** Called when the circuit opens; `isSilent` is true after a timeout. */
   readonly left: (isSilent: boolean) => void;
   readonly returned: () => void;
   readonly log: Logger;
 }
 
 /**
- * Stands between the requests and a server: the first question that is not answered in time is the last one to wait for it,
- * until a probe is answered.
+ * Circuit breaker between requests and a server. Opens at a connection failure, or at a timeout while no
+ * other call is answered, so that requests no longer wait; closes once a probe is answered.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
   #timer: NodeJS.Timeout | undefined;
-  /** Also where nobody asks it has to be known whether the server is there. */
+  /** Timer of the health check: an idle store must notice a server that is down, too. */
   readonly #check: NodeJS.Timeout;
   #isAway = false;
   #answeredAtMs = -Infinity;
@@ -37,7 +37,7 @@ export class Breaker {
     return this.#isAway;
   }
 
-  /** Rejects with what `work` does, and at once while the server is away. */
+  /** Runs `work` and rejects as it does; rejects at once while the circuit is open. */
   async run<Result>(work: () => Promise<Result>, patienceMs = defaultPatienceMs): Promise<Result> {
     if (this.#isAway) throw new StoreAwayError(`${this.#options.name} is away.`);
     try {
@@ -57,7 +57,7 @@ export class Breaker {
     clearInterval(this.#check);
   }
 
-  /** Somebody else's question: then the server lives, and just has too much to do. */
+  /** True if another call was answered recently: then the server is alive, only busy. */
   #hasAnsweredSince(agoMs: number): boolean {
     return performance.now() - this.#answeredAtMs < agoMs;
   }
@@ -94,10 +94,10 @@ function late(ms: number): string {
   return `it has not answered within ${ms} ms`;
 }
 
-/** While it is there. */
+/** Interval of health checks while the circuit is closed. */
 const checkEveryMs = 5000;
 
-/** It may have been just the one connection. */
+/** Delay of the first probe: perhaps only one connection broke. */
 const firstProbeMs = 50;
 const probeEveryMs = 500;
 const defaultPatienceMs = 400;

@@ -1,12 +1,12 @@
 import type { CacheStats } from '../../plugin/index.js';
 import { BoundedMap, type Bounds } from '../memory/bounded-map.js';
 
-/** What a write leaves behind; undefined: nothing, it was deleted. */
+/** Last write of one key; an undefined value is a delete. */
 interface Late<Value> {
   readonly value: Value | undefined;
 }
 
-/** The last write of each key that a store was not there for. Where there are too many, the oldest are lost. */
+/** Buffer of the last write of each key while the store is down; drops the oldest if full. */
 export class PendingWrites<Value> {
   readonly #kept: BoundedMap<Late<Value>>;
   readonly #write: (key: string, value: Value | undefined) => Promise<unknown>;
@@ -36,7 +36,7 @@ export class PendingWrites<Value> {
     return this.#kept.get(key);
   }
 
-  /** Brings them to the store; what is written meanwhile comes after. Rejects where the store is away again. */
+  /** Drains the buffer to the store, later writes included. Rejects if the store is down again. */
   drain(): Promise<void> {
     this.#draining ??= this.#drain().finally(() => {
       this.#draining = undefined;

@@ -3,11 +3,11 @@ import { Breaker } from './breaker.js';
 import { PendingWrites } from './pending-writes.js';
 
 export interface Guarded {
-  /** Whom the log speaks of. */
+  /** Name of the server in log lines. */
   readonly name: string;
   readonly probe: () => Promise<unknown>;
   readonly isAbsence: (error: unknown) => boolean;
-  /** Ends what is under way: it will not be answered. */
+  /** Aborts the pending queries, which will not be answered. */
   readonly hangUp: () => void;
   readonly log: Logger;
   /** Unix milliseconds. */
@@ -15,15 +15,15 @@ export interface Guarded {
 }
 
 /**
- * The store of a server, of which requests ask only as long as it answers. While it is away, keys cannot be looked up, and
- * bindings and responses are kept here, and brought to it later.
+ * Store on a server, behind a circuit breaker. While the server is down, keys cannot be looked up; bindings
+ * and responses are buffered here and written later.
  */
 export function resilientStore(store: Store, options: Guarded): Store {
   const breaker = new Breaker({
     ...options,
     left: (isSilent) => isSilent && options.hangUp(),
     returned: () => {
-      for (const { late } of [bindings, responses]) late.drain().catch(() => undefined); // away again: next time
+      for (const { late } of [bindings, responses]) late.drain().catch(() => undefined); // retried later
     },
   });
   const bindings = guardBindings(store.bindings, breaker, options.now);
@@ -120,7 +120,7 @@ function guardResponses(responses: Store['responses'], breaker: Breaker) {
   return { late, guarded };
 }
 
-/** For the question that has found out that the server is away. */
+/** Fallback of the call that found the server down. */
 function unlessAway<Result>(breaker: Breaker, instead: () => Result): (error: unknown) => Result {
   return (error) => {
     if (!breaker.isAway) throw error;

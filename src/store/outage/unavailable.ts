@@ -1,10 +1,13 @@
 import { GatewayError, isGatewayError, LateError, type Store } from '../../plugin/index.js';
 import { StoreAwayError } from '../store-error.js';
 
-/** Tells a failure of the database from one of what it was asked. */
+/** True for a failure of the database, false for one of the query. */
 type IsFailure = (error: unknown) => boolean;
 
-/** The same store, whose own failures are a GatewayError `store_unavailable` with the error of the driver as its cause. */
+/**
+ * Wraps a store, so that its failures become a GatewayError `store_unavailable` with the driver's error as
+ * cause.
+ */
 export function unavailable(store: Store, isFailure: IsFailure): Store {
   const told = <Part extends object>(part: Part): Part => tellFailures(part, isFailure);
   return {

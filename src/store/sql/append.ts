@@ -9,7 +9,7 @@ import { CompiledQuery, sql } from './kysely.js';
 
 export type Append = (rows: readonly LedgerRow[]) => Promise<void>;
 
-/** Appends rows to the ledger and adds them to the sums of their hours, all or none; those that come twice count once. */
+/** Appends rows to the ledger and to the hourly sums, in one transaction; duplicates count once. */
 export function appendWith(db: Kysely<Tables>): Append {
   const insert = rowInsert(sql`on conflict do nothing returning id`);
   const sums = sumInsert();
@@ -26,8 +26,8 @@ export function appendWith(db: Kysely<Tables>): Append {
 }
 
 /**
- * The same in a SQLite file, in one message to its thread. Rows seldom come twice: only where their number says that some
- * did, all is undone, and they are asked for their ids.
+ * Same in a SQLite file, in one message to its thread. Duplicate rows are rare: if the count of inserted rows
+ * shows some, all is rolled back and repeated with the ids of the new rows.
  */
 export function appendInOneMessage(db: Kysely<Tables>): Append {
   const insert = rowInsert(sql`on conflict do nothing`);

@@ -37,8 +37,8 @@ function writeSum({ kind, atMs, name, sum }: GroupSum, values: unknown[]): void 
 }
 
 /**
- * What rows add to the sums of their hours: one of each group that they belong to. In one order for all instances: two that
- * lock the same hours in different orders would wait for each other.
+ * Increments of the hourly sums, one for each group a row belongs to. All instances use the same order:
+ * locking the same hours in different orders would deadlock.
  */
 export function sumsOf(rows: readonly LedgerRow[]): readonly GroupSum[] {
   const hours = new Map<number, Hour>();

@@ -5,7 +5,7 @@ import { sql } from './kysely.js';
 export interface InsertParts<Item> {
   readonly table: keyof Tables;
   readonly columns: readonly string[];
-  /** What follows the values. */
+  /** SQL after the values. */
   readonly tail: RawBuilder<unknown>;
   /** Adds what an item has for the columns, in their order. */
   readonly write: (item: Item, values: unknown[]) => void;
@@ -20,10 +20,7 @@ export interface InsertPart {
 /** Few sizes, so that each has its one text. */
 const partSizes = [100, 10, 1] as const;
 
-/**
- * Inserts any number of items, in parts. The texts are built once for each size: building one anew for every batch would
- * take 4 µs a row.
- */
+/** Inserts any number of items, in parts. Caches the SQL of each size, as it is slow to build. */
 export class PreparedInsert<Item> {
   readonly #parts: InsertParts<Item>;
   /** By how many items they are for. */

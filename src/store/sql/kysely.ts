@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import type * as Whole from 'kysely';
 
 /**
- * Kysely by its CommonJS build: to load its 262 files as ES modules costs 180 ms of CPU and 19 MB, so 90 ms and 13 MB.
- * Everyone takes values from here, for the two builds are two Kyselys.
+ * Kysely from its CommonJS build, which loads faster and takes less memory. All values come from here, as
+ * classes of the two builds are not interchangeable.
  */
 export const {
   CompiledQuery,

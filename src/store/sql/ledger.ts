@@ -7,7 +7,7 @@ import { sqlRequests } from './requests.js';
 import type { Tables } from './tables.js';
 import { sqlUsage } from './usage.js';
 
-/** The ledger in a table of rows and one of hourly sums, which each append brings up to date with its rows. */
+/** Ledger with a table of rows and one of hourly sums, both updated by each append. */
 export function sqlLedger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Ledger {
   const most = mostAtOnce[dialect];
   const pruning = new Pruning();
@@ -29,7 +29,9 @@ export function sqlLedger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): L
   };
 }
 
-/** Between two parts SQLite writes what waits for its one thread; with PostgreSQL it is the way there that takes time. */
+/**
+ * Rows per part. Between parts SQLite's one thread serves writes; with PostgreSQL the round trips cost most.
+ */
 const mostAtOnce = {
   sqlite: { summed: 1000, searched: 500 },
   postgres: { summed: 100_000, searched: 5000 },

@@ -12,7 +12,10 @@ export interface Result {
   readonly changes?: number;
 }
 
-/** One libsql connection to a SQLite file, with its prepared statements. Every call is synchronous and waits for no lock. */
+/**
+ * One libsql connection to a SQLite file, with its prepared statements. Calls are synchronous and never wait
+ * for a lock.
+ */
 export class LibsqlConnection {
   readonly #database: Database.Database;
   /** Least recently used first. To prepare one takes longer than most of them run. */
@@ -40,8 +43,8 @@ export class LibsqlConnection {
   }
 
   /**
-   * A statement that was busy is to be tried again, and by the same text: it counts as in progress until it has run, and
-   * forbids every commit.
+   * Runs a statement. A busy one must be retried with the same text: it stays in progress until it has run,
+   * and blocks every commit.
    */
   execute({ sql, parameters }: Statement): Result {
     try {
@@ -84,15 +87,15 @@ export class LibsqlConnection {
 
 type Guard = (run: () => unknown) => unknown;
 
-/** Another connection holds the lock that a statement needs. */
+/** True if another connection holds the lock that a statement needs. */
 export function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
 
-/** `run` takes one step of a statement, and `incremental_vacuum` frees one page in each. */
+/** True for a pragma: `run` takes only one step, in which `incremental_vacuum` frees a single page. */
 function isPragma(sql: string): boolean {
   return sql.startsWith('pragma ');
 }
 
-/** More than the gateway has kinds of queries but for those of lists with filters. */
+/** Max cached statements: more than the kinds of queries there are, filtered lists aside. */
 const maxPrepared = 50;

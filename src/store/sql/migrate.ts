@@ -5,8 +5,8 @@ import type { Tables } from './tables.js';
 import { sql } from './kysely.js';
 
 /**
- * Brings the tables to the shape that this version knows. Instances that start together do it one after the other: on
- * SQLite a transaction takes the file's lock, on PostgreSQL it takes an advisory one.
+ * Migrates the tables to this version. Instances that start together take turns: by the file lock on SQLite,
+ * by an advisory lock on PostgreSQL.
  */
 export async function migrate(
   db: Kysely<Tables>,
@@ -49,5 +49,5 @@ async function appliedTo(transaction: Transaction<Tables>): Promise<readonly str
   return rows.map(({ name }) => name);
 }
 
-/** Any number that nobody else on the same database takes: "gw2api" on a telephone. */
+/** Advisory lock id, unique on the database: "gw2api" on a telephone keypad. */
 const lockId = 492274;

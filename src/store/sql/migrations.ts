@@ -3,7 +3,7 @@ import { responseTotals } from './response-totals.js';
 import { groupColumns, groupKinds, sumColumns, tokenColumns, type Tables } from './tables.js';
 import { sql } from './kysely.js';
 
-/** A step from one shape of the tables to the next. What is released is never edited; a change is a step of its own. */
+/** Migration: one step of the schema. A released one is never edited; a change is a new migration. */
 export interface Migration {
   readonly name: string;
   up(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Promise<void>;
@@ -140,7 +140,7 @@ async function responses(db: Kysely<Tables>): Promise<void> {
   await index(db, 'responses', ['expires_at']);
 }
 
-/** One index for each filter that may match few rows of many; each ends in the order that pages are read in. */
+/** Indexes for each selective filter, all ending in the order of pages. */
 async function ledger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Promise<void> {
   const table = db.schema
     .createTable('ledger')
@@ -195,7 +195,7 @@ async function ledgerSums(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): P
     .execute();
 }
 
-/** What most rows have in common is never looked for in an index: those of it hold the rest, and cost nothing else. */
+/** Restricts indexes to rare values: common values are never looked up by index, so they only cost. */
 async function rareValues(db: Kysely<Tables>): Promise<void> {
   for (const column of ['failed', 'code']) await db.schema.dropIndex(`ledger_by_${column}`).execute();
   await sql`create index ledger_by_failed on ledger (at, id) where failed = 1`.execute(db);

@@ -9,11 +9,11 @@ export interface Postgres {
   readonly db: Kysely<Tables>;
   /** Host and port: fit to be logged. */
   readonly host: string;
-  /** Breaks all connections: what is asked on them fails at once, and what comes next is asked on new ones. */
+  /** Destroys all connections: pending queries fail at once, and later ones use new connections. */
   readonly hangUp: () => void;
 }
 
-/** Connects to PostgreSQL. Throws a StoreError where it cannot be reached; later failures are the queries' own. */
+/** Connects to PostgreSQL. Throws a StoreError if it is unreachable; later failures reject the queries. */
 export async function openPostgres(url: string, log: Logger): Promise<Postgres> {
   const sockets = new Set<Socket>();
   const pool = new Pool({
@@ -25,7 +25,7 @@ export async function openPostgres(url: string, log: Logger): Promise<Postgres> 
     keepAlive: true,
     types: plainNumbers(),
   });
-  // A connection that breaks is replaced by the next query; unheard, its error would end the process, idle or not.
+  // The next query replaces a broken connection; without a listener its error would end the process.
   const broke = (error: Error) => log.debug({ err: error }, 'A connection to PostgreSQL broke.');
   pool.on('error', broke);
   pool.on('connect', (client) => client.on('error', broke));
@@ -43,7 +43,7 @@ export async function openPostgres(url: string, log: Logger): Promise<Postgres> 
   return { db, host: hostOf(url), hangUp };
 }
 
-/** Whether an error of the driver says that the server cannot be reached, is going down or takes no more connections. */
+/** True if the driver's error means that the server is unreachable, shutting down or out of connections. */
 export function isAbsence(error: unknown): boolean {
   if (error instanceof DatabaseError) return /^(08|57P|53)/.test(error.code ?? '');
   return !(error instanceof TypeError || error instanceof SyntaxError); // a fault of ours, or of what is stored

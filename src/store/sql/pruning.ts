@@ -4,13 +4,13 @@ import { hourOf } from '../../ledger/usage-range.js';
 import { groupKinds, type Tables } from './tables.js';
 
 /**
- * Deletes the oldest of the ledger in steps. Each begins where the last one ended: to PostgreSQL what was deleted is still
- * in the way for a while, and from the very beginning every step would walk past all of it.
+ * Deletes the oldest ledger rows in steps, each from the end of the last one. Dead rows stay in PostgreSQL
+ * for a while, and every step from the start would scan all of them.
  */
 export class Pruning {
   #fromMs = 0;
 
-  /** Gives how many rows it has deleted; fewer than `limit`: there are no more. */
+  /** Returns the number of deleted rows; fewer than `limit` means that none are left. */
   async run(db: Kysely<Tables>, beforeMs: number, limit: number): Promise<number> {
     const span = { fromMs: this.#fromMs, toMs: hourOf(beforeMs), limit };
     for (const [kind] of groupKinds) await deleteSums(db, kind, span);
@@ -27,7 +27,8 @@ interface Span {
 }
 
 /**
- * Gives the time of each. Neither database deletes with a limit by itself, so that a query for the primary keys sets it.
+ * Deletes rows and returns the time of each. The limit is set by a subquery, as neither database has a
+ * limited delete.
  */
 async function deleteRows(db: Kysely<Tables>, { fromMs, toMs, limit }: Span): Promise<readonly number[]> {
   const { rows } = await sql<{ readonly at: number }>`

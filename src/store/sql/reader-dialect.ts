@@ -5,8 +5,8 @@ import { SqliteDialect, toQueryResult } from './sqlite-dialect.js';
 import { lockTimeoutMs } from './sqlite-thread.js';
 
 /**
- * Kysely over a connection of this thread that only reads, for look-ups of microseconds that a request waits for: they are
- * answered while the other thread is busy.
+ * Kysely over a read-only connection of this thread, for the short look-ups that a request waits for. Answers
+ * while the other thread is busy.
  */
 export class SqliteReaderDialect extends SqliteDialect {
   readonly #file: string;
@@ -60,7 +60,7 @@ class ReaderConnection implements DatabaseConnection {
     this.#connection = connection;
   }
 
-  /** A file that another program locks for itself alone is waited for by a timer, which holds up nobody. */
+  /** Runs a query; retries after a pause while another program holds an exclusive lock. */
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     for (const endMs = Date.now() + lockTimeoutMs; ;) {
       try {

@@ -7,8 +7,8 @@ import { listedColumns, type LedgerRecord, type Tables } from './tables.js';
 import { sql } from './kysely.js';
 
 /**
- * A page of rows, newest first. One condition, that which the fewest rows fulfil, is looked up in its index, and the rows
- * found there are held against the others, `partSize` of them at a time.
+ * A page of rows, newest first. Looks up the rarest condition in its index and filters by the others,
+ * `partSize` rows at a time.
  */
 export async function sqlRequests(
   db: Kysely<Tables>,
@@ -37,9 +37,9 @@ type Condition = RawBuilder<boolean>;
 
 interface Search {
   readonly within: readonly Condition[];
-  /** What is looked up. */
+  /** Condition that is looked up by index. */
   readonly first: Condition | undefined;
-  /** What the rows found are held against. */
+  /** Conditions that filter the rows found. */
   readonly others: readonly Condition[];
 }
 
@@ -58,7 +58,7 @@ function spanOf({ fromMs, toMs }: LedgerFilter): readonly Condition[] {
   ];
 }
 
-/** Those of few or one value say in words what their index is restricted to: else it would not be used. */
+/** Indexed conditions. One with a partial index repeats that index's restriction, else it is not used. */
 function indexedConditions(filter: LedgerFilter): readonly Condition[] {
   const { requestId, code, status, failed, keyId, slot, model, format } = filter;
   return [
@@ -77,7 +77,7 @@ function equal(column: string, value: string | number | undefined): readonly Con
   return value === undefined ? [] : [sql<boolean>`${sql.ref(column)} = ${value}`];
 }
 
-/** What most rows fulfil has no index. */
+/** Conditions without an index, as most rows fulfil them. */
 function commonConditions({ status, failed }: LedgerFilter): readonly Condition[] {
   return [
     ...(status === 200 ? [sql<boolean>`status = 200`] : []),
@@ -85,7 +85,9 @@ function commonConditions({ status, failed }: LedgerFilter): readonly Condition[
   ];
 }
 
-/** By counting them, as far as it matters; in an order, so that it is an index that is counted. */
+/**
+ * Condition with the fewest rows, counted up to `mostCounted`. Ordered, so that the index itself is counted.
+ */
 async function rarestOf(
   db: Kysely<Tables>,
   within: readonly Condition[],
@@ -106,7 +108,7 @@ async function rarestOf(
 
 const mostCounted = 2000;
 
-/** The places of the rows that are looked at in one go, newest first. */
+/** One part of a search: the query for its rows, newest first, and its max size. */
 interface Part {
   readonly places: RawBuilder<unknown>;
   readonly size: number;
@@ -134,7 +136,7 @@ async function rowsIn(
   return rows.map(fromRecord);
 }
 
-/** Where the next part begins; undefined: this was the last. */
+/** Start of the next part; undefined after the last part. */
 async function lastOf(db: Kysely<Tables>, { places, size }: Part): Promise<Place | undefined> {
   const { rows } = await sql<{ readonly at: number; readonly id: string }>`
     ${places} limit 1 offset ${sql.lit(size - 1)}

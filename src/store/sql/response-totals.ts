@@ -1,7 +1,7 @@
 import { sql, type Kysely } from './kysely.js';
 import type { Tables } from './tables.js';
 
-/** Gives stored responses a size and a time of their own, their input a column, and each owner a row of totals. */
+/** Adds columns for the size, time and input of stored responses, and a row of totals for each owner. */
 export async function responseTotals(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Promise<void> {
   await db.schema.alterTable('responses').addColumn('input', 'text').execute();
   for (const name of ['bytes', 'created_at'])

@@ -4,7 +4,7 @@ import { deleteExpired } from './expiring.js';
 import { sql } from './kysely.js';
 import type { Tables } from './tables.js';
 
-/** Stored Responses. The totals of each owner are kept by triggers, so that no way of deletion can forget them. */
+/** Stored Responses. Triggers keep the totals of each owner, so that every kind of deletion updates them. */
 export function sqlResponses(db: Kysely<Tables>, now: () => number): Store['responses'] {
   const find = (owner: string, id: string) =>
     db
@@ -58,7 +58,7 @@ type Input = StoredResponse['input'];
 
 interface Body {
   readonly response: StoredResponse['response'];
-  /** Of rows that were written before it had a column of its own. */
+  /** Input in rows that were written before it had its own column. */
   readonly input?: Input;
 }
 

@@ -30,7 +30,7 @@ export function sqlCredentials(db: Kysely<Tables>, vault: CredentialCipher): Sto
   };
 }
 
-/** Slots entered in the console, sealed; one that cannot be opened says why, and keeps no other from being read. */
+/** Slots entered in the console, sealed. One that cannot be opened carries its error and blocks no others. */
 export function sqlSlots(db: Kysely<Tables>, vault: CredentialCipher): Store['slots'] {
   const all = () => db.selectFrom('slots').selectAll();
   const get: Store['slots']['get'] = async (id) => {

@@ -23,8 +23,8 @@ export interface SqlStoreOptions {
 }
 
 /**
- * A store in a SQLite file: a thread of its own writes and searches, and what requests look up is read here. Throws a
- * StoreError where the file cannot be opened.
+ * Store in a SQLite file: a separate thread writes and searches, and the look-ups of requests are read here.
+ * Throws a StoreError if the file cannot be opened.
  */
 export async function openSqliteStore(thread: SqliteThread, options: SqlStoreOptions): Promise<Store> {
   const { file } = thread;
@@ -41,7 +41,7 @@ export async function openSqliteStore(thread: SqliteThread, options: SqlStoreOpt
       reclaim: (pages) => reclaimPages(db, pages),
       caches: { sqlite_statements: () => thread.fill },
       async close() {
-        await reader.destroy(); // first: the thread copies the log into the file when nobody reads it
+        await reader.destroy(); // first: the thread checkpoints the log once there is no reader
         await store.close();
       },
     },

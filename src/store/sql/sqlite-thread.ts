@@ -34,8 +34,8 @@ export function startSqliteThread(file: string, log?: Logger): SqliteThread {
 }
 
 /**
- * The thread that runs the statements of a SQLite file. One that dies fails all that it owes an answer to, and is replaced
- * by the next statement; statements that wait are bounded in number and size.
+ * Worker thread for the statements of a SQLite file, with a bounded queue. If it dies, its pending statements
+ * fail and the next one starts a new thread.
  */
 export class SqliteThread {
   readonly #options: SqliteThreadOptions;
@@ -65,8 +65,8 @@ export class SqliteThread {
   }
 
   /**
-   * Runs one piece of work. `worker`: the one that its transaction is open in; rejects where that is no longer the one that
-   * runs. What waits for the end of a transaction must not keep it from that end: its own statements are not bounded.
+   * Runs one piece of work; rejects if `worker`, which holds its open transaction, has been replaced.
+   * Statements of an open transaction are exempt from the queue limits: others may be waiting for its end.
    */
   async run(work: ThreadWork, connection: number, worker?: Worker): Promise<Result> {
     if (this.#isClosed) throw new SqliteError('The SQLite file is closed.', 'SQLITE_MISUSE');
@@ -78,7 +78,7 @@ export class SqliteThread {
     return this.#ask(work, connection, size);
   }
 
-  /** Runs what waits, and ends the thread. */
+  /** Drains the queue and ends the thread. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -148,7 +148,7 @@ function lost(cause?: Error): SqliteError {
   return error;
 }
 
-/** Characters, about. */
+/** Approximate size of the work, in characters. */
 function sizeOf(work: ThreadWork): number {
   if (work.kind === 'write') return work.text.length;
   if (work.kind !== 'query') return 0;
@@ -158,7 +158,7 @@ function sizeOf(work: ThreadWork): number {
   );
 }
 
-/** Short enough for two statements of one request, the first of which finds the file locked, to end within two seconds. */
+/** Lock timeout: two statements of one request must end within two seconds if the file is locked. */
 export const lockTimeoutMs = 900;
 
 /** A transaction that is never ended would keep the file open. */

@@ -3,8 +3,8 @@ import { isBusy, LibsqlConnection, type Result, type Statement } from './libsql-
 import type { ThreadOptions, ThreadReply, ThreadRequest, WriteBatch } from './sqlite-messages.js';
 
 /**
- * Runs the statements of one SQLite file, one after the other. While a transaction is open, the requests of other
- * connections wait for its end.
+ * Runs the statements of one SQLite file in order. While a transaction is open, the requests of other
+ * connections are queued.
  */
 class StatementRunner {
   readonly #options: ThreadOptions;
@@ -13,7 +13,7 @@ class StatementRunner {
   readonly #waiting: ThreadRequest[] = [];
   /** The connection whose transaction is open. */
   #owner: number | undefined;
-  /** The last statement that needed the lock did not get it: the next ones wait for it only briefly. */
+  /** True after a lock timeout: the next statements wait only briefly for the lock. */
   #isLocked = false;
   /** A busy statement of the connection was given up. */
   #hasAbandoned = false;
@@ -145,8 +145,8 @@ const commit: Statement = { sql: 'commit', parameters: [] };
 const rollback: Statement = { sql: 'rollback', parameters: [] };
 
 /**
- * With a write-ahead log readers and the writer do not wait for each other, and a killed process loses nothing. The vacuum
- * mode holds for a new file only, and has to be set before anything is written to it.
+ * Pragmas: with a write-ahead log readers and the writer do not block each other, and a killed process loses
+ * nothing. The vacuum mode must be set before the first write to a new file.
  */
 const filePragmas = ['auto_vacuum = incremental', 'journal_mode = wal'] as const;
 const connectionPragmas = ['synchronous = normal', 'foreign_keys = on'] as const;
@@ -157,7 +157,7 @@ const pauseMs = 5;
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
 const runner = new StatementRunner(
-  workerData as ThreadOptions, // what SqliteThread hands over
+  workerData as ThreadOptions, // as SqliteThread passes it
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
   (reply) => parentPort?.postMessage(reply),
 );

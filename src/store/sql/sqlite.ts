@@ -10,7 +10,10 @@ import type { SqliteThread } from './sqlite-thread.js';
 import type { Tables } from './tables.js';
 import { SqliteThreadDialect } from './thread-dialect.js';
 
-/** Opens the file of a thread, and makes it and its folder where they are missing. Throws a StoreError; then the thread ends. */
+/**
+ * Opens the file of a thread; creates it and its folder if missing. On failure the thread ends, with a
+ * StoreError.
+ */
 export async function openSqlite(thread: SqliteThread): Promise<Kysely<Tables>> {
   const db = new Kysely<Tables>({ dialect: new SqliteThreadDialect(thread) });
   try {
@@ -29,8 +32,8 @@ export function openSqliteReader(file: string): Kysely<Tables> {
 }
 
 /**
- * Stored responses are what people have written: a folder or a file that is made here is the operator's alone, and SQLite
- * gives its log beside the file the same mode.
+ * Creates the folder and the file with access for the operator alone, as stored responses are private. SQLite
+ * gives its log the same mode.
  */
 async function makeFile(file: string): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
@@ -39,8 +42,8 @@ async function makeFile(file: string): Promise<void> {
 }
 
 /**
- * Brings the tables up to date. A file that another program has locked is told at once; an older version's is waited for,
- * as another instance may be at it.
+ * Migrates the tables. Fails soon if another program holds the lock; waits longer for an outdated file, as
+ * another instance may be migrating it.
  */
 export async function migrateSqlite(db: Kysely<Tables>, file: string, log: Logger): Promise<void> {
   const startedMs = Date.now();
@@ -62,7 +65,10 @@ const maxLockedMs = 1500;
 const maxMigrationMs = 60_000;
 const lockedPauseMs = 50;
 
-/** Gives up to `pages` free pages back to the file system, where the file was made for that. Gives how many. */
+/**
+ * Returns up to `pages` free pages to the file system, if the file has a vacuum mode for that. Returns their
+ * number.
+ */
 export async function reclaimPages(db: Kysely<Tables>, pages: number): Promise<number> {
   const { rows } = await sql`pragma incremental_vacuum(${sql.lit(pages)})`.execute(db);
   return rows.length; // one for each page
@@ -83,7 +89,7 @@ function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined;
 }
 
-/** The error for a SQLite file that cannot be used, in a sentence that says what to do. */
+/** Error for a SQLite file that cannot be used, with the cure in its message. */
 function cannotOpen(file: string, cause: unknown): StoreError {
   const why = cause instanceof Error ? cause.message : String(cause);
   const sentence = isLocked(cause)

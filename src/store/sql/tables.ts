@@ -107,7 +107,7 @@ export const tokenColumns = [
 export type TokenColumn = (typeof tokenColumns)[number][1 | 2];
 export type TokenRecord = { readonly [Column in TokenColumn]: number };
 
-/** What of a row its hour is divided by, each on its own; '' where there is none. */
+/** Dimensions that an hour is grouped by, each on its own; '' if a row has no value. */
 export const groupKinds = [
   ['key', 'key_id'],
   ['slot', 'slot'],
@@ -134,7 +134,7 @@ export interface LedgerRecord extends TokenRecord, GroupRecord {
   readonly trace: string | null;
 }
 
-/** What a list of rows is made of: all but the trace. */
+/** Columns of a listed row: all but the trace. */
 export const listedColumns = [
   'id',
   'at',
@@ -153,7 +153,7 @@ export const listedColumns = [
 /** In the order of `writeRow`. */
 export const writtenColumns = [...listedColumns, 'trace'] as const;
 
-/** What an hour adds up. */
+/** Columns that an hour sums. */
 export const sumColumns = [
   'requests',
   'errors',
@@ -166,8 +166,8 @@ export const sumColumns = [
 export type SumRecord = { readonly [Column in (typeof sumColumns)[number]]: number };
 
 /**
- * The sum of one hour and one group. Groups are not divided by each other: fifty keys, ten slots and eight models would
- * make as many sums as there are rows.
+ * Sum of one hour and one group. Groups are not combined: keys times slots times models would be as many sums
+ * as rows.
  */
 export interface HourRecord extends SumRecord {
   readonly kind: UsageGroup;

@@ -55,7 +55,7 @@ class SqliteThreadDriver implements Driver {
   }
 }
 
-/** One user of the thread; its transaction is told from the statements of others by the number. */
+/** One user of the thread; its number separates its transaction from the statements of others. */
 export class ThreadConnection implements DatabaseConnection {
   readonly #thread: SqliteThread;
   readonly #number: number;
@@ -71,7 +71,10 @@ export class ThreadConnection implements DatabaseConnection {
     return toQueryResult(await this.#run({ kind: 'query', sql, parameters }));
   }
 
-  /** Writes a batch in one transaction. Gives false where it was undone because other rows than expected have changed. */
+  /**
+   * Writes a batch in one transaction. Returns false if it was rolled back for an unexpected number of
+   * changes.
+   */
   async write(batch: WriteBatch): Promise<boolean> {
     const { changes } = await this.#run({ kind: 'write', text: JSON.stringify(batch) });
     return changes === batch.changes;

@@ -8,8 +8,8 @@ import { sumColumns, type SumRecord, type Tables } from './tables.js';
 import { sql } from './kysely.js';
 
 /**
- * The sums by bucket and group: from the hours where the buckets are made of them, else from the rows. About `partSize` of
- * them at a time.
+ * Sums by bucket and group, from the hourly table if it fits the buckets, else from the rows. About
+ * `partSize` rows at a time.
  */
 export async function sqlUsage(
   db: Kysely<Tables>,
@@ -39,7 +39,7 @@ function takeBefore(openFromMs: number, open: Map<string, UsageSum>): readonly U
   return taken.map(([, sum]) => sum).toSorted((a, b) => a.atMs - b.atMs || (a.group < b.group ? -1 : 1));
 }
 
-/** What is added up, and which of it. */
+/** Table and columns to sum, with their filter and group. */
 interface Source {
   readonly table: RawBuilder<unknown>;
   readonly where: RawBuilder<unknown>;
@@ -72,7 +72,7 @@ interface Rest {
   readonly partSize: number;
 }
 
-/** Where as much of a span ends as is added up at once; at least a millisecond of it. */
+/** End of the next part of a span, by its max number of rows; at least one millisecond later. */
 async function endOfPart(
   db: Kysely<Tables>,
   { table, where }: Source,
@@ -86,7 +86,7 @@ async function endOfPart(
 }
 
 interface Part {
-  /** Where the first bucket begins. */
+  /** Start of the first bucket. */
   readonly fromMs: number;
   readonly startMs: number;
   readonly endMs: number;
@@ -98,7 +98,7 @@ async function sumsIn(
   { table, where, group, sums }: Source,
   { fromMs, startMs, endMs, stepMs }: Part,
 ): Promise<readonly UsageSum[]> {
-  // Literals: a number that is bound would be a real one to SQLite, and its division would not cut off.
+  // Literals: SQLite takes a bound number for a real one, whose division does not truncate.
   const bucket = sql<number>`${sql.lit(fromMs)} + ((at - ${sql.lit(fromMs)}) / ${sql.lit(stepMs)}) * ${sql.lit(stepMs)}`;
   const { rows } = await sql<SumRecord & { readonly bucket: number; readonly grouped: string }>`
     select ${bucket} as bucket, ${group} as grouped, ${sums} from ${table}
@@ -114,7 +114,7 @@ function add(sums: Map<string, UsageSum>, sum: UsageSum): void {
   sums.set(key, known ? addSums(known, sum) : sum);
 }
 
-/** What one row adds to a sum. */
+/** Contribution of one row to a sum. */
 function ofRow(column: keyof SumRecord): Expression<number> {
   return fromRow[column] ?? sql.ref<number>(column);
 }

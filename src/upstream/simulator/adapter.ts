@@ -10,8 +10,8 @@ import type {
 import type { Simulator } from './server.js';
 
 /**
- * The upstream of slots without an account: a simulator in this process, asked by way of `messages` over a real socket.
- * It is loaded and starts with a slot's first call, and ends with the slot.
+ * Upstream of slots without an account: a simulator in this process, called through `messages` over a real
+ * socket. It is loaded and started by a slot's first call, and ends with the slot.
  */
 export function simulatorAdapter(messages: UpstreamAdapter): UpstreamAdapter {
   return {

@@ -8,7 +8,7 @@ import { sealed, thinkingMark } from './seal.js';
 import { isObject } from './shape.js';
 import { callParts, lastToolResult, toolsToCall } from './tool-parts.js';
 
-/** What the simulator answers: made up, and the same for the same request. */
+/** Plans a made-up answer; the same request always gets the same plan. */
 export function planAnswer(talk: Talk): Plan {
   const plan = planContent(talk);
   const parts = [...thinkingParts(talk), ...plan.parts];

@@ -15,7 +15,7 @@ import {
 
 export const type = anything; // looked at by `tagged` already
 export const cacheControl = nullable(record({ type: oneOf('ephemeral') }, { ttl: oneOf('5m', '1h') }));
-/** What every block that can be cached takes. */
+/** Fields of every block that can be cached. */
 export const marked = { cache_control: cacheControl };
 const toolId = text({ pattern: /^[a-zA-Z0-9_-]+$/ });
 

@@ -9,7 +9,7 @@ interface Segment {
   readonly mark: CacheControl | undefined;
 }
 
-/** How a prompt was billed. */
+/** Prompt tokens as billed: uncached, cache writes and cache reads. */
 export type PromptUsage = Required<
   Pick<Usage, 'input_tokens' | 'cache_creation_input_tokens' | 'cache_read_input_tokens' | 'cache_creation'>
 >;
@@ -18,19 +18,19 @@ const lifetimes = { '5m': 300_000, '1h': 3_600_000 } as const;
 const baseTokens = 3;
 const messageTokens = 2;
 
-/** Tokens of a whole prompt; each part counts for itself, so that an added system block adds a fixed number. */
+/** Tokens of a whole prompt, counted part by part, so that an added system block adds a fixed number. */
 export function countPrompt(request: MessagesRequest): number {
   return segmentsOf(request).reduce((sum, { tokens }) => sum + tokens, baseTokens);
 }
 
 /**
- * The prompt cache of one simulator: a marked prefix is written when first seen and read, by the same account and model,
- * until it has not been used for its ttl. There is no least size.
+ * Prompt cache of one simulator: a marked prefix is written when first seen and then read, by the same
+ * account and model, until it is unused for its ttl. There is no min size.
  */
 export class PromptCache {
   readonly #now: () => number;
   readonly #capacity: number;
-  /** Prefix hash to the time it ends and its ttl, least recently used first. */
+  /** Expiry and ttl by prefix hash, least recently used first. */
   readonly #prefixes = new Map<string, { endsAtMs: number; ttl: '5m' | '1h' }>();
 
   constructor(now: () => number, capacity = 10_000) {

@@ -11,7 +11,7 @@ export interface Talk {
   readonly request: MessagesRequest;
   readonly headers: Readonly<Record<string, string>>;
   readonly scenarios: readonly Scenario[];
-  /** What every id of the answer is made from. */
+  /** Seed of every id in the answer. */
   readonly seed: string;
   readonly random: Random;
 }

@@ -40,7 +40,7 @@ export async function deliverStream(
   writer.end();
 }
 
-/** Plays the steps and answers with the message that they spell; a fault among them happens to the JSON body. */
+/** Plays the steps and answers with the resulting message; faults apply to the JSON body. */
 export async function deliverWhole(
   exchange: Exchange,
   steps: Iterable<Step>,

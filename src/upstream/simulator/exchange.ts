@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Struck } from './faults.js';
 import { Refusal } from './refusal.js';
 
-/** How an exchange ended: the answer was sent, the caller left first, or a scenario destroyed the socket. */
+/** Outcome of an exchange: answer sent, caller gone before its end, or socket destroyed by a scenario. */
 export type Ending = 'finished' | 'aborted' | 'destroyed';
 
 /** One request as the simulator received it, and how far its answer has come. */
@@ -24,11 +24,11 @@ export class Exchange implements Struck {
   text = '';
   /** The parsed body; undefined where there is none or it is not JSON. */
   body: unknown;
-  /** How many events of the answer have been written. */
+  /** Number of events of the answer written so far. */
   eventsWritten = 0;
   /** Bytes of the answer's body that have been written, before compression. */
   bytesWritten = 0;
-  /** Whether the simulator is waiting for the caller to read. */
+  /** True while the simulator waits for the caller to read (backpressure). */
   isBlocked = false;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;

@@ -3,7 +3,7 @@ import type { Transform } from 'node:stream';
 import type { MessagesStreamEvent } from '../../plugin/index.js';
 import type { Scenario } from './marker.js';
 
-/** How events become bytes. */
+/** Encoding of events as bytes. */
 export interface Framing {
   readonly eol: '\n' | '\r\n' | '\r';
   readonly hasBom: boolean;

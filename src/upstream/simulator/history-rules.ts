@@ -3,7 +3,9 @@ import { pairingProblem } from './pairing-rules.js';
 import { isIntact, isIntactContent } from './seal.js';
 import { first, isObject } from './shape.js';
 
-/** What is wrong with the messages: roles, empty texts, signatures, tool calls without results and the reverse. */
+/**
+ * First problem of the messages: roles, empty texts, signatures, tool calls without results and the reverse.
+ */
 export function historyProblem(request: MessagesRequest): string | undefined {
   const { messages } = request;
   if (messages.length === 0) return 'messages: at least one message is required';

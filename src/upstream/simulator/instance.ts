@@ -7,21 +7,21 @@ type Schema = Readonly<Record<string, unknown>>;
 interface Making {
   readonly root: unknown;
   readonly random: Random;
-  /** How many schemas enclose this one; beyond `deepest` only what must be there is made. */
+  /** Nesting depth of this schema; beyond `deepest` only required values are made. */
   readonly depth: number;
 }
 
 const deepest = 5;
 
-/** More of anything is never made, whatever a schema asks for. */
+/** Max number of anything made, whatever the schema asks for. */
 const most = 1000;
 
-/** A made-up value that fits a JSON Schema, as far as its keywords can be followed; the same for the same `random`. */
+/** Made-up value for a JSON Schema, as far as its keywords are supported; the same for the same `random`. */
 export function instanceOf(schema: unknown, random: Random): unknown {
   try {
     return make(schema, { root: schema, random, depth: 0 });
   } catch {
-    return {}; // nobody has checked that it is a schema, nor that it can be fulfilled
+    return {}; // not validated before: it may be no schema, or one without instances
   }
 }
 

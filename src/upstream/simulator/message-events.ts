@@ -18,7 +18,7 @@ export interface Envelope {
   readonly random: Random;
 }
 
-/** The events of an answer, in the order and with the grammar of the real service; lazily, for answers may be big. */
+/** Events of an answer, in the order and grammar of the real service; lazy, as answers may be large. */
 export function* messageEvents(plan: Plan, envelope: Envelope): Generator<MessagesStreamEvent> {
   yield { type: 'message_start', message: opening(envelope) };
   yield { type: 'ping' };
@@ -53,7 +53,7 @@ function opening({ id, model, prompt }: Envelope): MessagesResponse {
   };
 }
 
-/** The last word on usage: what searches found is input too. */
+/** Final usage of the answer; the results of searches count as input too. */
 function closingUsage({ parts }: Plan, prompt: PromptUsage): Usage {
   const found = parts.filter((part) => part.kind === 'whole' && part.block.type === 'web_search_tool_result');
   const searches = parts.filter((part) => part.kind === 'call' && part.type === 'server_tool_use').length;

@@ -1,4 +1,4 @@
-/** What the simulator's upstream models can do. */
+/** Capabilities of the simulator's upstream models. */
 export interface SimulatedModel {
   readonly maxTokens: number;
   readonly contextWindow: number;

@@ -16,7 +16,7 @@ import type { ScenarioBook } from './scenarios.js';
 import { isObject } from './shape.js';
 import { stepsOf } from './stream-scenarios.js';
 
-/** What the operations of one simulator share. */
+/** State and settings that the operations of one simulator share. */
 export interface Desk {
   readonly cache: PromptCache;
   readonly book: ScenarioBook;
@@ -30,7 +30,7 @@ export interface Desk {
 
 type Operation = (exchange: Exchange, desk: Desk) => void | Promise<void>;
 
-/** What answers each method and path; `:id` stands for any last segment. */
+/** Operation of each method and path; `:id` matches any last segment. */
 export const operations: Readonly<Record<string, Operation>> = {
   'POST /v1/messages': generate,
   'POST /v1/messages/count_tokens': countTokens,
@@ -92,7 +92,7 @@ function idsOf({ models }: Desk): readonly string[] {
   return [...new Set([...Object.keys(listedModels), ...Object.keys(models)])];
 }
 
-/** The scenarios of a request; undefined where a fault among them has dealt with it. Throws what a fault answers. */
+/** Scenarios of a request; undefined if a fault has handled it. Throws the answers of faults. */
 async function admit(
   exchange: Exchange,
   desk: Desk,

@@ -14,7 +14,7 @@ interface Turn {
   readonly content: readonly ContentBlock[];
 }
 
-/** What is wrong with the tool calls of a history: each has one result, at the head of the very next turn. */
+/** First problem of a history's tool calls: each needs one result, at the start of the very next turn. */
 export function pairingProblem({ messages, thinking }: MessagesRequest): string | undefined {
   const turns = toTurns(messages);
   const ids = turns.flatMap(({ content }) => content.filter(isToolUse)).map(({ id }) => id);

@@ -9,7 +9,7 @@ export type Part =
       /** Length of each delta in UTF-16 units; by default words of varying number. */
       readonly deltaLength?: number;
       readonly citation?: Citation;
-      /** Goes out in full whatever `max_tokens` says. */
+      /** Sent in full, whatever `max_tokens` is. */
       readonly isUnlimited?: true;
     }
   | { readonly kind: 'thinking'; readonly text: string; readonly isHidden?: boolean }
@@ -26,7 +26,7 @@ export type Part =
   /** A block that stands complete in its start event. */
   | { readonly kind: 'whole'; readonly block: ContentBlock };
 
-/** What an answer will say, and why it ends. */
+/** Plan of an answer: its parts and its stop reason. */
 export interface Plan {
   readonly parts: readonly Part[];
   readonly stopReason: StopReason;

@@ -107,7 +107,7 @@ const optionalFields = {
   workspace_id: text(),
 };
 
-/** What a token count does not take. */
+/** Fields that a token count does not accept. */
 const generateFields = {
   stream: flag,
   temperature: number({ min: 0, max: 1 }),

@@ -15,7 +15,7 @@ const helpOf: ReadonlyMap<string, string> = new Map([
   ['windows', windowsHelp],
 ]);
 
-/** What is asked and by whom: what a scenario's `for`, `on` and `times` are held against. */
+/** Request as the `for`, `on` and `times` of a scenario are matched against it. */
 export interface Asked {
   readonly operation: string;
   readonly credential: string;
@@ -25,11 +25,11 @@ export interface Asked {
 
 /** Decides which scenarios hold for a request, and counts those that hold only so many times. */
 export class ScenarioBook {
-  /** How often each limited scenario has held, oldest first. */
+  /** Use count of each limited scenario, oldest first. */
   readonly #uses = new Map<string, number>();
   readonly #capacity = 1000;
 
-  /** Those in the message and those in `always`. Throws a 400 `Refusal` for a name that nobody knows. */
+  /** Scenarios of `always` and of the message that match. Throws a 400 `Refusal` for an unknown name. */
   select(asked: Asked, always: readonly string[]): readonly Scenario[] {
     const standing = always.map(parseScenario).filter((scenario) => this.#holds(scenario, asked, ''));
     const own = findScenarios(asked.text).filter((scenario) => this.#holds(scenario, asked, asked.text));

@@ -1,11 +1,14 @@
 import { createHmac } from 'node:crypto';
 
-/** Nine bytes at each end of a seal, so that one changed byte never hides whose it is; nine, for base64 keeps them whole. */
+/**
+ * Mark at both ends of a seal, so that one changed byte cannot hide its origin. Nine bytes keep their base64
+ * form.
+ */
 const mark = Buffer.from('simulator');
 const markText = mark.toString('base64');
 const key = 'the gw2api simulator';
 
-/** What the simulator's own thinking begins with. */
+/** First words of the simulator's own thinking. */
 export const thinkingMark = '[simulated thinking]';
 
 export type SealKind = 'thinking' | 'redacted' | 'search';
@@ -16,21 +19,21 @@ export function seal(kind: SealKind, text: string): string {
   return Buffer.concat([mark, digest, mark]).toString('base64');
 }
 
-/** Whether `signature` came from a simulator, changed or not. */
+/** True if `signature` came from a simulator, changed or not. */
 export function isOurs(signature: string): boolean {
   return signature.startsWith(markText) || signature.endsWith(markText);
 }
 
 /**
- * Whether a thinking block came back byte-exact. Blocks of other services pass where the signature is long base64, for
- * the simulator cannot check them.
+ * True if a thinking block came back byte-exact. A block of another service cannot be verified here and
+ * passes if its signature is long base64.
  */
 export function isIntact(thinking: string, signature: string): boolean {
   if (isOurs(signature) || thinking.startsWith(thinkingMark)) return signature === seal('thinking', thinking);
   return isForeign(signature);
 }
 
-/** Whether sealed content came back byte-exact; that of other services passes, for it cannot be checked here. */
+/** True if sealed content came back byte-exact; content of other services passes unverified. */
 export function isIntactContent(kind: SealKind, content: string): boolean {
   const at = content.indexOf('.');
   if (at < 0 || !isOurs(content.slice(at + 1))) return !content.endsWith(markText);

@@ -4,7 +4,7 @@ import { textPart, type Part, type Plan } from './part.js';
 import { idFrom } from './random.js';
 import { sealed } from './seal.js';
 
-/** Whether the request has the web_search server tool and its last user message asks for a search. */
+/** True if the request has the web_search server tool and its last user message asks for a search. */
 export function wantsSearch(request: MessagesRequest): boolean {
   return (request.tools ?? []).some(isWebSearch) && /\bsearch/i.test(lastUserText(request));
 }
@@ -23,7 +23,7 @@ export function pausedPlan(request: MessagesRequest, seed: string): Plan {
   };
 }
 
-/** What follows when a paused answer is sent back: first the result of the search that was open (wire-notes, fact 10). */
+/** Continuation of a paused answer sent back: first the open search's result (wire-notes, fact 10). */
 export function resumedPlan(request: MessagesRequest, seed: string, pauses: number): Plan | undefined {
   const { open, done } = searchesAtEnd(request);
   if (!open) return undefined;

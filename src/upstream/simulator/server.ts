@@ -20,9 +20,9 @@ export interface SimulatorOptions {
   readonly now?: () => number;
   /** Called for each request when its body has been read. */
   readonly onRequest?: (exchange: Exchange) => void;
-  /** How many of the last requests are kept for tests to look at; default 100. */
+  /** Number of recent requests kept for tests to inspect; default 100. */
   readonly keep?: number;
-  /** What upstream models can do, by id, where it differs from the usual. */
+  /** Capabilities of upstream models by id, where they differ from the default. */
   readonly models?: ModelTable;
   /** False: `count_tokens` is a 404, as with compatible services. */
   readonly countTokens?: boolean;
@@ -41,9 +41,11 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   return simulator;
 }
 
-/** A running simulator. The same request gets the same answer, but for cache counts and what `times` limits. */
+/**
+ * Running simulator. Equal requests get equal answers, except for cache counts and scenarios with `times`.
+ */
 export class Simulator {
-  /** Scenarios that hold for every request, as in a marker: `simulator.faults.push('429 retry-after=2 times=1')`. */
+  /** Scenarios for every request, as in a marker: `simulator.faults.push('429 retry-after=2 times=1')`. */
   readonly faults: string[] = [];
   readonly #server: Server;
   readonly #options: SimulatorOptions;

@@ -1,6 +1,6 @@
 /**
- * The form of a value: returns what is wrong with it, in the words of the real service (`max_tokens: Field required`), or
- * nothing. `path` is where the value stands; a tagged object adds its tag to the path of what is inside.
+ * Validator of a value at `path`: returns the error in the words of the real service (`max_tokens: Field
+ * required`), or undefined. A tagged object adds its tag to the path of its fields.
  */
 export type Shape = (value: unknown, path: string) => string | undefined;
 

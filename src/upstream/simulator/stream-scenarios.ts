@@ -1,7 +1,7 @@
 import type { MessagesStreamEvent } from '../../plugin/index.js';
 import { numberOf, type Scenario } from './marker.js';
 
-/** What the simulator does next with an answer that has begun. */
+/** Next step of the simulator in an answer that has begun. */
 export type Step =
   | { readonly do: 'send'; readonly event: MessagesStreamEvent }
   /** An event whose data is not JSON. */
@@ -19,7 +19,7 @@ interface StreamScenario {
   readonly change: (steps: Iterable<Step>, params: Scenario['params']) => Iterable<Step>;
 }
 
-/** Scenarios that change the course of an answer; they apply in the order in which they stand in the message. */
+/** Scenarios that change the course of an answer; applied in the order of the message. */
 export const streamScenarios: Readonly<Record<string, StreamScenario>> = {
   slow: {
     help: 'ms=20: a pause after each event; ms=0: each event in a write of its own',

@@ -6,7 +6,7 @@ import { idFrom, type Random } from './random.js';
 
 type CallPart = Extract<Part, { kind: 'call' }>;
 
-/** What a tool call is made from. */
+/** Inputs from which a tool call is made. */
 export interface CallContext {
   readonly request: MessagesRequest;
   readonly seed: string;
@@ -14,8 +14,8 @@ export interface CallContext {
 }
 
 /**
- * The tools that an unguided answer calls: the forced one, or with `auto` the one whose name the last user message
- * mentions, but never right after a tool's result.
+ * The tools that an unguided answer calls: the forced one, or with `auto` the one whose name the last user
+ * message mentions, but never right after a tool's result.
  */
 export function toolsToCall(request: MessagesRequest): readonly Tool[] {
   const { tool_choice: choice } = request;
@@ -52,7 +52,7 @@ export function callParts(
   }));
 }
 
-/** What the last message's first tool result says, as text; undefined where there is none. */
+/** Text of the first tool result in the last message; undefined if there is none. */
 export function lastToolResult({ messages }: MessagesRequest): string | undefined {
   const last = messages.findLast(({ role }) => role !== 'system')?.content ?? '';
   const result = typeof last === 'string' ? undefined : last.find(({ type }) => type === 'tool_result');

@@ -12,8 +12,8 @@ export interface CallOptions {
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /**
- * One call of the panel API. Throws `PanelError`; a session that has ended also leads to the login. The caller names the
- * shape of the answer: the page trusts the API that it is shipped with.
+ * Calls the panel API; the shape of the answer is trusted, because the page is shipped with the API. Throws
+ * `PanelError`; an ended session also leads to the login.
  */
 export async function call<Answer>(method: Method, path: string, options: CallOptions = {}): Promise<Answer> {
   const response = await send(method, path, options);
@@ -51,7 +51,7 @@ async function send(
   }
 }
 
-/** Leaves out what is not set. */
+/** URL of a panel path, without query parameters that are not set. */
 export function panelUrl(path: string, query: Query = {}): string {
   const given = Object.entries(query).filter(
     ([, value]) => value !== null && value !== undefined && value !== '',

@@ -1,6 +1,6 @@
 import type { List } from './list.js';
 
-/** What the panel API tells of the ledger. */
+/** Types of the ledger in the panel API. */
 
 export interface Tokens {
   readonly input: number;
@@ -64,7 +64,7 @@ export interface UpstreamCall {
 
 export interface OpenedRequest extends LedgerRequest {
   readonly stages: readonly StageTime[];
-  /** In the order they were made. */
+  /** Upstream calls in the order they were made. */
   readonly calls: readonly UpstreamCall[];
 }
 

@@ -1,4 +1,4 @@
-/** A list of the panel API, without what only lists of pages have. */
+/** A list of the panel API, without the fields of paged lists. */
 export interface List<Item> {
   readonly data: readonly Item[];
 }

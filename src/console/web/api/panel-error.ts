@@ -1,4 +1,4 @@
-/** A panel call that failed: the API's own code and sentence, or ours where it could not be reached (status 0). */
+/** A failed panel call: code and message of the API, or our own with status 0 if it could not be reached. */
 export class PanelError extends Error {
   readonly status: number;
   readonly code: string;
@@ -13,13 +13,13 @@ export class PanelError extends Error {
   }
 }
 
-/** What was thrown, as something that can be shown. Aborted calls are not errors to show: give them to nobody. */
+/** Converts a thrown value to an error that can be shown. Aborted calls are not errors: do not show them. */
 export function toPanelError(thrown: unknown): PanelError {
   if (thrown instanceof PanelError) return thrown;
   return new PanelError(0, 'page', thrown instanceof Error ? thrown.message : String(thrown));
 }
 
-/** Reads `{"error":{…}}`; an answer that is not ours (a proxy's page) becomes a sentence with its status. */
+/** Reads `{"error":{…}}`; any other answer (a proxy's page) becomes a message with its status. */
 export async function errorOf(response: Response): Promise<PanelError> {
   const waitSeconds = Number(response.headers.get('retry-after') ?? Number.NaN);
   const retryAfter = Number.isFinite(waitSeconds) ? waitSeconds : null;

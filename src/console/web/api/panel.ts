@@ -22,7 +22,7 @@ type Signal = AbortSignal | undefined;
 
 const at = (path: string, id: string, rest = '') => `${path}/${encodeURIComponent(id)}${rest}`;
 
-/** The panel API, a function for each thing that the page asks of it. */
+/** Client of the panel API, one function per call. */
 export const panel = {
   session: () => call<Session>('GET', '/session'),
   login: (password: string) => call<unknown>('POST', '/login', { body: { password } }),

@@ -1,6 +1,6 @@
 import type { List } from './list.js';
 
-/** What the panel API answers and takes: snake case, times in ISO 8601 UTC. */
+/** Types of the panel API: snake case, times in ISO 8601 UTC. */
 
 export type * from './ledger-types.js';
 export type { List } from './list.js';
@@ -15,7 +15,7 @@ export interface Status {
   readonly version: string;
   readonly uptime_seconds: number;
   readonly requests_in_flight: number;
-  /** How many instances these are the requests of: those that have answered. */
+  /** Number of instances that have answered and are counted in `requests_in_flight`. */
   readonly requests_in_flight_instances: number;
   readonly slots: { readonly total: number; readonly schedulable: number };
   readonly store: {
@@ -29,7 +29,7 @@ export interface Status {
   readonly base_url: string;
 }
 
-/** What an operator sets of a protocol key; null where there is none. */
+/** Settings of a protocol key; null: not set. */
 export interface KeySettings {
   readonly name: string;
   readonly expires_at: string | null;
@@ -50,7 +50,7 @@ export interface Key extends KeySettings {
   readonly revoked_at: string | null;
 }
 
-/** The key itself is in the answer to its making, and never again. */
+/** A new key with its secret text, sent only once. */
 export interface IssuedKey extends Key {
   readonly key: string;
 }
@@ -71,10 +71,10 @@ export interface CoolingModel {
 
 export type AccountKind = 'api-key' | 'oauth' | 'none';
 
-/** The parts of an account that may be shown; secrets are written and never read. */
+/** The readable part of an account; secrets can be written but not read. */
 export type Account = { readonly kind: AccountKind } & Readonly<Record<string, unknown>>;
 
-/** As an entry under `slots:` in the config file, without its id. */
+/** An entry under `slots:` in the config file, without its id. */
 export interface SlotSettings {
   readonly upstream?: string;
   readonly baseUrl?: string;
@@ -87,7 +87,7 @@ export interface SlotSettings {
   readonly connectTimeout?: string;
 }
 
-/** A merge patch: null takes a field away, what is left out stays. */
+/** A merge patch: null deletes a field, missing fields stay. */
 export type SlotPatch = { readonly [Field in keyof SlotSettings]?: unknown };
 
 export interface Slot {
@@ -108,11 +108,11 @@ export interface Slot {
   readonly last_error: string | null;
   readonly last_error_at: string | null;
   readonly source: 'config' | 'console';
-  /** Where it stands in the config file. */
+  /** Position in the config file. */
   readonly place: string | null;
   readonly settings: SlotSettings;
   readonly updated_at: string | null;
-  /** Why it does not serve. */
+  /** The reason why the slot is not in the pool. */
   readonly problem: string | null;
 }
 

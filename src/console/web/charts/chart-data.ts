@@ -1,7 +1,7 @@
-/** One chart's worth of numbers, a value for each time in each series. */
+/** Data of one chart: a value for each time in each series. */
 export interface ChartData {
   readonly kind: 'bars' | 'lines';
-  /** When each bucket begins, unix seconds. */
+  /** Start of each bucket, unix seconds. */
   readonly times: readonly number[];
   readonly stepSeconds: number;
   readonly series: readonly ChartSeries[];
@@ -9,28 +9,28 @@ export interface ChartData {
 
 export interface ChartSeries {
   readonly label: string;
-  /** The name of a CSS custom property. */
+  /** Name of a CSS custom property. */
   readonly colour: string;
-  /** Null where there is none. */
+  /** Null: no value. */
   readonly values: readonly (number | null)[];
 }
 
-/** Where the pointer is. */
+/** Position of the pointer in a chart. */
 export interface Pointed {
   readonly index: number;
   /** Pixels from the chart's left edge. */
   readonly left: number;
-  /** Of the whole chart. */
+  /** Width of the whole chart, in pixels. */
   readonly width: number;
 }
 
-/** As many series as have a colour of their own. */
+/** Max series with a colour of their own. */
 export const maxColours = 8;
 
-/** The colour of the n-th series, from 0; below `maxColours`. */
+/** Colour of the n-th series, from 0; below `maxColours`. */
 export function seriesColour(index: number): string {
   return `--series-${index + 1}`;
 }
 
-/** The colour of all groups that have none of their own. */
+/** Colour of the series that sums up all other groups. */
 export const otherColour = '--series-other';

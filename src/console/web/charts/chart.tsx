@@ -6,13 +6,13 @@ import type { Plot } from './plot.js';
 
 export interface ChartProps {
   readonly data: ChartData;
-  /** What it shows, for those who do not see it. */
+  /** Description for screen readers. */
   readonly label: string;
   readonly formatValue: (value: number) => string;
   readonly formatTime: (at: Date) => string;
 }
 
-/** A chart in a place of fixed height; what draws it is loaded with the first one. */
+/** A chart of fixed height; its drawing code is loaded with the first chart. */
 export function Chart(props: ChartProps) {
   const host = useRef<HTMLDivElement>(null);
   const [pointed, setPointed] = useState<Pointed | null>(null);

@@ -5,7 +5,7 @@ import { stack } from './stack.js';
 
 export interface PlotOptions {
   readonly data: ChartData;
-  /** The names of CSS custom properties are looked up on it. */
+  /** Element that the chart is drawn into, and whose CSS custom properties give the colours. */
   readonly host: HTMLElement;
   readonly formatValue: (value: number) => string;
   readonly formatTime: (at: Date) => string;
@@ -66,25 +66,28 @@ export function drawPlot({ data, host, formatValue, formatTime, onPoint }: PlotO
   };
 }
 
-/** Pixels that a character of an axis takes at the most, in the axis's font. */
+/** Max width of a character in the axis font, in pixels. */
 const axisCharacterWidth = 7;
 
-/** The length of the longest label; there are none before the first drawing. */
+/** Length of the longest label; 0 before the first drawing, when there are none. */
 function longest(labels: readonly string[] | null): number {
   return Math.max(0, ...(labels ?? []).map(({ length }) => length));
 }
 
-/** Between counts there is nothing. */
+/** Axis steps of 1, 2 and 5: counts have no fractions. */
 const wholeSteps = Array.from({ length: 13 }, (_, power) =>
   [1, 2, 5].map((step) => step * 10 ** power),
 ).flat();
 
-/** From zero to a little above the highest; a chart of nothing but zeros still has a scale. */
+/** Range of the y axis: from zero to just above the max; 0 to 1 if all values are zero. */
 function yRange(_: uPlot, __: number, max: number): uPlot.Range.MinMax {
   return [0, max > 0 ? max * 1.06 : 1];
 }
 
-/** A synced cursor moves in all charts, and only the one under the pointer shows its numbers. */
+/**
+ * Pointer position in this chart; null for a synced cursor, so that only the chart under the pointer shows
+ * its values.
+ */
 function pointedAt(chart: uPlot): Pointed | null {
   const { idx, left } = chart.cursor;
   if (idx === null || idx === undefined || left === undefined || left < 0 || !chart.over.matches(':hover'))
@@ -94,7 +97,10 @@ function pointedAt(chart: uPlot): Pointed | null {
 
 type Drawn = { readonly values: (number | null)[][]; readonly series: uPlot.Series[] };
 
-/** The whole height is drawn first and each lower part over it. */
+/**
+ * Stacked bars, drawn as cumulative sums from the tallest down, so that each lower part covers the one
+ * before.
+ */
 function barsOf({ series }: ChartData, colour: (name: string) => string): Drawn {
   const bars = uPlot.paths.bars?.({ size: [0.72, 22], radius: 0.12 });
   const sums = stack(series.map(({ values }) => values));

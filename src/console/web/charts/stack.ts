@@ -1,4 +1,4 @@
-/** Each row with all rows before it added: what stacked bars are drawn from. A gap counts as nothing. */
+/** Cumulative sums of the rows, for stacked bars; null counts as zero. */
 export function stack(rows: readonly (readonly (number | null)[])[]): number[][] {
   const sums: number[][] = [];
   for (const row of rows) {

@@ -1,4 +1,4 @@
-/** `Map.groupBy`, which browsers of three years ago lack. */
+/** Replacement for `Map.groupBy`, which browsers from before 2024 lack. */
 export function groupBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {

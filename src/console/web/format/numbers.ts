@@ -3,24 +3,24 @@ import type { Tokens } from '../api/types.js';
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 
-/** 1,234,567 */
+/** Whole number: 1,234,567 */
 export function count(value: number): string {
   return whole.format(value);
 }
 
-/** 1.2M; whole below ten thousand. */
+/** Short number: 1.2M; written in full below ten thousand. */
 export function compact(value: number): string {
   return Math.abs(value) < 10_000 ? count(value) : short.format(value);
 }
 
-/** 12.3 %, of two counts. */
+/** Percentage of two counts: 12.3 % */
 export function share(part: number, total: number): string {
   if (total === 0 || part === 0) return '0 %';
   const percent = (part / total) * 100;
   return `${percent < 10 ? percent.toFixed(1) : percent.toFixed(0)} %`;
 }
 
-/** 640 ms, 1.2 s, 3 min 20 s. */
+/** Duration: 640 ms, 1.2 s, 3 min 20 s. */
 export function duration(ms: number): string {
   if (ms < 10 && ms % 1 !== 0) return `${ms.toFixed(1)} ms`;
   if (ms < 1000) return `${Math.round(ms)} ms`;
@@ -28,7 +28,7 @@ export function duration(ms: number): string {
   return span(ms);
 }
 
-/** 4 s, 3 min 20 s, 2 h 5 min, 3 d 4 h: for a time to come or gone by. */
+/** Time span in the past or future: 4 s, 3 min 20 s, 2 h 5 min, 3 d 4 h. */
 export function span(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -39,7 +39,7 @@ export function span(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** Everything that went in, cached or not. */
+/** All input tokens, cached or not. */
 export function inputTokens(tokens: Tokens): number {
   return tokens.input + tokens.cache_read + tokens.cache_write_5m + tokens.cache_write_1h;
 }

@@ -3,29 +3,29 @@ const hour = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digi
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const dayOfYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
 
-/** 19 Nov 14:03:22; 3 May 2025, 14:03:22 in another year: in the time zone of the browser. */
+/** Time in the browser's time zone: 19 Nov 14:03:22, or 3 May 2025, 14:03:22 for another year. */
 export function shortTime(at: Date, now: Date = new Date()): string {
   if (at.getFullYear() === now.getFullYear()) return `${day.format(at)} ${clock.format(at)}`;
   return longTime(at);
 }
 
-/** 19 Nov 2026, 14:03:22 */
+/** Full time: 19 Nov 2026, 14:03:22 */
 export function longTime(at: Date): string {
   return `${dayOfYear.format(at)}, ${clock.format(at)}`;
 }
 
-/** 2026-11-19 13:03:22 UTC: what tooltips say. */
+/** UTC time for tooltips: 2026-11-19 13:03:22 UTC */
 export function utcTime(at: Date): string {
   return `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** The time of a bucket in a chart: a day where buckets are days, else a time of day. */
+/** Label of a bucket: a day if buckets are days, else a time of day. */
 export function bucketTime(at: Date, stepSeconds: number): string {
   if (stepSeconds >= 86_400) return day.format(at);
   return stepSeconds >= 21_600 ? `${day.format(at)} ${hour.format(at)}` : hour.format(at);
 }
 
-/** just now, 5 min ago, in 3 h, 2 d ago. */
+/** Relative time: just now, 5 min ago, in 3 h, 2 d ago. */
 export function relative(at: Date, nowMs: number): string {
   const ms = at.getTime() - nowMs;
   const size = Math.abs(ms);
@@ -41,14 +41,14 @@ function inWords(ms: number): string {
   return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`;
 }
 
-/** What an `<input type="datetime-local">` takes. */
+/** Value for an `<input type="datetime-local">`, from ISO 8601. */
 export function toInputTime(iso: string | null): string {
   if (iso === null) return '';
   const at = new Date(iso);
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** What an `<input type="datetime-local">` gives, as ISO 8601; null where it is empty. */
+/** ISO 8601 from the value of an `<input type="datetime-local">`; null if it is empty. */
 export function fromInputTime(local: string): string | null {
   return local ? new Date(local).toISOString() : null;
 }

@@ -16,7 +16,7 @@ export const reasonWords: Readonly<Record<CoolReason, string>> = {
   window_exhausted: 'its usage window is used up',
 };
 
-/** Where there is little room. */
+/** Short names of the formats, for narrow places. */
 export const shortFormatWords: Readonly<Record<string, string>> = {
   messages: 'Messages',
   chat: 'Chat',
@@ -31,7 +31,7 @@ export const formatWords: Readonly<Record<string, string>> = {
   completions: 'Completions',
 };
 
-/** What an error code of the ledger means, and what to do about it. */
+/** Explanation of an error code of the ledger, with the fix. */
 export function codeInWords(code: string): string {
   return codeWords[code] ?? 'An error of the upstream, passed on as it came.';
 }
@@ -68,7 +68,7 @@ const codeWords: Readonly<Record<string, string>> = {
   internal: 'A fault of the gateway; its log says which.',
 };
 
-/** What a status says where the ledger has no code. */
+/** Explanation of a status if the ledger has no code. */
 export function statusInWords(status: number): string {
   if (status === 499) return 'The caller left before the answer was whole.';
   return status < 400 ? 'Answered.' : `The answer had status ${status}.`;

@@ -5,7 +5,7 @@ import { count } from '../format/numbers.js';
 import { status as lastStatus } from '../state/status.js';
 import { useResource } from '../state/use-resource.js';
 
-/** How the gateway is, at a glance on every page. */
+/** Health of the gateway, shown on every page. */
 export function LiveStatus() {
   const { data, error } = useResource('status', (signal) => panel.status(signal), 3000);
   useEffect(() => lastStatus.set(data), [data]);

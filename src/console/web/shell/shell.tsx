@@ -16,7 +16,7 @@ const destinations: readonly { readonly to: string; readonly text: string; reado
   { to: '/connect', text: 'Connect', icon: 'connect' },
 ];
 
-/** What stands around every page: a bar at the side, which a phone has at its foot. */
+/** Frame of every page: a navigation bar at the side, on a phone at the bottom. */
 export function Shell({ path, children }: { readonly path: string; readonly children: ComponentChildren }) {
   const main = useFocusOnNewPage(path);
   return (
@@ -54,7 +54,7 @@ function isAt(path: string, to: string): boolean {
   return path === to || (to !== '/' && path.startsWith(`${to}/`));
 }
 
-/** A screen reader is where the new page begins; the first page leaves the focus alone. */
+/** Moves the focus to the start of a new page, for screen readers; the first page keeps the focus. */
 function useFocusOnNewPage(path: string) {
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);

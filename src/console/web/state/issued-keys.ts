@@ -1,6 +1,6 @@
 import { createStore } from './store.js';
 
-/** The keys issued in this tab, by id, for the snippets of the Connect page. Gone with the tab. */
+/** Keys issued in this tab, by id, for the snippets of the Connect page; lost when the tab closes. */
 export const issuedKeys = createStore<ReadonlyMap<string, string>>(new Map());
 
 export function rememberKey(id: string, key: string): void {

@@ -1,8 +1,8 @@
 import { createStore, useStore } from './store.js';
 
-/** Where the page is, below `/panel`. */
+/** Current location of the page, below `/panel`. */
 export interface Place {
-  /** `/`, `/slots`, `/requests/req_1`: no trailing slash. */
+  /** Path such as `/`, `/slots`, `/requests/req_1`: no trailing slash. */
   readonly path: string;
   readonly query: URLSearchParams;
 }
@@ -16,7 +16,7 @@ export function usePlace(): Place {
   return useStore(place);
 }
 
-/** Goes to a path below `/panel`, its query included. */
+/** Navigates to a path below `/panel`, query included. */
 export function navigate(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   const url = hrefOf(to);
   if (replace) history.replaceState(null, '', url);
@@ -25,7 +25,7 @@ export function navigate(to: string, { replace = false }: { readonly replace?: b
   if (!replace) window.scrollTo(0, 0);
 }
 
-/** Changes parts of the query and stays on the page; an empty part is taken out. */
+/** Changes query parameters of the current page; null or an empty text removes one. */
 export function changeQuery(changes: Readonly<Record<string, string | null>>): void {
   const { path, query } = readPlace();
   for (const [name, value] of Object.entries(changes)) {
@@ -36,7 +36,7 @@ export function changeQuery(changes: Readonly<Record<string, string | null>>): v
   navigate(`${path}${search && `?${search}`}`, { replace: true });
 }
 
-/** The address of a path below `/panel`. */
+/** URL of a path below `/panel`. */
 export function hrefOf(to: string): string {
   return to === '/' ? base : to.startsWith('/?') ? `${base}${to.slice(1)}` : `${base}${to}`;
 }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useVisible } from './visible.js';
 
-/** The time, every second while the tab is seen. */
+/** Current time, updated every second while the tab is visible. */
 export function useNow(): number {
   const isVisible = useVisible();
   const [now, setNow] = useState(() => Date.now());

@@ -2,10 +2,10 @@ import { createStore } from './store.js';
 
 export type SessionState = 'unknown' | 'in' | 'out';
 
-/** Whether the panel API lets this browser in; unknown until the first answer. */
+/** State of the console session; unknown until the first answer of the panel API. */
 export const session = createStore<SessionState>('unknown');
 
-/** The session has ended or there is none: the page shows the login, and comes back here afterwards. */
+/** Marks the session as ended: the page shows the login and returns here afterwards. */
 export function signedOut(): void {
   session.set('out');
 }

@@ -1,5 +1,5 @@
 import type { Status } from '../api/types.js';
 import { createStore } from './store.js';
 
-/** How the gateway was when it was last asked, which the shell does all the time. */
+/** Last status of the gateway, polled by the shell. */
 export const status = createStore<Status | undefined>(undefined);

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 export interface Store<Value> {
   get(): Value;
   set(value: Value): void;
-  /** Gives what ends the subscription. */
+  /** Returns a function that unsubscribes. */
   subscribe(listener: () => void): () => void;
 }
 
@@ -24,7 +24,7 @@ export function createStore<Value>(value: Value): Store<Value> {
   };
 }
 
-/** The value of a store; the component is drawn again when it changes. */
+/** The value of a store; the component is rendered again when it changes. */
 export function useStore<Value>(store: Store<Value>): Value {
   const [value, setValue] = useState(() => store.get());
   useEffect(() => {

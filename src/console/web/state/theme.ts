@@ -6,9 +6,9 @@ export type Theme = 'light' | 'dark';
 const storageKey = 'gw-theme';
 const systemDark = window.matchMedia('(prefers-color-scheme: dark)');
 
-/** What the operator has chosen. */
+/** Theme that the operator has chosen. */
 export const themeChoice = createStore<ThemeChoice>(readChoice());
-/** What is shown. */
+/** Theme in force. */
 export const theme = createStore<Theme>(themeOf(themeChoice.get()));
 
 systemDark.addEventListener('change', apply);

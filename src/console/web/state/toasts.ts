@@ -10,7 +10,7 @@ export const toasts = createStore<readonly Toast[]>([]);
 
 let lastId = 0;
 
-/** Says that something was done, or was not, in the corner of the page for some seconds. */
+/** Shows a message in the corner of the page for some seconds. */
 export function toast(text: string, tone: Toast['tone'] = 'ok'): void {
   const id = (lastId += 1);
   toasts.set([...toasts.get(), { id, tone, text }].slice(-3));

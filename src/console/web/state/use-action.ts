@@ -5,11 +5,11 @@ import { toast } from './toasts.js';
 export interface Action {
   readonly isBusy: boolean;
   readonly error: PanelError | undefined;
-  /** Gives whether it went well. A second call while the first is under way does nothing. */
+  /** Returns true if it succeeded. A second call while the first one runs does nothing. */
   run(work: () => Promise<void>): Promise<boolean>;
 }
 
-/** One thing that an operator does and waits for. Its error is kept for the form it belongs to. */
+/** An action of the operator with its progress and error. The error is kept for the form that shows it. */
 export function useAction(): Action {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<PanelError>();
@@ -30,7 +30,7 @@ export function useAction(): Action {
   return { isBusy, error, run };
 }
 
-/** Does `work` from a place that has no room for an error: says in a toast how it went. */
+/** Runs `work` and shows its result in a toast, for places without room for an error. */
 export async function tell(done: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();

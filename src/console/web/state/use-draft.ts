@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 
-/** What stands in a form that is not sent yet. */
+/** Values of a form that is not sent yet. */
 export interface Drafting<Draft> {
   readonly draft: Draft;
   readonly change: (part: Partial<Draft>) => void;
@@ -13,7 +13,7 @@ export function useDraft<Draft>(first: Draft): Drafting<Draft> {
 
 type TextField<Draft> = { [Field in keyof Draft]: string extends Draft[Field] ? Field : never }[keyof Draft];
 
-/** Ties inputs to the texts of a draft: `<Input label="Name" {...tied('name')} />`. */
+/** Binds inputs to the texts of a draft: `<Input label="Name" {...tied('name')} />`. */
 export function tie<Draft>({ draft, change }: Drafting<Draft>) {
   return <Field extends TextField<Draft>>(field: Field) => ({
     value: draft[field],

@@ -3,10 +3,10 @@ import { toPanelError, type PanelError } from '../api/panel-error.js';
 import { useVisible } from './visible.js';
 
 export interface Resource<Data> {
-  /** The last answer; it stays while the next one is fetched, and when that fails. */
+  /** The last answer; kept while the next one is loaded, and if that fails. */
   readonly data: Data | undefined;
   readonly error: PanelError | undefined;
-  /** The answer shown is to an earlier question. */
+  /** The answer is that of an earlier `key`. */
   readonly isStale: boolean;
   readonly reload: () => void;
 }
@@ -18,8 +18,8 @@ interface Answer<Data> {
 }
 
 /**
- * What `load` gives, fetched again where `key` changes and every `everyMs` while the tab is seen. `load` is called with
- * the latest closure.
+ * Loads data and reloads it when `key` changes and every `everyMs` while the tab is visible. Calls the latest
+ * `load`.
  */
 export function useResource<Data>(
   key: string,
@@ -63,7 +63,10 @@ async function attempt<Data>(
   }
 }
 
-/** Calls once, and then again a while after each call has ended: a slow gateway is not asked twice at a time. */
+/**
+ * Poll: calls once, then again some time after each call has ended, so that calls to a slow gateway do not
+ * overlap.
+ */
 class Poll {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ended = false;

@@ -4,7 +4,7 @@ const visible = createStore(!document.hidden);
 
 document.addEventListener('visibilitychange', () => visible.set(!document.hidden));
 
-/** Whether the tab is seen: a hidden one asks for nothing. */
+/** True while the tab is visible: a hidden tab sends no requests. */
 export function useVisible(): boolean {
   return useStore(visible);
 }

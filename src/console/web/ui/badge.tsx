@@ -5,9 +5,9 @@ export type Tone = 'ok' | 'warn' | 'bad' | 'idle' | 'info';
 
 export interface BadgeProps {
   readonly tone: Tone;
-  /** A shape beside the colour: a state is never told by colour alone. */
+  /** A shape beside the colour: a state is never shown by colour alone. */
   readonly icon?: IconName;
-  /** The whole text, where there may not be room for it. */
+  /** The full text, if there may not be room for it. */
   readonly title?: string;
   readonly children: ComponentChildren;
 }

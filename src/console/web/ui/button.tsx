@@ -9,14 +9,14 @@ export interface ButtonProps {
   readonly small?: boolean;
   readonly busy?: boolean;
   readonly disabled?: boolean;
-  /** For a button without words. */
+  /** Label of a button without text. */
   readonly label?: string;
   readonly title?: string | undefined;
   readonly pressed?: boolean;
   readonly onClick?: () => void;
 }
 
-/** A busy button stays where the focus is; it only does nothing. */
+/** A button; while busy it keeps the focus and ignores clicks. */
 export function Button(props: ButtonProps) {
   const { children, icon, tone = 'plain', type = 'button', busy = false, onClick } = props;
   const sizes = `${props.small ? ' button-small' : ''}${children === undefined ? ' button-bare' : ''}`;

@@ -6,7 +6,7 @@ export interface CodeBlockProps {
   readonly note?: string;
 }
 
-/** Something to paste elsewhere, with a button that copies it. */
+/** Text to paste elsewhere, with a copy button. */
 export function CodeBlock({ title, text, note }: CodeBlockProps) {
   return (
     <figure class="code">

@@ -6,15 +6,15 @@ import { Problem } from './problem.js';
 
 export interface ConfirmProps {
   readonly title: string;
-  /** What will happen. */
+  /** Consequences of the action. */
   readonly children: ComponentChildren;
-  /** The word on the button that does it. */
+  /** Label of the confirm button. */
   readonly verb: string;
   readonly onConfirm: () => Promise<void>;
   readonly onClose: () => void;
 }
 
-/** Asks before something that cannot be taken back. */
+/** Confirmation of an action that cannot be undone. */
 export function Confirm({ title, children, verb, onConfirm, onClose }: ConfirmProps) {
   const action = useAction();
   const confirm = async () => {

@@ -4,7 +4,7 @@ import { Button } from './button.js';
 
 export interface CopyButtonProps {
   readonly text: string;
-  /** What is copied, for its label. */
+  /** Name of the copied text, for the label. */
   readonly what: string;
   readonly words?: boolean;
   readonly primary?: boolean;
@@ -42,7 +42,10 @@ export function CopyButton({ text, what, words = false, primary = false }: CopyB
   );
 }
 
-/** Browsers have a clipboard only on https and on this machine; elsewhere the older way does it. */
+/**
+ * Copies a text. Browsers offer the clipboard API only on https and localhost; elsewhere `execCommand` is
+ * used.
+ */
 async function copyText(text: string): Promise<void> {
   if (window.isSecureContext) return navigator.clipboard.writeText(text);
   const holder = document.createElement('textarea');

@@ -5,13 +5,13 @@ import { Button } from './button.js';
 export interface DialogProps {
   readonly title: string;
   readonly wide?: boolean;
-  /** A click beside it does not close it. */
+  /** Keeps the dialog open on a click outside it. */
   readonly firm?: boolean;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
-/** The browser's own modal dialog: it holds the focus, and gives it back when it goes. Escape closes it. */
+/** The browser's own modal dialog: traps the focus, and restores it when closed. Escape closes it. */
 export function Dialog({ title, wide = false, firm = false, onClose, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const opener = useRef(document.activeElement); // as it is rendered: effects run after a paint

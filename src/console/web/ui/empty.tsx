@@ -4,7 +4,7 @@ import { Icon, type IconName } from './icon.js';
 export interface EmptyProps {
   readonly icon: IconName;
   readonly title: string;
-  /** What to do next. */
+  /** The next step to take. */
   readonly children: ComponentChildren;
 }
 

@@ -5,7 +5,7 @@ export interface Fact {
   readonly value: ComponentChildren;
 }
 
-/** Names and values, side by side or one below the other as there is room. */
+/** Names and values, side by side or stacked, depending on the width. */
 export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   return (
     <dl class="facts">

@@ -5,7 +5,7 @@ export interface FieldProps {
   readonly label: string;
   readonly hint?: ComponentChildren;
   readonly class?: string;
-  /** The control, with the ids that tie it to its label and hint. */
+  /** The control, with the ids that link it to its label and hint. */
   readonly children: (ids: {
     readonly id: string;
     readonly 'aria-describedby': string | undefined;
@@ -48,7 +48,7 @@ export interface InputProps {
 }
 
 export function Input({ label, hint, class: className = '', value, onValue, mono, ...rest }: InputProps) {
-  // Preact's types tell inputs apart by a literal type; this one is any of ours.
+  // Preact's types distinguish inputs by a literal type; this one may be any of them.
   const attributes = rest as JSX.IntrinsicElements['input'];
   return (
     <Field label={label} hint={hint} class={className}>

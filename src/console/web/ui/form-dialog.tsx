@@ -6,16 +6,16 @@ import { Problem } from './problem.js';
 
 export interface FormDialogProps {
   readonly title: string;
-  /** The word on the button that sends it. */
+  /** Label of the submit button. */
   readonly verb: string;
-  /** What sending it does: its error stands below the fields. */
+  /** Action of the submit; its error is shown below the fields. */
   readonly action: Action;
   readonly onSubmit: () => Promise<void>;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
-/** A form in a dialog that only its buttons and Escape close. */
+/** A form in a dialog; only its buttons and Escape close it. */
 export function FormDialog({ title, verb, action, onSubmit, onClose, children }: FormDialogProps) {
   const submit = (event: Event) => {
     event.preventDefault();

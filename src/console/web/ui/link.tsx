@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { hrefOf, navigate } from '../state/location.js';
 
 export interface LinkProps {
-  /** Below `/panel`. */
+  /** Path below `/panel`. */
   readonly to: string;
   readonly children: ComponentChildren;
   readonly class?: string;
@@ -11,7 +11,7 @@ export interface LinkProps {
   readonly title?: string;
 }
 
-/** A link within the page; a click with a modifier opens a tab, as with any other. */
+/** A link within the page; a click with a modifier key opens a new tab, as usual. */
 export function Link({ to, children, class: className, current, label, title }: LinkProps) {
   const follow = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

@@ -4,12 +4,12 @@ import { Problem } from './problem.js';
 
 export interface LoadedProps<Data> {
   readonly resource: Resource<Data>;
-  /** As large as what will stand there. */
+  /** Placeholder of the same size as the content. */
   readonly skeleton: ComponentChildren;
   readonly children: (data: Data) => ComponentChildren;
 }
 
-/** What was fetched; until then its skeleton, and where that failed the error with a way to try again. */
+/** Loaded data; before it a skeleton, or the error with a retry button. */
 export function Loaded<Data>({ resource, skeleton, children }: LoadedProps<Data>) {
   const { data, error, isStale, reload } = resource;
   if (data === undefined) return <>{error ? <Problem error={error} onRetry={reload} /> : skeleton}</>;
@@ -21,7 +21,7 @@ export function Loaded<Data>({ resource, skeleton, children }: LoadedProps<Data>
   );
 }
 
-/** Grey lines in the place of what is to come. */
+/** Grey placeholder lines while content loads. */
 export function Skeleton({ rows = 3, height = 20 }: { readonly rows?: number; readonly height?: number }) {
   const lines = Array.from({ length: rows }, (_, row) => row);
   return (

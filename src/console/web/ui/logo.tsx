@@ -1,4 +1,4 @@
-/** The project's mark: several ways in, one way on. */
+/** The project's logo: several lines in, one line out. */
 export function Logo({ size = 28 }: { readonly size?: number }) {
   return (
     <svg class="logo" width={size} height={size} viewBox="0 0 32 32" aria-hidden="true" focusable="false">

@@ -2,11 +2,11 @@ export interface MeterProps {
   readonly label: string;
   readonly value: number;
   readonly max: number;
-  /** What it says in words. */
+  /** The value in words. */
   readonly text: string;
 }
 
-/** A part of a whole as a bar: it turns amber and then red towards its end, and the words beside it say it too. */
+/** Meter of a part of a whole; turns amber, then red near its max, and the text beside it says the same. */
 export function Meter({ label, value, max, text }: MeterProps) {
   const percent = max > 0 ? Math.min(100, (value / max) * 100) : 0;
   const tone = percent >= 95 ? 'bad' : percent >= 80 ? 'warn' : 'ok';

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 export interface PageProps {
   readonly title: string;
   readonly lead?: ComponentChildren;
-  /** What stands beside the title. */
+  /** Controls beside the title. */
   readonly actions?: ComponentChildren;
   readonly children: ComponentChildren;
 }

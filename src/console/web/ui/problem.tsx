@@ -3,10 +3,10 @@ import type { PanelError } from '../api/panel-error.js';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
 
-/** An error in words, with a way to try again where there is one. */
+/** An error in words, with a retry button if `onRetry` is given. */
 export function Problem({ error, onRetry }: { readonly error: PanelError; readonly onRetry?: () => void }) {
   const ref = useRef<HTMLDivElement>(null);
-  // Below a long form it would be said where nobody looks.
+  // Scrolls into view: below a long form the error would be missed.
   useEffect(() => ref.current?.scrollIntoView({ block: 'nearest' }), [error]);
   return (
     <div class="problem" role="alert" ref={ref}>

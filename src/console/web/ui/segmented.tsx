@@ -8,7 +8,7 @@ export interface SegmentedProps<Value extends string> {
   readonly onValue: (value: Value) => void;
 }
 
-/** A few choices side by side: radio buttons, so that the arrow keys move between them. */
+/** A few choices side by side, as radio buttons, so that the arrow keys move between them. */
 export function Segmented<Value extends string>({ label, value, options, onValue }: SegmentedProps<Value>) {
   const name = useId();
   return (

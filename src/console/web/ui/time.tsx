@@ -1,7 +1,7 @@
 import { longTime, relative, shortTime, utcTime } from '../format/times.js';
 import { useNow } from '../state/now.js';
 
-/** A time of the browser's zone; the tooltip says it in UTC. */
+/** A time in the browser's time zone; the tooltip has it in UTC. */
 export function Time({ at, long = false }: { readonly at: string; readonly long?: boolean }) {
   const date = new Date(at);
   return (
@@ -11,7 +11,7 @@ export function Time({ at, long = false }: { readonly at: string; readonly long?
   );
 }
 
-/** 5 min ago, in 3 h: kept up to date. */
+/** Relative time such as 5 min ago or in 3 h, updated while visible. */
 export function RelativeTime({ at }: { readonly at: string }) {
   const now = useNow();
   const date = new Date(at);

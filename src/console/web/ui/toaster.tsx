@@ -3,7 +3,7 @@ import { dropToast, toasts } from '../state/toasts.js';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
 
-/** What was just done, in a corner; a screen reader says it when it has a moment. */
+/** Messages about finished actions, in a corner; screen readers announce them politely. */
 export function Toaster() {
   const shown = useStore(toasts);
   return (

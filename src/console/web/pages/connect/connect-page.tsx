@@ -29,7 +29,7 @@ export function ConnectPage() {
 
 interface Targets {
   readonly baseUrl: string;
-  /** Those that are let in. */
+  /** Keys that are not revoked. */
   readonly keys: readonly Key[];
   readonly models: readonly Model[];
 }

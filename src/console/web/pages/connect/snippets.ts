@@ -1,6 +1,6 @@
-/** What every snippet is made from. */
+/** Values that the snippets are built from. */
 export interface Target {
-  /** Without a trailing slash and without `/v1`. */
+  /** Base URL without a trailing slash and without `/v1`. */
   readonly baseUrl: string;
   readonly key: string;
   readonly model: string;

@@ -17,7 +17,7 @@ export interface IssueDialogProps {
   readonly onIssued: () => void;
 }
 
-/** First what the key may do, then the key itself, which is shown this one time. */
+/** Dialog that issues a key: first its settings, then the key itself, shown only once. */
 export function IssueDialog({ onClose, onIssued }: IssueDialogProps) {
   const [issued, setIssued] = useState<IssuedKey>();
   const done = (key: IssuedKey) => {

@@ -1,7 +1,7 @@
 import type { Key, KeySettings } from '../../api/types.js';
 import { fromInputTime, toInputTime } from '../../format/times.js';
 
-/** What stands in the form: texts as they are typed. */
+/** Texts of the key form as typed. */
 export interface KeyDraft {
   readonly name: string;
   readonly note: string;
@@ -29,7 +29,7 @@ export function draftOf(key: Key | null): KeyDraft {
   };
 }
 
-/** All of it, null for what is empty. */
+/** All settings of the form; null for an empty field. */
 export function settingsOf(draft: KeyDraft): KeySettings {
   const models = draft.models.split(/[\s,]+/).filter(Boolean);
   return {
@@ -45,13 +45,16 @@ export function settingsOf(draft: KeyDraft): KeySettings {
   };
 }
 
-/** A new key says only what is set. */
+/** Settings of a new key, without the empty ones. */
 export function givenOf(draft: KeyDraft): Partial<KeySettings> {
   const given = Object.entries(settingsOf(draft)).filter(([, value]) => value !== null);
   return Object.fromEntries(given);
 }
 
-/** What differs from `before`: to the minute the form knows when a key ends, so an untouched time stays as it is. */
+/**
+ * Settings that differ from `before`. An untouched expiry stays as it is, although the form shows it only to
+ * the minute.
+ */
 export function changesOf(draft: KeyDraft, before: KeyDraft): Partial<KeySettings> {
   const old = new Map(Object.entries(settingsOf(before)));
   const changed = Object.entries(settingsOf(draft)).filter(

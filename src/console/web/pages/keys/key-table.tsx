@@ -16,7 +16,7 @@ export interface KeyTableProps {
   readonly onRevoke: (key: Key) => void;
 }
 
-/** A table, whose rows a phone shows as cards. */
+/** Table of keys; on a phone its rows are cards. */
 export function KeyTable({ keys, usage, onEdit, onRevoke }: KeyTableProps) {
   return (
     <div class="card table-card">

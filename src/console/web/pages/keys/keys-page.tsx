@@ -57,7 +57,10 @@ interface ListsProps {
   readonly onRevoke: (key: Key) => void;
 }
 
-/** Revoked keys are kept, for the ledger still tells of them, and folded away. */
+/**
+ * Lists of active and revoked keys; the revoked ones are folded away, and kept because the ledger refers to
+ * them.
+ */
 function Lists({ keys, ...rest }: ListsProps) {
   const active = keys.filter((key) => key.revoked_at === null);
   const revoked = keys.filter((key) => key.revoked_at !== null);

@@ -1,7 +1,7 @@
 import type { Key } from '../../api/types.js';
 import { compact, count } from '../../format/numbers.js';
 
-/** What a key may do at most, a phrase each. */
+/** Limits of a key, one phrase each. */
 export function limitsInWords(key: Key): readonly string[] {
   const phrases = [
     key.max_concurrent !== null && `${count(key.max_concurrent)} requests at a time`,

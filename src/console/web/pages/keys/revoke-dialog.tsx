@@ -12,7 +12,7 @@ export interface RevokeDialogProps {
   readonly onDone: () => void;
 }
 
-/** Revokes a key; one that is revoked can be let in again, or be deleted for good. */
+/** Dialog that revokes a key; a revoked key can be restored or deleted. */
 export function RevokeDialog({ issued, onClose, onDone }: RevokeDialogProps) {
   if (issued.revoked_at) return <RevokedDialog issued={issued} onClose={onClose} onDone={onDone} />;
   const revoke = async () => {

@@ -1,7 +1,7 @@
 const width = 92;
 const height = 22;
 
-/** A month of requests as small bars, beside the number that says it in words. */
+/** Sparkline: a month of requests as small bars, beside the same number as text. */
 export function Sparkline({ values }: { readonly values: readonly number[] }) {
   const most = Math.max(1, ...values);
   const step = width / values.length;

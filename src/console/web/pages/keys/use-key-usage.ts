@@ -6,14 +6,14 @@ import { useResource } from '../../state/use-resource.js';
 export interface KeyUsage {
   readonly requests: number;
   readonly tokens: number;
-  /** Requests a day, the oldest of them first. */
+  /** Requests per day, oldest first. */
   readonly days: readonly number[];
 }
 
 const dayMs = 86_400_000;
 const days = 30;
 
-/** What each key has used in the last 30 days, by its id; undefined until it is known. */
+/** Usage of each key in the last 30 days, by id; undefined until it is loaded. */
 export function useKeyUsage(): ReadonlyMap<string, KeyUsage> | undefined {
   const { data } = useResource(
     'key usage',

@@ -15,7 +15,7 @@ export interface BreakdownsProps {
   readonly toMs: number;
 }
 
-/** Who, where and what: the largest of each, and a way to their requests. */
+/** Usage by group: the largest of each kind, with links to their requests. */
 export function Breakdowns(props: BreakdownsProps) {
   return (
     <div class="breakdowns">
@@ -65,7 +65,7 @@ function Shares({ by, buckets }: { readonly by: UsageGroup; readonly buckets: re
   );
 }
 
-/** A group that has a name leads to its requests. */
+/** Name of a group, linked to its requests if the group is known. */
 function ShareName({ by, bucket }: { readonly by: UsageGroup; readonly bucket: UsageBucket }) {
   const { group } = bucket;
   if (!group) return <span class="dim">{by === 'key' ? 'Master key or none' : 'none'}</span>;
@@ -77,7 +77,7 @@ function ShareName({ by, bucket }: { readonly by: UsageGroup; readonly bucket: U
   );
 }
 
-/** A span that is not cut at whole hours may come in two buckets. */
+/** Merges the buckets of a group: a range that does not start at a whole hour may be split in two. */
 function mergeGroups(buckets: readonly UsageBucket[]): readonly UsageBucket[] {
   const byGroup = groupBy(buckets, ({ group }) => group);
   const merged = [...byGroup.values()].flatMap(([first, ...more]) => {

@@ -66,7 +66,7 @@ function Legend({ data }: { readonly data: ChartData }) {
   );
 }
 
-/** Each series with its highest value, for those who do not see the drawing. */
+/** Text for screen readers: each series with its highest value. */
 function inWords({ series }: ChartData, formatValue: (value: number) => string): string {
   const peaks = series.map(({ label, values }) => {
     const peak = Math.max(0, ...values.map((value) => value ?? 0));

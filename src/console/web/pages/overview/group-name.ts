@@ -1,7 +1,10 @@
 import type { UsageBucket } from '../../api/types.js';
 import { formatWords } from '../../format/words.js';
 
-/** What a group is called; requests of the master key have no key, and refused ones often no slot or model. */
+/**
+ * Display name of a group; "none" for requests of the master key, which have no key, and for refused ones
+ * without a slot or model.
+ */
 export function groupName({ group, name }: Pick<UsageBucket, 'group' | 'name'>): string {
   if (!group) return 'none';
   return name ?? formatWords[group] ?? group;

@@ -9,7 +9,7 @@ export interface Range {
   readonly words: string;
 }
 
-/** About as many bars each as fit on a phone. */
+/** Ranges of the overview; each has about as many buckets as bars fit on a phone. */
 export const ranges: Readonly<Record<RangeName, Range>> = {
   '1h': { step: '2m', stepSeconds: 120, buckets: 30, words: 'the last hour' },
   '24h': { step: '1h', stepSeconds: 3600, buckets: 24, words: 'the last 24 hours' },
@@ -34,10 +34,10 @@ export interface Span {
   readonly toMs: number;
 }
 
-/** The buckets that end with the one of now: whole ones by the clock of the browser. */
+/** Span of a range: whole buckets in the browser's time zone, up to and including the current one. */
 export function spanOf({ stepSeconds, buckets }: Range, nowMs: number): Span {
   const stepMs = stepSeconds * 1000;
-  // Hours of UTC stay hours: the ledger's sums begin with them, also where a time zone is off by half an hour.
+  // Aligned to whole UTC hours, also in time zones with a half-hour offset: the ledger's sums begin there.
   const offsetMs = Math.trunc(new Date(nowMs).getTimezoneOffset() / 60) * 3_600_000;
   const toMs = Math.floor((nowMs - offsetMs) / stepMs + 1) * stepMs + offsetMs;
   return { fromMs: toMs - stepMs * buckets, toMs };

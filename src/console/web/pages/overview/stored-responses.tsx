@@ -2,7 +2,7 @@ import { count } from '../../format/numbers.js';
 import { status as lastStatus } from '../../state/status.js';
 import { useStore } from '../../state/store.js';
 
-/** What callers keep in the store by the Responses format; nothing where nobody does. */
+/** Total of the responses stored for callers of the Responses format; hidden if there are none. */
 export function StoredResponses() {
   const total = useStore(lastStatus)?.store.responses;
   if (!total || total.count === 0) return null;

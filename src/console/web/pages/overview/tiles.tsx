@@ -4,7 +4,7 @@ import { status as lastStatus } from '../../state/status.js';
 import { useStore } from '../../state/store.js';
 import { totalsOf } from './totals.js';
 
-/** The numbers that one looks for first; the last two are of this very moment. */
+/** Tiles with the main numbers; the last two show the current state. */
 export function Tiles({ buckets }: { readonly buckets: readonly UsageBucket[] }) {
   const totals = totalsOf(buckets);
   const status = useStore(lastStatus);
@@ -45,7 +45,7 @@ export function Tiles({ buckets }: { readonly buckets: readonly UsageBucket[] })
   );
 }
 
-/** Where an instance has not answered, the number is not that of all. */
+/** Note below the requests in flight: names the number of instances if some have not answered. */
 function inFlightNote({ requests_in_flight_instances: told, live }: Status): string {
   return told < live.instances ? `now, on ${told} of ${live.instances} instances` : 'now';
 }

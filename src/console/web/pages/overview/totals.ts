@@ -7,7 +7,7 @@ export interface Totals {
   readonly tokens: number;
   readonly output: number;
   readonly cacheRead: number;
-  /** The mean of the buckets' means, each by its number of requests; null where none had a first event. */
+  /** Mean of the buckets' means, weighted by their requests; null if no bucket has one. */
   readonly firstEventMs: number | null;
 }
 

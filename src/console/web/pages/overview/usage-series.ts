@@ -19,7 +19,9 @@ export interface OverviewCharts {
 
 type Pick = (bucket: UsageBucket) => number | null;
 
-/** The four charts of a usage report: a series for each group, and where there are no groups for each kind of number. */
+/**
+ * The four charts of a usage report: one series per group, or one per kind of number if there are no groups.
+ */
 export function chartsOf(usage: Usage, fromMs: number, buckets: number): OverviewCharts {
   const grid = new Grid(usage, fromMs, buckets);
   const isGrouped = usage.by !== null;
@@ -72,7 +74,7 @@ function tokenPart(label: string, series: number, of: (tokens: Tokens) => number
   return { label, colour: seriesColour(series - 1), pick: ({ billed }) => of(billed) };
 }
 
-/** The sparse buckets of a report, laid out on all times of its span. */
+/** The sparse buckets of a report, aligned to all times of its span. */
 class Grid {
   readonly #usage: Usage;
   readonly #times: readonly number[];
@@ -100,8 +102,8 @@ class Grid {
   }
 
   /**
-   * A series for each group, in the order of their names, so that a group keeps its colour in all charts. Where there are
-   * more groups than colours, the smallest are one series, the last.
+   * One series per group, sorted by name, so that a group has the same colour in all charts. If there are
+   * more groups than colours, the smallest ones share the last series.
    */
   groups(pick: Pick, join: Join): readonly ChartSeries[] {
     const { named, other } = splitGroups(this.#usage.data);
@@ -116,7 +118,7 @@ class Grid {
     return [...series, { label, colour: otherColour, values: this.#row(rest, pick, join) }];
   }
 
-  /** A value for each time: of several buckets the sum, or the mean by their requests. */
+  /** One value per time: the sum of its buckets, or their mean weighted by requests. */
   #row(data: readonly UsageBucket[], pick: Pick, join: Join): readonly (number | null)[] {
     const sums: (number | null)[] = this.#times.map(() => null);
     const weights = this.#times.map(() => 0);
@@ -132,12 +134,12 @@ class Grid {
   }
 }
 
-/** How the values of several buckets at one time become one. */
+/** Aggregation of several buckets at the same time. */
 type Join = 'sum' | 'mean';
 
 type Group = readonly [name: string, buckets: readonly UsageBucket[]];
 
-/** The groups that get a colour of their own, in the order of their names, and the smaller ones that share one. */
+/** The groups with a colour of their own, sorted by name, and the smaller ones that share one. */
 function splitGroups(data: readonly UsageBucket[]): {
   readonly named: readonly Group[];
   readonly other: readonly Group[];

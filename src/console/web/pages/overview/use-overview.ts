@@ -8,7 +8,7 @@ export interface OverviewReport extends Span {
   readonly range: Range;
 }
 
-/** The usage of a range, kept up to date; without `by` as a whole. */
+/** Usage of a range, refreshed regularly; without `by` ungrouped. */
 export function useOverview(name: RangeName, by: UsageGroup | undefined): Resource<OverviewReport> {
   const range = ranges[name];
   const load = async (signal: AbortSignal) => {

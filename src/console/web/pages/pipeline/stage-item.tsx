@@ -31,7 +31,10 @@ export function StageItem({ stage, number }: { readonly stage: Stage; readonly n
   );
 }
 
-/** What it needs from above, what it gives to those below, and what none of them may replace. */
+/**
+ * State keys of a stage: required from earlier stages, provided to later ones, and sealed against
+ * replacement.
+ */
 function Keys({ stage: { requires, provides, seals, operations } }: { readonly stage: Stage }) {
   return (
     <dl class="stage-keys">

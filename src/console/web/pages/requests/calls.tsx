@@ -4,7 +4,7 @@ import { codeInWords } from '../../format/words.js';
 import { Badge } from '../../ui/badge.js';
 import { Link } from '../../ui/link.js';
 
-/** The upstream calls that it took, in order: where one failed, the next says where it went instead. */
+/** The upstream calls of a request in order, retries included. */
 export function Calls({ row }: { readonly row: OpenedRequest }) {
   const { attempts, slot } = row;
   const calls = withEnd(row);
@@ -35,7 +35,9 @@ function withoutCalls(attempts: number, slot: string | null): string {
   return `The single calls are not kept any more. There ${attempts === 1 ? 'was 1' : `were ${attempts}`}${slot ? `, the last one by ${slot}` : ''}.`;
 }
 
-/** A call that had begun to answer has no code of its own: where the request failed after all, it is this one's doing. */
+/**
+ * Adds the request's error code to its last call: a call that failed in mid-answer has no code of its own.
+ */
 function withEnd({ calls, failed, code }: OpenedRequest): OpenedRequest['calls'] {
   const last = calls.at(-1);
   if (!failed || !last) return calls;

@@ -7,7 +7,7 @@ import { Input } from '../../ui/field.js';
 import { Select, type Option } from '../../ui/select.js';
 import { filterNames, formatOptions, outcomeOptions, type FilterName, type Filters } from './filters.js';
 
-/** What narrows the list. It lives in the address: a link shows the same list to somebody else. */
+/** Filters of the list. Kept in the URL, so that a link shows the same list to others. */
 export function FilterBar({ filters }: { readonly filters: Filters }) {
   const choices = useChoices();
   const set = (name: FilterName) => (value: string) => changeQuery({ [name]: value });
@@ -52,7 +52,7 @@ export function FilterBar({ filters }: { readonly filters: Filters }) {
   );
 }
 
-/** Waits for a pause in typing: each change asks the gateway. */
+/** Debounced search field: each change sends a request. */
 function SearchField({
   value,
   onValue,
@@ -103,7 +103,7 @@ function useChoices(): Choices {
   };
 }
 
-/** Also the value of the address, which may be of something that is gone. */
+/** Options with the current value added: the URL may name a key, slot or model that no longer exists. */
 function withOwn(options: readonly Option<string>[], value: string | undefined): readonly Option<string>[] {
   if (!value || options.some((option) => option.value === value)) return options;
   return [...options, { value, text: value }];

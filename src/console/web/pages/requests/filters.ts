@@ -3,7 +3,7 @@ import type { LedgerRequest } from '../../api/types.js';
 import { formatWords } from '../../format/words.js';
 import type { Option } from '../../ui/select.js';
 
-/** The parts of the address that narrow the list; the API has parameters of the same names. */
+/** Query parameters that filter the list; those of the API have the same names. */
 export const filterNames = [
   'key',
   'slot',
@@ -41,7 +41,7 @@ export function toQuery(filters: Filters, more: Query = {}): Query {
   return { ...filters, ...more };
 }
 
-/** Whether a request is one of those; as the API decides it. */
+/** True if a request matches all filters, by the rules of the API. */
 export function isAmong(filters: Filters, row: LedgerRequest): boolean {
   const given: Readonly<Record<FilterName, unknown>> = { ...row, key: row.key?.id };
   return filterNames.every((name) => filters[name] === undefined || filters[name] === String(given[name]));

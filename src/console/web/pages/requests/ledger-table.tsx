@@ -14,7 +14,7 @@ export interface LedgerTableProps {
   readonly shown: Tokens;
 }
 
-/** Both ledgers side by side: the difference is what the gateway added to the request. */
+/** Billed and shown tokens side by side: the difference is the gateway's own additions to the request. */
 export function LedgerTable({ billed, shown }: LedgerTableProps) {
   const rows = [
     ...kinds.map(({ field, text }) => ({ text, billed: billed[field], shown: shown[field] })),

@@ -16,7 +16,7 @@ import { Outcome } from './outcome.js';
 import { readWritten } from './read-written.js';
 import { StageTimes } from './stage-times.js';
 
-/** One request: where its time went, who answered it, and what it cost. */
+/** Page of one request: its times, its upstream calls and its tokens. */
 export function OpenedRequestPage({ id }: { readonly id: string }) {
   const request = useResource(id, (signal) => readWritten(id, signal));
   const back = (
@@ -60,7 +60,7 @@ function Aside({ children }: { readonly children: ComponentChildren }) {
   return <span class="dim num">{children}</span>;
 }
 
-/** How it ended, in words. */
+/** Outcome of the request in words. */
 function Verdict({ row }: { readonly row: OpenedRequest }) {
   const { status, code, failed } = row;
   const text = code ? codeInWords(code) : statusInWords(status);

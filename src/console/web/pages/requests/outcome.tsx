@@ -1,7 +1,7 @@
 import type { LedgerRequest } from '../../api/types.js';
 import { Badge, type BadgeProps } from '../../ui/badge.js';
 
-/** How a request ended: its status with a shape, and the code where it has one. */
+/** Outcome of a request: its status with a shape, and its error code if it has one. */
 export function Outcome({ row }: { readonly row: Pick<LedgerRequest, 'status' | 'code' | 'failed'> }) {
   const { status, code, failed } = row;
   if (status >= 500 || (failed && status < 400))

@@ -5,7 +5,10 @@ import type { OpenedRequest } from '../../api/types.js';
 const tries = 5;
 const pauseMs = 400;
 
-/** A request of the ledger, which is written in batches: one that the live tail has shown may be there only in a second. */
+/**
+ * Loads a request, with retries: the ledger is written in batches, so a request from the live tail may be
+ * missing for a second.
+ */
 export async function readWritten(id: string, signal: AbortSignal): Promise<OpenedRequest> {
   for (let turn = 1; ; turn += 1) {
     try {

@@ -8,11 +8,11 @@ import { Outcome } from './outcome.js';
 
 export interface RequestTableProps {
   readonly rows: readonly LedgerRequest[];
-  /** The ids of those that have come while the page was open. */
+  /** Ids of the requests that arrived while the page was open. */
   readonly fresh: ReadonlySet<string>;
 }
 
-/** The heads of the columns; those of figures stand at the right. */
+/** Column heads; numbers are aligned to the right. */
 const columns = [
   { id: 'time', head: 'Time' },
   { id: 'outcome', head: 'Outcome' },
@@ -48,7 +48,7 @@ export function RequestTable({ rows, fresh }: RequestTableProps) {
   );
 }
 
-/** The whole row opens the request for a mouse; the link in it does for everyone. */
+/** Row of a request, which a click opens; the link in it is for the keyboard. */
 function Row({ row, isFresh }: { readonly row: LedgerRequest; readonly isFresh: boolean }) {
   const to = `/requests/${encodeURIComponent(row.id)}`;
   const open = (event: MouseEvent) => {
@@ -58,7 +58,8 @@ function Row({ row, isFresh }: { readonly row: LedgerRequest; readonly isFresh: 
     else navigate(to);
   };
   return (
-    // The link in its first cell is the way for the keyboard; spread over the row, it would let nobody select a text there.
+    // Keyboard users have the link in the first cell; a link across the whole row would prevent selecting
+    // text.
     // oxlint-disable-next-line jsx-a11y/click-events-have-key-events
     <tr class={`clickable${isFresh ? ' fresh' : ''}`} onClick={open}>
       <th scope="row" data-label="Time">
@@ -98,7 +99,7 @@ function Row({ row, isFresh }: { readonly row: LedgerRequest; readonly isFresh: 
   );
 }
 
-/** A name that is cut where there is no room for it; the tooltip has all of it. */
+/** A name, cut if there is no room; the tooltip has the full text. */
 function Name({ text }: { readonly text: string | null }) {
   if (text === null) return <None />;
   return (

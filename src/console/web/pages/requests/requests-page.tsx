@@ -70,8 +70,8 @@ function TailBadge({ state }: { readonly state: Tail['state'] }) {
 }
 
 /**
- * The rows of all lists, newest first by the time that the table shows. A request that came by the tail may be on the
- * first page too.
+ * Merges lists of rows, newest first by the displayed time. A request from the live tail may be on the first
+ * page too.
  */
 function merged(...lists: readonly (readonly LedgerRequest[])[]): readonly LedgerRequest[] {
   const byId = new Map<string, LedgerRequest>();

@@ -1,7 +1,7 @@
 import type { OpenedRequest } from '../../api/types.js';
 import { duration, share } from '../../format/numbers.js';
 
-/** A bar for each stage, in the order they ran, against the longest of them. */
+/** A bar for each stage, in the order they ran, relative to the longest. */
 export function StageTimes({ row }: { readonly row: OpenedRequest }) {
   const { stages, duration_ms: total } = row;
   if (stages.length === 0)
@@ -29,7 +29,7 @@ export function StageTimes({ row }: { readonly row: OpenedRequest }) {
   );
 }
 
-/** The stages are done when the answer begins; what is left of the time is the stream on its way to the caller. */
+/** Time after the stages, which end when the answer begins: the streaming to the caller. */
 function restOf({ stages, duration_ms: total }: OpenedRequest): number {
   return Math.max(0, total - stages.reduce((sum, { ms }) => sum + ms, 0));
 }

@@ -10,7 +10,7 @@ const pageSize = 50;
 
 export interface Pages {
   readonly first: Resource<RequestPage>;
-  /** What the further pages have brought. */
+  /** Rows of the further pages. */
   readonly older: readonly LedgerRequest[];
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
@@ -24,7 +24,7 @@ interface Older {
   readonly cursor: string | null;
 }
 
-/** The requests of the past, a page at a time. `key` says which. */
+/** Loads past requests page by page; a new `key` starts over. */
 export function usePages(key: string, filters: Filters): Pages {
   const first = useResource(key, (signal) => panel.requests(toQuery(filters, { limit: pageSize }), signal));
   const [older, setOlder] = useState<Older>({ key, first: undefined, rows: [], cursor: null });
@@ -58,7 +58,10 @@ function opened(key: string, first: RequestPage): Older {
   return { key, first, rows: [], cursor: first.next_cursor };
 }
 
-/** The first page has come again: what new requests have pushed out of it is older now. */
+/**
+ * Updates the older rows after a reload of the first page: rows that new requests have pushed off it become
+ * older ones.
+ */
 function reloaded(last: Older, first: RequestPage): Older {
   if (!last.first) return opened(last.key, first);
   return { ...last, first, rows: [...last.rows, ...last.first.data] };

@@ -6,18 +6,19 @@ import { useVisible } from '../../state/visible.js';
 import { isAmong, toQuery, type Filters } from './filters.js';
 
 const mostKept = 200;
-/** The ledger is written in batches. */
+/** Wait for the ledger, which is written in batches. */
 const ledgerLagMs = 1500;
 
 export interface Tail {
-  /** What has come since the page was loaded, newest first. */
+  /** Rows received since the page was opened, newest first. */
   readonly rows: readonly LedgerRequest[];
   readonly state: 'off' | 'connecting' | 'live' | 'lost';
 }
 
 /**
- * The requests as they end, while `isOn` and the tab is seen. They are kept over a pause and over a change of the
- * filters, for the ledger has them only a moment later; `onLive` is called when it has what came before the tail.
+ * Live tail of finished requests, while `isOn` and the tab is visible. Rows are kept during a pause and a
+ * change of the filters, because the ledger is written a moment later; `onLive` is called once it contains
+ * the requests from before the tail.
  */
 export function useTail(filters: Filters, isOn: boolean, onLive: () => void): Tail {
   const key = JSON.stringify(filters);
@@ -40,7 +41,8 @@ export function useTail(filters: Filters, isOn: boolean, onLive: () => void): Ta
     });
     source.addEventListener('error', () => {
       setState('lost');
-      // It cannot say why: an ended session leads to the login, anything else is tried again by the browser.
+      // EventSource does not give the reason: this call leads to the login if the session has ended, else the
+      // browser reconnects.
       void panel.session().catch(() => setState('lost'));
     });
     source.addEventListener('request', ({ data }: MessageEvent<string>) => {

@@ -17,11 +17,14 @@ const keyHeaders = [
 
 interface AccountProps extends PartProps {
   readonly isNew: boolean;
-  /** Another place is to get the credential, for which it has to be entered again. */
+  /** The credential would be sent to a new destination, so it must be entered again. */
   readonly isMoved: boolean;
 }
 
-/** The credential. What is stored is never shown: an empty field keeps it, unless it is to go elsewhere. */
+/**
+ * Fields of the credential. The stored one is never shown: an empty field keeps it, unless the destination
+ * changes.
+ */
 export function AccountFields(props: AccountProps) {
   const { draft, change } = props;
   const { accountKind } = draft;

@@ -7,7 +7,9 @@ import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Loaded, Skeleton } from '../../ui/loaded.js';
 
-/** Resolves the upstream's name, calls it over the slot's own way out and checks the credential, a step at a time. */
+/**
+ * Diagnosis of a slot, step by step: resolves the host, connects as the slot does and checks the credential.
+ */
 export function DiagnosisDialog({ slot, onClose }: { readonly slot: string; readonly onClose: () => void }) {
   const diagnosis = useResource(slot, (signal) => panel.diagnose(slot, signal));
   return (
@@ -39,7 +41,7 @@ export function DiagnosisDialog({ slot, onClose }: { readonly slot: string; read
   );
 }
 
-/** Claims no more than the steps have shown. */
+/** Conclusion of a diagnosis, limited to the steps that were carried out. */
 function conclusionOf(ok: boolean, steps: readonly DiagnosisStep[]): string {
   const credential = steps.find(({ step }) => step === 'credential');
   if (credential && !credential.ok)

@@ -114,7 +114,7 @@ function Gauge({ name, text, value, max, children }: GaugeProps) {
   );
 }
 
-/** Which of the two places it is entered in, for it can be changed only there. */
+/** Source of a slot, config file or console: it can be changed only there. */
 function Origin({ slot }: { readonly slot: Slot }) {
   return (
     <p class="slot-origin">

@@ -1,7 +1,7 @@
 import type { Drafting } from '../../state/use-draft.js';
 import type { AccountKind, Slot, SlotPatch, SlotSettings } from '../../api/types.js';
 
-/** What stands in the form: texts as they are typed. Secrets begin empty, and empty they stay as they are. */
+/** Texts of the slot form as typed. Secrets start empty; one that stays empty is not changed. */
 export interface SlotDraft {
   readonly id: string;
   readonly upstream: string;
@@ -16,7 +16,7 @@ export interface SlotDraft {
   readonly connectTimeout: string;
 }
 
-/** What a part of the form is given. */
+/** Props of a part of the form. */
 export type PartProps = Drafting<SlotDraft>;
 
 export type AccountField =
@@ -28,14 +28,14 @@ export type AccountField =
   | 'clientId'
   | 'clientSecret';
 
-/** What belongs to each kind of account. */
+/** Fields of each kind of account. */
 const accountFields: Readonly<Record<AccountKind, readonly AccountField[]>> = {
   'api-key': ['key', 'header'],
   oauth: ['accessToken', 'refreshToken', 'tokenUrl', 'clientId', 'clientSecret'],
   none: [],
 };
 
-/** What the API puts in the place of a secret. */
+/** Text that the API sends in place of a redacted secret. */
 const blank = '***';
 
 const noSettings: SlotSettings = {};
@@ -69,13 +69,15 @@ export function draftOf(slot: Slot | null): SlotDraft {
   };
 }
 
-/** The whole entry of a new slot; what is empty is left to its default. */
+/** Entry of a new slot; empty fields get their defaults. */
 export function entryOf(draft: SlotDraft): SlotSettings & { readonly id: string } {
   const fields = Object.entries(settingsOf(draft)).filter(([, value]) => value !== null);
   return { id: draft.id.trim(), ...Object.fromEntries(fields) };
 }
 
-/** What has changed since `before`: fields that are alike are left out, so that blanked secrets stay as they are. */
+/**
+ * Merge patch from `before` to `draft`; equal fields are left out, so that redacted secrets stay the same.
+ */
 export function patchOf(draft: SlotDraft, before: SlotDraft): SlotPatch {
   const old = new Map(Object.entries(settingsOf(before)));
   const changed = Object.entries(settingsOf(draft)).filter(
@@ -86,7 +88,7 @@ export function patchOf(draft: SlotDraft, before: SlotDraft): SlotPatch {
   return patch;
 }
 
-/** Whether the credential would be sent to another place, for which the API wants it anew. */
+/** True if the credential would be sent to a new destination; the API then requires it again. */
 export function goesElsewhere(draft: SlotDraft, before: SlotDraft): boolean {
   const placesOf = ({ upstream, baseUrl, proxy, account }: SlotDraft) =>
     [upstream, baseUrl.trim(), proxy.trim(), account.tokenUrl.trim()].join('\n');
@@ -125,7 +127,7 @@ function headersOf(text: string): Record<string, string> {
   );
 }
 
-/** New values and, as null, the names that are gone; a blanked value stays what it is. */
+/** Merge patch of the headers: new values, and null for removed names; a redacted value is left out. */
 function headerPatch(text: string, before: string): Record<string, string | null> {
   const now = headersOf(text);
   const gone = Object.keys(headersOf(before)).filter((name) => !(name in now));

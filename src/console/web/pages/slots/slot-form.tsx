@@ -11,7 +11,7 @@ import { AccountFields } from './account-fields.js';
 import { draftOf, entryOf, goesElsewhere, patchOf, type PartProps } from './slot-draft.js';
 
 export interface SlotFormProps {
-  /** Null for a new one. */
+  /** Null for a new slot. */
   readonly slot: Slot | null;
   readonly onClose: () => void;
   readonly onSaved: () => void;

@@ -23,7 +23,7 @@ export function SlotBadge({ state }: { readonly state: SlotState }) {
   );
 }
 
-/** Why a slot takes no requests, and until when. Its place is kept where there is nothing to say. */
+/** The reason why a slot takes no requests, and the end time. Keeps its space if there is none. */
 export function SlotReason({ slot }: { readonly slot: Slot }) {
   const { state, reason, until, cooling_models: models } = slot;
   return (

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Slot } from '../../api/types.js';
 import { stateWords } from '../../format/words.js';
 
-/** Says to a screen reader which slot has changed its state, and nothing of the seconds that count down. */
+/** Announces changes of slot states to screen readers, without the countdowns. */
 export function StateChanges({ slots }: { readonly slots: readonly Slot[] }) {
   const known = useRef<ReadonlyMap<string, string>>(new Map());
   const [text, setText] = useState('');
