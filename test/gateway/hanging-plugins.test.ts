@@ -146,8 +146,14 @@ describe('a reload of a plugin that hangs', () => {
 
   it('keeps neither a slot of the console nor the end of the gateway waiting', async () => {
     await start(3_600_000);
-    const held = `export default () => new Promise((resolve) => { globalThis.letGo = resolve; });`;
-    await writeIn(folder, 'held.mjs', held);
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => void (letGo = resolve));
+    Object.assign(globalThis, { held });
+    await writeIn(
+      folder,
+      'held.mjs',
+      'export default () => globalThis.held.then(() => (ctx, next) => next());',
+    );
     await write('./held.mjs');
     const hangs = reload();
     const after = reload();
@@ -160,7 +166,6 @@ describe('a reload of a plugin that hangs', () => {
       expect(status).to.equal(503);
       expect(text).to.include('shutting_down');
     }
-    const { letGo } = globalThis as { letGo?: () => void };
-    letGo?.(); // else its timer would keep the tests from ending
+    letGo(); // every set-up that has begun or will begin: else its timer would keep the tests from ending
   });
 });
