@@ -13,7 +13,7 @@ import { recordOnSettled } from './on-settled.js';
 import { openServices, type Services } from './services.js';
 import type { BuildOptions, Pipeline } from '../pipeline/pipeline.js';
 import type { Live, Logger, Models, Store } from '../plugin/index.js';
-import { run, type Runtime } from './runtime.js';
+import { buildRuntime, type Runtime } from './runtime.js';
 import { Shutdown, type CloseOptions } from './shutdown.js';
 import type { SlotPool } from '../slots/pool.js';
 import type { CheckedKeys } from '../keys/keys.js';
@@ -57,7 +57,12 @@ export class Gateway {
   ): Promise<Gateway> {
     const services = await openServices(config, options);
     try {
-      return new Gateway(services, await run(config, services, buildOptions(options)), options, makeHandler);
+      return new Gateway(
+        services,
+        await buildRuntime(config, services, buildOptions(options)),
+        options,
+        makeHandler,
+      );
     } catch (error) {
       await services.close();
       throw error;
@@ -66,7 +71,7 @@ export class Gateway {
 
   private constructor(
     services: Services,
-    running: Runtime,
+    runtime: Runtime,
     options: GatewayOptions,
     makeHandler: (gateway: Gateway) => Handle,
   ) {
@@ -93,21 +98,21 @@ export class Gateway {
     this.wrongKeys = new WrongKeys({ meters: live.meters, secret });
     this.fleet = new Fleet({ exchanges: this.exchanges, live, ledger });
     const { closing } = this;
-    const runNext = async () => run(await options.loadConfig(), services, buildOptions(options));
-    this.#current = new CurrentConfig(running, { log, live, slots: slotSources, closing, runNext });
+    const buildNext = async () => buildRuntime(await options.loadConfig(), services, buildOptions(options));
+    this.#current = new CurrentConfig(runtime, { log, live, slots: slotSources, closing, buildNext });
     measure(this, services);
   }
 
   get config(): Config {
-    return this.#current.running.config;
+    return this.#current.runtime.config;
   }
 
   get pipeline(): Pipeline {
-    return this.#current.running.pipeline;
+    return this.#current.runtime.pipeline;
   }
 
   get models(): Models {
-    return this.#current.running.models;
+    return this.#current.runtime.models;
   }
 
   /** Ledger writer, which also reports if the store accepts its rows. */

@@ -13,7 +13,7 @@ export interface CurrentConfigOptions {
   /** Aborted once no config may be taken any more. */
   readonly closing: AbortSignal;
   /** Reads the config as it stands now and builds its pipeline. Throws ConfigError. */
-  readonly runNext: () => Promise<Runtime>;
+  readonly buildNext: () => Promise<Runtime>;
 }
 
 /**
@@ -23,21 +23,21 @@ export interface CurrentConfigOptions {
 export class CurrentConfig {
   readonly #options: CurrentConfigOptions;
   readonly #started: Config;
-  #running: Runtime;
+  #runtime: Runtime;
   /** Queue of reloads; each one builds its pipeline first, which takes time. */
   #reloading: Promise<void> = Promise.resolve();
   /** Queue of changes to the runtime, which do not wait for a build. */
   #taking: Promise<unknown> = Promise.resolve();
 
-  constructor(running: Runtime, options: CurrentConfigOptions) {
-    this.#running = running;
-    this.#started = running.config;
+  constructor(runtime: Runtime, options: CurrentConfigOptions) {
+    this.#runtime = runtime;
+    this.#started = runtime.config;
     this.#options = options;
     options.live.messages.receive(slotsTopic, () => void this.#takeSlotsOfOthers());
   }
 
-  get running(): Runtime {
-    return this.#running;
+  get runtime(): Runtime {
+    return this.#runtime;
   }
 
   /**
@@ -72,8 +72,8 @@ export class CurrentConfig {
 
   /** Builds the next runtime, without waiting for a plugin that hangs once the gateway closes. */
   async #build(): Promise<Runtime> {
-    const { closing, runNext } = this.#options;
-    const building = runNext();
+    const { closing, buildNext } = this.#options;
+    const building = buildNext();
     try {
       return await untilAborted(building, closing);
     } catch (error) {
@@ -104,8 +104,8 @@ export class CurrentConfig {
       await pipeline.retire();
       throw error;
     }
-    const old = this.#running;
-    this.#running = next;
+    const old = this.#runtime;
+    this.#runtime = next;
     const changed = needsRestart(this.#started, config);
     if (changed.length > 0) log.warn({ changed }, 'These settings take effect at the next start.');
     log.info({ stages: config.pipeline.length, slots: config.slots.length }, 'The config was reloaded.');
@@ -116,7 +116,7 @@ export class CurrentConfig {
   }
 
   #takeSlots(): Promise<void> {
-    return this.#inTurn(() => this.#options.slots.take(this.#running.config));
+    return this.#inTurn(() => this.#options.slots.take(this.#runtime.config));
   }
 
   #inTurn<Result>(change: () => Promise<Result>): Promise<Result> {

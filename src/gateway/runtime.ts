@@ -23,7 +23,7 @@ type Parts = Pick<
 };
 
 /** Builds the pipeline of a config on top of the services. Throws ConfigError with all problems. */
-export async function run(config: Config, parts: Parts, options?: BuildOptions): Promise<Runtime> {
+export async function buildRuntime(config: Config, parts: Parts, options?: BuildOptions): Promise<Runtime> {
   const { log, store, live, metrics, slots, now, keys, pseudonym } = parts;
   const models = new CatalogModels(config.models, parts.knownModels);
   for (const warning of warningsOf(config)) log.warn({ path: warning.path }, formatProblem(warning));

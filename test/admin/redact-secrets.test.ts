@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { redactSecrets } from '#src/admin/redact-secrets.js';
 
-describe('blankSecrets', () => {
+describe('redactSecrets', () => {
   const cases: readonly (readonly [string, unknown, unknown])[] = [
     [
       'keys and tokens',
