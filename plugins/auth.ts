@@ -11,7 +11,7 @@ import {
 export default definePlugin({
   name: 'auth',
   provides: ['caller'],
-  operations: ['generate', 'count-tokens', 'models', 'usage', 'stored-response'],
+  operations: ['generate', 'count-tokens', 'models', 'usage', 'route'],
   setup(_, host) {
     return async function auth(ctx, next) {
       const found = await host.keys.check(callerKey(ctx.headers));

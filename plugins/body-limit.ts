@@ -1,21 +1,19 @@
 import { constants } from 'node:buffer';
 import type Koa from 'koa';
 import {
-  cutShort,
+  bodyAborted,
   definePlugin,
   GatewayError,
   hasMoreValues,
   isGatewayError,
-  parseInPieces,
   parseJson,
   readBytes,
   Size,
   sizeBytes,
-  tooLarge,
+  bodyTooLarge,
   Type,
-  type CallSignal,
-  type WireFormat,
 } from 'gw2api/plugin';
+import { callSignal, parseInPieces, type CallSignal } from 'gw2api/plugin/raw';
 
 /** Reads the JSON body, up to a max size (contract §8). */
 export default definePlugin({
@@ -35,10 +33,15 @@ export default definePlugin({
     return async function bodyLimit(ctx, next) {
       const type = ctx.get('content-type');
       if (!isJson(type)) throw wrongType(type);
-      const { callSignal: signal, format } = ctx.state;
+      const { format } = ctx.state;
+      const signal = callSignal(ctx.state);
       const isPlain = (ctx.headers['content-encoding'] ?? 'identity') === 'identity';
       ctx.state.body = isPlain
-        ? parseBytes(await readBytes(ctx.req, maxBytes, signal), format, maxValues)
+        ? parseBytes(
+            await readBytes(ctx.req, maxBytes, signal),
+            host.formats.get(format).keepsBytes,
+            maxValues,
+          )
         : parseText(await unlessLeft(signal, decoding(ctx)), maxValues);
       await next();
     };
@@ -47,7 +50,10 @@ export default definePlugin({
 
 type Decoder = (ctx: Koa.Context) => Promise<unknown>;
 
-/** Reads compressed bodies with koa-body, loaded lazily, since few callers send any. */
+/**
+ * Reads compressed bodies with koa-body, loaded at the first one. For plain bodies it would cost every request
+ * time, and every process memory.
+ */
 function decoder(maxBytes: number): Decoder {
   let loading: Promise<Koa.Middleware> | undefined;
   const load = async () => {
@@ -76,9 +82,9 @@ const json = 'application/json';
 async function nothing(): Promise<void> {}
 
 function checkLimit(maxBytes: number): number {
-  const most = constants.MAX_STRING_LENGTH;
-  if (maxBytes >= 1 && maxBytes <= most) return maxBytes;
-  throw new RangeError(`limit: must be from 1 to ${most} bytes, the longest text that Node.js can hold.`);
+  const max = constants.MAX_STRING_LENGTH;
+  if (maxBytes >= 1 && maxBytes <= max) return maxBytes;
+  throw new RangeError(`limit: must be from 1 to ${max} bytes, the longest text that Node.js can hold.`);
 }
 
 /** True for a JSON content type; its charset is ignored. */
@@ -103,7 +109,7 @@ function wrongType(header: string): GatewayError {
 async function unlessLeft<Value>(signal: CallSignal, reading: Promise<Value>): Promise<Value> {
   let leave: (() => void) | undefined;
   const left = new Promise<never>((_, reject) => {
-    leave = () => reject(isGatewayError(signal.reason) ? signal.reason : cutShort());
+    leave = () => reject(isGatewayError(signal.reason) ? signal.reason : bodyAborted());
     signal.addEventListener('abort', leave);
   });
   try {
@@ -113,10 +119,10 @@ async function unlessLeft<Value>(signal: CallSignal, reading: Promise<Value>): P
   }
 }
 
-/** Parses a body. Keeps its bytes only for the Messages format, whose messages go upstream as received. */
-function parseBytes(bytes: Buffer, format: WireFormat, maxValues: number): unknown {
+/** Parses a body. `keepsBytes`: its messages go upstream as received. */
+function parseBytes(bytes: Buffer, keepsBytes: boolean, maxValues: number): unknown {
   if (mayHaveMore(bytes.length, maxValues)) checkValues(bytes, maxValues);
-  return parseInPieces(bytes, format === 'messages') ?? parseBody(withoutMark(bytes.toString()));
+  return parseInPieces(bytes, keepsBytes) ?? parseBody(withoutMark(bytes.toString()));
 }
 
 function parseText(text: unknown, maxValues: number): unknown {
@@ -149,8 +155,8 @@ interface ReadingError extends Error {
 
 /** Maps an error of koa-body to ours. */
 function refusal(error: ReadingError, maxBytes: number): Error {
-  if (error.type === 'entity.too.large') return tooLarge(maxBytes);
-  if (error.type?.startsWith('request.') || /^(?:HPE_|ECONN)/.test(error.code ?? '')) return cutShort();
+  if (error.type === 'entity.too.large') return bodyTooLarge(maxBytes);
+  if (error.type?.startsWith('request.') || /^(?:HPE_|ECONN)/.test(error.code ?? '')) return bodyAborted();
   if (error.message.startsWith('Unsupported Content-Encoding'))
     return new GatewayError('unsupported_media_type', 'content-encoding: must be gzip, deflate or br.');
   const isFromZlib = /^(?:Z_|ERR_)/.test(error.code ?? '');

@@ -16,7 +16,7 @@ type Ttl = '5m' | '1h';
 /** Sets the lifetime of the upstream's prompt cache (contract §4.6, §8). */
 export default definePlugin({
   name: 'cache-ttl',
-  requires: ['request', 'format', 'additions'],
+  requires: ['request'],
   provides: ['request'],
   options: Type.Object({
     /** Time to live of cache markers without one. */
@@ -33,7 +33,8 @@ export default definePlugin({
       const { state } = ctx;
       const forced = headerChoice(ctx.headers, 'x-gw-cache-ttl', ['5m']);
       const markers = cacheMarkers(state.request).length;
-      const isMute = auto && state.format !== 'messages' && !hasOwnMarkers(markers, state.additions);
+      const isMute =
+        auto && !host.formats.get(state.format).keepsBytes && !hasOwnMarkers(markers, state.additions);
       const request = isMute ? markLastBlock(state.request, { markers, ttl: forced ?? ttl }) : state.request;
       // A marker that was added just now already has its ttl.
       state.request = markers > 0 ? withTtl(request, ttl, forced) : request;

@@ -14,7 +14,7 @@ import {
 /** Turns the caller's body into a Messages request (contract §2.1). */
 export default definePlugin({
   name: 'format-decode',
-  requires: ['format', 'body', 'interceptors', 'caller'],
+  requires: ['body', 'caller'],
   provides: ['request', 'delivery', 'interceptors'],
   seals: ['body'],
   operations: ['generate', 'count-tokens'],
@@ -26,12 +26,13 @@ export default definePlugin({
     return async function formatDecode(ctx, next) {
       const { state } = ctx;
       const mustBeWhole = headerChoice(ctx.headers, 'x-gw-delivery', ['verified']) !== undefined;
-      let decoded = await host.formats.get(state.format).decode(state.body, formatContext(host, state));
+      const format = host.formats.get(state.format);
+      let decoded = await format.decode(state.body, formatContext(host, ctx));
       if (decoded.dropped.length > 0) {
         if (unsupported === 'reject') throw unsupportedFields(decoded.dropped);
         reportDropped(ctx.response, decoded.dropped);
       }
-      const isCount = state.operation === 'count-tokens' && state.format !== 'messages';
+      const isCount = state.operation === 'count-tokens' && !format.keepsBytes;
       if (isCount) decoded = { ...decoded, request: countable(decoded.request) };
       state.request = underCatalogId(decoded.request, host.models);
       checkModels(state.caller, state.request, decoded.request.model, host.models);

@@ -21,8 +21,8 @@ import {
 /** Answers in the caller's dialect (contract §2.2). */
 export default definePlugin({
   name: 'format-encode',
-  requires: ['format', 'delivery', 'reply', 'body', 'caller'],
-  provides: ['response', 'failure'],
+  requires: ['delivery', 'reply', 'body', 'caller'],
+  provides: ['response'],
   seals: ['reply'],
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
@@ -50,8 +50,8 @@ export default definePlugin({
     return async function formatEncode(ctx, next) {
       const { state } = ctx;
       if (state.operation === 'count-tokens') {
-        const { count } = host.formats.get(state.format);
-        const { body, isEstimate } = countBody(countOf(state), countTokens === 'windows', count);
+        const format = host.formats.get(state.format);
+        const { body, isEstimate } = countBody(countOf(state), countTokens === 'windows', format);
         if (isEstimate) ctx.set('x-gw-estimated', 'true');
         ctx.body = body;
       } else {
@@ -60,10 +60,10 @@ export default definePlugin({
           unstored.add({});
           if (!ctx.headerSent) reportDropped(ctx.response, [path]);
         };
-        const encoder = await format.encoder(state.body, formatContext(host, state, { quota, drop }));
+        const encoder = await format.encoder(state.body, formatContext(host, ctx, { quota, drop }));
         const isWhole = state.delivery === 'whole';
         if (isWhole) ctx.set('content-type', 'application/json; charset=utf-8'); // else Koa looks it up for each answer
-        else prepareStream(ctx);
+        else prepareStream(ctx, encoder);
         ctx.body = isWhole ? await encoder.whole(state.reply) : streamBody(encoder, state, keepAliveMs);
       }
       state.response = true;
@@ -84,30 +84,35 @@ function quotaOf({ maxSize, maxCount, maxEach }: StoredResponses): Required<Resp
   return { bytes: sizeBytes(maxSize), count: maxCount, eachBytes: sizeBytes(maxEach) };
 }
 
-/** Sets the headers of an event stream, and turns off koa-compress, which would delay events. */
-function prepareStream(ctx: { set(headers: Record<string, string>): void }): void {
+/** Sets the headers of a stream, and turns off koa-compress, which would delay events. */
+function prepareStream(
+  ctx: { set(headers: Record<string, string>): void },
+  { contentType = 'text/event-stream; charset=utf-8' }: ReplyEncoder,
+): void {
   ctx.set({
-    'content-type': 'text/event-stream; charset=utf-8',
+    'content-type': contentType,
     'cache-control': 'no-cache',
     'x-accel-buffering': 'no',
   });
   Object.assign(ctx, { compress: false });
 }
 
+/** Of formats without one: an interval beyond any answer, the longest of a timer. */
+const noHeartbeat = { keepAlive: '', keepAliveMs: 2 ** 31 - 1 };
+
 /**
  * Streaming body. A stream that fails has already sent the error in its own dialect; the core reads it from
- * the state.
+ * the trace.
  */
 function streamBody(
   encoder: ReplyEncoder,
-  state: Pick<GatewayState, 'reply' | 'failure'>,
+  { reply, trace }: Pick<GatewayState, 'reply' | 'trace'>,
   keepAliveMs: number,
 ): Readable {
-  const onFailure = (error: unknown) => {
-    state.failure = toGatewayError(error);
-  };
+  const onFailure = (error: unknown) => trace.fail(toGatewayError(error));
   const { keepAlive } = encoder;
-  return sseBody(encoder.stream(state.reply), { keepAlive, keepAliveMs, onFailure });
+  const heartbeat = keepAlive === undefined ? noHeartbeat : { keepAlive, keepAliveMs };
+  return sseBody(encoder.stream(reply), { ...heartbeat, onFailure });
 }
 
 /**
@@ -123,10 +128,10 @@ function countOf(state: object): Count {
 function countBody(
   count: Count,
   showWindows: boolean,
-  encode: Format['count'],
+  format: Format,
 ): { body: object; isEstimate: boolean } {
   const { slot, windows, inputTokens, estimated } = count;
-  if (encode) return { body: encode(inputTokens), isEstimate: estimated };
+  if (format.count) return { body: format.count(inputTokens), isEstimate: estimated };
   if (windows && showWindows) return { body: usageBody(slot, windows), isEstimate: false };
   return { body: { input_tokens: inputTokens }, isEstimate: estimated };
 }

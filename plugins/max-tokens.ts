@@ -12,8 +12,8 @@ import {
 /** Keeps one answer from costing more than the model or the operator allows (contract §4.3). */
 export default definePlugin({
   name: 'max-tokens',
-  requires: ['request', 'interceptors'],
-  provides: ['request'],
+  requires: ['request'],
+  provides: ['request', 'interceptors'],
   options: Type.Object({
     /** Max output tokens of any request, thinking included. */
     cap: Type.Integer({ minimum: 1, maximum: 128_000, default: 128_000 }),

@@ -11,7 +11,7 @@ import {
 /** Puts the operator's text in front of every system prompt (contract §1). */
 export default definePlugin({
   name: 'persona-inject',
-  requires: ['request', 'additions'],
+  requires: ['request'],
   provides: ['request', 'additions'],
   options: Type.Object({
     /**

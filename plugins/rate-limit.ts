@@ -33,19 +33,19 @@ export default definePlugin({
   }),
   setup({ limitMaster, ...given }, host) {
     const defaults = keyLimits(given);
-    const gate = new Gate(host);
+    const limiter = new Limiter(host);
     // Not async: a caller without limits costs nothing.
     return function rateLimit(ctx, next) {
-      const { caller, usage, onSettled } = ctx.state;
+      const { caller, trace, onSettled } = ctx.state;
       const limits = limitsOf(caller, defaults, limitMaster);
       if (!limits) return next();
       const admit = async () => {
         onSettled(await takePermit(host, caller, limits));
-        const admission = await gate.ask(caller, limits);
+        const admission = await limiter.admit(caller, limits);
         const headers = headersOf(admission.gauges);
         ctx.set(headers);
         if (admission.refusal) throw admission.refusal;
-        onSettled(() => gate.count(admission.windows, totalTokens(ledgerTokens(usage).shown)));
+        onSettled(() => limiter.count(admission.windows, totalTokens(ledgerTokens(trace.usage).shown)));
         await next();
         ctx.set(headers); // the caller's own limits, not those of an account that it shares with others
       };
@@ -68,13 +68,13 @@ function limitsOf(
  * none is left.
  */
 async function takePermit(
-  { live: { places } }: Host,
+  { live: { permits } }: Host,
   { keyId, name }: Caller,
   { maxConcurrent }: KeyLimits,
 ): Promise<() => void> {
   if (maxConcurrent === undefined) return () => undefined;
   const semaphore = `keys/${keyId}`;
-  if (await places.take(semaphore, maxConcurrent)) return () => places.release(semaphore);
+  if (await permits.take(semaphore, maxConcurrent)) return () => permits.release(semaphore);
   const reached = `The key ${JSON.stringify(name)} has reached its limit of ${maxConcurrent} ${words.maxConcurrent}`;
   throw new GatewayError('rate_limited', `${reached}; it may go on when one of them has ended.`, {
     headers: { 'retry-after': '1' },
@@ -84,7 +84,7 @@ async function takePermit(
 /** Current state of one limit of a key. */
 interface Gauge {
   readonly limit: keyof KeyLimits;
-  readonly most: number;
+  readonly max: number;
   readonly used: number;
   readonly resetsInMs: number;
   /** True if the limit is reached. */
@@ -98,7 +98,7 @@ interface Admission {
 }
 
 /** Limiter: counts requests on arrival, and tokens at the end, when they are known. */
-class Gate {
+class Limiter {
   readonly #host: Host;
   readonly #tokens: TokenMeters;
 
@@ -108,16 +108,16 @@ class Gate {
   }
 
   /** Checks all limits of a caller; refused requests are not counted. */
-  async ask(caller: Caller, limits: KeyLimits): Promise<Admission> {
+  async admit(caller: Caller, limits: KeyLimits): Promise<Admission> {
     const nowMs = this.#host.now();
     const windows = tokenLimits
       .filter((limit) => limits[limit] !== undefined)
       .map((limit) => tokenWindow(limit, caller.keyId, nowMs));
     const tokens = await Promise.all(windows.map((window) => this.#tokenGauge(window, limits[window.limit])));
-    const { requestsPerMinute: most } = limits;
+    const { requestsPerMinute: max } = limits;
     const mayCount = !tokens.some(({ isFull }) => isFull);
     const gauges =
-      most === undefined ? tokens : [await this.#requestGauge(caller.keyId, most, mayCount), ...tokens];
+      max === undefined ? tokens : [await this.#requestGauge(caller.keyId, max, mayCount), ...tokens];
     const last = gauges.filter(({ isFull }) => isFull).toSorted((a, b) => b.resetsInMs - a.resetsInMs)[0];
     return { gauges, windows, ...(last && { refusal: refusalOf(caller, last, nowMs) }) };
   }
@@ -129,20 +129,20 @@ class Gate {
     );
   }
 
-  async #tokenGauge(window: TokenWindow, most = Infinity): Promise<Gauge> {
+  async #tokenGauge(window: TokenWindow, max = Infinity): Promise<Gauge> {
     const { used, resetsInMs } = await this.#tokens.read(window);
-    return { limit: window.limit, most, used, resetsInMs, isFull: used >= most };
+    return { limit: window.limit, max, used, resetsInMs, isFull: used >= max };
   }
 
-  async #requestGauge(keyId: string, most: number, mayCount: boolean): Promise<Gauge> {
+  async #requestGauge(keyId: string, max: number, mayCount: boolean): Promise<Gauge> {
     const { meters } = this.#host.live;
     const meter = `requestsPerMinute:${keyId}`;
-    const gauge = { limit: 'requestsPerMinute', most } as const;
+    const gauge = { limit: 'requestsPerMinute', max } as const;
     if (!mayCount) {
       const { used, resetsInMs } = (await meters.read(meter)) ?? { used: 0, resetsInMs: 0 };
-      return { ...gauge, used, resetsInMs, isFull: used >= most };
+      return { ...gauge, used, resetsInMs, isFull: used >= max };
     }
-    const { used, resetsInMs, isAllowed } = await meters.take(meter, 1, { limit: most, windowMs: 60_000 });
+    const { used, resetsInMs, isAllowed } = await meters.take(meter, 1, { limit: max, windowMs: 60_000 });
     return { ...gauge, used, resetsInMs, isFull: !isAllowed };
   }
 }
@@ -156,15 +156,15 @@ const words: Readonly<Record<keyof KeyLimits, string>> = {
 };
 
 /** Error for the limit that resets last: an earlier retry would fail. */
-function refusalOf({ name }: Caller, { limit, most, resetsInMs }: Gauge, nowMs: number): GatewayError {
+function refusalOf({ name }: Caller, { limit, max, resetsInMs }: Gauge, nowMs: number): GatewayError {
   const seconds = Math.max(1, Math.ceil(resetsInMs / 1000));
   const opensAtMs = Math.ceil((nowMs + resetsInMs) / 1000) * 1000;
   const opens = new Date(opensAtMs).toISOString().replace('.000Z', 'Z');
-  const reached = `The key ${JSON.stringify(name)} has reached its limit of ${most} ${words[limit]}`;
+  const reached = `The key ${JSON.stringify(name)} has reached its limit of ${max} ${words[limit]}`;
   return new GatewayError('rate_limited', `${reached}; it may go on in ${seconds} s, at ${opens}.`, {
     headers: {
       'retry-after': String(seconds),
-      ...(seconds > longestRetrySeconds && { 'x-should-retry': 'false' }),
+      ...(seconds > maxRetrySeconds && { 'x-should-retry': 'false' }),
     },
   });
 }
@@ -172,13 +172,13 @@ function refusalOf({ name }: Caller, { limit, most, resetsInMs }: Gauge, nowMs: 
 /**
  * Max `retry-after` for a retry. SDKs ignore longer ones and retry too early, so they are told not to retry.
  */
-const longestRetrySeconds = 60;
+const maxRetrySeconds = 60;
 
 /**
  * Rate-limit headers under the names that SDK users know; of several token limits, the one with the least
  * left.
  */
-export function headersOf(gauges: readonly Pick<Gauge, 'limit' | 'most' | 'used' | 'resetsInMs'>[]) {
+export function headersOf(gauges: readonly Pick<Gauge, 'limit' | 'max' | 'used' | 'resetsInMs'>[]) {
   const requests = gauges.find(({ limit }) => limit === 'requestsPerMinute');
   const tokens = gauges
     .filter((gauge) => gauge !== requests)
@@ -186,16 +186,16 @@ export function headersOf(gauges: readonly Pick<Gauge, 'limit' | 'most' | 'used'
   return { ...(requests && headersFor('requests', requests)), ...(tokens && headersFor('tokens', tokens)) };
 }
 
-function headersFor(name: string, gauge: Pick<Gauge, 'most' | 'used' | 'resetsInMs'>) {
+function headersFor(name: string, gauge: Pick<Gauge, 'max' | 'used' | 'resetsInMs'>) {
   return {
-    [`x-ratelimit-limit-${name}`]: String(gauge.most),
+    [`x-ratelimit-limit-${name}`]: String(gauge.max),
     [`x-ratelimit-remaining-${name}`]: String(leftOf(gauge)),
     [`x-ratelimit-reset-${name}`]: duration(gauge.resetsInMs),
   };
 }
 
-function leftOf({ most, used }: Pick<Gauge, 'most' | 'used'>): number {
-  return Math.max(0, most - used);
+function leftOf({ max, used }: Pick<Gauge, 'max' | 'used'>): number {
+  return Math.max(0, max - used);
 }
 
 /** Formats a duration as `1h2m3s`, without leading zero units. */

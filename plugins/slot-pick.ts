@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { definePlugin, Duration, durationMs, stickyKey, Type, type GatewayState } from 'gw2api/plugin';
+import { callSignal } from 'gw2api/plugin/raw';
 
 /** Takes a permit in a slot, the same slot for all requests of a session (contract §3, §4.6). */
 export default definePlugin({
@@ -23,17 +24,17 @@ export default definePlugin({
     const policy = host.policies.get(policyName);
     const ttlMs = durationMs(stickyTtl);
     const queueTimeoutMs = durationMs(queueTimeout);
-    const places = stickyFrom.map((name) => ({ path: name.split('.'), header: name.toLowerCase() }));
+    const fields = stickyFrom.map((name) => ({ path: name.split('.'), header: name.toLowerCase() }));
     return async function slotPick(ctx, next) {
       const { state } = ctx;
-      const key = stickyKey(state.caller.keyId, ctx.headers, namesIn(ctx.headers, places, state));
+      const key = stickyKey(state.caller.keyId, ctx.headers, namesIn(ctx.headers, fields, state));
       const lease = await host.slots.lease({
         model: state.request.model,
         ...(key && { sticky: { key, ttlMs } }),
         policy,
         caller: state.caller.keyId,
         queueTimeoutMs,
-        signal: state.callSignal,
+        signal: callSignal(state),
       });
       state.onSettled(() => lease.release());
       state.lease = lease;
@@ -43,7 +44,7 @@ export default definePlugin({
 });
 
 /** Source of a session name: a path into the body, and the header of the same name. */
-interface Place {
+interface StickyField {
   readonly path: readonly string[];
   readonly header: string;
 }
@@ -51,11 +52,11 @@ interface Place {
 /** Values of all sources: in the body, in the request decoded from it, in the headers. */
 function namesIn(
   headers: IncomingHttpHeaders,
-  places: readonly Place[],
+  fields: readonly StickyField[],
   { body, request }: Pick<GatewayState, 'body' | 'request'>,
 ): readonly unknown[] {
   const names: unknown[] = [];
-  for (const { path, header } of places)
+  for (const { path, header } of fields)
     names.push(lookUp(body, path), lookUp(request, path), headers[header]);
   return names;
 }

@@ -1,12 +1,5 @@
-import {
-  definePlugin,
-  reportDropped,
-  strictSchema,
-  withoutRootRef,
-  type MessagesRequest,
-  type Tool,
-  type ToolChoice,
-} from 'gw2api/plugin';
+import { definePlugin, reportDropped, type MessagesRequest, type Tool, type ToolChoice } from 'gw2api/plugin';
+import { strictSchema, withoutRootRef } from 'gw2api/plugin/format';
 
 /** Approximates forced tool choice for models that do not support it (contract §4.4). */
 export default definePlugin({

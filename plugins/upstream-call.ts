@@ -12,6 +12,7 @@ import {
   withHeaders,
   usageMeter,
   Type,
+  type CallTimer,
   type CommitOptions,
   type Count,
   type GatewayError,
@@ -27,11 +28,12 @@ import {
   type SlotLease,
   type TokenCount,
 } from 'gw2api/plugin';
+import { callSignal } from 'gw2api/plugin/raw';
 
 /** Calls the upstream, with failover to another slot before the commit point (design §4, contract §6). */
 export default definePlugin({
   name: 'upstream-call',
-  requires: ['request', 'delivery', 'lease', 'interceptors'],
+  requires: ['request', 'delivery', 'lease'],
   provides: ['reply', 'count'],
   seals: ['request', 'lease', 'interceptors'],
   operations: ['generate', 'count-tokens'],
@@ -56,47 +58,43 @@ export default definePlugin({
       const prepare = (request: MessagesRequest): SlotCall => ({
         request: outgoing(request, host.models, state.operation),
         headers: forwardedHeaders(ctx.headers),
-        search: state.format === 'messages' ? ctx.search : '',
-        signal: state.callSignal,
+        search: host.formats.get(state.format).keepsBytes ? ctx.search : '',
+        signal: callSignal(state),
         ...timeouts,
       });
-      // Set as each call begins, so that the log has them even if the caller disconnects early.
-      let told: readonly [slot?: string, attempts?: number] = [];
-      const tell = (slot: string, attempts: number): void => {
-        if (slot !== told[0]) ctx.set('x-gw-slot', slot);
-        if (attempts !== told[1]) ctx.set('x-gw-attempts', String(attempts));
-        told = [slot, attempts];
+      // Set as each call begins, so that they are on an answer that some other stage makes of a failure.
+      let shown: readonly [slot?: string, attempts?: number] = [];
+      const setHeaders = (slot: string, attempts: number): void => {
+        if (slot !== shown[0]) ctx.set('x-gw-slot', slot);
+        if (attempts !== shown[1]) ctx.set('x-gw-attempts', String(attempts));
+        shown = [slot, attempts];
       };
       if (state.operation === 'count-tokens') {
-        tell(state.lease.slot.id, 1);
+        setHeaders(state.lease.slot.id, 1);
         state.count = await countTokens(state, prepare(state.request));
       } else {
         // The first interceptor that was pushed is the outermost.
         const call = state.interceptors.reduceRight<ModelCall>(
           (inner, wrap) => wrap(inner),
-          modelCall(state, prepare, { attempts, firstContentMs, tell, now: () => host.now() }),
+          modelCall(state, prepare, { attempts, firstContentMs, setHeaders }),
         );
         const reply = await call(state.request);
         state.reply = reply;
         ctx.set(answerHeaders(reply.headers));
-        tell(reply.slot, Math.max(reply.attempts, state.timeline.calls.length)); // those that were made again, too
+        setHeaders(reply.slot, Math.max(reply.attempts, state.trace.calls.length)); // those that were made again, too
       }
       await next();
     };
   },
 });
 
-type CallState = Pick<
-  GatewayState,
-  'delivery' | 'lease' | 'callSignal' | 'usage' | 'onSettled' | 'firstEventAtMs' | 'timeline'
->;
+type CallState = Pick<GatewayState, 'delivery' | 'lease' | 'signal' | 'onSettled' | 'trace'>;
 type Prepare = (request: MessagesRequest) => SlotCall;
 
 interface Calling {
   readonly attempts: number;
   readonly firstContentMs: number;
-  readonly tell: (slot: string, attempts: number) => void;
-  readonly now: () => number;
+  readonly setHeaders: (slot: string, attempts: number) => void;
 }
 
 /** Outgoing request: with the upstream's name of the model, and streamed unless it is a token count. */
@@ -107,28 +105,27 @@ function outgoing(request: MessagesRequest, models: Models, operation: Operation
 
 /** Model call that all interceptors wrap. Each call holds a permit of its own until its events have ended. */
 function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelCall {
-  const { attempts, tell, now } = calling;
-  const takePlace = placeTaker(state);
-  const meter = usageMeter(state.usage);
+  const { attempts, firstContentMs, setHeaders } = calling;
+  const { delivery } = state;
+  const takeLease = leaseTaker(state);
+  const meter = usageMeter(state.trace);
   return async (request) => {
     const call = prepare(request);
-    let lease = await takePlace();
+    let lease = await takeLease();
     for (let attempt = 1; ; attempt += 1) {
-      tell(lease.slot.id, attempt);
-      const clock = new CallClock(lease.slot.id, { timeline: state.timeline, now, show: meter() });
+      setHeaders(lease.slot.id, attempt);
+      const timer = state.trace.call(lease.slot.id);
+      const see = watch(timer, meter());
       try {
-        const reply = await ask(lease, call, attempt, {
-          delivery: state.delivery,
-          see: clock.see,
-          firstContentMs: calling.firstContentMs,
-        });
-        clock.end();
-        state.firstEventAtMs ??= clock.firstEventAtMs;
+        const reply = await ask(lease, call, attempt, { delivery, see, firstContentMs });
+        timer.end();
         return reply;
       } catch (thrown) {
         const error = withHeaders(toGatewayError(thrown), provenance(lease.slot.id, attempt));
-        clock.fail(error.code);
-        const next = state.callSignal.aborted ? undefined : await elsewhere(lease, error, attempt < attempts);
+        timer.fail(error);
+        const next = callSignal(state).aborted
+          ? undefined
+          : await elsewhere(lease, error, attempt < attempts);
         if (!next) {
           lease.release();
           throw error;
@@ -140,50 +137,16 @@ function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelC
   };
 }
 
-/** Timer of one call in the timeline; records the first event, and passes all events to `show`. */
-class CallClock {
-  readonly #now: () => number;
-  readonly #show: (event: ModelEvent) => void;
-  readonly #beganMs = performance.now();
-  readonly #timed: { readonly slot: string; ms: number; code?: string };
-  #hasEnded = false;
-  /** Unix milliseconds. */
-  firstEventAtMs: number | undefined;
-
-  constructor(slot: string, { timeline, now, show = () => undefined }: ClockParts) {
-    this.#timed = { slot, ms: 0 };
-    this.#now = now;
-    this.#show = show;
-    timeline.calls.push(this.#timed);
-  }
-
-  readonly see = (event: ModelEvent): void => {
-    if (this.firstEventAtMs === undefined) {
-      this.end();
-      this.firstEventAtMs = this.#now();
-    }
-    this.#show(event);
+/** Observer of a call's events: the first one stops its timer, and all of them are measured. */
+function watch(timer: CallTimer, measure: (event: ModelEvent) => void): (event: ModelEvent) => void {
+  return (event) => {
+    timer.firstEvent();
+    measure(event);
   };
-
-  /** Stops the timer, at the first event or the failure, whichever comes first. */
-  end(): void {
-    if (!this.#hasEnded) this.#timed.ms = performance.now() - this.#beganMs;
-    this.#hasEnded = true;
-  }
-
-  fail(code: string): void {
-    this.end();
-    this.#timed.code = code;
-  }
-}
-
-interface ClockParts extends Pick<GatewayState, 'timeline'> {
-  readonly now: () => number;
-  readonly show?: (event: ModelEvent) => void;
 }
 
 /** Source of permits: the first call uses the one that slot-pick took; each further call takes its own. */
-function placeTaker({ lease, onSettled }: CallState): () => Promise<SlotLease> {
+function leaseTaker({ lease, onSettled }: CallState): () => Promise<SlotLease> {
   let isTaken = false;
   return async () => {
     if (!isTaken) {
@@ -218,8 +181,8 @@ async function ask(
     const sent = withFields(call, { signal: content.signal, hasContent: content.hasCome });
     const { status, headers, events } = await slot.generate(sent);
     answered = headers;
-    const reply = await committed(events, { ...options, onContent: content.come, onEnd });
-    lease.answered(headers);
+    const onCommit = (): void => lease.answered(headers);
+    const reply = await committed(events, { ...options, onContent: content.come, onCommit, onEnd });
     return { status, headers, slot: slot.id, attempts, events: reply };
   } catch (error) {
     throw withHeaders(toGatewayError(content.end(error)), answerHeaders(answered));
@@ -238,17 +201,17 @@ async function elsewhere(
   return undefined;
 }
 
-/** Token count. An OAuth account cannot count: it gets an estimate and its usage windows (contract §2.2). */
+/** Token count. An account that reports usage windows does not count: it gets an estimate and its usage windows (contract §2.2). */
 async function countTokens(
-  { lease, timeline }: Pick<GatewayState, 'lease' | 'timeline'>,
+  { lease, trace }: Pick<GatewayState, 'lease' | 'trace'>,
   { request, ...call }: SlotCall,
 ): Promise<Count> {
   const { slot } = lease;
   const { stream: _, ...counted } = request;
   try {
-    if (slot.accountKind === 'oauth')
+    if (slot.reportsWindows)
       return { inputTokens: estimateTokens(counted), estimated: true, slot: slot.id, windows: slot.windows };
-    const count = await timedCount(slot, timeline, { ...call, request: counted });
+    const count = await timedCount(slot, trace, { ...call, request: counted });
     return { ...count, slot: slot.id, windows: undefined };
   } catch (error) {
     throw withHeaders(toGatewayError(error), provenance(slot.id, 1));
@@ -257,18 +220,14 @@ async function countTokens(
   }
 }
 
-async function timedCount(
-  slot: Slot,
-  timeline: GatewayState['timeline'],
-  call: SlotCall,
-): Promise<TokenCount> {
-  const clock = new CallClock(slot.id, { timeline, now: Date.now });
+async function timedCount(slot: Slot, trace: GatewayState['trace'], call: SlotCall): Promise<TokenCount> {
+  const timer = trace.call(slot.id);
   try {
     const count = await slot.countTokens(call);
-    clock.end();
+    timer.end();
     return count;
   } catch (error) {
-    clock.fail(toGatewayError(error).code);
+    timer.fail(toGatewayError(error));
     throw error;
   }
 }

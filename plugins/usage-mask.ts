@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import {
   addUsage,
   definePlugin,
@@ -11,8 +12,8 @@ import {
   type MessagesRequest,
   type ModelReply,
   type Slot,
+  type Trace,
   type Usage,
-  type UsageTally,
 } from 'gw2api/plugin';
 
 /**
@@ -20,16 +21,16 @@ import {
  */
 export default definePlugin({
   name: 'usage-mask',
-  requires: ['reply', 'additions', 'request'],
+  requires: ['reply', 'request'],
   provides: ['reply'],
   setup(_, host) {
-    const scale = new Scale(host);
+    const additionTokens = new AdditionTokens(host);
     return async function usageMask(ctx, next) {
-      const { additions, reply, request, usage } = ctx.state;
+      const { additions, reply, request, trace } = ctx.state;
       const isMasked = additions.system.length + additions.tools.length > 0;
       if (isMasked && !host.isOfficialClient(ctx.get('user-agent'))) {
-        const tokens = scale.weigh(additions, request.model, reply.slot);
-        ctx.state.reply = { ...reply, events: mapEvents(reply.events, mask(tokens, usage, reply.calls)) };
+        const tokens = additionTokens.estimate(additions, request.model, reply.slot);
+        ctx.state.reply = { ...reply, events: mapEvents(reply.events, mask(tokens, trace, reply.calls)) };
       }
       await next();
     };
@@ -40,13 +41,13 @@ export default definePlugin({
  * Subtracts the same tokens from both reports of an answer, from a later one only in the fields that it has.
  * If several calls made up the answer, each of them had the additions in its input.
  */
-function mask(tokens: number, tally: UsageTally, calls: ModelReply['calls'] = () => 1): EventMap {
+function mask(tokens: number, trace: Pick<Trace, 'mask'>, calls: ModelReply['calls'] = () => 1): EventMap {
   const starts: Usage[] = [];
   const masked: Usage[] = [];
   const take = (usage: Usage, choice: number): Usage => {
     const part = maskedPart(usage, tokens * calls(choice));
     masked[choice] = part;
-    tally.masked = masked.length === 1 ? part : masked.reduce(addUsage, {});
+    trace.mask(masked.length === 1 ? part : masked.reduce(addUsage, {}));
     return part;
   };
   return {
@@ -120,31 +121,34 @@ interface Keyed {
   readonly key: string;
 }
 
-interface Weight {
+interface Estimate {
   readonly tokens: number;
   /** Time at which an estimate is measured again, unix milliseconds. */
   readonly measureAtMs: number;
 }
 
 /** Token count of the additions per model: estimated first, then measured. */
-class Scale {
+class AdditionTokens {
   readonly #host: Host;
   readonly #disposed = new AbortController();
-  readonly #weights = new Map<string, Weight>();
+  readonly #estimates = new LRUCache<string, Estimate>({ max: maxEstimates });
   #last: Keyed = { model: '', additions: { system: [], tools: [] }, key: '' };
 
   constructor(host: Host) {
     this.#host = host;
     host.onDispose(() => this.#disposed.abort());
-    host.metrics.cache('usage_mask_weights', () => ({ entries: this.#weights.size, capacity: mostWeights }));
+    host.metrics.cache('usage_mask_weights', () => ({
+      entries: this.#estimates.size,
+      capacity: maxEstimates,
+    }));
   }
 
-  weigh(additions: Additions, model: string, slotId: string): number {
+  estimate(additions: Additions, model: string, slotId: string): number {
     const key = this.#keyOf(additions, model);
-    const known = this.#weights.get(key);
+    const known = this.#estimates.get(key);
     if (known && this.#host.now() < known.measureAtMs) return known.tokens;
     const tokens = known?.tokens ?? estimateTokens([...additions.system, ...additions.tools]);
-    this.#keep(key, { tokens, measureAtMs: this.#host.now() + 300_000 });
+    this.#estimates.set(key, { tokens, measureAtMs: this.#host.now() + 300_000 });
     const slot = this.#host.slots.get(slotId);
     if (slot) void this.#measure(key, additions, model, slot);
     return tokens;
@@ -173,9 +177,12 @@ class Scale {
       const [together, placeholder] = await Promise.all(counts);
       if (together.estimated || placeholder.estimated) return;
       const tokens = Math.max(0, together.inputTokens - placeholder.inputTokens);
-      this.#keep(key, { tokens, measureAtMs: Infinity });
+      this.#estimates.set(key, { tokens, measureAtMs: Infinity });
     } catch (error) {
-      this.#host.log.debug({ err: error, slot: slot.id }, 'could not measure what the gateway adds');
+      this.#host.log.debug(
+        { err: error, slot: slot.id },
+        'The tokens that the gateway adds could not be counted.',
+      );
     }
   }
 
@@ -189,13 +196,6 @@ class Scale {
       idleTimeoutMs: 10_000,
     });
   }
-
-  #keep(key: string, weight: Weight): void {
-    this.#weights.delete(key);
-    this.#weights.set(key, weight);
-    const [oldest] = this.#weights.keys();
-    if (this.#weights.size > mostWeights && oldest !== undefined) this.#weights.delete(oldest);
-  }
 }
 
 function isSame(one: Additions, other: Additions): boolean {
@@ -207,4 +207,4 @@ function isSameList(one: readonly object[], other: readonly object[]): boolean {
 }
 
 /** Max cached counts: more pairs of a text and a model than a config has. */
-const mostWeights = 100;
+const maxEstimates = 100;

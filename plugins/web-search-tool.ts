@@ -12,8 +12,8 @@ import {
 /** Adds a web search tool, unless the caller has said otherwise (contract §1, §4.6). */
 export default definePlugin({
   name: 'web-search-tool',
-  requires: ['request', 'format', 'additions', 'interceptors'],
-  provides: ['request', 'additions'],
+  requires: ['request'],
+  provides: ['request', 'additions', 'interceptors'],
   options: Type.Object({
     /** The upstream's name for this kind of tool. */
     type: Type.String({ minLength: 1, default: 'web_search_20250305' }),
@@ -29,7 +29,7 @@ export default definePlugin({
         state.request = withFields(state.request, { tools: [...(state.request.tools ?? []), tool] });
         state.additions = { ...state.additions, tools: [...state.additions.tools, tool] };
         // Callers of other dialects cannot continue a turn that our tool has paused.
-        if (state.format !== 'messages') state.interceptors.push(continuePausedTurns(4));
+        if (!host.formats.get(state.format).keepsBytes) state.interceptors.push(continuePausedTurns(4));
       }
       return next();
     };

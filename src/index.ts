@@ -1,9 +1,9 @@
 import { stringify } from 'yaml';
 import type { Gateway } from './gateway/gateway.js';
-import { openGateway } from './gateway/open.js';
+import { openGateway } from './gateway/app.js';
 import { loadGatewayConfig, loadGatewayConfigFile } from './gateway/load-config.js';
 import { createLogger } from './telemetry/logs.js';
-import type { Live, Logger } from './plugin/index.js';
+import type { Live, Logger } from './plugin/internal.js';
 
 export { ConfigError } from './config/config.js';
 export type { Config, Problem } from './config/config.js';

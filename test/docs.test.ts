@@ -2,7 +2,7 @@ import { access, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { errorCodes } from 'gw2api/plugin';
+import { errorCodes } from '#src/plugin/internal.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
 import { ProcessWorkshop } from './gateway/gateway-process.js';
 import { ask, configOf, masterKey, stages, startPair, type Pair } from './gateway/harness.js';

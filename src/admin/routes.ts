@@ -1,8 +1,7 @@
 import { Router } from '@koa/router';
-import { GatewayError, type DiagnosisStep, type SlotStatus } from '../plugin/index.js';
+import { GatewayError, type DiagnosisStep, type SlotStatus } from '../plugin/internal.js';
 import { redactSecrets } from './redact-secrets.js';
-import { diagnosisReport } from './diagnosis-report.js';
-import { slotReport } from './slot-report.js';
+import { diagnosisReport, slotReport } from './reports.js';
 
 /** Operator actions on a running gateway. Methods with a slot's id may assume that the slot exists. */
 export interface Operations {
@@ -68,5 +67,5 @@ function findSlot(operations: Operations, id: string | undefined): SlotStatus {
 }
 
 function refusal(problems: readonly string[]): string {
-  return `The config was not taken; the old one keeps running.\n${problems.join('\n')}`;
+  return `The new config was refused; the old one stays in force.\n${problems.join('\n')}`;
 }

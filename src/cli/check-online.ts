@@ -1,8 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import type { Config, SlotConfig } from '../config/config.js';
 import { partsOf, shortName } from '../models/names.js';
-import { didYouMean, globMatcher, type CatalogModel } from '../plugin/index.js';
-import { untilAborted } from '../slots/until-aborted.js';
+import { untilAborted, didYouMean, globMatcher, type CatalogModel } from '../plugin/internal.js';
 import type { SlotPool } from '../slots/pool.js';
 import type { UpstreamSlot } from '../slots/upstream-slot.js';
 
@@ -25,7 +24,7 @@ export async function checkOnline({ slots, models }: Config, pool: SlotPool): Pr
     for (const slot of waiting) findings.push(await ask(slot, opened.get(slot.id), signal));
   };
   await Promise.all(Array.from({ length: atATime }, askEach));
-  const unknown = models.flatMap((model) => strangenessOf(model, findings));
+  const unknown = models.flatMap((model) => unknownModel(model, findings));
   const rows = slots.flatMap(({ id }) => findings.filter(({ slot }) => slot.id === id)).map(lineOf);
   const text = [
     '',
@@ -59,8 +58,7 @@ async function ask(slot: SlotConfig, opened: UpstreamSlot | undefined, until: Ab
   try {
     const { hostname } = new URL(slot.proxy ?? slot.baseUrl);
     found.addresses = await untilAborted(resolve(hostname), signal);
-    if (slot.account.kind === 'oauth')
-      return { slot, ...found, note: 'not asked: its tokens are in the store' };
+    if (opened?.account.isStored) return { slot, ...found, note: 'not asked: its tokens are in the store' };
     if (!opened) return { slot, ...found, note: 'has no list of models' };
     const models = await untilAborted(opened.listModels(signal), signal);
     return { slot, ...found, names: models.map(({ id }) => id) };
@@ -77,12 +75,12 @@ async function resolve(hostname: string): Promise<string> {
 }
 
 /** Error message in one line, without control characters, with the slot's secrets redacted. */
-function inWords(error: unknown, { account, proxy = '', headers }: SlotConfig): string {
+function inWords(error: unknown, { account = { kind: 'none' }, proxy = '', headers }: SlotConfig): string {
   const { username = '', password = '' } = proxy ? new URL(proxy) : {};
   const secrets = [...Object.values(account), ...Object.values(headers), username, password];
   const isLate = error instanceof Error && error.name === 'TimeoutError';
-  const said = error instanceof Error ? error.message : String(error);
-  const message = isLate ? `no answer within ${slotMs / 1000} s` : said;
+  const text = error instanceof Error ? error.message : String(error);
+  const message = isLate ? `no answer within ${slotMs / 1000} s` : text;
   return secrets
     .filter((secret): secret is string => typeof secret === 'string' && secret.length > 3)
     .reduce((text, secret) => text.replaceAll(secret, '***'), message.slice(0, 2000))
@@ -100,7 +98,7 @@ function lineOf({ slot, addresses, names, note, problem }: Finding): string {
  * Report line for a model that no slot serves or none of the serving slots knows; none if one of those slots
  * gave no list.
  */
-function strangenessOf({ id, upstreamModel }: CatalogModel, findings: readonly Finding[]): readonly string[] {
+function unknownModel({ id, upstreamModel }: CatalogModel, findings: readonly Finding[]): readonly string[] {
   const serving = findings.filter(({ slot }) => globMatcher(slot.models)(id));
   if (serving.length === 0) return [`  ${id}: no slot serves it`];
   if (serving.some(({ names }) => !names || names.some((name) => isName(upstreamModel, name)))) return [];

@@ -1,13 +1,12 @@
 import { ConfigError, formatProblem, type Config } from '../config/config.js';
-import type { Environment } from '../config/substitute.js';
-import { warningsOf } from '../config/warnings.js';
+import type { Environment } from '../config/environment.js';
+import { warningsOf } from '../config/rules.js';
 import { weaknessOf } from './first-start.js';
-import { openGateway } from '../gateway/open.js';
-import { loadGatewayConfigFile } from '../gateway/load-config.js';
+import { openGateway } from '../gateway/app.js';
+import { loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
 import { describePipeline } from '../pipeline/describe.js';
 import { createLogger } from '../telemetry/logs.js';
 import { checkOnline } from './check-online.js';
-import { otherFile } from './start.js';
 
 export interface CheckResult {
   readonly text: string;
@@ -28,14 +27,14 @@ export async function check(file: string, env: Environment, isOnline: boolean): 
     masterKey: '',
     loadConfig: () => Promise.resolve(config),
   });
-  const text = describePipeline(config, gateway.pipeline);
-  const online = isOnline ? await checkOnline(config, gateway.slots) : undefined;
-  const problems = await gateway.pipeline.retire();
+  const text = describePipeline(config, gateway.runtime.pipeline);
+  const online = isOnline ? await checkOnline(config, gateway.services.slots) : undefined;
+  const problems = await gateway.runtime.pipeline.retire();
   await gateway.close();
   if (problems.length > 0) throw new ConfigError(problems);
   const weakness = weaknessOf(env['GW2API_API_KEY'] ?? '');
   const warned = [...warningsOf(config).map(formatProblem), ...(weakness ? [weakness] : [])];
   const warnings = warned.map((warning) => `\nwarning: ${warning}`);
-  const told = `${text}${online?.text ?? ''}${warnings.join('')}${warnings.length > 0 ? '\n' : ''}`;
-  return { text: told, exitCode: online?.isSound === false ? 1 : 0 };
+  const output = `${text}${online?.text ?? ''}${warnings.join('')}${warnings.length > 0 ? '\n' : ''}`;
+  return { text: output, exitCode: online?.isSound === false ? 1 : 0 };
 }

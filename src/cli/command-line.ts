@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { loadDotEnv } from '../config/dotenv.js';
+import { loadDotEnv } from '../config/environment.js';
 import { name, version } from '../version.js';
-import { failureOf, UsageError } from './usage-error.js';
+import { failureOf, UsageError } from '../gateway/start-failure.js';
 
 const usage = `${name} ${version}: an LLM gateway
 
@@ -31,7 +31,7 @@ export async function main(args: readonly string[]): Promise<number | undefined>
   try {
     return await command(args);
   } catch (error) {
-    const failure = failureOf(error);
+    const failure = failureOf(parsed(error));
     if (!failure) throw error;
     process.stderr.write(`${failure.message}\n`);
     return failure.exitCode;
@@ -77,4 +77,14 @@ function defaultConfigFile(): string {
 function print(text: string): 0 {
   process.stdout.write(text);
   return 0;
+}
+
+/**
+ * Converts an error of parseArgs to a UsageError with its first sentence; the second one is about arguments
+ * that this program does not have.
+ */
+function parsed(error: unknown): unknown {
+  const isParseError =
+    error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+  return isParseError ? new UsageError(`${error.message.replace(/\.( .*)?$/s, '')}; see --help.`) : error;
 }

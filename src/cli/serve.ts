@@ -1,10 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { readConfigFile } from '../config/load.js';
 import { masterKeyOf, secretKeyOf } from './first-start.js';
-import { loadGatewayConfig } from '../gateway/load-config.js';
-import { logLevels } from '../telemetry/logs.js';
-import { otherFile, processLog } from './start.js';
-import { UsageError } from './usage-error.js';
+import { loadGatewayConfig, loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
+import { onLostErrors } from '../gateway/lost-errors.js';
+import { lastStepsMs } from '../gateway/shutdown.js';
+import { listenProblem, UsageError } from '../gateway/start-failure.js';
+import { logLevels, processLog } from '../telemetry/logs.js';
+import { onSignals } from './signals.js';
+import { announce, type Start } from './start.js';
 
 /** Serves in this process, or in as many workers as the config says. Throws if the start fails. */
 export async function serve(file: string): Promise<undefined> {
@@ -18,9 +21,54 @@ export async function serve(file: string): Promise<undefined> {
   const start = { file, env, text: input.text, config, log, logLevel, masterKey, isNewKey: isNew, secretKey };
   const { workers } = config.listen;
   const size = workers === 'auto' ? availableParallelism() : workers;
-  // Imported lazily: a process needs only one of the two.
-  if (size === 1) await (await import('./single.js')).serveAlone(start);
-  else await (await import('../workers/primary.js')).serveByWorkers(start, size);
+  const server: Server = size === 1 ? await openAlone(start) : await openPool(start, size);
+  onLostErrors(log, server);
+  onSignals({ log, ...server });
+  await announce(await server.start(), start, size === 1 ? {} : { workers: size });
+  server.lost?.catch((error: unknown) => {
+    log.error({}, error instanceof Error ? error.message : String(error));
+    void server.close().then(() => process.exit(1));
+  });
+}
+
+/** This process or a pool of workers, as the signal handlers see it. */
+interface Server {
+  /** Listens, and returns the URL. */
+  start(): Promise<string>;
+  /** Drains the requests in flight. */
+  close(): Promise<void>;
+  /** Likewise, after an uncaught exception. */
+  end(): Promise<void>;
+  kill(): void;
+  reload(): Promise<unknown>;
+  maxShutdownMs(): number;
+  /** Rejects when the server can no longer serve. */
+  readonly lost?: Promise<never>;
+}
+
+// Imported lazily: a process needs only one of the two.
+
+async function openAlone({ file, env, config, log, masterKey, secretKey }: Start): Promise<Server> {
+  const { openGateway } = await import('../gateway/app.js');
+  const loadConfig = () => loadGatewayConfigFile(file, env, otherFile);
+  const panelPassword = env['GW_PANEL_PASSWORD'] ?? '';
+  const gateway = await openGateway(config, { log, masterKey, secretKey, panelPassword, loadConfig });
+  return {
+    maxShutdownMs: () => gateway.runtime.config.listen.shutdownTimeoutMs + lastStepsMs,
+    close: () => gateway.close(),
+    end: () => gateway.close({ isBroken: true }),
+    kill: () => undefined,
+    reload: () => gateway.reload(),
+    start: () =>
+      gateway.listen().catch((error: unknown) => {
+        throw listenProblem(error, config.listen);
+      }),
+  };
+}
+
+async function openPool(start: Start, size: number): Promise<Server> {
+  const { openWorkers } = await import('../workers/primary.js');
+  return openWorkers(start, size);
 }
 
 function logLevelOf(level: string | undefined): string {

@@ -1,5 +1,5 @@
 import { ConfigError } from '../config/config.js';
-import type { Logger } from '../plugin/index.js';
+import type { Logger } from '../plugin/internal.js';
 
 export interface Reactions {
   readonly log: Logger;
@@ -27,7 +27,7 @@ export function onSignals({ log, close, kill, reload }: Reactions): void {
   process.on('SIGHUP', () => {
     reload().catch((error: unknown) => {
       const problem = error instanceof ConfigError ? { problems: error.message.split('\n') } : { err: error };
-      log.error(problem, 'The config was not taken; the old one keeps running.');
+      log.error(problem, 'The new config was refused; the old one stays in force.');
     });
   });
 }

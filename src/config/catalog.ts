@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { CatalogModel } from '../plugin/index.js';
+import type { CatalogModel } from '../plugin/internal.js';
 import { checkSource } from './checked.js';
 import { locate, readSource, type Fault, type Path, type Source, type SourceProblem } from './document.js';
 import { CatalogSchema, type RawModel } from './schema.js';
-import type { Environment } from './substitute.js';
+import type { Environment } from './environment.js';
 
 /** The catalog that is shipped with the package, for a config that names none. */
 export const defaultCatalog = fileURLToPath(new URL('../../config/models.yaml', import.meta.url));

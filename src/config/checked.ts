@@ -1,6 +1,6 @@
-import { compileCheck, type Mismatch } from '../plugin/index.js';
+import { compileCheck, type Mismatch } from '../plugin/internal.js';
 import type { Path, Source, SourceProblem } from './document.js';
-import { typed } from './substitute.js';
+import { typed } from './environment.js';
 
 /** The result of a check of a source against its schema. */
 export interface Checked {
@@ -23,11 +23,11 @@ export function checkSource(source: Source, schema: object): Checked {
 export function checkSourceBy(check: (value: unknown) => readonly Mismatch[], source: Source): Checked {
   const value = structuredClone(source.value);
   const mismatches = check(value);
-  const told = new Set(source.problems.map(({ path }) => JSON.stringify(path)));
+  const reported = new Set(source.problems.map(({ path }) => JSON.stringify(path)));
   const problems = mismatches
     .filter(
       ({ path, isUnknownKey }) =>
-        isUnknownKey || (!told.has(JSON.stringify(path)) && told.add(JSON.stringify(path))),
+        isUnknownKey || (!reported.has(JSON.stringify(path)) && reported.add(JSON.stringify(path))),
     )
     .map((mismatch) => ({
       at: source.positionOf(mismatch.path),

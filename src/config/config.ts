@@ -1,4 +1,6 @@
-import type { CatalogModel, Operation, WireFormat } from '../plugin/index.js';
+import type { LiveSettings } from '../live/index.js';
+import type { StoreSettings } from '../store/index.js';
+import type { CatalogModel, Operation } from '../plugin/internal.js';
 
 /** Position in a config file; line and column count from 1. */
 export interface Position {
@@ -9,7 +11,8 @@ export interface Position {
 
 /** Conditions of a stage: it runs only for requests that match every given field. */
 export interface When {
-  readonly format?: readonly WireFormat[];
+  /** Names of formats. */
+  readonly format?: readonly string[];
   /** Globs over the catalog id. */
   readonly model?: readonly string[];
   readonly operation?: readonly Operation[];
@@ -41,26 +44,43 @@ export interface StageConfig {
   readonly positionOf: (path: readonly (string | number)[]) => Position;
 }
 
-export type AccountConfig =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'api-key'; readonly key: string; readonly header: 'x-api-key' | 'authorization' }
-  | {
-      readonly kind: 'oauth';
-      readonly accessToken: string;
-      readonly refreshToken: string;
-      readonly tokenUrl: string;
-      readonly clientId: string;
-      readonly clientSecret?: string;
-      /** Unix milliseconds; absent: only a 401 refreshes. */
-      readonly expiresAtMs?: number;
-    };
+/** An entry under `formats:`. */
+export interface FormatConfig {
+  /** A built-in name, a path relative to the config file, or an npm package. */
+  readonly use: string;
+  readonly with: Readonly<Record<string, unknown>>;
+  /** Path of `use` within the entry; empty where the entry is the name alone. */
+  readonly usePath: readonly (string | number)[];
+  /** `formats[1]`. */
+  readonly path: string;
+  readonly at: Position;
+  readonly positionOf: (path: readonly (string | number)[]) => Position;
+}
 
-export interface SlotConfig {
-  readonly id: string;
-  /** An adapter: `messages` or `simulator`. */
+/** Account of a slot: its kind, and the options of that kind. */
+export type AccountConfig = { readonly kind: string } & Readonly<Record<string, unknown>>;
+
+/** Plugins of a slot, as its entry names them. */
+export interface SlotPluginsConfig {
+  /** A built-in name, a path relative to the config file, or an npm package. */
   readonly upstream: string;
+  /** Options of the upstream. */
+  readonly with: Readonly<Record<string, unknown>>;
+  /** Absent: `none`, which not every upstream takes. */
+  readonly account?: AccountConfig;
   readonly baseUrl?: string;
-  readonly account: AccountConfig;
+  /** `slots[0]`. */
+  readonly path: string;
+  /** Position of the entry. */
+  readonly at: Position;
+  /** Position of a key within the entry; the nearest enclosing one if it is absent. */
+  readonly positionOf: (path: readonly (string | number)[]) => Position;
+  /** False for a part of the entry with a problem that is reported already. */
+  readonly isSound: (path: readonly (string | number)[]) => boolean;
+}
+
+export interface SlotConfig extends SlotPluginsConfig {
+  readonly id: string;
   /** Globs over catalog ids; `*` also matches models that are not in the catalog. */
   readonly models: readonly string[];
   readonly maxConcurrent: number;
@@ -70,33 +90,6 @@ export interface SlotConfig {
   readonly connectTimeoutMs: number;
   /** Slot entered in the console: connections to link-local and metadata addresses are refused. */
   readonly isGuarded?: boolean;
-  readonly path: string;
-  readonly at: Position;
-}
-
-export type StoreConfig =
-  | { readonly kind: 'memory' }
-  | {
-      readonly kind: 'sqlite';
-      /** Absolute path. */
-      readonly file: string;
-    }
-  | { readonly kind: 'postgres'; readonly url: string };
-
-/** Redis server that the instances of a gateway share. */
-export interface RedisAddress {
-  /** Host and port, without credentials: safe to log. */
-  readonly label: string;
-  /** Prefix of all keys in Redis. */
-  readonly prefix: string;
-  readonly access: {
-    readonly host: string;
-    readonly port: number;
-    readonly db: number;
-    readonly username?: string;
-    readonly password?: string;
-    readonly tls?: { readonly servername: string };
-  };
 }
 
 /** A checked config: every field is present, typed and in base units. */
@@ -125,9 +118,10 @@ export interface Config {
     readonly backlog: number;
   };
   readonly pipeline: readonly StageConfig[];
+  readonly formats: readonly FormatConfig[];
   readonly slots: readonly SlotConfig[];
   readonly models: readonly CatalogModel[];
-  readonly store: StoreConfig;
+  readonly store: StoreSettings;
   /** Position of `store`. */
   readonly storeAt: Position;
   readonly ledger: {
@@ -135,7 +129,7 @@ export interface Config {
     /** Absolute path of the folder that holds rows while the store is down; undefined: no spool. */
     readonly spool: string | undefined;
   };
-  readonly live: { readonly kind: 'memory' } | ({ readonly kind: 'redis' } & RedisAddress);
+  readonly live: LiveSettings;
   /** Permissions of slots entered in the console. */
   readonly console: { readonly allowLinkLocal: boolean };
   readonly officialClient: { readonly userAgent: string };

@@ -15,8 +15,7 @@ import {
 } from 'yaml';
 import { AliasBudget, aliasTargets, TooManyAliases } from './aliases.js';
 import type { Position, Problem } from './config.js';
-import { readSecretFile } from './secret-file.js';
-import { substitute, typed, type Environment, type Fill } from './substitute.js';
+import { readSecretFile, substitute, typed, type Environment, type Fill } from './environment.js';
 
 /** Keys and indices from the root of a file. */
 export type Path = readonly (string | number)[];

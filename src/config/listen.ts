@@ -1,8 +1,8 @@
-import { durationMs } from '../plugin/index.js';
+import { durationMs } from '../plugin/internal.js';
 import type { Config } from './config.js';
 import type { Fault } from './document.js';
 import type { RawConfig } from './schema.js';
-import type { Environment } from './substitute.js';
+import type { Environment } from './environment.js';
 
 /** Settings of `listen:`; PORT and HOST of the environment override the file. */
 export function toListen(raw: RawConfig['listen'], { HOST, PORT }: Environment): Config['listen'] {

@@ -1,16 +1,23 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { readCatalog } from './catalog.js';
 import { checkSource, type Checked } from './checked.js';
-import { ConfigError, type Config, type Problem, type StageConfig, type When } from './config.js';
+import {
+  ConfigError,
+  type Config,
+  type FormatConfig,
+  type Problem,
+  type SlotPluginsConfig,
+  type StageConfig,
+  type When,
+} from './config.js';
 import { locate, readSource, readWritten, toProblem, writePath, type Path, type Source } from './document.js';
 import { toListen } from './listen.js';
-import { toLive } from './live.js';
+import { toLive, toLedger, toStore } from './state.js';
 import { ruleProblems } from './rules.js';
 import { ConfigSchema, type RawConfig, type RawStage } from './schema.js';
-import { toSlot, variableFaults } from './slots.js';
-import { toLedger, toStore } from './store.js';
-import type { Environment } from './substitute.js';
+import { soundSlotPlugins, toSlot, variableFaults } from './slots.js';
+import type { Environment } from './environment.js';
 
 export interface ConfigInput {
   /** YAML text. */
@@ -28,6 +35,10 @@ export interface ConfigReading {
   readonly config: Config | undefined;
   /** The pipeline, also if other parts are wrong, so that all problems are reported together. */
   readonly pipeline: readonly StageConfig[];
+  /** The formats, unless they are wrong. */
+  readonly formats: readonly FormatConfig[];
+  /** The plugins of all slots, as far as they are sound. */
+  readonly slots: readonly SlotPluginsConfig[];
   /** Absolute path; relative paths start here. */
   readonly baseDir: string;
   readonly problems: readonly Problem[];
@@ -77,13 +88,19 @@ export function readConfig(input: ConfigInput): ConfigReading {
       ? toStage(entry as RawStage, at, source, written)
       : brokenStage(entry, at, source, checked),
   );
+  const formats = isSound(['formats']) ? raw.formats.map((entry, at) => toFormat(entry, at, source)) : [];
+  const slots = (Array.isArray(raw.slots) ? raw.slots : []).flatMap(
+    (slot, at) => soundSlotPlugins(slot, at, source, isSound) ?? [],
+  );
+  const plugins = { pipeline, formats, slots, baseDir: dir };
   const all = [...source.problems, ...faults].map(toProblem);
-  if (all.length > 0) return { config: undefined, pipeline, baseDir: dir, problems: all };
+  if (all.length > 0) return { config: undefined, ...plugins, problems: all };
   const config: Config = {
     file,
     baseDir: dir,
     listen: toListen(raw.listen, env),
     pipeline,
+    formats,
     slots: raw.slots.map((slot, at) => toSlot(slot, at, source)),
     models: catalog.models,
     store: toStore(raw.store),
@@ -94,7 +111,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
     officialClient: raw.officialClient,
     written,
   };
-  return { config, pipeline, baseDir: dir, problems: [] };
+  return { config, ...plugins, problems: [] };
 }
 
 /** Drops problems of disabled stages: these may name variables that are not set. */
@@ -136,6 +153,19 @@ function brokenStage(entry: unknown, index: number, source: Source, { isSound }:
     ...(when && isSound(['pipeline', index, 'when']) && { when }),
   };
   return { ...toStage(bare, index, source, { pipeline: [] }), isBroken: true };
+}
+
+function toFormat(entry: RawConfig['formats'][number], index: number, source: Source): FormatConfig {
+  const place = ['formats', index];
+  const isName = typeof entry === 'string';
+  return {
+    use: isName ? entry : entry.use,
+    with: isName ? {} : entry.with,
+    usePath: isName ? [] : ['use'],
+    path: writePath(place),
+    at: source.positionOf(place),
+    positionOf: (path) => source.positionOf([...place, ...path]),
+  };
 }
 
 function toWhen({ format, model, operation, caller }: NonNullable<RawStage['when']>): When {

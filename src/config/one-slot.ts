@@ -1,18 +1,19 @@
-import { compileCheck, Type, type Mismatch } from '../plugin/index.js';
+import { compileCheck, Type, type Mismatch } from '../plugin/internal.js';
 import { checkSourceBy } from './checked.js';
-import { isLinkLocal, whyRefused } from '../network/addresses.js';
-import type { Config, SlotConfig } from './config.js';
+import { isLinkLocal, whyRefused } from '../transport/addresses.js';
+import type { Config, SlotConfig, SlotPluginsConfig } from './config.js';
 import { writePath, type Fault, type Path, type Source } from './document.js';
 import { SlotSchema, type RawSlot } from './schema.js';
-import { slotFaults, toSlot } from './slots.js';
+import { slotFaults, soundSlotPlugins, toSlot } from './slots.js';
 
-/**
- * Result of reading a slot that is in no file: the checked slot, or its problems, one sentence each, the
- * field first.
- */
-export type SlotReading =
-  | { readonly slot: SlotConfig; readonly problems?: never }
-  | { readonly slot?: never; readonly problems: readonly string[] };
+/** Result of reading a slot that is in no file; problems are one sentence each, the field first. */
+export interface SlotReading {
+  /** Undefined if there is a problem. */
+  readonly slot: SlotConfig | undefined;
+  /** Its plugins, also if other parts are wrong, so that all problems are reported together. */
+  readonly plugins: SlotPluginsConfig | undefined;
+  readonly problems: readonly string[];
+}
 
 /**
  * Checks an entry by the schema and rules of `slots:`, without substituting variables; `origin` is the file
@@ -27,9 +28,10 @@ export function readSlot(entry: unknown, origin: string, { allowLinkLocal }: Con
   const faults = raw ? [...slotFaults(raw, 0, isSound), ...ownFaults(raw, isSound)] : [];
   const refused = raw && !allowLinkLocal ? addressFaults(raw, isSound) : [];
   const wrong = [...problems, ...faults, ...refused];
-  if (!raw || wrong.length > 0) return { problems: wrong.map(inWords) };
+  const plugins = soundSlotPlugins(raw, 0, source, isSound);
+  if (!raw || wrong.length > 0) return { slot: undefined, plugins, problems: wrong.map(inWords) };
   const slot = { ...toSlot(raw, 0, source), path: `slot "${raw.id}"` };
-  return { slot: allowLinkLocal ? slot : { ...slot, isGuarded: true } };
+  return { slot: allowLinkLocal ? slot : { ...slot, isGuarded: true }, plugins, problems: [] };
 }
 
 /** Compiled once and on first use: compiling is slow. */
@@ -53,8 +55,8 @@ function ownFaults({ id, account }: RawSlot, isSound: (path: Path) => boolean): 
   const idPath: Path = ['slots', 0, 'id'];
   const accountPath: Path = ['slots', 0, 'account'];
   return [
-    ...(isSound(idPath) && id.length > longestId
-      ? [{ path: idPath, message: `must have at most ${longestId} characters` }]
+    ...(isSound(idPath) && id.length > maxIdLength
+      ? [{ path: idPath, message: `must have at most ${maxIdLength} characters` }]
       : []),
     ...Object.entries(isSound(accountPath) ? { ...account } : {})
       .filter(([, text]) => /^\$(\{.*\}|[A-Za-z_]\w*)$/.test(String(text)))
@@ -70,22 +72,20 @@ function ownFaults({ id, account }: RawSlot, isSound: (path: Path) => boolean): 
  * may change.
  */
 function addressFaults(slot: RawSlot, isSound: (path: Path) => boolean): readonly Fault[] {
-  const { baseUrl, proxy, account } = slot;
-  const urls: readonly (readonly [Path, string | undefined])[] = [
-    [['baseUrl'], baseUrl],
-    [['proxy'], proxy],
-    [
-      ['account', 'tokenUrl'],
-      isSound(['slots', 0, 'account']) && account?.kind === 'oauth' ? account.tokenUrl : undefined,
-    ],
-  ];
+  const { baseUrl, proxy } = slot;
+  const inside = (['account', 'with'] as const).flatMap((part) =>
+    isSound(['slots', 0, part])
+      ? Object.entries({ ...slot[part] }).map(([key, url]) => [[part, key], url] as const)
+      : [],
+  );
+  const urls: readonly (readonly [Path, unknown])[] = [[['baseUrl'], baseUrl], [['proxy'], proxy], ...inside];
   return urls
-    .filter(([, url]) => url !== undefined && URL.canParse(url) && isLinkLocal(new URL(url).hostname))
+    .filter(([, url]) => typeof url === 'string' && URL.canParse(url) && isLinkLocal(new URL(url).hostname))
     .map(([path]) => ({ path: ['slots', 0, ...path], message: whyRefused }));
 }
 
 /** Max characters of an id, which is sent in a header of every answer. */
-const longestId = 100;
+const maxIdLength = 100;
 
 function inWords({ path, message }: Fault): string {
   const field = path.slice(2);

@@ -1,11 +1,12 @@
 import type { Checked } from './checked.js';
 import { locate, type Fault, type Source, type SourceProblem } from './document.js';
 import { listenFaults, portFaults } from './listen.js';
-import { liveFaults } from './live.js';
+import { liveFaults, storeFaults } from './state.js';
 import type { RawConfig, RawSlot } from './schema.js';
 import { duplicateSlots, slotFaults } from './slots.js';
-import { storeFaults } from './store.js';
-import type { Environment } from './substitute.js';
+import type { Environment } from './environment.js';
+import { didYouMean, globMatcher, type CatalogModel } from '../plugin/internal.js';
+import type { Config, Problem, SlotConfig, StageConfig } from './config.js';
 
 /** Rules that a schema cannot express, checked on the parts that are sound. */
 export function ruleProblems(
@@ -37,4 +38,38 @@ function patternFaults({ userAgent }: RawConfig['officialClient']): readonly Fau
     const message = `must be a regular expression: ${error instanceof Error ? error.message : String(error)}`;
     return [{ path: ['officialClient', 'userAgent'], message }];
   }
+}
+
+/** Warnings about names of models that are not in the catalog: allowed, but probably a mistake. */
+export function warningsOf({ slots, pipeline, models }: Config): readonly Problem[] {
+  const lists = [...pipeline.filter(({ enabled }) => enabled).map(conditionOf), ...slots.map(servedBy)];
+  return lists.flatMap(({ names, ...place }) =>
+    names.flatMap((name, index) => {
+      const message = unknownName(name, models);
+      return message ? [{ at: place.at, path: `${place.path}[${index}]`, message }] : [];
+    }),
+  );
+}
+
+interface NameList extends Pick<Problem, 'at' | 'path'> {
+  readonly names: readonly string[];
+}
+
+function conditionOf(stage: StageConfig): NameList {
+  const at = stage.positionOf(['when', 'model']);
+  return { names: stage.when?.model ?? [], at, path: `${stage.path}.when.model` };
+}
+
+function servedBy({ models, path, at }: SlotConfig): NameList {
+  return { names: models, at, path: `${path}.models` };
+}
+
+/** Warning about a glob over the catalog's ids; undefined if it matches an id. */
+function unknownName(name: string, models: readonly CatalogModel[]): string | undefined {
+  if (name === '*') return undefined;
+  const ids = models.map(({ id }) => id);
+  if (ids.some(globMatcher([name]))) return undefined;
+  if (name.includes('*')) return `"${name}" matches nothing in the catalog`;
+  const meant = models.find(({ aliases }) => aliases.includes(name))?.id ?? didYouMean(name, ids);
+  return `"${name}" is not in the catalog${meant ? `; did you mean "${meant}"?` : ''}`;
 }

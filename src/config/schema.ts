@@ -1,13 +1,12 @@
 import type { Static, TSchema } from 'typebox';
-import { Duration, Type, type Operation, type WireFormat } from '../plugin/index.js';
+import { Closed, Duration, Type, type Operation } from '../plugin/internal.js';
 
-export const formats = ['messages', 'chat', 'responses', 'completions'] as const satisfies WireFormat[];
 export const operations = [
   'generate',
   'count-tokens',
   'models',
   'usage',
-  'stored-response',
+  'route',
   'other',
 ] as const satisfies Operation[];
 
@@ -22,15 +21,11 @@ function OneOrMore<Item extends string>(item: TSchema) {
   });
 }
 
-function Closed<Properties extends Record<string, TSchema>>(properties: Properties, options: object = {}) {
-  return Type.Object(properties, { additionalProperties: false, ...options });
-}
-
 const Text = Type.String({ minLength: 1 });
 const Globs = OneOrMore<string>(Text);
 
 const When = Closed({
-  format: Type.Optional(OneOrMore<WireFormat>(Type.Enum(formats))),
+  format: Type.Optional(OneOrMore<string>(Text)),
   model: Type.Optional(Globs),
   operation: Type.Optional(OneOrMore<Operation>(Type.Enum(operations))),
   caller: Type.Optional(Globs),
@@ -43,37 +38,32 @@ const Stage = Closed({
   when: Type.Optional(When),
 });
 
-const ApiKeyAccount = Closed({
-  kind: Type.Literal('api-key'),
-  key: Text,
-  header: Type.Enum(['x-api-key', 'authorization'], { default: 'x-api-key' }),
+/** Schema of an entry under `formats:` that is more than a name. */
+export const NamedFormat = Closed({
+  use: Text,
+  with: Type.Unsafe<Record<string, unknown>>({ type: 'object', default: {} }),
 });
 
-const OAuthAccount = Closed({
-  kind: Type.Literal('oauth'),
-  accessToken: Text,
-  refreshToken: Text,
-  tokenUrl: Text,
-  clientId: Text,
-  clientSecret: Type.Optional(Text),
-  expiresAt: Type.Optional(Type.Unsafe<string | number>({ type: ['string', 'number'] })),
+const FormatEntry = Type.Unsafe<string | Static<typeof NamedFormat>>({
+  type: ['string', 'object'],
+  minLength: 1,
+  if: { type: 'object' },
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  then: NamedFormat,
 });
 
-const NoAccount = Closed({ kind: Type.Literal('none') });
-
-const Account = Type.Unsafe<
-  Static<typeof NoAccount> | Static<typeof ApiKeyAccount> | Static<typeof OAuthAccount>
->({
+/** The kind is a built-in name, a path or a package; the other keys are checked against its own schema. */
+const Account = Type.Unsafe<{ readonly kind: string } & Readonly<Record<string, unknown>>>({
   type: 'object',
   required: ['kind'],
-  discriminator: { propertyName: 'kind' },
-  oneOf: [NoAccount, ApiKeyAccount, OAuthAccount],
+  properties: { kind: Text },
 });
 
 /** Schema of an entry under `slots:`. */
 export const SlotSchema = Closed({
   id: Text,
   upstream: Text,
+  with: Type.Unsafe<Record<string, unknown>>({ type: 'object', default: {} }),
   baseUrl: Type.Optional(Text),
   account: Type.Optional(Account),
   models: Type.Unsafe<string | readonly string[]>({ ...Globs, default: ['*'] }),
@@ -104,6 +94,10 @@ const Listen = Closed(
 export const ConfigSchema = Closed({
   listen: Listen,
   pipeline: Type.Array(Stage, { minItems: 1 }),
+  formats: Type.Array(FormatEntry, {
+    minItems: 1,
+    default: ['messages', 'chat', 'responses', 'completions'],
+  }),
   slots: Type.Array(SlotSchema, { minItems: 1 }),
   models: Type.Optional(Text),
   store: Type.String({ default: 'sqlite:./data/gateway.db' }),

@@ -1,43 +1,61 @@
-import { didYouMean, durationMs, isHeaderValue, isRequestHeader } from '../plugin/index.js';
+import { durationMs, isRequestHeader } from '../plugin/internal.js';
 import type { Checked } from './checked.js';
-import type { AccountConfig, SlotConfig } from './config.js';
+import type { SlotConfig, SlotPluginsConfig } from './config.js';
 import type { Fault, Path, Source } from './document.js';
 import type { RawSlot } from './schema.js';
 
 /** Converts a checked slot; `raw` has passed its schema and `slotFaults`. */
 export function toSlot(raw: RawSlot, index: number, source: Source): SlotConfig {
-  const { baseUrl, proxy } = raw;
+  const { id, maxConcurrent, weight, proxy } = raw;
   return {
-    id: raw.id,
-    upstream: raw.upstream,
-    ...(baseUrl !== undefined && { baseUrl: baseUrl.replace(/(?<!\/)\/+$/, '') }),
-    account: toAccount(raw.account),
+    ...toSlotPlugins(raw, index, source, () => true),
+    id,
     models: [raw.models].flat(),
-    maxConcurrent: raw.maxConcurrent,
-    weight: raw.weight,
+    maxConcurrent,
+    weight,
     ...(proxy !== undefined && { proxy }),
     headers: Object.fromEntries(
       Object.entries(raw.headers).map(([name, text]) => [name.toLowerCase(), text.trim()]),
     ),
     connectTimeoutMs: durationMs(raw.connectTimeout),
-    path: `slots[${index}]`,
-    at: source.positionOf(['slots', index]),
   };
 }
 
-/** Converts an account. Trims secrets: files and pasted text often end in a line feed. */
-function toAccount(raw: RawSlot['account']): AccountConfig {
-  if (raw?.kind === 'api-key') return { ...raw, key: raw.key.trim() };
-  if (raw?.kind !== 'oauth') return raw ?? { kind: 'none' };
-  const { expiresAt, clientSecret, ...account } = raw;
-  const expiresAtMs = expiresAt === undefined ? undefined : timeMs(expiresAt);
+/** Plugins of a slot, as far as they are sound; undefined without a sound upstream. */
+export function soundSlotPlugins(
+  raw: RawSlot | null | undefined,
+  index: number,
+  source: Source,
+  isSound: Checked['isSound'],
+): SlotPluginsConfig | undefined {
+  const isOwnSound = (path: Path) => isSound(['slots', index, ...path]);
+  if (!raw || !isOwnSound(['upstream']) || typeof raw.upstream !== 'string') return undefined;
+  const { account, baseUrl, upstream } = raw;
+  const hasKind = typeof account?.kind === 'string' && isOwnSound(['account', 'kind']);
+  const sound = {
+    upstream,
+    with: typeof raw.with === 'object' ? raw.with : {},
+    ...(hasKind && { account }),
+    ...(typeof baseUrl === 'string' && { baseUrl }),
+  };
+  return toSlotPlugins(sound, index, source, isOwnSound);
+}
+
+function toSlotPlugins(
+  { upstream, with: options, account, baseUrl }: Pick<RawSlot, 'upstream' | 'with' | 'account' | 'baseUrl'>,
+  index: number,
+  source: Source,
+  isSound: SlotPluginsConfig['isSound'],
+): SlotPluginsConfig {
   return {
-    ...account,
-    accessToken: account.accessToken.trim(),
-    refreshToken: account.refreshToken.trim(),
-    clientId: account.clientId.trim(),
-    ...(clientSecret !== undefined && { clientSecret: clientSecret.trim() }),
-    ...(expiresAtMs !== undefined && { expiresAtMs }),
+    upstream,
+    with: options,
+    ...(account !== undefined && { account }),
+    ...(baseUrl !== undefined && { baseUrl: baseUrl.replace(/(?<!\/)\/+$/, '') }),
+    path: `slots[${index}]`,
+    at: source.positionOf(['slots', index]),
+    positionOf: (path) => source.positionOf(['slots', index, ...path]),
+    isSound,
   };
 }
 
@@ -77,9 +95,6 @@ export function duplicateSlots(ids: readonly unknown[], source: Source): readonl
   });
 }
 
-/** Names of the upstream adapters. */
-const adapters: readonly string[] = ['messages', 'simulator'];
-
 interface Rule {
   /** The fields that the rule reads; it is skipped unless all are sound. */
   readonly of: readonly (keyof RawSlot)[];
@@ -88,38 +103,14 @@ interface Rule {
 
 const rules: readonly Rule[] = [
   { of: ['id'], faults: idFaults },
-  { of: ['upstream'], faults: upstreamFaults },
-  {
-    of: ['upstream', 'baseUrl'],
-    faults: ({ upstream, baseUrl }) =>
-      upstream === 'messages' && baseUrl === undefined
-        ? [{ path: ['baseUrl'], message: 'is required: where the upstream is, `https://upstream.example`' }]
-        : [],
-  },
-  {
-    of: ['upstream', 'account'],
-    faults: ({ upstream, account }) =>
-      upstream === 'messages' && account === undefined ? [{ path: ['account'], message: noAccount }] : [],
-  },
   { of: ['baseUrl'], faults: ({ baseUrl }) => (baseUrl === undefined ? [] : baseUrlFaults(baseUrl)) },
   { of: ['proxy'], faults: ({ proxy }) => (proxy === undefined ? [] : proxyFaults(proxy)) },
-  { of: ['account'], faults: accountFaults },
   { of: ['headers'], faults: headerFaults },
 ];
-
-const noAccount =
-  'is required; write `account: { kind: api-key, key: "${NAME}" }`, or `{ kind: none }` where none is asked for';
 
 function idFaults({ id }: RawSlot): readonly Fault[] {
   const message = 'must be plain letters, digits and signs: answers name it in a header';
   return /^[\x21-\x7e]+$/.test(id) ? [] : [{ path: ['id'], message }];
-}
-
-function upstreamFaults({ upstream }: RawSlot): readonly Fault[] {
-  if (adapters.includes(upstream)) return [];
-  const meant = didYouMean(upstream, adapters);
-  const cure = meant ? `did you mean "${meant}"?` : `there are ${adapters.join(' and ')}`;
-  return [{ path: ['upstream'], message: `"${upstream}" is not an adapter; ${cure}` }];
 }
 
 /** Rules for `baseUrl`; a path that every call adds is the most common mistake. */
@@ -130,30 +121,6 @@ function baseUrlFaults(baseUrl: string): readonly Fault[] {
     ...urlFaults(path, baseUrl),
     ...(added ? [{ path, message: `ends in ${added}, which every call adds; leave it out` }] : []),
   ];
-}
-
-function accountFaults({ account }: RawSlot): readonly Fault[] {
-  if (account?.kind === 'api-key') return secretFaults(['account', 'key'], account.key);
-  if (account?.kind !== 'oauth') return [];
-  const { expiresAt, tokenUrl } = account;
-  const isTime = expiresAt === undefined || timeMs(expiresAt) !== undefined;
-  const message = `must be a time such as 2026-01-01T12:00:00Z, or unix milliseconds, not ${JSON.stringify(expiresAt)}`;
-  return [
-    ...secretFaults(['account', 'accessToken'], account.accessToken),
-    ...urlFaults(['account', 'tokenUrl'], tokenUrl),
-    ...(isTime ? [] : [{ path: ['account', 'expiresAt'], message }]),
-  ];
-}
-
-/**
- * Rules for a secret that is sent in a header; surrounding white space is trimmed. Messages do not repeat the
- * secret.
- */
-function secretFaults(path: Path, text: string): readonly Fault[] {
-  const secret = text.trim();
-  if (secret === '') return [{ path, message: 'must not be blank' }];
-  if (isHeaderValue(secret)) return [];
-  return [{ path, message: 'has a line end or another character within it that no HTTP header can hold' }];
 }
 
 function headerFaults({ headers }: RawSlot): readonly Fault[] {
@@ -192,10 +159,4 @@ function isDecodable({ username, password }: URL): boolean {
   } catch {
     return false; // no other reason to throw
   }
-}
-
-/** Unix milliseconds of an ISO time, or of a number in milliseconds. */
-function timeMs(time: string | number): number | undefined {
-  const ms = /^\d+$/.test(String(time)) ? Number(time) : Date.parse(String(time));
-  return Number.isFinite(ms) ? ms : undefined;
 }

@@ -13,7 +13,7 @@ const sources = join(repository, 'src/console/web');
 const built = join(repository, 'dist/console/web');
 
 /** Max bytes of all scripts of the page, gzipped. */
-const mostScriptBytes = 150_000;
+const maxScriptBytes = 150_000;
 
 const compressible = new Set(['.html', '.css', '.js', '.svg']);
 
@@ -37,10 +37,8 @@ async function buildPage(): Promise<void> {
   const gzipped = await Promise.all(files.map((file) => compress(file)));
   const scripts = gzipped.filter((_, index) => files[index]?.endsWith('.js'));
   const scriptBytes = scripts.reduce((total, bytes) => total + bytes, 0);
-  if (scriptBytes > mostScriptBytes)
-    throw new Error(
-      `The page has ${scriptBytes} bytes of gzipped script; at most ${mostScriptBytes} may be.`,
-    );
+  if (scriptBytes > maxScriptBytes)
+    throw new Error(`The page has ${scriptBytes} bytes of gzipped script; at most ${maxScriptBytes} may be.`);
   await brotli(join(built, 'index.html'));
 }
 

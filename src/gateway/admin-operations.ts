@@ -1,10 +1,11 @@
 import type { Operations } from '../admin/routes.js';
 import { problemsOf } from '../config/config.js';
 import type { Gateway } from './gateway.js';
+import { maskedConfig } from './masked-config.js';
 
 /** Operations of an operator, for `/admin/*` and the panel. */
 export function operationsOf(gateway: Gateway): Operations {
-  const { slots } = gateway;
+  const { slots } = gateway.services;
   return {
     listSlots: () => slots.list(),
     pause: (id) => slots.pause(id),
@@ -16,9 +17,9 @@ export function operationsOf(gateway: Gateway): Operations {
         (needsRestart) => ({ problems: [], needsRestart }),
         (error: unknown) => ({ problems: problemsOf(error), needsRestart: [] }),
       ),
-    describePipeline: () => gateway.pipeline.stages,
+    describePipeline: () => gateway.runtime.pipeline.stages,
     get writtenConfig() {
-      return gateway.config.written;
+      return maskedConfig(gateway.runtime, slots);
     },
   };
 }

@@ -1,48 +1,53 @@
 import Koa from 'koa';
 import { createAdminRouter } from '../admin/routes.js';
 import { createPage } from '../console/api/page.js';
-import type { Gateway } from './gateway.js';
-import { requireMaster } from '../http/access.js';
-import { listedInput } from '../formats/responses/listed-input.js';
-import { replayResponse } from '../formats/responses/replay.js';
+import { Gateway } from './gateway.js';
+import { callerKey, requireMasterKey } from '../plugin/internal.js';
 import { errorBoundary } from '../http/boundary.js';
 import type { CoreMiddleware, CoreState } from '../http/exchange.js';
 import type { Health } from '../http/health.js';
-import { pathParameter } from '../http/path-parameter.js';
-import { createRouter, createShortcuts } from '../http/routes.js';
+import { pathParameter, type RouteContext } from '../http/route-context.js';
+import { createRoutes } from '../http/routes.js';
 import { operationsOf } from './admin-operations.js';
-import type { RouteContext } from '../http/route-context.js';
+import { perRuntime } from './per-runtime.js';
+import type { Runtime } from './runtime.js';
 import { consoleApi } from './console-api.js';
+import { isUp, type Services } from './services.js';
 import { answerUnrouted } from '../http/unrouted.js';
 import { name, version } from '../version.js';
+import type { Config } from '../config/config.js';
+import type { GatewayOptions } from './options.js';
 
 /** Koa app of a gateway: seeds, error boundary, routes, and answers to unknown routes. */
 export function createApp(gateway: Gateway): Koa<CoreState, object> {
   // Only the entry of the last proxy is trusted: the caller can write the others.
-  const app = new Koa<CoreState, object>({ proxy: gateway.config.listen.trustProxy, maxIpsCount: 1 });
-  const serving = routeContextOf(gateway);
-  const router = createRouter(serving);
+  const { config } = gateway.runtime;
+  const app = new Koa<CoreState, object>({ proxy: config.listen.trustProxy, maxIpsCount: 1 });
   const admin = createAdminRouter(operationsOf(gateway));
+  const handlers = perRuntime(gateway, (runtime) => {
+    const serving = routeContextOf(gateway, runtime);
+    const routes = createRoutes(serving);
+    return { route: routes.middleware, unrouted: answerUnrouted(serving, routes, [admin]) };
+  });
   app.use(gateway.exchanges.middleware);
   app.use(errorBoundary);
   app.use(gateway.wrongKeys.middleware);
-  app.use(createShortcuts(serving));
-  app.use(guardAdmin(gateway));
-  app.use(router.routes());
+  app.use((ctx, next) => handlers().route(ctx, next));
+  app.use(guardAdmin(gateway.services));
   app.use(admin.routes());
   app.use(consoleApi(gateway));
   app.use(createPage());
-  app.use(answerUnrouted(serving, [router, admin]));
+  app.use((ctx, next) => handlers().unrouted(ctx, next));
   // The boundary answers every error; only sockets that broke during a response are left.
-  app.on('error', (error: Error) => gateway.log.debug({ err: error }, 'A response broke off.'));
+  app.on('error', (error: Error) => gateway.services.log.debug({ err: error }, 'A response broke off.'));
   return app;
 }
 
 /** Admits only the master key to `/admin/*`, and logs its actions. */
-function guardAdmin({ keys }: Gateway): CoreMiddleware {
+function guardAdmin({ keys }: Services): CoreMiddleware {
   return async (ctx, next) => {
     const isAdmin = isAdminPath(ctx.path);
-    if (isAdmin) await requireMaster(ctx.headers, keys, '/admin/*');
+    if (isAdmin) await requireMasterKey(callerKey(ctx.headers), keys, '/admin/*');
     await next();
     if (!isAdmin || ctx.method !== 'POST' || ctx.status >= 400) return;
     const what = ctx.path
@@ -50,7 +55,7 @@ function guardAdmin({ keys }: Gateway): CoreMiddleware {
       .split('/')
       .at(-1);
     const slot = pathParameter(ctx, 'id') || undefined;
-    ctx.state.log.info({ by: 'master', what, slot }, 'An operator has acted.');
+    ctx.state.log.info({ by: 'master', what, slot }, 'An operator has changed the gateway.');
   };
 }
 
@@ -59,19 +64,10 @@ function isAdminPath(path: string): boolean {
   return /^\/admin(\/|$)/i.test(path);
 }
 
-function routeContextOf(gateway: Gateway): RouteContext {
+function routeContextOf(gateway: Gateway, runtime: Runtime): RouteContext {
   return {
-    log: gateway.log,
-    keys: gateway.keys,
-    store: gateway.store,
-    slots: gateway.slots,
-    now: gateway.now,
-    get pipeline() {
-      return gateway.pipeline;
-    },
-    get models() {
-      return gateway.models;
-    },
+    ...gateway.services,
+    ...runtime,
     get health() {
       return healthOf(gateway);
     },
@@ -79,20 +75,24 @@ function routeContextOf(gateway: Gateway): RouteContext {
       return gateway.takesRequests;
     },
     metricsText: () => gateway.metricsText(),
-    responseViews: { replay: replayResponse, listedInput },
   };
 }
 
 function healthOf(gateway: Gateway): Health {
-  const { pipeline, slots, isDraining, now, startedMs, isThere } = gateway;
-  const states = slots.list();
+  const { services, runtime, isDraining, startedMs } = gateway;
+  const states = services.slots.list();
   return {
     name,
     version,
-    uptimeSeconds: (now() - startedMs) / 1000,
-    limits: pipeline.limits,
+    uptimeSeconds: (services.now() - startedMs) / 1000,
+    limits: runtime.pipeline.limits,
     slots: { total: states.length, schedulable: states.filter(({ state }) => state === 'ready').length },
     isDraining,
-    isThere,
+    isUp: isUp(services),
   };
+}
+
+/** Opens a gateway that is served by its Koa app. Throws ConfigError with all problems. */
+export function openGateway(config: Config, options: GatewayOptions): Promise<Gateway> {
+  return Gateway.create(config, options, (gateway) => createApp(gateway).callback());
 }

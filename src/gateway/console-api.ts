@@ -1,7 +1,8 @@
-import { GatewayError } from '../plugin/index.js';
+import { GatewayError } from '../plugin/internal.js';
 import type { PanelApi } from '../console/api/index.js';
 import type { PanelContext } from '../console/api/route.js';
 import type { Gateway } from './gateway.js';
+import { perRuntime } from './per-runtime.js';
 import type { CoreContext, CoreMiddleware } from '../http/exchange.js';
 import { allowedMethods, refuseUnrouted } from '../http/unrouted.js';
 import { StoreError } from '../store/store-error.js';
@@ -9,13 +10,15 @@ import { StoreError } from '../store/store-error.js';
 /** Routes of `/api/panel/*` and `/openapi.json`, loaded by the first request to one of them. */
 export function consoleApi(gateway: Gateway): CoreMiddleware {
   const loadPanel = once(async () => (await import('./console-panel.js')).openPanel(gateway));
-  const loadDocument = once(async () => {
-    const [{ openApiDocument }, panel] = await Promise.all([import('../openapi/document.js'), loadPanel()]);
-    return JSON.stringify(openApiDocument(panel.routes));
-  });
+  const documentOf = perRuntime(gateway, ({ formats }) =>
+    once(async () => {
+      const [{ openApiDocument }, panel] = await Promise.all([import('../openapi/document.js'), loadPanel()]);
+      return JSON.stringify(openApiDocument(formats, panel.routes));
+    }),
+  );
   return async (ctx, next) => {
     if (isPanelPath(ctx.path)) await answerPanel(ctx, await loadPanel());
-    else if (isDocument(ctx.path)) await answerDocument(ctx, loadDocument);
+    else if (isDocument(ctx.path)) await answerDocument(ctx, documentOf());
     else await next();
   };
 }

@@ -1,4 +1,3 @@
-import { readSlot } from '../config/one-slot.js';
 import type { SlotConfig } from '../config/config.js';
 import { SlotSchema } from '../config/schema.js';
 import {
@@ -9,11 +8,14 @@ import {
   type PanelSlots,
   type PanelStatus,
 } from '../console/api/index.js';
+import { maskedSlot } from './masked-config.js';
+import { readConsoleSlot } from './console-slots.js';
 import { entryOf, type ConsoleSlot } from './slot-sources.js';
 import type { Gateway } from './gateway.js';
+import { isUp } from './services.js';
 import { operationsOf } from './admin-operations.js';
-import type { SlotStatus } from '../plugin/index.js';
-import { issueKey } from '../keys/issue-key.js';
+import type { SlotStatus } from '../plugin/internal.js';
+import { issueKey } from '../keys/keys.js';
 import { responseTotal } from '../telemetry/state-gauges.js';
 import { name, version } from '../version.js';
 import { patchSchema } from '../openapi/schema.js';
@@ -24,48 +26,49 @@ export function openPanel(gateway: Gateway): PanelApi {
 }
 
 function panelOf(gateway: Gateway): Panel {
-  const { log, store, keys, feed, now, closing } = gateway;
-  const { meters } = gateway.live;
+  const { services, feed, closing } = gateway;
   return {
-    log,
-    store,
-    keys,
+    ...services,
     feed,
-    meters,
-    now,
     closing,
+    meters: services.live.meters,
     password: gateway.panelPassword,
     slots: slotsOf(gateway),
     operations: operationsOf(gateway),
-    written: () => gateway.fleet.written(),
-    keysChanged: () => gateway.keysChanged(),
+    flushLedger: () => gateway.fleet.flushLedger(),
     status: () => statusOf(gateway),
     get models() {
-      return gateway.models;
+      return gateway.runtime.models;
+    },
+    get formats() {
+      return gateway.runtime.formats.map(({ name }) => name);
     },
     get pipeline() {
-      return { file: gateway.config.file, stages: gateway.pipeline.stages };
+      const { config, pipeline } = gateway.runtime;
+      return { file: config.file, stages: pipeline.stages };
     },
   };
 }
 
 async function statusOf(gateway: Gateway): Promise<PanelStatus> {
-  const { config, ledger, live, isThere, slots, now, startedMs } = gateway;
+  const { config } = gateway.runtime;
+  const { ledger, live, slots, now, store } = gateway.services;
+  const up = isUp(gateway.services);
   const inFlight = await gateway.fleet.inFlight();
   const { instances = inFlight.instances } = live;
   return {
     name,
     version,
-    uptimeSeconds: (now() - startedMs) / 1000,
+    uptimeSeconds: (now() - gateway.startedMs) / 1000,
     inFlight,
     slots: { total: slots.list().length, schedulable: slots.schedulable },
     store: {
       kind: config.store.kind,
-      ok: isThere.store,
+      ok: up.store,
       ledgerRowsWaiting: ledger.waiting,
-      responses: await responseTotal(gateway.store.responses).catch(() => undefined), // `ok` says that it is away
+      responses: await responseTotal(store.responses).catch(() => undefined), // `ok` says that it is down
     },
-    live: { kind: config.live.kind, ok: isThere.live, instances },
+    live: { kind: config.live.kind, ok: up.live, instances },
     configFile: config.file,
   };
 }
@@ -75,14 +78,20 @@ function slotsOf(gateway: Gateway): PanelSlots {
     entrySchema: SlotSchema,
     patchSchema: patchSchema(SlotSchema),
     changed: () => gateway.slotsChanged(),
-    check: (entry) => readSlot(entry, 'console', gateway.config.console).problems ?? [],
+    check: async (entry) => (await readConsoleSlot(entry, gateway.runtime.config)).problems,
     list() {
-      const { config, slots, slotSources } = gateway;
+      const { config } = gateway.runtime;
+      const { slots, slotSources } = gateway.services;
       const states = new Map(slots.list().map((status) => [status.id, status]));
       const written = writtenSlots(config.written);
       return [
-        ...config.slots.map((slot, at) => configuredSlot(slot, written[at] ?? {}, states.get(slot.id))),
-        ...slotSources.console.map((slot) => consoleSlot(slot, states.get(slot.stored.id))),
+        ...config.slots.map((slot, at) =>
+          configuredSlot(slot, maskedSlot(written[at] ?? {}, slot.id, slots), states.get(slot.id)),
+        ),
+        ...slotSources.console.map((slot) => {
+          const { id } = slot.stored;
+          return consoleSlot(slot, maskedSlot(entryOf(slot.stored), id, slots), states.get(id));
+        }),
       ];
     },
   };
@@ -109,8 +118,12 @@ function configuredSlot(slot: SlotConfig, written: Settings, status: SlotStatus 
   };
 }
 
-function consoleSlot({ stored, problem }: ConsoleSlot, status: SlotStatus | undefined): PanelSlot {
-  const { id: _, ...settings } = entryOf(stored);
+function consoleSlot(
+  { stored, problem }: ConsoleSlot,
+  shown: Settings,
+  status: SlotStatus | undefined,
+): PanelSlot {
+  const { id: _, ...settings } = shown;
   return {
     id: stored.id,
     source: 'console',

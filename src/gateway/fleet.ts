@@ -1,13 +1,8 @@
 import { ClusterQuery } from '../live/cluster-query.js';
 import type { Exchanges } from '../http/exchanges.js';
-import type { Live } from '../plugin/index.js';
-import type { LedgerWriter } from '../ledger/ledger-writer.js';
+import type { Services } from './services.js';
 
-interface Parts {
-  readonly live: Live;
-  readonly exchanges: Exchanges;
-  readonly ledger: LedgerWriter;
-}
+type Parts = Pick<Services, 'live' | 'ledger'> & { readonly exchanges: Exchanges };
 
 export interface InFlight {
   readonly requests: number;
@@ -19,7 +14,7 @@ export interface InFlight {
 export class Fleet {
   readonly #parts: Parts;
   readonly #inFlight: ClusterQuery<number>;
-  readonly #written: ClusterQuery<true>;
+  readonly #flushed: ClusterQuery<true>;
 
   constructor(parts: Parts) {
     const { live, exchanges, ledger } = parts;
@@ -27,12 +22,12 @@ export class Fleet {
     this.#inFlight = new ClusterQuery(live, {
       topic: 'requests/in-flight',
       answer: () => exchanges.calls,
-      patienceMs: 250,
+      timeoutMs: 250,
     });
-    this.#written = new ClusterQuery(live, {
+    this.#flushed = new ClusterQuery(live, {
       topic: 'ledger/written',
       answer: () => ledger.flush().then(() => true as const),
-      patienceMs: 2000,
+      timeoutMs: 2000,
     });
   }
 
@@ -47,7 +42,7 @@ export class Fleet {
    * Flushes the ledgers of all instances, so that the ledger has all ended requests, as far as the store
    * accepts them.
    */
-  async written(): Promise<void> {
-    await Promise.all([this.#parts.ledger.flush(), this.#written.ask()]);
+  async flushLedger(): Promise<void> {
+    await Promise.all([this.#parts.ledger.flush(), this.#flushed.ask()]);
   }
 }

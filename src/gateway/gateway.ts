@@ -3,34 +3,22 @@ import { Fleet } from './fleet.js';
 import type { Config } from '../config/config.js';
 import { SharedFeed, type RequestFeed } from '../console/api/request-feed.js';
 import { CurrentConfig } from './reload.js';
-import type { Durable } from './durable.js';
 import type { GatewayOptions, Prepared } from './options.js';
-import type { SlotSources } from './slot-sources.js';
 import { Exchanges } from '../http/exchanges.js';
 import { Listener, type Handle } from '../http/listener.js';
 import { WrongKeys } from '../http/wrong-keys.js';
 import { recordOnSettled } from './on-settled.js';
-import { openServices, type Services } from './services.js';
-import type { BuildOptions, Pipeline } from '../pipeline/pipeline.js';
-import type { Live, Logger, Models, Store } from '../plugin/index.js';
+import { isUp, openServices, type Services } from './services.js';
+import { CatalogModels } from '../models/models.js';
+import type { BuildOptions } from '../pipeline/pipeline.js';
 import { buildRuntime, type Runtime } from './runtime.js';
 import { Shutdown, type CloseOptions } from './shutdown.js';
-import type { SlotPool } from '../slots/pool.js';
-import type { CheckedKeys } from '../keys/keys.js';
-import type { LedgerWriter } from '../ledger/ledger-writer.js';
-import type { PrometheusMetrics } from '../telemetry/metrics.js';
 import { measureSlots } from '../telemetry/slot-gauges.js';
 import { measureResponses, measureState } from '../telemetry/state-gauges.js';
 
 /** Gateway: its server, the pipeline for new requests, and the services that outlive a reload. */
 export class Gateway {
-  readonly log: Logger;
-  readonly keys: CheckedKeys;
-  readonly store: Store;
-  readonly live: Live;
-  readonly slots: SlotPool;
-  readonly slotSources: SlotSources;
-  readonly metrics: PrometheusMetrics;
+  readonly services: Services;
   /** Publishes each request to a model when it has ended. */
   readonly feed: RequestFeed;
   /** Password of the console; empty: the console is closed. */
@@ -38,9 +26,7 @@ export class Gateway {
   readonly exchanges: Exchanges;
   readonly wrongKeys: WrongKeys;
   readonly fleet: Fleet;
-  readonly now: () => number;
   readonly startedMs: number;
-  readonly #services: Services;
   readonly #options: GatewayOptions;
   readonly #current: CurrentConfig;
   readonly #isClosing = new AbortController();
@@ -55,14 +41,10 @@ export class Gateway {
     options: GatewayOptions,
     makeHandler: (gateway: Gateway) => Handle,
   ): Promise<Gateway> {
-    const services = await openServices(config, options);
+    const { services, models } = await openServices(config, options);
     try {
-      return new Gateway(
-        services,
-        await buildRuntime(config, services, buildOptions(options)),
-        options,
-        makeHandler,
-      );
+      const runtime = await buildRuntime(config, models, services, buildOptions(options));
+      return new Gateway(services, runtime, options, makeHandler);
     } catch (error) {
       await services.close();
       throw error;
@@ -76,58 +58,31 @@ export class Gateway {
     makeHandler: (gateway: Gateway) => Handle,
   ) {
     this.#makeHandler = makeHandler;
-    const { log, now, durable, live, metrics, slotSources } = services;
-    const { ledger } = durable;
-    this.#services = services;
+    const { log, live, slotSources } = services;
+    this.services = services;
     this.#options = options;
-    this.log = log;
-    this.now = now;
-    this.keys = services.keys;
-    this.store = services.store;
-    this.live = live;
-    this.slots = services.slots;
-    this.slotSources = slotSources;
-    this.metrics = metrics;
-    this.startedMs = options.startedMs ?? now();
+    this.startedMs = options.startedMs ?? services.now();
     this.panelPassword = options.panelPassword || options.masterKey;
     this.feed = new SharedFeed(live);
-    const onSettled = recordOnSettled({ log, now, metrics, ledger, feed: this.feed });
-    this.exchanges = new Exchanges({ log, now, onSettled });
+    const onSettled = recordOnSettled({ ...services, feed: this.feed });
+    this.exchanges = new Exchanges({ ...services, onSettled });
     this.#shutdown = new Shutdown({ log, exchanges: this.exchanges });
     const secret = createHash('sha256').update(options.masterKey).digest();
     this.wrongKeys = new WrongKeys({ meters: live.meters, secret });
-    this.fleet = new Fleet({ exchanges: this.exchanges, live, ledger });
+    this.fleet = new Fleet({ ...services, exchanges: this.exchanges });
     const { closing } = this;
-    const buildNext = async () => buildRuntime(await options.loadConfig(), services, buildOptions(options));
+    const buildNext = async () => {
+      const config = await options.loadConfig();
+      const models = new CatalogModels(config.models, services.knownModels);
+      return buildRuntime(config, models, services, buildOptions(options));
+    };
     this.#current = new CurrentConfig(runtime, { log, live, slots: slotSources, closing, buildNext });
-    measure(this, services);
+    measure(this);
   }
 
-  get config(): Config {
-    return this.#current.runtime.config;
-  }
-
-  get pipeline(): Pipeline {
-    return this.#current.runtime.pipeline;
-  }
-
-  get models(): Models {
-    return this.#current.runtime.models;
-  }
-
-  /** Ledger writer, which also reports if the store accepts its rows. */
-  get ledger(): LedgerWriter {
-    return this.#services.durable.ledger;
-  }
-
-  /** Health of the store and of the live state; requests continue without them. */
-  get isThere(): Durable['isThere'] {
-    return this.#services.durable.isThere;
-  }
-
-  /** Invalidates cached keys on every instance, after a key was issued, changed or revoked. */
-  keysChanged(): void {
-    this.#services.durable.keysChanged();
+  /** The config, catalog and pipeline in force. */
+  get runtime(): Runtime {
+    return this.#current.runtime;
   }
 
   /**
@@ -154,8 +109,8 @@ export class Gateway {
 
   /** Listens on the configured address and returns the base URL. Rejects if the address is not available. */
   async listen(): Promise<string> {
-    const { listen } = this.config;
-    const onRefused = refusedConnections(this, listen.maxConnections);
+    const { listen } = this.runtime.config;
+    const onRefused = refusedConnections(this.services, listen.maxConnections);
     this.#listener = await Listener.open(this.#makeHandler(this), { ...listen, onRefused });
     this.exchanges.watchBodies(listen.bodyIdleTimeoutMs);
     return this.#listener.url;
@@ -171,8 +126,8 @@ export class Gateway {
    */
   async reload(): Promise<readonly string[]> {
     this.#current.refuseIfClosing();
-    const { siblings } = this.#options;
-    return siblings ? siblings.reload() : (await this.prepareReload()).take();
+    const { workerGroup } = this.#options;
+    return workerGroup ? workerGroup.reload() : (await this.prepareReload()).take();
   }
 
   /**
@@ -185,8 +140,9 @@ export class Gateway {
 
   /** Text of `GET /metrics`. */
   async metricsText(): Promise<string> {
-    const { siblings } = this.#options;
-    return siblings ? this.metrics.textOf(await siblings.measurements()) : this.metrics.text();
+    const { workerGroup } = this.#options;
+    const { metrics } = this.services;
+    return workerGroup ? metrics.textOf(await workerGroup.measurements()) : metrics.text();
   }
 
   /**
@@ -200,12 +156,12 @@ export class Gateway {
   }
 
   async #close(options: CloseOptions): Promise<void> {
-    const ended = this.#shutdown.run(this.config.listen, this.#listener, options);
+    const ended = this.#shutdown.run(this.runtime.config.listen, this.#listener, options);
     await Promise.all([ended, this.#current.settled()]);
     await this.#listener?.close();
     this.exchanges.close();
-    await this.pipeline.retire();
-    await this.#services.close();
+    await this.runtime.pipeline.retire();
+    await this.services.close();
   }
 }
 
@@ -213,12 +169,12 @@ function buildOptions({ pluginTimeoutMs }: GatewayOptions): BuildOptions {
   return pluginTimeoutMs === undefined ? {} : { timeoutMs: pluginTimeoutMs };
 }
 
-function measure(gateway: Gateway, { durable, knownModels }: Services): void {
-  const { metrics, slots, exchanges } = gateway;
+function measure(gateway: Gateway): void {
+  const { services, exchanges } = gateway;
+  const { metrics, slots, store, ledger, caches } = services;
   measureSlots(metrics, { list: () => slots.list(), held: () => slots.held() });
-  measureState(metrics, durable);
-  measureResponses(metrics, gateway.store);
-  const caches = { ...durable.caches, ...slots.caches, learned_models: () => knownModels.fill };
+  measureState(metrics, { ledger, isUp: () => isUp(services) });
+  measureResponses(metrics, store);
   metrics.cache('waiting_wrong_keys', () => gateway.wrongKeys.fill);
   for (const [name, fill] of Object.entries(caches)) metrics.cache(name, fill);
   metrics.gauge('gw2api_requests_in_flight', 'Requests whose response is open.', [], () => [
@@ -230,7 +186,7 @@ function measure(gateway: Gateway, { durable, knownModels }: Services): void {
 }
 
 /** Counts connections above the max, and logs them at most once a minute. */
-function refusedConnections({ metrics, log, now }: Gateway, maxConnections: number): () => void {
+function refusedConnections({ metrics, log, now }: Services, maxConnections: number): () => void {
   const help = 'Connections closed at once because listen.maxConnections were open.';
   const refused = metrics.counter('gw2api_connections_refused_total', help, []);
   let loggedMs = -Infinity;

@@ -5,13 +5,14 @@ import {
   type LedgerRow,
   type LedgerTrace,
   type TimedCall,
-  type Timeline,
-} from '../plugin/index.js';
+  type Trace,
+} from '../plugin/internal.js';
 import type { RequestRecord } from '../telemetry/request-log.js';
 
 /** Ledger row of a model request whose response has closed; undefined for every other request. */
 export function ledgerRowOf({ state, startedMs }: Exchange, record: RequestRecord): LedgerRow | undefined {
-  const { requestId, caller, operation, format, firstEventAtMs, timeline } = state;
+  const { requestId, caller, operation, format, trace } = state;
+  const { firstEventAtMs } = trace;
   if (operation !== 'generate' || !caller) return undefined;
   const { slot, model, code, status, outcome } = record;
   const { billed, shown } = ledgerTokens(record);
@@ -29,7 +30,7 @@ export function ledgerRowOf({ state, startedMs }: Exchange, record: RequestRecor
     durationMs: record.ms,
     billed,
     shown,
-    trace: traceOf(timeline),
+    trace: traceOf(trace),
   };
   if (slot !== undefined) row.slot = slot;
   if (model !== undefined) row.model = plainText(model);
@@ -44,10 +45,10 @@ type Writable<Row> = { -readonly [Field in keyof Row]: Row[Field] };
  * Trace with a max number of entries: a stage that calls the model in a loop must not make a row of
  * megabytes.
  */
-function traceOf({ stages, calls }: Timeline): LedgerTrace {
+function traceOf({ stages, calls }: Trace): LedgerTrace {
   return {
-    stages: stages.slice(0, mostTraced).map(tracedStage),
-    calls: calls.slice(0, mostTraced).map(tracedCall),
+    stages: stages.slice(0, maxTraced).map(tracedStage),
+    calls: calls.slice(0, maxTraced).map(tracedCall),
   };
 }
 
@@ -65,7 +66,7 @@ function tracedCall({ slot, ms, code }: TimedCall): LedgerTrace['calls'][number]
   return code === undefined ? traced : { ...traced, code: plainText(code) };
 }
 
-const mostTraced = 100;
+const maxTraced = 100;
 
 /**
  * Removes NUL characters and limits the length: callers and upstreams write these texts, and no database
@@ -73,7 +74,7 @@ const mostTraced = 100;
  */
 function plainText(text: string): string {
   const whole = text.includes('\0') ? text.replaceAll('\0', '') : text;
-  return whole.length > longestText ? whole.slice(0, longestText) : whole;
+  return whole.length > maxTextLength ? whole.slice(0, maxTextLength) : whole;
 }
 
-const longestText = 200;
+const maxTextLength = 200;

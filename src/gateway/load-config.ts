@@ -1,8 +1,13 @@
 import { ConfigError, type Config } from '../config/config.js';
 import { readConfig, readConfigFile, type ConfigInput } from '../config/load.js';
-import type { Environment } from '../config/substitute.js';
+import type { Environment } from '../config/environment.js';
+import { loadFormats } from '../pipeline/load-formats.js';
+import { loadSlots } from '../pipeline/load-slots.js';
 import { loadStages } from '../pipeline/load-stages.js';
 import { builtinFolder } from '../pipeline/resolve.js';
+
+/** The fix that messages suggest if the config file cannot be read. */
+export const otherFile = 'name another by --config FILE or GW_CONFIG';
 
 /**
  * Loads and checks a config file. Throws a ConfigError with all problems, including those of plugins and
@@ -14,9 +19,11 @@ export async function loadGatewayConfigFile(file: string, env: Environment, cure
 
 /** Checks a config from YAML text. Throws a ConfigError with all problems. */
 export async function loadGatewayConfig(input: ConfigInput): Promise<Config> {
-  const { config, pipeline, baseDir, problems } = readConfig(input);
-  // Plugins of a valid config are checked at setup; others are loaded only to report their problems.
-  if (config) return config;
-  const stages = await loadStages(pipeline, { baseDir, builtins: builtinFolder });
-  throw new ConfigError([...problems, ...stages.problems]);
+  const { config, pipeline, formats, slots, baseDir, problems } = readConfig(input);
+  const where = { baseDir, builtins: builtinFolder };
+  const { problems: refusals } = await loadSlots(slots, where);
+  // Stages and formats of a valid config are checked at setup; others are loaded only to report their problems.
+  if (config && refusals.length === 0) return config;
+  const loaded = await Promise.all([loadFormats(formats, pipeline, where), loadStages(pipeline, where)]);
+  throw new ConfigError([...problems, ...refusals, ...loaded.flatMap((part) => part.problems)]);
 }

@@ -1,19 +1,11 @@
 import type { RequestFeed } from '../console/api/request-feed.js';
 import type { ExchangesOptions } from '../http/exchanges.js';
 import { ledgerRowOf } from './ledger-row.js';
-import type { Logger } from '../plugin/index.js';
 import { recordOf } from './request-record.js';
-import type { LedgerWriter } from '../ledger/ledger-writer.js';
-import type { PrometheusMetrics } from '../telemetry/metrics.js';
+import type { Services } from './services.js';
 import { RequestLog } from '../telemetry/request-log.js';
 
-interface Parts {
-  readonly log: Logger;
-  readonly now: () => number;
-  readonly metrics: PrometheusMetrics;
-  readonly ledger: LedgerWriter;
-  readonly feed: RequestFeed;
-}
+type Parts = Pick<Services, 'log' | 'now' | 'metrics' | 'ledger'> & { readonly feed: RequestFeed };
 
 /** After each response: log line, metrics, and for model calls the ledger row. */
 export function recordOnSettled({ log, now, metrics, ledger, feed }: Parts): ExchangesOptions['onSettled'] {

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
-import type { Live, Logger } from '../plugin/index.js';
-import type { WorkerGroup } from './worker-group.js';
+import type { Live, Logger } from '../plugin/internal.js';
 import type { SecretKey } from '../store/index.js';
+import type { Measurement } from '../telemetry/metrics.js';
 
 export interface GatewayOptions {
   readonly log: Logger;
@@ -24,7 +24,7 @@ export interface GatewayOptions {
   /** Time limit for a plugin to load, to set up and to dispose; default 10 s. */
   readonly pluginTimeoutMs?: number;
   /** Group of processes on the same address; `reload` and `metricsText` cover all of them. */
-  readonly siblings?: WorkerGroup;
+  readonly workerGroup?: WorkerGroup;
   /** Start time of the service, unix milliseconds; default: now. */
   readonly startedMs?: number;
   /** Unix milliseconds. */
@@ -39,4 +39,17 @@ export interface Prepared {
   /** Swaps in the config; returns the settings that need a restart. If it throws, the old config stays. */
   take(): Promise<readonly string[]>;
   leave(): Promise<void>;
+}
+
+/** Group of processes that serve one address, as seen by one of them. */
+export interface WorkerGroup {
+  /** Name of this process in the group; its replacement gets the same name. */
+  readonly name: string;
+  /**
+   * Reloads the config in all processes, or in none. Returns the settings that need a restart; throws
+   * ConfigError.
+   */
+  reload(): Promise<readonly string[]>;
+  /** Measurements of each process, including this one, and totals of exited processes. */
+  measurements(): Promise<readonly (readonly Measurement[])[]>;
 }

@@ -1,10 +1,8 @@
 import type { Config } from '../config/config.js';
 import type { Prepared } from './options.js';
 import type { SlotSources } from './slot-sources.js';
-import { GatewayError, type Live, type Logger } from '../plugin/index.js';
-import { needsRestart } from './restart.js';
+import { untilAborted, GatewayError, type Live, type Logger } from '../plugin/internal.js';
 import type { Runtime } from './runtime.js';
-import { untilAborted } from '../slots/until-aborted.js';
 
 export interface CurrentConfigOptions {
   readonly log: Logger;
@@ -99,7 +97,7 @@ export class CurrentConfig {
     if (closing.aborted) await pipeline.retire();
     this.refuseIfClosing();
     try {
-      await slots.take(config, { models });
+      await slots.take(config, models);
     } catch (error) {
       await pipeline.retire();
       throw error;
@@ -129,7 +127,7 @@ export class CurrentConfig {
     try {
       if (!this.#options.closing.aborted) await this.#takeSlots();
     } catch (error) {
-      const message = 'The slots that another instance has changed could not be taken.';
+      const message = 'The slots that another instance has changed could not be loaded.';
       this.#options.log.error({ err: error }, message);
     }
   }
@@ -142,3 +140,28 @@ async function leave({ pipeline }: Runtime): Promise<void> {
 }
 
 const noop = (): void => undefined;
+
+/** Names of changed settings that take effect only at a restart. */
+export function needsRestart(started: Config, now: Config): readonly string[] {
+  const before = readAtStart(started);
+  return Object.entries(readAtStart(now)).flatMap(
+    ([key, text]) => (text === before[key as keyof typeof before] ? [] : [key]), // both have the same keys
+  );
+}
+
+function readAtStart({ listen, store, ledger, live }: Config) {
+  const { host, port, workers, trustProxy, headersTimeoutMs, bodyIdleTimeoutMs, maxConnections, backlog } =
+    listen;
+  const atStart = [
+    host,
+    port,
+    workers,
+    trustProxy,
+    headersTimeoutMs,
+    bodyIdleTimeoutMs,
+    maxConnections,
+    backlog,
+  ];
+  const text = { listen: JSON.stringify(atStart), store: JSON.stringify(store) };
+  return { ...text, ledger: JSON.stringify(ledger), live: JSON.stringify(live) };
+}

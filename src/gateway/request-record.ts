@@ -1,5 +1,5 @@
-import type { CoreContext, Exchange } from '../http/exchange.js';
-import type { Outcome } from '../plugin/index.js';
+import type { Exchange } from '../http/exchange.js';
+import type { Outcome } from '../plugin/internal.js';
 import type { RequestRecord } from '../telemetry/request-log.js';
 
 /** Log record of a request whose response has closed. */
@@ -8,6 +8,8 @@ export function recordOf(
   outcome: Outcome,
   nowMs: number,
 ): RequestRecord {
+  const { trace, reply, count } = state;
+  const { usage, calls, failure, refusal } = trace;
   return {
     id: state.requestId,
     method: ctx.method,
@@ -19,22 +21,17 @@ export function recordOf(
     ms: nowMs - startedMs,
     key: state.caller?.keyId,
     model: state.request?.model,
-    slot: answerHeader(ctx, 'x-gw-slot'),
-    attempts: Number(answerHeader(ctx, 'x-gw-attempts')) || undefined,
-    calls: state.timeline.calls,
-    brokenBy: state.failure?.failure && state.failure.code,
+    slot: (reply ?? count)?.slot ?? trace.slot,
+    attempts: Math.max(reply?.attempts ?? 0, calls.length) || undefined,
+    calls,
+    brokenBy: failure?.failure && failure.code,
     delivery: state.delivery,
-    billed: state.usage.billed,
-    masked: state.usage.masked,
-    code: (state.failure ?? state.answered)?.code,
-    upstreamRequestId: answerHeader(ctx, 'request-id'),
+    billed: usage.billed,
+    masked: usage.masked,
+    code: (failure ?? refusal)?.code,
+    upstreamRequestId: (refusal ?? reply)?.headers?.['request-id'], // a plugin's reply may lack them
   };
 }
 
 /** Status that proxies log if the caller left before the response; Koa's own status would be 404. */
 const callerHasLeft = 499;
-
-function answerHeader(ctx: CoreContext, header: string): string | undefined {
-  const value = ctx.res.getHeader(header);
-  return typeof value === 'string' ? value : undefined;
-}

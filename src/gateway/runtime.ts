@@ -1,48 +1,61 @@
 import { formatProblem, type Config } from '../config/config.js';
-import { warningsOf } from '../config/warnings.js';
-import { createFormats } from '../formats/index.js';
-import type { KnownModels } from '../models/known-models.js';
-import { CatalogModels } from '../models/models.js';
+import { warningsOf } from '../config/rules.js';
+import { loadFormats } from '../pipeline/load-formats.js';
 import { Pipeline, type BuildOptions } from '../pipeline/pipeline.js';
+import { builtinFolder } from '../pipeline/resolve.js';
 import type { HostServices } from '../pipeline/stage-host.js';
-import type { Models } from '../plugin/index.js';
+import { formatContext, type Format, type FormatContext, type Models } from '../plugin/internal.js';
+import type { Services } from './services.js';
 import { builtinPolicies } from '../slots/selection/policies.js';
 
 /** The config, catalog and pipeline in force; swapped by a reload. */
 export interface Runtime {
   readonly config: Config;
   readonly models: Models;
+  readonly formats: readonly Format[];
   readonly pipeline: Pipeline;
+  /** The context of a format that answers a route itself. */
+  readonly formatContext: FormatContextOf;
 }
 
-type Parts = Pick<
-  HostServices,
-  'log' | 'store' | 'live' | 'metrics' | 'slots' | 'now' | 'keys' | 'pseudonym'
-> & {
-  readonly knownModels: KnownModels;
-};
+type FormatContextOf = (ctx: Parameters<typeof formatContext>[1]) => FormatContext;
 
 /** Builds the pipeline of a config on top of the services. Throws ConfigError with all problems. */
-export async function buildRuntime(config: Config, parts: Parts, options?: BuildOptions): Promise<Runtime> {
-  const { log, store, live, metrics, slots, now, keys, pseudonym } = parts;
-  const models = new CatalogModels(config.models, parts.knownModels);
+export async function buildRuntime(
+  config: Config,
+  models: Models,
+  services: Services,
+  options: BuildOptions = {},
+): Promise<Runtime> {
+  const { log } = services;
+  const { formats, problems } = await loadFormats(config.formats, config.pipeline, {
+    baseDir: config.baseDir,
+    builtins: builtinFolder,
+    ...options,
+  });
   for (const warning of warningsOf(config)) log.warn({ path: warning.path }, formatProblem(warning));
   const userAgent = config.officialClient.userAgent ? new RegExp(config.officialClient.userAgent) : undefined;
-  const services: HostServices = {
-    log,
+  const host: HostServices = {
+    ...services,
     models,
-    slots,
-    store,
-    live,
-    metrics,
-    keys,
-    pseudonym,
-    now,
-    formats: createFormats(),
+    formats: byName(formats),
     builtinPolicies,
     isOfficialClient: (agent) => userAgent?.test(agent.slice(0, maxAgentLength)) ?? false,
   };
-  return { config, models, pipeline: await Pipeline.build(config, services, options) };
+  const pipeline = await Pipeline.build(config, host, { ...options, problems });
+  const encoding = { ...host, limits: () => pipeline.limits };
+  return { config, models, formats, pipeline, formatContext: (ctx) => formatContext(encoding, ctx) };
+}
+
+function byName(formats: readonly Format[]): HostServices['formats'] {
+  const known = new Map(formats.map((format) => [format.name, format]));
+  return {
+    get(name) {
+      const format = known.get(name);
+      if (!format) throw new Error(`there is no format "${name}"; there are ${[...known.keys()].join(', ')}`);
+      return format;
+    },
+  };
 }
 
 /**

@@ -1,88 +1,139 @@
-import type { Config } from '../config/config.js';
-import { Durable } from './durable.js';
-import type { GatewayOptions } from './options.js';
-import { SlotSources } from './slot-sources.js';
+import { ConfigError, type Config } from '../config/config.js';
+import { CheckedKeys } from '../keys/keys.js';
+import { LedgerWriter } from '../ledger/ledger-writer.js';
+import { withFlushedUsage } from '../ledger/read-your-writes-ledger.js';
+import { Spool } from '../ledger/spool.js';
+import { openLive } from '../live/index.js';
 import { KnownModels } from '../models/known-models.js';
 import { ModelLists } from '../models/model-lists.js';
 import { CatalogModels } from '../models/models.js';
-import type { Live, Logger, Store } from '../plugin/index.js';
-import { createPseudonyms } from './pseudonym.js';
+import type { Caches, Live, Logger, Models, Store } from '../plugin/internal.js';
 import { SlotPool } from '../slots/pool.js';
-import type { CheckedKeys } from '../keys/keys.js';
+import { Housekeeper } from '../store/housekeeper.js';
+import { openStore } from '../store/index.js';
+import { StoreError } from '../store/store-error.js';
 import { PrometheusMetrics } from '../telemetry/metrics.js';
-import { upstreamAdapters } from '../upstream/index.js';
+import type { GatewayOptions } from './options.js';
+import { createPseudonyms } from './pseudonym.js';
+import { slotLoader } from './slot-loader.js';
+import { SlotSources } from './slot-sources.js';
 
 /** Services that live as long as the process. */
 export interface Services {
   readonly log: Logger;
   /** Unix milliseconds. */
   readonly now: () => number;
-  readonly durable: Durable;
   readonly store: Store;
-  readonly keys: CheckedKeys;
   readonly live: Live;
+  readonly keys: CheckedKeys;
+  readonly ledger: LedgerWriter;
   readonly metrics: PrometheusMetrics;
   readonly slots: SlotPool;
   readonly slotSources: SlotSources;
   readonly knownModels: KnownModels;
+  /** Statistics of all in-memory caches. */
+  readonly caches: Caches;
   /** Makes an opaque name for a text, by a key of the gateway. */
   readonly pseudonym: (text: string) => Promise<string>;
+  /** Invalidates the cached keys here and on the other instances, after a key has changed. */
+  keysChanged(): void;
+  /** Writes pending data, and closes what was opened, the last first. */
   close(): Promise<void>;
+}
+
+/** Services, and the catalog that the slots were opened with. */
+export interface Opened {
+  readonly services: Services;
+  readonly models: Models;
 }
 
 /**
  * Opens the store, the live state, and the slots of config and console. Throws ConfigError; then nothing is
  * left open.
  */
-export async function openServices(config: Config, options: GatewayOptions): Promise<Services> {
+export async function openServices(config: Config, options: GatewayOptions): Promise<Opened> {
+  const closers: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const closeOne of closers.splice(0).toReversed()) await closeOne();
+  };
+  try {
+    const { services, models } = await openEach(config, options, (closeOne) => closers.push(closeOne));
+    return { services: { ...services, close }, models };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+type OnClose = (close: () => Promise<unknown>) => void;
+
+async function openEach(config: Config, options: GatewayOptions, onClose: OnClose) {
   const { log, now = Date.now } = options;
-  const durable = await Durable.open(config, { ...options, now });
-  const { store, keys, live } = durable;
-  const slots = await openSlots(config, { log, now, store, live }).catch(async (error: unknown) => {
-    await durable.close();
-    throw error;
-  });
-  const close = async () => {
-    await slots.close();
-    await durable.close();
-  };
-  const slotSources = new SlotSources(slots, { store, log });
-  await slotSources.take(config).catch(async (error: unknown) => {
-    await close();
-    throw error;
-  });
-  const metrics = new PrometheusMetrics();
+  const durable = await openDurable(config, { ...options, now }, onClose);
   const knownModels = new KnownModels();
-  const modelLists = listsOf(slots, knownModels, { log, now });
-  const closeAll = async () => {
-    await modelLists.close();
-    await close();
-  };
+  const models = new CatalogModels(config.models, knownModels);
+  const plugins = slotLoader(config);
+  const slots = await SlotPool.open({ log, now, ...durable, slots: config.slots, models, plugins });
+  onClose(() => slots.close());
+  const slotSources = new SlotSources(slots, { store: durable.store, log });
+  await slotSources.take(config);
+  const modelLists = new ModelLists({ log, now, known: knownModels, sources: () => slots.modelSources() });
+  onClose(() => modelLists.close());
+  const metrics = new PrometheusMetrics();
   const pseudonym = createPseudonyms(options);
+  const caches = { ...durable.caches, ...slots.caches, learned_models: () => knownModels.fill };
   return {
-    log,
-    now,
-    durable,
-    store,
-    keys,
-    live,
-    metrics,
-    slots,
-    slotSources,
-    knownModels,
-    pseudonym,
-    close: closeAll,
+    services: { log, now, ...durable, metrics, slots, slotSources, knownModels, caches, pseudonym },
+    models,
   };
 }
 
-function openSlots(
+/** Opens data that outlives the process or is shared, with its background work. */
+async function openDurable(
   config: Config,
-  parts: Pick<Services, 'log' | 'now' | 'store' | 'live'>,
-): Promise<SlotPool> {
-  const models = new CatalogModels(config.models);
-  return SlotPool.open({ ...parts, slots: config.slots, models, adapters: upstreamAdapters() });
+  options: GatewayOptions & Pick<Services, 'now'>,
+  onClose: OnClose,
+): Promise<Pick<Services, 'store' | 'live' | 'keys' | 'ledger' | 'caches' | 'keysChanged'>> {
+  const { log, now, masterKey } = options;
+  const { keepDays, spool } = config.ledger;
+  const store = await openConfigured(config, options);
+  onClose(() => store.close());
+  const live = options.live ?? (await openLive(config.live, { log, now }));
+  onClose(() => live.close());
+  const keys = new CheckedKeys({ masterKey, store: store.keys, log, now });
+  const spooling = spool !== undefined && { spool: new Spool({ folder: spool }) };
+  const ledger = new LedgerWriter({ ledger: store.ledger, log, ...spooling });
+  onClose(() => Promise.all([keys.close(), ledger.close()]));
+  const housekeeper = new Housekeeper({ store, live, keepDays, log, now });
+  onClose(() => housekeeper.close());
+  live.messages.receive(keysTopic, () => keys.forget());
+  const keysChanged = (): void => {
+    keys.forget();
+    live.messages.send(keysTopic, null);
+  };
+  const caches = { ...keys.caches, ...ledger.caches, ...store.caches, ...live.caches };
+  return { store: withFlushedUsage(store, ledger), live, keys, ledger, caches, keysChanged };
 }
 
-function listsOf(slots: SlotPool, known: KnownModels, parts: Pick<Services, 'log' | 'now'>): ModelLists {
-  return new ModelLists({ ...parts, known, sources: () => slots.modelSources() });
+const keysTopic = 'keys';
+
+/** Opens the store; reports a failure as a problem of the config, with its position. */
+async function openConfigured(
+  config: Config,
+  { log, secretKey, now }: Pick<GatewayOptions, 'log' | 'secretKey'> & Pick<Services, 'now'>,
+): Promise<Store> {
+  try {
+    return await openStore(config.store, { log, now, ...(secretKey !== undefined && { secretKey }) });
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new ConfigError([{ at: config.storeAt, path: 'store', message: error.message }]);
+  }
+}
+
+/** Health of the store and of the live state: true if reachable; requests continue without them. */
+export function isUp({ store, ledger, live }: Pick<Services, 'store' | 'ledger' | 'live'>): {
+  readonly store: boolean;
+  readonly live: boolean;
+} {
+  return { store: !store.isDown && !ledger.isDown, live: !live.isDown };
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import type { Exchanges } from '../http/exchanges.js';
 import type { Listener } from '../http/listener.js';
-import { GatewayError, type Logger } from '../plugin/index.js';
+import { GatewayError, type Logger } from '../plugin/internal.js';
 
 export interface ShutdownOptions {
   readonly log: Logger;
@@ -65,7 +65,7 @@ export class Shutdown {
     if (exchanges.count > 0) log.info({ requests: exchanges.count }, 'Waiting for requests to finish.');
     const deadline = setTimeout(() => {
       this.#isRefusing = true;
-      exchanges.abortAll(cutShort());
+      exchanges.abortAll(bodyAborted());
       listener?.hangUpSoon();
     }, shutdownTimeoutMs);
     await exchanges.idle();
@@ -76,7 +76,12 @@ export class Shutdown {
   }
 }
 
-function cutShort(): GatewayError {
+function bodyAborted(): GatewayError {
   const message = 'The gateway was shut down before the answer was complete.';
   return new GatewayError('shutting_down', message, { headers: { connection: 'close' } });
 }
+
+/**
+ * Time limit for the steps after the last request: disposing the stages, closing the ledger and the store.
+ */
+export const lastStepsMs = 20_000;

@@ -1,12 +1,20 @@
-import type { Config, SlotConfig } from '../config/config.js';
-import { readSlot } from '../config/one-slot.js';
-import type { Logger, Store, StoredSlot } from '../plugin/index.js';
+import { ConfigError, type SlotConfig } from '../config/config.js';
+import { readConsoleSlot, type ConsoleTerms } from './console-slots.js';
+import { slotLoader } from './slot-loader.js';
+import type { Logger, Store, StoredSlot } from '../plugin/internal.js';
 import type { Replacements, SlotPool } from '../slots/pool.js';
 
 /** Slot of the console as stored, with the problem that keeps it from serving. */
 export interface ConsoleSlot {
   readonly stored: StoredSlot;
   readonly problem?: string;
+}
+
+export interface SlotSourcesOptions {
+  readonly store: Store;
+  readonly log: Logger;
+  /** Loader of the plugins that the slots of a config name; default the built-in one. */
+  readonly loaderOf?: typeof slotLoader;
 }
 
 /**
@@ -17,9 +25,11 @@ export class SlotSources {
   readonly #pool: SlotPool;
   readonly #store: Store['slots'];
   readonly #log: Logger;
+  readonly #loaderOf: typeof slotLoader;
   #console: readonly ConsoleSlot[] = [];
 
-  constructor(pool: SlotPool, { store, log }: { readonly store: Store; readonly log: Logger }) {
+  constructor(pool: SlotPool, { store, log, loaderOf = slotLoader }: SlotSourcesOptions) {
+    this.#loaderOf = loaderOf;
     this.#pool = pool;
     this.#store = store.slots;
     this.#log = log;
@@ -34,16 +44,19 @@ export class SlotSources {
    * Loads the slots of the config and of the store into the pool. Throws only the errors of the config's own
    * slots.
    */
-  async take(config: Pick<Config, 'slots' | 'console'>, replacements: Replacements = {}): Promise<void> {
+  async take(config: ConsoleTerms, models?: Replacements['models']): Promise<void> {
     const { slots: configured } = config;
+    const replacements = { plugins: this.#loaderOf(config), ...(models && { models }) };
     const stored = await this.#read();
     const own = stored.filter(({ id }) => !configured.some((slot) => slot.id === id));
     for (const { id } of stored.filter((slot) => !own.includes(slot)))
       this.#log.warn(
         { slot: id },
-        'The config file has a slot of this id: the one of the console is not used.',
+        'The config file has a slot with this id; the slot of the console is ignored. Rename or remove one of them.',
       );
-    const read = own.map((slot) => ({ stored: slot, ...readStored(slot, config.console) }));
+    const read = await Promise.all(
+      own.map(async (slot) => ({ stored: slot, ...(await readStored(slot, config)) })),
+    );
     const sound = read.flatMap(({ slot }) => (slot ? [slot] : []));
     const refusals = await this.#serve(configured, sound, this.#tried(read), replacements);
     this.#console = read.map(({ stored: slot, problem = refusals.get(slot.id) }) => ({
@@ -60,7 +73,7 @@ export class SlotSources {
     try {
       return await this.#store.list();
     } catch (error) {
-      this.#log.error({ err: error }, 'The slots of the console cannot be read; those that are known stay.');
+      this.#log.error({ err: error }, 'The slots of the console cannot be read; the known ones are kept.');
       return this.#console.map(({ stored }) => stored);
     }
   }
@@ -81,7 +94,7 @@ export class SlotSources {
         await this.#pool.reload([...configured, ...first], replacements);
         return this.#addEach([...configured, ...first], without(stored, first));
       } catch (error) {
-        this.#log.debug({ err: error }, 'Not all slots could be taken at once.');
+        this.#log.debug({ err: error }, 'Not all slots could be loaded together.');
       }
     }
     await this.#pool.reload(configured, replacements);
@@ -132,12 +145,16 @@ interface Read {
   readonly problem?: string;
 }
 
-function readStored(stored: StoredSlot, terms: Config['console']): Read {
+async function readStored(stored: StoredSlot, config: ConsoleTerms): Promise<Read> {
   if (stored.problem !== undefined) return { problem: stored.problem };
-  const { slot, problems } = readSlot(entryOf(stored), 'console', terms);
+  const { slot, problems } = await readConsoleSlot(entryOf(stored), config);
   return slot ? { slot } : { problem: problems.join('\n') };
 }
 
 function inWords(error: unknown): string {
+  if (error instanceof ConfigError)
+    return error.problems
+      .map(({ path, message }) => `Its ${path.endsWith('.account.kind') ? 'account' : 'upstream'} ${message}`)
+      .join('\n');
   return `Its upstream cannot be opened: ${error instanceof Error ? error.message : String(error)}`;
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayError } from '../plugin/index.js';
+import { GatewayError } from '../plugin/internal.js';
 import type { Exchange } from './exchange.js';
 
 /** A request body that is being read and has not come to its end. */
@@ -7,7 +7,7 @@ export interface BodyProgress {
   readonly startedMs: number;
   readonly startBytes: number;
   /** Time of the last received byte, as far as the watch has seen. */
-  heardAtMs: number;
+  lastActiveMs: number;
   bytes: number;
 }
 
@@ -16,8 +16,8 @@ const minBytesPerSecond = 1000;
 
 /** True for a body to abort: idle for `idleTimeoutMs`, or slower than the min rate after that time. */
 export function isTooSlow(progress: BodyProgress, nowMs: number, idleTimeoutMs: number): boolean {
-  const { startedMs, startBytes, heardAtMs, bytes } = progress;
-  if (nowMs - heardAtMs >= idleTimeoutMs) return true;
+  const { startedMs, startBytes, lastActiveMs, bytes } = progress;
+  if (nowMs - lastActiveMs >= idleTimeoutMs) return true;
   const elapsedMs = nowMs - startedMs;
   return elapsedMs > idleTimeoutMs && ((bytes - startBytes) * 1000) / elapsedMs < minBytesPerSecond;
 }
@@ -61,11 +61,11 @@ export class BodyWatch {
     const bytes = req.socket.bytesRead;
     let progress = this.#progress.get(request);
     if (!progress) {
-      progress = { startedMs: nowMs, startBytes: bytes, heardAtMs: nowMs, bytes };
+      progress = { startedMs: nowMs, startBytes: bytes, lastActiveMs: nowMs, bytes };
       this.#progress.set(request, progress);
     }
     // Unread bytes are not the caller's delay.
-    if (bytes !== progress.bytes || req.readableLength > 0) progress.heardAtMs = nowMs;
+    if (bytes !== progress.bytes || req.readableLength > 0) progress.lastActiveMs = nowMs;
     progress.bytes = bytes;
     return progress;
   }

@@ -5,7 +5,7 @@ import {
   isHeaderValue,
   toGatewayError,
   type ErrorCode,
-} from '../plugin/index.js';
+} from '../plugin/internal.js';
 import type { CoreContext, CoreState } from './exchange.js';
 
 /** The one place where an error becomes bytes, and is logged. */
@@ -15,7 +15,7 @@ export async function errorBoundary(ctx: CoreContext, next: () => Promise<void>)
     await next();
     state.onSettled(() => logFailure(state));
   } catch (thrown) {
-    if (ctx.req.socket.destroyed && state.failure === undefined) return; // caused by the caller's leaving
+    if (ctx.req.socket.destroyed && state.trace.failure === undefined) return; // caused by the caller's leaving
     const error = fromThrown(thrown);
     logError(state, error, thrown);
     respond(ctx, state, error);
@@ -28,15 +28,25 @@ function respond(ctx: CoreContext, state: CoreState, error: GatewayError): void 
     ctx.res.destroy();
     return;
   }
-  state.answered = error;
+  state.trace.refuse(error);
   ctx.status = error.status;
   if (isFinal(error)) ctx.set('x-should-retry', 'false');
   for (const [name, value] of Object.entries(error.headers)) ctx.set(name, value);
   // An upstream's own answer stays as it came.
   if (error.status === 503 && !error.failure && !ctx.res.hasHeader('retry-after'))
     ctx.set('retry-after', '1');
-  ctx.body = JSON.stringify(error);
+  ctx.body = bodyOf(error, state);
   ctx.type = 'application/json';
+}
+
+/** The error object, or the caller's format's own; a format that fails at it gets none. */
+function bodyOf(error: GatewayError, { formatError, log }: CoreState): string {
+  try {
+    return JSON.stringify(formatError?.(error) ?? error);
+  } catch (cause) {
+    log.error({ err: cause }, 'A format could not write an error.');
+    return JSON.stringify(error);
+  }
 }
 
 /** True for errors that a retry would meet again: without a hint some clients retry for half a minute. */
@@ -118,13 +128,12 @@ const preferred: Readonly<Record<number, ErrorCode>> = {
 
 /** Logs the failure of an answer after its start; the caller received it in the stream. */
 function logFailure(state: CoreState): void {
-  const { failure } = state;
+  const { failure } = state.trace;
   if (failure) logError(state, failure, failure);
 }
 
-function logError({ thrown: traced, log }: CoreState, error: GatewayError, thrown: unknown): void {
-  const by = traced?.error === thrown ? traced?.by : undefined;
-  const fields = { code: error.code, status: error.status, ...by };
+function logError({ trace, log }: CoreState, error: GatewayError, thrown: unknown): void {
+  const fields = { code: error.code, status: error.status, ...trace.blamed(thrown) };
   if (error.code === 'internal') log.error({ ...fields, err: error.cause ?? thrown }, 'The gateway failed.');
   else if (error.status >= 500) log.warn({ ...fields, cause: causeOf(error) }, error.message);
   else log.debug(fields, 'The request was refused.'); // the message may quote what its caller wrote

@@ -68,7 +68,7 @@ export class Drain {
    * the system's backlog is reset when the port is closed.
    */
   async #quietTurn(): Promise<void> {
-    const untilMs = performance.now() + longestSearchMs;
+    const untilMs = performance.now() + maxSearchMs;
     for (let beganMs = performance.now(); beganMs < untilMs;) {
       const accepted = this.#accepted;
       await nextTurn();
@@ -79,5 +79,5 @@ export class Drain {
   }
 }
 
-const longestSearchMs = 1000;
+const maxSearchMs = 1000;
 const shortTurnMs = 0.2;

@@ -1,36 +1,24 @@
 import type Koa from 'koa';
-import type {
-  Additions,
-  CoreKey,
-  GatewayError,
-  GatewayState,
-  Interceptor,
-  Logger,
-  Operation,
-  Outcome,
-  Timeline,
-  UsageTally,
-  WireFormat,
-} from '../plugin/index.js';
-import { RequestSignal } from './request-signal.js';
+import {
+  CallController,
+  ownSignal,
+  RequestTrace,
+  type Additions,
+  type CoreKey,
+  type GatewayError,
+  type GatewayState,
+  type Interceptor,
+  type Logger,
+  type Operation,
+  type Outcome,
+} from '../plugin/internal.js';
 
 /** Core view of `ctx.state`: seeds the keys that plugins only read, and reads those that they may set. */
-export type CoreState = { -readonly [Key in CoreKey]: GatewayState[Key] } & Partial<
-  Omit<GatewayState, CoreKey>
-> & {
-    /** The error that was the answer. */
-    answered?: GatewayError | undefined;
-    /** Last error thrown by a stage, as the pipeline has traced it. */
-    thrown?: { readonly error: unknown; readonly by: StagePlace | undefined } | undefined;
-    /** The first stage that was done with the request. */
-    readonly endedBy?: StagePlace | undefined;
-  };
-
-/** A stage as log lines name it: its name, and where it stands in the config. */
-export interface StagePlace {
-  readonly stage: string;
-  readonly path: string;
-}
+export type CoreState = { -readonly [Key in Exclude<CoreKey, 'trace'>]: GatewayState[Key] } & {
+  readonly trace: RequestTrace;
+  /** Error bodies of the format whose path it is, where these are its own. */
+  formatError?: ((error: GatewayError) => object) | undefined;
+} & Partial<Omit<GatewayState, CoreKey>>;
 
 export type CoreContext = Koa.ParameterizedContext<CoreState, object>;
 export type CoreMiddleware = (ctx: CoreContext, next: () => Promise<void>) => Promise<void>;
@@ -43,17 +31,18 @@ export class Exchange {
   readonly startedMs: number;
   /** Index among the open exchanges. */
   place = 0;
-  readonly #signal = new RequestSignal();
+  readonly #signal = new CallController();
   readonly #listeners: ((outcome: Outcome) => void)[] = [];
   #outcome: Outcome | undefined;
 
   /** `log`: the gateway's logger, of which the request gets a child on its first line. */
-  constructor(ctx: CoreContext, requestId: string, log: Logger, nowMs: number) {
+  constructor(ctx: CoreContext, requestId: string, { log, now }: ExchangeParts) {
     this.ctx = ctx;
-    this.startedMs = nowMs;
-    this.state = new Seeds(requestId, this.#signal, log, (listener) => this.onSettled(listener));
+    this.startedMs = now();
+    this.state = new InitialState(requestId, this.#signal, { log, now }, (listener) =>
+      this.onSettled(listener),
+    );
     Object.defineProperty(ctx, 'state', { value: this.state, writable: false });
-    ctx.res.once('close', () => this.#settle());
   }
 
   /** Calls `listener` once the response has closed; at once where that has happened. */
@@ -67,9 +56,10 @@ export class Exchange {
     this.#signal.abort(reason);
   }
 
-  #settle(): void {
+  /** Ends the request, whose response has closed: sets the outcome and calls the listeners. */
+  settle(): void {
     const { res } = this.ctx;
-    const hasFailed = this.state.failure !== undefined || res.statusCode >= 500;
+    const hasFailed = this.state.trace.failure !== undefined || res.statusCode >= 500;
     this.#outcome = hasFailed ? 'failed' : res.writableFinished ? 'completed' : 'abandoned';
     this.#signal.abort(responseClosed);
     for (const listener of this.#listeners) this.#call(listener, this.#outcome);
@@ -88,37 +78,44 @@ export class Exchange {
 /** Shared abort reason: a stack trace for each request would be the main cost of its end. */
 const responseClosed = new DOMException('The response has closed.', 'AbortError');
 
-/**
- * Initial state of a request; the signal and the child logger are created lazily. Fields written by the core
- * stay writable even if a stage freezes the state.
- */
-class Seeds implements Pick<GatewayState, CoreKey> {
+interface ExchangeParts {
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+/** Initial state of a request; the signal and the child logger are created lazily. */
+class InitialState implements Pick<GatewayState, CoreKey> {
   readonly requestId: string;
   operation: Operation = 'other';
-  format: WireFormat = 'messages';
-  readonly callSignal: RequestSignal;
+  format = 'messages';
+  readonly [ownSignal]: CallController;
   readonly interceptors: Interceptor[] = [];
   additions: Additions = { system: [], tools: [] };
   readonly onSettled: GatewayState['onSettled'];
-  readonly usage: UsageTally = { billed: {}, masked: {} };
-  readonly timeline: Timeline = { stages: [], calls: [] };
+  readonly #trace: RequestTrace;
   readonly #parentLog: Logger;
   #log: Logger | undefined;
-  #failure: GatewayError | undefined;
-  #firstEventAtMs: number | undefined;
-  #answered: GatewayError | undefined;
-  #thrown: CoreState['thrown'];
-  #endedBy: StagePlace | undefined;
+  #formatError: CoreState['formatError'];
 
-  constructor(requestId: string, signal: RequestSignal, log: Logger, onSettled: GatewayState['onSettled']) {
+  constructor(
+    requestId: string,
+    signal: CallController,
+    { log, now }: ExchangeParts,
+    onSettled: GatewayState['onSettled'],
+  ) {
     this.requestId = requestId;
-    this.callSignal = signal;
+    this[ownSignal] = signal;
     this.onSettled = onSettled;
+    this.#trace = new RequestTrace(now);
     this.#parentLog = log;
   }
 
   get signal(): AbortSignal {
-    return this.callSignal.abortSignal;
+    return this[ownSignal].abortSignal;
+  }
+
+  get trace(): RequestTrace {
+    return this.#trace;
   }
 
   get log(): Logger {
@@ -126,43 +123,11 @@ class Seeds implements Pick<GatewayState, CoreKey> {
     return this.#log;
   }
 
-  get failure(): GatewayError | undefined {
-    return this.#failure;
+  get formatError(): CoreState['formatError'] {
+    return this.#formatError;
   }
 
-  set failure(value: GatewayError | undefined) {
-    this.#failure = value;
-  }
-
-  get firstEventAtMs(): number | undefined {
-    return this.#firstEventAtMs;
-  }
-
-  set firstEventAtMs(value: number | undefined) {
-    this.#firstEventAtMs = value;
-  }
-
-  get answered(): GatewayError | undefined {
-    return this.#answered;
-  }
-
-  set answered(value: GatewayError | undefined) {
-    this.#answered = value;
-  }
-
-  get thrown(): CoreState['thrown'] {
-    return this.#thrown;
-  }
-
-  set thrown(value: CoreState['thrown']) {
-    this.#thrown = value;
-  }
-
-  get endedBy(): StagePlace | undefined {
-    return this.#endedBy;
-  }
-
-  set endedBy(value: StagePlace | undefined) {
-    this.#endedBy = value;
+  set formatError(value: CoreState['formatError']) {
+    this.#formatError = value;
   }
 }

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { sendTo, type DirectBody, type GatewayError, type Logger, type Outcome } from '../plugin/index.js';
+import { sendTo, type DirectBody, type GatewayError, type Logger, type Outcome } from '../plugin/internal.js';
 import { BodyWatch } from './body-watch.js';
 import { Exchange, type CoreContext } from './exchange.js';
 import { closeLingering, lingerAfterAnswer } from './lingering-close.js';
-import { OpenExchanges } from './open-exchanges.js';
 import { requestIdOf } from './request-id.js';
 
 export interface ExchangesOptions {
@@ -26,11 +25,10 @@ export class Exchanges {
 
   /** The outermost middleware: seeds the state, echoes the request id, sees the response close. */
   readonly middleware = async (ctx: CoreContext, next: () => Promise<void>): Promise<void> => {
-    const { log, now } = this.#options;
     const requestId = requestIdOf(ctx.get('x-request-id') || undefined);
     ctx.res.setHeader('x-request-id', requestId);
     ctx.res.setHeader('x-content-type-options', 'nosniff');
-    const exchange = new Exchange(ctx, requestId, log, now());
+    const exchange = new Exchange(ctx, requestId, this.#options);
     this.#open.add(exchange);
     ctx.res.once('close', () => this.#settled(exchange));
     await next();
@@ -72,6 +70,7 @@ export class Exchanges {
   }
 
   #settled(exchange: Exchange): void {
+    exchange.settle();
     this.#open.delete(exchange);
     const { req } = exchange.ctx;
     if (mayHaveMore(req)) setImmediate(() => mayHaveMore(req) && closeLingering(req.socket)); // answered by some middleware itself
@@ -104,4 +103,33 @@ function sendDirectly(ctx: CoreContext): void {
     return;
   ctx.respond = false;
   body[sendTo](ctx.res);
+}
+
+/**
+ * Array of the open requests, each with its index. Not a Set: V8 keeps a Set's outgrown tables chained in old
+ * space, which holds their entries in memory and slows every minor GC.
+ */
+export class OpenExchanges {
+  readonly #all: Exchange[] = [];
+
+  get size(): number {
+    return this.#all.length;
+  }
+
+  add(exchange: Exchange): void {
+    exchange.place = this.#all.push(exchange) - 1;
+  }
+
+  /** Removes an exchange; the last one takes its index. */
+  delete({ place }: Exchange): void {
+    const last = this.#all.pop();
+    if (!last || last.place === place) return;
+    last.place = place;
+    this.#all[place] = last;
+  }
+
+  /** Snapshot of the open exchanges. */
+  list(): readonly Exchange[] {
+    return [...this.#all];
+  }
 }

@@ -1,4 +1,4 @@
-import type { Limits } from '../plugin/index.js';
+import type { Limits } from '../plugin/internal.js';
 
 /** Health data for the health routes. */
 export interface Health {
@@ -9,7 +9,7 @@ export interface Health {
   readonly slots: { readonly total: number; readonly schedulable: number };
   readonly isDraining: boolean;
   /** False for a server that is down; requests are served without either. */
-  readonly isThere: { readonly store: boolean; readonly live: boolean };
+  readonly isUp: { readonly store: boolean; readonly live: boolean };
 }
 
 export interface HealthReport {
@@ -23,7 +23,7 @@ export interface HealthReport {
  * the other instances it is `degraded` but still ready: all instances lose them at once and keep serving.
  */
 export function healthReport(health: Health, asksReadiness: boolean): HealthReport {
-  const { name, version, uptimeSeconds, limits, slots, isDraining, isThere } = health;
+  const { name, version, uptimeSeconds, limits, slots, isDraining, isUp } = health;
   const isReady = !isDraining && slots.schedulable > 0;
   const body = {
     status: asksReadiness ? readiness(health, isReady) : 'ok',
@@ -32,13 +32,13 @@ export function healthReport(health: Health, asksReadiness: boolean): HealthRepo
     uptime_seconds: Math.floor(uptimeSeconds),
     limits,
     slots,
-    store: { ok: isThere.store },
-    live: { ok: isThere.live },
+    store: { ok: isUp.store },
+    live: { ok: isUp.live },
   };
   return { isReady, body };
 }
 
-function readiness({ isDraining, isThere }: Health, isReady: boolean): string {
-  if (isReady) return isThere.store && isThere.live ? 'ok' : 'degraded';
+function readiness({ isDraining, isUp }: Health, isReady: boolean): string {
+  if (isReady) return isUp.store && isUp.live ? 'ok' : 'degraded';
   return isDraining ? 'shutting_down' : 'not_ready';
 }

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { GatewayError } from '../plugin/index.js';
-import { continueWhenRead } from './continue.js';
+import type { GatewayError } from '../plugin/internal.js';
 import { Drain } from './drain.js';
 import { lingerAfterAnswer } from './lingering-close.js';
 import { expectationFailed, faultOf, fromParser, noTunnel, refuse, refuseOn } from './refusals.js';
@@ -129,4 +128,14 @@ function serveOn(server: Server, handle: Handle): void {
 function refuseRequest(request: IncomingMessage, response: ServerResponse, error: GatewayError): void {
   lingerAfterAnswer(request.socket);
   refuse(response, error);
+}
+
+/** Sends `100 Continue` when the body is about to be read; never for a request refused before that. */
+export function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
+  const onListener = (event: string | symbol): void => {
+    if (event !== 'data' && event !== 'readable') return;
+    request.off('newListener', onListener);
+    if (!response.headersSent) response.writeContinue();
+  };
+  request.on('newListener', onListener);
 }

@@ -1,4 +1,10 @@
-import { GatewayError, mayUseModel, type Caller, type CatalogModel, type Models } from '../plugin/index.js';
+import {
+  GatewayError,
+  mayUseModel,
+  type Caller,
+  type CatalogModel,
+  type Models,
+} from '../plugin/internal.js';
 
 /**
  * `GET /v1/models`: models of the caller, with both vendors' fields; paged by `limit`, `after_id`,

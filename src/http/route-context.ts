@@ -1,6 +1,16 @@
 import type Koa from 'koa';
-import type { Keys, Logger, Models, Operation, Slots, Store, StoredResponse } from '../plugin/index.js';
+import type {
+  formatContext,
+  Format,
+  FormatContext,
+  Keys,
+  Logger,
+  Models,
+  Operation,
+  Slots,
+} from '../plugin/internal.js';
 import type { Health } from './health.js';
+import type { CoreContext } from './exchange.js';
 
 /** A pipeline as requests see it: entered by each, left when the response has closed. */
 export interface RunningPipeline {
@@ -9,25 +19,24 @@ export interface RunningPipeline {
   leave(): void;
 }
 
-/** Stored responses in the shapes of their format. */
-export interface ResponseViews {
-  /** Server-sent events; those numbered up to `startingAfter` are left out. */
-  replay(response: StoredResponse['response'], startingAfter?: number): Iterable<string>;
-  listedInput(stored: StoredResponse): readonly Readonly<Record<string, unknown>>[];
-}
-
-/** Services of the gateway for its routes; every getter returns the current one, also after a reload. */
+/** Parts of a runtime and services of the gateway for its routes. */
 export interface RouteContext {
   readonly log: Logger;
   readonly pipeline: RunningPipeline;
   readonly models: Models;
+  readonly formats: readonly Format[];
   readonly slots: Slots;
   readonly keys: Keys;
-  readonly store: Store;
   readonly health: Health;
   /** False once the process is about to end: new requests are refused. */
   readonly takesRequests: boolean;
   metricsText(): Promise<string>;
-  readonly responseViews: ResponseViews;
-  now(): number;
+  /** The context of a format that answers a route itself. */
+  formatContext(ctx: Parameters<typeof formatContext>[1]): FormatContext;
+}
+
+/** A parameter of the matched path, decoded. */
+export function pathParameter(ctx: CoreContext, name: string): string {
+  const { params } = ctx as CoreContext & { params?: Record<string, string> }; // set by the router
+  return params?.[name] ?? '';
 }

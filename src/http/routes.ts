@@ -1,76 +1,87 @@
 import { Router } from '@koa/router';
-import { GatewayError, type Operation, type WireFormat } from '../plugin/index.js';
-import { requireMaster } from './access.js';
+import {
+  callerKey,
+  GatewayError,
+  requireMasterKey,
+  type Format,
+  type FormatRoute,
+  type Operation,
+} from '../plugin/internal.js';
 import type { CoreContext, CoreMiddleware, CoreState } from './exchange.js';
 import { healthReport } from './health.js';
 import { listModels, showModel } from './models.js';
-import { pathParameter } from './path-parameter.js';
-import type { RouteContext } from './route-context.js';
-import { cancelResponse, deleteResponse, listInputItems, showResponse } from './stored-responses.js';
+import { pathParameter, type RouteContext } from './route-context.js';
+import { layersAt } from './layers.js';
 import { usageOf } from './usage.js';
 
 export type GatewayRouter = Router<CoreState, object>;
 
-/** All routes of the contract, with and without `/v1`; those answered here run behind the stages. */
-export function createRouter(serving: RouteContext): GatewayRouter {
-  const router: GatewayRouter = new Router<CoreState, object>();
-  for (const [path, format] of Object.entries(generatePaths)) {
-    router.post(`{/v1}${path}`, keyed(serving, 'generate', format));
-  }
-  router.post('{/v1}/messages/count_tokens', keyed(serving, 'count-tokens'));
-  router.get('{/v1}/models', keyed(serving, 'models', 'messages', answerModels(serving)));
-  router.get('{/v1}/models/:id', keyed(serving, 'models', 'messages', answerModel(serving)));
-  router.get('{/v1}/usage', keyed(serving, 'usage', 'messages', answerUsage(serving)));
-  addResponseRoutes(router, serving);
-  for (const path of ['/', '/health', '{/v1}/meta']) router.get(path, answerHealth(serving));
-  router.get('/metrics', answerMetrics(serving));
-  return router;
-}
-
-function addResponseRoutes(router: GatewayRouter, serving: RouteContext): void {
-  const stored = (answer: (ctx: CoreContext) => Promise<void> | void) =>
-    keyed(serving, 'stored-response', 'responses', answer);
-  router.post('{/v1}/responses/input_tokens', keyed(serving, 'count-tokens', 'responses'));
-  router.get('{/v1}/responses/:id', stored(showResponse(serving)));
-  router.delete('{/v1}/responses/:id', stored(deleteResponse(serving)));
-  router.get('{/v1}/responses/:id/input_items', stored(listInputItems(serving)));
-  router.post('{/v1}/responses/:id/cancel', stored(cancelResponse));
+/** The routes of one runtime. */
+export interface Routes {
+  /** Answers a request that has a route. */
+  readonly middleware: CoreMiddleware;
+  readonly routers: readonly GatewayRouter[];
+  /** The format that a path belongs to, by whatever method. */
+  formatOf(path: string): Format | undefined;
 }
 
 /**
- * Fast routes for model calls at the exact paths that clients use, in front of the router, which tries every
- * route for each request. Other spellings of a path are left to the router.
+ * Routes of the formats, and of the models, the usage and the health of the gateway. Model calls have a router
+ * of their own in front, for a router tries every route for each request.
  */
-export function createShortcuts(serving: RouteContext): CoreMiddleware {
-  const routes = new Map<string, CoreMiddleware>();
-  for (const [path, format] of Object.entries(generatePaths)) {
-    const route = keyed(serving, 'generate', format);
-    routes.set(path, route).set(`/v1${path}`, route);
+export function createRoutes(serving: RouteContext): Routes {
+  const calls: GatewayRouter = new Router<CoreState, object>();
+  const others: GatewayRouter = new Router<CoreState, object>();
+  const owners = new Map<string, Format>();
+  for (const format of serving.formats) {
+    for (const route of format.routes) {
+      owners.set(route.path, format);
+      const router = route.operation === 'generate' ? calls : others;
+      router.register(route.path, [route.method], formatRoute(serving, format, route));
+    }
   }
-  return (ctx, next) => {
-    const route = ctx.method === 'POST' ? routes.get(ctx.path) : undefined;
-    return route ? route(ctx, next) : next();
+  addCatalogRoutes(others, serving);
+  for (const path of ['/', '/health', '{/v1}/meta']) others.get(path, answerHealth(serving));
+  others.get('/metrics', answerMetrics(serving));
+  const call = calls.routes() as unknown as CoreMiddleware; // the router's own context type is wider
+  const other = others.routes() as unknown as CoreMiddleware; // likewise
+  const routers = [calls, others];
+  return {
+    middleware: (ctx, next) => call(ctx, () => other(ctx, next)),
+    routers,
+    formatOf: (path) => layersAt(routers, path).flatMap((layer) => owners.get(String(layer.path)) ?? [])[0],
   };
 }
 
-const generatePaths: Readonly<Record<string, WireFormat>> = {
-  '/messages': 'messages',
-  '/chat/completions': 'chat',
-  '/responses': 'responses',
-  '/completions': 'completions',
-};
+function addCatalogRoutes(router: GatewayRouter, serving: RouteContext): void {
+  router.get('{/v1}/models', keyed(serving, 'models', undefined, answerModels(serving)));
+  router.get('{/v1}/models/:id', keyed(serving, 'models', undefined, answerModel(serving)));
+  router.get('{/v1}/usage', keyed(serving, 'usage', undefined, answerUsage(serving)));
+}
+
+/** A path of a format: through the stages, and then to the route's own handler where it has one. */
+function formatRoute(serving: RouteContext, format: Format, route: FormatRoute): CoreMiddleware {
+  if (!route.handle) return keyed(serving, route.operation, format);
+  return keyed(serving, route.operation, format, async (ctx) => {
+    // A narrower view of the same; the order check has made sure of the caller.
+    const stageContext = ctx as unknown as Parameters<NonNullable<FormatRoute['handle']>>[0];
+    await route.handle?.(stageContext, serving.formatContext(stageContext));
+  });
+}
 
 /** Runs the stages of an operation and then `answer`, where the stages do not answer themselves. */
 export function keyed(
   serving: RouteContext,
   operation: Operation,
-  format: WireFormat = 'messages',
+  format: Format | undefined,
   answer: (ctx: CoreContext) => Promise<void> | void = requireResponse,
 ): CoreMiddleware {
+  const writeError = format?.error?.bind(format);
   return async (ctx) => {
+    if (format) ctx.state.format = format.name;
+    if (writeError) ctx.state.formatError = writeError;
     if (!serving.takesRequests) throw shuttingDown(ctx);
     ctx.state.operation = operation;
-    ctx.state.format = format;
     const { pipeline } = serving;
     pipeline.enter();
     ctx.state.onSettled(() => pipeline.leave());
@@ -93,7 +104,7 @@ function requireAnswer(ctx: CoreContext): void {
   const isUntouched = ctx.status === 404 && ctx.body === undefined && !ctx.headerSent;
   if (!isUntouched || ctx.respond === false) return;
   const error = new GatewayError('internal', 'A stage has ended the request without an answer.');
-  ctx.state.thrown = { error, by: ctx.state.endedBy };
+  ctx.state.trace.blameEnd(error);
   throw error;
 }
 
@@ -130,7 +141,7 @@ function answerHealth(serving: RouteContext): CoreMiddleware {
 
 function answerMetrics(serving: RouteContext): CoreMiddleware {
   return async (ctx) => {
-    await requireMaster(ctx.headers, serving.keys, '/metrics');
+    await requireMasterKey(callerKey(ctx.headers), serving.keys, '/metrics');
     ctx.type = 'text/plain; version=0.0.4; charset=utf-8';
     ctx.body = await serving.metricsText();
   };

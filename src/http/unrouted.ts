@@ -1,28 +1,24 @@
-import { GatewayError } from '../plugin/index.js';
+import { GatewayError, type Format } from '../plugin/internal.js';
 import type { CoreContext, CoreMiddleware } from './exchange.js';
-import { keyed, type GatewayRouter } from './routes.js';
+import { layersAt, type Matcher } from './layers.js';
+import { keyed, type Routes } from './routes.js';
 import type { RouteContext } from './route-context.js';
-
-interface Layer {
-  readonly path: string | RegExp;
-  readonly methods: readonly string[];
-}
-
-/** Part of a router that finds its routes. */
-interface Matcher {
-  match(path: string, method: string): { readonly path: readonly Layer[] };
-}
 
 /**
  * Answers a request without a route: 405 with `allow` for a known path, else 404. Under `/v1` and on known
  * paths plain Koa middleware stages run first, so that CORS and others can answer.
  */
-export function answerUnrouted(serving: RouteContext, routers: readonly GatewayRouter[]): CoreMiddleware {
+export function answerUnrouted(
+  serving: RouteContext,
+  routes: Routes,
+  others: readonly Matcher[],
+): CoreMiddleware {
+  const routers = [...routes.routers, ...others];
   const refuse = (ctx: CoreContext) => refuseUnrouted(ctx, allowedMethods(routers, ctx.path));
-  const throughStages = keyed(serving, 'other', 'messages', refuse);
+  const throughStages = (format: Format | undefined) => keyed(serving, 'other', format, refuse);
   return async (ctx, next) => {
     const isOurs = /^\/v1(\/|$)/.test(ctx.path) || allowedMethods(routers, ctx.path).length > 0;
-    if (isOurs) await throughStages(ctx, next);
+    if (isOurs) await throughStages(routes.formatOf(ctx.path))(ctx, next);
     else refuse(ctx);
   };
 }
@@ -41,8 +37,6 @@ export function refuseUnrouted(ctx: CoreContext, allowed: readonly string[]): vo
 
 /** Methods of the routes at a path; a route with a literal name takes precedence over one with an id. */
 export function allowedMethods(routers: readonly Matcher[], path: string): readonly string[] {
-  const layers = routers.flatMap((router) => router.match(path, 'GET').path);
-  const named = layers.filter((layer) => !String(layer.path).includes(':'));
-  const methods = (named.length > 0 ? named : layers).flatMap((layer) => layer.methods);
+  const methods = layersAt(routers, path).flatMap((layer) => layer.methods);
   return [...new Set(methods)].toSorted();
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { AddressMeters, isGatewayError, type CacheStats, type Meters } from '../plugin/index.js';
+import { AddressMeters, isGatewayError, type CacheStats, type Meters } from '../plugin/internal.js';
 import type { CoreMiddleware } from './exchange.js';
 
 export interface WrongKeysOptions {

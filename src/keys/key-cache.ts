@@ -1,6 +1,13 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { GatewayError, type Caches, type Logger, type ProtocolKey, type Store } from '../plugin/index.js';
-import { BoundedMap } from '../store/memory/bounded-map.js';
+import { LRUCache } from 'lru-cache';
+import {
+  GatewayError,
+  within,
+  type Caches,
+  type CacheStats,
+  type Logger,
+  type ProtocolKey,
+  type Store,
+} from '../plugin/internal.js';
 
 export interface KeyCacheOptions {
   readonly store: Pick<Store['keys'], 'findByHash'>;
@@ -23,9 +30,9 @@ interface Answer {
  */
 export class KeyCache {
   readonly #options: KeyCacheOptions;
-  readonly #known = new BoundedMap<Answer>({ most: 10_000 });
+  readonly #known = new LRUCache<string, Answer>({ max: 10_000 });
   /** Unknown keys, cached apart, so that somebody who guesses keys cannot evict the known ones. */
-  readonly #unknown = new BoundedMap<Answer>({ most: 10_000 });
+  readonly #unknown = new LRUCache<string, Answer>({ max: 10_000 });
   readonly #asking = new Map<string, Promise<ProtocolKey | undefined>>();
   #failedAtMs = -Infinity;
   /** Number of changes so far; entries looked up before the last change are stale. */
@@ -36,7 +43,7 @@ export class KeyCache {
   }
 
   get caches(): Caches {
-    return { keys: () => this.#known.fill, unknown_keys: () => this.#unknown.fill };
+    return { keys: () => fillOf(this.#known), unknown_keys: () => fillOf(this.#unknown) };
   }
 
   /** Cached answer, if it is fresh. */
@@ -53,11 +60,11 @@ export class KeyCache {
     const stale = known?.key && this.#ageOf(known.atMs) < staleMs ? known.key : undefined;
     const asked = this.#ask(hash);
     if (!stale) return asked.catch(refuse);
-    if (this.#isAway) {
+    if (this.#isDown) {
       void asked.catch(() => undefined);
       return stale;
     }
-    return Promise.race([asked.catch(() => stale), delay(patienceMs, stale, { ref: false })]);
+    return within(asked, timeoutMs, 'The store has not answered.').catch(() => stale);
   }
 
   /** Invalidates all entries; they count only while the store cannot be asked. */
@@ -68,7 +75,7 @@ export class KeyCache {
   }
 
   /** True if the last look-up failed and none has succeeded since. */
-  get #isAway(): boolean {
+  get #isDown(): boolean {
     return this.#failedAtMs > -Infinity;
   }
 
@@ -84,7 +91,7 @@ export class KeyCache {
   #ask(hash: string): Promise<ProtocolKey | undefined> {
     const asking = this.#asking.get(hash);
     if (asking) return asking;
-    if (this.#asking.size >= mostAsked)
+    if (this.#asking.size >= maxReads)
       return Promise.reject(new Error('Too many keys are being looked up already.'));
     const asked = this.#read(hash).finally(() => {
       if (this.#asking.get(hash) === asked) this.#asking.delete(hash);
@@ -106,22 +113,26 @@ export class KeyCache {
       (key ? this.#known : this.#unknown).set(hash, { key, atMs, changes });
       return key;
     } catch (error) {
-      if (!this.#isAway)
-        log.error({ err: error }, 'Keys cannot be looked up in the store; those in use go on.');
+      if (!this.#isDown)
+        log.error({ err: error }, 'Keys cannot be looked up in the store; recently used keys stay valid.');
       this.#failedAtMs = now();
       throw error;
     }
   }
 }
 
+function fillOf({ size, max }: LRUCache<string, Answer>): CacheStats {
+  return { entries: size, capacity: max };
+}
+
 /** TTL of an entry, slightly below the one second within which a revocation must take effect. */
 const freshMs = 900;
 
 /** Max concurrent look-ups. */
-const mostAsked = 10_000;
+const maxReads = 10_000;
 
 /** Timeout of a look-up for a request whose key is cached but stale. */
-const patienceMs = 500;
+const timeoutMs = 500;
 
 /** Max age of a cached key that is accepted while the store is down. */
 const staleMs = 3_600_000;

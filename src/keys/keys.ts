@@ -1,6 +1,7 @@
-import { hash, timingSafeEqual } from 'node:crypto';
-import type { Caches, Keys, Logger, ProtocolKey, Store } from '../plugin/index.js';
+import { hash, timingSafeEqual, randomBytes, randomUUID } from 'node:crypto';
+import type { Caches, Keys, Logger, ProtocolKey, Store, KeyPatch } from '../plugin/internal.js';
 import { KeyCache } from './key-cache.js';
+import { applyPatch } from '../store/key-rules.js';
 
 export interface KeysOptions {
   /** Empty: nothing matches it. */
@@ -34,7 +35,7 @@ export class CheckedKeys implements Keys {
   get caches(): Caches {
     return {
       ...this.#cache.caches,
-      unwritten_key_uses: () => ({ entries: this.#usedAtMs.size, capacity: mostUnwritten }),
+      unwritten_key_uses: () => ({ entries: this.#usedAtMs.size, capacity: maxPending }),
     };
   }
 
@@ -77,7 +78,7 @@ export class CheckedKeys implements Keys {
     } catch (error) {
       for (const [id, atMs] of used) if (!this.#usedAtMs.has(id)) this.#note(id, atMs);
       if (!this.#isLate)
-        this.#options.log.warn({ err: error }, 'The last use of keys cannot be stored; it is tried again.');
+        this.#options.log.warn({ err: error }, 'The last use of keys cannot be stored; retrying.');
       this.#isLate = true;
     }
   }
@@ -89,7 +90,7 @@ export class CheckedKeys implements Keys {
 
   /** Notes a use; with too many unwritten ones, that of one more key is dropped. */
   #note(id: string, atMs: number): void {
-    if (this.#usedAtMs.size < mostUnwritten || this.#usedAtMs.has(id)) this.#usedAtMs.set(id, atMs);
+    if (this.#usedAtMs.size < maxPending || this.#usedAtMs.has(id)) this.#usedAtMs.set(id, atMs);
   }
 }
 
@@ -97,7 +98,7 @@ export class CheckedKeys implements Keys {
 export const protocolKeyPrefix = 'sk-gw-';
 
 const touchEveryMs = 5000;
-const mostUnwritten = 10_000;
+const maxPending = 10_000;
 
 function isGood({ revokedAtMs, expiresAtMs = Infinity }: ProtocolKey, nowMs: number): boolean {
   return revokedAtMs === undefined && expiresAtMs > nowMs;
@@ -106,4 +107,23 @@ function isGood({ revokedAtMs, expiresAtMs = Infinity }: ProtocolKey, nowMs: num
 /** SHA-256 in hexadecimal, by the one-shot `hash`, which is faster and needs no buffer. */
 export function hashOf(key: string): string {
   return hash('sha256', key, 'hex');
+}
+
+/** Fields of a new key. */
+export type KeyFields = KeyPatch & { readonly name: string };
+
+/** A new protocol key: `text` is what the caller sends, to be shown once; `key` is all that is kept of it. */
+export function issueKey(
+  fields: KeyFields,
+  nowMs: number,
+): { readonly text: string; readonly key: ProtocolKey } {
+  const text = `${protocolKeyPrefix}${randomBytes(32).toString('base64url')}`;
+  const bare = {
+    id: `key_${randomUUID()}`,
+    name: fields.name,
+    hash: hashOf(text),
+    last4: text.slice(-4),
+    createdAtMs: nowMs,
+  };
+  return { text, key: applyPatch(bare, fields) };
 }

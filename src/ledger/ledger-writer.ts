@@ -1,5 +1,5 @@
 import { setImmediate as breath } from 'node:timers/promises';
-import { within, type Caches, type Ledger, type LedgerRow, type Logger } from '../plugin/index.js';
+import { within, type Caches, type Ledger, type LedgerRow, type Logger } from '../plugin/internal.js';
 import type { Spool } from './spool.js';
 
 export interface LedgerWriterOptions {
@@ -8,7 +8,7 @@ export interface LedgerWriterOptions {
   readonly spool?: Spool;
   readonly log: Logger;
   /** Timeout of a batch, after which its rows are spooled too. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
   /** First backoff after a failure; it doubles up to half a minute. */
   readonly retryMs?: number;
 }
@@ -19,7 +19,7 @@ export interface LedgerWriterOptions {
  */
 export class LedgerWriter {
   readonly #options: LedgerWriterOptions;
-  readonly #patienceMs: number;
+  readonly #timeoutMs: number;
   readonly #firstRetryMs: number;
   #queue: LedgerRow[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -27,19 +27,19 @@ export class LedgerWriter {
   #catchingUp: Promise<void> | undefined;
   #catchUpTimer: NodeJS.Timeout | undefined;
   #retryMs: number;
-  #isAway = false;
+  #isDown = false;
   #isClosed = false;
 
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
-    this.#patienceMs = options.patienceMs ?? 1000;
+    this.#timeoutMs = options.timeoutMs ?? 1000;
     this.#firstRetryMs = this.#retryMs = options.retryMs ?? 500;
     this.#catchUpIn(0);
   }
 
   /** True while the store does not take rows. */
-  get isAway(): boolean {
-    return this.#isAway;
+  get isDown(): boolean {
+    return this.#isDown;
   }
 
   /** Number of rows that are not in the store yet. */
@@ -48,13 +48,13 @@ export class LedgerWriter {
   }
 
   get caches(): Caches {
-    return { ledger_rows_in_memory: () => ({ entries: this.#queue.length, capacity: mostWaiting }) };
+    return { ledger_rows_in_memory: () => ({ entries: this.#queue.length, capacity: maxWaiting }) };
   }
 
   write(row: LedgerRow): void {
     this.#queue.push(row);
-    if (this.#queue.length > mostWaiting) this.#lose(mostUnwritten);
-    if (this.#queue.length >= mostUnwritten) void this.#start();
+    if (this.#queue.length > maxWaiting) this.#lose(maxPending);
+    if (this.#queue.length >= maxPending) void this.#start();
     else this.#timer ??= setTimeout(() => void this.#start(), flushMs).unref();
   }
 
@@ -71,7 +71,7 @@ export class LedgerWriter {
     await this.flush();
     await this.#catchingUp;
     if (this.#queue.length > 0)
-      this.#options.log.error({ rows: this.#queue.length }, 'Rows of the ledger are lost.');
+      this.#options.log.error({ rows: this.#queue.length }, 'Ledger rows are lost.');
   }
 
   #start(): Promise<void> {
@@ -95,18 +95,18 @@ export class LedgerWriter {
   }
 
   async #placed(batch: readonly LedgerRow[]): Promise<boolean> {
-    return (!this.#isAway && (await this.#appended(batch))) || this.#spooled(batch);
+    return (!this.#isDown && (await this.#appended(batch))) || this.#spooled(batch);
   }
 
   /** Appends a batch; at the timeout it counts as failed. If it succeeds later, its rows still count once. */
   async #appended(batch: readonly LedgerRow[]): Promise<boolean> {
     try {
-      const silence = `The store has not answered within ${this.#patienceMs} ms.`;
-      await within(this.#options.ledger.append(batch), this.#patienceMs, silence);
+      const silence = `The store has not answered within ${this.#timeoutMs} ms.`;
+      await within(this.#options.ledger.append(batch), this.#timeoutMs, silence);
       return true;
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'The ledger cannot be written; its rows wait.');
-      this.#isAway = true;
+      this.#options.log.warn({ err: error }, 'The ledger cannot be written; its rows are queued.');
+      this.#isDown = true;
       this.#catchUpIn(this.#retryMs);
       return false;
     }
@@ -117,23 +117,26 @@ export class LedgerWriter {
     if (!spool) return false;
     try {
       await spool.add(batch);
-      if (!this.#isAway) this.#catchUpIn(this.#firstRetryMs); // the store is up again, but lacks these rows
+      if (!this.#isDown) this.#catchUpIn(this.#firstRetryMs); // the store is up again, but lacks these rows
       return true;
     } catch (error) {
-      log.error({ err: error }, 'The spool of the ledger cannot be written; rows wait in memory.');
+      log.error(
+        { err: error },
+        'The ledger spool cannot be written; rows are queued in memory. Check the folder of ledger.spool.',
+      );
       return false;
     }
   }
 
   #keep(batch: readonly LedgerRow[]): void {
     this.#queue = [...batch, ...this.#queue];
-    const lost = this.#queue.length - mostWaiting;
+    const lost = this.#queue.length - maxWaiting;
     if (lost > 0) this.#lose(lost);
   }
 
   #lose(rows: number): void {
     this.#queue.splice(0, rows);
-    this.#options.log.error({ rows }, 'Rows of the ledger are lost: neither store nor spool takes them.');
+    this.#options.log.error({ rows }, 'Ledger rows are lost: neither the store nor the spool accepts them.');
   }
 
   #catchUpIn(ms: number): void {
@@ -155,31 +158,31 @@ export class LedgerWriter {
         await ledger.append(batch);
       };
       const waited = (await spool?.drain(take)) ?? 0;
-      this.#isAway = false;
+      this.#isDown = false;
       // Second drain, for rows spooled during the end of the first.
       const rows = waited + ((await spool?.drain(take)) ?? 0);
-      if (rows > 0) log.info({ rows }, 'The ledger has caught up.');
+      if (rows > 0) log.info({ rows }, 'The ledger has written all queued rows.');
       this.#retryMs = this.#firstRetryMs;
       if (this.#queue.length > 0) void this.#start();
-      const isWhole = !this.#isAway && !spool?.waiting; // else rows were spooled during the drain
+      const isWhole = !this.#isDown && !spool?.waiting; // else rows were spooled during the drain
       this.#catchUpIn(isWhole ? rescanMs : this.#firstRetryMs);
     } catch (error) {
       if (this.#isClosed) return;
-      if (!this.#isAway) log.warn({ err: error }, 'The spool of the ledger cannot be brought to the store.');
-      this.#isAway = true;
+      if (!this.#isDown) log.warn({ err: error }, 'The spooled ledger rows cannot be written to the store.');
+      this.#isDown = true;
       this.#catchUpIn(this.#retryMs);
-      this.#retryMs = Math.min(this.#retryMs * 2, longestRetryMs);
+      this.#retryMs = Math.min(this.#retryMs * 2, maxRetryMs);
     }
   }
 }
 
 const flushMs = 250;
-const mostUnwritten = 500;
+const maxPending = 500;
 
 /** Max rows per write: SQLite blocks for some milliseconds for each. */
 const batchRows = 100;
-const mostWaiting = 50_000;
-const longestRetryMs = 30_000;
+const maxWaiting = 50_000;
+const maxRetryMs = 30_000;
 
 /** Interval of the scan for spools of processes that have ended. */
 const rescanMs = 60_000;

@@ -1,4 +1,4 @@
-import type { Store } from '../plugin/index.js';
+import type { Store } from '../plugin/internal.js';
 import type { LedgerWriter } from './ledger-writer.js';
 
 /** Store with read-your-writes sums: the ledger queue is flushed before they are read. */
@@ -6,8 +6,8 @@ export function withFlushedUsage(store: Store, writer: Pick<LedgerWriter, 'flush
   const { ledger } = store;
   return {
     ...store,
-    get isAway() {
-      return store.isAway;
+    get isDown() {
+      return store.isDown;
     },
     ledger: {
       append: (rows) => ledger.append(rows),

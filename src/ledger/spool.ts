@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { appendFile, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import type { LedgerRow } from '../plugin/index.js';
+import type { LedgerRow } from '../plugin/internal.js';
 
 export interface SpoolOptions {
   readonly folder: string;

@@ -1,22 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Json, Live } from '../plugin/index.js';
+import { within, type Json, type Live } from '../plugin/internal.js';
 
-export interface EnquiryOptions<Answer extends Json> {
+export interface ClusterQueryOptions<Answer extends Json> {
   /** Topic of its messages, the same on every instance. */
   readonly topic: string;
   /** Computes the answer of this instance to a query of another one. */
   readonly answer: () => Answer | Promise<Answer>;
   /** Timeout for the answers of other instances. */
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
 }
 
 /** Query to all other instances, over publish/subscribe. Has no cost while nobody asks. */
 export class ClusterQuery<Answer extends Json> {
   readonly #live: Live;
-  readonly #options: EnquiryOptions<Answer>;
+  readonly #options: ClusterQueryOptions<Answer>;
 
-  constructor(live: Live, options: EnquiryOptions<Answer>) {
+  constructor(live: Live, options: ClusterQueryOptions<Answer>) {
     this.#live = live;
     this.#options = options;
     live.messages.receive(this.#asked, (id) => void this.#reply(id));
@@ -31,14 +30,14 @@ export class ClusterQuery<Answer extends Json> {
     let stop: () => void = noop;
     const all = new Promise<void>((resolve) => {
       stop = messages.receive(this.#answered, (message) => {
-        const told = message as { readonly id: string; readonly answer: Answer }; // as `#reply` sends it
-        if (told.id !== id) return;
-        answers.push(told.answer);
+        const reply = message as { readonly id: string; readonly answer: Answer }; // as `#reply` sends it
+        if (reply.id !== id) return;
+        answers.push(reply.answer);
         if (answers.length >= instances - 1) resolve();
       });
     });
     messages.send(this.#asked, id);
-    await Promise.race([all, delay(this.#options.patienceMs, undefined, { ref: false })]);
+    await within(all, this.#options.timeoutMs, 'Not all instances have answered.').catch(noop);
     stop();
     return answers;
   }

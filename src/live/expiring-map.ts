@@ -1,4 +1,4 @@
-import type { CacheStats } from '../plugin/index.js';
+import type { CacheStats } from '../plugin/internal.js';
 
 /**
  * Map with expiring entries, swept each time its size has doubled since the last sweep. If it is still full
@@ -6,17 +6,17 @@ import type { CacheStats } from '../plugin/index.js';
  */
 export class ExpiringMap<Value extends { readonly expiresAtMs: number }> {
   readonly #now: () => number;
-  readonly #most: number;
+  readonly #max: number;
   readonly #values = new Map<string, Value>();
-  #sweepAtSize = leastSwept;
+  #sweepAtSize = minSweepSize;
 
-  constructor(now: () => number, most = 100_000) {
+  constructor(now: () => number, max = 100_000) {
     this.#now = now;
-    this.#most = most;
+    this.#max = max;
   }
 
   get fill(): CacheStats {
-    return { entries: this.#values.size, capacity: this.#most };
+    return { entries: this.#values.size, capacity: this.#max };
   }
 
   /** Value of a key, including expired values that are not swept yet. */
@@ -37,7 +37,7 @@ export class ExpiringMap<Value extends { readonly expiresAtMs: number }> {
   }
 
   set(key: string, value: Value): void {
-    if (this.#values.size >= Math.min(this.#sweepAtSize, this.#most) && !this.#values.has(key)) this.#sweep();
+    if (this.#values.size >= Math.min(this.#sweepAtSize, this.#max) && !this.#values.has(key)) this.#sweep();
     this.#values.set(key, value);
   }
 
@@ -48,8 +48,8 @@ export class ExpiringMap<Value extends { readonly expiresAtMs: number }> {
   #sweep(): void {
     const nowMs = this.#now();
     for (const [key, { expiresAtMs }] of this.#values) if (expiresAtMs <= nowMs) this.#values.delete(key);
-    if (this.#values.size >= this.#most) this.#dropFirst(Math.ceil(this.#most / 10));
-    this.#sweepAtSize = Math.max(leastSwept, this.#values.size * 2);
+    if (this.#values.size >= this.#max) this.#dropFirst(Math.ceil(this.#max / 10));
+    this.#sweepAtSize = Math.max(minSweepSize, this.#values.size * 2);
   }
 
   /** Evicts many entries at once, because each sweep visits all of them. */
@@ -58,4 +58,4 @@ export class ExpiringMap<Value extends { readonly expiresAtMs: number }> {
   }
 }
 
-const leastSwept = 1000;
+const minSweepSize = 1000;

@@ -26,8 +26,8 @@ export class HybridClock {
    * Measures the offset of the other clock, read as `thereMs` between two local times. The closer these are,
    * the smaller the error.
    */
-  set(thereMs: number, sentMs: number, heardMs: number): void {
-    const doubtMs = (heardMs - sentMs) / 2;
+  set(thereMs: number, sentMs: number, receivedMs: number): void {
+    const doubtMs = (receivedMs - sentMs) / 2;
     this.#doubtMs += driftMs;
     if (doubtMs > this.#doubtMs) return;
     this.#doubtMs = doubtMs;

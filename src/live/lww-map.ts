@@ -1,4 +1,4 @@
-import type { CacheStats, Json } from '../plugin/index.js';
+import type { CacheStats, Json } from '../plugin/internal.js';
 import { ExpiringMap } from './expiring-map.js';
 import type { HybridClock } from './hybrid-clock.js';
 
@@ -8,7 +8,8 @@ export interface Version {
   readonly tie: number;
 }
 
-export interface Known extends Version {
+/** The latest known write of a key. */
+export interface LwwEntry extends Version {
   readonly key: string;
   /** Undefined for a deleted key; a deletion is kept for a while. */
   readonly value: Json | undefined;
@@ -19,7 +20,7 @@ export interface Known extends Version {
 /** Last-writer-wins replica of a shared map: the latest write of each key. */
 export class LwwMap {
   readonly #clock: HybridClock;
-  readonly #known: ExpiringMap<Known>;
+  readonly #known: ExpiringMap<LwwEntry>;
 
   constructor(clock: HybridClock) {
     this.#clock = clock;
@@ -30,7 +31,7 @@ export class LwwMap {
     return this.#known.fill;
   }
 
-  get(key: string): Known | undefined {
+  get(key: string): LwwEntry | undefined {
     return this.#known.get(key);
   }
 
@@ -50,8 +51,8 @@ export class LwwMap {
     return found;
   }
 
-  /** Stores a write; false if the known write is as late or later. */
-  put(write: Known): boolean {
+  /** Stores a write; false if the replica has this one or a later one. */
+  put(write: LwwEntry): boolean {
     const known = this.#known.get(write.key);
     if (known && !isLater(write, known)) return false;
     this.#known.set(write.key, write);
@@ -63,7 +64,7 @@ export class LwwMap {
   }
 
   /** Unexpired entries, including deletions. */
-  current(): readonly Known[] {
+  current(): readonly LwwEntry[] {
     return Array.from(this.#known.entries(), ([, known]) => known);
   }
 }

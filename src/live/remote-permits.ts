@@ -2,7 +2,7 @@
  * Message about the permits of an instance: `all` its counts, `some` changed counts, or that it is `gone`.
  * `hello` has all counts too, and requests those of the other instances.
  */
-export type PlacesMessage = readonly [
+export type PermitsMessage = readonly [
   instance: string,
   kind: 'all' | 'hello' | 'some' | 'gone',
   counts: readonly (readonly [slot: string, count: number])[],
@@ -10,7 +10,7 @@ export type PlacesMessage = readonly [
 
 interface Other {
   readonly counts: Map<string, number>;
-  heardMs: number;
+  lastSeenMs: number;
 }
 
 /** Permits of the other instances, as last received from each. */
@@ -35,24 +35,24 @@ export class RemotePermits {
     return () => void this.#watchers.delete(id);
   }
 
-  hear(instance: string, kind: PlacesMessage[1], told: PlacesMessage[2]): void {
+  receive(instance: string, kind: PermitsMessage[1], message: PermitsMessage[2]): void {
     const known = this.#others.get(instance)?.counts ?? new Map<string, number>();
-    const counts = new Map(kind === 'some' ? [...known, ...told] : told);
+    const counts = new Map(kind === 'some' ? [...known, ...message] : message);
     for (const [slot, count] of counts) if (count === 0) counts.delete(slot);
     if (kind === 'gone') this.#others.delete(instance);
-    else this.#others.set(instance, { counts, heardMs: performance.now() });
+    else this.#others.set(instance, { counts, lastSeenMs: performance.now() });
     this.#announceChanges(known, counts);
   }
 
   /** Removes instances that have sent nothing for `silentMs`, with their permits. */
   forgetSilent(silentMs: number): void {
     const sinceMs = performance.now() - silentMs;
-    for (const [instance, { heardMs }] of this.#others)
-      if (heardMs < sinceMs) this.hear(instance, 'gone', []);
+    for (const [instance, { lastSeenMs }] of this.#others)
+      if (lastSeenMs < sinceMs) this.receive(instance, 'gone', []);
   }
 
   forgetAll(): void {
-    for (const instance of this.#others.keys()) this.hear(instance, 'gone', []);
+    for (const instance of this.#others.keys()) this.receive(instance, 'gone', []);
   }
 
   announceIn(ms: number, slot: string): void {

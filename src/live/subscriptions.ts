@@ -1,4 +1,4 @@
-import type { Json, Messages } from '../plugin/index.js';
+import type { Json, Messages } from '../plugin/internal.js';
 
 type Listener = Parameters<Messages['receive']>[1];
 

@@ -1,16 +1,16 @@
-import type { CacheStats, ListedModel, ModelProfile } from '../plugin/index.js';
-import { BoundedMap } from '../store/memory/bounded-map.js';
-import { longestName, shortName } from './names.js';
+import { LRUCache } from 'lru-cache';
+import type { CacheStats, ListedModel, ModelProfile } from '../plugin/internal.js';
+import { maxNameLength, shortName } from './names.js';
 import { corrected, inBoth } from './profile.js';
 
 /** Model profiles learned from upstreams: from their lists, and from refusals. */
 export class KnownModels {
-  readonly #learned = new BoundedMap<ModelProfile>({ most: 1000 });
+  readonly #learned = new LRUCache<string, ModelProfile>({ max: 1000 });
   #listed: Index = { byId: new Map(), byShortName: new Map() };
   #onUnknown: () => void = () => undefined;
 
   get fill(): CacheStats {
-    return this.#learned.fill;
+    return { entries: this.#learned.size, capacity: this.#learned.max };
   }
 
   /** Calls `listener` when a requested model is in no catalog; the listener must return at once. */
@@ -33,7 +33,7 @@ export class KnownModels {
   }
 
   learn(name: string, profile: ModelProfile): void {
-    if (name.length > longestName) return;
+    if (name.length > maxNameLength) return;
     this.#learned.set(name, corrected(this.#learned.get(name) ?? nothing, profile));
   }
 

@@ -1,4 +1,4 @@
-import type { ListedModel, Logger } from '../plugin/index.js';
+import type { ListedModel, Logger } from '../plugin/internal.js';
 import type { KnownModels } from './known-models.js';
 
 /** A slot that can be asked for its models. */
@@ -25,7 +25,7 @@ export class ModelLists {
   readonly #closing = new AbortController();
   #running: Promise<void> | undefined;
   /** Time before which no list is due. */
-  #nextLookMs = -Infinity;
+  #nextReadMs = -Infinity;
 
   constructor(options: ModelListsOptions) {
     this.#options = options;
@@ -34,7 +34,7 @@ export class ModelLists {
 
   /** Refreshes the stale lists in the background. */
   refresh(): void {
-    if (this.#running || this.#closing.signal.aborted || this.#options.now() < this.#nextLookMs) return;
+    if (this.#running || this.#closing.signal.aborted || this.#options.now() < this.#nextReadMs) return;
     this.#running = this.#refresh().finally(() => {
       this.#running = undefined;
     });
@@ -52,7 +52,7 @@ export class ModelLists {
     const due = current.filter((source) => now() >= (this.#lists.get(source)?.dueMs ?? -Infinity));
     const waiting = due.values();
     await Promise.all(Array.from({ length: atATime }, () => this.#askEach(waiting)));
-    this.#nextLookMs = now() + pauseMs;
+    this.#nextReadMs = now() + pauseMs;
   }
 
   async #askEach(waiting: Iterator<ModelSource>): Promise<void> {

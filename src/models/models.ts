@@ -1,4 +1,4 @@
-import type { CatalogModel, ModelProfile, Models } from '../plugin/index.js';
+import type { CatalogModel, ModelProfile, Models } from '../plugin/internal.js';
 import { corrected } from './profile.js';
 import { KnownModels } from './known-models.js';
 import { partsOf } from './names.js';
@@ -46,7 +46,7 @@ export class CatalogModels implements Models {
     const parts = partsOf(name);
     const model = parts && (this.#byName.get(parts.undated) ?? this.#byId.get(parts.short));
     if (!model) return undefined;
-    const isSaid = model.upstreamModel !== model.id;
-    return isSaid && !parts.isDated ? model : { ...model, upstreamModel: name };
+    const isExplicit = model.upstreamModel !== model.id;
+    return isExplicit && !parts.isDated ? model : { ...model, upstreamModel: name };
   }
 }

@@ -13,7 +13,7 @@ export interface NameParts {
  * `claude-sonnet-5-latest`; undefined where there is neither prefix nor version.
  */
 export function partsOf(name: string): NameParts | undefined {
-  if (name.length > longestName) return undefined;
+  if (name.length > maxNameLength) return undefined;
   const version = versions.exec(name)?.[0] ?? '';
   const undated = name.slice(0, name.length - version.length);
   const short = undated.startsWith(prefix) ? undated.slice(prefix.length) : undated;
@@ -26,7 +26,7 @@ export function shortName(name: string): string {
 }
 
 /** Longer texts name no model: foreign names are kept and searched. */
-export const longestName = 200;
+export const maxNameLength = 200;
 
 const prefix = 'claude-';
 const versions = /[-@](?:20\d{6}|latest)$/;

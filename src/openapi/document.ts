@@ -1,17 +1,16 @@
 import { panelPrefix, type PanelRoute } from '../console/api/index.js';
+import type { Format } from '../plugin/internal.js';
 import { name, version } from '../version.js';
-import type { DescribedRoute } from './described-route.js';
+import { type DescribedRoute, namedSchemas, schemaNames, requestSchema, schemaOrName } from './schema.js';
 import { operationRoutes } from './operations.js';
 import { errorAnswers } from './error-answers.js';
-import { namedSchemas, schemaNames } from './named-schemas.js';
-import { requestSchema, schemaOrName } from './schema.js';
 import { v1Routes } from './v1.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** The OpenAPI 3.1 document of all routes, built from the schemas that check requests. */
-export function openApiDocument(panelRoutes: readonly PanelRoute[]): Json {
-  const routes = [...v1Routes, ...operationRoutes, ...panelRoutes.map(describePanelRoute)];
+export function openApiDocument(formats: readonly Format[], panelRoutes: readonly PanelRoute[]): Json {
+  const routes = [...v1Routes(formats), ...operationRoutes, ...panelRoutes.map(describePanelRoute)];
   return {
     openapi: '3.1.0',
     info: { title: name, version, description, license: { name: 'MIT', identifier: 'MIT' } },
@@ -26,7 +25,7 @@ const description =
   'An LLM gateway. Every path under /v1 is also served without that prefix. Every error is the error object.';
 
 const tags = {
-  requests: 'Requests to models, in four formats.',
+  requests: 'Requests to models, in all formats.',
   catalog: 'What can be asked, and how much of it is left.',
   health: 'For load balancers and monitors.',
   admin: 'For scripts of the operator.',
@@ -84,12 +83,20 @@ function describePanelRoute(route: PanelRoute): DescribedRoute {
 function pathsOf(routes: readonly DescribedRoute[]): Json {
   const paths = new Map<string, Record<string, unknown>>();
   for (const route of routes) {
-    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    const path = templateOf(route.path);
     const operations = paths.get(path) ?? {};
     paths.set(path, operations);
     operations[route.method.toLowerCase()] = operationOf(route);
   }
   return Object.fromEntries(paths);
+}
+
+/** `/v1/models/{id}` of a router's path; an escaped character stands for itself. */
+function templateOf(path: string): string {
+  return path.replaceAll(
+    /\\(.)|:(\w+)/g,
+    (_, literal?: string, parameter?: string) => literal ?? `{${parameter}}`,
+  );
 }
 
 function operationOf(route: DescribedRoute): Json {
@@ -117,7 +124,7 @@ function operationIdOf({ method, path }: DescribedRoute): string {
 }
 
 function pathParameters({ path }: DescribedRoute): readonly Json[] {
-  return [...path.matchAll(/:(\w+)/g)].map(([, parameter]) => ({
+  return [...path.matchAll(/(?<!\\):(\w+)/g)].map(([, parameter]) => ({
     name: parameter,
     in: 'path',
     required: true,

@@ -1,5 +1,5 @@
-import { errorCodes } from '../plugin/index.js';
-import type { DescribedRoute } from './described-route.js';
+import { errorCodes } from '../plugin/internal.js';
+import type { DescribedRoute } from './schema.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

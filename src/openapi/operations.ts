@@ -1,7 +1,6 @@
-import { Type } from '../plugin/index.js';
-import { DiagnosisReport } from '../admin/diagnosis-report.js';
-import { SlotReport } from '../admin/slot-report.js';
-import type { DescribedRoute } from './described-route.js';
+import { Type } from '../plugin/internal.js';
+import { DiagnosisReport, SlotReport } from '../admin/reports.js';
+import type { DescribedRoute } from './schema.js';
 
 const Text = Type.String();
 const Count = Type.Integer({ minimum: 0 });

@@ -1,3 +1,10 @@
+import { SlotReport } from '../admin/reports.js';
+import { IssuedKey, KeyReport } from '../console/api/key-report.js';
+import { RequestDetail, RequestReport, Tokens, UsageBucket } from '../console/api/schemas.js';
+import { PanelSlotReport } from '../console/api/slot-report.js';
+import type { TSchema } from 'typebox';
+import { isRecord } from '../plugin/internal.js';
+
 type Json = Readonly<Record<string, unknown>>;
 
 /** Names of the schemas that the document describes once, keyed by the schema object. */
@@ -31,7 +38,7 @@ export function schemaOrName(schema: object, names: SchemaNames): Json {
 
 function plain(value: unknown, names: SchemaNames): unknown {
   if (Array.isArray(value)) return value.map((each) => plain(each, names));
-  return isObject(value) ? schemaOrName(value, names) : value;
+  return isRecord(value) ? schemaOrName(value, names) : value;
 }
 
 function plainObject(value: object, names: SchemaNames): Json {
@@ -48,40 +55,36 @@ function plainObject(value: object, names: SchemaNames): Json {
 
 /** Schema of a map with any keys, in the form that client generators understand. */
 function mapOf(patterns: unknown): Json {
-  if (!isObject(patterns)) return {};
-  const any = (patterns as Json)['^.*$'];
+  if (!isRecord(patterns)) return {};
+  const any = patterns['^.*$'];
   return any === undefined ? { patternProperties: patterns } : { additionalProperties: any };
 }
 
 function withOptionalDefaults(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withOptionalDefaults);
-  if (!isObject(value)) return value;
+  if (!isRecord(value)) return value;
   const schema = Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [key, withOptionalDefaults(inner)]),
   );
   const { required, properties, ...rest } = schema;
-  if (!Array.isArray(required) || !isObject(properties)) return schema;
-  const missing = required.filter((name) => !hasDefault((properties as Json)[String(name)]));
+  if (!Array.isArray(required) || !isRecord(properties)) return schema;
+  const missing = required.filter((name) => !hasDefault(properties[String(name)]));
   return { ...rest, ...(missing.length > 0 && { required: missing }), properties };
 }
 
 function hasDefault(schema: unknown): boolean {
-  return isObject(schema) && 'default' in schema;
+  return isRecord(schema) && 'default' in schema;
 }
 
 function patched(value: unknown): unknown {
-  if (!isObject(value)) return value;
-  const { required, default: _, discriminator, properties, oneOf, ...rest } = value as Json;
+  if (!isRecord(value)) return value;
+  const { required, default: _, discriminator, properties, oneOf, ...rest } = value;
   const alternatives = Array.isArray(oneOf) && { anyOf: oneOf.map(patched) };
-  if (!isObject(properties)) return { ...rest, ...alternatives };
+  if (!isRecord(properties)) return { ...rest, ...alternatives };
   const fields = Object.entries(properties).map(
     ([name, schema]) => [name, { anyOf: [patched(schema), { type: 'null' }] }] as const,
   );
   return { ...rest, ...alternatives, properties: Object.fromEntries(fields) };
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const units: Readonly<Record<string, Json>> = {
@@ -89,3 +92,39 @@ const units: Readonly<Record<string, Json>> = {
   size: { type: ['string', 'integer'], examples: ['512kb', '128mb'] },
   time: { type: ['string', 'integer'], examples: ['2026-01-01T12:00:00Z', 1767268800000] },
 };
+
+/** Schemas with a name: described once in the document, referred to by answers. */
+export const schemaNames: SchemaNames = new Map<object, string>([
+  [SlotReport, 'Slot'],
+  [PanelSlotReport, 'PanelSlot'],
+  [KeyReport, 'Key'],
+  [IssuedKey, 'IssuedKey'],
+  [RequestReport, 'Request'],
+  [RequestDetail, 'RequestDetail'],
+  [UsageBucket, 'UsageBucket'],
+  [Tokens, 'Tokens'],
+]);
+
+/** The named schemas by name. */
+export function namedSchemas(): Readonly<Record<string, unknown>> {
+  const entries = [...schemaNames].map(([schema, name]) => [name, plainSchema(schema, schemaNames)] as const);
+  return Object.fromEntries(entries);
+}
+
+/** Description of a route: words and schemas. */
+export interface DescribedRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Path in the syntax of the routers: `/v1/models/:id`. */
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly access: 'open' | 'key' | 'master' | 'panel';
+  readonly query?: object;
+  /** Request headers by name, with their meaning. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: object;
+  /** Schemas by status; null: no body. */
+  readonly answers: Readonly<Record<number, TSchema | object | null>>;
+  /** Content types of the answer; default: JSON only. */
+  readonly answerTypes?: readonly string[];
+}

@@ -1,43 +1,8 @@
-import { Type } from '../plugin/index.js';
-import { chatBody } from '../formats/chat/body.js';
-import { completionsBody } from '../formats/completions/request.js';
-import { messagesBody } from '../formats/messages/body.js';
-import { responsesBody } from '../formats/responses/body.js';
-import type { DescribedRoute } from './described-route.js';
-import { responseRoutes, ResponsesReply } from './responses.js';
+import { Type, type Format } from '../plugin/internal.js';
+import type { DescribedRoute } from './schema.js';
 
 const Text = Type.String();
 const Count = Type.Integer({ minimum: 0 });
-const Items = Type.Array(Type.Record(Text, Type.Unknown()));
-const Usage = Type.Record(Text, Type.Unknown());
-
-const MessagesReply = Type.Object({
-  id: Text,
-  type: Type.Literal('message'),
-  role: Type.Literal('assistant'),
-  model: Text,
-  content: Items,
-  stop_reason: Type.Union([Text, Type.Null()]),
-  usage: Usage,
-});
-
-const ChatReply = Type.Object({
-  id: Text,
-  object: Type.Literal('chat.completion'),
-  created: Count,
-  model: Text,
-  choices: Items,
-  usage: Usage,
-});
-
-const CompletionsReply = Type.Object({
-  id: Text,
-  object: Type.Literal('text_completion'),
-  created: Count,
-  model: Text,
-  choices: Items,
-  usage: Usage,
-});
 
 const Window = Type.Union([
   Type.Object({ percent_used: Type.Number(), resets_at: Type.String({ format: 'date-time' }) }),
@@ -51,6 +16,8 @@ const UsageWindows = Type.Object({
   '5h': Window,
   '7d': Window,
 });
+
+const TokenCount = Type.Union([Type.Object({ input_tokens: Count }), UsageWindows]);
 
 const Model = Type.Object({
   id: Text,
@@ -83,59 +50,40 @@ const requestHeaders = {
   'x-request-id': 'Comes back on the answer.',
 };
 
-const streamed = { answerTypes: ['application/json', 'text/event-stream'], headers: requestHeaders };
+const called = ['application/json', 'text/event-stream'];
 
-/** Routes of `/v1/*`. */
-export const v1Routes: readonly DescribedRoute[] = [
-  {
-    method: 'POST',
-    path: '/v1/messages',
-    tag: 'requests',
-    access: 'key',
-    summary: 'A Messages request.',
-    body: messagesBody,
-    answers: { 200: MessagesReply },
-    ...streamed,
-  },
-  {
-    method: 'POST',
-    path: '/v1/chat/completions',
-    tag: 'requests',
-    access: 'key',
-    summary: 'A Chat Completions request.',
-    body: chatBody,
-    answers: { 200: ChatReply },
-    ...streamed,
-  },
-  {
-    method: 'POST',
-    path: '/v1/responses',
-    tag: 'requests',
-    access: 'key',
-    summary: 'A Responses request.',
-    body: responsesBody,
-    answers: { 200: ResponsesReply },
-    ...streamed,
-  },
-  {
-    method: 'POST',
-    path: '/v1/completions',
-    tag: 'requests',
-    access: 'key',
-    summary: 'A Completions request.',
-    body: completionsBody,
-    answers: { 200: CompletionsReply },
-    ...streamed,
-  },
-  {
-    method: 'POST',
-    path: '/v1/messages/count_tokens',
-    tag: 'requests',
-    access: 'key',
-    summary: 'A token count; for OAuth accounts the usage windows.',
-    body: messagesBody,
-    answers: { 200: Type.Union([Type.Object({ input_tokens: Count }), UsageWindows]) },
-  },
+/** Routes of the formats, and of the catalog. */
+export function v1Routes(formats: readonly Format[]): readonly DescribedRoute[] {
+  return [...formats.flatMap(routesOf), ...catalogRoutes];
+}
+
+function routesOf({ body, routes }: Format): readonly DescribedRoute[] {
+  return routes.flatMap(({ method, path, operation, openapi }) => {
+    if (!openapi) return [];
+    const { summary, query, answers = { 200: TokenCount }, answerTypes } = openapi;
+    const isCall = operation === 'generate';
+    const types = answerTypes ?? (isCall ? called : undefined);
+    return {
+      method,
+      path: plainPath(path),
+      tag: 'requests',
+      access: 'key',
+      summary,
+      answers,
+      ...(query && { query }),
+      ...(operation !== 'route' && { body }),
+      ...(isCall && { headers: requestHeaders }),
+      ...(types && { answerTypes: types }),
+    } as const;
+  });
+}
+
+/** A path with its optional parts. */
+function plainPath(path: string): string {
+  return path.replaceAll(/[{}]/g, '');
+}
+
+const catalogRoutes: readonly DescribedRoute[] = [
   {
     method: 'GET',
     path: '/v1/models',
@@ -165,5 +113,4 @@ export const v1Routes: readonly DescribedRoute[] = [
     summary: "The 5-hour and 7-day windows of the caller's OAuth account.",
     answers: { 200: UsageWindows },
   },
-  ...responseRoutes,
 ];

@@ -19,7 +19,7 @@ export function describePipeline(
       slots.map(({ id, upstream, baseUrl, account, models: served }) => [
         id,
         upstream,
-        account.kind,
+        account?.kind ?? 'none',
         served.join(' '),
         baseUrl ?? '',
       ]),

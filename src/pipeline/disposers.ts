@@ -1,5 +1,5 @@
 import { formatProblem, type Problem } from '../config/config.js';
-import { LateError, within, type Logger } from '../plugin/index.js';
+import { LateError, within, type Logger } from '../plugin/internal.js';
 import type { LoadedStage } from './load-stages.js';
 
 type Dispose = () => void | Promise<void>;

@@ -1,5 +1,5 @@
 import type { Position, When } from '../config/config.js';
-import type { Operation, StateKey } from '../plugin/index.js';
+import type { Operation, StateKey } from '../plugin/internal.js';
 
 /** Declaration of a plugin's state keys. */
 export interface Provider {

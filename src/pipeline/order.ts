@@ -1,6 +1,6 @@
 import type { Problem } from '../config/config.js';
 import { operations } from '../config/schema.js';
-import { coreKeys, type Operation, type StateKey } from '../plugin/index.js';
+import { coreKeys, type Operation, type StateKey } from '../plugin/internal.js';
 import {
   conditionNeeds,
   introduces,
@@ -12,7 +12,7 @@ import {
   type Order,
   type OrderedStage,
 } from './order-stage.js';
-import * as words from './order-words.js';
+import * as findings from './order-findings.js';
 
 /** State keys that the core requires after the last stage (design §4). */
 const wanted: Readonly<Record<Operation, readonly StateKey[]>> = {
@@ -20,18 +20,18 @@ const wanted: Readonly<Record<Operation, readonly StateKey[]>> = {
   'count-tokens': ['response'],
   models: ['caller'],
   usage: ['caller'],
-  'stored-response': ['caller'],
+  route: ['caller'],
   other: [],
 };
 
 /** Problems of the stage order, each reported once for all operations that it concerns (design §4). */
 export function checkOrder(order: Order): readonly Problem[] {
-  const findings = operations.flatMap((operation) => walk(order, operation));
-  return words.toProblems([...findIdle(order), ...findings], order);
+  const found = operations.flatMap((operation) => walk(order, operation));
+  return findings.toProblems([...findIdle(order), ...found], order);
 }
 
 /** State of one operation's walk down the stages. */
-interface Way {
+interface Walk {
   readonly order: Order;
   readonly operation: Operation;
   /** The stages that it passes. */
@@ -42,34 +42,37 @@ interface Way {
   readonly sealedBy: Map<StateKey, OrderedStage>;
 }
 
-function walk(order: Order, operation: Operation): readonly words.Finding[] {
+function walk(order: Order, operation: Operation): readonly findings.Finding[] {
   const stages = order.stages.filter((stage) => operationsOf(stage, order).includes(operation));
   const provided = new Set<StateKey>(coreKeys);
-  const way: Way = { order, operation, stages, provided, introducedBy: new Map(), sealedBy: new Map() };
-  const findings = stages.flatMap((stage, at) => pass(way, stage, at));
-  const isOpen = stages.some(({ isUnknown }) => isUnknown);
-  const told = new Set(findings.map(({ key }) => key));
-  const absent = wanted[operation].filter((key) => !isOpen && !way.provided.has(key) && !told.has(key));
-  return [...findings, ...absent.map((key) => words.unanswered(order, key, operation))];
+  const state: Walk = { order, operation, stages, provided, introducedBy: new Map(), sealedBy: new Map() };
+  const found = stages.flatMap((stage, at) => pass(state, stage, at));
+  const reported = new Set(found.map(({ key }) => key));
+  const absent = wanted[operation].filter((key) => lacks(state, key, stages) && !reported.has(key));
+  return [...found, ...absent.map((key) => findings.unanswered(order, key, operation))];
 }
 
-function pass(way: Way, stage: OrderedStage, at: number): readonly words.Finding[] {
-  const isOpen = way.stages.slice(0, at).some(({ isUnknown }) => isUnknown);
-  const lacks = (key: StateKey) => !isOpen && !way.provided.has(key);
-  const missing = needsOf(stage).filter(({ key }) => lacks(key));
-  const introduced = isConditional(stage) ? stage.provides.filter(lacks) : [];
-  const used = stage.seals.filter((key) => !lacks(key) || stage.provides.includes(key));
-  const findings = [
-    ...missing.map((need) => findMissing(way, stage, at, need)),
-    ...introduced.map((key) => words.introduced(stage, key, way.operation)),
-    ...(findRepeated(way, stage) ?? findReplaced(way, stage)),
+function pass(state: Walk, stage: OrderedStage, at: number): readonly findings.Finding[] {
+  const isMissing = (key: StateKey) => lacks(state, key, state.stages.slice(0, at));
+  const missing = needsOf(stage).filter(({ key }) => isMissing(key));
+  const introduced = isConditional(stage) ? stage.provides.filter(isMissing) : [];
+  const sealed = stage.seals.filter((key) => !isMissing(key) || stage.provides.includes(key));
+  const found = [
+    ...missing.map((need) => findMissing(state, stage, at, need)),
+    ...introduced.map((key) => findings.introduced(stage, key, state.operation)),
+    ...(findRepeated(state, stage) ?? findReplaced(state, stage)),
   ];
   for (const key of stage.provides) {
-    if (introduces(stage, key) && !way.provided.has(key)) way.introducedBy.set(key, stage);
-    way.provided.add(key);
+    if (introduces(stage, key) && !state.provided.has(key)) state.introducedBy.set(key, stage);
+    state.provided.add(key);
   }
-  for (const key of used) way.sealedBy.set(key, stage);
-  return findings;
+  for (const key of sealed) state.sealedBy.set(key, stage);
+  return found;
+}
+
+/** True if none of the stages passed so far provides the key; an unknown stage may provide any. */
+function lacks({ provided }: Walk, key: StateKey, passed: readonly OrderedStage[]): boolean {
+  return !provided.has(key) && !passed.some(({ isUnknown }) => isUnknown);
 }
 
 /** True if requests of one operation may pass the stage or skip it. */
@@ -77,40 +80,40 @@ function isConditional({ when }: OrderedStage): boolean {
   return when !== undefined && Boolean(when.format ?? when.model ?? when.caller);
 }
 
-/** A key that nothing at all provides is missed once: its cure helps all the stages below. */
-function findMissing(way: Way, stage: OrderedStage, at: number, need: Need): words.Finding {
-  const below = way.stages.slice(at + 1).find((other) => introduces(other, need.key));
-  if (!below) way.provided.add(need.key);
-  return words.missing(way.order, stage, need, way.operation, below);
+/** Reports a missing key; one that no stage provides at all is reported once for all the stages below. */
+function findMissing(state: Walk, stage: OrderedStage, at: number, need: Need): findings.Finding {
+  const below = state.stages.slice(at + 1).find((other) => introduces(other, need.key));
+  if (!below) state.provided.add(need.key);
+  return findings.missing(state.order, stage, need, state.operation, below);
 }
 
 /**
  * Finds a stage that provides a key again without reading its value, which makes the stage before it useless.
  */
 function findRepeated(
-  { introducedBy, operation }: Way,
+  { introducedBy, operation }: Walk,
   stage: OrderedStage,
-): readonly words.Finding[] | undefined {
+): readonly findings.Finding[] | undefined {
   if (isConditional(stage)) return undefined;
   const key = stage.provides.find((provided) => introduces(stage, provided) && introducedBy.has(provided));
   const first = key && introducedBy.get(key);
-  return first && [words.repeated(stage, key, first, operation)];
+  return first && [findings.repeated(stage, key, first, operation)];
 }
 
-function findReplaced({ sealedBy, operation }: Way, stage: OrderedStage): readonly words.Finding[] {
+function findReplaced({ sealedBy, operation }: Walk, stage: OrderedStage): readonly findings.Finding[] {
   return stage.provides.flatMap((key) => {
     const by = sealedBy.get(key);
-    return by ? [words.replaced(stage, key, by, operation)] : [];
+    return by ? [findings.replaced(stage, key, by, operation)] : [];
   });
 }
 
 /** Stages that no request passes. */
-function findIdle(order: Order): readonly words.Finding[] {
+function findIdle(order: Order): readonly findings.Finding[] {
   return order.stages
     .filter((stage) => operationsOf(stage, order).length === 0)
     .map((stage) => {
       const need =
         ownOperations(stage).length > 0 && conditionNeeds(stage).find(({ key }) => !isThere(key, order));
-      return need ? words.missing(order, stage, need) : words.never(stage);
+      return need ? findings.missing(order, stage, need) : findings.never(stage);
     });
 }

@@ -1,14 +1,14 @@
 import type Koa from 'koa';
 import { ConfigError, type Config, type Problem, type StageConfig } from '../config/config.js';
 import { operations } from '../config/schema.js';
-import { LateError, within, type Limits, type Operation } from '../plugin/index.js';
+import { LateError, within, type Limits, type Operation } from '../plugin/internal.js';
 import { Disposers } from './disposers.js';
 import { loadStages, type LoadedStage } from './load-stages.js';
 import { pluginTimeoutMs } from './plugin-timeout.js';
 import { builtinFolder } from './resolve.js';
 import { createPolicies, stageHost, type HostServices, type Registrations } from './stage-host.js';
 import { toStageInfo, type StageInfo } from './stage-info.js';
-import { walkThrough, type Passage } from './walk.js';
+import { composeStages, type Stage } from './traced.js';
 import { whenMatcher } from './when.js';
 
 export interface BuildOptions {
@@ -16,6 +16,8 @@ export interface BuildOptions {
   readonly builtins?: string;
   /** Time limit for each plugin to load and to set up, and for all of them to dispose; default 10 s. */
   readonly timeoutMs?: number;
+  /** Problems of other parts of the config, reported with those of the stages. */
+  readonly problems?: readonly Problem[];
 }
 
 /** The stages of one config, set up, from its first request to the end of its last response. */
@@ -50,11 +52,11 @@ export class Pipeline {
   static async build(
     config: Config,
     services: HostServices,
-    { builtins = builtinFolder, timeoutMs = pluginTimeoutMs }: BuildOptions = {},
+    { builtins = builtinFolder, timeoutMs = pluginTimeoutMs, problems: known = [] }: BuildOptions = {},
   ): Promise<Pipeline> {
     const loading = { baseDir: config.baseDir, builtins, timeoutMs };
     const { stages, problems } = await loadStages(config.pipeline, loading);
-    if (problems.length > 0) throw new ConfigError(problems);
+    if (known.length + problems.length > 0) throw new ConfigError([...known, ...problems]);
     const disposers = new Disposers(services.log, timeoutMs);
     const policies = createPolicies(services.builtinPolicies);
     const registrations: Registrations = { policies, disposers, limits: {} };
@@ -65,7 +67,7 @@ export class Pipeline {
 
   /** The stages that requests of this kind pass, as one middleware. */
   middlewareFor(operation: Operation): Koa.Middleware {
-    return this.#middleware.get(operation) ?? walkThrough([]);
+    return this.#middleware.get(operation) ?? composeStages([]);
   }
 
   /** Counts a request in; `leave` must be called once its response has closed. */
@@ -97,7 +99,7 @@ export class Pipeline {
 
 /** A stage that requests can pass. */
 interface ReadyStage extends LoadedStage {
-  readonly passage: Passage;
+  readonly stage: Stage;
 }
 
 /**
@@ -113,8 +115,8 @@ async function setUpAll(
   const ready: ReadyStage[] = [];
   const problems: Problem[] = [];
   for (const stage of stages) {
-    const { passage, problem, isLate } = await setUp(stage, services, registrations, timeoutMs);
-    if (passage) ready.push({ ...stage, passage });
+    const { stage: made, problem, isLate } = await setUp(stage, services, registrations, timeoutMs);
+    if (made) ready.push({ ...stage, stage: made });
     else problems.push(problem);
     if (isLate) break;
   }
@@ -122,8 +124,8 @@ async function setUpAll(
 }
 
 type SetUp =
-  | { readonly passage: Passage; readonly problem?: never; readonly isLate?: never }
-  | { readonly passage?: never; readonly problem: Problem; readonly isLate: boolean };
+  | { readonly stage: Stage; readonly problem?: never; readonly isLate?: never }
+  | { readonly stage?: never; readonly problem: Problem; readonly isLate: boolean };
 
 async function setUp(
   stage: LoadedStage,
@@ -141,7 +143,7 @@ async function setUp(
       return refused(stage, `gave ${String(middleware)} in place of a middleware; it must return a function`);
     const place = { stage: plugin.name, path: config.path };
     const takes = whenMatcher(config.when, services.models);
-    return { passage: { place, middleware: middleware as Koa.Middleware, takes } }; // any function is taken for one
+    return { stage: { place, middleware: middleware as Koa.Middleware, takes } }; // any function is taken for one
   } catch (error) {
     if (error instanceof LateError) return { ...refused(stage, error.message), isLate: true };
     const why = error instanceof Error ? error.message : String(error);
@@ -155,5 +157,5 @@ function refused({ config: { at, path }, plugin: { name } }: LoadedStage, messag
 
 function composeFor(operation: Operation, stages: readonly ReadyStage[]): Koa.Middleware {
   const passed = stages.filter(({ plugin }) => plugin.operations.includes(operation));
-  return walkThrough(passed.map(({ passage }) => passage));
+  return composeStages(passed.map(({ stage }) => stage));
 }

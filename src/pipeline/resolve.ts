@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { didYouMean } from '../plugin/index.js';
+import { didYouMean } from '../plugin/internal.js';
 import { packageScheme } from './plugin-hook.js';
 
 /** Folder of the built-in plugins, compiled. */
@@ -12,26 +13,44 @@ export const builtinFolder = fileURLToPath(new URL('../plugins/', import.meta.ur
 export interface ResolveOptions {
   /** The config's folder. */
   readonly baseDir: string;
-  /** A folder of built-in modules, named for them. */
+  /** The folder of the built-in plugins: stages, and a folder within it for each other kind. */
   readonly builtins: string;
 }
 
 /**
  * Imports a module named in the config: a path (relative to the config; reloaded if the file changes), a
- * built-in, or an npm package of the config's folder or of gw2api. Throws an Error whose message continues
- * its name.
+ * built-in of the kind that has its built-ins in `folder`, or an npm package of the config's folder or of
+ * gw2api. Throws an Error whose message continues its name.
  */
-export async function importModule(use: string, { baseDir, builtins }: ResolveOptions): Promise<object> {
+export async function importModule(
+  use: string,
+  { baseDir, builtins }: ResolveOptions,
+  folder = '',
+): Promise<object> {
   if (isPath(use)) return importFile(path.resolve(baseDir, use), use);
-  const names = await builtinNames(builtins);
-  if (names.includes(use)) return load(pathToFileURL(path.join(builtins, `${use}.js`)).href, use);
-  return importPackage(use, baseDir, names);
+  const known = await builtinFiles(builtins, folder);
+  const file = known.get(use);
+  if (file) return load(pathToFileURL(file).href, use);
+  return importPackage(use, baseDir, [...known.keys()]);
 }
 
-/** The built-in modules of a folder, as a config names them. */
-export async function builtinNames(folder: string): Promise<readonly string[]> {
-  const files = await readdir(folder);
-  return files.filter((file) => file.endsWith('.js')).map((file) => path.basename(file, '.js'));
+/** The built-in plugins of a kind, as a config names them. */
+export async function builtinNames(builtins: string, folder = ''): Promise<readonly string[]> {
+  return [...(await builtinFiles(builtins, folder)).keys()];
+}
+
+/** `NAME.js` or `NAME/index.js` by name; `shared/` is code that several of them use. */
+async function builtinFiles(builtins: string, folder: string): Promise<ReadonlyMap<string, string>> {
+  const root = path.join(builtins, folder);
+  const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
+  const files = new Map<string, string>();
+  for (const entry of entries) {
+    const index = path.join(root, entry.name, 'index.js');
+    if (entry.name.endsWith('.js')) files.set(path.basename(entry.name, '.js'), path.join(root, entry.name));
+    else if (entry.name !== 'shared' && entry.isDirectory() && existsSync(index))
+      files.set(entry.name, index);
+  }
+  return files;
 }
 
 function isPath(use: string): boolean {

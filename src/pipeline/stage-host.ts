@@ -1,4 +1,4 @@
-import type { Host, Limits, Metrics, PickPolicy } from '../plugin/index.js';
+import type { Host, Limits, Metrics, PickPolicy } from '../plugin/internal.js';
 import type { Disposers } from './disposers.js';
 import type { LoadedStage } from './load-stages.js';
 

@@ -1,10 +1,10 @@
 import type { StageConfig } from '../config/config.js';
-import type { Operation, Plugin, StateKey } from '../plugin/index.js';
+import { redactMarked, type Operation, type Plugin, type StateKey } from '../plugin/internal.js';
 
 /** Stage as `check` and `/admin/pipeline` show it. A disabled one is not loaded and shows only its config. */
 export interface StageInfo extends Pick<StageConfig, 'use' | 'enabled' | 'when' | 'path' | 'at'> {
   readonly name: string;
-  /** As the file has them, with the defaults of those that it leaves out; they may hold secrets. */
+  /** As the file has them, with the defaults of those that it leaves out, without those marked as secret. */
   readonly options: object;
   readonly requires: readonly StateKey[];
   readonly provides: readonly StateKey[];
@@ -17,7 +17,8 @@ export function toStageInfo(
   loaded: { readonly plugin: Plugin; readonly options: object } | undefined,
 ): StageInfo {
   const { name, requires, provides, seals, operations } = loaded?.plugin ?? nothing(use);
-  const options = { ...loaded?.options, ...written };
+  const given = { ...loaded?.options, ...written };
+  const options = redactMarked(given, loaded?.plugin.options) as object; // an object stays one
   return { name, use, enabled, when, path, at, options, requires, provides, seals, operations };
 }
 

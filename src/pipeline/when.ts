@@ -1,5 +1,5 @@
 import type { When } from '../config/config.js';
-import { globMatcher, type GatewayState, type Models } from '../plugin/index.js';
+import { globMatcher, type GatewayState, type Models } from '../plugin/internal.js';
 
 /** Not every kind of request has a model, or a caller. */
 type Seeded = Pick<GatewayState, 'format' | 'operation'> & Partial<Pick<GatewayState, 'request' | 'caller'>>;

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FormatContext } from './contract/format.js';
 import type { Host } from './contract/host.js';
 import type { Logger } from './contract/logger.js';
@@ -5,16 +6,26 @@ import type { CatalogModel, Models } from './contract/models.js';
 import type { Caller, GatewayState } from './contract/state.js';
 import type { ResponseQuota, Store } from './contract/store.js';
 
+/** The part of a Koa context that a format can see. */
+interface FormatRequest {
+  readonly state: Pick<GatewayState, 'caller' | 'log' | 'format'>;
+  readonly headers: IncomingHttpHeaders;
+  readonly path: string;
+  readonly querystring: string;
+  /** Set by the router. */
+  readonly params?: Readonly<Record<string, string | undefined>>;
+}
+
 /**
  * Builds the context that a stage passes to a format. `encoding`: the part that only the answering stage
  * knows.
  */
 export function formatContext(
-  host: Host,
-  state: Pick<GatewayState, 'caller' | 'log'>,
+  host: Pick<Host, 'store' | 'models' | 'formats' | 'limits' | 'pseudonym' | 'now'>,
+  request: FormatRequest,
   encoding: Encoding = defaultEncoding,
 ): FormatContext {
-  return new StageContext(host, state, encoding);
+  return new RequestFormatContext(host, request, encoding);
 }
 
 type Encoding = Pick<FormatContext, 'quota' | 'drop'>;
@@ -29,27 +40,49 @@ const defaultEncoding: Encoding = {
 /** Default max body size (contract §8), for a pipeline whose stages announce none. */
 const defaultMaxBodyBytes = 128 * mb;
 
+const noParams = Object.freeze({});
+
 /**
- * Format context with a lazy logger, since few formats log. A class, because object literals with getters get
- * a new hidden class each time, which slows all code that reads them.
+ * Format context whose rarer parts are lazy. A class, because object literals with getters get a new hidden
+ * class each time, which slows all code that reads them.
  */
-class StageContext implements FormatContext {
+class RequestFormatContext implements FormatContext {
   readonly caller: Caller;
   readonly store: Store;
   readonly models: Models;
   readonly quota: Required<ResponseQuota>;
-  readonly #host: Host;
-  readonly #state: Pick<GatewayState, 'log'>;
+  readonly #host: Parameters<typeof formatContext>[0];
+  readonly #request: FormatRequest;
   readonly #encoding: Encoding;
 
-  constructor(host: Host, state: Pick<GatewayState, 'caller' | 'log'>, encoding: Encoding) {
-    this.caller = state.caller;
+  constructor(host: Parameters<typeof formatContext>[0], request: FormatRequest, encoding: Encoding) {
+    this.caller = request.state.caller;
     this.store = host.store;
     this.models = host.models;
     this.quota = encoding.quota;
     this.#host = host;
-    this.#state = state;
+    this.#request = request;
     this.#encoding = encoding;
+  }
+
+  get options(): Readonly<Record<string, unknown>> {
+    return this.#host.formats.get(this.#request.state.format).settings;
+  }
+
+  get path(): string {
+    return this.#request.path;
+  }
+
+  get params(): FormatContext['params'] {
+    return this.#request.params ?? noParams;
+  }
+
+  get query(): URLSearchParams {
+    return new URLSearchParams(this.#request.querystring);
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.#request.headers;
   }
 
   get maxBodyBytes(): number {
@@ -57,7 +90,7 @@ class StageContext implements FormatContext {
   }
 
   get log(): Logger {
-    return this.#state.log;
+    return this.#request.state.log;
   }
 
   readonly findModel = (id: string): CatalogModel | undefined => this.#host.models.find(id);

@@ -1,26 +1,30 @@
-import {
-  GatewayError,
-  type Live,
-  type Logger,
-  type SharedMap,
-  type Store,
-  type UpstreamAdapter,
-} from '../plugin/index.js';
+import type { Live, Logger, SharedMap, SlotSettings, Store } from '../plugin/internal.js';
 import type { SlotConfig } from '../config/config.js';
-import { openAccount } from './accounts/open-account.js';
-import type { Account } from './accounts/account.js';
-import { accountDigest } from './shared/shared-slot-state.js';
+import { SlotAccount } from './accounts/slot-account.js';
+import { accountDigest, type AccountIdentity } from './shared/shared-slot-state.js';
 import { AccountHealth } from './health/account-health.js';
-import type { SetTimer } from './timers.js';
+import type { SetTimer } from './timing.js';
+import {
+  httpClients,
+  noAddress,
+  OpenUpstream,
+  type SlotPlugins,
+  type UpstreamParts,
+} from './open-upstream.js';
+import { opening } from './opening.js';
 import { UpstreamSlot } from './upstream-slot.js';
 
-/** Upstream adapters by the name used in `slots[].upstream`; a Map fits. */
-export interface Adapters {
-  get(upstream: string): UpstreamAdapter | undefined;
+/** Loader of the plugins that slots name. */
+export interface SlotLoader {
+  /** Throws a ConfigError if a plugin cannot be loaded, or does not take its options. */
+  slot(config: SlotConfig): Promise<SlotPlugins>;
+  readonly upstream: UpstreamParts['load'];
+  /** Time limit for a plugin to open; default 10 s. */
+  readonly timeoutMs?: number;
 }
 
 export interface OpenOptions {
-  readonly adapters: Adapters;
+  readonly plugins: SlotLoader;
   readonly credentials: Store['credentials'];
   readonly live: Live;
   readonly shared: SharedMap;
@@ -31,48 +35,101 @@ export interface OpenOptions {
 
 /** Account and health of a slot; reused when a reload keeps the account. */
 export interface Identity {
-  readonly account: Account;
-  readonly standing: AccountHealth;
+  readonly account: SlotAccount;
+  readonly health: AccountHealth;
 }
 
 /**
- * Opens the upstream of a slot. Throws the error of its adapter, and `internal` if there is no such adapter.
+ * Opens the upstream of a slot, and its account unless that is known. Throws a ConfigError for a plugin that
+ * fails or hangs, and then leaves nothing open.
  */
 export async function openSlot(
   config: SlotConfig,
-  surroundings: OpenOptions,
+  plugins: SlotPlugins,
+  options: OpenOptions,
   known: Identity | undefined,
 ): Promise<UpstreamSlot> {
-  const { id, baseUrl, proxy, headers, connectTimeoutMs, maxConcurrent, isGuarded = false } = config;
-  const { adapters, credentials, live, shared, log: parent, now, setTimer } = surroundings;
-  const adapter = adapters.get(config.upstream);
-  if (!adapter)
-    throw new GatewayError('internal', `Slot "${id}" has an unknown upstream "${config.upstream}".`);
-  const log = parent.child({ slot: id });
+  const { id } = config;
+  const { shared, now, setTimer } = options;
+  const log = options.log.child({ slot: id });
+  const { upstream: load, timeoutMs } = options.plugins;
+  const withLog = { ...options, log };
   const account =
     known?.account ??
-    (await openAccount(config.account, { slotId: id, credentials, live, proxy, isGuarded, log, now }));
-  const standing = known?.standing ?? new AccountHealth(config, { shared, now, setTimer });
-  const settings = { id, headers, connectTimeoutMs, isGuarded, maxConcurrent, log };
-  const upstream = await adapter.open({
+    (await opening(config, 'account', () => openAccount(config, plugins, withLog), timeoutMs));
+  const identity = { id, ...identityOf({ config, plugins }) };
+  const health = known?.health ?? new AccountHealth(identity, { shared, now, setTimer });
+  const open = () => OpenUpstream.open(settingsOf(config), plugins.upstream, { load, log, now });
+  const upstream = await opening(config, 'upstream', open, timeoutMs).catch(async (error: unknown) => {
+    if (!known) await account.close();
+    throw error;
+  });
+  return new UpstreamSlot({ id, account, upstream, health, log, now, plugins });
+}
+
+async function openAccount(
+  { id, account, proxy, isGuarded = false }: SlotConfig,
+  plugins: SlotPlugins,
+  { credentials, live, log, now }: OpenOptions,
+): Promise<SlotAccount> {
+  const { plugin, options } = plugins.account;
+  const settings = { id, headers: {}, connectTimeoutMs: accountTimeoutMs, isGuarded, log };
+  const openHttpClient = account ? await httpClients() : noAddress;
+  const connect = (baseUrl: string) =>
+    openHttpClient({ ...settings, baseUrl, ...(proxy === undefined ? {} : { proxy }) });
+  return SlotAccount.open(account?.kind ?? 'none', plugin, options, {
+    slotId: id,
+    credentials,
+    live,
+    log,
+    now,
+    connect,
+  });
+}
+
+function settingsOf(config: SlotConfig): SlotSettings {
+  const { id, baseUrl, proxy, headers, connectTimeoutMs, maxConcurrent, isGuarded = false } = config;
+  const settings = { id, headers, connectTimeoutMs, isGuarded, maxConcurrent };
+  return {
     ...settings,
     ...(baseUrl === undefined ? {} : { baseUrl }),
     ...(proxy === undefined ? {} : { proxy }),
-  });
-  return new UpstreamSlot({ id, account, upstream, standing, log, now });
+  };
 }
 
-/** True if two configs of a slot have the same account, reached in the same way. */
-export function isSameAccount(a: SlotConfig, b: SlotConfig): boolean {
-  return accountDigest(a) === accountDigest(b) && a.isGuarded === b.isGuarded;
+/** Time limit for a connection to a URL of an account. */
+const accountTimeoutMs = 30_000;
+
+/** True if two slots have the same account of the same kind, reached in the same way. */
+export function isSameAccount(a: Configured, b: Configured): boolean {
+  return (
+    accountDigest(identityOf(a)) === accountDigest(identityOf(b)) &&
+    a.config.isGuarded === b.config.isGuarded &&
+    a.plugins.account.plugin === b.plugins.account.plugin
+  );
 }
 
-/** True if two configs can share one upstream. */
-export function isSameUpstream(a: SlotConfig, b: SlotConfig): boolean {
-  return isSameAccount(a, b) && JSON.stringify(settingsOf(a)) === JSON.stringify(settingsOf(b));
+function identityOf({ config: { account, proxy }, plugins }: Configured): AccountIdentity {
+  const { kind = 'none' } = account ?? {};
+  return { account: { kind, ...plugins.account.options }, ...(proxy !== undefined && { proxy }) };
 }
 
-function settingsOf(config: SlotConfig): readonly unknown[] {
+/** True if two slots can share one upstream. */
+export function isSameUpstream(a: Configured, b: Configured): boolean {
+  return (
+    isSameAccount(a, b) &&
+    a.plugins.upstream.plugin === b.plugins.upstream.plugin &&
+    JSON.stringify(ownSettings(a)) === JSON.stringify(ownSettings(b))
+  );
+}
+
+/** A slot of the config with its plugins. */
+export interface Configured {
+  readonly config: SlotConfig;
+  readonly plugins: SlotPlugins;
+}
+
+function ownSettings({ config, plugins }: Configured): readonly unknown[] {
   const { upstream, baseUrl, headers, connectTimeoutMs, maxConcurrent } = config;
-  return [upstream, baseUrl, headers, connectTimeoutMs, maxConcurrent];
+  return [upstream, plugins.upstream.options, baseUrl, headers, connectTimeoutMs, maxConcurrent];
 }

@@ -11,15 +11,15 @@ import type {
   Slots,
   SlotStatus,
   Store,
-} from '../plugin/index.js';
+} from '../plugin/internal.js';
 import type { SlotConfig } from '../config/config.js';
 import { Bindings } from './sticky/bindings.js';
 import type { PoolContext } from './selection/pool-context.js';
-import { DelayedRetry } from './selection/delayed-retry.js';
+import { DelayedRetry, setUnrefTimer, type SetTimer, EarliestTimer } from './timing.js';
 import { partsOf, slotKeys } from './shared/shared-slot-state.js';
-import type { Adapters } from './open-slot.js';
-import { PlaceQueue } from './selection/place-queue.js';
-import { leastLoaded, placesOf } from './selection/loads.js';
+import type { SlotLoader } from './open-slot.js';
+import { PermitQueue } from './selection/permit-queue.js';
+import { leastLoadedSlot, totalPermits } from './selection/policies.js';
 import { PersistedStates } from './shared/persisted-states.js';
 import { Prober } from './health/prober.js';
 import { poolClosed } from './refusal.js';
@@ -27,17 +27,15 @@ import { SlotRegistry } from './slot-registry.js';
 import { Acquisition } from './selection/acquisition.js';
 import { SessionClaims } from './sticky/session-claims.js';
 import { wantedModel, type SlotEntry } from './slot-entry.js';
-import { PlaceBook } from './slot-places.js';
+import { PermitRegistry } from './slot-permits.js';
 import { statusOf } from './status.js';
-import { setUnrefTimer, type SetTimer } from './timers.js';
-import { renewedTopic } from './accounts/token-store.js';
+import { renewedTopic } from './accounts/slot-tokens.js';
 import { FairQueueing } from './selection/fair-queueing.js';
 import type { UpstreamSlot } from './upstream-slot.js';
-import { EarliestTimer } from './selection/earliest-timer.js';
 
 export interface SlotPoolOptions {
   readonly slots: readonly SlotConfig[];
-  readonly adapters: Adapters;
+  readonly plugins: SlotLoader;
   readonly models: Models;
   readonly store: Pick<Store, 'bindings' | 'credentials' | 'slotStates'>;
   /** State shared by the pools of all instances: slot states, permits, bindings. */
@@ -48,7 +46,7 @@ export interface SlotPoolOptions {
 }
 
 /** Parts that a reload may replace besides the slots. */
-export type Replacements = Partial<Pick<SlotPoolOptions, 'adapters' | 'models'>>;
+export type Replacements = Partial<Pick<SlotPoolOptions, 'plugins' | 'models'>>;
 
 /**
  * Pool of all slots: states, permits and the queue of waiting requests. All but the queue is shared by the
@@ -57,52 +55,56 @@ export type Replacements = Partial<Pick<SlotPoolOptions, 'adapters' | 'models'>>
 export class SlotPool implements Slots {
   readonly #options: SlotPoolOptions & { readonly now: () => number; readonly setTimer: SetTimer };
   readonly #now: () => number;
-  readonly #places: PlaceBook;
-  readonly #roster: SlotRegistry;
+  readonly #permits: PermitRegistry;
+  readonly #registry: SlotRegistry;
   readonly #states: PersistedStates;
-  readonly #queue: PlaceQueue;
+  readonly #queue: PermitQueue;
   readonly #bindings: Bindings;
   readonly #prober: Prober;
-  readonly #wakeTimer: EarliestTimer;
-  readonly #turns: FairQueueing;
-  readonly #laterLooks: DelayedRetry;
-  readonly #grounds: PoolContext;
+  readonly #cooldownTimer: EarliestTimer;
+  readonly #fairness: FairQueueing;
+  readonly #retries: DelayedRetry;
+  readonly #context: PoolContext;
   readonly #stopListening: readonly (() => void)[];
-  #adapters: Adapters;
+  #plugins: SlotLoader;
   #models: Models;
   #isClosed = false;
   #version = 0;
 
   private constructor(options: SlotPoolOptions) {
-    const { adapters, models, store, live, log, now = Date.now, setTimer = setUnrefTimer } = options;
+    const { plugins, models, store, live, log, now = Date.now, setTimer = setUnrefTimer } = options;
     this.#options = { ...options, now, setTimer };
-    this.#adapters = adapters;
+    this.#plugins = plugins;
     this.#models = models;
     this.#now = now;
     const offer = (id: string): void => this.#queue.offer(id);
-    this.#places = new PlaceBook(live.places, offer);
-    const onRestored = (key: string, value: Json): void => this.#hear(key, value);
+    this.#permits = new PermitRegistry(live.permits, offer);
+    const onRestored = (key: string, value: Json): void => this.#merge(key, value);
     const { shared } = live;
     this.#states = new PersistedStates({ shared, store: store.slotStates, log, now, setTimer, onRestored });
-    this.#roster = new SlotRegistry(this.#places, { shared: this.#states, setTimer, now });
-    this.#queue = new PlaceQueue({ setTimer, now, hasRoom: (id) => this.#roster.find(id)?.hasRoom ?? false });
-    this.#laterLooks = new DelayedRetry(setTimer, offer);
-    const isHeldElsewhere = (id: string): boolean => this.#places.of(id).heldElsewhere > 0;
-    this.#turns = new FairQueueing({ live, queue: this.#queue, now, setTimer, isHeldElsewhere });
+    this.#registry = new SlotRegistry(this.#permits, { shared: this.#states, setTimer, now });
+    this.#queue = new PermitQueue({
+      setTimer,
+      now,
+      hasRoom: (id) => this.#registry.find(id)?.hasRoom ?? false,
+    });
+    this.#retries = new DelayedRetry(setTimer, offer);
+    const isHeldElsewhere = (id: string): boolean => this.#permits.of(id).heldElsewhere > 0;
+    this.#fairness = new FairQueueing({ live, queue: this.#queue, now, setTimer, isHeldElsewhere });
     this.#bindings = new Bindings({ store: store.bindings, messages: live.messages, log, now, setTimer });
-    this.#wakeTimer = new EarliestTimer(setTimer, () => this.#changed());
+    this.#cooldownTimer = new EarliestTimer(setTimer, () => this.#changed());
     const onAccepted = (): void => this.#changed();
     this.#prober = new Prober({ live, log, now, setTimer, models: () => this.#models, onAccepted });
-    this.#grounds = this.#groundsOf(this.#options);
+    this.#context = this.#contextOf(this.#options);
     this.#stopListening = [
-      live.shared.watch(slotKeys, (key, value) => this.#hear(key, value)),
+      live.shared.watch(slotKeys, (key, value) => this.#merge(key, value)),
       live.messages.receive(renewedTopic, (id) =>
-        this.#roster.entries.find((entry) => entry.id === id)?.slot.account.renewedElsewhere(),
+        this.#registry.entries.find((entry) => entry.id === id)?.slot.account.renewedElsewhere(),
       ),
     ];
   }
 
-  /** Opens the upstreams of all slots. Throws the error of an adapter, and then leaves none open. */
+  /** Opens the upstreams of all slots. Throws the error of a plugin, and then leaves none open. */
   static async open(options: SlotPoolOptions): Promise<SlotPool> {
     const pool = new SlotPool(options);
     try {
@@ -117,83 +119,88 @@ export class SlotPool implements Slots {
 
   /** Number of ready slots. */
   get schedulable(): number {
-    return this.#ready(this.#roster.entries).length;
+    return this.#ready(this.#registry.entries).length;
   }
 
   get caches(): Caches {
     const waiting = () => ({ entries: this.#queue.size, capacity: this.#queueCapacity });
-    return { ...this.#bindings.caches, waiting_requests: waiting, cool_downs: () => this.#roster.coolDowns };
+    return {
+      ...this.#bindings.caches,
+      waiting_requests: waiting,
+      cool_downs: () => this.#registry.coolDowns,
+    };
   }
 
   /** Leases a slot. Not async, because the acquisition is. */
   lease(request: LeaseRequest): Promise<SlotLease> {
     if (this.#isClosed) return Promise.reject(poolClosed());
-    return new Acquisition(this.#grounds, request, wantedModel(this.#models, request.model)).first();
+    return new Acquisition(this.#context, request, wantedModel(this.#models, request.model)).first();
   }
 
-  get(id: string): Slot | undefined {
-    return this.#roster.find(id)?.slot;
+  get(id: string): UpstreamSlot | undefined {
+    return this.#registry.find(id)?.slot;
   }
 
   list(): readonly SlotStatus[] {
-    return this.#roster.entries.map((entry) => {
-      const counts = { queued: this.#queue.count(entry.id), bindings: this.#bindings.count(entry.id) };
+    const bindings = this.#bindings.counts();
+    return this.#registry.entries.map((entry) => {
+      const counts = { queued: this.#queue.count(entry.id), bindings: bindings.get(entry.id) ?? 0 };
       return statusOf(entry, counts, this.#now());
     });
   }
 
   /** Permits held by this instance, by slot. */
   held(): readonly { readonly id: string; readonly count: number }[] {
-    return this.#roster.entries.map(({ id, places }) => ({ id, count: places.held }));
+    return this.#registry.entries.map(({ id, permits }) => ({ id, count: permits.held }));
   }
 
   account(stickyKey?: string): Slot | undefined {
-    const accounts = this.#roster.entries.filter(({ slot }) => slot.accountKind === 'oauth');
+    const accounts = this.#registry.entries.filter(({ slot }) => slot.reportsWindows);
     const boundId = stickyKey === undefined ? undefined : this.#bindings.peek(stickyKey);
     const bound = accounts.find(({ id }) => id === boundId);
     const ready = this.#ready(accounts);
-    return (bound ?? leastLoaded(ready) ?? leastLoaded(accounts))?.slot;
+    return (bound ?? leastLoadedSlot(ready) ?? leastLoadedSlot(accounts))?.slot;
   }
 
   /** Pauses a slot: no new requests until it is resumed; those in flight continue. */
   pause(id: string): void {
-    this.#roster.get(id).operatorState = 'paused';
+    this.#registry.get(id).operatorState = 'paused';
     this.#changed();
   }
 
   /** Drains a slot before its removal; otherwise the same as `pause`. */
   drain(id: string): void {
-    this.#roster.get(id).operatorState = 'draining';
+    this.#registry.get(id).operatorState = 'draining';
     this.#changed();
   }
 
   /** Resumes a slot, after a pause, drain, rejection or cooldown. */
   resume(id: string): void {
-    this.#roster.get(id).reset();
+    this.#registry.get(id).reset();
     this.#changed();
   }
 
   /** Slots that can list their models; by default those that serve any model. */
   modelSources(isWanted = servesAnyModel): readonly UpstreamSlot[] {
-    const open = this.#roster.entries.filter(({ config }) => isWanted(config));
+    const open = this.#registry.entries.filter(({ config }) => isWanted(config));
     return open.map(({ slot }) => slot).filter(({ listsModels }) => listsModels);
   }
 
   async diagnose(id: string, signal: AbortSignal): Promise<readonly DiagnosisStep[]> {
-    return this.#roster.get(id).slot.diagnose(signal);
+    return this.#registry.get(id).slot.diagnose(signal);
   }
 
   /**
    * Applies the slots of a new config and keeps states by id; a replaced upstream closes after its last
-   * request. Throws the error of an adapter; then nothing has changed.
+   * request. Throws the error of a plugin; then nothing has changed.
    */
   async reload(slots: readonly SlotConfig[], replacements: Replacements = {}): Promise<void> {
-    const { adapters = this.#adapters, models = this.#models } = replacements;
+    const { plugins = this.#plugins, models = this.#models } = replacements;
     const { store, live, log, now, setTimer } = this.#options;
     const { credentials } = store;
-    const surroundings = { adapters, credentials, live, shared: this.#states, log, now, setTimer };
-    await this.#roster.reload(slots, surroundings);
-    this.#adapters = adapters;
+    const options = { plugins, credentials, live, shared: this.#states, log, now, setTimer };
+    await this.#registry.reload(slots, options);
+    this.#plugins = plugins;
     this.#models = models;
     this.#changed();
   }
@@ -203,38 +210,38 @@ export class SlotPool implements Slots {
     this.#isClosed = true;
     this.#queue.clear(poolClosed());
     for (const stop of this.#stopListening) stop();
-    for (const part of [this.#wakeTimer, this.#prober, this.#turns, this.#laterLooks, this.#places])
+    for (const part of [this.#cooldownTimer, this.#prober, this.#fairness, this.#retries, this.#permits])
       part.close();
     await Promise.all([this.#bindings.close(), this.#states.close()]);
-    await this.#roster.close();
+    await this.#registry.close();
   }
 
   get #queueCapacity(): number {
-    return placesOf(this.#roster.entries) * waitingPerPlace;
+    return totalPermits(this.#registry.entries) * maxWaitingPerPermit;
   }
 
-  #groundsOf({ live, log, now }: Pick<SlotPoolOptions, 'live' | 'log'> & { now: () => number }): PoolContext {
+  #contextOf({ live, log, now }: Pick<SlotPoolOptions, 'live' | 'log'> & { now: () => number }): PoolContext {
     return {
       queue: this.#queue,
-      turns: this.#turns,
+      fairness: this.#fairness,
       bindings: this.#bindings,
       claims: new SessionClaims(live),
       log,
       now,
-      entries: () => this.#roster.entries,
+      entries: () => this.#registry.entries,
       queueCapacity: () => this.#queueCapacity,
       changed: () => this.#changed(),
       version: () => this.#version,
-      lookAgain: (id) => this.#laterLooks.at(id),
+      retryLater: (id) => this.#retries.at(id),
       freed: (id) => this.#queue.offer(id),
       isClosed: () => this.#isClosed,
     };
   }
 
   /** Merges a message of another instance. Ignores deletions, which are only the cleanup of an instance. */
-  #hear(key: string, value: Json | undefined): void {
+  #merge(key: string, value: Json | undefined): void {
     if (value === undefined) return;
-    this.#roster.hear(partsOf(key), value);
+    this.#registry.merge(partsOf(key), value);
     this.#changed();
   }
 
@@ -246,11 +253,11 @@ export class SlotPool implements Slots {
     if (this.#isClosed) return;
     this.#version += 1;
     this.#queue.wake();
-    this.#prober.watch(this.#roster.entries.filter(({ isRejected }) => isRejected));
+    this.#prober.watch(this.#registry.entries.filter(({ isRejected }) => isRejected));
     const nowMs = this.#now();
-    const coolDowns = this.#roster.entries.flatMap((entry) => entry.coolDowns.list(nowMs));
+    const coolDowns = this.#registry.entries.flatMap((entry) => entry.coolDowns.list(nowMs));
     const times = coolDowns.map(({ untilMs }) => untilMs);
-    this.#wakeTimer.arm(times, nowMs);
+    this.#cooldownTimer.arm(times, nowMs);
   }
 
   #ready(entries: readonly SlotEntry[]): readonly SlotEntry[] {
@@ -263,4 +270,4 @@ function servesAnyModel({ models }: SlotConfig): boolean {
 }
 
 /** Max waiting requests per permit. */
-const waitingPerPlace = 10;
+const maxWaitingPerPermit = 10;

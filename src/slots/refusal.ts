@@ -1,4 +1,4 @@
-import { GatewayError, type SlotState } from '../plugin/index.js';
+import { GatewayError, type SlotState } from '../plugin/internal.js';
 import type { SlotEntry, WantedModel } from './slot-entry.js';
 
 export function queueTimedOut({ id }: WantedModel, timeoutMs: number): GatewayError {

@@ -1,10 +1,10 @@
-import { globMatcher, type Json, type Models, type SharedMap, type SlotState } from '../plugin/index.js';
+import { globMatcher, type Json, type Models, type SharedMap, type SlotState } from '../plugin/internal.js';
 import type { SlotConfig } from '../config/config.js';
 import { SharedSlotState } from './shared/shared-slot-state.js';
 import type { CoolDown, CoolDowns } from './health/cooldowns.js';
-import { LwwRegister, type Told } from './shared/lww-register.js';
-import type { SlotPlaces } from './slot-places.js';
-import type { SetTimer } from './timers.js';
+import { LwwRegister, type Stamped } from './shared/lww-register.js';
+import type { SlotPermits } from './slot-permits.js';
+import type { SetTimer } from './timing.js';
 import type { UpstreamSlot } from './upstream-slot.js';
 
 /** Model wanted by a request, by both of its names. */
@@ -28,7 +28,7 @@ export function wantedModel(models: Models, name: string): WantedModel {
 export type OperatorState = 'paused' | 'draining' | undefined;
 
 export interface EntryParts {
-  readonly places: SlotPlaces;
+  readonly permits: SlotPermits;
   readonly shared: SharedMap;
   readonly setTimer: SetTimer;
   readonly now: () => number;
@@ -38,10 +38,10 @@ export interface EntryParts {
  * Slot in the pool: its config, state and use. Outlives the upstream and settings that a reload replaces.
  */
 export class SlotEntry {
-  readonly places: SlotPlaces;
+  readonly permits: SlotPermits;
   /** Position in the config file, from 0. */
   order: number;
-  readonly #board: SharedSlotState;
+  readonly #shared: SharedSlotState;
   readonly #lastError: LwwRegister<LastError | null>;
   #operatorState: OperatorState;
   #config: SlotConfig;
@@ -53,12 +53,15 @@ export class SlotEntry {
     this.#slot = slot;
     this.#matches = globMatcher(config.models);
     this.order = order;
-    this.places = parts.places;
-    this.#board = new SharedSlotState(parts.shared, config.id);
-    this.#lastError = new LwwRegister(null, { ...parts, everyMs: errorEveryMs }, (told) =>
-      this.#board.tell('last-error', told, errorKeptMs),
-    );
-    for (const [topic, value] of this.#board.all()) this.hear(topic, value);
+    this.permits = parts.permits;
+    this.#shared = new SharedSlotState(parts.shared, config.id);
+    const { now, setTimer } = parts;
+    this.#lastError = new LwwRegister<LastError | null>(null, {
+      now,
+      publish: (message) => this.#shared.publish('last-error', message, errorKeptMs),
+      throttle: { setTimer, now, everyMs: errorEveryMs },
+    });
+    for (const [topic, value] of this.#shared.all()) this.merge(topic, value);
   }
 
   get id(): string {
@@ -74,11 +77,11 @@ export class SlotEntry {
   }
 
   get coolDowns(): CoolDowns {
-    return this.#slot.standing.coolDowns;
+    return this.#slot.health.coolDowns;
   }
 
   get isRejected(): boolean {
-    return this.#slot.standing.isRejected;
+    return this.#slot.health.isRejected;
   }
 
   /** State set by the operator. */
@@ -88,7 +91,7 @@ export class SlotEntry {
 
   set operatorState(state: OperatorState) {
     this.#operatorState = state;
-    this.#board.tell('operator', state ?? null);
+    this.#shared.publish('operator', state ?? null);
   }
 
   /** Last failure since the last success of the slot. */
@@ -107,12 +110,12 @@ export class SlotEntry {
   }
 
   get inFlight(): number {
-    return this.places.inFlight;
+    return this.permits.inFlight;
   }
 
   /** True if a permit is free, as far as this instance knows. */
   get hasRoom(): boolean {
-    return this.places.hasRoom(this.#config.maxConcurrent);
+    return this.permits.hasRoom(this.#config.maxConcurrent);
   }
 
   serves({ id, isInCatalog }: WantedModel): boolean {
@@ -142,7 +145,7 @@ export class SlotEntry {
   reset(): void {
     this.operatorState = undefined;
     this.#lastError.set(null);
-    this.#slot.standing.forgive();
+    this.#slot.health.forgive();
   }
 
   /** Applies the settings of a reload, with a new `slot` if another upstream was opened for them. */
@@ -154,20 +157,20 @@ export class SlotEntry {
   }
 
   /** Merges a message of another instance about the slot, independent of its account. */
-  hear(topic: string, value: Json): void {
+  merge(topic: string, value: Json): void {
     if (topic === 'operator') this.#operatorState = operatorStates.find((state) => state === value);
-    else if (topic === 'last-error') this.#lastError.hear(value as Told<LastError | null>); // as it was told above
+    else if (topic === 'last-error') this.#lastError.merge(value as Stamped<LastError | null>); // as published above
   }
 
   stop(): void {
     this.#lastError.stop();
-    this.#slot.standing.stop();
+    this.#slot.health.stop();
   }
 
   /** Stops the slot and deletes its shared state, after a reload has removed it. */
   leave(): void {
     this.stop();
-    this.#board.leave();
+    this.#shared.leave();
   }
 
   get #isOpen(): boolean {

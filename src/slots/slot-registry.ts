@@ -1,9 +1,9 @@
-import type { CacheStats, Json } from '../plugin/index.js';
+import type { CacheStats, Json } from '../plugin/internal.js';
 import type { SlotConfig } from '../config/config.js';
 import { isSameAccount, isSameUpstream, openSlot, type OpenOptions } from './open-slot.js';
 import { noSuchSlot } from './refusal.js';
 import { SlotEntry, type EntryParts } from './slot-entry.js';
-import type { PlaceBook } from './slot-places.js';
+import type { PermitRegistry } from './slot-permits.js';
 import type { UpstreamSlot } from './upstream-slot.js';
 
 /**
@@ -11,14 +11,14 @@ import type { UpstreamSlot } from './upstream-slot.js';
  * others.
  */
 export class SlotRegistry {
-  readonly #places: PlaceBook;
-  readonly #parts: Omit<EntryParts, 'places'>;
+  readonly #permits: PermitRegistry;
+  readonly #parts: Omit<EntryParts, 'permits'>;
   #entries: readonly SlotEntry[] = [];
   /** Open upstreams, including those that a reload has replaced, until their last user releases them. */
   readonly #open = new Set<UpstreamSlot>();
 
-  constructor(places: PlaceBook, parts: Omit<EntryParts, 'places'>) {
-    this.#places = places;
+  constructor(permits: PermitRegistry, parts: Omit<EntryParts, 'permits'>) {
+    this.#permits = permits;
     this.#parts = parts;
   }
 
@@ -44,23 +44,23 @@ export class SlotRegistry {
     return entry;
   }
 
-  /** Applies the slots of a new config. Throws the error of an adapter; then nothing has changed. */
-  async reload(slots: readonly SlotConfig[], surroundings: OpenOptions): Promise<void> {
-    const opened = await this.#openChanged(slots, surroundings);
+  /** Applies the slots of a new config. Throws the error of a plugin; then nothing has changed. */
+  async reload(slots: readonly SlotConfig[], options: OpenOptions): Promise<void> {
+    const opened = await this.#openChanged(slots, options);
     const before = this.#entries;
     this.#entries = slots.map((config, order) => this.#settle(config, order, opened.get(config.id)));
     for (const entry of before) if (!this.#entries.includes(entry)) this.#dismiss(entry);
-    this.#places.tidy((id) => this.find(id) !== undefined);
+    this.#permits.tidy((id) => this.find(id) !== undefined);
   }
 
   /** Merges a message of another instance about a slot, addressed as in `partsOf`. */
-  hear([id = '', ...subject]: readonly string[], value: Json): void {
+  merge([id = '', ...subject]: readonly string[], value: Json): void {
     const entry = this.find(id);
     const topic = subject.pop();
     if (!entry || topic === undefined) return;
     const [digest] = subject;
-    if (digest === undefined) entry.hear(topic, value);
-    else if (digest === entry.slot.standing.digest) entry.slot.standing.hear(topic, value);
+    if (digest === undefined) entry.merge(topic, value);
+    else if (digest === entry.slot.health.digest) entry.slot.health.merge(topic, value);
   }
 
   async close(): Promise<void> {
@@ -71,18 +71,24 @@ export class SlotRegistry {
   /** Opens the new upstreams, by slot id; if one fails, closes those opened before it. */
   async #openChanged(
     slots: readonly SlotConfig[],
-    surroundings: OpenOptions,
+    options: OpenOptions,
   ): Promise<ReadonlyMap<string, UpstreamSlot>> {
     const opened = new Map<string, UpstreamSlot>();
     try {
       for (const config of slots) {
+        const plugins = await options.plugins.slot(config);
+        const next = { config, plugins };
         const known = this.find(config.id);
-        if (known && isSameUpstream(known.config, config)) continue;
-        const identity = known && isSameAccount(known.config, config) ? known.slot : undefined;
-        opened.set(config.id, await openSlot(config, surroundings, identity));
+        const before = known && { config: known.config, plugins: known.slot.plugins };
+        if (before && isSameUpstream(before, next)) continue;
+        const identity = before && isSameAccount(before, next) ? known?.slot : undefined;
+        opened.set(config.id, await openSlot(config, plugins, options, identity));
       }
     } catch (error) {
-      await Promise.allSettled([...opened.values()].map((slot) => slot.close()));
+      const isKept = ({ id, account }: UpstreamSlot) => this.find(id)?.slot.account === account;
+      await Promise.allSettled(
+        [...opened.values()].map((slot) => slot.close({ keepsAccount: isKept(slot) })),
+      );
       throw error;
     }
     return opened;
@@ -93,8 +99,8 @@ export class SlotRegistry {
     const known = this.find(config.id);
     if (known) return this.#reconfigure(known, config, order, slot);
     if (!slot) throw new Error(`Slot "${config.id}" is new and was not opened.`);
-    slot.standing.join();
-    return new SlotEntry(config, order, slot, { ...this.#parts, places: this.#places.of(config.id) });
+    slot.health.join();
+    return new SlotEntry(config, order, slot, { ...this.#parts, permits: this.#permits.of(config.id) });
   }
 
   #reconfigure(
@@ -106,21 +112,21 @@ export class SlotRegistry {
     const before = entry.slot;
     entry.configure(config, order, slot);
     if (!slot) return entry;
-    this.#retire(before);
-    if (slot.standing !== before.standing) {
-      before.standing.leave();
-      slot.standing.join();
+    this.#retire(before, { keepsAccount: slot.account === before.account });
+    if (slot.health !== before.health) {
+      before.health.leave();
+      slot.health.join();
     }
     return entry;
   }
 
   #dismiss(entry: SlotEntry): void {
-    entry.slot.standing.leave();
+    entry.slot.health.leave();
     entry.leave();
     this.#retire(entry.slot);
   }
 
-  #retire(slot: UpstreamSlot): void {
-    slot.retire(() => this.#open.delete(slot));
+  #retire(slot: UpstreamSlot, options?: { readonly keepsAccount: boolean }): void {
+    slot.retire(() => this.#open.delete(slot), options);
   }
 }

@@ -4,27 +4,31 @@ import {
   isHeaderValue,
   withHeaders,
   toGatewayError,
-  type AccountKind,
+  within,
+  type Credential,
   type DiagnosisStep,
   type ListedModel,
   type Logger,
   type Slot,
   type SlotCall,
   type TokenCount,
-  type Upstream,
+  type OutgoingRequest,
+  type UpstreamQuery,
   type UpstreamCall,
   type UpstreamReply,
   type Windows,
-} from '../plugin/index.js';
-import type { Account, Credential } from './accounts/account.js';
+} from '../plugin/internal.js';
+import type { SlotAccount } from './accounts/slot-account.js';
 import type { AccountHealth } from './health/account-health.js';
+import type { OpenUpstream, SlotPlugins } from './open-upstream.js';
 import { exhaustion } from './health/transitions.js';
 
 export interface UpstreamSlotParts {
   readonly id: string;
-  readonly account: Account;
-  readonly upstream: Upstream;
-  readonly standing: AccountHealth;
+  readonly account: SlotAccount;
+  readonly upstream: OpenUpstream;
+  readonly plugins: SlotPlugins;
+  readonly health: AccountHealth;
   readonly log: Logger;
   readonly now: () => number;
 }
@@ -32,35 +36,42 @@ export interface UpstreamSlotParts {
 /** Open upstream with the account used for its calls. A reload may replace it by another one. */
 export class UpstreamSlot implements Slot {
   readonly id: string;
-  readonly account: Account;
-  readonly standing: AccountHealth;
-  readonly #upstream: Upstream;
+  readonly account: SlotAccount;
+  readonly health: AccountHealth;
+  readonly plugins: SlotPlugins;
+  readonly #upstream: OpenUpstream;
   readonly #log: Logger;
   readonly #now: () => number;
   #held = 0;
+  #keepsAccount = false;
   #onClosed: (() => void) | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor({ id, account, upstream, standing, log, now }: UpstreamSlotParts) {
+  constructor({ id, account, upstream, plugins, health, log, now }: UpstreamSlotParts) {
     this.id = id;
     this.account = account;
-    this.standing = standing;
+    this.health = health;
+    this.plugins = plugins;
     this.#upstream = upstream;
     this.#log = log;
     this.#now = now;
   }
 
-  get accountKind(): AccountKind {
+  get accountKind(): string {
     return this.account.kind;
   }
 
+  get reportsWindows(): boolean {
+    return this.account.reportsWindows;
+  }
+
   get windows(): Windows {
-    return this.standing.gauge.windows;
+    return this.health.gauge.windows;
   }
 
   async generate(call: SlotCall): Promise<UpstreamReply> {
     const reply = await this.#send('generate', call);
-    this.standing.gauge.read(reply.headers);
+    this.health.gauge.read(reply.headers);
     return reply;
   }
 
@@ -70,10 +81,11 @@ export class UpstreamSlot implements Slot {
 
   /** Diagnoses the upstream. A problem of the account is not thrown: it is a failed step. */
   async diagnose(signal: AbortSignal): Promise<readonly DiagnosisStep[]> {
-    const credential = await this.account.credential(signal).catch(toGatewayError);
-    if (!isGatewayError(credential)) return this.#upstream.diagnose(signal, credential);
-    const steps = await this.#upstream.diagnose(signal, {});
-    return [...steps, { step: 'credential', ok: false, ms: 0, detail: credential.message }];
+    const asked = { method: 'GET', origin: '', path: '/', headers: {}, signal } as const;
+    const problem = await this.#authorize(asked).then(() => undefined, toGatewayError);
+    if (!problem) return this.#upstream.diagnose(this.#query(signal));
+    const steps = await this.#upstream.diagnose({ signal, authorize: () => ({}) });
+    return [...steps, { step: 'credential', ok: false, ms: 0, detail: problem.message }];
   }
 
   /** False for kinds of upstream without a list of models. */
@@ -83,74 +95,106 @@ export class UpstreamSlot implements Slot {
 
   /** Lists the models of the account, newest first. Throws as a call does. */
   async listModels(signal: AbortSignal): Promise<readonly ListedModel[]> {
-    const credential = await this.account.credential(signal);
-    return (await this.#upstream.models?.({ credential, signal })) ?? [];
+    return (await this.#upstream.models?.(this.#query(signal))) ?? [];
   }
 
-  /** Adds a user: the upstream is not closed before its `letGo`. */
+  /** True if the upstream accepts the account; undefined if it cannot be asked for nothing. */
+  async isAccepted(call: SlotCall & { readonly signal: AbortSignal }): Promise<boolean | undefined> {
+    const { probe } = this.#upstream;
+    if (probe) return probe(this.#query(call.signal)).then(() => true);
+    if (!this.#upstream.counts) return undefined;
+    return !(await this.countTokens(call)).estimated;
+  }
+
+  /** Adds a user: the upstream is not closed before its `release`. */
   hold(): void {
     this.#held += 1;
   }
 
-  letGo(): void {
+  release(): void {
     this.#held -= 1;
     this.#closeWhenUnused();
   }
 
-  /** Closes the upstream once it has no users, then calls `onClosed`. */
-  retire(onClosed: () => void): void {
+  /** Closes the upstream once it has no users, then calls `onClosed`; the account may go on without it. */
+  retire(onClosed: () => void, { keepsAccount = false } = {}): void {
+    this.#keepsAccount = keepsAccount;
     this.#onClosed = onClosed;
     this.#closeWhenUnused();
   }
 
-  /** Closes the upstream at once. */
-  close(): Promise<void> {
-    this.#closed ??= this.#upstream.close();
+  /** Closes the upstream at once, and its account unless another slot has that. */
+  close({ keepsAccount = this.#keepsAccount } = {}): Promise<void> {
+    this.#keepsAccount = keepsAccount;
+    this.#closed ??= this.#close();
     return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    await this.#attempt(() => this.#upstream.close());
+    if (!this.#keepsAccount) await this.#attempt(() => this.account.close());
+  }
+
+  /** Closes a part; one that throws or hangs is logged and left, for the store has to be closed after it. */
+  async #attempt(close: () => Promise<void>): Promise<void> {
+    const late = `Its close has not ended within ${closeTimeoutMs / 1000} s.`;
+    try {
+      await within(close(), closeTimeoutMs, late);
+    } catch (error) {
+      this.#log.warn({ err: error, slot: this.id }, 'An upstream or its account could not be closed.');
+    }
   }
 
   #closeWhenUnused(): void {
     if (!this.#onClosed || this.#held > 0) return;
-    this.close().then(this.#onClosed, (error: unknown) => {
-      this.#log.warn({ err: error, slot: this.id }, 'a replaced upstream could not be closed');
-    });
+    void this.close().then(this.#onClosed);
   }
 
   /** Sends a call; after a 401, renews the credential if the account can, and retries once. */
   async #send<Kind extends keyof Answers>(kind: Kind, call: SlotCall): Promise<Answers[Kind]> {
     const upstream: Asked = this.#upstream;
-    const credential = await this.account.credential(call.signal);
+    let credential: Credential | undefined;
+    const first = authorized(call, async (request) => {
+      credential = await this.account.authorize(request);
+      return this.#checked(credential);
+    });
     try {
-      return await upstream[kind](this.#credited(call, credential));
+      return await upstream[kind](first);
     } catch (error) {
       this.#observe(error);
-      if (!isRefusal(error) || !(await this.account.renew(credential, call.signal)))
+      if (!credential || !isRefusal(error) || !(await this.account.refresh(credential, call.signal)))
         throw withReset(error, this.#now());
     }
     try {
-      return await upstream[kind](this.#credited(call, await this.account.credential(call.signal)));
+      return await upstream[kind](authorized(call, this.#authorize));
     } catch (error) {
       this.#observe(error);
       throw withReset(error, this.#now());
     }
   }
 
-  /**
-   * Adds the credential to a call. Throws a refusal (401) if no HTTP header can contain it; then nothing is
-   * sent.
-   */
-  #credited(call: SlotCall, credential: Credential): UpstreamCall {
-    for (const name in credential)
-      if (!isHeaderValue(credential[name] ?? '')) throw unsendable(this.id, this.accountKind);
-    return credited(call, credential);
+  readonly #authorize = async (request: OutgoingRequest): Promise<Credential> =>
+    this.#checked(await this.account.authorize(request));
+
+  /** Throws a refusal (401) if no HTTP header can contain the credential; then nothing is sent. */
+  #checked(credential: Credential): Credential {
+    for (const name in credential) if (!isHeaderValue(credential[name] ?? '')) throw unsendable(this.id);
+    return credential;
+  }
+
+  #query(signal: AbortSignal): UpstreamQuery {
+    return { signal, authorize: this.#authorize };
   }
 
   /** Reads the usage windows from an error, too. */
   #observe(error: unknown): void {
     if (isGatewayError(error) && error.failure?.kind === 'status')
-      this.standing.gauge.read(error.failure.headers);
+      this.health.gauge.read(error.failure.headers);
   }
 }
+
+/** Time limit for an upstream, and for an account, to close. */
+const closeTimeoutMs = 5000;
 
 interface Answers {
   readonly generate: UpstreamReply;
@@ -160,18 +204,17 @@ interface Answers {
 type Asked = { readonly [Kind in keyof Answers]: (call: UpstreamCall) => Promise<Answers[Kind]> };
 
 /** Copies field by field: a spread would make the runtime look up each field in every call. */
-function credited(call: SlotCall, credential: UpstreamCall['credential']): UpstreamCall {
+function authorized(call: SlotCall, authorize: UpstreamCall['authorize']): UpstreamCall {
   const { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, hasContent } = call;
   return hasContent
-    ? { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, hasContent, credential }
-    : { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, credential };
+    ? { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, hasContent, authorize }
+    : { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, authorize };
 }
 
-function unsendable(slot: string, kind: AccountKind): GatewayError {
-  const what = kind === 'oauth' ? 'an access token' : 'a key';
+function unsendable(slot: string): GatewayError {
   return new GatewayError(
     'no_slot_available',
-    `Slot "${slot}" has ${what} with a line end or another character that no HTTP header can hold; enter it again.`,
+    `Slot "${slot}" has a credential with a line end or another character that no HTTP header can hold; enter it again.`,
     { failure: { kind: 'status', status: 401, headers: {} } },
   );
 }

@@ -20,7 +20,7 @@ export interface CredentialCipher {
  * through scrypt. Sealed: `v1.<key id>.<nonce>.<ciphertext and tag>`, base64url; the name is authenticated
  * with it.
  */
-export function createVault(secret: SecretKey | undefined): CredentialCipher {
+export function createCipher(secret: SecretKey | undefined): CredentialCipher {
   const given = new LazyKey(secret);
   return {
     async seal(name, value) {

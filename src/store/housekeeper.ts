@@ -1,10 +1,10 @@
 import { setImmediate as breath } from 'node:timers/promises';
-import type { Live, Logger, Store } from '../plugin/index.js';
+import type { Live, Logger, Store } from '../plugin/internal.js';
 
 export interface HousekeeperOptions {
   readonly store: Pick<Store, 'bindings' | 'responses' | 'sessions' | 'slotStates' | 'ledger' | 'reclaim'>;
   /** Live state shared with the other instances: one does the work for all. */
-  readonly live: Pick<Live, 'shared' | 'exclusively'>;
+  readonly live: Pick<Live, 'shared' | 'withLock'>;
   /** Days that the ledger is kept. */
   readonly keepDays: number;
   readonly log: Logger;
@@ -45,7 +45,7 @@ export class Housekeeper {
 
   async #tidyForAll(): Promise<void> {
     const { live, everyMs = roundMs } = this.#options;
-    await live.exclusively('housekeeping', async () => {
+    await live.withLock('housekeeping', async () => {
       if (this.#isClosed || live.shared.get(roundKey) !== undefined) return;
       // Shorter than the interval of the rounds, so that the first instance to come does the next one.
       live.shared.set(roundKey, true, everyMs / 2);
@@ -65,7 +65,7 @@ export class Housekeeper {
       await this.#repeat(async () => store.reclaim?.(stepRows) ?? 0);
       return true;
     } catch (error) {
-      log.warn({ err: error }, 'What is over could not be deleted from the store.');
+      log.warn({ err: error }, 'Expired entries could not be deleted from the store.');
       return false;
     }
   }

@@ -1,6 +1,6 @@
-import type { Logger, Store } from '../plugin/index.js';
+import type { Logger, Store } from '../plugin/internal.js';
 import { MemoryStore } from './memory/store.js';
-import { createVault, type SecretKey } from './credential-cipher.js';
+import { createCipher, type SecretKey } from './credential-cipher.js';
 
 export type { SecretKey } from './credential-cipher.js';
 
@@ -22,7 +22,7 @@ export interface StoreOptions {
 export async function openStore(settings: StoreSettings, options: StoreOptions): Promise<Store> {
   const { log, now = Date.now } = options;
   if (settings.kind === 'memory') return new MemoryStore({ now });
-  const parts = { vault: createVault(options.secretKey), log, now };
+  const parts = { cipher: createCipher(options.secretKey), log, now };
   if (settings.kind === 'postgres') {
     const { openPostgresStore } = await import('./sql/sql-store.js');
     return openPostgresStore(settings.url, parts);

@@ -4,4 +4,4 @@ export class StoreError extends Error {
 }
 
 /** Error of a store that is down and was not asked. */
-export class StoreAwayError extends StoreError {}
+export class StoreDownError extends StoreError {}

@@ -26,8 +26,8 @@ function report(error: unknown, depth: number): unknown {
 }
 
 const deepestCause = 5;
-const mostFields = 20;
-const longestText = 20_000;
+const maxFields = 20;
+const maxTextLength = 20_000;
 
 /** A property, or undefined where reading it throws. */
 export function read(object: object, key: string): unknown {
@@ -43,13 +43,13 @@ function text(value: unknown): string | undefined {
 }
 
 function bounded(value: string): string {
-  return value.length > longestText ? `${value.slice(0, longestText)} …` : value;
+  return value.length > maxTextLength ? `${value.slice(0, maxTextLength)} …` : value;
 }
 
 /** `code`, `status`, `syscall` and the like. */
 function simpleFields(error: object): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
-  for (const key of keysOf(error).slice(0, mostFields)) {
+  for (const key of keysOf(error).slice(0, maxFields)) {
     const value = read(error, key);
     if (typeof value === 'string') fields[key] = bounded(value);
     else if (typeof value === 'number' || typeof value === 'boolean') fields[key] = value;
@@ -67,7 +67,7 @@ function keysOf(error: object): readonly string[] {
 
 function firstOf(errors: readonly unknown[]): readonly unknown[] {
   try {
-    return errors.slice(0, mostFields);
+    return errors.slice(0, maxFields);
   } catch {
     return []; // as above
   }

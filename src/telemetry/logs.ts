@@ -1,5 +1,5 @@
 import { pino, type DestinationStream } from 'pino';
-import type { Logger } from '../plugin/index.js';
+import type { Logger } from '../plugin/internal.js';
 import { errorReport } from './error-report.js';
 
 /**
@@ -58,3 +58,10 @@ export function standardOutput(): LogOutput {
 }
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+/** Logger on standard output, flushed when the process exits. */
+export function processLog(level: string): Logger {
+  const output = standardOutput();
+  process.on('exit', () => output.flush());
+  return createLogger(level, output);
+}

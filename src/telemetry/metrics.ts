@@ -1,20 +1,11 @@
-import type * as Prom from 'prom-client';
-import type { CacheStats, Counter, Histogram, Metrics } from '../plugin/index.js';
-import { CounterTally, HistogramTally } from './tally.js';
+import * as prom from 'prom-client';
+import type { CacheStats, Counter, Histogram, Metrics } from '../plugin/internal.js';
+import { cappedCounter, cappedHistogram } from './capped-metrics.js';
 
 /** A gauge that is read when it is scraped. */
 export interface Reading {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
-}
-
-interface Gauge {
-  readonly name: string;
-  readonly help: string;
-  readonly labels: readonly string[];
-  readonly read: () => readonly Reading[] | Promise<readonly Reading[]>;
-  /** Aggregation over several processes: the sum, or the max if all read the same value. */
-  readonly across: 'sum' | 'max';
 }
 
 interface Cache {
@@ -35,13 +26,14 @@ export interface Measurement {
   }[];
 }
 
-/** Prometheus metrics, counted here; prom-client only prints them and is loaded at the first scrape. */
+/** Prometheus metrics; those about the process itself are collected from the first scrape on. */
 export class PrometheusMetrics implements Metrics {
-  #registry: Promise<Prom.Registry> | undefined;
+  readonly #registry = new prom.Registry();
+  #hasProcessMetrics = false;
   /** Kind and labels by name. */
   readonly #shapes = new Map<string, string>();
-  readonly #tallies = new Map<string, CounterTally | HistogramTally>();
-  readonly #gauges: Gauge[] = [];
+  readonly #counters = new Map<string, Counter>();
+  readonly #histograms = new Map<string, Histogram>();
   readonly #caches = new Set<Cache>();
 
   constructor() {
@@ -55,14 +47,21 @@ export class PrometheusMetrics implements Metrics {
     gauge('gw2api_cache_capacity', 'The most that it can have.', 'capacity');
   }
 
+  /** Registers a counter, or returns the existing one: counts continue after a reload. */
   counter(name: string, help: string, labels: readonly string[]): Counter {
     this.#claim('counter', name, labels);
-    return this.#tally(name, CounterTally, () => new CounterTally({ name, help, labels }));
+    const counter = this.#counters.get(name) ?? cappedCounter({ name, help, labels }, this.#registry);
+    this.#counters.set(name, counter);
+    return counter;
   }
 
+  /** Registers a histogram, or returns the existing one. */
   histogram(name: string, help: string, labels: readonly string[], buckets: readonly number[]): Histogram {
     this.#claim('histogram', name, labels);
-    return this.#tally(name, HistogramTally, () => new HistogramTally({ name, help, labels }, buckets));
+    const shape = { name, help, labels, buckets };
+    const histogram = this.#histograms.get(name) ?? cappedHistogram(shape, this.#registry);
+    this.#histograms.set(name, histogram);
+    return histogram;
   }
 
   /**
@@ -73,10 +72,21 @@ export class PrometheusMetrics implements Metrics {
     name: string,
     help: string,
     labels: readonly string[],
-    read: Gauge['read'],
-    { across = 'sum' }: { readonly across?: Gauge['across'] } = {},
+    read: () => readonly Reading[] | Promise<readonly Reading[]>,
+    { across = 'sum' }: { readonly across?: 'sum' | 'max' } = {},
   ): void {
-    this.#gauges.push({ name, help, labels, read, across });
+    const gauge = new prom.Gauge({
+      name,
+      help,
+      labelNames: [...labels],
+      registers: [this.#registry],
+      aggregator: across,
+      async collect() {
+        const readings = await read();
+        gauge.reset();
+        for (const { labels: values, value } of readings) gauge.set(values, value);
+      },
+    });
   }
 
   cache(name: string, read: () => CacheStats): () => void {
@@ -86,32 +96,27 @@ export class PrometheusMetrics implements Metrics {
   }
 
   /** The text of `GET /metrics`. */
-  async text(): Promise<string> {
-    const registry = await this.#complete();
-    return registry.metrics();
+  text(): Promise<string> {
+    return this.#withProcessMetrics().metrics();
   }
 
   /** Measurements of this process, as JSON; those about the process itself get its name as a label. */
   async measurements(worker: string): Promise<readonly Measurement[]> {
-    const registry = await this.#complete();
     // Its declaration has numbers for the types, which are words.
-    const measured = (await registry.getMetricsAsJSON()) as unknown as readonly Measurement[];
+    const measured =
+      (await this.#withProcessMetrics().getMetricsAsJSON()) as unknown as readonly Measurement[];
     return measured.map((metric) => (isOfProcess(metric) ? labelled(metric, { worker }) : metric));
   }
 
   /** The text of `GET /metrics` for several processes that serve together. */
-  async textOf(processes: readonly (readonly Measurement[])[]): Promise<string> {
-    const { AggregatorRegistry } = await import('prom-client');
-    return AggregatorRegistry.aggregate([...processes]).metrics();
+  textOf(processes: readonly (readonly Measurement[])[]): Promise<string> {
+    return prom.AggregatorRegistry.aggregate([...processes]).metrics();
   }
 
-  async #complete(): Promise<Prom.Registry> {
-    this.#registry ??= this.#load();
-    const registry = await this.#registry;
-    for (const [name, tally] of this.#tallies) {
-      if (!registry.getSingleMetric(name)) registry.registerMetric(tally as unknown as Prom.Metric); // it can print it
-    }
-    return registry;
+  #withProcessMetrics(): prom.Registry {
+    if (!this.#hasProcessMetrics) prom.collectDefaultMetrics({ register: this.#registry });
+    this.#hasProcessMetrics = true;
+    return this.#registry;
   }
 
   /** Validated at registration, so that a bad metric fails its own plugin and not `/metrics`. */
@@ -125,52 +130,12 @@ export class PrometheusMetrics implements Metrics {
     this.#shapes.set(name, shape);
   }
 
-  /** Registers a counter or histogram, or returns the existing one: counts continue after a reload. */
-  #tally<Kind extends CounterTally | HistogramTally>(
-    name: string,
-    kind: abstract new (...parts: never) => Kind,
-    make: () => Kind,
-  ): Kind {
-    const known = this.#tallies.get(name);
-    if (known instanceof kind) return known;
-    const made = make();
-    this.#tallies.set(name, made);
-    return made;
-  }
-
   /** Readings of the caches; those of one name are summed, like those of two pipelines during a reload. */
   #fills(field: keyof CacheStats): readonly Reading[] {
     const sums = new Map<string, number>();
     for (const { name, read } of this.#caches) sums.set(name, (sums.get(name) ?? 0) + read()[field]);
     return Array.from(sums, ([cache, value]) => ({ labels: { cache }, value }));
   }
-
-  async #load(): Promise<Prom.Registry> {
-    const client = await import('prom-client');
-    const registry = new client.Registry();
-    client.collectDefaultMetrics({ register: registry });
-    for (const gauge of this.#gauges) registerGauge(client, registry, gauge);
-    return registry;
-  }
-}
-
-function registerGauge(
-  client: typeof Prom,
-  registry: Prom.Registry,
-  { name, help, labels, read, across }: Gauge,
-): void {
-  const gauge = new client.Gauge({
-    name,
-    help,
-    labelNames: [...labels],
-    registers: [registry],
-    aggregator: across,
-    async collect() {
-      const readings = await read();
-      gauge.reset();
-      for (const { labels: values, value } of readings) gauge.set(values, value);
-    },
-  });
 }
 
 /** True for metrics of the process itself, by prom-client's names: memory, event loop, CPU. */

@@ -1,4 +1,4 @@
-import type { Counter, Histogram, Logger, Metrics, Outcome, TimedCall, Usage } from '../plugin/index.js';
+import type { Counter, Histogram, Logger, Metrics, Outcome, TimedCall, Usage } from '../plugin/internal.js';
 
 /** Log record of one request, made when its response has closed. Never a body, never a secret. */
 export interface RequestRecord {

@@ -1,4 +1,4 @@
-import type { SlotState, SlotStatus } from '../plugin/index.js';
+import type { SlotState, SlotStatus } from '../plugin/internal.js';
 import type { PrometheusMetrics } from './metrics.js';
 
 const states = ['ready', 'cooling', 'rejected', 'paused', 'draining'] as const satisfies readonly SlotState[];

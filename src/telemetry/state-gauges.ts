@@ -1,9 +1,9 @@
-import type { ResponseTotal, Store } from '../plugin/index.js';
+import type { ResponseTotal, Store } from '../plugin/internal.js';
 import type { PrometheusMetrics } from './metrics.js';
 
 export interface StateReadings {
   /** False for a server that is down. */
-  readonly isThere: { readonly store: boolean; readonly live: boolean };
+  readonly isUp: () => { readonly store: boolean; readonly live: boolean };
   readonly ledger: { readonly waiting: number };
 }
 
@@ -12,10 +12,10 @@ export function measureState(metrics: PrometheusMetrics, readings: StateReadings
   const gauge = (name: string, help: string, read: () => number) =>
     metrics.gauge(name, help, [], () => [{ labels: {}, value: read() }]);
   gauge('gw2api_store_up', '1 where the store takes what it is given, 0 while it is away.', () =>
-    Number(readings.isThere.store),
+    Number(readings.isUp().store),
   );
   gauge('gw2api_live_up', '1 where the other instances can be reached, 0 while this one is alone.', () =>
-    Number(readings.isThere.live),
+    Number(readings.isUp().live),
   );
   gauge(
     'gw2api_ledger_rows_waiting',

@@ -1,31 +1,43 @@
+import { createParser } from 'eventsource-parser';
 import {
+  EventStream,
   ModelEvent,
   type ContentBlock,
   type MessagesStreamEvent,
+  type ModelEventBatch,
   type ModelEvents,
   type ModelReply,
   type StopReason,
   type Usage,
-} from '../plugin/index.js';
+} from '../plugin/internal.js';
 
 /** Content of one read: an event, several at once, or a failure. */
 export type Batch = MessagesStreamEvent | readonly MessagesStreamEvent[] | Error;
 
 /** Model events, one batch for each argument; an `Error` is thrown in its place. */
-export async function* eventsOf(...batches: readonly Batch[]): AsyncGenerator<readonly ModelEvent[]> {
+export function eventsOf(...batches: readonly Batch[]): EventStream {
+  return EventStream.from(generated(batches));
+}
+
+async function* generated(batches: readonly Batch[]): AsyncGenerator<ModelEventBatch> {
   for (const batch of batches) {
     if (batch instanceof Error) throw batch;
     yield [batch].flat().map((event) => ModelEvent.of(event));
   }
 }
 
-/** Events of a recorded SSE body, their text unchanged, one event for each batch. */
-export async function* recordedEvents(sse: string): AsyncGenerator<readonly ModelEvent[]> {
-  for (const record of sse.split(/\n\n+/)) {
-    const type = /^event: *(.*)$/m.exec(record)?.[1];
-    const data = /^data: *(.*)$/m.exec(record)?.[1];
-    if (type && data) yield [new ModelEvent(type, data)];
-  }
+/** Named events of a recorded SSE body, their text unchanged, one event for each batch. */
+export function recordedEvents(sse: string): EventStream {
+  return EventStream.from(recorded(sse));
+}
+
+async function* recorded(sse: string): AsyncGenerator<ModelEventBatch> {
+  const events: ModelEvent[] = [];
+  const parser = createParser({
+    onEvent: ({ event, data }) => event !== undefined && events.push(new ModelEvent(event, data)),
+  });
+  parser.feed(`${sse}\n\n`);
+  for (const event of events) yield [event];
 }
 
 export interface MessageOptions {
@@ -106,7 +118,14 @@ export function replyOf(
   events: ModelEvents = eventsOf(messageEvents()),
   overrides: Partial<ModelReply> = {},
 ): ModelReply {
-  return { status: 200, headers: {}, slot: 'a', attempts: 1, events, ...overrides };
+  return {
+    status: 200,
+    headers: {},
+    slot: 'a',
+    attempts: 1,
+    events: EventStream.from(events),
+    ...overrides,
+  };
 }
 
 /** Collects all events, parsed. Throws the error of the stream. */

@@ -1,17 +1,21 @@
 import {
+  defineFormat,
   foldMessage,
+  sseEvent,
   toGatewayError,
   type Decoded,
   type Format,
   type MessagesRequest,
   type ModelReply,
-  type WireFormat,
-} from '../plugin/index.js';
+} from '../plugin/internal.js';
 
 /** Fake format: Messages without validation. `decoded` overrides the result of `decode`. */
-export function fakeFormat(name: WireFormat, decoded: Partial<Decoded> = {}): Format {
-  return {
+export function fakeFormat(name: string, decoded: Partial<Decoded> = {}): Format {
+  return defineFormat({
     name,
+    routes: [],
+    body: {},
+    keepsBytes: name === 'messages',
     decode(body) {
       const { stream = false, ...request } = body as MessagesRequest; // a test's own
       return { request, stream, dropped: [], interceptors: [], ...decoded };
@@ -21,15 +25,14 @@ export function fakeFormat(name: WireFormat, decoded: Partial<Decoded> = {}): Fo
       whole: (reply) => foldMessage(reply.events),
       stream: writeEvents,
     }),
-  };
+  });
 }
 
 async function* writeEvents({ events }: ModelReply): AsyncGenerator<string> {
   try {
-    for await (const batch of events)
-      yield batch.map(({ type, data }) => `event: ${type}\ndata: ${data}\n\n`).join('');
+    for await (const batch of events) yield batch.map(({ type, data }) => sseEvent(type, data)).join('');
   } catch (error) {
-    yield `event: error\ndata: ${JSON.stringify(toGatewayError(error))}\n\n`;
+    yield sseEvent('error', JSON.stringify(toGatewayError(error)));
     throw error;
   }
 }

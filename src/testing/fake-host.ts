@@ -1,4 +1,4 @@
-import type { CatalogModel, Host, Keys, Limits, Logger, Models, PickPolicy } from '../plugin/index.js';
+import type { CatalogModel, Host, Keys, Limits, Logger, Models, PickPolicy } from '../plugin/internal.js';
 import { CatalogModels } from '../models/models.js';
 import { fakeFormat } from './fake-format.js';
 import { MemoryHub } from '../live/memory/hub.js';

@@ -1,14 +1,15 @@
-import type {
-  GatewayError,
-  LeaseRequest,
-  ModelEvents,
-  Slot,
-  SlotCall,
-  SlotLease,
-  Slots,
-  TokenCount,
-  UpstreamReply,
-} from '../plugin/index.js';
+import {
+  EventStream,
+  type GatewayError,
+  type LeaseRequest,
+  type ModelEvents,
+  type Slot,
+  type SlotCall,
+  type SlotLease,
+  type Slots,
+  type TokenCount,
+  type UpstreamReply,
+} from '../plugin/internal.js';
 import { eventsOf, messageEvents } from './events.js';
 
 export interface FakeSlot extends Slot {
@@ -16,7 +17,7 @@ export interface FakeSlot extends Slot {
   readonly calls: readonly SlotCall[];
 }
 
-interface FakeSlotOptions extends Partial<Pick<Slot, 'accountKind' | 'windows'>> {
+interface FakeSlotOptions extends Partial<Pick<Slot, 'accountKind' | 'reportsWindows' | 'windows'>> {
   /** Answer to each call; an error thrown here is the call's failure. */
   readonly generate?: (call: SlotCall) => ModelEvents | UpstreamReply | Promise<ModelEvents | UpstreamReply>;
   readonly countTokens?: (call: SlotCall) => TokenCount | Promise<TokenCount>;
@@ -30,11 +31,12 @@ export function fakeSlot(id: string, options: FakeSlotOptions = {}): FakeSlot {
     id,
     calls,
     accountKind: options.accountKind ?? 'api-key',
+    reportsWindows: options.reportsWindows ?? false,
     windows: options.windows ?? { '5h': null, '7d': null },
     async generate(call) {
       calls.push(call);
       const answer = await generate(call);
-      return 'events' in answer ? answer : { status: 200, headers: {}, events: answer };
+      return 'events' in answer ? answer : { status: 200, headers: {}, events: EventStream.from(answer) };
     },
     async countTokens(call) {
       calls.push(call);
@@ -103,6 +105,6 @@ export function fakeSlots(...slots: readonly Slot[]): FakeSlots {
     },
     get: (id) => slots.find((slot) => slot.id === id),
     list: () => [],
-    account: () => slots.find(({ accountKind }) => accountKind === 'oauth'),
+    account: () => slots.find(({ reportsWindows }) => reportsWindows),
   };
 }

@@ -2,11 +2,15 @@ export { collectEvents, eventsOf, messageEvents, recordedEvents, replyOf } from 
 export type { Batch, MessageOptions } from './events.js';
 export { catalogModel, fakeHost, fakeKeys, fakeModels } from './fake-host.js';
 export type { FakeHost, LogLine } from './fake-host.js';
+export { checkFormat } from './check-format.js';
+export type { FormatCheck } from './check-format.js';
 export { fakeFormat } from './fake-format.js';
 export { fakeSlot, fakeSlots, leaseOf } from './fake-slots.js';
 export type { FakeSlot, FakeSlots, LeaseHistory } from './fake-slots.js';
 export { MemoryHub } from '../live/memory/hub.js';
 export { MemoryStore } from '../store/memory/store.js';
+export { upstreamChecks, upstreamHost } from './upstream-checks.js';
+export type { PlayedScenario, UpstreamCheck, UpstreamScenario, UpstreamSubject } from './upstream-checks.js';
 export { runStage, serveStage } from './run-stage.js';
 export type { ServedStage, StageOptions, StageRun, StageServer } from './run-stage.js';
 export type { Answer, StageRequest } from './send.js';

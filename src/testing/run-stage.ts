@@ -10,7 +10,7 @@ import {
   type Host,
   type Outcome,
   type Plugin,
-} from '../plugin/index.js';
+} from '../plugin/internal.js';
 import { fakeHost } from './fake-host.js';
 import { seedState } from './seed-state.js';
 import { send, type Answer, type StageRequest } from './send.js';

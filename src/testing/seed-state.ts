@@ -1,5 +1,5 @@
 import type Koa from 'koa';
-import type { GatewayState, Host, Outcome } from '../plugin/index.js';
+import { RequestTrace, type GatewayState, type Host, type Outcome } from '../plugin/internal.js';
 
 /**
  * State seeded by the core, with the test's own values. Listeners are called before the test sees the
@@ -17,20 +17,16 @@ export function seedState(
     operation: 'generate',
     format: 'messages',
     signal: closing.signal,
-    callSignal: given.signal ?? closing.signal,
     log: host.log,
     interceptors: [],
     additions: { system: [], tools: [] },
     onSettled: (listener) => void listeners.push(listener),
-    usage: { billed: {}, masked: {} },
-    failure: undefined,
-    firstEventAtMs: undefined,
-    timeline: { stages: [], calls: [] },
+    trace: new RequestTrace(() => host.now()),
   } satisfies Partial<GatewayState>;
   const state = { ...core, ...given } as GatewayState; // the rest is for the stages to provide, as in the gateway
   const closed = new Promise<Outcome>((resolve) => {
     ctx.res.once('close', () => {
-      const outcome = state.failure ? 'failed' : ctx.res.writableFinished ? 'completed' : 'abandoned';
+      const outcome = state.trace.failure ? 'failed' : ctx.res.writableFinished ? 'completed' : 'abandoned';
       closing.abort();
       for (const listener of [...listeners, resolve]) listener(outcome);
     });

@@ -1,4 +1,4 @@
-import type { Wire } from '../live/ipc/rpc-channel.js';
+import type { RpcPort } from '../live/ipc/rpc-channel.js';
 
 interface Channel {
   readonly connected: boolean;
@@ -7,7 +7,7 @@ interface Channel {
 }
 
 /** Message port to the primary, seen from a worker. */
-export function wireOf(channel: Channel): Wire {
+export function portToPrimary(channel: Channel): RpcPort {
   return {
     // Send errors are ignored: `onClose` reports that the other side has exited.
     send: (message) => void (channel.connected && channel.send?.(message as object, () => undefined)),
@@ -24,8 +24,8 @@ export function wireOf(channel: Channel): Wire {
  * Message port to a worker, seen from the primary. Closed at `exit` too: Node emits no `disconnect` for a
  * worker that was killed in the middle of a message.
  */
-export function wireToWorker(worker: Channel): Wire {
-  const wire = wireOf(worker);
+export function portToWorker(worker: Channel): RpcPort {
+  const wire = portToPrimary(worker);
   return {
     ...wire,
     onClose: (listener) => {

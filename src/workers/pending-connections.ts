@@ -14,7 +14,7 @@ interface Handle {
  * Closes connections that were on their way to a worker when it died. The cluster module holds each of them
  * until the worker acknowledges it, so without this their callers would wait without end.
  */
-export function hangUpOnUnaccepted(worker: ChildProcess): void {
+export function closePendingConnections(worker: ChildProcess): void {
   const onTheirWay = new Map<number, Handle>();
   let hasExited = false;
   const send = worker.send.bind(worker) as (...args: readonly unknown[]) => boolean; // whatever it is called with

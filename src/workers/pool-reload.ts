@@ -1,23 +1,23 @@
 import { ConfigError, type Problem } from '../config/config.js';
-import type { Logger } from '../plugin/index.js';
-import type { Member } from './worker-handle.js';
+import type { Logger } from '../plugin/internal.js';
+import type { WorkerHandle } from './worker-handle.js';
 import type { Reloaded } from './worker-init.js';
 
-export interface CrewReloadOptions {
+export interface PoolReloadOptions {
   readonly text: string;
   readonly readText: () => Promise<string>;
-  readonly members: () => readonly Member[];
+  readonly workers: () => readonly WorkerHandle[];
   readonly log: Logger;
 }
 
 /** Reloads all workers, one reload at a time: all workers take the new config, or none. */
 export class PoolReload {
-  readonly #options: CrewReloadOptions;
+  readonly #options: PoolReloadOptions;
   /** Config file text of the config in force. */
   #text: string;
   #current: Promise<unknown> = Promise.resolve();
 
-  constructor(options: CrewReloadOptions) {
+  constructor(options: PoolReloadOptions) {
     this.#options = options;
     this.#text = options.text;
   }
@@ -36,14 +36,14 @@ export class PoolReload {
   }
 
   async #reload(): Promise<Reloaded> {
-    const { readText, members } = this.#options;
+    const { readText, workers } = this.#options;
     const text = await readText().catch(problemsIn);
     if (typeof text !== 'string') return { problems: text, needsRestart: [] };
-    const begun = members().filter(({ hasBegun, isLeaving }) => hasBegun && !isLeaving);
+    const started = workers().filter(({ hasBegun, isLeaving }) => hasBegun && !isLeaving);
     // A worker that started with the old config must be serving before it is asked to reload.
-    await Promise.all(begun.map(({ listening }) => listening));
-    const there = begun.filter(({ line }) => !line.isClosed);
-    const outcomes = await Promise.all(there.map((member) => prepare(member, text)));
+    await Promise.all(started.map(({ listening }) => listening));
+    const there = started.filter(({ channel }) => !channel.isClosed);
+    const outcomes = await Promise.all(there.map((worker) => prepare(worker, text)));
     const refused = outcomes.find((outcome) => outcome !== undefined);
     if (refused === undefined) return this.#take(there, text);
     await leaveAll(there);
@@ -52,27 +52,27 @@ export class PoolReload {
   }
 
   /** Switches one worker first: if that one fails, all keep the old config. */
-  async #take(members: readonly Member[], text: string): Promise<Reloaded> {
-    const [first, ...rest] = members;
+  async #take(workers: readonly WorkerHandle[], text: string): Promise<Reloaded> {
+    const [first, ...rest] = workers;
     const needsRestart = await take(first).catch(async (error: unknown) => {
       await leaveAll(rest);
       throw error;
     });
     this.#text = text;
     await Promise.all(
-      rest.map((member) => take(member).catch((error: unknown) => this.#replace(member, error))),
+      rest.map((worker) => take(worker).catch((error: unknown) => this.#replace(worker, error))),
     );
     return { problems: [], needsRestart };
   }
 
   /** Kills a worker that could not take the new config; its replacement starts with that config. */
-  #replace(member: Member, error: unknown): void {
-    const { pid, name } = member;
+  #replace(worker: WorkerHandle, error: unknown): void {
+    const { pid, name } = worker;
     this.#options.log.error(
       { err: error, worker: Number(name), pid },
       'A worker could not take the new config.',
     );
-    member.kill();
+    worker.kill();
   }
 }
 
@@ -82,28 +82,28 @@ type Refusal = readonly Problem[] | Error;
  * Asks a worker to prepare a config; undefined if it is ready. Also undefined if it has exited or is
  * leaving, because its replacement starts with the config of the others.
  */
-async function prepare(member: Member, text: string): Promise<Refusal | undefined> {
-  const { line } = member;
+async function prepare(worker: WorkerHandle, text: string): Promise<Refusal | undefined> {
+  const { channel } = worker;
   try {
-    const problems = await line.ask<readonly Problem[]>('worker.prepare', text);
+    const problems = await channel.ask<readonly Problem[]>('worker.prepare', text);
     return problems.length > 0 ? problems : undefined;
   } catch (error) {
-    if (line.isClosed || member.isLeaving) return undefined;
+    if (channel.isClosed || worker.isLeaving) return undefined;
     return error instanceof Error ? error : new Error(String(error));
   }
 }
 
-async function take(member: Member | undefined): Promise<readonly string[]> {
+async function take(worker: WorkerHandle | undefined): Promise<readonly string[]> {
   try {
-    return (await member?.line.ask<readonly string[]>('worker.take')) ?? [];
+    return (await worker?.channel.ask<readonly string[]>('worker.take')) ?? [];
   } catch (error) {
-    if (member?.line.isClosed) return [];
+    if (worker?.channel.isClosed) return [];
     throw error;
   }
 }
 
-async function leaveAll(members: readonly Member[]): Promise<void> {
-  await Promise.all(members.map(({ line }) => line.ask('worker.leave').catch(() => undefined)));
+async function leaveAll(workers: readonly WorkerHandle[]): Promise<void> {
+  await Promise.all(workers.map(({ channel }) => channel.ask('worker.leave').catch(() => undefined)));
 }
 
 function problemsIn(error: unknown): readonly Problem[] {

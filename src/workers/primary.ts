@@ -1,48 +1,54 @@
 import cluster from 'node:cluster';
-import { ConfigError } from '../config/config.js';
+import { ConfigError, type Config } from '../config/config.js';
+import type { Environment } from '../config/environment.js';
 import { readConfigFile } from '../config/load.js';
+import { otherFile } from '../gateway/load-config.js';
+import { lastStepsMs } from '../gateway/shutdown.js';
 import { IpcHub } from '../live/ipc/hub.js';
+import type { Logger } from '../plugin/internal.js';
 import { WorkerPool } from './worker-pool.js';
-import { onLostErrors } from '../cli/lost-errors.js';
-import { announce, lastStepsMs, otherFile, type Start } from '../cli/start.js';
-import { onSignals } from '../cli/signals.js';
+
+export interface PrimaryOptions {
+  readonly file: string;
+  readonly env: Environment;
+  /** Contents of the config file; `config` is its checked form. */
+  readonly text: string;
+  readonly config: Config;
+  readonly log: Logger;
+  readonly logLevel: string;
+  readonly masterKey: string;
+  readonly secretKey: () => Promise<string | undefined>;
+}
 
 /**
- * Serves with `size` workers until a signal stops them. The primary serves no requests: it accepts and
- * distributes connections, holds the state that workers share, and keeps `size` workers alive.
+ * Pool of `size` workers as a server. The primary serves no requests: it accepts and distributes connections,
+ * and holds the state that workers share.
  */
-export async function serveByWorkers(start: Start, size: number): Promise<void> {
-  const { file, env, text, config, log, logLevel, masterKey, secretKey } = start;
+export function openWorkers({ config, env, ...options }: PrimaryOptions, size: number) {
+  const { file, masterKey, logLevel } = options;
+  const { drainDelayMs, shutdownTimeoutMs } = config.listen;
   cluster.setupPrimary({ args: [] });
-  const crew = new WorkerPool({
+  const pool = new WorkerPool({
+    ...options,
     size,
-    log,
-    secretKey,
-    text,
     hub: config.live.kind === 'memory' ? new IpcHub() : undefined,
-    orders: { file, masterKey, logLevel, startedMs: Date.now() },
+    init: { file, masterKey, logLevel, startedMs: Date.now() },
     readText: async () => (await readConfigFile(file, env, otherFile)).text,
   });
-  onLostErrors(log, {
-    end: () => crew.close(),
-    longestEndMs: () => 2 * (config.listen.drainDelayMs + config.listen.shutdownTimeoutMs + lastStepsMs),
-  });
-  onSignals({
-    log,
-    close: () => crew.close(),
-    kill: () => crew.kill(),
+  return {
+    lost: pool.lost,
+    maxShutdownMs: () => 2 * (drainDelayMs + shutdownTimeoutMs + lastStepsMs),
+    close: () => pool.close(),
+    end: () => pool.close(),
+    kill: () => pool.kill(),
     reload: async () => {
-      const { problems } = await crew.reload();
+      const { problems } = await pool.reload();
       if (problems.length > 0) throw new ConfigError(problems);
     },
-  });
-  const url = await crew.start().catch((error: unknown) => {
-    crew.kill();
-    throw error;
-  });
-  await announce(url, start, { workers: size });
-  crew.lost.catch((error: unknown) => {
-    log.error({}, error instanceof Error ? error.message : String(error));
-    void crew.close().then(() => process.exit(1));
-  });
+    start: () =>
+      pool.start().catch((error: unknown) => {
+        pool.kill();
+        throw error;
+      }),
+  };
 }

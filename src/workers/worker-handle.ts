@@ -1,10 +1,10 @@
 import cluster, { type Worker } from 'node:cluster';
-import { setTimeout as delay } from 'node:timers/promises';
+import { within } from '../plugin/internal.js';
 import { RpcChannel } from '../live/ipc/rpc-channel.js';
 import type { Measurement } from '../telemetry/metrics.js';
-import { hangUpOnUnaccepted } from './pending-connections.js';
-import type { Failure } from '../cli/usage-error.js';
-import { wireToWorker } from './message-port.js';
+import { closePendingConnections } from './pending-connections.js';
+import type { Failure } from '../gateway/start-failure.js';
+import { portToWorker } from './message-port.js';
 
 export interface End {
   /** True if the worker has listened. */
@@ -17,14 +17,14 @@ export interface End {
 }
 
 /** Handle of one worker process, held by the primary. */
-export class Member {
+export class WorkerHandle {
   readonly name: string;
-  readonly line: RpcChannel;
+  readonly channel: RpcChannel;
   /** URL on which it listens; undefined if it exited before. */
   readonly listening: Promise<string | undefined>;
   readonly ended: Promise<End>;
   /** Settles when a replacement is due: the worker has exited, or is about to. */
-  readonly left: Promise<unknown>;
+  readonly leaving: Promise<unknown>;
   /** True once the worker got its `WorkerInit`. */
   hasBegun = false;
   /** True while it drains: it accepts no new requests, and exits after those in flight. */
@@ -36,15 +36,15 @@ export class Member {
     this.name = name;
     const bornMs = performance.now();
     this.#worker = cluster.fork();
-    hangUpOnUnaccepted(this.#worker.process);
-    this.line = new RpcChannel(wireToWorker(this.#worker.process));
+    closePendingConnections(this.#worker.process);
+    this.channel = new RpcChannel(portToWorker(this.#worker.process));
     let failure: Failure | undefined;
     let hasServed = false;
-    this.line.on('crew.failed', (told: Failure | null) => {
-      failure = told ?? undefined;
+    this.channel.on('pool.failed', (failed: Failure | null) => {
+      failure = failed ?? undefined;
     });
     const listening = new Promise<string>((resolve) => {
-      this.line.on('crew.listening', (url: string) => {
+      this.channel.on('pool.listening', (url: string) => {
         hasServed = true;
         resolve(url);
       });
@@ -60,12 +60,12 @@ export class Member {
       });
     });
     const leaving = new Promise((resolve) => {
-      this.line.on('crew.leaving', () => {
+      this.channel.on('pool.leaving', () => {
         this.isLeaving = true;
         resolve(null);
       });
     });
-    this.left = Promise.race([leaving, this.ended]);
+    this.leaving = Promise.race([leaving, this.ended]);
     this.listening = Promise.race([listening, this.ended.then(() => undefined)]);
   }
 
@@ -80,10 +80,8 @@ export class Member {
 
   /** Requests new measurements with a timeout; returns the last ones if the worker does not answer. */
   async measure(): Promise<readonly Measurement[]> {
-    const ofLastTime = () => this.#measured;
-    const asked = this.line.ask<readonly Measurement[]>('worker.measure').catch(ofLastTime); // it has gone
-    const patience = delay(patienceMs, undefined, { ref: false }).then(ofLastTime);
-    this.#measured = await Promise.race([asked, patience]);
+    const asked = this.channel.ask<readonly Measurement[]>('worker.measure');
+    this.#measured = await within(asked, timeoutMs, 'It does not answer.').catch(() => this.#measured);
     return this.#measured;
   }
 
@@ -93,4 +91,4 @@ export class Member {
 }
 
 /** Timeout of a scrape for one worker. */
-const patienceMs = 2000;
+const timeoutMs = 2000;

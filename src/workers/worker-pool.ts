@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '../plugin/index.js';
+import type { Logger } from '../plugin/internal.js';
 import type { IpcHub } from '../live/ipc/hub.js';
 import type { Measurement } from '../telemetry/metrics.js';
 import { ExitedMetrics } from './exited-metrics.js';
-import { Member, type End } from './worker-handle.js';
+import { WorkerHandle, type End } from './worker-handle.js';
 import type { WorkerInit, Reloaded } from './worker-init.js';
 import { PoolReload } from './pool-reload.js';
-import { UsageError } from '../cli/usage-error.js';
+import { UsageError } from '../gateway/start-failure.js';
 
 export interface WorkerPoolOptions {
   readonly size: number;
@@ -14,7 +14,7 @@ export interface WorkerPoolOptions {
   /** Hub for the state that workers share; undefined if they share it elsewhere (Redis). */
   readonly hub: IpcHub | undefined;
   readonly secretKey: () => Promise<string | undefined>;
-  readonly orders: Omit<WorkerInit, 'name' | 'text' | 'isHub'>;
+  readonly init: Omit<WorkerInit, 'name' | 'text' | 'isHub'>;
   /** Config file text at startup. */
   readonly text: string;
   readonly readText: () => Promise<string>;
@@ -23,9 +23,9 @@ export interface WorkerPoolOptions {
 /** Keeps `size` workers alive, restarting those that die. */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
-  readonly #members = new Set<Member>();
-  readonly #serving = new Set<Member>();
-  readonly #departed = new ExitedMetrics();
+  readonly #workers = new Set<WorkerHandle>();
+  readonly #serving = new Set<WorkerHandle>();
+  readonly #exited = new ExitedMetrics();
   readonly #reload: PoolReload;
   readonly #gaveUp: Promise<never>;
   #giveUp: (error: UsageError) => void = () => undefined;
@@ -37,7 +37,7 @@ export class WorkerPool {
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
-    this.#reload = new PoolReload({ ...options, members: () => [...this.#members] });
+    this.#reload = new PoolReload({ ...options, workers: () => [...this.#workers] });
     this.#gaveUp = new Promise((_, reject) => {
       this.#giveUp = reject;
     });
@@ -47,7 +47,7 @@ export class WorkerPool {
   /** Returns the URL once all workers listen. Throws a UsageError with the reason if they cannot start. */
   async start(): Promise<string> {
     const names = Array.from({ length: this.#options.size }, (_, index) => String(index + 1));
-    const first = names.map((name) => new Promise<string>((resolve) => void this.#man(name, resolve)));
+    const first = names.map((name) => new Promise<string>((resolve) => void this.#supervise(name, resolve)));
     const [url] = await Promise.race([Promise.all(first), this.#gaveUp]);
     return url ?? '';
   }
@@ -62,88 +62,92 @@ export class WorkerPool {
   }
 
   async measure(): Promise<readonly (readonly Measurement[])[]> {
-    const measured = await Promise.all([...this.#members].map((member) => member.measure()));
-    return [...measured, this.#departed.measurements];
+    const measured = await Promise.all([...this.#workers].map((worker) => worker.measure()));
+    return [...measured, this.#exited.measurements];
   }
 
   /** Drains all workers and resolves when they have exited. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    for (const { line } of this.#members) line.tell('worker.end');
-    await Promise.all([...this.#members].map(({ ended }) => ended));
+    for (const { channel } of this.#workers) channel.notify('worker.end');
+    await Promise.all([...this.#workers].map(({ ended }) => ended));
   }
 
   kill(): void {
     this.#isClosing = true;
-    for (const member of this.#members) member.kill();
+    for (const worker of this.#workers) worker.kill();
   }
 
   /** Supervises one worker: restarts it with backoff whenever it exits. */
-  async #man(name: string, onListening: (url: string) => void): Promise<void> {
+  async #supervise(name: string, onListening: (url: string) => void): Promise<void> {
     for (let pauseMs = firstPauseMs; !this.#isClosing;) {
-      const member = this.#enlist(name);
+      const worker = this.#spawn(name);
       const beganMs = performance.now();
-      void this.#whenEnded(member);
-      const url = await member.listening;
-      if (url !== undefined) this.#hasBegun(member, url, onListening);
-      await member.left;
-      this.#serving.delete(member);
+      void this.#whenEnded(worker);
+      const url = await worker.listening;
+      if (url !== undefined) this.#hasBegun(worker, url, onListening);
+      await worker.leaving;
+      this.#serving.delete(worker);
       if (this.#isClosing) return;
-      if (this.#members.has(member)) this.#isLeaving(member);
+      if (this.#workers.has(worker)) this.#isLeaving(worker);
       if (performance.now() - beganMs > steadyMs) pauseMs = firstPauseMs;
       await delay(pauseMs);
-      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+      pauseMs = Math.min(pauseMs * 2, maxPauseMs);
     }
   }
 
-  async #whenEnded(member: Member): Promise<void> {
-    const end = await member.ended;
-    this.#members.delete(member);
-    this.#serving.delete(member);
-    this.#departed.add(member.measured);
-    if (member.isLeaving)
-      this.#options.log.info({ worker: Number(member.name), pid: member.pid }, 'A worker has ended.');
-    else if (!this.#isClosing) this.#hasDied(member, end);
+  async #whenEnded(worker: WorkerHandle): Promise<void> {
+    const end = await worker.ended;
+    this.#workers.delete(worker);
+    this.#serving.delete(worker);
+    this.#exited.add(worker.measured);
+    if (worker.isLeaving)
+      this.#options.log.info({ worker: Number(worker.name), pid: worker.pid }, 'A worker has exited.');
+    else if (!this.#isClosing) this.#hasDied(worker, end);
   }
 
   /** Logs that a worker drains before its exit, and that a replacement starts. */
-  #isLeaving({ name, pid }: Member): void {
+  #isLeaving({ name, pid }: WorkerHandle): void {
     this.#lost.add(name);
-    this.#options.log.error({ worker: Number(name), pid }, 'A worker is about to end; another one starts.');
+    this.#options.log.error(
+      { worker: Number(name), pid },
+      'A worker is shutting down after an uncaught exception; a replacement starts.',
+    );
   }
 
-  #enlist(name: string): Member {
-    const member = new Member(name);
-    const { line } = member;
-    this.#members.add(member);
-    line.on('crew.begin', async () => this.#ordersFor(member));
-    line.on('crew.secret-key', () => this.#options.secretKey());
-    line.on('crew.reload', () => this.reload());
-    line.on('crew.measure', () => this.measure());
-    this.#options.hub?.connect(line);
-    return member;
+  #spawn(name: string): WorkerHandle {
+    const worker = new WorkerHandle(name);
+    const { channel } = worker;
+    this.#workers.add(worker);
+    channel.on('pool.begin', async () => this.#initFor(worker));
+    channel.on('pool.secret-key', () => this.#options.secretKey());
+    channel.on('pool.reload', () => this.reload());
+    channel.on('pool.measure', () => this.measure());
+    this.#options.hub?.connect(channel);
+    return worker;
   }
 
-  async #ordersFor(member: Member): Promise<WorkerInit> {
+  async #initFor(worker: WorkerHandle): Promise<WorkerInit> {
     const text = await this.#reload.settledText();
-    member.hasBegun = true;
-    const { orders, hub } = this.#options;
-    return { ...orders, name: member.name, text, isHub: hub !== undefined };
+    worker.hasBegun = true;
+    const { init, hub } = this.#options;
+    return { ...init, name: worker.name, text, isHub: hub !== undefined };
   }
 
-  #hasBegun(member: Member, url: string, onListening: (url: string) => void): void {
-    const { name, pid } = member;
+  #hasBegun(worker: WorkerHandle, url: string, onListening: (url: string) => void): void {
+    const { name, pid } = worker;
     this.#failures = 0;
-    this.#serving.add(member);
+    this.#serving.add(worker);
     const { log } = this.#options;
-    if (this.#lost.delete(name)) log.info({ worker: Number(name), pid }, 'A worker serves again.');
+    if (this.#lost.delete(name)) log.info({ worker: Number(name), pid }, 'A replacement worker is serving.');
     // With port 0 the system chooses a new port after all workers have exited.
-    if (this.#url !== undefined && url !== this.#url) log.warn({ url }, 'The address is another one now.');
+    if (this.#url !== undefined && url !== this.#url)
+      log.warn({ url }, 'The workers now listen on another address.');
     this.#url = url;
     onListening(url);
   }
 
-  #hasDied({ name, pid }: Member, { hasServed, code, signal, failure }: End): void {
+  #hasDied({ name, pid }: WorkerHandle, { hasServed, code, signal, failure }: End): void {
     const { log } = this.#options;
     if (failure && this.#url === undefined)
       return this.#giveUp(new UsageError(failure.message, failure.exitCode));
@@ -151,18 +155,18 @@ export class WorkerPool {
     this.#lost.add(name);
     log.error(
       { worker: Number(name), pid, code, signal, ...problem },
-      'A worker has died; another one starts.',
+      'A worker has died; a replacement starts.',
     );
-    if (hasServed || ++this.#failures < mostFailures || this.#serving.size > 0) return undefined;
-    const message = `Workers have died ${mostFailures} times in a row before they could serve; giving up.`;
+    if (hasServed || ++this.#failures < maxFailures || this.#serving.size > 0) return undefined;
+    const message = `Workers have died ${maxFailures} times in a row before they could serve; giving up.`;
     return this.#giveUp(new UsageError(message, 1));
   }
 }
 
 /** Max consecutive deaths before serving, while no other worker serves. After that the pool gives up. */
-const mostFailures = 5;
+const maxFailures = 5;
 const firstPauseMs = 100;
-const longestPauseMs = 10_000;
+const maxPauseMs = 10_000;
 
 /** Lifetime after which a worker counts as stable, which resets the restart backoff. */
 const steadyMs = 10_000;

@@ -1,20 +1,19 @@
 import cluster from 'node:cluster';
 import { ConfigError, type Problem } from '../config/config.js';
 import type { Gateway } from '../gateway/gateway.js';
-import { openGateway } from '../gateway/open.js';
-import type { Prepared } from '../gateway/options.js';
+import { openGateway } from '../gateway/app.js';
+import type { Prepared, WorkerGroup } from '../gateway/options.js';
 import { loadGatewayConfig } from '../gateway/load-config.js';
-import type { Logger } from '../plugin/index.js';
-import type { WorkerGroup } from '../gateway/worker-group.js';
+import type { Logger } from '../plugin/internal.js';
 import { connectIpc } from '../live/ipc/live.js';
 import { RpcChannel } from '../live/ipc/rpc-channel.js';
-import { createLogger } from '../telemetry/logs.js';
+import { createLogger, processLog } from '../telemetry/logs.js';
 import type { Measurement } from '../telemetry/metrics.js';
 import type { WorkerInit, Reloaded } from './worker-init.js';
-import { onLostErrors } from '../cli/lost-errors.js';
-import { lastStepsMs, listenProblem, processLog } from '../cli/start.js';
-import { failureOf } from '../cli/usage-error.js';
-import { wireOf } from './message-port.js';
+import { onLostErrors } from '../gateway/lost-errors.js';
+import { lastStepsMs } from '../gateway/shutdown.js';
+import { failureOf, listenProblem } from '../gateway/start-failure.js';
+import { portToPrimary } from './message-port.js';
 
 /** Runs one worker process: serves requests until the primary stops it or exits. */
 export async function work(): Promise<void> {
@@ -22,66 +21,66 @@ export async function work(): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
   // Without this flag the cluster module ends this process, with all its requests, when the primary exits.
   if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
-  const line = new RpcChannel(wireOf(process));
-  const worker = new Worker(line);
+  const channel = new RpcChannel(portToPrimary(process));
+  const worker = new Worker(channel);
   try {
-    await worker.serve(await line.ask<WorkerInit>('crew.begin'));
+    await worker.serve(await channel.ask<WorkerInit>('pool.begin'));
   } catch (error) {
     const failure = failureOf(error);
-    if (!failure && !line.isClosed) throw error;
-    await line.ask('crew.failed', failure).catch(() => undefined); // the primary's to tell
+    if (!failure && !channel.isClosed) throw error;
+    await channel.ask('pool.failed', failure).catch(() => undefined); // the primary's to tell
     process.exit(1);
   }
 }
 
 class Worker {
-  readonly #line: RpcChannel;
+  readonly #channel: RpcChannel;
   #gateway: Gateway | undefined;
   #log: Logger = createLogger('silent');
   #prepared: Prepared | undefined;
   #text = '';
 
-  constructor(line: RpcChannel) {
-    this.#line = line;
-    line.on('worker.end', () => this.#end(0));
-    line.onClose(() => {
-      this.#log.warn({}, 'The primary process has gone; finishing what is under way.');
+  constructor(channel: RpcChannel) {
+    this.#channel = channel;
+    channel.on('worker.end', () => this.#end(0));
+    channel.onClose(() => {
+      this.#log.warn({}, 'The primary process has exited; finishing the requests in flight.');
       void this.#prepared?.leave();
       this.#end(1);
     });
   }
 
-  async serve(orders: WorkerInit): Promise<void> {
-    const { name, logLevel, masterKey, startedMs } = orders;
+  async serve(init: WorkerInit): Promise<void> {
+    const { name, logLevel, masterKey, startedMs } = init;
     const log = processLog(logLevel).child({ worker: Number(name), pid: process.pid });
     this.#log = log;
-    this.#text = orders.text;
+    this.#text = init.text;
     onLostErrors(log, {
       end: () => this.#leave(),
-      longestEndMs: () => (this.#gateway?.config.listen.shutdownTimeoutMs ?? 0) + lastStepsMs,
+      maxShutdownMs: () => (this.#gateway?.runtime.config.listen.shutdownTimeoutMs ?? 0) + lastStepsMs,
     });
-    const loadConfig = () => loadGatewayConfig({ text: this.#text, file: orders.file, env: process.env });
+    const loadConfig = () => loadGatewayConfig({ text: this.#text, file: init.file, env: process.env });
     const config = await loadConfig();
-    const live = orders.isHub ? { live: await connectIpc(this.#line) } : {};
-    const siblings = siblingsOver(this.#line, name);
-    const secretKey = async () => (await this.#line.ask<string | null>('crew.secret-key')) ?? undefined;
+    const live = init.isHub ? { live: await connectIpc(this.#channel) } : {};
+    const workerGroup = groupOver(this.#channel, name);
+    const secretKey = async () => (await this.#channel.ask<string | null>('pool.secret-key')) ?? undefined;
     const panelPassword = process.env['GW_PANEL_PASSWORD'] ?? '';
-    const parts = { log, masterKey, secretKey, panelPassword, siblings, startedMs, loadConfig, ...live };
+    const parts = { log, masterKey, secretKey, panelPassword, workerGroup, startedMs, loadConfig, ...live };
     const gateway = await openGateway(config, parts);
-    this.#takeOrders(gateway, name);
+    this.#listenToPrimary(gateway, name);
     const url = await gateway.listen().catch((error: unknown) => {
       throw listenProblem(error, config.listen);
     });
     this.#gateway = gateway;
-    this.#line.tell('crew.listening', url);
+    this.#channel.notify('pool.listening', url);
   }
 
-  #takeOrders(gateway: Gateway, name: string): void {
-    const line = this.#line;
-    line.on('worker.prepare', (text: string) => this.#prepare(gateway, text));
-    line.on('worker.take', () => this.#prepared?.take());
-    line.on('worker.leave', () => this.#prepared?.leave());
-    line.on('worker.measure', () => gateway.metrics.measurements(name));
+  #listenToPrimary(gateway: Gateway, name: string): void {
+    const channel = this.#channel;
+    channel.on('worker.prepare', (text: string) => this.#prepare(gateway, text));
+    channel.on('worker.take', () => this.#prepared?.take());
+    channel.on('worker.leave', () => this.#prepared?.leave());
+    channel.on('worker.measure', () => gateway.services.metrics.measurements(name));
   }
 
   /**
@@ -101,8 +100,8 @@ class Worker {
   /** Shuts down after an uncaught exception; the primary starts a replacement without waiting for that. */
   async #leave(): Promise<void> {
     if (!this.#gateway) return; // it has not begun
-    this.#line.tell('crew.leaving');
-    this.#line.flush();
+    this.#channel.notify('pool.leaving');
+    this.#channel.flush();
     await this.#gateway.close({ isBroken: true });
   }
 
@@ -112,14 +111,14 @@ class Worker {
   }
 }
 
-function siblingsOver(line: RpcChannel, name: string): WorkerGroup {
+function groupOver(channel: RpcChannel, name: string): WorkerGroup {
   return {
     name,
     reload: async () => {
-      const { problems, needsRestart } = await line.ask<Reloaded>('crew.reload');
+      const { problems, needsRestart } = await channel.ask<Reloaded>('pool.reload');
       if (problems.length > 0) throw new ConfigError(problems);
       return needsRestart;
     },
-    measurements: () => line.ask<readonly (readonly Measurement[])[]>('crew.measure'),
+    measurements: () => channel.ask<readonly (readonly Measurement[])[]>('pool.measure'),
   };
 }

@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { targetNames, type TargetName } from './targets/target.js';
+import { built } from './measure/lab.js';
+import { oldNames, targetNames, type TargetName } from './targets/target.js';
 
 export interface Options {
   /** Names of sections, lower case; undefined: all. */
@@ -8,25 +11,29 @@ export interface Options {
   /** Requests a round, in place of each workload's own. */
   readonly requests: number | undefined;
   readonly targets: readonly TargetName[];
-  /** Whether Portkey was asked for by name, and is to be installed where it is missing. */
+  /** True if Portkey was asked for by name, and is to be installed if it is missing. */
   readonly installsPortkey: boolean;
   /** The Node binaries to measure on, one after the other. */
   readonly nodes: readonly string[];
+  /** Folder of a checkout with the build to compare with. */
+  readonly against: string | undefined;
   readonly minutes: number;
   readonly json: string | undefined;
   readonly isQuick: boolean;
-  /** Where the gateways leave their CPU profiles. */
+  /** Folder of the gateways' CPU profiles. */
   readonly profile: string | undefined;
 }
 
 export const usage = `npm run bench [-- OPTIONS]
 
-  --only W2,W6          these alone: W1 to W8, pings (memory), workers (listen.workers 1 and 2), state (ledger and
+  --only W2,W6          these alone: W0 to W8, held (1,000 slow clients), pings (memory), workers (listen.workers 1 and 2), state (ledger and
                         keys), start, connects (5,000 at once), values (bodies of very many),
                         translate (formats, 0.25 to 16 MB)
   --rounds 7            rounds of each; the table has their medians
   --requests 1500       requests a round, in place of each workload's own number
-  --baselines LIST      of direct, pass-through, nginx, portkey; default: those that are installed.
+  --against DIR         another checkout, with its dist: its build is measured in the same rounds, twice, and the
+                        ratios are given round by round; 9 rounds and 30 minutes unless others are said
+  --baselines LIST      of direct, pass-through, nginx, portkey, or none; default: those that are installed.
                         Portkey's gateway is installed into a scratch folder where it is named here
   --node PATH           the Node that all processes run on; may be said several times
   --minutes 8           no round begins after it
@@ -39,6 +46,7 @@ export const usage = `npm run bench [-- OPTIONS]
 const spec = {
   only: { type: 'string' },
   rounds: { type: 'string' },
+  against: { type: 'string' },
   requests: { type: 'string' },
   baselines: { type: 'string' },
   node: { type: 'string', multiple: true },
@@ -49,7 +57,7 @@ const spec = {
   help: { type: 'boolean', default: false },
 } as const;
 
-/** What the command line got wrong. */
+/** Error in the command line. */
 export class OptionError extends Error {}
 
 /** Throws an OptionError that names what is wrong; undefined where help was asked for. */
@@ -58,15 +66,19 @@ export function optionsIn(args: readonly string[], sections: readonly string[]):
   if (values.help) return undefined;
   const isQuick = values.quick;
   const baselines = values.baselines === undefined ? undefined : baselinesIn(values.baselines);
+  const against = values.against === undefined ? undefined : checkoutAt(values.against);
   const isWanted = (name: TargetName) => baselines?.includes(name) ?? !(isQuick && name === 'portkey');
+  const isTarget = (name: TargetName) => (oldNames.has(name) ? against !== undefined : isWanted(name));
+  const usual = usualIn(isQuick, against !== undefined);
   return {
     only: values.only === undefined ? undefined : new Set(only(values.only, sections)),
-    rounds: number('rounds', values.rounds) ?? (isQuick ? 3 : 7),
+    rounds: number('rounds', values.rounds) ?? usual.rounds,
     requests: number('requests', values.requests),
-    targets: targetNames.filter((name) => name === 'gateway' || isWanted(name)),
+    targets: targetNames.filter((name) => name === 'gateway' || isTarget(name)),
     installsPortkey: baselines?.includes('portkey') ?? false,
     nodes: values.node ?? [process.execPath],
-    minutes: number('minutes', values.minutes) ?? (isQuick ? 1.5 : 8),
+    against,
+    minutes: number('minutes', values.minutes) ?? usual.minutes,
     json: values.json,
     profile: values.profile,
     isQuick,
@@ -79,6 +91,20 @@ function parsed(args: readonly string[]) {
   } catch (error) {
     throw new OptionError(error instanceof Error ? error.message : String(error), { cause: error });
   }
+}
+
+/** Rounds and minutes where nothing is said. */
+function usualIn(
+  isQuick: boolean,
+  isAgainst: boolean,
+): { readonly rounds: number; readonly minutes: number } {
+  if (isQuick) return { rounds: 3, minutes: 1.5 };
+  return isAgainst ? { rounds: 9, minutes: 30 } : { rounds: 7, minutes: 8 };
+}
+
+function checkoutAt(folder: string): string {
+  if (existsSync(built('server.js', folder))) return resolve(folder);
+  throw new OptionError(`--against: there is no dist/server.js in "${folder}"; build that checkout first.`);
 }
 
 function number(name: string, text: string | undefined): number | undefined {
@@ -98,9 +124,11 @@ function only(text: string, sections: readonly string[]): readonly string[] {
 }
 
 function baselinesIn(text: string): readonly TargetName[] {
+  if (text === 'none') return [];
+  const baselines = targetNames.filter((name) => !oldNames.has(name));
   const names = text.split(',');
-  const wrong = names.find((name) => !targetNames.some((known) => known === name));
+  const wrong = names.find((name) => !baselines.some((known) => known === name));
   if (wrong !== undefined)
-    throw new OptionError(`--baselines: there is no "${wrong}"; there are ${targetNames.join(', ')}.`);
-  return targetNames.filter((known) => names.includes(known));
+    throw new OptionError(`--baselines: there is no "${wrong}"; there are ${baselines.join(', ')}.`);
+  return baselines.filter((known) => names.includes(known));
 }

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
+import type { AccountHost, OutgoingRequest } from 'gw2api/plugin/upstream';
 import { ConfigError } from '#src/config/config.js';
-import { loadConfig } from '#src/config/load.js';
+import { loadSlots } from '#src/pipeline/load-slots.js';
+import { builtinFolder } from '#src/pipeline/resolve.js';
+import { loadWithSlots } from './load-with-slots.js';
 
 interface Broken {
   readonly wrong: string;
@@ -107,12 +110,11 @@ const broken: readonly Broken[] = [
   },
   {
     wrong: 'a condition that nothing can meet',
-    text: 'pipeline:\n  - use: auth\n    when: { format: [chatt], operation: generatte, model: 3, colour: red }\n',
+    text: 'pipeline:\n  - use: auth\n    when: { format: [chat], operation: generatte, model: 3, colour: red }\n',
     says: [
-      'gateway.yaml:3:22 pipeline[0].when.format[0]: must be one of "messages", "chat", "responses", "completions", not "chatt"',
-      'gateway.yaml:3:30 pipeline[0].when.operation: must be one of "generate", "count-tokens", "models", "usage", "stored-response", "other", not "generatte"',
-      'gateway.yaml:3:52 pipeline[0].when.model: must be a string or an array, not a number; write it in quotes',
-      'gateway.yaml:3:62 pipeline[0].when.colour: is not a known key; known here: format, model, operation, caller',
+      'gateway.yaml:3:29 pipeline[0].when.operation: must be one of "generate", "count-tokens", "models", "usage", "route", "other", not "generatte"',
+      'gateway.yaml:3:51 pipeline[0].when.model: must be a string or an array, not a number; write it in quotes',
+      'gateway.yaml:3:61 pipeline[0].when.colour: is not a known key; known here: format, model, operation, caller',
     ],
   },
   {
@@ -133,8 +135,8 @@ const broken: readonly Broken[] = [
     says: [
       'gateway.yaml:3:5 slots[0].baseUrl: is required: where the upstream is, `https://upstream.example`',
       'gateway.yaml:3:5 slots[0].account: is required; write `account: { kind: api-key, key: "${NAME}" }`, or `{ kind: none }` where none is asked for',
-      'gateway.yaml:4:14 slots[1].upstream: "mesages" is not an adapter; did you mean "messages"?',
-      'gateway.yaml:5:14 slots[2].upstream: "cloud" is not an adapter; there are messages and simulator',
+      'gateway.yaml:4:14 slots[1].upstream "mesages" is neither a built-in nor an installed npm package; did you mean "messages"?',
+      'gateway.yaml:5:14 slots[2].upstream "cloud" is neither a built-in nor an installed npm package; install it, or write "./cloud.js" for a file',
     ],
   },
   {
@@ -151,9 +153,9 @@ const broken: readonly Broken[] = [
       `    account: { kind: oauth, accessToken: a, refreshToken: r, tokenUrl: t, clientId: c, expiresAt: soon }`,
     ].join('\n'),
     says: [
-      'gateway.yaml:3:80 slots[0].account.kind: must be one of "none", "api-key", "oauth", not "oath"',
+      'gateway.yaml:3:80 slots[0].account.kind "oath" is neither a built-in nor an installed npm package; did you mean "oauth"?',
       'gateway.yaml:4:69 slots[1].account.key: is required',
-      'gateway.yaml:4:95 slots[1].account.apiKey: is not a known key; known here: kind, key, header',
+      'gateway.yaml:4:95 slots[1].account.apiKey: is not a known key; known here: key, header',
       'gateway.yaml:5:69 slots[2].account.kind: is required',
       'gateway.yaml:9:62 slots[3].account.tokenUrl: must be a URL that begins with http:// or https://',
       'gateway.yaml:9:88 slots[3].account.expiresAt: must be a time such as 2026-01-01T12:00:00Z, or unix milliseconds, not "soon"',
@@ -193,7 +195,7 @@ const broken: readonly Broken[] = [
       'pipeline: [{ use: auth }]',
       'slots:',
       '  - id: a',
-      '    upstream: openai',
+      '    upstream: cloud',
       '    proxy: egress:3128',
       '    account: { kind: api-key, apiKey: "${TEAM_A_KEY}" }',
       '  - id: b',
@@ -204,11 +206,11 @@ const broken: readonly Broken[] = [
       '    account: { kind: api-key, key: "${TEAM_C_KEY}" }',
     ].join('\n'),
     says: [
-      'gateway.yaml:4:5 slots[0].upstream: "openai" is not an adapter; there are messages and simulator',
+      'gateway.yaml:4:5 slots[0].upstream "cloud" is neither a built-in nor an installed npm package; install it, or write "./cloud.js" for a file',
       'gateway.yaml:5:5 slots[0].proxy: must be a URL that begins with http:// or https://',
       'gateway.yaml:6:5 slots[0].account.key: is required',
       'gateway.yaml:6:31 slots[0].account.apiKey: the environment variable TEAM_A_KEY is not set; set it, or write ${TEAM_A_KEY:-default}',
-      'gateway.yaml:6:31 slots[0].account.apiKey: is not a known key; known here: kind, key, header',
+      'gateway.yaml:6:31 slots[0].account.apiKey: is not a known key; known here: key, header',
       'gateway.yaml:7:5 slots[1].baseUrl: is required: where the upstream is, `https://upstream.example`',
       'gateway.yaml:7:5 slots[1].account: is required; write `account: { kind: api-key, key: "${NAME}" }`, or `{ kind: none }` where none is asked for',
       'gateway.yaml:9:5 slots[1].weigth: is not a known key; did you mean "weight"?',
@@ -281,27 +283,30 @@ const broken: readonly Broken[] = [
 ];
 
 describe('a broken config', () => {
-  it('is none where a secret or a header ends in a line feed: that is cut off', () => {
+  it('is none where a secret or a header ends in a line feed: that is cut off', async () => {
     const account = 'account: { kind: api-key, key: "key\\n" }';
     const text = `pipeline: [{ use: auth }]\nslots: [{ id: a, ${messagesSlot}, ${account}, headers: { x-a: " b\\n" } }]`;
-    const [slot] = loadConfig({ text, file: 'gateway.yaml', env: {} }).slots;
-    expect(slot).to.deep.include({ account: { kind: 'api-key', key: 'key', header: 'x-api-key' } });
+    const { slots } = await loadWithSlots({ text, file: 'gateway.yaml', env: {} });
+    const [slot] = slots;
+    const { slots: loaded } = await loadSlots(slots, { baseDir: '.', builtins: builtinFolder });
+    const { plugin, options } = loaded[0]!.account;
+    const opened = await plugin.open(options, {} as AccountHost); // a key asks its host for nothing
+    expect(await opened.authorize({} as OutgoingRequest)).to.deep.equal({ 'x-api-key': 'key' });
     expect(slot).to.deep.include({ headers: { 'x-a': 'b' } });
   });
 
   for (const { wrong, text, says, env } of broken) {
-    it(`says what to do about ${wrong}`, () => {
+    it(`says what to do about ${wrong}`, async () => {
       const whole = text.includes('slots:') ? text : `${text}\nslots: [{ id: a, upstream: simulator }]`;
-      expect(linesOf(() => loadConfig({ text: whole, file: 'gateway.yaml', env: env ?? {} }))).to.deep.equal(
-        says,
-      );
+      const load = loadWithSlots({ text: whole, file: 'gateway.yaml', env: env ?? {} });
+      expect(await linesOf(load)).to.deep.equal(says);
     });
   }
 });
 
-function linesOf(load: () => unknown): readonly string[] {
+async function linesOf(load: Promise<unknown>): Promise<readonly string[]> {
   try {
-    load();
+    await load;
     return [];
   } catch (error) {
     expect(error).to.be.instanceOf(ConfigError);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { liveFaults, toLive } from '#src/config/live.js';
+import { liveFaults, toLive } from '#src/config/state.js';
 
 describe('live in a config', () => {
   it('may be memory', () => {

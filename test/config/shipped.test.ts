@@ -4,8 +4,10 @@ import { parse } from 'yaml';
 import { loadGatewayConfigFile } from '#src/gateway/load-config.js';
 import { CatalogSchema, ConfigSchema } from '#src/config/schema.js';
 import { loadStages } from '#src/pipeline/load-stages.js';
-import { asPlugin } from '#src/pipeline/as-plugin.js';
-import { builtinFolder, builtinNames, importModule } from '#src/pipeline/resolve.js';
+import { loadBuiltins, loadPlugin } from '#src/pipeline/load-plugin.js';
+import { builtinFolder, builtinNames } from '#src/pipeline/resolve.js';
+import { accountKind } from '#src/pipeline/slot-kinds.js';
+import { stageKind } from '#src/pipeline/stage-kind.js';
 
 describe('the config that ships', () => {
   for (const file of ['config/gateway.yaml', 'config/gateway.reference.yaml'])
@@ -20,8 +22,8 @@ describe('the config that ships', () => {
 
   it('answers without an account of anybody', async () => {
     const { slots } = await loadGatewayConfigFile('config/gateway.yaml', {});
-    expect(slots.map(({ upstream, account }) => [upstream, account.kind])).to.deep.equal([
-      ['simulator', 'none'],
+    expect(slots.map(({ upstream, account }) => [upstream, account?.kind])).to.deep.equal([
+      ['simulator', undefined],
     ]);
   });
 
@@ -36,15 +38,19 @@ describe('the reference config', () => {
 
   it('has every key there is, and no other', async () => {
     const written = keysOf(parse(await readFile(reference, 'utf8')));
+    const accounts = await loadBuiltins(accountKind, { baseDir: '.', builtins: builtinFolder });
+    const keys = accounts.flatMap(({ options }) =>
+      keysOfSchema(options).map((key) => `slots[].account.${key}`),
+    );
     expect(without(written, optionsAndHeaders)).to.deep.equal(
-      without(keysOfSchema(ConfigSchema), optionsAndHeaders),
+      without([...new Set([...keysOfSchema(ConfigSchema), ...keys])].toSorted(), optionsAndHeaders),
     );
   });
 
   it('has every built-in with every option, and no other', async () => {
     const config = await loadGatewayConfigFile(reference, {});
     for (const name of await builtinNames(builtinFolder)) {
-      const plugin = asPlugin(await importModule(name, { baseDir: '.', builtins: builtinFolder }), name);
+      const plugin = await loadPlugin(stageKind, name, { baseDir: '.', builtins: builtinFolder });
       const stage = config.pipeline.find(({ use }) => use === name);
       expect(stage, `a stage of ${name}`).not.to.equal(undefined);
       expect(keysOf(stage!.with), `the options of ${name}`).to.deep.equal(keysOfSchema(plugin.options));

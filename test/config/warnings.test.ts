@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { formatProblem } from '#src/config/config.js';
 import { loadConfig } from '#src/config/load.js';
-import { warningsOf } from '#src/config/warnings.js';
+import { warningsOf } from '#src/config/rules.js';
 
 /** What is said of a config over the catalog that ships, which has `sonnet-5` with the alias `sonnet`. */
 function warnings(stage: string, models: string): readonly string[] {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import type { LedgerRow } from 'gw2api/plugin';
+import type { LedgerRow } from '#src/plugin/internal.js';
 import { masterKey, slotAt, stages, startPair, type Pair } from '../gateway/harness.js';
 import { TempFolders } from '../gateway/temp-folders.js';
 import { chromium, shoot, startBrowser } from './browser-kit.js';
@@ -49,9 +49,9 @@ describe('the layout of the console with long names and large numbers', function
         requests_per_minute: nineDigits,
       });
     }
-    for (const { id } of await pair.gateway.store.keys.list()) keyIds.push(id);
+    for (const { id } of await pair.gateway.services.store.keys.list()) keyIds.push(id);
     rows = Array.from({ length: rowCount }, (_, nth) => rowOf(nth, keyIds));
-    await pair.gateway.store.ledger.append(rows);
+    await pair.gateway.services.store.ledger.append(rows);
     browser = await startBrowser();
     const context = await browser.newContext({ baseURL: pair.url, reducedMotion: 'reduce' });
     page = await context.newPage();

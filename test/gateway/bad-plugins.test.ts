@@ -24,7 +24,7 @@ describe('a plugin that misbehaves', () => {
   /** Nothing is left behind: no request, no place in a slot. */
   async function isClean(): Promise<void> {
     await shop.under.gateway.exchanges.idle();
-    expect(shop.under.gateway.slots.list().map(({ inFlight }) => inFlight)).to.deep.equal([0]);
+    expect(shop.under.gateway.services.slots.list().map(({ inFlight }) => inFlight)).to.deep.equal([0]);
   }
 
   const thrown = {

@@ -31,7 +31,7 @@ describe('bodies', () => {
 
   describe('larger than the limit', () => {
     const big = JSON.stringify(ask('x'.repeat(limit)));
-    const tooLarge = { status: 413, type: 'request_too_large', code: 'body_too_large' };
+    const bodyTooLarge = { status: 413, type: 'request_too_large', code: 'body_too_large' };
 
     /** What is sent must never come as far as a slot. */
     async function expectNoCall(send: () => Promise<unknown>): Promise<void> {
@@ -56,7 +56,7 @@ describe('bodies', () => {
       it(`are 413 ${way}, before a slot is chosen`, () =>
         expectNoCall(async () => {
           const [pieces, headers] = make();
-          expect(await refusal(pieces, headers)).to.include(tooLarge);
+          expect(await refusal(pieces, headers)).to.include(bodyTooLarge);
         }));
     }
 
@@ -86,7 +86,7 @@ describe('bodies', () => {
     it('are told to a caller that sends all of it before it reads', () =>
       expectNoCall(async () => {
         for (let at = 0; at < 10; at += 1)
-          expect(await refusal(slices('y'.repeat(20 * limit), 65_536))).to.include(tooLarge);
+          expect(await refusal(slices('y'.repeat(20 * limit), 65_536))).to.include(bodyTooLarge);
       }));
 
     it('leave a kept-alive connection in a state that a caller can tell', () =>
@@ -107,7 +107,7 @@ describe('bodies', () => {
           '/messages/count_tokens',
         ]) {
           const response = await pair.post(path, { model: 'sonnet-5', filler: 'x'.repeat(limit) });
-          expect(await errorIn(response)).to.include(tooLarge);
+          expect(await errorIn(response)).to.include(bodyTooLarge);
         }
       }));
 
@@ -115,7 +115,7 @@ describe('bodies', () => {
       expectNoCall(async () => {
         const body = JSON.stringify(ask('€'.repeat(limit / 3)));
         expect(body.length).to.be.below(limit);
-        expect(await refusal([body])).to.include(tooLarge);
+        expect(await refusal([body])).to.include(bodyTooLarge);
       }));
 
     it('of just the limit are taken', async () => {

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { answers } from '../formats/generated.js';
+import { answers } from '../plugins/formats/generated.js';
 import { mutatedJson, mutations } from './mutations.js';
 
 interface Sent {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startSimulator, type Simulator } from '#src/upstream/simulator/index.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { ProcessWorkshop, type Ended } from './gateway-process.js';
 import { configOf, slotAt } from './harness.js';
 

@@ -45,7 +45,7 @@ describe('the connections of a gateway', () => {
     await heard('message_start');
     socket.destroy();
     await pair.gateway.exchanges.idle();
-    expect(pair.gateway.slots.list()[0]).to.include({ inFlight: 0, queued: 0 });
+    expect(pair.gateway.services.slots.list()[0]).to.include({ inFlight: 0, queued: 0 });
   });
 
   it('do not keep the gateway from closing with half a request on them', async () => {

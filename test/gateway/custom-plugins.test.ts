@@ -79,6 +79,28 @@ describe('a plugin of a team', () => {
     expect(error).to.match(/with\.patern: [^\n]*did you mean "pattern"\?/);
   });
 
+  it('may take the headers off an answer: the ledger has its slot and its attempts all the same', async () => {
+    const code = `export default {
+      name: 'bare',
+      setup: () => async function bare(ctx, next) {
+        await next();
+        for (const header of ['x-gw-slot', 'x-gw-attempts', 'request-id']) ctx.remove(header);
+      },
+    };`;
+    const pair = await start({ 'bare.mjs': code }, (folder) =>
+      before('format-decode', { use: `${folder}/bare.mjs` }),
+    );
+    const response = await pair.post('/v1/messages', ask('Hello!'));
+    expect(response.headers.get('x-gw-slot')).to.equal(null);
+    await response.text();
+    await pair.gateway.exchanges.idle();
+    await pair.gateway.services.ledger.flush();
+    const { rows } = await pair.gateway.services.store.ledger.requests({}, { limit: 10 });
+    expect(rows.map(({ slot, attempts }) => ({ slot, attempts }))).to.deep.equal([
+      { slot: 'a', attempts: 1 },
+    ]);
+  });
+
   it('may change events of one type, and the others pass as they came', async () => {
     const shout = `
       import { definePlugin, mapEvents } from 'gw2api/plugin';
@@ -110,7 +132,7 @@ describe('a plugin of a team', () => {
   });
 
   const watch = `
-    import { definePlugin, tapEvents } from 'gw2api/plugin';
+    import { definePlugin, mapEvents } from 'gw2api/plugin';
     export default definePlugin({
       name: 'watch', requires: ['reply'], provides: ['reply'],
       setup: (_, host) => async (ctx, next) => {
@@ -119,7 +141,7 @@ describe('a plugin of a team', () => {
         ctx.state.signal.addEventListener('abort', () => say('signal'));
         ctx.state.reply = {
           ...ctx.state.reply,
-          events: tapEvents(ctx.state.reply.events, ({ type }) => type === 'message_stop' && say(type)),
+          events: mapEvents(ctx.state.reply.events, { message_stop: (event) => (say(event.type), event) }),
         };
         await next();
         say('after next');

@@ -1,8 +1,8 @@
-import type { WireFormat } from 'gw2api/plugin';
-import { foldChat, wholeChat } from '../formats/grammar/chat.js';
-import { foldCompletions } from '../formats/grammar/completions.js';
-import { foldMessages } from '../formats/grammar/messages.js';
-import { checkResponses } from '../formats/grammar/responses.js';
+import type { FormatName } from '../support/formats.js';
+import { foldChat, wholeChat } from '../plugins/formats/grammar/chat.js';
+import { foldCompletions } from '../plugins/formats/grammar/completions.js';
+import { foldMessages } from '../plugins/formats/grammar/messages.js';
+import { checkResponses } from '../plugins/formats/grammar/responses.js';
 
 /** How a caller of one format asks, and what it makes of the answer. */
 export interface Dialect {
@@ -19,7 +19,7 @@ const model = 'sonnet-5';
 
 const asItIs = (body: unknown): unknown => body;
 
-export const dialects: Readonly<Record<WireFormat, Dialect>> = {
+export const dialects: Readonly<Record<FormatName, Dialect>> = {
   messages: {
     path: '/v1/messages',
     request: (prompt) => ({ model, max_tokens: 1000, messages: [{ role: 'user', content: prompt }] }),

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { eventStream, later } from '../upstream/upstream-kit.js';
+import { eventStream, later } from '../transport/upstream-kit.js';
 import { ask, eventsIn, slotAt, stages, startGateway, startPair, type Pair } from './harness.js';
 import { callsTo, errorIn, issueKey, raw } from './kit.js';
 import { scripted } from './scripted-upstream.js';
@@ -171,9 +171,9 @@ describe('errors', () => {
     });
 
     it('are 503 no_slot_available where the operator has paused every slot', async () => {
-      pair.gateway.slots.pause('a');
+      pair.gateway.services.slots.pause('a');
       const error = await errorIn(await pair.post('/v1/messages', ask('Hello!')));
-      pair.gateway.slots.resume('a');
+      pair.gateway.services.slots.resume('a');
       expect(error).to.include({ status: 503, type: 'overloaded_error', code: 'no_slot_available' });
       expect(error.message).to.include('"a" is paused');
     });
@@ -231,14 +231,14 @@ describe('errors', () => {
         const text = `[[sim:${status} message="Words of the upstream."]]`;
         const error = await errorIn(await pair.post('/v1/messages', ask(text)));
         expect(error).to.include({ status, message: 'Words of the upstream.', code: error.type });
-        pair.gateway.slots.resume('a');
+        pair.gateway.services.slots.resume('a');
       });
     }
 
     it('keep the headers that say when to try again', async () => {
       const text = '[[sim:429 retry-after=2 retry-after-ms=1500 x-should-retry=false]]';
       const response = await pair.post('/v1/messages', ask(text));
-      pair.gateway.slots.resume('a');
+      pair.gateway.services.slots.resume('a');
       expect(await errorIn(response)).to.include({ status: 429, type: 'rate_limit_error' });
       const told = ['retry-after', 'retry-after-ms', 'x-should-retry'].map((name) =>
         response.headers.get(name),
@@ -296,7 +296,7 @@ describe('errors', () => {
         type: 'overloaded_error',
         message: 'Overloaded',
       });
-      pair.gateway.slots.resume('a');
+      pair.gateway.services.slots.resume('a');
     });
   });
 
@@ -346,7 +346,7 @@ describe('errors', () => {
       expect(response.status).to.equal(200);
       const events = eventsIn(await response.text());
       expect(callsTo(pair.simulator).length - calls, 'calls').to.equal(1); // it is not replayed
-      pair.gateway.slots.resume('a');
+      pair.gateway.services.slots.resume('a');
       return events;
     }
 
@@ -410,7 +410,7 @@ describe('a 503', () => {
 
   it('of ours says when to come again', async () => {
     const pair = await startPair();
-    pair.gateway.slots.pause('a');
+    pair.gateway.services.slots.pause('a');
     expect(retryAfter(await pair.post('/v1/messages', ask('Hello!')))).to.deep.equal([503, '1']);
     expect(retryAfter(await pair.get('/health?ready=1'))).to.deep.equal([503, '1']);
     await pair.close();

@@ -68,7 +68,7 @@ describe('failover', () => {
         const response = await team.post(path, ask('[[sim:tokens n=20]]', { max_tokens: 100 }));
         expect(response.headers.get('x-gw-slot')).to.equal('b');
         expect(await response.text()).to.include(' tok'.repeat(20));
-        team.gateway.slots.resume('a');
+        team.gateway.services.slots.resume('a');
       }
       expect(asked()).to.deep.equal(['a', 'b', 'a', 'b']);
     });

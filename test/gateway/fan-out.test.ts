@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startSimulator, type Simulator } from '#src/upstream/simulator/index.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { eventsIn, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
 
 describe('several answers to one request', () => {
@@ -46,7 +46,7 @@ describe('several answers to one request', () => {
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
     await Promise.all(answers.map((answer) => answer.text()));
     await under.gateway.exchanges.idle();
-    expect(under.gateway.slots.list()[0]).to.include({ inFlight: 0, queued: 0 });
+    expect(under.gateway.services.slots.list()[0]).to.include({ inFlight: 0, queued: 0 });
   });
 
   it('are as many as 128 without a warning of Node about leaking listeners', async () => {

@@ -1,19 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { CacheControl, ContentBlock, MessagesRequest, TextBlock, WireFormat } from 'gw2api/plugin';
-import { formats } from '#src/formats/index.js';
-import { contextWith, recordedRequests } from '../formats/contexts.js';
-import { folder as streams } from '../formats/streams.js';
+import type { CacheControl, ContentBlock, MessagesRequest, TextBlock } from '#src/plugin/internal.js';
+import { formats } from '../support/formats.js';
+import { contextWith, recordedRequests } from '../plugins/formats/contexts.js';
+import { folder as streams } from '../plugins/formats/streams.js';
 import { dialects, formatNames } from './dialects.js';
 import { slotAt, stages, startGateway, startPair, type GatewayUnderTest } from './harness.js';
 import { json, startReplay, type Replay } from './replay.js';
+import type { FormatName } from '../support/formats.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 const translated = ['chat', 'responses', 'completions'] as const;
 
-function recordings(format: WireFormat): readonly (readonly [name: string, body: Fields])[] {
+function recordings(format: FormatName): readonly (readonly [name: string, body: Fields])[] {
   const all = [...(recordedRequests(`${format}-requests`) ?? [])];
   return all.filter(([name]) => name !== 'count-tokens.json').map(([name, body]) => [name, body as Fields]);
 }
@@ -167,7 +168,7 @@ describe('a recorded request', () => {
 
   for (const [name, expected] of Object.entries(differences))
     it(`means the same in every format, but for what the recordings differ in: ${name}`, async () => {
-      const asked = async (format: WireFormat) => {
+      const asked = async (format: FormatName) => {
         const body = recordings(format).find(([file]) => file === `${name}.json`)![1];
         const [call] = await calls(bare, dialects[format].path, body);
         return { ...asBlocks(call!), model: '' }; // each vendor has its own

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { MessagesResponse } from 'gw2api/plugin';
-import { recordedRequests } from '../formats/contexts.js';
+import { recordedRequests } from '../plugins/formats/contexts.js';
 import { dialects, formatNames, timelessValue } from './dialects.js';
 import { each } from './each.js';
 import { slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';

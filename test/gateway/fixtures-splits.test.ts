@@ -4,14 +4,15 @@ import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { ModelEventBatch, ModelEvents, WireFormat } from 'gw2api/plugin';
-import { formats } from '#src/formats/index.js';
-import { broken, contextOf, fixtureNames, folder, replyOf, streamed } from '../formats/streams.js';
-import { aCall, eventStream, Kit } from '../upstream/upstream-kit.js';
+import type { ModelEventBatch, ModelEvents } from 'gw2api/plugin';
+import { formats } from '../support/formats.js';
+import { broken, contextOf, fixtureNames, folder, replyOf, streamed } from '../plugins/formats/streams.js';
+import { aCall, eventStream, Kit } from '../transport/upstream-kit.js';
 import { dialects, formatNames, timeless } from './dialects.js';
 import { each } from './each.js';
 import { slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
 import { promptOf, startReplay, type Answer, type Replay } from './replay.js';
+import type { FormatName } from '../support/formats.js';
 
 const recordings = fixtureNames().length === 0 ? [] : [...fixtureNames(), ...broken];
 
@@ -74,7 +75,7 @@ describe('a recorded stream, however its bytes arrive,', function () {
   after(() => gateway?.close());
   after(() => replay?.close());
 
-  async function ask(format: WireFormat, prompt: string): Promise<string> {
+  async function ask(format: FormatName, prompt: string): Promise<string> {
     const { path, request } = dialects[format];
     const response = await gateway.post(path, { ...request(prompt), stream: true });
     return timeless(await response.text());
@@ -82,7 +83,7 @@ describe('a recorded stream, however its bytes arrive,', function () {
 
   /** Asks for each recording, sent as `answer` says, and expects what came of it in one piece. */
   async function check(
-    formatOf: (nth: number) => WireFormat,
+    formatOf: (nth: number) => FormatName,
     answer: (bytes: Buffer) => Answer,
   ): Promise<void> {
     await each(

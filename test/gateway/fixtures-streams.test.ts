@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { estimateTokens, type MessagesRequest, type TextBlock, type Usage } from 'gw2api/plugin';
-import { checkBroken } from '../formats/grammar/broken.js';
+import { checkBroken } from '../plugins/formats/grammar/broken.js';
 import {
   broken,
   fixtureNames,
@@ -10,7 +10,7 @@ import {
   sentEvents,
   withoutEarlyPings,
   type SentEvent,
-} from '../formats/streams.js';
+} from '../plugins/formats/streams.js';
 import { dialects, formatNames, timelessValue } from './dialects.js';
 import { each } from './each.js';
 import { slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';

@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import { errorCodes } from 'gw2api/plugin';
+import { errorCodes } from '#src/plugin/internal.js';
 import { startPair, type Pair } from './harness.js';
 import { readError } from './kit.js';
 import { RawClient, head } from './raw-client.js';
@@ -71,7 +71,7 @@ describe('requests that are no HTTP', () => {
     await client.closed;
     expect(client.received.match(/^HTTP\/1\.1 \d/gm)).to.have.length(1);
     await pair.gateway.exchanges.idle();
-    expect(pair.gateway.slots.list()[0]).to.include({ inFlight: 0 });
+    expect(pair.gateway.services.slots.list()[0]).to.include({ inFlight: 0 });
   });
 });
 

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { WireFormat } from 'gw2api/plugin';
-import { recordedRequests } from '../formats/contexts.js';
-import { checkBroken } from '../formats/grammar/broken.js';
-import { foldChat } from '../formats/grammar/chat.js';
-import { foldCompletions } from '../formats/grammar/completions.js';
-import { checkResponses } from '../formats/grammar/responses.js';
-import { sentEvents } from '../formats/streams.js';
-import { answer, sse } from '../upstream/upstream-kit.js';
+import type { FormatName } from '../support/formats.js';
+import { recordedRequests } from '../plugins/formats/contexts.js';
+import { checkBroken } from '../plugins/formats/grammar/broken.js';
+import { foldChat } from '../plugins/formats/grammar/chat.js';
+import { foldCompletions } from '../plugins/formats/grammar/completions.js';
+import { checkResponses } from '../plugins/formats/grammar/responses.js';
+import { sentEvents } from '../plugins/formats/streams.js';
+import { answer, sse } from '../transport/upstream-kit.js';
 import { dialects, formatNames } from './dialects.js';
 import {
   masterKey,
@@ -51,14 +51,14 @@ function checkRefusal({ code, message }: ReturnType<typeof checkError>): void {
   if (code === 'invalid_request') expect(message).to.match(/^\w[^ ]*: .|with id '/);
 }
 
-const marks: Readonly<Record<WireFormat, string>> = {
+const marks: Readonly<Record<FormatName, string>> = {
   messages: 'event: message_stop\n',
   chat: 'data: [DONE]\n',
   responses: 'data: [DONE]\n',
   completions: 'data: [DONE]\n',
 };
 
-const folds: Readonly<Record<WireFormat, (text: string) => unknown>> = {
+const folds: Readonly<Record<FormatName, (text: string) => unknown>> = {
   messages: checkPassed,
   chat: (text) => foldChat(text, { usage: hasUsage(text) }),
   responses: checkResponses,
@@ -78,7 +78,7 @@ function hasUsage(text: string): boolean {
 }
 
 /** A stream ends well, in the format's own grammar, or with its error event. */
-async function checkStream(format: WireFormat, text: string): Promise<void> {
+async function checkStream(format: FormatName, text: string): Promise<void> {
   if (halfOfPair.test(text)) return;
   if (text.includes(marks[format])) await folds[format](text);
   else checkBroken[format](text);
@@ -237,7 +237,7 @@ const wholeMessage = {
 };
 
 /** Sound requests that have a bit of everything, to be changed. */
-function bodies(format: WireFormat): readonly object[] {
+function bodies(format: FormatName): readonly object[] {
   const recorded = [...(recordedRequests(`${format}-requests`) ?? [])] as [string, object][];
   const usual = recorded.filter(
     ([name, body]) => name !== 'count-tokens.json' && JSON.stringify(body).length < 6000,

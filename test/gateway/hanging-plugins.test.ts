@@ -134,7 +134,7 @@ describe('a reload of a plugin that hangs', () => {
     await start(2000);
     await write('./dispose.mjs');
     expect(await reload()).to.include({ status: 200 });
-    const old = under.gateway.pipeline;
+    const old = under.gateway.runtime.pipeline;
     await write();
     expect(await reload()).to.include({ status: 200 });
     await old.retire();
@@ -160,7 +160,7 @@ describe('a reload of a plugin that hangs', () => {
     const panel = new PanelClient(under.url);
     const slot = { id: 'mine', upstream: 'simulator' };
     expect((await panel.fetch('POST', '/slots', slot)).status).to.equal(201);
-    expect(under.gateway.slots.list().map(({ id }) => id)).to.deep.equal(['a', 'mine']);
+    expect(under.gateway.services.slots.list().map(({ id }) => id)).to.deep.equal(['a', 'mine']);
     await under.close();
     for (const { status, text } of [await hangs, await after]) {
       expect(status).to.equal(503);

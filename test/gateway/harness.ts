@@ -1,7 +1,12 @@
+import { createParser } from 'eventsource-parser';
 import { tmpdir } from 'node:os';
 import { createGateway, type CreateGatewayOptions, type Gateway } from 'gw2api';
 import type { Logger } from 'gw2api/plugin';
-import { startSimulator, type Simulator, type SimulatorOptions } from '#src/upstream/simulator/index.js';
+import {
+  startSimulator,
+  type Simulator,
+  type SimulatorOptions,
+} from '#plugins/upstreams/simulator/simulator.js';
 
 /** The master key of every gateway under test. */
 export const masterKey = 'test-master-key';
@@ -131,8 +136,12 @@ export function ask(text: string, fields: object = {}): object {
 
 /** The data of each server-sent event, parsed; `[DONE]` stays text. */
 export function eventsIn(text: string): readonly unknown[] {
-  const lines = text.split('\n').filter((line) => line.startsWith('data: '));
-  return lines.map((line) => (line === 'data: [DONE]' ? '[DONE]' : (JSON.parse(line.slice(6)) as unknown)));
+  const events: unknown[] = [];
+  const parser = createParser({
+    onEvent: ({ data }) => events.push(data === '[DONE]' ? data : JSON.parse(data)),
+  });
+  parser.feed(text);
+  return events;
 }
 
 function recorder(lines: Record<string, unknown>[], bound: object = {}): Logger {

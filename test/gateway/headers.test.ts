@@ -78,9 +78,9 @@ describe('headers', () => {
       const seen = await upstreamHeaders({ 'anthropic-beta': 'caller-beta' }, { model: 'haiku-5' });
       const slot = seen['x-team'];
       if (slot !== undefined) expect(seen).to.include({ 'x-team': 'a', 'anthropic-beta': 'operator-beta' });
-      pair.gateway.slots.pause('a');
+      pair.gateway.services.slots.pause('a');
       const own = await upstreamHeaders({ 'anthropic-beta': 'caller-beta' }, { model: 'haiku-5' });
-      pair.gateway.slots.resume('a');
+      pair.gateway.services.slots.resume('a');
       expect(own).to.include({ 'x-team': 'a', 'anthropic-beta': 'operator-beta' });
     });
 

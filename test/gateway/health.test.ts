@@ -46,19 +46,19 @@ describe('health', () => {
   });
 
   it('is 200 as long as the process serves, and 503 with ready=1 where no slot is schedulable', async () => {
-    pair.gateway.slots.pause('a');
+    pair.gateway.services.slots.pause('a');
     const one = await pair.get('/health?ready=1');
     expect(one.status).to.equal(200);
     expect(await one.json()).to.have.deep.property('slots', { total: 2, schedulable: 1 });
-    pair.gateway.slots.drain('b');
+    pair.gateway.services.slots.drain('b');
     const alive = await pair.get('/health');
     expect(alive.status).to.equal(200);
     expect(await alive.json()).to.have.property('status', 'ok');
     const none = await pair.get('/health?ready=1');
     expect(none.status).to.equal(503);
     expect(await none.json()).to.deep.include({ status: 'not_ready', slots: { total: 2, schedulable: 0 } });
-    pair.gateway.slots.resume('a');
-    pair.gateway.slots.resume('b');
+    pair.gateway.services.slots.resume('a');
+    pair.gateway.services.slots.resume('b');
     expect(await pair.get('/?ready=1')).to.have.property('status', 200);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
 import { MemoryHub } from '#src/live/memory/hub.js';
-import { startSimulator, type Simulator } from '#src/upstream/simulator/index.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { ask, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
 import { startHeldUpstream } from './held-upstream.js';
 import { only } from './kit.js';
@@ -62,9 +62,9 @@ describe('two gateways that share what they know, and one store', () => {
     const first = one.post('/v1/messages', ask('Hello!'));
     const held = await upstream.next();
     const second = two.post('/v1/messages', ask('Hello!'));
-    while (two.gateway.slots.list()[0]?.queued === 0)
+    while (two.gateway.services.slots.list()[0]?.queued === 0)
       await new Promise((resolve) => void setImmediate(resolve));
-    expect(two.gateway.slots.list()[0]).to.include({ inFlight: 1, queued: 1 });
+    expect(two.gateway.services.slots.list()[0]).to.include({ inFlight: 1, queued: 1 });
     held.finish();
     expect(await (await first).text()).to.include('Hello.');
     (await upstream.next()).finish();
@@ -75,12 +75,12 @@ describe('two gateways that share what they know, and one store', () => {
 
   it('leave a slot alone that is paused or drained in either, until it is resumed in either', async () => {
     const [one, two] = await startBoth(team());
-    one.gateway.slots.pause('b');
+    one.gateway.services.slots.pause('b');
     expect([await slotOf(two), await slotOf(two)]).to.deep.equal(['a', 'a']);
-    two.gateway.slots.resume('b');
-    two.gateway.slots.drain('a');
+    two.gateway.services.slots.resume('b');
+    two.gateway.services.slots.drain('a');
     expect([await slotOf(one), await slotOf(one)]).to.deep.equal(['b', 'b']);
-    one.gateway.slots.resume('a');
+    one.gateway.services.slots.resume('a');
     expect([await slotOf(two), await slotOf(two)]).to.have.members(['a', 'b']);
   });
 

@@ -48,7 +48,9 @@ async function killRepeatedly(gateway: GatewayProcess, worker: number): Promise<
     const isReplaced = ({ length }: readonly unknown[]) => length > kill;
     process.kill(pidOf(gateway, worker)!, 'SIGKILL');
     const back = () =>
-      gateway.logged.filter((line) => line['worker'] === worker && line.msg === 'A worker serves again.');
+      gateway.logged.filter(
+        (line) => line['worker'] === worker && line.msg === 'A replacement worker is serving.',
+      );
     while (!isReplaced(back())) await delay(100);
   }
 }

@@ -8,7 +8,7 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http';
 import type { ProtocolKey } from 'gw2api/plugin';
-import type { Exchange, Simulator, SimulatorOptions } from '#src/upstream/simulator/index.js';
+import type { RecordedRequest, Simulator, SimulatorOptions } from '#plugins/upstreams/simulator/simulator.js';
 import { slotAt, startPair, type GatewayUnderTest, type Pair } from './harness.js';
 
 /** A pair with two slots, `a` and `b`, over one simulator, which tells them apart by their keys. */
@@ -29,7 +29,7 @@ export function only(slot: 'a' | 'b', fault: string): string {
 }
 
 /** The model calls that a simulator saw; usage-mask counts tokens beside them. */
-export function callsTo({ requests }: Simulator): readonly Exchange[] {
+export function callsTo({ requests }: Simulator): readonly RecordedRequest[] {
   return requests.filter(({ path }) => path === '/v1/messages');
 }
 
@@ -104,7 +104,7 @@ export async function issueKey(
   const key = `sk-gw-${name}`;
   const hash = createHash('sha256').update(key).digest('hex');
   const last4 = key.slice(-4);
-  await gateway.store.keys.put({ id: name, name, hash, last4, createdAtMs: 0, ...fields });
+  await gateway.services.store.keys.put({ id: name, name, hash, last4, createdAtMs: 0, ...fields });
   return key;
 }
 
@@ -119,9 +119,9 @@ export async function requestLines({
 
 /** How many places each slot has given away. */
 export function inFlight({ gateway }: GatewayUnderTest): readonly number[] {
-  return gateway.slots.list().map((slot) => slot.inFlight);
+  return gateway.services.slots.list().map((slot) => slot.inFlight);
 }
 
 export function stateOf({ gateway }: GatewayUnderTest, id: string): string {
-  return gateway.slots.list().find((slot) => slot.id === id)!.state;
+  return gateway.services.slots.list().find((slot) => slot.id === id)!.state;
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { closing, eventStream, Kit, later } from '../upstream/upstream-kit.js';
+import { closing, eventStream, Kit, later } from '../transport/upstream-kit.js';
 import { ask, masterKey, slotAt, stages, startGateway, startPair, type GatewayUnderTest } from './harness.js';
 import { callsTo, inFlight, requestLines } from './kit.js';
 import { livedMs } from '../lived-ms.js';
@@ -43,7 +43,7 @@ describe('a caller who leaves', () => {
     expect(tookMs).to.be.below(maxMs);
     expect(under.gateway.exchanges.count).to.equal(0);
     expect(inFlight(under).every((count) => count === 0)).to.equal(true);
-    expect(under.gateway.slots.list().every(({ queued }) => queued === 0)).to.equal(true);
+    expect(under.gateway.services.slots.list().every(({ queued }) => queued === 0)).to.equal(true);
     const mistakes = under.logged.filter(({ level }) => level === 'error' || level === 'warn');
     expect(mistakes).to.deep.equal([]);
   }
@@ -86,10 +86,12 @@ describe('a caller who leaves', () => {
     const first = await send(ask('[[sim:stall after=5]]', { stream: true }));
     await pair.simulator.nextRequest();
     const second = await send(ask('I wait.'));
-    while (under.gateway.slots.list()[0]!.queued < 1) await new Promise((resolve) => setImmediate(resolve));
+    while (under.gateway.services.slots.list()[0]!.queued < 1)
+      await new Promise((resolve) => setImmediate(resolve));
     const tookMs = await livedMs(async () => {
       second.destroy();
-      while (under.gateway.slots.list()[0]!.queued > 0) await new Promise((resolve) => setImmediate(resolve));
+      while (under.gateway.services.slots.list()[0]!.queued > 0)
+        await new Promise((resolve) => setImmediate(resolve));
     });
     expect(tookMs).to.be.below(maxMs);
     await leave(first, callsTo(pair.simulator)[0]!.closed);

@@ -4,10 +4,10 @@ import { createServer, connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { LedgerRow } from 'gw2api/plugin';
-import { issueKey } from '#src/keys/issue-key.js';
+import type { LedgerRow } from '#src/plugin/internal.js';
+import { issueKey } from '#src/keys/keys.js';
 import { openStore } from '#src/store/index.js';
-import { startSimulator, type Simulator } from '#src/upstream/simulator/index.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { ownFolder, ownPostgres, postgresUrl, quiet, type Place } from '../store/stores.js';
 import { GatewayProcess } from './gateway-process.js';
 import {
@@ -51,7 +51,7 @@ describe('the ledger of a gateway', () => {
 
   it('has the code of a request that failed, and the key that it came with', async () => {
     const { text, key } = issueKey({ name: 'team' }, Date.now());
-    await pair.gateway.store.keys.put(key);
+    await pair.gateway.services.store.keys.put(key);
     const answer = await pair.post('/v1/chat/completions', { model: 'sonnet-5' }, { 'x-api-key': text });
     expect(answer.status).to.equal(400);
     await answer.text();
@@ -100,7 +100,7 @@ describe('a gateway with a SQLite file', () => {
   it('knows its keys, its sessions and what it has told after it was stopped', async () => {
     const { text, key } = issueKey({ name: 'team' }, Date.now());
     const first = await startGateway(config());
-    await first.gateway.store.keys.put(key);
+    await first.gateway.services.store.keys.put(key);
     const headers = { 'x-api-key': text };
     const answer = await first.post('/v1/responses', { model: 'sonnet-5', input: 'Hi' }, headers);
     const { id } = (await answer.json()) as { id: string };
@@ -108,9 +108,9 @@ describe('a gateway with a SQLite file', () => {
 
     const second = await startGateway(config());
     expect((await second.get(`/v1/responses/${id}`, headers)).status).to.equal(200);
-    const { rows } = await second.gateway.store.ledger.requests({}, { limit: 10 });
+    const { rows } = await second.gateway.services.store.ledger.requests({}, { limit: 10 });
     expect(rows.map(({ keyId }) => keyId)).to.deep.equal([key.id]);
-    expect((await second.gateway.store.keys.get(key.id))?.lastUsedAtMs).to.be.greaterThan(0);
+    expect((await second.gateway.services.store.keys.get(key.id))?.lastUsedAtMs).to.be.greaterThan(0);
     await second.close();
   });
 
@@ -170,7 +170,7 @@ describe('a gateway whose PostgreSQL goes away', () => {
       ledger: { spool: folder.where },
     });
     const { text, key } = issueKey({ name: 'team' }, Date.now());
-    await under.gateway.store.keys.put(key);
+    await under.gateway.services.store.keys.put(key);
     const status = async () => {
       const answer = await under.post('/v1/messages', ask('Hi'), { 'x-api-key': text });
       await answer.text();
@@ -184,11 +184,12 @@ describe('a gateway whose PostgreSQL goes away', () => {
     expect(new Set(whileGone)).to.deep.equal(new Set([200]));
     expect((await under.post('/v1/messages', ask('Hi'), { 'x-api-key': 'sk-gw-x' })).status).to.equal(503);
 
-    while (!under.gateway.ledger.isAway) await under.gateway.ledger.flush().then(() => immediate());
+    while (!under.gateway.services.ledger.isDown)
+      await under.gateway.services.ledger.flush().then(() => immediate());
     expect((await readdir(folder.where)).length).to.equal(1);
 
     gate.open();
-    while (under.gateway.ledger.isAway) await immediate();
+    while (under.gateway.services.ledger.isDown) await immediate();
     const rows = await rowsOf(under, 21);
     expect(rows).to.have.length(21);
     await under.close();
@@ -202,8 +203,8 @@ describe('a gateway whose PostgreSQL goes away', () => {
 /** The rows of the ledger, once there are as many. */
 async function rowsOf({ gateway }: GatewayUnderTest, count: number): Promise<readonly LedgerRow[]> {
   for (;;) {
-    await gateway.ledger.flush();
-    const { rows } = await gateway.store.ledger.requests({}, { limit: 100 });
+    await gateway.services.ledger.flush();
+    const { rows } = await gateway.services.store.ledger.requests({}, { limit: 100 });
     if (rows.length >= count) return rows;
     await immediate();
   }

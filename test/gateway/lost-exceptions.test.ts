@@ -1,13 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
-import { pluginOf } from '#src/cli/lost-errors.js';
+import { pluginOf } from '#src/gateway/lost-errors.js';
 import { eventually } from '../eventually.js';
 import { ProcessWorkshop, type GatewayProcess } from './gateway-process.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';
 
 const key = 'the-master-key';
-const told = 'An exception was not caught; requests under way are finished, then the process ends.';
+const told = 'An exception was not caught; the process finishes the requests in flight, then exits.';
 
 /** Breaks when a request has the header that says so, outside of what anybody waits for. */
 const plugin = `import { EventEmitter } from 'node:events';
@@ -111,9 +111,11 @@ describe('an exception that nobody catches', function () {
     const held = await upstream.next();
     await models(url, 'timer');
     const line = await gateway.log(told);
-    const leaving = await gateway.log('A worker is about to end; another one starts.');
+    const leaving = await gateway.log(
+      'A worker is shutting down after an uncaught exception; a replacement starts.',
+    );
     expect(leaving).to.include({ worker: line['worker'], pid: line['pid'] });
-    const back = await gateway.log('A worker serves again.');
+    const back = await gateway.log('A replacement worker is serving.');
     expect(back['worker']).to.equal(line['worker']);
     expect(await models(url)).to.equal(200);
     await writeFile(path.join(cwd, 'gateway.yaml'), JSON.stringify(await reloadable(cwd)));
@@ -121,7 +123,7 @@ describe('an exception that nobody catches', function () {
     expect(reloaded.status).to.equal(200);
     held.finish();
     expect(await answer.text()).to.include('message_stop');
-    await gateway.log('A worker has ended.');
+    await gateway.log('A worker has exited.');
     await eventually(async () => (await models(url)) === 200);
     gateway.signal('SIGTERM');
     expect(await gateway.ended).to.include({ code: 0 });

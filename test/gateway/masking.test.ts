@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Usage } from 'gw2api/plugin';
-import type { SimulatorOptions } from '#src/upstream/simulator/index.js';
+import type { SimulatorOptions } from '#plugins/upstreams/simulator/simulator.js';
 import { ask, eventsIn, slotAt, stages, startGateway, startPair, type Pair } from './harness.js';
 import { requestLines } from './kit.js';
 import { scripted } from './scripted-upstream.js';

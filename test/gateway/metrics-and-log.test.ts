@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { createGateway, type Gateway } from 'gw2api';
 import { expect } from 'chai';
 import { createLogger } from '#src/telemetry/logs.js';
-import { startSimulator, type Simulator } from '#src/upstream/simulator/index.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { ask, configOf, masterKey, slotAt, stages } from './harness.js';
 import { startHeldUpstream } from './held-upstream.js';
 import { TempFolders } from './temp-folders.js';
@@ -204,7 +204,7 @@ describe('what is told of requests', () => {
             ask(text, { stream, metadata: { user_id: `${secret}user` } }),
             headers,
           ).catch(() => undefined);
-          gateway.slots.resume('a');
+          gateway.services.slots.resume('a');
         }
       for (const path of ['/v1/messages', '/v1/chat/completions', '/v1/responses', '/v1/completions']) {
         await done(`${path}?key=${secret}query`, `{"model": "x", ${prompt}`);
@@ -219,7 +219,7 @@ describe('what is told of requests', () => {
       }
       await done('/v1/messages', ask(prompt, { model: 'haiku-5' }));
       await done('/v1/messages/count_tokens', ask(`[[sim:500]] ${prompt}`));
-      await gateway.slots.diagnose('dead', AbortSignal.timeout(1000));
+      await gateway.services.slots.diagnose('dead', AbortSignal.timeout(1000));
       const told = await lines();
       expect(told.length).to.be.greaterThan(faults.length * 2);
       expect(told.filter((line) => JSON.stringify(line).includes(secret))).to.deep.equal([]);
@@ -297,7 +297,7 @@ describe('what is told of requests', () => {
       await start({ slots: [slotAt(upstream.url), slotAt(upstream.url, { id: 'b' })] });
       const response = await post('/v1/messages', ask('Hi', { stream: true }));
       const answer = await upstream.next();
-      gateway.slots.pause('b');
+      gateway.services.slots.pause('b');
       const samples = samplesIn(
         await (await fetch(`${url}/metrics`, { headers: { 'x-api-key': masterKey } })).text(),
       );

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { MemoryHub } from 'gw2api/testing';
-import { startSimulator } from '#src/upstream/simulator/index.js';
+import { startSimulator } from '#plugins/upstreams/simulator/simulator.js';
 import { ask, slotAt, stages, startGateway, startPair, type GatewayUnderTest, type Pair } from './harness.js';
 import { startHeldUpstream } from './held-upstream.js';
 
@@ -10,7 +10,7 @@ describe('the metrics of a gateway', () => {
     const pair = await startPair();
     await (await pair.post('/v1/messages', ask('Hi'))).text();
     const before = await (await pair.get('/metrics')).text();
-    pair.gateway.slots.pause('a');
+    pair.gateway.services.slots.pause('a');
     const after = await (await pair.get('/metrics')).text();
     await pair.close();
     for (const line of [

@@ -38,7 +38,7 @@ describe('the addresses of slots that are entered in the console', () => {
       const account = { kind: 'api-key', key: 'sent-again' };
       const changed = await panel.fetch('PATCH', '/slots/b', { account, ...fields });
       expect(await errorIn(changed)).to.include(refused);
-      const stored = await pair.gateway.store.slots.get('b');
+      const stored = await pair.gateway.services.store.slots.get('b');
       expect(stored!.settings['baseUrl']).to.equal(pair.simulator.url);
     });
 
@@ -46,7 +46,7 @@ describe('the addresses of slots that are entered in the console', () => {
     const atMs = Date.now();
     const settings = { upstream: 'messages', baseUrl: 'http://169.254.169.254' };
     const account = { kind: 'none' };
-    await pair.gateway.store.slots.put({
+    await pair.gateway.services.store.slots.put({
       id: 'old',
       settings,
       account,
@@ -63,7 +63,7 @@ describe('the addresses of slots that are entered in the console', () => {
 
   it('may be any other, and names', async () => {
     await enter({ baseUrl: pair.simulator.url.replace('127.0.0.1', 'localhost') });
-    pair.gateway.slots.pause('a');
+    pair.gateway.services.slots.pause('a');
     const response = await pair.post('/v1/messages', ask('Hello!'));
     expect([response.status, response.headers.get('x-gw-slot')]).to.deep.equal([200, 'b']);
   });

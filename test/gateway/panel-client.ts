@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { compileCheck } from 'gw2api/plugin';
+import { compileCheck } from '#src/plugin/internal.js';
 import { closeSchema } from './close-schema.js';
 import { masterKey } from './harness.js';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Live } from 'gw2api/plugin';
+import type { Live } from '#src/plugin/internal.js';
 import { fakeHost } from 'gw2api/testing';
 import { MemoryHub } from '#src/live/memory/hub.js';
 import { openRedis, ownRedis, redisUrl } from '../live/redis-server.js';
@@ -58,7 +58,7 @@ for (const [where, meet] of [
 
     /** Each has heard of the other. */
     async function allKnown(): Promise<void> {
-      while ([one, two].some(({ gateway }) => (gateway.live.instances ?? 2) < 2)) await turn();
+      while ([one, two].some(({ gateway }) => (gateway.services.live.instances ?? 2) < 2)) await turn();
     }
 
     async function send(gateway: GatewayUnderTest, requestId: string): Promise<void> {
@@ -69,7 +69,7 @@ for (const [where, meet] of [
 
     it('show the requests that end on the other one, and each of them with its details at once', async () => {
       const live = await followRequests(one.url);
-      while (two.gateway.live.shared.entries('requests/watched/').length === 0) await turn();
+      while (two.gateway.services.live.shared.entries('requests/watched/').length === 0) await turn();
       await send(two, 'there');
       const told = await live.next();
       expect(told).to.include({ request_id: 'there', status: 200 });

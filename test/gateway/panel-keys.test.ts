@@ -30,7 +30,7 @@ describe('/api/panel/keys', () => {
     expect(report).to.deep.include({ name: 'laptop', last4: key.slice(-4), models: null, revoked_at: null });
     expect(report.created_at).to.equal('2026-01-01T00:00:00.000Z');
     expect(JSON.stringify(data)).not.to.include(key);
-    await under.gateway.keys.flush();
+    await under.gateway.services.keys.flush();
     expect((await panel.get('/keys')).data[0].last_used_at).to.equal('2026-01-01T00:00:00.000Z');
   });
 
@@ -101,7 +101,7 @@ describe('/api/panel/keys', () => {
     const { id, key } = await issue();
     expect(await use(key)).to.equal(200);
     await panel.fetch('DELETE', `/keys/${id}?purge=true`);
-    await under.gateway.ledger.flush();
+    await under.gateway.services.ledger.flush();
     const { data } = await panel.get('/requests');
     expect(data[0].key).to.deep.equal({ id, name: 'laptop' });
     nowMs += 1000;

@@ -17,7 +17,7 @@ describe('/api/panel/requests and /usage', () => {
     (await team.post('/v1/messages', ask(text, fields), headers)).text();
   const written = async () => {
     await team.gateway.exchanges.idle();
-    await team.gateway.ledger.flush();
+    await team.gateway.services.ledger.flush();
   };
   const follow = (query = '') => followRequests(team.url, query);
   const list = async (query = ''): Promise<readonly Answer[]> => (await panel.get(`/requests${query}`)).data;
@@ -67,9 +67,9 @@ describe('/api/panel/requests and /usage', () => {
 
   it('show one with its stages and its calls', async () => {
     team.simulator.faults.push(only('a', '529'), only('b', '529'));
-    team.gateway.slots.pause('b');
+    team.gateway.services.slots.pause('b');
     await send('[[sim:529 times=1]] Hello!');
-    team.gateway.slots.resume('b');
+    team.gateway.services.slots.resume('b');
     await send('Hello!');
     await written();
     const [latest] = await list();
@@ -157,7 +157,7 @@ describe('/api/panel/requests and /usage', () => {
     const told = await failed.next();
     expect(told.request_id).to.equal('bad');
     expect(await panel.get(`/requests/${told.id}`)).to.deep.include(told);
-    await team.gateway.ledger.flush();
+    await team.gateway.services.ledger.flush();
     const [row] = await list();
     expect(told).to.deep.equal(row);
     await Promise.all([all.leave(), failed.leave()]);

@@ -103,7 +103,7 @@ describe('a console session', () => {
       const refused = await errorIn(await post('/keys', headers, { name: 'k' }));
       expect(refused).to.include({ status: 403, code: 'forbidden' });
     }
-    expect(await under.gateway.store.keys.list()).to.deep.equal([]);
+    expect(await under.gateway.services.store.keys.list()).to.deep.equal([]);
     expect((await post('/keys', { cookie, 'x-csrf-token': csrf }, { name: 'k' })).status).to.equal(201);
     expect((await post('/keys', { 'x-api-key': masterKey }, { name: 'k' })).status).to.equal(201);
   });
@@ -181,7 +181,7 @@ describe('a console session', () => {
 
   it('leaves only hashes in the store', async () => {
     const puts: string[] = [];
-    const { sessions } = under.gateway.store;
+    const { sessions } = under.gateway.services.store;
     const put = sessions.put.bind(sessions);
     sessions.put = async (stored) => {
       puts.push(JSON.stringify(stored));
@@ -259,11 +259,11 @@ describe('a console with a password of its own', () => {
 
   it('forgets every session with the password that opened it', async () => {
     const under = await startGateway(simulator, {}, Date.now, { panelPassword: 'old' });
-    const { sessions } = under.gateway.store;
+    const { sessions } = under.gateway.services.store;
     const login = await under.post('/api/panel/login', { password: 'old' }, { 'x-api-key': '' });
     const [cookie] = login.headers.getSetCookie();
     const next = await startGateway(simulator, {}, Date.now, { panelPassword: 'new' });
-    next.gateway.store.sessions.get = (hash) => sessions.get(hash);
+    next.gateway.services.store.sessions.get = (hash) => sessions.get(hash);
     const at = async ({ url }: GatewayUnderTest) =>
       (await fetch(`${url}/api/panel/session`, { headers: { cookie: cookie!.split(';')[0]! } })).status;
     expect([await at(under), await at(next)]).to.deep.equal([200, 401]);

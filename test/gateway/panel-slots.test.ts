@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { startSimulator, type Simulator } from '#src/upstream/simulator/index.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { ask, slotAt, startGateway, type GatewayUnderTest } from './harness.js';
 import { callsTo, errorIn } from './kit.js';
 import { PanelClient, type Answer } from './panel-client.js';
@@ -44,9 +44,9 @@ describe('/api/panel/slots', () => {
   };
   /** Sends a request that only slot b can answer. */
   const useB = async () => {
-    under.gateway.slots.pause('a');
+    under.gateway.services.slots.pause('a');
     const response = await under.post('/v1/messages', ask('Hello!'));
-    under.gateway.slots.resume('a');
+    under.gateway.services.slots.resume('a');
     await response.text();
     return response.headers.get('x-gw-slot') ?? response.status;
   };
@@ -96,7 +96,7 @@ describe('/api/panel/slots', () => {
       headers: { 'x-two': null, 'x-three': '3' },
     });
     expect(changed).to.deep.include({ max_concurrent: 5 });
-    const stored = await under.gateway.store.slots.get('b');
+    const stored = await under.gateway.services.store.slots.get('b');
     expect(stored!.account).to.deep.equal({ kind: 'api-key', key: 'upstream-key-b' });
     expect(stored!.settings).to.deep.include({
       headers: { 'x-one': '1', 'x-three': '3' },
@@ -153,11 +153,11 @@ describe('/api/panel/slots', () => {
     ] as const)
       it(name, async () => {
         await create(made);
-        const before = await under.gateway.store.slots.get('b');
+        const before = await under.gateway.services.store.slots.get('b');
         const error = await errorIn(await panel.fetch('PATCH', '/slots/b', patch));
         expect(error).to.include({ status: 400, code: 'invalid_request' });
         expect(error.message, error.message).to.match(new RegExp(message));
-        expect(await under.gateway.store.slots.get('b')).to.deep.equal(before);
+        expect(await under.gateway.services.store.slots.get('b')).to.deep.equal(before);
       });
 
     it('but to where they are sent along', async () => {
@@ -205,10 +205,10 @@ describe('/api/panel/slots', () => {
   it('takes a slot away, and its tokens with it', async () => {
     await create();
     const tokens = { accessToken: 'a', refreshToken: 'r', origin: 'o' };
-    await under.gateway.store.credentials.put('b', tokens);
+    await under.gateway.services.store.credentials.put('b', tokens);
     expect((await panel.fetch('DELETE', '/slots/b')).status).to.equal(204);
     expect(await list()).to.have.length(1);
-    expect(await under.gateway.store.credentials.get('b')).to.equal(undefined);
+    expect(await under.gateway.services.store.credentials.get('b')).to.equal(undefined);
     expect(await errorIn(await panel.fetch('DELETE', '/slots/b'))).to.include({ code: 'not_found' });
     expect(await useB()).to.equal(503);
   });
@@ -223,7 +223,8 @@ describe('/api/panel/slots', () => {
 
   it('counts the sessions that the store has bound', async () => {
     const expiresAtMs = Date.now() + 60_000;
-    for (const key of ['s', 't']) await under.gateway.store.bindings.put(key, { slotId: 'a', expiresAtMs });
+    for (const key of ['s', 't'])
+      await under.gateway.services.store.bindings.put(key, { slotId: 'a', expiresAtMs });
     expect((await list())[0]).to.deep.include({ bindings: 2 });
   });
 
@@ -248,11 +249,11 @@ describe('/api/panel/slots', () => {
     [{ id: undefined }, 'id: is required'],
     [{ id: 'a b' }, 'id: must be plain letters'],
     [{ id: 'x'.repeat(101) }, 'id: must have at most 100 characters'],
-    [{ upstream: 'mesages' }, 'upstream: "mesages" is not an adapter; did you mean "messages"?'],
+    [{ upstream: 'mesages' }, 'upstream: "mesages" is not built in; did you mean "messages"?'],
     [{ baseUrl: undefined }, 'baseUrl: is required'],
     [{ baseUrl: 'ftp://x' }, 'baseUrl: must be a URL that begins with http'],
     [{ account: undefined }, 'account: is required'],
-    [{ account: { kind: 'key' } }, 'account.kind: must be one of'],
+    [{ account: { kind: 'key' } }, 'account.kind: "key" is not built in'],
     [{ account: { kind: 'api-key', key: '${TEAM_A_KEY}' } }, 'account.key: looks like a variable'],
     [{ account: { kind: 'api-key' } }, 'account.key: is required'],
     [{ maxConcurrent: '5' }, 'maxConcurrent: must be a whole number, not a string; write it without quotes'],
@@ -323,16 +324,16 @@ describe('/api/panel/slots', () => {
       createdAtMs: 1,
       updatedAtMs: 1,
     };
-    await under.gateway.store.slots.put({ id: 'old', ...stored });
+    await under.gateway.services.store.slots.put({ id: 'old', ...stored });
     await restart();
     const [, old] = await list();
     expect(old).to.deep.include({ id: 'old', state: 'unusable' });
-    expect(old.problem).to.include('"gone" is not an adapter');
+    expect(old.problem).to.include('"gone" is not built in');
     expect((await panel.ask('PATCH', '/slots/old', { upstream: 'simulator' })).state).to.equal('ready');
   });
 
   it('prefers the config file where both have an id, and warns', async () => {
-    const { slots } = under.gateway.store;
+    const { slots } = under.gateway.services.store;
     await slots.put({
       id: 'a',
       settings: { upstream: 'simulator' },

@@ -360,7 +360,7 @@ describe('a port that cannot be had', () => {
   it('is said by the simulator too', async () => {
     const taken = await takePort();
     const { code, stderr } = await workshop.run({
-      entry: 'simulator.js',
+      entry: 'plugins/upstreams/simulator/main.js',
       args: ['--port', String(taken.port)],
     });
     taken.free();
@@ -388,7 +388,7 @@ describe('SIGHUP', () => {
     const url = await gateway.url();
     await writeFile(path.join(cwd, 'config/gateway.yaml'), yaml().replace('use: auth', 'use: autth'));
     gateway.signal('SIGHUP');
-    const { level, problems } = await gateway.log('The config was not taken; the old one keeps running.');
+    const { level, problems } = await gateway.log('The new config was refused; the old one stays in force.');
     expect(level).to.equal('error');
     expect(problems).to.have.length(1);
     expect(String(problems)).to.match(
@@ -569,7 +569,7 @@ describe('a gateway whose plugin loses an error', () => {
     const url = await gateway.url();
     const answers = [await post(url, ask('one')), await post(url, ask('two'))];
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
-    const line = await gateway.log('Nobody has caught this error; a stage may lack an await.');
+    const line = await gateway.log('An error was not caught; a stage may lack an await.');
     expect(line).to.have.nested.property('err.message', 'lost');
     gateway.signal('SIGTERM');
     expect(await gateway.ended).to.include({ code: 0, signal: null });

@@ -27,7 +27,7 @@ describe('the queue of a full slot', () => {
 
   /** Resolves when so many wait. */
   async function untilQueued(count: number): Promise<void> {
-    while (pair.gateway.slots.list()[0]!.queued < count)
+    while (pair.gateway.services.slots.list()[0]!.queued < count)
       await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -91,7 +91,7 @@ describe('the queue of a full slot', () => {
     const release = await startFull('5s');
     const waiting = pair.post('/v1/messages', ask('Hello!'));
     await untilQueued(1);
-    pair.gateway.slots.pause('a');
+    pair.gateway.services.slots.pause('a');
     const error = await errorIn(await waiting);
     expect(error).to.include({ status: 503, code: 'no_slot_available' });
     expect(error.message).to.include('is paused');

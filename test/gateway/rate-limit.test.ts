@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { KeyLimits } from 'gw2api/plugin';
 import { MemoryHub } from 'gw2api/testing';
-import { startSimulator, type Simulator } from '#src/upstream/simulator/index.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { ownFolder } from '../store/stores.js';
 import { dialects, formatNames } from './dialects.js';
 import { ask, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
@@ -167,8 +167,8 @@ describe('the limits of a key', () => {
     const under = await start();
     const headers = await keyOf(under, {});
     expect(await status(under, headers)).to.equal(200);
-    await under.gateway.store.keys.update('ci', { tokensPerDay: 1 });
-    under.gateway.keys.forget();
+    await under.gateway.services.store.keys.update('ci', { tokensPerDay: 1 });
+    under.gateway.services.keys.forget();
     expect(await status(under, headers)).to.equal(429);
   });
 
@@ -176,10 +176,10 @@ describe('the limits of a key', () => {
     const under = await start();
     const headers = await keyOf(under, { requestsPerMinute: 1 });
     for (const code of [200, 429]) expect(await status(under, headers)).to.equal(code);
-    await under.gateway.store.keys.update('ci', { requestsPerMinute: 2 });
+    await under.gateway.services.store.keys.update('ci', { requestsPerMinute: 2 });
     nowMs += 1000;
     for (const code of [200, 429]) expect(await status(under, headers)).to.equal(code);
-    await under.gateway.store.keys.update('ci', { requestsPerMinute: null });
+    await under.gateway.services.store.keys.update('ci', { requestsPerMinute: null });
     nowMs += 1000;
     for (const code of [200, 200]) expect(await status(under, headers)).to.equal(code);
   });
@@ -223,7 +223,7 @@ describe('the limits of a key', () => {
     await open(one, first);
     const last = await open(one, first);
     await refused(two, second);
-    await one.gateway.live.close();
+    await one.gateway.services.live.close();
     (await open(two, second)).held.finish();
     last.leaving.abort();
     await upstream.close();
@@ -258,8 +258,8 @@ describe('the limits of a key', () => {
     for (const code of [200, 429]) expect(await status(under, headers)).to.equal(code);
     const lines = await requestLines(under);
     expect(lines.at(-1)).to.include({ status: 429, key: 'ci', model: 'sonnet-5', code: 'rate_limited' });
-    await under.gateway.ledger.flush();
-    const { rows } = await under.gateway.store.ledger.requests({ status: 429 }, { limit: 10 });
+    await under.gateway.services.ledger.flush();
+    const { rows } = await under.gateway.services.store.ledger.requests({ status: 429 }, { limit: 10 });
     expect(rows).to.have.length(1);
     expect(rows[0]).to.include({ keyId: 'ci', code: 'rate_limited', attempts: 0, failed: true });
     expect(rows[0]!.billed).to.include({ input: 0, output: 0 });

@@ -91,7 +91,7 @@ describe('a reload', () => {
 
   it('lets requests under way finish on the old pipeline, and then disposes it, last stage first', async () => {
     await start(marked('one', 'two'));
-    const old = under.gateway.pipeline;
+    const old = under.gateway.runtime.pipeline;
     const before = await openStream();
     const also = await openStream();
     await write(marked('three'));
@@ -115,7 +115,7 @@ describe('a reload', () => {
 
   it('disposes the old pipeline at once where nothing is under way', async () => {
     await start(marked('one'));
-    const old = under.gateway.pipeline;
+    const old = under.gateway.runtime.pipeline;
     await write(marked('two'));
     await reload();
     await old.retire();
@@ -126,7 +126,7 @@ describe('a reload', () => {
 
   it('counts a request whose caller has left as ended', async () => {
     await start(marked('one'));
-    const old = under.gateway.pipeline;
+    const old = under.gateway.runtime.pipeline;
     const { response, answer } = await openStream();
     await write(marked('two'));
     await reload();
@@ -232,7 +232,7 @@ describe('a reload of a config that is bad', () => {
       const { type, code, message } = (body as { error: Record<string, string> }).error;
       expect([type, code]).to.deep.equal(['invalid_request_error', 'invalid_request']);
       const [first, ...problems] = message!.split('\n');
-      expect(first).to.equal('The config was not taken; the old one keeps running.');
+      expect(first).to.equal('The new config was refused; the old one stays in force.');
       expect(problems.join('\n')).to.match(says);
       for (const problem of problems) expect(problem).to.match(/gateway\.yaml:\d+:\d+ /);
 

@@ -163,7 +163,7 @@ describe('a plugin of somebody else', () => {
         export default definePlugin({
           name: 'own-auth',
           provides: ['caller'],
-          operations: ['generate', 'count-tokens', 'models', 'usage', 'stored-response'],
+          operations: ['generate', 'count-tokens', 'models', 'usage', 'route'],
           setup: () => async (ctx, next) => {
             const team = ctx.get('x-team');
             if (!team) throw new GatewayError('missing_api_key', 'Say who you are in x-team.');
@@ -213,7 +213,7 @@ describe('a plugin of somebody else', () => {
       expect(response.headers.get('x-gw-slot')).to.equal('b');
       await response.text();
       await shop.under.gateway.exchanges.idle();
-      expect(shop.under.gateway.slots.list().map(({ inFlight }) => inFlight)).to.deep.equal([0, 0]);
+      expect(shop.under.gateway.services.slots.list().map(({ inFlight }) => inFlight)).to.deep.equal([0, 0]);
     });
 
     it('can be its own upstream-call, which asks nobody', async () => {

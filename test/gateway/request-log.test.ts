@@ -62,7 +62,7 @@ describe('the log line of an operator’s act', () => {
     for (const path of paths) await (await pair.post(path, {})).text();
     await (await pair.get('/admin/slots')).text();
     await pair.close();
-    const lines = pair.logged.filter(({ msg }) => msg === 'An operator has acted.');
+    const lines = pair.logged.filter(({ msg }) => msg === 'An operator has changed the gateway.');
     expect(lines.map(({ level, by, what, slot }) => [level, by, what, slot])).to.deep.equal([
       ['info', 'master', 'pause', 'a'],
       ['info', 'master', 'resume', 'a'],

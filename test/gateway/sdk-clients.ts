@@ -1,7 +1,7 @@
 import Anthropic, { type ClientOptions as AnthropicOptions } from '@anthropic-ai/sdk';
 import OpenAI, { type ClientOptions as OpenAIOptions } from 'openai';
 import type { MessagesRequest } from 'gw2api/plugin';
-import type { Exchange } from '#src/upstream/simulator/index.js';
+import type { RecordedRequest } from '#plugins/upstreams/simulator/simulator.js';
 import { masterKey, type GatewayUnderTest, type Pair } from './harness.js';
 import { livedMs } from '../lived-ms.js';
 
@@ -16,7 +16,7 @@ export function openaiAt({ url }: GatewayUnderTest, options: OpenAIOptions = {})
 }
 
 /** The model calls that reached the upstream, oldest first; what the gateway counts for itself is not among them. */
-export function modelCalls({ simulator }: Pair): readonly Exchange[] {
+export function modelCalls({ simulator }: Pair): readonly RecordedRequest[] {
   return simulator.requests.filter(isModelCall);
 }
 
@@ -26,7 +26,7 @@ export function lastRequest(pair: Pair): MessagesRequest {
 }
 
 /** The next model call to arrive upstream. */
-export function nextModelCall({ simulator }: Pair): Promise<Exchange> {
+export function nextModelCall({ simulator }: Pair): Promise<RecordedRequest> {
   return simulator.nextRequest(isModelCall);
 }
 
@@ -45,7 +45,7 @@ export async function failureOf<Failure extends Error>(
 }
 
 /** Calls `leave` and measures how long the upstream goes on before it sees its caller gone. */
-export async function timeToAbort(exchange: Exchange, leave: () => void): Promise<number> {
+export async function timeToAbort(exchange: RecordedRequest, leave: () => void): Promise<number> {
   return livedMs(async () => {
     leave();
     const ending = await exchange.closed;
@@ -75,6 +75,6 @@ export const pdf = Buffer.from('%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntraile
   'base64',
 );
 
-function isModelCall({ path }: Exchange): boolean {
+function isModelCall({ path }: RecordedRequest): boolean {
   return path === '/v1/messages';
 }

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
+import { isUp } from '#src/gateway/services.js';
 import { eventually } from '../eventually.js';
 import { livedMs } from '../lived-ms.js';
 import { ownRedis, redisUrl } from '../live/redis-server.js';
 import { ownFolder, ownPostgres, postgresUrl } from '../store/stores.js';
 import { TcpProxy, throughProxy } from '../tcp-proxy.js';
-import { startSimulator, type Simulator } from '#src/upstream/simulator/index.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { ask, slotAt, startGateway, type GatewayUnderTest } from './harness.js';
 import { issueKey } from './kit.js';
 
@@ -63,14 +64,14 @@ function describeSeveral(redisServer: string, postgresServer: string): void {
     expect(await statusOf(one, key)).to.equal(200);
     expect(await statusOf(two, key)).to.equal(200);
     stoppedAtMs = Date.now(); // so that nothing that is known of keys ever gets old
-    await one.gateway.store.keys.update('team', { revokedAtMs: Date.now() });
-    one.gateway.keysChanged();
+    await one.gateway.services.store.keys.update('team', { revokedAtMs: Date.now() });
+    one.gateway.services.keysChanged();
     expect(await statusOf(one, key)).to.equal(401);
     await eventually(async () => (await statusOf(two, key)) === 401);
   });
 
   it('serve by a slot that was entered at one of them', async () => {
-    const { store } = one.gateway;
+    const { store } = one.gateway.services;
     const settings = { upstream: 'simulator' };
     await store.slots.put({
       id: 'entered',
@@ -80,10 +81,10 @@ function describeSeveral(redisServer: string, postgresServer: string): void {
       updatedAtMs: 1,
     });
     await one.gateway.slotsChanged();
-    await eventually(() => two.gateway.slots.get('entered') !== undefined);
+    await eventually(() => two.gateway.services.slots.get('entered') !== undefined);
     await store.slots.delete('entered');
     await one.gateway.slotsChanged();
-    await eventually(() => two.gateway.slots.get('entered') === undefined);
+    await eventually(() => two.gateway.services.slots.get('entered') === undefined);
   });
 
   for (const [how, harm] of [
@@ -99,15 +100,15 @@ function describeSeveral(redisServer: string, postgresServer: string): void {
         for (let at = 0; at < 5; at += 1) expect(await statusOf(one, key)).to.equal(200);
       });
       expect(tookMs).to.be.below(2500);
-      await eventually(() => one.gateway.live.isAway);
+      await eventually(() => one.gateway.services.live.isDown);
       expect(await healthOf(one)).to.deep.equal([200, 'degraded', true, false]);
       expect(await healthOf(two)).to.deep.equal([200, 'ok', true, true]);
       expect(await metricOf(one, 'gw2api_live_up')).to.equal(0);
-      await two.gateway.store.keys.update('team', { revokedAtMs: Date.now() });
-      two.gateway.keysChanged();
+      await two.gateway.services.store.keys.update('team', { revokedAtMs: Date.now() });
+      two.gateway.services.keysChanged();
       await eventually(async () => (await statusOf(one, key)) === 401); // by its own question to the store
       redis.forward();
-      await eventually(() => !one.gateway.live.isAway);
+      await eventually(() => !one.gateway.services.live.isDown);
       expect(await healthOf(one)).to.deep.equal([200, 'ok', true, true]);
       expect(await metricOf(one, 'gw2api_live_up')).to.equal(1);
     });
@@ -119,10 +120,10 @@ function describeSeveral(redisServer: string, postgresServer: string): void {
     it(`go on with PostgreSQL ${how}, quickly, say so, and lose no row`, async () => {
       const key = await issueKey(one, 'team');
       expect(await statusOf(one, key)).to.equal(200);
-      await one.gateway.ledger.flush();
+      await one.gateway.services.ledger.flush();
       harm();
       expect(await statusOf(one, key)).to.equal(200);
-      await eventually(() => one.gateway.store.isAway);
+      await eventually(() => one.gateway.services.store.isDown);
       const headers = { 'x-api-key': key };
       for (let at = 0; at < 5; at += 1) {
         const session = { ...headers, 'x-session-id': `session ${at}` };
@@ -134,12 +135,12 @@ function describeSeveral(redisServer: string, postgresServer: string): void {
       expect(await statusOf(one, 'sk-gw-unknown')).to.equal(503);
       expect(await healthOf(one)).to.deep.equal([200, 'degraded', false, true]);
       expect(await metricOf(one, 'gw2api_store_up')).to.equal(0);
-      await one.gateway.ledger.flush();
+      await one.gateway.services.ledger.flush();
       expect(await metricOf(one, 'gw2api_ledger_rows_waiting')).to.be.at.least(5);
       postgres.forward();
-      await eventually(() => one.gateway.isThere.store);
+      await eventually(() => isUp(one.gateway.services).store);
       expect(await healthOf(one)).to.deep.equal([200, 'ok', true, true]);
-      const { rows } = await two.gateway.store.ledger.requests({ keyId: 'team' }, { limit: 100 });
+      const { rows } = await two.gateway.services.store.ledger.requests({ keyId: 'team' }, { limit: 100 });
       expect(rows).to.have.lengthOf(7);
       expect(await metricOf(one, 'gw2api_ledger_rows_waiting')).to.equal(0);
     }).timeout(30_000);

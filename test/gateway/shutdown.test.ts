@@ -3,7 +3,7 @@ import { request as openRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { createGateway } from 'gw2api';
-import type { Exchange } from '#src/upstream/simulator/index.js';
+import type { RecordedRequest } from '#plugins/upstreams/simulator/simulator.js';
 import {
   ask,
   configOf,
@@ -103,7 +103,7 @@ describe('a gateway that shuts down', () => {
     const first = under.post('/v1/messages', ask('One'));
     await upstream.next();
     const second = under.post('/v1/messages', ask('Two'));
-    await isTrue(() => under.gateway.slots.list()[0]!.queued === 1);
+    await isTrue(() => under.gateway.services.slots.list()[0]!.queued === 1);
     await under.gateway.close();
     for (const answer of await Promise.all([first, second])) {
       expect(answer.status).to.equal(503);
@@ -208,7 +208,7 @@ async function isTrue(condition: () => boolean): Promise<void> {
 }
 
 /** Resolves once nothing flows: everybody is in this process, so that a hundred turns would have brought something. */
-async function isStuck(exchange: Exchange): Promise<void> {
+async function isStuck(exchange: RecordedRequest): Promise<void> {
   let written = 0;
   for (let turns = 0; turns < 100 || !exchange.isBlocked; turns += 1) {
     if (exchange.bytesWritten !== written) turns = 0;

@@ -1,17 +1,19 @@
 import { expect } from 'chai';
-import type { Logger, StoredSlot, UpstreamAdapter } from 'gw2api/plugin';
-import type { Config, SlotConfig } from '#src/config/config.js';
+import type { Logger, StoredSlot } from '#src/plugin/internal.js';
+import { defineUpstream } from 'gw2api/plugin/upstream';
+import type { SlotConfig } from '#src/config/config.js';
+import type { ConsoleTerms } from '#src/gateway/console-slots.js';
 import { SlotSources } from '#src/gateway/slot-sources.js';
-import { FakeUpstream, openPool, silent, slotConfig } from '../slots/kit.js';
+import { fakePlugins, openPool, silent, slotConfig } from '../slots/kit.js';
 
 /** Opens no upstream whose slot has a name that begins with "bad". */
-const picky: UpstreamAdapter = {
-  kind: 'picky',
-  open({ id }) {
+const picky = defineUpstream({
+  name: 'picky',
+  open(_options, { slot: { id } }) {
     if (id.startsWith('bad')) throw new Error(`there is no way to ${id}`);
-    return new FakeUpstream();
+    return { generate: () => Promise.reject(new Error('It is not called.')) };
   },
-};
+});
 
 function stored(id: string, fields: Partial<StoredSlot> = {}): StoredSlot {
   return {
@@ -30,10 +32,10 @@ describe('the slots of the config file and of the console', () => {
   async function open(slots: readonly StoredSlot[]) {
     const errors: object[] = [];
     const log: Logger = { ...silent, error: (fields) => void errors.push(fields) };
-    const adapters = new Map([['simulator', picky]]);
-    const { pool, store } = await openPool(configured, { adapters });
+    const plugins = fakePlugins(picky);
+    const { pool, store } = await openPool(configured, { plugins });
     for (const slot of slots) await store.slots.put(slot);
-    const sources = new SlotSources(pool, { store, log });
+    const sources = new SlotSources(pool, { store, log, loaderOf: () => plugins });
     await sources.take(configOf(configured));
     const states = () => pool.list().map(({ id, state }) => `${id} ${state}`);
     const problems = () => sources.console.map(({ stored: { id }, problem }) => [id, problem]);
@@ -61,7 +63,7 @@ describe('the slots of the config file and of the console', () => {
     expect(states()).to.deep.equal(['a ready', 'b ready', 'e ready']);
     const told = new Map(problems() as [string, string][]);
     expect(told.get('bad-1')).to.equal('Its upstream cannot be opened: there is no way to bad-1');
-    expect(told.get('c')).to.include('"gone" is not an adapter');
+    expect(told.get('c')).to.include('upstream: "gone" is not built in');
     expect(told.get('d')).to.equal('It is sealed.');
     expect(errors).to.have.length(3);
   });
@@ -92,6 +94,6 @@ describe('the slots of the config file and of the console', () => {
   });
 });
 
-function configOf(slots: readonly SlotConfig[]): Pick<Config, 'slots' | 'console'> {
-  return { slots, console: { allowLinkLocal: false } };
+function configOf(slots: readonly SlotConfig[]): ConsoleTerms {
+  return { slots, console: { allowLinkLocal: false }, baseDir: '.' };
 }

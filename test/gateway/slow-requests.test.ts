@@ -50,7 +50,7 @@ describe('bodies that do not come', () => {
     client.send(`${lines['of a request with a length']}\r\n{"model"`);
     await client.answer();
     await pair.gateway.exchanges.idle();
-    expect(pair.gateway.slots.list()[0]).to.include({ inFlight: 0, queued: 0 });
+    expect(pair.gateway.services.slots.list()[0]).to.include({ inFlight: 0, queued: 0 });
   });
 });
 

@@ -35,7 +35,7 @@ describe('a stage', () => {
       pair = await startPair({ pipeline: [{ use: file }, ...stages()] });
       for (const stream of [false, true]) await expectAnswer(stream, status);
       await pair.gateway.exchanges.idle();
-      expect(pair.gateway.slots.list()[0]).to.include({ inFlight: 0, queued: 0 });
+      expect(pair.gateway.services.slots.list()[0]).to.include({ inFlight: 0, queued: 0 });
     });
   }
 

@@ -108,9 +108,9 @@ describe('a session', () => {
     const headers = { 'x-session-id': 'one' };
     const bound = await slotOf(headers);
     const other = bound === 'a' ? 'b' : 'a';
-    team.gateway.slots.pause(bound);
+    team.gateway.services.slots.pause(bound);
     expect(await slotsOf(2, headers)).to.equal(other.repeat(2));
-    team.gateway.slots.resume(bound);
+    team.gateway.services.slots.resume(bound);
     expect(await slotsOf(3, headers)).to.equal(other.repeat(3));
   });
 
@@ -135,7 +135,7 @@ describe('a session', () => {
 
   it('is bound when its slot has answered, not when it was picked', async () => {
     const headers = { 'x-session-id': 'one' };
-    const bindings = () => team.gateway.slots.list().map((slot) => slot.bindings);
+    const bindings = () => team.gateway.services.slots.list().map((slot) => slot.bindings);
     const refused = await team.post('/v1/messages', ask('[[sim:400]]'), headers);
     expect(refused.headers.get('x-gw-slot')).to.equal('a');
     expect(bindings()).to.deep.equal([0, 0]);

@@ -78,8 +78,8 @@ describe('a storm of requests', () => {
         await team.gateway.exchanges.idle();
         await Promise.all(callsTo(team.simulator).map(({ closed }) => closed));
         expect(inFlight(team)).to.deep.equal([0, 0]);
-        expect(team.gateway.slots.list().map(({ queued }) => queued)).to.deep.equal([0, 0]);
-        for (const id of ['a', 'b']) team.gateway.slots.resume(id);
+        expect(team.gateway.services.slots.list().map(({ queued }) => queued)).to.deep.equal([0, 0]);
+        for (const id of ['a', 'b']) team.gateway.services.slots.resume(id);
       }),
       { numRuns: 6, endOnFailure: true },
     );

@@ -9,7 +9,7 @@ describe('two gateways in one process', () => {
       upstreams.map(({ url }, at) => startGateway({ slots: [slotAt(url, { id: `slot-${at}` })] })),
     );
     const [one, two] = gateways;
-    one!.gateway.slots.pause('slot-0');
+    one!.gateway.services.slots.pause('slot-0');
     expect(await one!.post('/v1/messages', ask('Hello!'))).to.have.property('status', 503);
     const answered = two!.post('/v1/messages', ask('Hello!'));
     (await upstreams[1].next()).finish();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startSimulator, type SimulatorOptions } from '#src/upstream/simulator/index.js';
+import { startSimulator, type SimulatorOptions } from '#plugins/upstreams/simulator/simulator.js';
 import { eventually } from '../eventually.js';
 import { ask, slotAt, startGateway, startPair, type Pair } from './harness.js';
 import { callsTo, errorIn, lastCall } from './kit.js';
@@ -246,7 +246,7 @@ describe('what an upstream lists of its models', () => {
   /** Asks for a model that the catalog lacks, and waits until what is listed of it is known. */
   const learn = async () => {
     await chat({ model: 'unlisted' });
-    await eventually(() => pair.gateway.models.profile('claude-new-7').maxTokens === 64_000);
+    await eventually(() => pair.gateway.runtime.models.profile('claude-new-7').maxTokens === 64_000);
   };
 
   it('holds once a model was asked for that the catalog lacks', async () => {
@@ -265,7 +265,7 @@ describe('what an upstream lists of its models', () => {
   it('says nothing of what the catalog has', async () => {
     pair = await startPair({}, { models });
     await learn();
-    expect(pair.gateway.models.profile('haiku-5').maxTokens).to.equal(64_000);
+    expect(pair.gateway.runtime.models.profile('haiku-5').maxTokens).to.equal(64_000);
   });
 
   it('is asked with the credential and the headers of the slot, once', async () => {
@@ -305,7 +305,7 @@ describe('what an upstream lists of its models', () => {
       expect(await chat({ model: 'claude-new-7-20260101' })).to.have.property('status', 200);
       expect(sent(pair, 'max_tokens')).to.deep.equal([128_000, 64_000]);
       await eventually(() => listings().length === 1);
-      expect(pair.gateway.slots.list()[0]).to.include({ state: 'ready', lastError: null });
+      expect(pair.gateway.services.slots.list()[0]).to.include({ state: 'ready', lastError: null });
       expect(pair.logged.filter(({ level }) => level === 'warn' || level === 'error')).to.deep.equal([]);
     });
 });

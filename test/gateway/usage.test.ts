@@ -20,9 +20,10 @@ describe('/v1/usage', () => {
     (await (await pair.get('/v1/usage', headers)).json()) as { account: string };
 
   async function bind(slot: string, session: string, text: string): Promise<void> {
-    for (const other of ['key', 'plan-1', 'plan-2']) if (other !== slot) pair.gateway.slots.pause(other);
+    for (const other of ['key', 'plan-1', 'plan-2'])
+      if (other !== slot) pair.gateway.services.slots.pause(other);
     await (await pair.post('/v1/messages', ask(text), { 'x-session-id': session })).text();
-    for (const other of ['key', 'plan-1', 'plan-2']) pair.gateway.slots.resume(other);
+    for (const other of ['key', 'plan-1', 'plan-2']) pair.gateway.services.slots.resume(other);
   }
 
   it('says nothing of windows that were never seen', async () => {
@@ -53,9 +54,9 @@ describe('/v1/usage', () => {
   it('shows the one that would be picked to a session that no OAuth account has', async () => {
     await bind('key', 'other', 'Hello!');
     expect(await usage({ 'x-session-id': 'other' })).to.have.property('account', 'plan-1');
-    pair.gateway.slots.pause('plan-1');
+    pair.gateway.services.slots.pause('plan-1');
     expect(await usage()).to.have.property('account', 'plan-2');
-    pair.gateway.slots.resume('plan-1');
+    pair.gateway.services.slots.resume('plan-1');
   });
 
   it('learns from errors too', async () => {

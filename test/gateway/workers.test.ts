@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import type { Suite } from 'mocha';
 import { openStore } from '#src/store/index.js';
 import { createLogger } from '#src/telemetry/logs.js';
-import type { Store } from 'gw2api/plugin';
+import type { Store } from '#src/plugin/internal.js';
 import { eventually } from '../eventually.js';
 import { ProcessWorkshop, type GatewayProcess } from './gateway-process.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';
@@ -188,7 +188,7 @@ describe('several workers', function () {
     expect(text.match(/^process_resident_memory_bytes\{worker="\d"\}/gm)).to.have.length(2);
     expect(text.match(/^gw2api_slot_state\{slot="a",state="ready"\} 1$/gm)).to.have.length(1);
     process.kill(first!, 'SIGKILL');
-    await gateway.log('A worker serves again.');
+    await gateway.log('A replacement worker is serving.');
     expect(await counted()).to.equal(before);
     await answered(url);
     expect(await counted()).to.equal(before + 1);
@@ -225,7 +225,7 @@ describe('a worker that is killed', function () {
     }
     const [victim] = pids;
     process.kill(victim!, 'SIGKILL');
-    const died = await gateway.log('A worker has died; another one starts.');
+    const died = await gateway.log('A worker has died; a replacement starts.');
     expect(died).to.include({ pid: victim, signal: 'SIGKILL' });
     for (const { answer } of streams) {
       answer.say(' And goodbye.');
@@ -236,7 +236,7 @@ describe('a worker that is killed', function () {
     expect(whole.length + texts.filter((text) => text === 'broken off').length).to.equal(4);
     expect(whole.length).to.be.within(1, 3);
 
-    const back = await gateway.log('A worker serves again.');
+    const back = await gateway.log('A replacement worker is serving.');
     expect(back['worker']).to.equal(died['worker']);
     for (let by: unknown; by !== back['pid'];) {
       const answer = send(`${url}/v1/messages`, { body: ask('Hi') });
@@ -268,8 +268,8 @@ describe('a worker that is killed', function () {
 
   /** Waits until the ledger has so many rows. */
   function rowsIn(store: Store, count: number): Promise<void> {
-    const isThere = async () => (await store.ledger.requests({}, { limit: 100 })).rows.length >= count;
-    return eventually(isThere, 10_000);
+    const isUp = async () => (await store.ledger.requests({}, { limit: 100 })).rows.length >= count;
+    return eventually(isUp, 10_000);
   }
 });
 
@@ -337,7 +337,7 @@ describe('signals to a primary', function () {
   it('kill -9 leaves no process: what is under way ends, and the port is free meanwhile', async () => {
     const { gateway, url, streams } = await startStreaming({ listen: { shutdownTimeout: '1m' } });
     gateway.signal('SIGKILL');
-    await gateway.line(({ msg }) => msg.startsWith('The primary process has gone'));
+    await gateway.line(({ msg }) => msg.startsWith('The primary process has exited'));
     const next = await workshop.start({ env: { ...env, PORT: new URL(url).port } });
     expect(await next.url()).to.equal(url);
     for (const { answer } of streams) answer.finish();
@@ -375,7 +375,7 @@ describe('a reload of several workers', function () {
       await writeFile(path.join(cwd, file), configOf().replace('"auth"', '"autth"'));
       if (way === 'SIGHUP') {
         gateway.signal('SIGHUP');
-        const { problems } = await gateway.log('The config was not taken; the old one keeps running.');
+        const { problems } = await gateway.log('The new config was refused; the old one stays in force.');
         expect(String(problems)).to.include('did you mean "auth"?');
       } else {
         const done = await send(`${url}/admin/reload`, { method: 'POST' });
@@ -404,7 +404,7 @@ describe('a reload of several workers', function () {
     const [first] = await pidsOf(gateway, url);
     await writeFile(path.join(cwd, file), configOf({ slots: [{ id: 'b', upstream: 'simulator' }] }));
     process.kill(first!, 'SIGKILL');
-    await gateway.log('A worker serves again.');
+    await gateway.log('A replacement worker is serving.');
     expect(await slotsOf(url)).to.deep.equal(['a']);
     const done = await send(`${url}/admin/reload`, { method: 'POST' });
     expect(done.response.statusCode).to.equal(200);
@@ -459,7 +459,7 @@ describe('what holds over all workers', function () {
     await upstream.next();
     const broken = new Set<string>();
     first.text().catch(() => broken.add('first'));
-    const back = () => gateway.logged.filter(({ msg }) => msg === 'A worker serves again.').length;
+    const back = () => gateway.logged.filter(({ msg }) => msg === 'A replacement worker is serving.').length;
     for (const [killed, pid] of pids.entries()) {
       if (broken.size > 0) break;
       process.kill(pid, 'SIGKILL');

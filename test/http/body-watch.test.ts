@@ -4,8 +4,8 @@ import { isTooSlow, type BodyProgress } from '#src/http/body-watch.js';
 const idleMs = 30_000;
 
 /** A body of which so many bytes have come, the last of them at `heardAtMs`. */
-function progress(bytes: number, heardAtMs: number): BodyProgress {
-  return { startedMs: 0, startBytes: 0, heardAtMs, bytes };
+function progress(bytes: number, lastActiveMs: number): BodyProgress {
+  return { startedMs: 0, startBytes: 0, lastActiveMs, bytes };
 }
 
 describe('a body that is too slow', () => {
@@ -28,7 +28,7 @@ describe('a body that is too slow', () => {
   });
 
   it('counts from where its connection stood', () => {
-    const second = { startedMs: 0, startBytes: 1e9, heardAtMs: 40_000, bytes: 1e9 + 39_000 };
+    const second = { startedMs: 0, startBytes: 1e9, lastActiveMs: 40_000, bytes: 1e9 + 39_000 };
     expect(isTooSlow(second, 40_000, idleMs)).to.equal(true);
   });
 });

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { isGatewayError, type ProtocolKey } from 'gw2api/plugin';
-import { issueKey } from '#src/keys/issue-key.js';
-import { CheckedKeys } from '#src/keys/keys.js';
+import { issueKey, CheckedKeys } from '#src/keys/keys.js';
 import { MemoryStore } from '#src/store/memory/store.js';
 import { quiet } from '../store/stores.js';
 

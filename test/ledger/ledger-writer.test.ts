@@ -3,7 +3,7 @@ import { appendFile, readdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Ledger, LedgerRow } from 'gw2api/plugin';
+import type { Ledger, LedgerRow } from '#src/plugin/internal.js';
 import { fakeHost } from 'gw2api/testing';
 import { LedgerWriter, type LedgerWriterOptions } from '#src/ledger/ledger-writer.js';
 import { MemoryLedger } from '#src/store/memory/ledger.js';
@@ -35,7 +35,7 @@ describe('the ledger writer', () => {
     ledger.hold();
     const logged: object[] = [];
     const log = { ...fakeHost().log, error: (fields: object) => void logged.push(fields) };
-    open({ log, patienceMs: 60_000 });
+    open({ log, timeoutMs: 60_000 });
     for (let at = 0; at < 51_000; at += 1) writer!.write(row(String(at), at));
     const { entries, capacity } = writer!.caches['ledger_rows_in_memory']!();
     expect(entries).to.be.within(capacity - 500, capacity);
@@ -67,10 +67,10 @@ describe('the ledger writer', () => {
     await writer!.flush();
     writer!.write(row('2', 2));
     await writer!.flush();
-    expect(writer!.isAway).to.equal(true);
+    expect(writer!.isDown).to.equal(true);
     expect(await spools()).to.be.at.least(1);
     ledger.isGone = false;
-    while (writer!.isAway) await immediate();
+    while (writer!.isDown) await immediate();
     writer!.write(row('3', 3));
     await writer!.close();
     expect([...ledger.rows].toSorted()).to.deep.equal(['1', '2', '3']);
@@ -90,7 +90,7 @@ describe('the ledger writer', () => {
 
   it('does not wait for a store that is silent: the rows are spooled, and count once when both have them', async () => {
     ledger.hold();
-    open({ patienceMs: 20 });
+    open({ timeoutMs: 20 });
     writer!.write(row('1', 1));
     await writer!.flush();
     expect(await spools()).to.equal(1);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Json, Live } from 'gw2api/plugin';
+import type { Json, Live } from '#src/plugin/internal.js';
 import { eventually } from '../eventually.js';
 
 /** Where the instances of one test meet. */
@@ -24,7 +24,7 @@ export function describeLive(open: OpenLive): void {
       afterEach(() => meeting.end());
       it('gives each a name of its own, and none of them is away', () => {
         expect(new Set(meeting.all.map(({ instance }) => instance)).size).to.equal(count);
-        expect(meeting.all.map(({ isAway }) => isAway)).to.not.include(true);
+        expect(meeting.all.map(({ isDown }) => isDown)).to.not.include(true);
       });
       it('counts them, where that is known', async () => {
         await eventually(() => meeting.all.every(({ instances = count }) => instances === count));
@@ -33,7 +33,7 @@ export function describeLive(open: OpenLive): void {
         describeSharedMap(meeting);
         it('tells what is left of the time of a key', () => tellsTimeLeft(meeting));
       });
-      describe('places', () => describePlaces(meeting));
+      describe('places', () => describePermits(meeting));
       describe('meters', () => describeMeters(meeting));
       describe('messages', () => describeMessages(meeting));
       describe('claims', () => describeClaims(meeting));
@@ -209,44 +209,44 @@ function describeSharedMap(meeting: Meeting): void {
   });
 }
 
-function describePlaces(meeting: Meeting): void {
+function describePermits(meeting: Meeting): void {
   it('are never more than the limit, however many ask at once', async () => {
     const takes = Array.from({ length: 60 }, async (_, at) => {
-      const { places } = meeting.all[at % meeting.all.length]!;
-      return places.take('slot', 10);
+      const { permits } = meeting.all[at % meeting.all.length]!;
+      return permits.take('slot', 10);
     });
     const taken = await Promise.all(takes);
     expect(taken.filter(Boolean)).to.have.lengthOf(10);
-    expect(await meeting.one.places.take('another slot', 1)).to.equal(true);
+    expect(await meeting.one.permits.take('another slot', 1)).to.equal(true);
   });
 
   it('can be taken by another instance once they are given back', async () => {
-    expect(await meeting.one.places.take('slot', 1)).to.equal(true);
-    expect(await meeting.two.places.take('slot', 1)).to.equal(false);
-    expect(await meeting.last.places.take('slot', 2)).to.equal(true);
-    meeting.one.places.release('slot');
-    await eventually(async () => meeting.one.places.take('slot', 2));
-    expect(await meeting.two.places.take('slot', 2)).to.equal(false);
+    expect(await meeting.one.permits.take('slot', 1)).to.equal(true);
+    expect(await meeting.two.permits.take('slot', 1)).to.equal(false);
+    expect(await meeting.last.permits.take('slot', 2)).to.equal(true);
+    meeting.one.permits.release('slot');
+    await eventually(async () => meeting.one.permits.take('slot', 2));
+    expect(await meeting.two.permits.take('slot', 2)).to.equal(false);
   });
 
   it('of the others are known soon, and those who watch are told', async () => {
     const told: string[] = [];
     const own: string[] = [];
-    const stop = meeting.two.places.watch((slot) => told.push(slot));
-    meeting.one.places.watch((slot) => own.push(slot));
-    await meeting.one.places.take('slot', 5);
-    await meeting.one.places.take('slot', 5);
-    await eventually(() => meeting.two.places.heldElsewhere('slot') === 2);
-    expect(meeting.one.places.heldElsewhere('slot')).to.equal(0);
+    const stop = meeting.two.permits.watch((slot) => told.push(slot));
+    meeting.one.permits.watch((slot) => own.push(slot));
+    await meeting.one.permits.take('slot', 5);
+    await meeting.one.permits.take('slot', 5);
+    await eventually(() => meeting.two.permits.heldElsewhere('slot') === 2);
+    expect(meeting.one.permits.heldElsewhere('slot')).to.equal(0);
     expect(told).to.include('slot');
     const before = told.length;
-    meeting.one.places.release('slot');
-    await eventually(() => meeting.two.places.heldElsewhere('slot') === 1);
+    meeting.one.permits.release('slot');
+    await eventually(() => meeting.two.permits.heldElsewhere('slot') === 1);
     expect(told.length).to.be.above(before);
     stop();
     const after = told.length;
-    meeting.one.places.release('slot');
-    await eventually(() => meeting.two.places.heldElsewhere('slot') === 0);
+    meeting.one.permits.release('slot');
+    await eventually(() => meeting.two.permits.heldElsewhere('slot') === 0);
     expect(told).to.have.lengthOf(after);
     expect(own).to.deep.equal([]);
   });
@@ -254,27 +254,30 @@ function describePlaces(meeting: Meeting): void {
   it('of an instance that closes are free, and those who watch are told', async () => {
     const leaver = await meeting.join();
     const told: string[] = [];
-    await leaver.places.take('slot', 1);
-    await eventually(() => meeting.one.places.heldElsewhere('slot') === 1);
-    meeting.one.places.watch((slot) => told.push(slot));
+    await leaver.permits.take('slot', 1);
+    await eventually(() => meeting.one.permits.heldElsewhere('slot') === 1);
+    meeting.one.permits.watch((slot) => told.push(slot));
     await leaver.close();
-    await eventually(() => meeting.one.places.heldElsewhere('slot') === 0);
+    await eventually(() => meeting.one.permits.heldElsewhere('slot') === 0);
     expect(told).to.deep.equal(['slot']);
-    expect(await meeting.one.places.take('slot', 1)).to.equal(true);
+    expect(await meeting.one.permits.take('slot', 1)).to.equal(true);
   });
 
   it('are known to an instance that comes later', async () => {
-    await meeting.one.places.take('slot', 1);
-    const { places } = await meeting.join();
-    expect(await places.take('slot', 1)).to.equal(false);
-    await eventually(() => places.heldElsewhere('slot') === 1);
+    await meeting.one.permits.take('slot', 1);
+    const { permits } = await meeting.join();
+    expect(await permits.take('slot', 1)).to.equal(false);
+    await eventually(() => permits.heldElsewhere('slot') === 1);
   });
 
   it('are not given back more often than they were taken', async () => {
-    meeting.one.places.release('slot');
-    await meeting.two.places.take('slot', 2);
-    meeting.one.places.release('slot');
-    const taken = await Promise.all([meeting.one.places.take('slot', 2), meeting.one.places.take('slot', 2)]);
+    meeting.one.permits.release('slot');
+    await meeting.two.permits.take('slot', 2);
+    meeting.one.permits.release('slot');
+    const taken = await Promise.all([
+      meeting.one.permits.take('slot', 2),
+      meeting.one.permits.take('slot', 2),
+    ]);
     expect(taken.filter(Boolean)).to.have.lengthOf(1);
   });
 }
@@ -360,33 +363,33 @@ function describeMessages(meeting: Meeting): void {
 function describeExclusively(meeting: Meeting): void {
   it('goes on one at a time over all instances, and gives what the work gives', async () => {
     let atOnce = 0;
-    let most = 0;
+    let max = 0;
     const work = async (): Promise<number> => {
       atOnce += 1;
-      most = Math.max(most, atOnce);
+      max = Math.max(max, atOnce);
       await new Promise(setImmediate);
       atOnce -= 1;
       return 7;
     };
     const everyone = [...meeting.all, ...meeting.all, ...meeting.all];
-    const results = await Promise.all(everyone.map((live) => live.exclusively('name', work)));
+    const results = await Promise.all(everyone.map((live) => live.withLock('name', work)));
     expect(results).to.deep.equal(everyone.map(() => 7));
-    expect(most).to.equal(1);
+    expect(max).to.equal(1);
   });
 
   it('waits for nothing of another name', async () => {
     let finish = (): void => undefined;
-    const long = meeting.one.exclusively('long', () => new Promise<void>((resolve) => (finish = resolve)));
-    expect(await meeting.two.exclusively('short', async () => 1)).to.equal(1);
-    expect(await meeting.one.exclusively('short', async () => 2)).to.equal(2);
+    const long = meeting.one.withLock('long', () => new Promise<void>((resolve) => (finish = resolve)));
+    expect(await meeting.two.withLock('short', async () => 1)).to.equal(1);
+    expect(await meeting.one.withLock('short', async () => 2)).to.equal(2);
     finish();
     await long;
   });
 
   it('lets the next one on where the work fails', async () => {
-    const failed = meeting.one.exclusively('name', () => Promise.reject(new Error('no')));
-    const next = meeting.two.exclusively('name', async () => 'done');
-    const after = meeting.one.exclusively('name', async () => 'also done');
+    const failed = meeting.one.withLock('name', () => Promise.reject(new Error('no')));
+    const next = meeting.two.withLock('name', async () => 'done');
+    const after = meeting.one.withLock('name', async () => 'also done');
     expect(await failed.catch((error: Error) => error.message)).to.equal('no');
     expect(await next).to.equal('done');
     expect(await after).to.equal('also done');

@@ -3,7 +3,7 @@ import { ExpiringMap } from '#src/live/expiring-map.js';
 
 describe('a map of what expires', () => {
   let nowMs = 0;
-  const fresh = (most: number) => new ExpiringMap<{ expiresAtMs: number; at?: number }>(() => nowMs, most);
+  const fresh = (max: number) => new ExpiringMap<{ expiresAtMs: number; at?: number }>(() => nowMs, max);
   beforeEach(() => (nowMs = 0));
 
   it('gives nothing that has expired, in whatever way it is asked', () => {

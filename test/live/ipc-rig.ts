@@ -1,8 +1,8 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import type { Live } from '#src/plugin/index.js';
+import type { Live } from '#src/plugin/internal.js';
 import { connectIpc } from '#src/live/ipc/live.js';
 import { IpcHub } from '#src/live/ipc/hub.js';
-import { RpcChannel, type Wire } from '#src/live/ipc/rpc-channel.js';
+import { RpcChannel, type RpcPort } from '#src/live/ipc/rpc-channel.js';
 
 /** What goes over it is copied and comes later, as between processes; `end` is what a killed process looks like. */
 export class IpcRig {
@@ -20,8 +20,8 @@ export class IpcRig {
   /** `now`: the clock of the process that joins, where that is another one. */
   async connect(now = this.#now): Promise<Live> {
     const { port1, port2 } = new MessageChannel();
-    this.#hub.connect(new RpcChannel(wireOf(port1, () => (this.messages += 1))));
-    const live = await connectIpc(new RpcChannel(wireOf(port2)), { now });
+    this.#hub.connect(new RpcChannel(portToPrimary(port1, () => (this.messages += 1))));
+    const live = await connectIpc(new RpcChannel(portToPrimary(port2)), { now });
     this.#ports.set(live, port2);
     return live;
   }
@@ -38,7 +38,7 @@ export class IpcRig {
   }
 }
 
-function wireOf(port: MessagePort, count: () => void = () => undefined): Wire {
+function portToPrimary(port: MessagePort, count: () => void = () => undefined): RpcPort {
   return {
     send: (message) => {
       count();

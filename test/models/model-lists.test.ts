@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ListedModel } from 'gw2api/plugin';
+import type { ListedModel } from '#src/plugin/internal.js';
 import { fakeHost } from 'gw2api/testing';
 import { KnownModels } from '#src/models/known-models.js';
 import { ModelLists, type ModelSource } from '#src/models/model-lists.js';

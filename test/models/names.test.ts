@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { longestName, partsOf, shortName } from '#src/models/names.js';
+import { maxNameLength, partsOf, shortName } from '#src/models/names.js';
 
 describe('the name of a model', () => {
   for (const name of ['sonnet-5', 'gpt-x', 'claude-', 'sonnet-5-5', 'x@latest2', '', 'a-19990101'])
@@ -21,6 +21,6 @@ describe('the name of a model', () => {
   });
 
   it('is not looked at where it is longer than any name', () => {
-    expect(partsOf(`claude-${'-20260101'.repeat(longestName)}`)).to.equal(undefined);
+    expect(partsOf(`claude-${'-20260101'.repeat(maxNameLength)}`)).to.equal(undefined);
   });
 });

@@ -92,7 +92,7 @@ describe('the order check', () => {
       rule: 'lets stages share a key that are for different requests, or replace it for some or for all',
       text: list(
         './own-auth.js',
-        'auth\n    when: { operation: [models, usage, stored-response] }',
+        'auth\n    when: { operation: [models, usage, route] }',
         'auth\n    when: { format: chat }',
         'body-limit',
         'format-decode',
@@ -112,7 +112,7 @@ describe('the order check', () => {
       rule: 'wants requests without a stage of their own to have a caller',
       text: list('./own-auth.js', ...whole.slice(1)),
       says: [
-        'gateway.yaml:9:5 pipeline: must provide "caller" for models, usage and stored-response, which "own-auth" at line 2 provides only for other requests; let it pass these too',
+        'gateway.yaml:9:5 pipeline: must provide "caller" for models, usage and route, which "own-auth" at line 2 provides only for other requests; let it pass these too',
       ],
     },
     {
@@ -141,7 +141,7 @@ describe('the order check', () => {
       rule: 'names what the stage that provides a key leaves out',
       text: list('auth\n    when: { operation: [generate, count-tokens] }', ...whole.slice(1)),
       says: [
-        'gateway.yaml:10:5 pipeline: must provide "caller" for models, usage and stored-response, which "auth" at line 2 provides only for other requests; let it pass these too',
+        'gateway.yaml:10:5 pipeline: must provide "caller" for models, usage and route, which "auth" at line 2 provides only for other requests; let it pass these too',
       ],
     },
     {

@@ -2,12 +2,13 @@ import { expect } from 'chai';
 import { fakeModels } from 'gw2api/testing';
 import { describePipeline } from '#src/pipeline/describe.js';
 import type { Pipeline } from '#src/pipeline/pipeline.js';
+import { RequestTrace } from '#src/plugin/internal.js';
 import { Workshop, list, moduleText, whole } from './workshop.js';
 
 const checked = `gateway.yaml: 9 stages, 1 slot, 3 models, 0.0.0.0:8787
 
 pipeline
-  auth           -> caller                                                  for generate count-tokens models usage stored-response
+  auth           -> caller                                                  for generate count-tokens models usage route
   body-limit     -> body                                                    for generate count-tokens
   ./redact.js    off
   format-decode  format body interceptors -> request delivery interceptors  seals body; for generate count-tokens
@@ -205,8 +206,8 @@ function setUp(workshop: Workshop, name: string, setup: string): Promise<void> {
 
 /** The names of the stages that a request passes. */
 async function trail(pipeline: Pipeline, state: object): Promise<readonly string[]> {
-  const timeline = { stages: [], calls: [] };
-  const basics = { trail: [] as string[], operation: 'generate', format: 'messages', timeline };
+  const trace = new RequestTrace(Date.now);
+  const basics = { trail: [] as string[], operation: 'generate', format: 'messages', trace };
   const ctx = { state: { ...basics, ...state } };
   const { operation } = ctx.state as { operation: 'generate' };
   const middleware = pipeline.middlewareFor(operation);

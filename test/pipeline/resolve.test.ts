@@ -2,6 +2,7 @@ import { utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
 import type { Pipeline } from '#src/pipeline/pipeline.js';
+import { RequestTrace } from '#src/plugin/internal.js';
 import { Workshop, list, moduleText, whole } from './workshop.js';
 
 /** `use` as the first stage of a pipeline that works otherwise; line 2. */
@@ -82,7 +83,7 @@ describe('resolving a plugin', () => {
       const pipeline = await workshop.build(first("'@koa/cors'\n    with: { origin: 'https://a.example' }"));
       expect(pipeline.stages[0]).to.deep.include({
         name: '@koa/cors',
-        operations: ['generate', 'count-tokens', 'models', 'usage', 'stored-response', 'other'],
+        operations: ['generate', 'count-tokens', 'models', 'usage', 'route', 'other'],
       });
     });
 
@@ -201,7 +202,7 @@ describe('resolving a plugin', () => {
       what: 'an operation that there is not',
       use: './mine.js',
       text: 'export default { name: "x", operations: ["generat"], setup() {} };',
-      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" has operations with "generat"; there are generate, count-tokens, models, usage, stored-response, other',
+      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" has operations with "generat"; there are generate, count-tokens, models, usage, route, other',
     },
     {
       what: 'options that are no schema',
@@ -273,8 +274,8 @@ async function trail(
   pipeline: Pipeline,
   operation: 'generate' | 'models' | 'other' = 'generate',
 ): Promise<unknown[]> {
-  const timeline = { stages: [], calls: [] };
-  const ctx = { state: { trail: [] as unknown[], operation, format: 'messages', timeline } };
+  const trace = new RequestTrace(Date.now);
+  const ctx = { state: { trail: [] as unknown[], operation, format: 'messages', trace } };
   const middleware = pipeline.middlewareFor(operation);
   await middleware(ctx as unknown as Parameters<typeof middleware>[0], async () => undefined);
   return ctx.state.trail;

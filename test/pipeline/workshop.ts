@@ -79,7 +79,7 @@ export function moduleText(keys: Keys & { readonly name: string }, setup = ''): 
   } };`;
 }
 
-const keyed = ['generate', 'count-tokens', 'models', 'usage', 'stored-response'];
+const keyed = ['generate', 'count-tokens', 'models', 'usage', 'route'];
 const counted = ['generate', 'count-tokens'];
 const replacesRequest = { requires: ['request'], provides: ['request'] };
 

@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { cacheMarkers, mapCacheMarkers, type CacheControl, type MessagesRequest } from 'gw2api/plugin';
+import {
+  cacheMarkers,
+  mapCacheMarkers,
+  type CacheControl,
+  type MessagesRequest,
+} from '#src/plugin/internal.js';
 
 describe('cache markers', () => {
   const nested = [{ type: 'text', text: 'x', cache_control: marker('inner') }] as const;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { array, assert, constantFrom, property, string } from 'fast-check';
-import { globMatcher } from 'gw2api/plugin';
+import { globMatcher } from '#src/plugin/internal.js';
 
 const letters = string({ unit: constantFrom('a', 'b', '.', '\n'), maxLength: 6 });
 

@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { assert, constantFrom, property } from 'fast-check';
-import { cacheMarkers, type CacheControl, type GatewayState, type MessagesRequest } from 'gw2api/plugin';
+import {
+  cacheMarkers,
+  type CacheControl,
+  type GatewayState,
+  type MessagesRequest,
+} from '#src/plugin/internal.js';
 import { runStage } from 'gw2api/testing';
 import cacheTtl, { markLastBlock, withTtl } from '#plugins/cache-ttl.js';
 

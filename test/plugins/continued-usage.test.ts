@@ -8,7 +8,7 @@ import {
 } from 'gw2api/plugin';
 import { collectEvents, eventsOf, messageEvents, replyOf, runStage } from 'gw2api/testing';
 import usageMask from '#plugins/usage-mask.js';
-import { fanOut } from '#src/formats/fan-out.js';
+import { fanOut } from '#plugins/formats/shared/fan-out.js';
 
 const request = { model: 'm', messages: [] };
 const additions = { system: [{ type: 'text', text: 'Be careful.' }], tools: [] } as const;
@@ -27,7 +27,10 @@ async function reported(reasons: readonly StopReason[], ...interceptors: readonl
   const usages = events.flatMap((event) =>
     event.type === 'message_delta' && event.usage ? [event.usage] : [],
   );
-  return { shown: usages.map(({ input_tokens }) => input_tokens), masked: state.usage.masked.input_tokens };
+  return {
+    shown: usages.map(({ input_tokens }) => input_tokens),
+    masked: state.trace.usage.masked.input_tokens,
+  };
 }
 
 describe('usage-mask, where a paused turn was continued', () => {

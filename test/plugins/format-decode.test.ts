@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import type { Decoded, GatewayState, Interceptor, WireFormat } from 'gw2api/plugin';
+import type { Decoded, GatewayState, Interceptor } from '#src/plugin/internal.js';
 import { fakeFormat, fakeHost, fakeModels, runStage, type StageOptions } from 'gw2api/testing';
 import formatDecode from '#plugins/format-decode.js';
+import type { FormatName } from '../support/formats.js';
 
 describe('format-decode', () => {
   const models = fakeModels({ id: 'sonnet-5', aliases: ['sonnet-latest'] });
@@ -32,7 +33,7 @@ describe('format-decode', () => {
 
   it('asks the format of the path', async () => {
     const asked: string[] = [];
-    const get = (name: WireFormat) => {
+    const get = (name: FormatName) => {
       asked.push(name);
       return fakeFormat(name);
     };

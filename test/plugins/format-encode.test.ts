@@ -42,7 +42,7 @@ describe('format-encode', () => {
       const { status, body, state, outcome } = await run({ reply });
       expect(status).to.equal(200);
       expect(body).to.include('event: error').and.not.include('message_stop');
-      expect(state.failure).to.equal(broken);
+      expect(state.trace.failure).to.equal(broken);
       expect(outcome).to.equal('failed');
     });
 
@@ -90,7 +90,7 @@ describe('format-encode', () => {
       await given;
       const { state, outcome } = await server.served;
       expect(outcome).to.equal('abandoned');
-      expect(state.failure).to.equal(undefined);
+      expect(state.trace.failure).to.equal(undefined);
       await server.close();
     });
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Caller, Host, KeyLimits, Live, UsageTally } from 'gw2api/plugin';
+import type { Caller, GatewayState, Host, KeyLimits, Live, UsageTally } from '#src/plugin/internal.js';
 import { fakeHost, MemoryHub, runStage, type StageRun } from 'gw2api/testing';
 import rateLimit, { headersOf } from '#plugins/rate-limit.js';
 
@@ -30,9 +30,13 @@ describe('rate-limit', () => {
       state: {
         caller: { kind: 'key', keyId: 'k1', name: 'ci', ...(limits && { limits }), ...caller },
         request: { model: 'm', messages: [] },
-        ...(usage && { usage }),
       },
-      below: (ctx) => ctx.set({ ...upstream }),
+      below(ctx) {
+        const { trace } = ctx.state as GatewayState;
+        if (usage) trace.bill(usage.billed);
+        if (usage) trace.mask(usage.masked);
+        ctx.set({ ...upstream });
+      },
     });
   }
 
@@ -218,14 +222,14 @@ describe('rate-limit', () => {
   });
 
   it('goes on with what it counts itself while the others cannot be reached', async () => {
-    host = fakeHost({ now, live: { ...new MemoryHub({ now }).connect(), isAway: true } });
+    host = fakeHost({ now, live: { ...new MemoryHub({ now }).connect(), isDown: true } });
     const limits = { requestsPerMinute: 1, tokensPerDay: 100 };
     for (const status of [204, 429]) expect((await pass({ limits })).status).to.equal(status);
   });
 
   it('tells of the limit on tokens that has the least left', () => {
-    const day = { limit: 'tokensPerDay', most: 100, used: 95, resetsInMs: 7_384_000 } as const;
-    const minute = { limit: 'tokensPerMinute', most: 50, used: 10, resetsInMs: 1 } as const;
+    const day = { limit: 'tokensPerDay', max: 100, used: 95, resetsInMs: 7_384_000 } as const;
+    const minute = { limit: 'tokensPerMinute', max: 50, used: 10, resetsInMs: 1 } as const;
     expect(headersOf([minute, day])).to.deep.equal({
       'x-ratelimit-limit-tokens': '100',
       'x-ratelimit-remaining-tokens': '5',

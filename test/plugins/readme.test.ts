@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { coreKeys, type Plugin } from 'gw2api/plugin';
+import { coreKeys, type Plugin } from '#src/plugin/internal.js';
 
 const run = promisify(execFile);
 /** Within the package, so that its own name resolves, and where nothing is published from. */
@@ -23,15 +23,18 @@ describe('plugins/README.md', () => {
       await writeFile(join(folder, name!), code!);
     expect((await readdir(folder)).toSorted()).to.deep.equal([
       'drop-sampling.ts',
+      'lines.test.ts',
+      'lines.ts',
       'redact.test.ts',
       'redact.ts',
       'stop-reasons.ts',
     ]);
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(project));
     await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', folder]);
-    const mocha = ['node_modules/mocha/bin/mocha.js', '--no-config', join(folder, 'redact.test.js')];
+    const tests = ['redact', 'lines'].map((name) => join(folder, `${name}.test.js`));
+    const mocha = ['node_modules/mocha/bin/mocha.js', '--no-config', ...tests];
     const { stdout } = await run(process.execPath, mocha);
-    expect(stdout).to.include('1 passing');
+    expect(stdout).to.include('2 passing');
   });
 
   it('says of each stage what its module says', async () => {

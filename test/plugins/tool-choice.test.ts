@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { MessagesRequest, ToolChoice } from 'gw2api/plugin';
 import { fakeHost, fakeModels, runStage } from 'gw2api/testing';
-import { strictSchemaProblem } from '#src/upstream/simulator/schema-rules.js';
+import { strictSchemaProblem } from '#plugins/upstreams/simulator/schema-rules.js';
 import toolChoice, { unforced } from '#plugins/tool-choice.js';
 
 describe('tool-choice', () => {

@@ -12,7 +12,7 @@ import {
   type ModelEvents,
   type Slot,
   type SlotCall,
-} from 'gw2api/plugin';
+} from '#src/plugin/internal.js';
 import {
   collectEvents,
   eventsOf,
@@ -110,7 +110,7 @@ describe('upstream-call', () => {
         expect(events).to.deep.equal(messageEvents());
         expect(history).to.deep.equal([`failed a: ${code}`, 'answered b', 'released b']);
         expect(headers).to.include({ 'x-gw-slot': 'b', 'x-gw-attempts': '2' });
-        expect(state.timeline.calls.map(({ ms, ...call }) => ms >= 0 && call)).to.deep.equal([
+        expect(state.trace.calls.map(({ ms, ...call }) => ms >= 0 && call)).to.deep.equal([
           { slot: 'a', code },
           { slot: 'b' },
         ]);
@@ -261,14 +261,14 @@ describe('upstream-call', () => {
   it('takes a place for each further call of an interceptor', async () => {
     const { history, state } = await run([fakeSlot('a')], { state: { interceptors: [twice] } });
     expect(history).to.deep.equal(['answered a', 'released a', 'again a', 'answered a', 'released a']);
-    expect(state.usage.billed).to.deep.equal({ input_tokens: 20, output_tokens: 10 });
+    expect(state.trace.usage.billed).to.deep.equal({ input_tokens: 20, output_tokens: 10 });
   });
 
   it('tallies what the upstream bills', async () => {
     const usage = { input_tokens: 3, cache_read_input_tokens: 4, output_tokens: 1 };
     const generate = () => eventsOf(messageEvents({ usage, finalUsage: { output_tokens: 9 } }));
     const { state } = await run([fakeSlot('a', { generate })]);
-    expect(state.usage.billed).to.deep.equal({
+    expect(state.trace.usage.billed).to.deep.equal({
       input_tokens: 3,
       cache_read_input_tokens: 4,
       output_tokens: 9,
@@ -318,7 +318,7 @@ describe('upstream-call', () => {
 
     it('gives the windows of an OAuth account, and an estimate, without asking', async () => {
       const windows = { '5h': { percentUsed: 12.5, resetsAtMs: 0 }, '7d': null };
-      const slot = fakeSlot('a', { accountKind: 'oauth', windows });
+      const slot = fakeSlot('a', { accountKind: 'oauth', reportsWindows: true, windows });
       const { count } = (await run([slot], { state })).state;
       expect(count).to.deep.include({ windows, estimated: true, slot: 'a' });
       expect(count.inputTokens).to.be.greaterThan(0);

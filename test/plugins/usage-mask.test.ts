@@ -39,7 +39,10 @@ describe('usage-mask', () => {
 
   it('keeps count of what it takes', async () => {
     const { state } = await mask({ usage: { input_tokens: 100, cache_read_input_tokens: 4 } });
-    expect(state.usage.masked).to.deep.equal({ cache_read_input_tokens: 4, input_tokens: estimate - 4 });
+    expect(state.trace.usage.masked).to.deep.equal({
+      cache_read_input_tokens: 4,
+      input_tokens: estimate - 4,
+    });
   });
 
   it('shows the official client what was billed', async () => {
@@ -60,7 +63,7 @@ describe('usage-mask', () => {
   it('masks each choice', async () => {
     const events = messageEvents({ usage: { input_tokens: 100, output_tokens: 1 } });
     const { state } = await run({ reply: replyOf(twoChoices(eventsOf(events))) });
-    expect(state.usage.masked).to.deep.equal({ input_tokens: 2 * estimate });
+    expect(state.trace.usage.masked).to.deep.equal({ input_tokens: 2 * estimate });
   });
 
   describe('measuring', () => {
@@ -205,14 +208,13 @@ async function sequence(
   const stage: Plugin = { ...usageMask, setup: () => setUp };
   const taken: number[] = [];
   for (let nth = 0; nth < times; nth += 1) {
-    const usage = { billed: {}, masked: {} };
     const reply = replyOf(eventsOf(messageEvents({ usage: { input_tokens: 1000 } })));
-    await runStage(stage, {
+    const { state } = await runStage(stage, {
       host,
-      state: { additions: added(nth), request, reply, usage },
+      state: { additions: added(nth), request, reply },
       below: async (ctx) => void (await collectEvents((ctx.state as { reply: ModelReply }).reply.events)),
     });
-    taken.push((usage.masked as Usage).input_tokens ?? 0);
+    taken.push(state.trace.usage.masked.input_tokens ?? 0);
   }
   return taken;
 }

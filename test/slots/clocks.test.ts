@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Live } from 'gw2api/plugin';
+import type { Live } from '#src/plugin/internal.js';
 import { eventually } from '../eventually.js';
 import { IpcRig } from '../live/ipc-rig.js';
 import { openRedis, ownRedis, redisUrl } from '../live/redis-server.js';
@@ -7,7 +7,7 @@ import { quiet } from '../store/stores.js';
 import { failure, openPool, refusal, slotConfig, sticky, leaseRequest, type Kit } from './kit.js';
 import { MemoryHub } from '#src/live/memory/hub.js';
 import { MemoryStore } from '#src/store/memory/store.js';
-import { setUnrefTimer } from '#src/slots/timers.js';
+import { setUnrefTimer } from '#src/slots/timing.js';
 
 const differenceMs = 120_000;
 

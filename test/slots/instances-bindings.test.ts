@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Binding, LeaseRequest, PickPolicy } from 'gw2api/plugin';
+import type { Binding, LeaseRequest, PickPolicy } from '#src/plugin/internal.js';
 import { calm, openInstances, slowly, type Instances } from './instances.js';
 import { sticky, slotConfig, type Kit } from './kit.js';
 

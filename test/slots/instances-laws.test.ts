@@ -47,8 +47,8 @@ class World extends Callers {
     for (const caller of this.callers) caller.abort(new Error('gone'));
     await calm();
     expect(this.waiting).to.equal(0);
-    const { places } = hub.connect();
-    expect(Object.keys(limits).map((id) => places.heldElsewhere(id))).to.deep.equal([0, 0, 0]);
+    const { permits } = hub.connect();
+    expect(Object.keys(limits).map((id) => permits.heldElsewhere(id))).to.deep.equal([0, 0, 0]);
     await Promise.all(kits.map(({ pool }) => pool.close()));
     expect(clock.timers).to.equal(0);
   }

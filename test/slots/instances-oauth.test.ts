@@ -94,7 +94,7 @@ interface Terms {
 }
 
 function oauthSlot(tokenUrl: string, { lastsMs, ...rest }: Terms = {}): SlotConfig {
-  const expiry = lastsMs === undefined ? {} : { expiresAtMs: Date.UTC(2026, 0, 1) + lastsMs };
+  const expiry = lastsMs === undefined ? {} : { expiresAt: Date.UTC(2026, 0, 1) + lastsMs };
   const tokens = { accessToken: 'access-0', refreshToken: 'refresh-0', ...rest, ...expiry };
   return slotConfig('o', {
     account: { kind: 'oauth', tokenUrl, clientId: 'client', ...tokens },

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { GatewayError, SlotStatus } from 'gw2api/plugin';
+import type { GatewayError, SlotStatus } from '#src/plugin/internal.js';
 import { builtinPolicies } from '#src/slots/selection/policies.js';
 import { calm, openInstances, slowly, type Instances } from './instances.js';
 import { leaseRequest, modelsOf, refusal, slotConfig, stateOf, unreachable, type Kit } from './kit.js';

@@ -1,4 +1,4 @@
-import type { Live } from 'gw2api/plugin';
+import type { Live } from '#src/plugin/internal.js';
 import type { SlotConfig } from '#src/config/config.js';
 import type { SlotPoolOptions } from '#src/slots/pool.js';
 import { MemoryHub } from '#src/live/memory/hub.js';
@@ -41,20 +41,20 @@ export async function openInstances(
 /** An instance that has to ask for its places, and to which nothing that the others do is known at once. */
 export function slowly(hub: MemoryHub): Live {
   const live = hub.connect();
-  const { places, shared, messages } = live;
+  const { permits, shared, messages } = live;
   const later = (act: () => void): void => void setImmediate(act);
   return {
     ...live,
-    places: {
+    permits: {
       take: async (slot, limit) => {
         await new Promise((resolve) => void setImmediate(resolve));
-        const isTaken = places.take(slot, limit);
+        const isTaken = permits.take(slot, limit);
         await new Promise((resolve) => void setImmediate(resolve));
         return isTaken;
       },
-      release: (slot) => later(() => places.release(slot)),
-      heldElsewhere: (slot) => places.heldElsewhere(slot),
-      watch: (listener) => places.watch((slot) => later(() => listener(slot))),
+      release: (slot) => later(() => permits.release(slot)),
+      heldElsewhere: (slot) => permits.heldElsewhere(slot),
+      watch: (listener) => permits.watch((slot) => later(() => listener(slot))),
     },
     shared: {
       ...shared,

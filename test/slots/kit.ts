@@ -1,18 +1,28 @@
 import {
+  EventStream,
   GatewayError,
   type LeaseRequest,
+  type AccountKind,
+  type Credential,
   type Logger,
   type Models,
   type SlotCall,
+  type TokenCount,
   type Upstream,
-  type UpstreamAdapter,
   type UpstreamCall,
-} from 'gw2api/plugin';
+  type UpstreamKind,
+  type UpstreamReply,
+} from '#src/plugin/internal.js';
+import { defineUpstream } from 'gw2api/plugin/upstream';
 import { fakeModels } from 'gw2api/testing';
+import apiKey from '#plugins/accounts/api-key.js';
+import none from '#plugins/accounts/none.js';
+import oauth from '#plugins/accounts/oauth.js';
 import type { SlotConfig } from '#src/config/config.js';
 import { builtinPolicies } from '#src/slots/selection/policies.js';
 import { SlotPool, type SlotPoolOptions } from '#src/slots/pool.js';
-import type { SetTimer } from '#src/slots/timers.js';
+import type { SlotLoader } from '#src/slots/open-slot.js';
+import type { SetTimer } from '#src/slots/timing.js';
 import { MemoryHub } from '#src/live/memory/hub.js';
 import { MemoryStore } from '#src/store/memory/store.js';
 
@@ -48,24 +58,62 @@ export class Clock {
   }
 }
 
+/** A call with the credential that its account has given. */
+export type CreditedCall = UpstreamCall & { readonly credential: Credential };
+
 /** An upstream that does what the test says. */
-export class FakeUpstream implements Upstream {
-  readonly calls: UpstreamCall[] = [];
+export class FakeUpstream {
+  readonly calls: CreditedCall[] = [];
   isClosed = false;
-  generate: Upstream['generate'] = async (call) => {
+  generate: (call: CreditedCall) => Promise<UpstreamReply> = async (call) => {
     this.calls.push(call);
-    return { status: 200, headers: {}, events: noEvents() };
+    return { status: 200, headers: {}, events: EventStream.from(noEvents()) };
   };
-  countTokens: Upstream['countTokens'] = async (call) => {
+  countTokens: (call: CreditedCall) => Promise<TokenCount> = async (call) => {
     this.calls.push(call);
     return { inputTokens: 3, estimated: false };
   };
-  diagnose: Upstream['diagnose'] = async () => [{ step: 'resolve', ok: true, ms: 1, detail: '127.0.0.1' }];
-
-  async close(): Promise<void> {
-    this.isClosed = true;
-  }
 }
+
+/** A kind of upstream that opens fakes. */
+export function fakeKind(opened: (id: string, upstream: FakeUpstream) => void): UpstreamKind {
+  return defineUpstream({
+    name: 'fake',
+    open(_options, { slot }): Upstream {
+      const upstream = new FakeUpstream();
+      opened(slot.id, upstream);
+      return {
+        generate: async (call) => upstream.generate(await credited(call)),
+        countTokens: async (call) => upstream.countTokens(await credited(call)),
+        diagnose: async () => [{ step: 'resolve', ok: true, ms: 1, detail: '127.0.0.1' }],
+        close: async () => void (upstream.isClosed = true),
+      };
+    },
+  });
+}
+
+async function credited(call: UpstreamCall): Promise<CreditedCall> {
+  const { signal } = call;
+  const asked = { method: 'POST', origin: 'http://fake', path: '/', headers: {}, signal } as const;
+  return { ...call, credential: await call.authorize(asked) };
+}
+
+/** Slots whose upstream is of one kind, whatever its name, and whose accounts are the built-in ones. */
+export function fakePlugins(plugin: UpstreamKind): SlotLoader {
+  return {
+    slot({ id, upstream, with: options, account = { kind: 'none' } }) {
+      if (upstream === 'unheard-of')
+        return Promise.reject(new Error(`Slot "${id}" has an unknown upstream "${upstream}".`));
+      const { kind, ...rest } = account;
+      const own = accounts.find(({ name }) => name === kind);
+      if (!own) return Promise.reject(new Error(`There is no account "${kind}".`));
+      return Promise.resolve({ upstream: { plugin, options }, account: { plugin: own, options: rest } });
+    },
+    upstream: () => Promise.reject(new Error('It opens no other upstream.')),
+  };
+}
+
+const accounts: readonly AccountKind[] = [apiKey, none, oauth];
 
 async function* noEvents(): AsyncGenerator<[]> {
   yield [];
@@ -89,8 +137,11 @@ export function slotConfig(id: string, changes: Partial<SlotConfig> = {}): SlotC
     weight: 1,
     headers: {},
     connectTimeoutMs: 1000,
+    with: {},
     path: 'slots[0]',
     at: { file: 'gateway.yaml', line: 1, column: 1 },
+    positionOf: () => ({ file: 'gateway.yaml', line: 1, column: 1 }),
+    isSound: () => true,
     ...changes,
   };
 }
@@ -117,17 +168,12 @@ export async function openPool(
   const { clock = new Clock() } = changes;
   const { store = new MemoryStore({ now: clock.now }) } = changes;
   const upstreams = new Map<string, FakeUpstream[]>();
-  const adapter: UpstreamAdapter = {
-    kind: 'fake',
-    open: ({ id }) => {
-      const upstream = new FakeUpstream();
-      upstreams.set(id, [...(upstreams.get(id) ?? []), upstream]);
-      return upstream;
-    },
-  };
+  const plugin = fakeKind((id, upstream) => {
+    upstreams.set(id, [...(upstreams.get(id) ?? []), upstream]);
+  });
   const pool = await SlotPool.open({
     slots,
-    adapters: new Map([['fake', adapter]]),
+    plugins: fakePlugins(plugin),
     models: catalog,
     log: silent,
     now: clock.now,

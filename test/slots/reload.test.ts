@@ -1,7 +1,11 @@
 import { expect } from 'chai';
 import { fakeModels } from 'gw2api/testing';
-import type { SlotConfig } from '#src/config/config.js';
+import type { Upstream } from '#src/plugin/internal.js';
+import { defineAccount, defineUpstream } from 'gw2api/plugin/upstream';
+import { ConfigError, type SlotConfig } from '#src/config/config.js';
+import { later } from '../transport/upstream-kit.js';
 import {
+  fakePlugins,
   leaseRequest,
   openPool,
   refusal,
@@ -96,6 +100,63 @@ describe('a reload of the slots', () => {
     expect(kit.upstreams.get('a')?.map(({ isClosed }) => isClosed)).to.deep.equal([false, true]);
     expect(kit.pool.list().map(({ id }) => id)).to.deep.equal(['a']);
     expect((await kit.pool.lease(leaseRequest())).slot.id).to.equal('a');
+  });
+
+  it('does not wait for a plugin that hangs, closes what opens late, and goes on', async () => {
+    const kit = await openPool([slotConfig('a')]);
+    const late = later<Upstream>();
+    const closed = later();
+    const plugin = defineUpstream({ name: 'hangs', open: () => late.promise });
+    const plugins = { ...fakePlugins(plugin), timeoutMs: 10 };
+    const error = await rejection(kit.pool.reload([slotConfig('b')], { plugins }));
+    expect(error).to.be.instanceOf(ConfigError);
+    expect(error.message).to.match(/slots\[0\]\.upstream "fake" has not been opened within 0\.01 s/);
+    late.resolve({ generate: () => Promise.reject(new Error('no')), close: async () => closed.resolve() });
+    await closed.promise;
+    await kit.pool.reload([slotConfig('a'), slotConfig('c')]);
+    expect(kit.pool.list().map(({ id }) => id)).to.deep.equal(['a', 'c']);
+  });
+
+  it('closes an account whose upstream cannot be opened', async () => {
+    const kit = await openPool([slotConfig('a')]);
+    let isClosed = false;
+    const account = defineAccount({
+      name: 'closable',
+      open: () => ({ authorize: () => ({}), close: async () => void (isClosed = true) }),
+    });
+    const broken = defineUpstream({
+      name: 'broken',
+      open: () => {
+        throw new Error('no way');
+      },
+    });
+    const chosen = { upstream: { plugin: broken, options: {} }, account: { plugin: account, options: {} } };
+    const plugins = { ...fakePlugins(broken), slot: () => Promise.resolve(chosen) };
+    await rejection(kit.pool.reload([slotConfig('b')], { plugins }));
+    expect(isClosed).to.equal(true);
+  });
+
+  it('closes the others where one cannot be closed, or hangs', async () => {
+    const closes = [
+      () => Promise.reject(new Error('it is stuck')),
+      () => new Promise<void>(() => undefined),
+      () => Promise.resolve(),
+    ];
+    let closed = 0;
+    const plugin = defineUpstream({
+      name: 'stuck',
+      open: (_options, { slot: { id } }) => ({
+        generate: () => Promise.reject(new Error('It is not called.')),
+        close() {
+          closed += 1;
+          return closes[Number(id)]!();
+        },
+      }),
+    });
+    const slots = ['0', '1', '2'].map((id) => slotConfig(id));
+    const { pool } = await openPool(slots, { plugins: fakePlugins(plugin) });
+    await pool.close();
+    expect(closed).to.equal(3);
   });
 
   it('takes another catalog', async () => {

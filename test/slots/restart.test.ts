@@ -107,11 +107,11 @@ describe('the states of slots at a restart', () => {
   it('are read later where the store cannot be read at the start', async () => {
     await (await openWithStates(clock, store)).pool.close();
     const stored = store.slotStates;
-    let isAway = true;
+    let isDown = true;
     const slotStates = {
       ...stored,
       list: async () => {
-        if (isAway) throw new Error('away');
+        if (isDown) throw new Error('away');
         return stored.list();
       },
     };
@@ -121,7 +121,7 @@ describe('the states of slots at a restart', () => {
       { clock, store: { bindings, credentials, slotStates } as MemoryStore },
     );
     expect(states(after)[0]).to.deep.equal(['paused', 'ready']);
-    isAway = false;
+    isDown = false;
     clock.pass(5000);
     await calm();
     expect(states(after)[0]).to.deep.equal(['paused', 'paused']);
@@ -130,11 +130,11 @@ describe('the states of slots at a restart', () => {
   });
 
   it('are stored again where the store was away', async () => {
-    let isAway = true;
+    let isDown = true;
     const slotStates: MemoryStore['slotStates'] = {
       ...store.slotStates,
       write: async (changes) => {
-        if (isAway) throw new Error('away');
+        if (isDown) throw new Error('away');
         return store.slotStates.write(changes);
       },
     };
@@ -144,7 +144,7 @@ describe('the states of slots at a restart', () => {
     before.pool.pause('s');
     await calm();
     expect(await store.slotStates.list()).to.deep.equal([]);
-    isAway = false;
+    isDown = false;
     clock.pass(1000);
     await calm();
     expect(await store.slotStates.list()).to.have.length(1);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Binding, LeaseRequest } from 'gw2api/plugin';
+import type { Binding, LeaseRequest } from '#src/plugin/internal.js';
 import { MemoryStore } from '#src/store/memory/store.js';
 import {
   failure,
@@ -14,7 +14,7 @@ import {
   type Kit,
 } from './kit.js';
 import { Bindings } from '#src/slots/sticky/bindings.js';
-import { setUnrefTimer } from '#src/slots/timers.js';
+import { setUnrefTimer } from '#src/slots/timing.js';
 import { MemoryHub } from '#src/live/memory/hub.js';
 
 describe('a sticky key', () => {
@@ -186,7 +186,7 @@ describe('Bindings', () => {
       bindings.keep(key, 'a', 1000);
       await bindings.flush();
     }
-    expect(bindings.count('a')).to.equal(2);
+    expect(bindings.counts().get('a')).to.equal(2);
     expect(bindings.peek('s')).to.equal(undefined);
     await bindings.load('s');
     expect(bindings.peek('s')).to.equal('a');

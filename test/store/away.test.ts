@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Store } from 'gw2api/plugin';
+import type { Store } from '#src/plugin/internal.js';
 import { openStore } from '#src/store/index.js';
 import { eventually } from '../eventually.js';
 import { livedMs } from '../lived-ms.js';
@@ -52,7 +52,7 @@ function describeAbsence(server: string): void {
       it('is waited for once, and then not until it answers', async () => {
         const reads = Array.from({ length: 20 }, (_, at) => store.bindings.get(`session ${at}`));
         expect(await took(() => Promise.all(reads))).to.be.below(1500);
-        await eventually(() => store.isAway);
+        await eventually(() => store.isDown);
         expect(await took(() => store.bindings.get('known'))).to.be.below(50);
         expect(await took(() => store.bindings.put('other', { slotId: 'a', expiresAtMs }))).to.be.below(50);
         expect(await took(() => store.keys.findByHash('hash of k'))).to.be.below(50);
@@ -61,10 +61,10 @@ function describeAbsence(server: string): void {
           /^PostgreSQL at 127\.0\.0\.1:\d+ is away\.$/,
         );
         proxy.forward();
-        await eventually(() => !store.isAway);
+        await eventually(() => !store.isDown);
         expect(await store.keys.findByHash('hash of k')).to.deep.equal(key('k'));
         expect(logged.map((line) => line.replace(/:\d+/, ''))).to.deep.equal([
-          'PostgreSQL at 127.0.0.1 cannot be used; requests go on without it until it answers.',
+          'PostgreSQL at 127.0.0.1 is unavailable; requests continue without it until it answers.',
           'PostgreSQL at 127.0.0.1 answers again.',
         ]);
       });
@@ -89,14 +89,14 @@ function describeAbsence(server: string): void {
       });
 
       it('is found out where nobody asks', async () => {
-        await eventually(() => store.isAway);
+        await eventually(() => store.isDown);
       });
     });
 
   it('is not taken for away where it refuses something', async () => {
     const refused = await store.keys.findByHash('no \u0000 in text').catch((error: Error) => error.message);
     expect(refused).to.match(/invalid byte sequence/);
-    expect(store.isAway).to.equal(false);
+    expect(store.isDown).to.equal(false);
   });
 }
 

@@ -7,7 +7,7 @@ import type {
   StoredResponse,
   StoredSlot,
   UsageSum,
-} from 'gw2api/plugin';
+} from '#src/plugin/internal.js';
 
 /** How a kind of store is opened for one test. */
 export interface StoreUnderTest {

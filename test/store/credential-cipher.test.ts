@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { StoreError } from '#src/store/store-error.js';
-import { createVault } from '#src/store/credential-cipher.js';
+import { createCipher } from '#src/store/credential-cipher.js';
 
 describe('the vault', () => {
   const secret = randomBytes(32).toString('base64');
@@ -9,21 +9,21 @@ describe('the vault', () => {
   it('gives back what it has sealed, whatever text the secret is', async () => {
     const value = { refreshToken: 'r', list: [1, null, 'ü'] };
     for (const given of [secret, 'a pass phrase', 'x'.repeat(43)]) {
-      const sealed = await createVault(given).seal('a thing', value);
-      expect(await createVault(given).open('a thing', sealed)).to.deep.equal(value);
+      const sealed = await createCipher(given).seal('a thing', value);
+      expect(await createCipher(given).open('a thing', sealed)).to.deep.equal(value);
     }
   });
 
   it('seals the same thing differently each time, and shows nothing of it', async () => {
-    const vault = createVault(secret);
-    const [first, second] = [await vault.seal('a', 'plain text'), await vault.seal('a', 'plain text')];
+    const cipher = createCipher(secret);
+    const [first, second] = [await cipher.seal('a', 'plain text'), await cipher.seal('a', 'plain text')];
     expect(first).to.match(/^v1\.[\w-]{8}\.[\w-]{16}\.[\w-]+$/);
     expect(first).to.not.equal(second);
     expect(Buffer.from(first.split('.')[3]!, 'base64url').toString('latin1')).to.not.include('plain');
   });
 
   it('says by name that another secret is needed', async () => {
-    const sealed = await createVault(secret).seal('the tokens of "a"', 1);
+    const sealed = await createCipher(secret).seal('the tokens of "a"', 1);
     expect(await refusal('other', 'the tokens of "a"', sealed)).to.match(
       /GW_SECRET_KEY is not the one that the tokens of "a" was encrypted with/,
     );
@@ -31,7 +31,7 @@ describe('the vault', () => {
 
   it('says that there is none', async () => {
     expect(await refusal(undefined, 'a', 'v1.x.y.z')).to.match(/GW_SECRET_KEY is not set/);
-    const sealing = await createVault(undefined)
+    const sealing = await createCipher(undefined)
       .seal('a', 1)
       .catch((error: unknown) => error);
     expect(sealing)
@@ -41,7 +41,7 @@ describe('the vault', () => {
   });
 
   it('takes nothing that was changed, put under another name, or is of a later version', async () => {
-    const sealed = await createVault(secret).seal('a', 'text');
+    const sealed = await createCipher(secret).seal('a', 'text');
     const [version, id, nonce, text] = sealed.split('.') as [string, string, string, string];
     const bytes = Buffer.from(text, 'base64url');
     bytes[0]! ^= 1;
@@ -56,7 +56,7 @@ describe('the vault', () => {
 
 async function refusal(secret: string | undefined, name: string, sealed: string): Promise<string> {
   try {
-    await createVault(secret).open(name, sealed);
+    await createCipher(secret).open(name, sealed);
   } catch (error) {
     if (error instanceof StoreError) return error.message;
     throw error;

@@ -2,7 +2,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import Database from 'libsql';
 import { fakeHost } from 'gw2api/testing';
-import type { Store } from 'gw2api/plugin';
+import type { Store } from '#src/plugin/internal.js';
 import { Housekeeper } from '#src/store/housekeeper.js';
 import { openStore } from '#src/store/index.js';
 import { MemoryHub } from '#src/live/memory/hub.js';

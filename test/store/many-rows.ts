@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { LedgerFilter, LedgerRow, Store } from 'gw2api/plugin';
+import type { LedgerFilter, LedgerRow, Store } from '#src/plugin/internal.js';
 import { row, type OpenStore, type StoreUnderTest } from './conformance.js';
 
 const hour = 3_600_000;

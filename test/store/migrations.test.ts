@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { sql, type Kysely } from '#src/store/sql/kysely.js';
-import type { UsageGroup } from 'gw2api/plugin';
+import type { UsageGroup } from '#src/plugin/internal.js';
 import { openStore, type StoreSettings } from '#src/store/index.js';
 import { migrate } from '#src/store/sql/migrate.js';
 import { migrations } from '#src/store/sql/migrations.js';

@@ -1,7 +1,7 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import Database from 'libsql';
 import { expect } from 'chai';
-import type { Store } from 'gw2api/plugin';
+import type { Store } from '#src/plugin/internal.js';
 import { MemoryHub } from 'gw2api/testing';
 import { Housekeeper } from '#src/store/housekeeper.js';
 import { openStore } from '#src/store/index.js';
@@ -11,7 +11,7 @@ import { openSqliteStore } from '#src/store/sql/sql-store.js';
 import { openSqlite } from '#src/store/sql/sqlite.js';
 import { SqliteThread, startSqliteThread } from '#src/store/sql/sqlite-thread.js';
 import type { Tables } from '#src/store/sql/tables.js';
-import { createVault } from '#src/store/credential-cipher.js';
+import { createCipher } from '#src/store/credential-cipher.js';
 import { livedMs } from '../lived-ms.js';
 import { key, row } from './conformance.js';
 import { ownSqlite, quiet, type Place } from './stores.js';
@@ -139,7 +139,7 @@ describe('the thread of a SQLite file', () => {
     it('lets keys and bindings be looked up while a long query runs', async () => {
       const thread = startSqliteThread(place.where.file);
       const now = Date.now;
-      const store = await openSqliteStore(thread, { vault: createVault(undefined), log: quiet, now });
+      const store = await openSqliteStore(thread, { cipher: createCipher(undefined), log: quiet, now });
       await store.keys.put(key('k'));
       await store.bindings.put('s', { slotId: 'a', expiresAtMs: now() + 60_000 });
       const query = thread.run({ kind: 'query', sql: longQuery, parameters: [] }, 0).then(() => 'query');

@@ -2,7 +2,13 @@ import { once } from 'node:events';
 import { request as sendRequest } from 'node:http';
 import { expect } from 'chai';
 import { Type } from 'typebox';
-import { definePlugin, GatewayError, normalizePlugin, type Plugin } from 'gw2api/plugin';
+import {
+  definePlugin,
+  GatewayError,
+  normalizePlugin,
+  type GatewayState,
+  type Plugin,
+} from '#src/plugin/internal.js';
 import { fakeHost, runStage, serveStage } from 'gw2api/testing';
 
 describe('runStage', () => {
@@ -78,7 +84,9 @@ describe('runStage', () => {
     const { state } = await runStage(stage);
     expect(heard).to.deep.equal(['completed']);
     expect(state.signal.aborted).to.equal(true);
-    await runStage(stage, { state: { failure: new GatewayError('internal', 'Broke.') } });
+    await runStage(stage, {
+      below: (ctx) => (ctx.state as GatewayState).trace.fail(new GatewayError('internal', 'Broke.')),
+    });
     expect(heard).to.deep.equal(['completed', 'failed']);
   });
 

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
-import { wireToWorker } from '#src/workers/message-port.js';
+import { portToWorker } from '#src/workers/message-port.js';
 import { connectIpc } from '#src/live/ipc/live.js';
 import { IpcHub } from '#src/live/ipc/hub.js';
 import { RpcChannel } from '#src/live/ipc/rpc-channel.js';
@@ -23,8 +23,8 @@ class ChannelEnd extends EventEmitter {
 async function connectWorker(hub: IpcHub) {
   const [primary, worker] = [new ChannelEnd(), new ChannelEnd()];
   [primary.other, worker.other] = [worker, primary];
-  hub.connect(new RpcChannel(wireToWorker(primary)));
-  const live = await connectIpc(new RpcChannel(wireToWorker(worker)));
+  hub.connect(new RpcChannel(portToWorker(primary)));
+  const live = await connectIpc(new RpcChannel(portToWorker(worker)));
   return { live, emit: (event: string) => primary.emit(event) };
 }
 
@@ -34,27 +34,27 @@ describe('the channel to a worker', () => {
       const hub = new IpcHub();
       const killed = await connectWorker(hub);
       const other = await connectWorker(hub);
-      expect(await killed.live.places.take('a', 1)).to.equal(true);
+      expect(await killed.live.permits.take('a', 1)).to.equal(true);
       let isHeld: () => void = () => undefined;
       const held = new Promise<void>((resolve) => (isHeld = resolve));
-      void killed.live.exclusively('lock', () => new Promise<never>(() => isHeld()));
+      void killed.live.withLock('lock', () => new Promise<never>(() => isHeld()));
       await held;
-      expect(await other.live.places.take('a', 1)).to.equal(false);
+      expect(await other.live.permits.take('a', 1)).to.equal(false);
 
-      const unlocked = other.live.exclusively('lock', async () => 'mine');
+      const unlocked = other.live.withLock('lock', async () => 'mine');
       for (const event of events) killed.emit(event);
       expect(await unlocked).to.equal('mine');
-      expect(await other.live.places.take('a', 1)).to.equal(true);
-      expect(await other.live.places.take('a', 1), 'and there is no second one').to.equal(false);
+      expect(await other.live.permits.take('a', 1)).to.equal(true);
+      expect(await other.live.permits.take('a', 1), 'and there is no second one').to.equal(false);
     });
 
   it('leaves nothing behind of what a killed worker has asked last', async () => {
     const hub = new IpcHub();
     const killed = await connectWorker(hub);
     const other = await connectWorker(hub);
-    const asked = killed.live.places.take('a', 1);
+    const asked = killed.live.permits.take('a', 1);
     killed.emit('exit');
     await Promise.race([asked, other.live.meters.read('none')]);
-    expect(await other.live.places.take('a', 1)).to.equal(true);
+    expect(await other.live.permits.take('a', 1)).to.equal(true);
   });
 });

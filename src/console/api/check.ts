@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { compileCheck, formatPath, GatewayError, type Mismatch } from '../../plugin/index.js';
+import { compileCheck, formatPath, GatewayError, type Mismatch } from '../../plugin/internal.js';
 
 /** Checks a value by a schema, compiled on first use. Throws `invalid_request` with every wrong field. */
 export type Check = (value: unknown) => void;

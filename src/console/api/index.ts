@@ -1,18 +1,16 @@
 import { Router } from '@koa/router';
 import type { TSchema } from 'typebox';
-import { GatewayError } from '../../plugin/index.js';
+import { Closed, GatewayError } from '../../plugin/internal.js';
 import { checkOf, readQuery } from './check.js';
 import { KeyNames } from './key-names.js';
 import { keyRoutes, type IssueKey } from './keys.js';
 import { overviewRoutes } from './overview.js';
 import type { Panel } from './panel.js';
-import { readBody } from './request-body.js';
+import { readBody } from './json.js';
 import { requestRoutes } from './requests.js';
-import type { PanelContext, PanelRoute, PanelState } from './route.js';
-import { Closed } from './schemas.js';
+import type { PanelContext, PanelRoute, PanelState, Credential } from './route.js';
 import { sessionRoutes } from './session-routes.js';
 import { Sessions } from './sessions.js';
-import type { Credential } from './credential.js';
 import { slotRoutes } from './slots.js';
 import { usageRoute } from './usage.js';
 
@@ -85,12 +83,12 @@ function statusOf(answers: PanelRoute['answers'], given: unknown): number {
 function idOf(ctx: PanelContext): string {
   const { params } = ctx as PanelContext & { params?: Readonly<Record<string, string>> }; // set by the router
   const id = params?.['id'] ?? '';
-  if (/\p{Cc}/u.test(id) || id.length > longestId)
+  if (/\p{Cc}/u.test(id) || id.length > maxIdLength)
     throw new GatewayError('not_found', `There is nothing at ${ctx.path}.`);
   return id;
 }
 
-const longestId = 300;
+const maxIdLength = 300;
 
 function note(
   ctx: PanelContext,
@@ -102,5 +100,5 @@ function note(
     what: `${method} ${path}`,
     ...(who.id && { target: who.id }),
   };
-  ctx.state.log.info(fields, 'An operator has acted.');
+  ctx.state.log.info(fields, 'An operator has changed the gateway.');
 }

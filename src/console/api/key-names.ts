@@ -1,5 +1,4 @@
-import type { Store } from '../../plugin/index.js';
-import { CachedFor } from './cached-for.js';
+import type { Store } from '../../plugin/internal.js';
 
 /** Cache of the names of keys by id, refreshed every few seconds. */
 export class KeyNames {
@@ -23,3 +22,30 @@ export class KeyNames {
 }
 
 const freshMs = 5000;
+
+/** Cache of one value for `ms` milliseconds; a failed read is not cached, and `forget` clears the value. */
+export class CachedFor<Value> {
+  readonly #read: () => Promise<Value>;
+  readonly #ms: number;
+  readonly #now: () => number;
+  #value: Promise<Value> | undefined;
+  #atMs = -Infinity;
+
+  constructor(read: () => Promise<Value>, { ms, now }: { readonly ms: number; readonly now: () => number }) {
+    this.#read = read;
+    this.#ms = ms;
+    this.#now = now;
+  }
+
+  get(): Promise<Value> {
+    if (this.#value && this.#now() - this.#atMs < this.#ms) return this.#value;
+    this.#atMs = this.#now();
+    const value = this.#read();
+    value.catch(() => this.forget());
+    return (this.#value = value);
+  }
+
+  forget(): void {
+    this.#value = undefined;
+  }
+}

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
-import { Time, timeMs, Type, type KeyPatch, type ProtocolKey } from '../../plugin/index.js';
-import { Closed, IsoTime, Line, Nullable, StoredTotal } from './schemas.js';
-import { isoTime } from './times.js';
+import { isoTime } from '../../admin/reports.js';
+import { Closed, Time, timeMs, Type, type KeyPatch, type ProtocolKey } from '../../plugin/internal.js';
+import { IsoTime, Line, Nullable, StoredTotal } from './schemas.js';
 
 const Limit = Type.Integer({ minimum: 1, maximum: 1e12 });
 

@@ -1,10 +1,10 @@
 import type { Static } from 'typebox';
-import { GatewayError, Type, type KeyPatch, type ProtocolKey } from '../../plugin/index.js';
+import { Closed, GatewayError, Type, type KeyPatch, type ProtocolKey } from '../../plugin/internal.js';
 import type { KeyNames } from './key-names.js';
 import { ChangedKey, IssuedKey, keyReport, KeyReport, ListedKey, NewKey, toPatch } from './key-report.js';
 import type { Panel } from './panel.js';
 import { route, type PanelRoute } from './route.js';
-import { Closed, ListOf } from './schemas.js';
+import { ListOf } from './schemas.js';
 
 /** Issues a key: returns its text, to be shown once, and the record to store. */
 export type IssueKey = (
@@ -72,7 +72,7 @@ class KeyEditor {
   async list(): Promise<object> {
     const { keys, responses } = this.#panel.store;
     const [listed, totals] = await Promise.all([keys.list(), responses.totals()]);
-    const data = listed.slice(0, mostKeys).map((key) => ({
+    const data = listed.slice(0, maxKeys).map((key) => ({
       ...keyReport(key),
       stored_responses: totals.get(key.id) ?? null,
     }));
@@ -81,8 +81,8 @@ class KeyEditor {
 
   async issue({ text, key }: ReturnType<IssueKey>): Promise<Static<typeof IssuedKey>> {
     const { keys } = this.#panel.store;
-    if ((await keys.list()).length >= mostKeys)
-      throw new GatewayError('conflict', `There are ${mostKeys} keys already; remove some for good first.`);
+    if ((await keys.list()).length >= maxKeys)
+      throw new GatewayError('conflict', `There are ${maxKeys} keys already; remove some for good first.`);
     await keys.put(key);
     this.#changed();
     return { ...keyReport(key), key: text };
@@ -116,7 +116,7 @@ class KeyEditor {
 }
 
 /** Max number of keys, so that the list of all keys stays small enough to send. */
-const mostKeys = 10_000;
+const maxKeys = 10_000;
 
 function noSuchKey(id: string): GatewayError {
   return new GatewayError('not_found', `There is no key ${JSON.stringify(id)}.`);

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { GatewayError, sseBody, type LedgerRow } from '../../plugin/index.js';
+import { GatewayError, sseBody, sseEvent, type LedgerRow } from '../../plugin/internal.js';
 import type { KeyNames } from './key-names.js';
 import type { Panel } from './panel.js';
 import { requestReport } from './request-report.js';
@@ -36,8 +36,8 @@ export class LiveReaders {
   open({ ctx, filter, isAllowed }: LiveOptions): Readable {
     const { feed, closing, log } = this.#panel;
     if (closing.aborted) throw new GatewayError('shutting_down', 'This gateway is shutting down.');
-    if (this.#tails.size >= mostReaders)
-      throw new GatewayError('rate_limited', `${mostReaders} readers are here already; close one of them.`, {
+    if (this.#tails.size >= maxReaders)
+      throw new GatewayError('rate_limited', `${maxReaders} readers are here already; close one of them.`, {
         headers: { 'retry-after': '5' },
       });
     const tail = new Tail();
@@ -55,7 +55,7 @@ export class LiveReaders {
     return sseBody(this.#events(tail), {
       keepAlive: ': keep-alive\n\n',
       keepAliveMs,
-      onFailure: (error) => log.warn({ err: error }, 'The live requests broke off.'),
+      onFailure: (error) => log.warn({ err: error }, 'The stream of live requests has failed.'),
     });
   }
 
@@ -63,7 +63,10 @@ export class LiveReaders {
     isAllowed().then(
       (is) => is || tail.end('your session is over'),
       (error: unknown) =>
-        this.#panel.log.debug({ err: error }, 'A session could not be looked up; its reader stays.'),
+        this.#panel.log.debug(
+          { err: error },
+          'A session could not be looked up; its event stream stays open.',
+        ),
     );
   }
 
@@ -71,17 +74,17 @@ export class LiveReaders {
     yield ': live\n\n';
     for await (const row of tail.rows()) {
       const nameOf = await this.#names.finder();
-      yield `event: request\ndata: ${JSON.stringify(requestReport(row, nameOf))}\n\n`;
+      yield sseEvent('request', JSON.stringify(requestReport(row, nameOf)));
     }
     yield `: ${tail.reason}\n\n`;
   }
 }
 
-const mostReaders = 100;
+const maxReaders = 100;
 const keepAliveMs = 15_000;
 
 /** Max rows in the queue of a slow reader; above it the reader is disconnected. */
-const mostWaiting = 1000;
+const maxWaiting = 1000;
 
 /** Queue of the rows that a reader has not received yet. */
 class Tail {
@@ -96,7 +99,7 @@ class Tail {
   add(row: LedgerRow): void {
     if (this.#reason !== undefined) return;
     this.#rows.push(row);
-    if (this.#rows.length > mostWaiting) {
+    if (this.#rows.length > maxWaiting) {
       this.#rows.length = 0;
       this.end('you read too slowly; connect again');
     }

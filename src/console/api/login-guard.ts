@@ -1,4 +1,4 @@
-import { AddressMeters, GatewayError, type MeterReading, type Meters } from '../../plugin/index.js';
+import { AddressMeters, GatewayError, type MeterReading, type Meters } from '../../plugin/internal.js';
 
 export interface LoginGuardOptions {
   /** Counters shared by all instances. */

@@ -1,5 +1,5 @@
 import { redactSecrets } from '../../admin/redact-secrets.js';
-import { samplingOf, Type, type CatalogModel } from '../../plugin/index.js';
+import { samplingOf, Type, type CatalogModel } from '../../plugin/internal.js';
 import type { Panel, PanelStage, PanelStatus } from './panel.js';
 import { route, type PanelRoute } from './route.js';
 import { Count, IsoTime, ListOf, Nullable, StoredTotal } from './schemas.js';
@@ -35,7 +35,8 @@ export function overviewRoutes(panel: Panel): readonly PanelRoute[] {
   ];
 }
 
-const StatusReport = Type.Object({
+/** The gateway at a glance, as sent by the panel API. */
+export const StatusReport = Type.Object({
   name: Type.String(),
   version: Type.String(),
   uptime_seconds: Count,
@@ -75,7 +76,8 @@ function statusReport({ name, version, slots, live, ...status }: PanelStatus, ba
 
 const Names = Type.Array(Type.String());
 
-const StageReport = Type.Object({
+/** A stage as sent by the panel API. */
+export const StageReport = Type.Object({
   name: Type.String(),
   use: Type.String(),
   enabled: Type.Boolean(),
@@ -105,7 +107,8 @@ function stageReport({ at, when, options, ...stage }: PanelStage): object {
   };
 }
 
-const ModelReport = Type.Object({
+/** A model of the catalog as sent by the panel API. */
+export const ModelReport = Type.Object({
   id: Type.String(),
   display_name: Type.String(),
   upstream_model: Type.String(),

@@ -1,5 +1,13 @@
 import type { Operations } from '../../admin/routes.js';
-import type { Keys, Logger, Meters, Models, ResponseTotal, SlotStatus, Store } from '../../plugin/index.js';
+import type {
+  Keys,
+  Logger,
+  Meters,
+  Models,
+  ResponseTotal,
+  SlotStatus,
+  Store,
+} from '../../plugin/internal.js';
 import type { RequestFeed } from './request-feed.js';
 
 /**
@@ -19,13 +27,15 @@ export interface Panel {
   readonly password: string;
   /** Aborts when the gateway stops taking new requests. */
   readonly closing: AbortSignal;
+  /** Names of the formats in force. */
+  readonly formats: readonly string[];
   readonly pipeline: { readonly file: string; readonly stages: readonly PanelStage[] };
   status(): Promise<PanelStatus>;
   /**
    * Resolves when the ledger contains the requests that have finished on any instance, unless it refuses
    * them.
    */
-  written(): Promise<void>;
+  flushLedger(): Promise<void>;
   /** Invalidates the caches of keys on all instances, after a key has changed. */
   keysChanged(): void;
   /** Unix milliseconds. */
@@ -40,7 +50,7 @@ export interface PanelSlots {
   /** The schema of a merge patch of an entry. */
   readonly patchSchema: object;
   /** Problems of an entry under the rules of `slots:`, one sentence each. */
-  check(entry: object): readonly string[];
+  check(entry: object): Promise<readonly string[]>;
   /** Reloads the slots of the store into the pool, after one has changed. */
   changed(): Promise<void>;
 }
@@ -50,7 +60,7 @@ export interface PanelSlot {
   readonly source: 'config' | 'console';
   /** Position such as `config/gateway.yaml:40:5`; null for a slot of the console. */
   readonly place: string | null;
-  /** As written under `slots:`, secrets included. */
+  /** As written under `slots:`, without what the plugins mark as secret; header values are included. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** Unix milliseconds. */
   readonly updatedAtMs: number | null;

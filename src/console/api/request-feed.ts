@@ -1,4 +1,4 @@
-import type { Json, LedgerRow, Live } from '../../plugin/index.js';
+import type { Json, LedgerRow, Live } from '../../plugin/internal.js';
 
 /** Publish/subscribe of finished model requests, each published once its response has closed. */
 export interface RequestFeed {
@@ -20,33 +20,33 @@ export class SharedFeed implements RequestFeed {
   readonly #key: string;
   #renewal: NodeJS.Timeout | undefined;
   /** Expiry time of each other instance with subscribers, by its key. */
-  readonly #told = new Map<string, number>();
+  readonly #watchers = new Map<string, number>();
   #batch: LedgerRow[] = [];
   #sending: NodeJS.Timeout | undefined;
 
   constructor(live: Live) {
     this.#live = live;
     this.#key = `${watchersPrefix}${live.instance}`;
-    for (const [key] of live.shared.entries(watchersPrefix)) this.#hear(key, true);
-    live.shared.watch(watchersPrefix, (key, isWatched) => this.#hear(key, isWatched === true));
+    for (const [key] of live.shared.entries(watchersPrefix)) this.#noteWatcher(key, true);
+    live.shared.watch(watchersPrefix, (key, isWatched) => this.#noteWatcher(key, isWatched === true));
     live.messages.receive(topic, (message) => {
-      for (const row of message as unknown as readonly LedgerRow[]) this.#tell(row); // as `#send` sends them
+      for (const row of message as unknown as readonly LedgerRow[]) this.#notify(row); // as `#send` sends them
     });
   }
 
   publish(row: LedgerRow): void {
-    this.#tell(row);
+    this.#notify(row);
     if (!this.#isWatchedElsewhere()) return;
-    const { trace: _, ...told } = row;
-    this.#batch.push(told);
-    if (this.#batch.length >= mostAtOnce) this.#send();
+    const { trace: _, ...sent } = row;
+    this.#batch.push(sent);
+    if (this.#batch.length >= maxBatchSize) this.#send();
     else this.#sending ??= setTimeout(() => this.#send(), sendMs).unref();
   }
 
   subscribe(listener: RequestListener): () => void {
     this.#listeners.add(listener);
-    this.#watch();
-    this.#renewal ??= setInterval(() => this.#watch(), watchMs / 2).unref();
+    this.#renew();
+    this.#renewal ??= setInterval(() => this.#renew(), watchMs / 2).unref();
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
@@ -64,25 +64,25 @@ export class SharedFeed implements RequestFeed {
   }
 
   #isWatchedElsewhere(): boolean {
-    if (this.#told.size === 0) return false;
+    if (this.#watchers.size === 0) return false;
     const nowMs = performance.now();
-    for (const [key, untilMs] of this.#told) {
+    for (const [key, untilMs] of this.#watchers) {
       if (untilMs > nowMs) return true;
-      this.#told.delete(key);
+      this.#watchers.delete(key);
     }
     return false;
   }
 
-  #watch(): void {
+  #renew(): void {
     this.#live.shared.set(this.#key, true, watchMs);
   }
 
-  #hear(key: string, isWatched: boolean): void {
-    if (isWatched) this.#told.set(key, performance.now() + watchMs);
-    else this.#told.delete(key);
+  #noteWatcher(key: string, isWatched: boolean): void {
+    if (isWatched) this.#watchers.set(key, performance.now() + watchMs);
+    else this.#watchers.delete(key);
   }
 
-  #tell(row: LedgerRow): void {
+  #notify(row: LedgerRow): void {
     for (const listener of this.#listeners) listener(row);
   }
 }
@@ -95,4 +95,4 @@ const watchMs = 60_000;
 
 /** Max delay of a batch, and max rows of one. */
 const sendMs = 50;
-const mostAtOnce = 200;
+const maxBatchSize = 200;

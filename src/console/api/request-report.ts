@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { LedgerRow, LedgerTokens } from '../../plugin/index.js';
+import type { LedgerRow, LedgerTokens } from '../../plugin/internal.js';
 import type { RequestDetail, RequestReport, Tokens } from './schemas.js';
 
 /** A row of the ledger as sent by the panel API. */

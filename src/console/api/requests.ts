@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import {
+  Closed,
   GatewayError,
   Time,
   timeMs,
@@ -7,14 +8,14 @@ import {
   type LedgerFilter,
   type LedgerPage,
   type LedgerRow,
-} from '../../plugin/index.js';
+} from '../../plugin/internal.js';
 import { invalid } from './check.js';
 import type { KeyNames } from './key-names.js';
 import { LiveReaders } from './live.js';
 import type { Panel } from './panel.js';
 import { requestDetail, requestReport, rowOf } from './request-report.js';
 import { route, type PanelRoute } from './route.js';
-import { Closed, Line, ListOf, Nullable, RequestDetail, RequestReport } from './schemas.js';
+import { Line, ListOf, Nullable, RequestDetail, RequestReport } from './schemas.js';
 import type { Sessions } from './sessions.js';
 
 /** Routes of `/api/panel/requests`; the live route comes before the one by id, whose path would match it. */
@@ -22,7 +23,8 @@ export function requestRoutes(panel: Panel, names: KeyNames, sessions: Sessions)
   return [listRoute(panel, names), liveRoute(panel, names, sessions), detailRoute(panel, names)];
 }
 
-function listRoute({ store: { ledger } }: Panel, names: KeyNames): PanelRoute {
+function listRoute(panel: Panel, names: KeyNames): PanelRoute {
+  const { ledger } = panel.store;
   const paging = { has_more: Type.Boolean(), next_cursor: Nullable(Type.String()) };
   return route({
     method: 'GET',
@@ -32,7 +34,7 @@ function listRoute({ store: { ledger } }: Panel, names: KeyNames): PanelRoute {
     answers: { 200: ListOf(RequestReport, paging) },
     async handle({ query: { limit = 50, cursor, ...query } }) {
       const page = { limit, ...(cursor !== undefined && { cursor }) };
-      const { rows, cursor: next } = await pageOf(ledger, toFilter(query), page);
+      const { rows, cursor: next } = await pageOf(ledger, toFilter(query, panel), page);
       const nameOf = await names.finder();
       const data = rows.map((row) => requestReport(row, nameOf));
       return { object: 'list', data, has_more: next !== undefined, next_cursor: next ?? null };
@@ -52,7 +54,7 @@ function liveRoute(panel: Panel, names: KeyNames, sessions: Sessions): PanelRout
     handle({ ctx, query, credential }) {
       ctx.type = 'text/event-stream';
       ctx.set('x-accel-buffering', 'no');
-      const filter = matcherOf(toFilter(query));
+      const filter = matcherOf(toFilter(query, panel));
       return readers.open({ ctx, filter, isAllowed: () => sessions.isStillGood(credential) });
     },
   });
@@ -67,7 +69,7 @@ function detailRoute(panel: Panel, names: KeyNames): PanelRoute {
   const find = async (place: NonNullable<ReturnType<typeof rowOf>>) => {
     const row = await ledger.get(place);
     if (row) return row;
-    await panel.written();
+    await panel.flushLedger();
     return ledger.get(place);
   };
   return route({
@@ -90,7 +92,7 @@ const filters = {
   key: Type.Optional(Line),
   slot: Type.Optional(Line),
   model: Type.Optional(Line),
-  format: Type.Optional(Type.Enum(['messages', 'chat', 'responses', 'completions'])),
+  format: Type.Optional(Line),
   status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),
   code: Type.Optional(Line),
   failed: Type.Optional(Type.Boolean()),
@@ -105,7 +107,14 @@ const PageQuery = Closed({
   cursor: Type.Optional(Line),
 });
 
-function toFilter({ from, to, key, request_id: requestId, ...rest }: Static<typeof Filter>): LedgerFilter {
+function toFilter(
+  { from, to, key, request_id: requestId, ...rest }: Static<typeof Filter>,
+  { formats }: Panel,
+): LedgerFilter {
+  if (rest.format !== undefined && !formats.includes(rest.format)) {
+    const known = formats.map((name) => JSON.stringify(name)).join(', ');
+    throw invalid([`format: must be one of ${known}, not ${JSON.stringify(rest.format)}`]);
+  }
   return {
     ...rest,
     ...(from !== undefined && { fromMs: timeMs(from) }),

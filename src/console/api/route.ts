@@ -1,13 +1,11 @@
-import type { Static, TSchema } from 'typebox';
 import type Koa from 'koa';
-import type { CallSignal, Logger } from '../../plugin/index.js';
-import type { Credential } from './credential.js';
+import type { Static, TSchema } from 'typebox';
+import type { Logger, ConsoleSession } from '../../plugin/internal.js';
 
 /** Request state that the panel API reads. */
 export interface PanelState {
   readonly log: Logger;
   readonly signal: AbortSignal;
-  readonly callSignal: CallSignal;
 }
 
 export type PanelContext = Koa.ParameterizedContext<PanelState, object>;
@@ -54,3 +52,8 @@ export function route<Query extends TSchema, Body extends TSchema>(
 ): PanelRoute {
   return definition;
 }
+
+/** Credential of a caller of the panel API. */
+export type Credential =
+  | { readonly kind: 'master' }
+  | { readonly kind: 'session'; readonly session: ConsoleSession };

@@ -1,10 +1,5 @@
 import type { TSchema } from 'typebox';
-import { Type } from '../../plugin/index.js';
-
-/** An object without additional properties, for input; output may gain fields later. */
-export function Closed<Properties extends Record<string, TSchema>>(properties: Properties) {
-  return Type.Object(properties, { additionalProperties: false });
-}
+import { Type } from '../../plugin/internal.js';
 
 export function Nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);

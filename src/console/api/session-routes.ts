@@ -1,8 +1,8 @@
-import { Type } from '../../plugin/index.js';
+import { Closed, Type } from '../../plugin/internal.js';
 import { route, type PanelRoute } from './route.js';
-import { Closed, IsoTime, Nullable } from './schemas.js';
+import { isoTime } from '../../admin/reports.js';
+import { IsoTime, Nullable } from './schemas.js';
 import type { Sessions } from './sessions.js';
-import { isoTime } from './times.js';
 
 /** Routes for login, logout and the current session. */
 export function sessionRoutes(sessions: Sessions): readonly PanelRoute[] {
@@ -31,9 +31,7 @@ export function sessionRoutes(sessions: Sessions): readonly PanelRoute[] {
       method: 'GET',
       path: '/session',
       summary: 'Who is asking.',
-      answers: {
-        200: Type.Object({ kind: Type.Enum(['session', 'master']), expires_at: Nullable(IsoTime) }),
-      },
+      answers: { 200: SessionReport },
       handle: ({ credential }) => ({
         kind: credential.kind,
         expires_at: credential.kind === 'session' ? isoTime(credential.session.expiresAtMs) : null,
@@ -41,3 +39,9 @@ export function sessionRoutes(sessions: Sessions): readonly PanelRoute[] {
     }),
   ];
 }
+
+/** The current session as sent by the panel API. */
+export const SessionReport = Type.Object({
+  kind: Type.Enum(['session', 'master']),
+  expires_at: Nullable(IsoTime),
+});

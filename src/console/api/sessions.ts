@@ -1,9 +1,14 @@
-import type { Credential } from './credential.js';
+import type { Credential, PanelContext } from './route.js';
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { callerKey, GatewayError, isGatewayError, type ConsoleSession } from '../../plugin/index.js';
+import {
+  callerKey,
+  GatewayError,
+  isGatewayError,
+  requireMasterKey,
+  type ConsoleSession,
+} from '../../plugin/internal.js';
 import { LoginGuard } from './login-guard.js';
 import type { Panel } from './panel.js';
-import type { PanelContext } from './route.js';
 
 /**
  * Console sessions: a random token in a cookie, stored as a hash, and a second token against cross-site
@@ -78,14 +83,8 @@ export class Sessions {
   }
 
   async #checkKey(key: string): Promise<Credential> {
-    const known = await this.#panel.keys.check(key);
-    if (known?.kind === 'master') return { kind: 'master' };
-    if (known)
-      throw new GatewayError(
-        'forbidden',
-        'A protocol key may call /v1/* only; the panel needs the master key.',
-      );
-    throw new GatewayError('invalid_api_key', 'The API key is not known here, has expired or was revoked.');
+    await requireMasterKey(key, this.#panel.keys, 'the panel');
+    return { kind: 'master' };
   }
 
   async #find(token: string): Promise<ConsoleSession | undefined> {
@@ -143,6 +142,7 @@ interface Cookies {
   readonly maxAgeSeconds: number;
 }
 
+/** Not by `ctx.cookies.set`, which writes Expires, by the browser's clock, and no Max-Age. */
 function setCookies(ctx: PanelContext, { token, csrfToken, maxAgeSeconds }: Cookies): void {
   const common = `Path=/; Max-Age=${maxAgeSeconds}; SameSite=Strict${ctx.secure ? '; Secure' : ''}`;
   ctx.append('set-cookie', `${sessionCookie}=${token}; HttpOnly; ${common}`);

@@ -1,16 +1,16 @@
-import { GatewayError, type StoredSlot } from '../../plugin/index.js';
+import { GatewayError, type StoredSlot } from '../../plugin/internal.js';
 import { invalid } from './check.js';
 import { refuseDiversion } from './secret-redirect.js';
-import { mergePatch } from './merge-patch.js';
+import { mergePatch } from './json.js';
 import type { Panel, PanelSlot } from './panel.js';
-import { CachedFor } from './cached-for.js';
+import { CachedFor } from './key-names.js';
 import { panelSlotReport, shownSettings } from './slot-report.js';
 
 /** A slot as written under `slots:`. */
 export type Entry = Readonly<Record<string, unknown>>;
 
 /** Max bytes of one slot's settings as JSON, patches included. */
-export const mostEntryBytes = 64 * 1024;
+export const maxEntryBytes = 64 * 1024;
 
 /** Creates, changes and removes the slots of the console. */
 export class SlotEditor {
@@ -67,14 +67,14 @@ export class SlotEditor {
 
   async #create(entry: Entry): Promise<object> {
     const { slots, now } = this.#panel;
-    this.#check(entry);
+    await this.#check(entry);
     const id = String(entry['id']); // it has been checked
     const taken = slots.list().find((slot) => slot.id === id);
     if (taken) throw new GatewayError('conflict', `There is a slot "${id}" already${at(taken)}.`);
-    if (slots.list().length >= mostSlots)
+    if (slots.list().length >= maxSlots)
       throw new GatewayError(
         'conflict',
-        `There are ${mostSlots} slots already, the most that the console takes.`,
+        `There are ${maxSlots} slots already, the most that the console takes.`,
       );
     const atMs = now();
     await this.#put({ ...split(entry), id, createdAtMs: atMs, updatedAtMs: atMs }, undefined);
@@ -90,7 +90,7 @@ export class SlotEditor {
     const old = { id, ...before.settings, account: before.account };
     const shown = shownSettings(this.find(id));
     const entry = patched(old, patch, shown);
-    this.#check(entry);
+    await this.#check(entry);
     refuseDiversion({ before: old, after: entry, patch, shown });
     await this.#put({ ...before, ...split(entry), updatedAtMs: this.#panel.now() }, before);
     return this.report(this.find(id));
@@ -105,10 +105,10 @@ export class SlotEditor {
     return undefined;
   }
 
-  #check(entry: Entry): void {
-    if (Buffer.byteLength(JSON.stringify(entry)) > mostEntryBytes)
-      throw invalid([`body: a slot has at most ${mostEntryBytes} bytes of settings`]);
-    const problems = this.#panel.slots.check(entry);
+  async #check(entry: Entry): Promise<void> {
+    if (Buffer.byteLength(JSON.stringify(entry)) > maxEntryBytes)
+      throw invalid([`body: a slot has at most ${maxEntryBytes} bytes of settings`]);
+    const problems = await this.#panel.slots.check(entry);
     if (problems.length > 0) throw invalid(problems);
   }
 
@@ -139,7 +139,7 @@ export class SlotEditor {
   }
 }
 
-const mostSlots = 1000;
+const maxSlots = 1000;
 const countEveryMs = 10_000;
 
 function at({ place }: PanelSlot): string {

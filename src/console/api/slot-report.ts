@@ -1,9 +1,8 @@
 import { redactSecrets } from '../../admin/redact-secrets.js';
-import { SlotReport, slotReport } from '../../admin/slot-report.js';
-import { Type, type SlotStatus } from '../../plugin/index.js';
+import { isoTime, SlotReport, slotReport } from '../../admin/reports.js';
+import { Type, type SlotStatus } from '../../plugin/internal.js';
 import type { PanelSlot } from './panel.js';
 import { IsoTime, Nullable } from './schemas.js';
-import { isoTime } from './times.js';
 
 /** A slot as sent by the panel API: the fields of `/admin/slots`, and its source and settings. */
 export const PanelSlotReport = Type.Object({
@@ -41,11 +40,10 @@ export function shownSettings({ settings }: PanelSlot): Readonly<Record<string, 
 /** Status of a slot that is not in the pool. */
 function idle({ id, settings, problem }: PanelSlot): SlotStatus {
   const { account } = settings as { readonly account?: { readonly kind?: unknown } };
-  const kinds = ['api-key', 'oauth', 'none'] as const;
   return {
     id,
     upstream: typeof settings['upstream'] === 'string' ? settings['upstream'] : '',
-    accountKind: kinds.find((kind) => kind === account?.kind) ?? 'none',
+    accountKind: typeof account?.kind === 'string' ? account.kind : 'none',
     state: 'paused',
     reason: null,
     untilMs: null,

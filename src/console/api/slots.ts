@@ -1,10 +1,10 @@
-import { DiagnosisReport, diagnosisReport } from '../../admin/diagnosis-report.js';
+import { DiagnosisReport, diagnosisReport } from '../../admin/reports.js';
 import { diagnosisTimeoutMs } from '../../admin/routes.js';
-import { Type } from '../../plugin/index.js';
+import { Type } from '../../plugin/internal.js';
 import type { Panel } from './panel.js';
 import { route, type PanelRoute } from './route.js';
 import { ListOf } from './schemas.js';
-import { mostEntryBytes, SlotEditor, type Entry } from './slot-editor.js';
+import { maxEntryBytes, SlotEditor, type Entry } from './slot-editor.js';
 import { PanelSlotReport } from './slot-report.js';
 
 /** Routes of `/api/panel/slots`. */
@@ -23,7 +23,7 @@ export function slotRoutes(panel: Panel): readonly PanelRoute[] {
       path: '/slots',
       summary: 'Enters a slot, as it would stand under `slots:` in the config file.',
       body: AnyObject,
-      maxBodyBytes: mostEntryBytes,
+      maxBodyBytes: maxEntryBytes,
       bodySchema: panel.slots.entrySchema,
       answers: { 201: PanelSlotReport },
       handle: ({ body }) => desk.create(body),
@@ -35,7 +35,7 @@ export function slotRoutes(panel: Panel): readonly PanelRoute[] {
         'Changes a slot of the console by a merge patch; what comes back blanked (`***`) stays as it is. ' +
         'Where its secrets are to go elsewhere, they must be sent again.',
       body: AnyObject,
-      maxBodyBytes: mostEntryBytes,
+      maxBodyBytes: maxEntryBytes,
       bodySchema: panel.slots.patchSchema,
       answers: { 200: PanelSlotReport },
       handle: ({ id, body }) => desk.change(id, body),

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import {
+  Closed,
   Duration,
   durationMs,
   Time,
@@ -7,14 +8,14 @@ import {
   Type,
   type UsageQuery,
   type UsageSum,
-} from '../../plugin/index.js';
+} from '../../plugin/internal.js';
 import { invalid } from './check.js';
-import { jsonInPieces } from './json-pieces.js';
+import { jsonInPieces } from './json.js';
 import type { KeyNames } from './key-names.js';
 import type { Panel } from './panel.js';
 import { tokensReport } from './request-report.js';
 import { route, type PanelRoute } from './route.js';
-import { Closed, IsoTime, Nullable, UsageBucket } from './schemas.js';
+import { IsoTime, Nullable, UsageBucket } from './schemas.js';
 
 /** Route `GET /api/panel/usage`. */
 export function usageRoute({ store, now }: Panel, names: KeyNames): PanelRoute {
@@ -24,12 +25,12 @@ export function usageRoute({ store, now }: Panel, names: KeyNames): PanelRoute {
     summary:
       'Requests, errors, tokens and times by bucket of time and by group; buckets without a request are left out.',
     query: Query,
-    answers: { 200: Answer },
+    answers: { 200: UsageReport },
     async handle({ query, ctx }) {
       const asked = toUsageQuery(query, now());
-      const sums = await store.ledger.usage({ ...asked, limit: mostSums + 1 });
-      if (sums.length > mostSums)
-        throw invalid([`by: there are more than ${mostSums} sums; ask for less time, or by a longer step`]);
+      const sums = await store.ledger.usage({ ...asked, limit: maxSums + 1 });
+      if (sums.length > maxSums)
+        throw invalid([`by: there are more than ${maxSums} sums; ask for less time, or by a longer step`]);
       const nameOf = asked.by === 'key' ? await names.finder() : (group: string) => group;
       const head = {
         object: 'usage',
@@ -58,7 +59,8 @@ const Query = Closed({
   ),
 });
 
-const Answer = Type.Object({
+/** Sums of the ledger as sent by the panel API. */
+export const UsageReport = Type.Object({
   object: Type.Literal('usage'),
   from: IsoTime,
   to: IsoTime,
@@ -69,15 +71,15 @@ const Answer = Type.Object({
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const longestStepMs = 366 * dayMs;
-const mostBuckets = 2000;
+const maxStepMs = 366 * dayMs;
+const maxBuckets = 2000;
 
 /**
  * Max range of a step that is not whole hours: the ledger has sums per hour, and other steps read every
  * request.
  */
-const longestUnsummedMs = dayMs;
-const mostSums = 20_000;
+const maxUnsummedMs = dayMs;
+const maxSums = 20_000;
 
 /**
  * Checks a usage query. For a step of whole hours the range is widened to whole hours, as the ledger sums
@@ -86,18 +88,18 @@ const mostSums = 20_000;
 function toUsageQuery({ from, to, by, step = '1h' }: Static<typeof Query>, nowMs: number): UsageQuery {
   const stepMs = durationMs(step);
   if (stepMs < 1000) throw invalid(['step: must be at least "1s"']);
-  if (stepMs > longestStepMs) throw invalid(['step: must be at most "366d"']);
+  if (stepMs > maxStepMs) throw invalid(['step: must be at most "366d"']);
   const toAsked = to === undefined ? nowMs : timeMs(to);
   const fromAsked = from === undefined ? toAsked - dayMs : timeMs(from);
   if (fromAsked >= toAsked) throw invalid(['from: must be before `to`']);
   const isHourly = stepMs % hourMs === 0;
-  if (!isHourly && toAsked - fromAsked > longestUnsummedMs)
+  if (!isHourly && toAsked - fromAsked > maxUnsummedMs)
     throw invalid([`step: must be whole hours, such as "1h", where the time is longer than 24 hours`]);
   const fromMs = isHourly ? Math.floor(fromAsked / hourMs) * hourMs : fromAsked;
   const toMs = isHourly ? Math.ceil(toAsked / hourMs) * hourMs : toAsked;
   const buckets = Math.ceil((toMs - fromMs) / stepMs);
-  if (buckets > mostBuckets)
-    throw invalid([`step: makes ${buckets} buckets of this time; at most ${mostBuckets}: take a longer one`]);
+  if (buckets > maxBuckets)
+    throw invalid([`step: makes ${buckets} buckets of this time; at most ${maxBuckets}: take a longer one`]);
   return { fromMs, toMs, by: by ?? null, stepMs };
 }
 

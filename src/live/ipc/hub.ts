@@ -1,117 +1,118 @@
-import type { Claims, Json, Live, Meters } from '../../plugin/index.js';
+import type { Claims, Json, Live, Meters } from '../../plugin/internal.js';
 import type { RpcChannel } from './rpc-channel.js';
-import { PlaceGrants, type Member } from './place-grants.js';
+import { PermitGrants, type Member } from './permit-grants.js';
 import { sentEntry, type SentEntry, type SentWrite } from './shared-map.js';
 import { MemoryHub } from '../memory/hub.js';
 
 /** Hub for instances in several processes: their shared state is kept in this process. */
 export class IpcHub {
   readonly #hub: MemoryHub;
-  readonly #grants = new PlaceGrants();
-  readonly #lines = new Set<RpcChannel>();
+  readonly #grants = new PermitGrants();
+  readonly #channels = new Set<RpcChannel>();
 
   constructor(options: { readonly now?: () => number } = {}) {
     this.#hub = new MemoryHub(options);
   }
 
   /** Lets the process at the other end of `line` join. */
-  connect(line: RpcChannel): void {
-    line.on('live.join', () => this.#join(line));
+  connect(channel: RpcChannel): void {
+    channel.on('live.join', () => this.#join(channel));
   }
 
   /**
    * Adds an instance, and sends it a snapshot before the answer to `live.join`. The instance is removed when
    * the channel closes.
    */
-  #join(line: RpcChannel): void {
+  #join(channel: RpcChannel): void {
     const live = this.#hub.connect();
-    const leave = this.#sharePlaces(line);
-    this.#shareMap(line, live);
-    shareMeters(line, live.meters);
-    shareClaims(line, live.claims);
-    const unlock = shareLocks(line, live);
+    const leave = this.#sharePermits(channel);
+    this.#shareMap(channel, live);
+    shareMeters(channel, live.meters);
+    shareClaims(channel, live.claims);
+    const unlock = shareLocks(channel, live);
     let isOver = false;
     const close = () => {
       if (isOver) return;
       isOver = true;
-      this.#lines.delete(line);
+      this.#channels.delete(channel);
       leave();
       unlock();
       void live.close();
     };
-    this.#lines.add(line);
-    line.on('live.message', (message: readonly [topic: string, message: Json]) => {
-      for (const other of this.#lines) if (other !== line) other.tell('live.message', message);
+    this.#channels.add(channel);
+    channel.on('live.message', (message: readonly [topic: string, message: Json]) => {
+      for (const other of this.#channels) if (other !== channel) other.notify('live.message', message);
     });
-    line.on('live.leave', close);
-    line.onClose(close);
+    channel.on('live.leave', close);
+    channel.onClose(close);
   }
 
-  #shareMap(line: RpcChannel, { shared, instance }: Live): void {
+  #shareMap(channel: RpcChannel, { shared, instance }: Live): void {
     let taken = 0;
     const took = () => {
-      if (++taken % writesUntold === 0) line.tell('live.taken', taken);
+      if (++taken % maxUnacknowledged === 0) channel.notify('live.taken', taken);
     };
-    line.on('live.set', ([key, value, ttlMs]: SentEntry) => {
+    channel.on('live.set', ([key, value, ttlMs]: SentEntry) => {
       shared.set(key, value, ttlMs ?? Infinity);
       took();
     });
-    line.on('live.delete', (key: string) => {
+    channel.on('live.delete', (key: string) => {
       shared.delete(key);
       took();
     });
-    const tell = (key: string, value: Json | undefined, ttlMs: number) => {
+    const notify = (key: string, value: Json | undefined, ttlMs: number) => {
       const entry = value === undefined ? null : sentEntry([key, value, ttlMs]);
-      line.tell('live.written', [taken, key, entry] satisfies SentWrite);
+      channel.notify('live.written', [taken, key, entry] satisfies SentWrite);
     };
-    for (const entry of this.#hub.replicate(instance, tell)) tell(...entry);
+    for (const entry of this.#hub.replicate(instance, notify)) notify(...entry);
   }
 
   /** Shares permits with an instance; returns a function that releases its permits. */
-  #sharePlaces(line: RpcChannel): () => void {
+  #sharePermits(channel: RpcChannel): () => void {
     const grants = this.#grants;
     const news = new Set<string>();
-    const tellNews = () => {
-      for (const slot of news) line.tell('live.elsewhere', [slot, grants.heldElsewhere(member, slot)]);
+    const notifyChanged = () => {
+      for (const slot of news) channel.notify('live.elsewhere', [slot, grants.heldElsewhere(member, slot)]);
       news.clear();
     };
     const member: Member = {
-      granted: (slot, grant) => line.tell('live.granted', [slot, grant]),
-      recall: (slot) => line.tell('live.recall', slot),
+      granted: (slot, grant) => channel.notify('live.granted', [slot, grant]),
+      recall: (slot) => channel.notify('live.recall', slot),
       changed: (slot) => {
-        if (news.size === 0) setImmediate(tellNews);
+        if (news.size === 0) setImmediate(notifyChanged);
         news.add(slot);
       },
     };
     grants.join(member);
-    for (const slot of grants.slots) line.tell('live.elsewhere', [slot, grants.heldElsewhere(member, slot)]);
-    line.on('live.take', ([slot, limit]: readonly [string, number]) => grants.take(member, slot, limit));
-    line.on('live.held', ([slot, held, givenBack]: readonly [string, number, number]) =>
+    for (const slot of grants.slots)
+      channel.notify('live.elsewhere', [slot, grants.heldElsewhere(member, slot)]);
+    channel.on('live.take', ([slot, limit]: readonly [string, number]) => grants.take(member, slot, limit));
+    channel.on('live.held', ([slot, held, givenBack]: readonly [string, number, number]) =>
       grants.report(member, slot, held, givenBack),
     );
-    line.on('live.returned', (slot: string) => grants.returned(member, slot));
+    channel.on('live.returned', (slot: string) => grants.returned(member, slot));
     return () => grants.leave(member);
   }
 }
 
 /** Writes per acknowledgement (`live.taken`), which limits the writes that an instance has to remember. */
-const writesUntold = 256;
+const maxUnacknowledged = 256;
 
-function shareMeters(line: RpcChannel, meters: Meters): void {
+function shareMeters(channel: RpcChannel, meters: Meters): void {
   type Asked = readonly [method: keyof Meters, meter: string, ...rest: [never, never]];
-  line.on('live.meter', ([method, meter, ...rest]: Asked) => meters[method](meter, ...rest));
+  channel.on('live.meter', ([method, meter, ...rest]: Asked) => meters[method](meter, ...rest));
 }
 
-function shareClaims(line: RpcChannel, claims: Claims): void {
-  line.on('live.claim', (asked: Parameters<Claims['take']>) => claims.take(...asked));
-  line.on('live.unclaim', (told: Parameters<Claims['release']>) => claims.release(...told));
+function shareClaims(channel: RpcChannel, claims: Claims): void {
+  channel.on('live.claim', (asked: Parameters<Claims['take']>) => claims.take(...asked));
+  channel.on('live.unclaim', (claim: Parameters<Claims['release']>) => claims.release(...claim));
 }
 
 /** Shares locks with an instance; returns a function that releases the locks that it holds or waits for. */
-function shareLocks(line: RpcChannel, live: Live): () => void {
+function shareLocks(channel: RpcChannel, live: Live): () => void {
   const held = new Map<string, () => void>();
   let isOver = false;
-  line.on('live.lock', (name: string) => {
+  channel.on('live.lock', (name: string) => {
     return new Promise<void>((resolve) => {
       const work = () =>
         new Promise<void>((unlock) => {
@@ -119,10 +120,10 @@ function shareLocks(line: RpcChannel, live: Live): () => void {
           if (isOver) unlock();
           else held.set(name, unlock);
         });
-      void live.exclusively(name, work);
+      void live.withLock(name, work);
     });
   });
-  line.on('live.unlock', (name: string) => {
+  channel.on('live.unlock', (name: string) => {
     held.get(name)?.();
     held.delete(name);
   });

@@ -1,5 +1,5 @@
 /** Message port to another process, which delivers whole messages in order. */
-export interface Wire {
+export interface RpcPort {
   send(message: unknown): void;
   onMessage(listener: (message: unknown) => void): void;
   /** Adds a listener for the end of the other side; no message follows. */
@@ -7,13 +7,13 @@ export interface Wire {
 }
 
 type Frame =
-  | readonly [kind: 'tell', topic: string, value: unknown]
+  | readonly [kind: 'notify', topic: string, value: unknown]
   | readonly [kind: 'ask', topic: string, value: unknown, id: number]
   | readonly [kind: 'answer', id: number, value: unknown]
   | readonly [kind: 'fail', id: number, message: string];
 
 /** Error of a request whose process has exited before the answer. */
-export class LineClosedError extends Error {
+export class ChannelClosedError extends Error {
   constructor() {
     super('The other process has gone.');
   }
@@ -25,11 +25,11 @@ interface Pending {
 }
 
 /**
- * RPC channel between two processes of one version, for messages (`tell`) and requests (`ask`). Batches the
+ * RPC channel between two processes of one version, for messages (`notify`) and requests (`ask`). Batches the
  * messages of one turn of the event loop, because each send is expensive.
  */
 export class RpcChannel {
-  readonly #wire: Wire;
+  readonly #port: RpcPort;
   readonly #listeners = new Map<string, (value: never) => unknown>();
   readonly #asked = new Map<number, Pending>();
   readonly #onClose: (() => void)[] = [];
@@ -37,33 +37,33 @@ export class RpcChannel {
   #lastId = 0;
   #isClosed = false;
 
-  constructor(wire: Wire) {
-    this.#wire = wire;
-    wire.onMessage((message) => {
-      for (const frame of message as readonly Frame[]) this.#take(frame); // a line is at the other end too
+  constructor(port: RpcPort) {
+    this.#port = port;
+    port.onMessage((message) => {
+      for (const frame of message as readonly Frame[]) this.#take(frame); // the other end is a channel too
     });
-    wire.onClose(() => this.#close());
+    port.onClose(() => this.#close());
   }
 
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  tell(topic: string, value: unknown = null): void {
-    this.#say(['tell', topic, value]);
+  notify(topic: string, value: unknown = null): void {
+    this.#send(['notify', topic, value]);
   }
 
   /**
-   * Sends a request. Rejects with a `LineClosedError` if the other side closes first, and with the error of
+   * Sends a request. Rejects with a `ChannelClosedError` if the other side closes first, and with the error of
    * its listener.
    */
   ask<Answer>(topic: string, value: unknown = null): Promise<Answer> {
-    if (this.#isClosed) return Promise.reject(new LineClosedError());
+    if (this.#isClosed) return Promise.reject(new ChannelClosedError());
     const id = ++this.#lastId;
     return new Promise<Answer>((resolve, reject) => {
       // The other side answers to this topic with this type.
       this.#asked.set(id, { resolve: resolve as (value: unknown) => void, reject });
-      this.#say(['ask', topic, value, id]);
+      this.#send(['ask', topic, value, id]);
     });
   }
 
@@ -80,19 +80,19 @@ export class RpcChannel {
 
   /** Sends the current batch at once, without waiting for the end of this turn. */
   flush(): void {
-    if (this.#unsent.length > 0 && !this.#isClosed) this.#wire.send(this.#unsent);
+    if (this.#unsent.length > 0 && !this.#isClosed) this.#port.send(this.#unsent);
     this.#unsent = [];
   }
 
-  #say(frame: Frame): void {
+  #send(frame: Frame): void {
     if (this.#isClosed) return;
     if (this.#unsent.push(frame) === 1) setImmediate(() => this.flush());
   }
 
   #take(frame: Frame): void {
     switch (frame[0]) {
-      case 'tell':
-        this.#hear(frame[1], frame[2]);
+      case 'notify':
+        this.#dispatch(frame[1], frame[2]);
         break;
       case 'ask':
         void this.#answer(frame[1], frame[2], frame[3]);
@@ -105,7 +105,7 @@ export class RpcChannel {
     }
   }
 
-  #hear(topic: string, value: unknown): unknown {
+  #dispatch(topic: string, value: unknown): unknown {
     const listener = this.#listeners.get(topic);
     if (!listener) throw new Error(`Nobody listens to "${topic}".`);
     return listener(value as never); // the other side is of the same version
@@ -113,9 +113,9 @@ export class RpcChannel {
 
   async #answer(topic: string, value: unknown, id: number): Promise<void> {
     try {
-      this.#say(['answer', id, (await this.#hear(topic, value)) ?? null]);
+      this.#send(['answer', id, (await this.#dispatch(topic, value)) ?? null]);
     } catch (error) {
-      this.#say(['fail', id, error instanceof Error ? error.message : String(error)]);
+      this.#send(['fail', id, error instanceof Error ? error.message : String(error)]);
     }
   }
 
@@ -129,7 +129,7 @@ export class RpcChannel {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#unsent = [];
-    for (const { reject } of this.#asked.values()) reject(new LineClosedError());
+    for (const { reject } of this.#asked.values()) reject(new ChannelClosedError());
     this.#asked.clear();
     for (const listener of this.#onClose.splice(0)) listener();
   }

@@ -1,4 +1,4 @@
-import type { CacheStats, Json, SharedMap } from '../../plugin/index.js';
+import type { CacheStats, Json, SharedMap } from '../../plugin/internal.js';
 import type { RpcChannel } from './rpc-channel.js';
 import { MemorySharedMap } from '../memory/shared-map.js';
 
@@ -16,7 +16,7 @@ export type SentWrite = readonly [taken: number, key: string, entry: SentEntry |
  * received write is ignored while a later local write of that key is not acknowledged.
  */
 export class IpcSharedMap implements SharedMap {
-  readonly #line: RpcChannel;
+  readonly #channel: RpcChannel;
   readonly #replica: MemorySharedMap;
   readonly #here: SharedMap;
   readonly #elsewhere: SharedMap;
@@ -24,13 +24,13 @@ export class IpcSharedMap implements SharedMap {
   readonly #untaken = new Map<string, number>();
   #writes = 0;
 
-  constructor(line: RpcChannel, now: () => number) {
-    this.#line = line;
+  constructor(channel: RpcChannel, now: () => number) {
+    this.#channel = channel;
     this.#replica = new MemorySharedMap(now);
     this.#here = this.#replica.of('here');
     this.#elsewhere = this.#replica.of('elsewhere');
-    line.on('live.written', (write: SentWrite) => this.#heard(write));
-    line.on('live.taken', (taken: number) => this.#settle(taken));
+    channel.on('live.written', (write: SentWrite) => this.#receive(write));
+    channel.on('live.taken', (taken: number) => this.#settle(taken));
   }
 
   get fill(): CacheStats {
@@ -52,13 +52,13 @@ export class IpcSharedMap implements SharedMap {
   set(key: string, value: Json, ttlMs = Infinity): void {
     this.#here.set(key, value, ttlMs);
     this.#wrote(key);
-    this.#line.tell('live.set', sentEntry([key, value, ttlMs]));
+    this.#channel.notify('live.set', sentEntry([key, value, ttlMs]));
   }
 
   delete(key: string): void {
     this.#here.delete(key);
     this.#wrote(key);
-    this.#line.tell('live.delete', key);
+    this.#channel.notify('live.delete', key);
   }
 
   watch(prefix: string, listener: (key: string, value: Json | undefined) => void): () => void {
@@ -70,7 +70,7 @@ export class IpcSharedMap implements SharedMap {
     this.#untaken.set(key, ++this.#writes);
   }
 
-  #heard([taken, key, entry]: SentWrite): void {
+  #receive([taken, key, entry]: SentWrite): void {
     this.#settle(taken);
     if (this.#untaken.has(key)) return;
     if (entry) this.#elsewhere.set(key, entry[1], entry[2] ?? Infinity);

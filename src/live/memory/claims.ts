@@ -1,4 +1,4 @@
-import type { CacheStats, ClaimOptions, Claims } from '../../plugin/index.js';
+import type { CacheStats, ClaimOptions, Claims } from '../../plugin/internal.js';
 import { ExpiringMap } from '../expiring-map.js';
 
 interface Claim {

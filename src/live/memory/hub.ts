@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { Live, Messages } from '../../plugin/index.js';
+import type { Live, Messages } from '../../plugin/internal.js';
 import { MemoryClaims } from './claims.js';
-import { MemoryLocks } from './locks.js';
 import { MemoryMeters } from './meters.js';
-import { MemoryPlaces } from './places.js';
+import { MemoryPermits } from './permits.js';
 import { MemorySharedMap, type TimedEntry } from './shared-map.js';
 
 /** Hub for the instances of one process, usually a single one. */
 export class MemoryHub {
   readonly #shared: MemorySharedMap;
-  readonly #places = new MemoryPlaces();
+  readonly #permits = new MemoryPermits();
   readonly #meters: MemoryMeters;
   readonly #claims: MemoryClaims;
   readonly #locks = new MemoryLocks();
@@ -28,7 +27,7 @@ export class MemoryHub {
     const instances = this.#instances.add(instance);
     return {
       instance,
-      isAway: false,
+      isDown: false,
       caches: {
         shared_state: () => this.#shared.fill,
         meters: () => this.#meters.fill,
@@ -38,11 +37,11 @@ export class MemoryHub {
         return instances.size;
       },
       shared: this.#shared.of(instance),
-      places: this.#places.of(instance),
+      permits: this.#permits.of(instance),
       meters: this.#meters,
       messages: this.#messagesOf(instance),
       claims: this.#claims,
-      exclusively: (name, work) => this.#locks.exclusively(name, work),
+      withLock: (name, work) => this.#locks.withLock(name, work),
       close: async () => this.#disconnect(instance),
     };
   }
@@ -73,7 +72,7 @@ export class MemoryHub {
 
   #disconnect(instance: string): void {
     this.#instances.delete(instance);
-    this.#places.leave(instance);
+    this.#permits.leave(instance);
     this.#shared.leave(instance);
     for (const receivers of this.#topics.values())
       for (const receiver of receivers) if (receiver.instance === instance) receivers.delete(receiver);
@@ -83,4 +82,20 @@ export class MemoryHub {
 interface Receiver {
   readonly instance: string;
   readonly listener: Parameters<Messages['receive']>[1];
+}
+
+/** Locks within one process: work of the same name runs one at a time. */
+export class MemoryLocks {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  async withLock<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+    const before = this.#last.get(name) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    this.#last.set(name, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.#last.get(name) === mine) this.#last.delete(name);
+    }
+  }
 }

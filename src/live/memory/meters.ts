@@ -1,4 +1,4 @@
-import type { CacheStats, MeterReading, Meters } from '../../plugin/index.js';
+import type { CacheStats, MeterReading, Meters } from '../../plugin/internal.js';
 import { ExpiringMap } from '../expiring-map.js';
 
 interface Meter {
@@ -13,7 +13,7 @@ export class MemoryMeters implements Meters {
 
   constructor(now: () => number) {
     this.#now = now;
-    this.#meters = new ExpiringMap(now, mostMeters);
+    this.#meters = new ExpiringMap(now, maxMeters);
   }
 
   get fill(): CacheStats {
@@ -65,4 +65,4 @@ export class MemoryMeters implements Meters {
 }
 
 /** Max meters, above the need of all keys with all their limits, and of all logins. */
-const mostMeters = 200_000;
+const maxMeters = 200_000;

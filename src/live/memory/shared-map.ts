@@ -1,4 +1,4 @@
-import type { CacheStats, Json, SharedMap } from '../../plugin/index.js';
+import type { CacheStats, Json, SharedMap } from '../../plugin/internal.js';
 import { ExpiringMap } from '../expiring-map.js';
 
 interface Entry {
@@ -40,10 +40,10 @@ export class MemorySharedMap {
       entries: (prefix) => this.#under(prefix),
       set: (key, value, ttlMs = Infinity) => {
         this.#entries.set(key, { value, expiresAtMs: this.#now() + ttlMs });
-        this.#tell(instance, key, value, ttlMs);
+        this.#publish(instance, key, value, ttlMs);
       },
       delete: (key) => {
-        if (this.#entries.delete(key)) this.#tell(instance, key, undefined, 0);
+        if (this.#entries.delete(key)) this.#publish(instance, key, undefined, 0);
       },
       watch: (prefix, listener) => {
         const watcher = { instance, prefix, listener };
@@ -76,7 +76,7 @@ export class MemorySharedMap {
       .map(([key, { value }]) => [key, value] as const);
   }
 
-  #tell(instance: string, key: string, value: Json | undefined, ttlMs: number): void {
+  #publish(instance: string, key: string, value: Json | undefined, ttlMs: number): void {
     for (const watcher of this.#watchers)
       if (watcher.instance !== instance && key.startsWith(watcher.prefix))
         watcher.listener(key, value, ttlMs);

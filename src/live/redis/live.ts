@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Caches, Live, Logger } from '../../plugin/index.js';
+import type { Caches, Live, Logger } from '../../plugin/internal.js';
 import type { RedisAddress } from './address.js';
 import { RedisClaims } from './claims.js';
 import { RedisLocks } from './locks.js';
 import { RedisMessages } from './messages.js';
 import { RedisMeters } from './meters.js';
 import { RedisNames } from './names.js';
-import { RedisPlaces } from './places.js';
+import { RedisPermits } from './permits.js';
 import { endsTheSession, RedisSession } from './session.js';
 import { RedisSharedMap } from './shared-map.js';
 import { HybridClock } from '../hybrid-clock.js';
@@ -25,7 +25,7 @@ export interface RedisLiveOptions {
 export class RedisLive implements Live {
   readonly instance = randomUUID();
   readonly shared: RedisSharedMap;
-  readonly places: RedisPlaces;
+  readonly permits: RedisPermits;
   readonly meters: RedisMeters;
   readonly messages: RedisMessages;
   readonly claims: RedisClaims;
@@ -37,7 +37,7 @@ export class RedisLive implements Live {
   readonly #closing = new AbortController();
   #session: RedisSession | undefined;
   /** Connection state that was last logged. */
-  #said: 'here' | 'away' | undefined;
+  #logged: 'here' | 'away' | undefined;
   #connecting: Promise<void> | undefined;
 
   /** Resolves when Redis is connected, or after the first failed attempt. */
@@ -55,21 +55,21 @@ export class RedisLive implements Live {
     this.#names = new RedisNames(address);
     const clock = new HybridClock(now);
     this.shared = new RedisSharedMap(this.#names, clock);
-    this.places = new RedisPlaces(this.instance, this.#names, clock);
+    this.permits = new RedisPermits(this.instance, this.#names, clock);
     this.meters = new RedisMeters(this.#names, now);
     this.messages = new RedisMessages(this.instance, this.#names);
     this.claims = new RedisClaims(this.#names, now);
     this.#locks = new RedisLocks(this.#names);
     const { channels } = this.#names;
     this.#ears = new Map([
-      [channels.shared, (text) => this.shared.hear(text)],
-      [channels.places, (text) => this.places.hear(text)],
-      [channels.messages, (text) => this.messages.hear(text)],
-      [channels.locks, (text) => this.#locks.hear(text)],
+      [channels.shared, (text) => this.shared.receive(text)],
+      [channels.permits, (text) => this.permits.receive(text)],
+      [channels.messages, (text) => this.messages.deliver(text)],
+      [channels.locks, (text) => this.#locks.receive(text)],
     ]);
   }
 
-  get isAway(): boolean {
+  get isDown(): boolean {
     return this.#session === undefined;
   }
 
@@ -78,11 +78,11 @@ export class RedisLive implements Live {
   }
 
   get instances(): number {
-    return this.places.others + 1;
+    return this.permits.others + 1;
   }
 
-  exclusively<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
-    return this.#locks.exclusively(name, work);
+  withLock<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+    return this.#locks.withLock(name, work);
   }
 
   /** Sends pending writes, and releases the permits of this instance. */
@@ -91,7 +91,7 @@ export class RedisLive implements Live {
     this.#closing.abort();
     if (session) {
       await this.shared.flush();
-      await this.places.leave(session).catch(() => undefined); // then it is taken from here when no beat comes
+      await this.permits.leave(session).catch(() => undefined); // then it is taken from here when no beat comes
       session.end(new Error('this instance has closed'));
     }
     await this.#connecting;
@@ -100,7 +100,7 @@ export class RedisLive implements Live {
   /** Keeps a session open: reconnects with exponential backoff and jitter. */
   async #connect(tried: () => void): Promise<void> {
     const { signal } = this.#closing;
-    for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
       const session = await this.#join();
       tried();
       if (session) {
@@ -115,10 +115,13 @@ export class RedisLive implements Live {
   /** Opens and synchronizes a session; undefined on failure, which `#lose` has logged. */
   async #join(): Promise<RedisSession | undefined> {
     let session: RedisSession | undefined;
-    const heard = (channel: string, text: string) => this.#hear(channel, text);
+    const onMessage = (channel: string, text: string) => this.#receive(channel, text);
     const ended = (why: Error) => this.#lose(why);
     try {
-      session = await RedisSession.open(this.#address, Object.values(this.#names.channels), { heard, ended });
+      session = await RedisSession.open(this.#address, Object.values(this.#names.channels), {
+        onMessage,
+        ended,
+      });
       await this.#bringTogether(session);
       if (this.#closing.signal.aborted) throw new Error('this instance has closed');
       return session;
@@ -129,7 +132,7 @@ export class RedisLive implements Live {
   }
 
   async #bringTogether(session: RedisSession): Promise<void> {
-    await this.places.beat(session);
+    await this.permits.beat(session);
     await this.shared.join(session);
     await this.meters.join(session);
     if (session.isOver) return;
@@ -139,15 +142,15 @@ export class RedisLive implements Live {
     this.#session = session;
     void this.#keepBeating(session);
     const words =
-      this.#said === 'away' ? 'answers again; what instances share is brought together' : 'is joined';
+      this.#logged === 'away' ? 'answers again; the state of the instances is merged' : 'is joined';
     this.#log.info({ instance: this.instance }, `Redis at ${this.#address.label} ${words}.`);
-    this.#said = 'here';
+    this.#logged = 'here';
   }
 
   async #keepBeating(session: RedisSession): Promise<void> {
     while (!session.isOver) {
       await delay(beatEveryMs, undefined, { ref: false });
-      if (!session.isOver) await this.places.beat(session).catch(endsTheSession);
+      if (!session.isOver) await this.permits.beat(session).catch(endsTheSession);
     }
   }
 
@@ -157,25 +160,25 @@ export class RedisLive implements Live {
    */
   #lose({ message }: Error): void {
     this.#session = undefined;
-    for (const part of [this.shared, this.places, this.meters, this.messages, this.claims, this.#locks])
+    for (const part of [this.shared, this.permits, this.meters, this.messages, this.claims, this.#locks])
       part.lose();
-    if (this.#said === 'away' || this.#closing.signal.aborted) return;
-    this.#said = 'away';
+    if (this.#logged === 'away' || this.#closing.signal.aborted) return;
+    this.#logged = 'away';
     this.#log.warn(
       { reason: message },
-      `Redis at ${this.#address.label} cannot be used; until it can, this instance goes on alone with what it knows.`,
+      `Redis at ${this.#address.label} is unavailable; until it answers, this instance works alone with the state it has.`,
     );
   }
 
-  #hear(channel: string, text: string): void {
+  #receive(channel: string, text: string): void {
     try {
       this.#ears.get(channel)?.(text);
     } catch (error) {
-      this.#log.error({ err: error }, 'What another instance has told could not be taken.');
+      this.#log.error({ err: error }, 'A message of another instance could not be processed.');
     }
   }
 }
 
 const firstPauseMs = 100;
-const longestPauseMs = 2000;
+const maxPauseMs = 2000;
 const beatEveryMs = 1000;

@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { MemoryLocks } from '../memory/locks.js';
+import { MemoryLocks } from '../memory/hub.js';
 import type { RedisNames } from './names.js';
 import { dropLock, takeLock } from './scripts.js';
 import { endsTheSession, type RedisSession } from './session.js';
@@ -19,8 +19,8 @@ export class RedisLocks {
     this.#names = names;
   }
 
-  exclusively<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
-    return this.#local.exclusively(name, async () => {
+  withLock<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+    return this.#local.withLock(name, async () => {
       const token = randomUUID();
       while (!(await this.#take(name, token))) await this.#chance(name);
       const keeping = setInterval(() => void this.#take(name, token), keepEveryMs).unref();
@@ -34,7 +34,7 @@ export class RedisLocks {
   }
 
   /** Receives that a lock was released, and wakes its waiting caller. */
-  hear(name: string): void {
+  receive(name: string): void {
     this.#waiting.get(name)?.();
   }
 

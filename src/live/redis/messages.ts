@@ -1,4 +1,4 @@
-import type { Json, Messages } from '../../plugin/index.js';
+import type { Json, Messages } from '../../plugin/internal.js';
 import type { RedisNames } from './names.js';
 import { endsTheSession, type RedisSession } from './session.js';
 import { Subscriptions } from '../subscriptions.js';
@@ -24,7 +24,7 @@ export class RedisMessages implements Messages {
     return this.#topics.receive(topic, listener);
   }
 
-  hear(text: string): void {
+  deliver(text: string): void {
     const [from, topic, message] = JSON.parse(text) as [string, string, Json]; // as `send` of an instance wrote it
     if (from !== this.#instance) this.#topics.hand(topic, message);
   }

@@ -1,4 +1,4 @@
-import type { Caches, MeterReading, Meters } from '../../plugin/index.js';
+import type { Caches, MeterReading, Meters } from '../../plugin/internal.js';
 import { ExpiringMap } from '../expiring-map.js';
 import { MemoryMeters } from '../memory/meters.js';
 import type { RedisNames } from './names.js';
@@ -43,21 +43,21 @@ export class RedisMeters implements Meters {
     amount: number,
     window: { readonly limit: number; readonly windowMs: number },
   ): Promise<Taken> {
-    const isAway = !this.#session;
+    const isDown = !this.#session;
     const there = await this.#use(meter, amount, window.windowMs, window.limit);
     if (there) return there;
     const taken = await this.#alone.take(meter, amount, window);
-    if (taken.isAllowed && isAway)
+    if (taken.isAllowed && isDown)
       this.#owe(meter, { before: 0, amount, expiresAtMs: this.#now() + taken.resetsInMs });
     return taken;
   }
 
   async add(meter: string, amount: number, windowMs: number): Promise<MeterReading> {
-    const isAway = !this.#session;
+    const isDown = !this.#session;
     const there = await this.#use(meter, amount, windowMs);
     if (there) return { used: there.used, resetsInMs: there.resetsInMs };
     const reading = await this.#alone.add(meter, amount, windowMs);
-    if (isAway) this.#owe(meter, { before: 0, amount, expiresAtMs: this.#now() + reading.resetsInMs });
+    if (isDown) this.#owe(meter, { before: 0, amount, expiresAtMs: this.#now() + reading.resetsInMs });
     return reading;
   }
 
@@ -111,7 +111,7 @@ export class RedisMeters implements Meters {
   }
 
   #someDebts(): readonly (readonly [meter: string, debt: Debt])[] {
-    return [...this.#debts.entries()].slice(0, mostAtOnce);
+    return [...this.#debts.entries()].slice(0, maxBatchSize);
   }
 
   async #pay(session: RedisSession, meter: string, debt: Debt): Promise<void> {
@@ -135,4 +135,4 @@ export class RedisMeters implements Meters {
   }
 }
 
-const mostAtOnce = 100;
+const maxBatchSize = 100;

@@ -9,7 +9,7 @@ export class RedisNames {
   readonly shared: string;
   readonly expiry: string;
   readonly instances: string;
-  readonly places: string;
+  readonly permits: string;
   readonly channels: Readonly<Record<Channel, string>>;
 
   constructor({ prefix, access: { db } }: RedisAddress) {
@@ -17,12 +17,12 @@ export class RedisNames {
     this.shared = `${this.#base}:shared`;
     this.expiry = `${this.#base}:expiry`;
     this.instances = `${this.#base}:instances`;
-    this.places = `${this.#base}:places`;
+    this.permits = `${this.#base}:places`;
     // Channels, unlike keys, are common to all databases of a server, so their names contain the database.
-    const channel = (name: Channel) => `${this.#base}:${db}:${name}`;
+    const channel = (name: string) => `${this.#base}:${db}:${name}`;
     this.channels = {
       shared: channel('shared'),
-      places: channel('places'),
+      permits: channel('places'),
       messages: channel('messages'),
       locks: channel('locks'),
     };
@@ -41,4 +41,4 @@ export class RedisNames {
   }
 }
 
-export type Channel = 'shared' | 'places' | 'messages' | 'locks';
+export type Channel = 'shared' | 'permits' | 'messages' | 'locks';

@@ -81,7 +81,7 @@ return nowMs
 /**
  * Acquires a permit: returns 1 if one was free, else 0. KEYS instances, places. ARGV instance, slot, limit.
  */
-export const takePlace = script(`
+export const takePermit = script(`
 ${nowMs}
 local held = tonumber(redis.call('HGET', KEYS[2], ARGV[1] .. ' ' .. ARGV[2]) or 0)
 for _, instance in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], nowMs - ${deadAfterMs}, '+inf')) do
@@ -93,7 +93,7 @@ return 1
 `);
 
 /** Releases a permit. KEYS places. ARGV instance, slot. */
-export const releasePlace = script(`
+export const releasePermit = script(`
 local field = ARGV[1] .. ' ' .. ARGV[2]
 if redis.call('HINCRBY', KEYS[1], field, -1) <= 0 then redis.call('HDEL', KEYS[1], field) end
 return 1

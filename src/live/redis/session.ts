@@ -1,11 +1,11 @@
 import { Redis } from 'ioredis';
 import type { RedisAddress } from './address.js';
 import type { Script } from './scripts.js';
-import { within } from '../../plugin/index.js';
+import { within } from '../../plugin/internal.js';
 
 export interface SessionListeners {
   /** Receives each message published on the channels, including those of this instance. */
-  readonly heard: (channel: string, text: string) => void;
+  readonly onMessage: (channel: string, text: string) => void;
   /** Called once, when the session ends for any reason. */
   readonly ended: (why: Error) => void;
 }
@@ -50,7 +50,7 @@ export class RedisSession {
       connection.on('close', () => this.end(new Error('the connection was closed')));
     }
     this.#listening.on('message', (channel: string, text: string) => {
-      if (!this.#why) listeners.heard(channel, text);
+      if (!this.#why) listeners.onMessage(channel, text);
     });
   }
 

@@ -1,8 +1,8 @@
-import type { CacheStats, Json, SharedMap } from '../../plugin/index.js';
+import type { CacheStats, Json, SharedMap } from '../../plugin/internal.js';
 import type { RedisNames } from './names.js';
 import { writeShared } from './scripts.js';
 import type { RedisSession } from './session.js';
-import { isLater, LwwMap, type Known } from '../lww-map.js';
+import { isLater, LwwMap, type LwwEntry } from '../lww-map.js';
 import type { HybridClock } from '../hybrid-clock.js';
 
 type Listener = Parameters<SharedMap['watch']>[1];
@@ -59,7 +59,7 @@ export class RedisSharedMap implements SharedMap {
   }
 
   /** Merges a published write of any instance, including this one, and notifies the watchers. */
-  hear(text: string): void {
+  receive(text: string): void {
     const write = this.#read(text);
     this.#clock.saw(write.at);
     if (!this.#replica.put(write)) return;
@@ -74,13 +74,13 @@ export class RedisSharedMap implements SharedMap {
    * records that Redis lacks.
    */
   async join(session: RedisSession): Promise<void> {
-    const there = new Map<string, Known>();
+    const stored = new Map<string, LwwEntry>();
     for await (const text of this.#recordsAt(session)) {
       const write = this.#read(text);
-      there.set(write.key, write);
-      this.hear(text);
+      stored.set(write.key, write);
+      this.receive(text);
     }
-    for (const known of this.#replica.current()) this.#bringBack(known, there.get(known.key));
+    for (const own of this.#replica.current()) this.#resend(own, stored.get(own.key));
     this.#session = session;
     await this.flush();
   }
@@ -115,19 +115,19 @@ export class RedisSharedMap implements SharedMap {
   }
 
   /** Next batch of unsent writes, without entries that the replica has dropped as expired. */
-  #nextWrites(): readonly Known[] {
-    const writes: Known[] = [];
+  #nextWrites(): readonly LwwEntry[] {
+    const writes: LwwEntry[] = [];
     for (const key of this.#unsent) {
       const write = this.#replica.get(key);
       if (write) writes.push(write);
       else this.#unsent.delete(key);
-      if (writes.length === mostAtOnce) break;
+      if (writes.length === maxBatchSize) break;
     }
     return writes;
   }
 
   /** Sends a batch; false if that fails, which ends the session. The next session sends the batch again. */
-  #sent(session: RedisSession, writes: readonly Known[]): Promise<boolean> {
+  #sent(session: RedisSession, writes: readonly LwwEntry[]): Promise<boolean> {
     const { shared, expiry, channels } = this.#names;
     const args = writes.flatMap((write) => [write.key, this.#endOf(write), this.#written(write)]);
     return session.run(writeShared, [shared, expiry], [channels.shared, ...args]).then(
@@ -141,11 +141,11 @@ export class RedisSharedMap implements SharedMap {
    * is dropped instead: another instance may have deleted it, and Redis keeps deletions only for
    * `deletedMs`.
    */
-  #bringBack(known: Known, there: Known | undefined): void {
-    if (there ? !isLater(known, there) : this.#unsent.has(known.key)) return;
+  #resend(own: LwwEntry, stored: LwwEntry | undefined): void {
+    if (stored ? !isLater(own, stored) : this.#unsent.has(own.key)) return;
     const awayMs = this.#clock.nowMs - (this.#lostAtMs ?? this.#clock.nowMs);
-    if (there || awayMs < deletedMs) this.#unsent.add(known.key);
-    else this.#replica.forget(known.key);
+    if (stored || awayMs < deletedMs) this.#unsent.add(own.key);
+    else this.#replica.forget(own.key);
   }
 
   async *#recordsAt(session: RedisSession): AsyncGenerator<string> {
@@ -158,17 +158,17 @@ export class RedisSharedMap implements SharedMap {
     } while (cursor !== '0');
   }
 
-  #endOf({ expiresAtMs }: Known): number {
+  #endOf({ expiresAtMs }: LwwEntry): number {
     return expiresAtMs === Infinity ? 0 : this.#clock.toShared(expiresAtMs);
   }
 
-  #written(write: Known): string {
+  #written(write: LwwEntry): string {
     const { at, tie, key, value } = write;
     const head = [at, tie, this.#endOf(write), key];
     return JSON.stringify(value === undefined ? head : [...head, value]);
   }
 
-  #read(text: string): Known {
+  #read(text: string): LwwEntry {
     const [at, tie, end, key, value] = JSON.parse(text) as Record; // as `#written` of another instance wrote it
     return { at, tie, key, value, expiresAtMs: end === 0 ? Infinity : this.#clock.toOwn(end) };
   }
@@ -178,4 +178,4 @@ type Record = [at: number, tie: number, end: number, key: string, value?: Json];
 
 /** Retention of deletions, so that an older write does not restore a deleted key. */
 const deletedMs = 3_600_000;
-const mostAtOnce = 200;
+const maxBatchSize = 200;

@@ -1,21 +1,9 @@
 import type Koa from 'koa';
 import type { Static, TSchema } from 'typebox';
 import type { Host } from './host.js';
-import type { CoreKey, GatewayState, StateKey } from './state.js';
+import { closeObjects } from '../schema/closed.js';
+import type { StageContext, StateKey } from './state.js';
 import type { Operation } from './operation.js';
-
-/**
- * `ctx.state` of a stage: required keys can be read, provided keys can be set; any other key is a type error.
- */
-export type StageState<Requires extends StateKey, Provides extends StateKey> = {
-  readonly [Key in Requires | CoreKey]: GatewayState[Key];
-} & { [Key in Provides]: GatewayState[Key] };
-
-export type StageContext<Requires extends StateKey, Provides extends StateKey> = Koa.ParameterizedContext<
-  StageState<Requires, Provides>,
-  // No further context: Koa's default one has an index signature that would make every typo an `any`.
-  object
->;
 
 /** An ordinary Koa middleware over a typed `ctx.state`. */
 export type StageMiddleware<Requires extends StateKey, Provides extends StateKey> = (
@@ -79,13 +67,4 @@ export function normalizePlugin(definition: object & { name: string; setup: unkn
     options: closeObjects(given.options ?? { type: 'object', properties: {} }) as Plugin['options'], // an object stays one
     setup: (options, host) => given.setup(options, host),
   };
-}
-
-/** A copy of a JSON Schema in which every object type refuses properties that it does not name. */
-function closeObjects(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(closeObjects);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const closed = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closeObjects(value)]));
-  const isOpen = closed['type'] === 'object' && 'properties' in closed && !('additionalProperties' in closed);
-  return isOpen ? { ...closed, additionalProperties: false } : closed;
 }

@@ -1,12 +1,23 @@
-import type { Caller, Interceptor, ModelReply } from './state.js';
-import type { WireFormat } from './operation.js';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Static, TSchema } from 'typebox';
+import type { GatewayError } from '../error.js';
+import { closeObjects } from '../schema/closed.js';
+import type { Caller, Interceptor, ModelReply, StageContext } from './state.js';
 import type { MessagesRequest } from './messages.js';
 import type { CatalogModel, Models } from './models.js';
 import type { Logger } from './logger.js';
 import type { ResponseQuota, Store } from './store.js';
 
 /** Context of a format: everything that it may need besides the body. */
-export interface FormatContext {
+export interface FormatContext<Options = Readonly<Record<string, unknown>>> {
+  /** The format's own options, defaults filled in. */
+  readonly options: Options;
+  /** Path of the request, without its query. */
+  readonly path: string;
+  /** Parameters of the path, decoded. */
+  readonly params: Readonly<Record<string, string | undefined>>;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
   readonly caller: Caller;
   /** The catalog entry of a model id or alias. */
   findModel(id: string): CatalogModel | undefined;
@@ -27,7 +38,7 @@ export interface FormatContext {
 /** A caller's request in canonical form. */
 export interface Decoded {
   readonly request: MessagesRequest;
-  /** True if the caller asked for `stream: true`. */
+  /** True if the caller asked for a stream. */
   readonly stream: boolean;
   /** Fields that Messages cannot express, as the caller wrote their paths: `logprobs`, `tools[2]`. */
   readonly dropped: readonly string[];
@@ -37,27 +48,84 @@ export interface Decoded {
 
 /** Turns one reply into the caller's dialect. */
 export interface ReplyEncoder {
+  /** Content type of the stream; default server-sent events. */
+  readonly contentType?: string;
   /** The JSON body: a fold over the events. Throws what the events throw. */
   whole(reply: ModelReply): Promise<unknown>;
   /**
-   * Server-sent events as text or in UTF-8, whole events only, one piece for what arrived together. After a
-   * failure it yields the dialect's error event, no success marker, and then throws the error.
+   * The stream as text or in UTF-8, whole events only, one piece for what arrived together. After a failure it
+   * yields the dialect's error event, no success marker, and then throws the error.
    */
   stream(reply: ModelReply): AsyncIterable<string | Uint8Array>;
-  /** Heartbeat, sent after a silence (by default 15 s). */
-  readonly keepAlive: string;
+  /** Heartbeat, sent after a silence (by default 15 s); absent: none. */
+  readonly keepAlive?: string;
 }
 
-/** One wire format, both ways. */
-export interface Format {
-  readonly name: WireFormat;
+/** A path of a format. */
+export interface FormatRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** In the syntax of @koa/router: `{/v1}/messages`, `/v1beta/models/:model\\:generateContent`. */
+  readonly path: string;
+  /** `route`: behind `auth` alone, answered by `handle`; the others pass the stages. */
+  readonly operation: 'generate' | 'count-tokens' | 'route';
+  handle?(ctx: StageContext<'caller', never>, context: FormatContext): void | Promise<void>;
+  /** The route in `/openapi.json`; absent: left out. */
+  readonly openapi?: RouteDescription;
+}
+
+/** Description of a route in words and JSON Schemas. */
+export interface RouteDescription {
+  readonly summary: string;
+  readonly query?: object;
+  /** Answers by status; default for a token count: `input_tokens`, or the usage windows. */
+  readonly answers?: Readonly<Record<number, object>>;
+  /** Content types of the answer; default JSON, and server-sent events where the model is called. */
+  readonly answerTypes?: readonly string[];
+}
+
+export interface FormatDefinition<Options extends TSchema = TSchema> {
+  /** Name in the config, in `when.format` and in the ledger. */
+  readonly name: string;
+  /** JSON Schema of `with:`; defaults are filled in, unknown options are refused. */
+  readonly options?: Options;
+  readonly routes: readonly FormatRoute[];
+  /** JSON Schema of the request body. */
+  readonly body: object;
+  /** True for a format whose body is a Messages request, which goes upstream as it came. */
+  readonly keepsBytes?: boolean;
   /** Throws `invalid_request` naming the field (`messages[2].content: …`). */
-  decode(body: unknown, context: FormatContext): Decoded | Promise<Decoded>;
+  decode(body: unknown, context: FormatContext<OptionsOf<Options>>): Decoded | Promise<Decoded>;
   /** `body`: one that `decode` has accepted. */
-  encoder(body: unknown, context: FormatContext): ReplyEncoder | Promise<ReplyEncoder>;
-  /**
-   * The answer to a token count; absent: `{"input_tokens"}`, or an OAuth account's usage windows (contract
-   * §2.2).
-   */
-  readonly count?: (inputTokens: number) => object;
+  encoder(body: unknown, context: FormatContext<OptionsOf<Options>>): ReplyEncoder | Promise<ReplyEncoder>;
+  /** JSON body of a token count; default `{"input_tokens"}`, or an OAuth account's usage windows (contract §2.2). */
+  count?(inputTokens: number): object;
+  /** JSON body of an error on a path of this format; default the error object (contract §2.3). */
+  error?(error: GatewayError): object;
+}
+
+/** Options as their schema types them; without a schema there are none. */
+type OptionsOf<Schema extends TSchema> =
+  unknown extends Static<Schema> ? Readonly<Record<string, unknown>> : Static<Schema>;
+
+/** Wire format with its options, both ways. */
+export interface Format extends Omit<FormatDefinition, 'options' | 'keepsBytes'> {
+  /** JSON Schema of `settings`. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Options of the config, defaults filled in. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly keepsBytes: boolean;
+}
+
+/** Defines a wire format. Every object schema in `options` is closed unless it says otherwise. */
+export function defineFormat<const Options extends TSchema = TSchema>(
+  definition: FormatDefinition<Options>,
+): Format {
+  const options = closeObjects(definition.options ?? { type: 'object', properties: {} });
+  // The loader checks the settings by this very schema before it hands them over.
+  return {
+    settings: {},
+    keepsBytes: false,
+    ...(definition as FormatDefinition),
+    options: options as Format['options'],
+  };
 }

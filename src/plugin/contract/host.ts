@@ -4,7 +4,6 @@ import type { Metrics } from './metrics.js';
 import type { Format } from './format.js';
 import type { Live } from './live.js';
 import type { PickPolicy, Slots } from './slots.js';
-import type { WireFormat } from './operation.js';
 import type { ProtocolKey, Store } from './store.js';
 
 export interface Keys {
@@ -24,7 +23,7 @@ export interface Host {
   readonly log: Logger;
   readonly models: Models;
   readonly slots: Slots;
-  readonly formats: { get(name: WireFormat): Format };
+  readonly formats: { get(name: string): Format };
   readonly keys: Keys;
   readonly store: Store;
   readonly live: Live;

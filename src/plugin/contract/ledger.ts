@@ -1,5 +1,3 @@
-import type { WireFormat } from './operation.js';
-
 /** Tokens of one request, or of many. */
 export interface LedgerTokens {
   readonly input: number;
@@ -21,7 +19,7 @@ export interface LedgerRow {
   readonly slot?: string;
   /** Model name as sent by the caller. */
   readonly model?: string;
-  readonly format: WireFormat;
+  readonly format: string;
   /** HTTP status; 499 if the caller disconnected before there was one. */
   readonly status: number;
   /** The error's code. */
@@ -57,7 +55,7 @@ export interface LedgerFilter {
   readonly keyId?: string;
   readonly slot?: string;
   readonly model?: string;
-  readonly format?: WireFormat;
+  readonly format?: string;
   readonly status?: number;
   readonly code?: string;
   readonly failed?: boolean;

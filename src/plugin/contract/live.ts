@@ -9,13 +9,13 @@ export interface Live {
   /** Id of this instance, never used by another one. */
   readonly instance: string;
   /** True while the other instances are unreachable (down). */
-  readonly isAway: boolean;
+  readonly isDown: boolean;
   /** Number of instances, this one included, as last received; absent if unknown. */
   readonly instances?: number;
   /** In-memory caches, for metrics. */
   readonly caches?: Caches;
   readonly shared: SharedMap;
-  readonly places: Places;
+  readonly permits: Permits;
   readonly meters: Meters;
   readonly messages: Messages;
   readonly claims: Claims;
@@ -23,7 +23,7 @@ export interface Live {
    * Lock: runs `work` while no other work of the same name runs on any instance; waits for that. The lock of
    * an instance that died is released after some seconds.
    */
-  exclusively<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
+  withLock<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export interface SharedMap {
  * Semaphores of slots, counted over all instances. Permits of an instance that died are released after some
  * seconds.
  */
-export interface Places {
+export interface Permits {
   /**
    * Takes a permit for this instance, unless all instances together hold `limit`; synchronous if no other
    * instance has to be asked. If it is refused although there seemed to be room, watchers are notified a

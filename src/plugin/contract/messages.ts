@@ -266,3 +266,12 @@ export type MessagesStreamEvent =
   | MessageStopEvent
   | PingEvent
   | ErrorEvent;
+
+/** Content block of a type: `BlockOf<'tool_use'>`. */
+export type BlockOf<Type extends ContentBlock['type']> = Extract<ContentBlock, { readonly type: Type }>;
+
+/** Event of a type: `EventOf<'message_delta'>`. */
+export type EventOf<Type extends MessagesStreamEvent['type']> = Extract<
+  MessagesStreamEvent,
+  { readonly type: Type }
+>;

@@ -1,7 +1,10 @@
+/** Counter with one time series for each set of labels. */
 export interface Counter {
+  /** Adds `amount`, by default 1. */
   add(labels: Readonly<Record<string, string>>, amount?: number): void;
 }
 
+/** Histogram with one time series for each set of labels. */
 export interface Histogram {
   observe(labels: Readonly<Record<string, string>>, value: number): void;
 }
@@ -24,5 +27,5 @@ export interface Metrics {
   cache(name: string, read: () => CacheStats): () => void;
 }
 
-/** Caches by name, as `Metrics.cache` takes them. */
+/** Readers of the fill levels of caches, by the cache's name. */
 export type Caches = Readonly<Record<string, () => CacheStats>>;

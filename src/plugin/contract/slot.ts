@@ -1,12 +1,9 @@
 import type { CallSignal } from '../http/call-signal.js';
-import type { ModelEvents } from '../events/events.js';
-import type { Logger } from './logger.js';
-import type { ModelProfile } from './models.js';
+import type { EventStream } from '../events/event-stream.js';
 import type { MessagesRequest } from './messages.js';
 
 export type SlotState = 'ready' | 'cooling' | 'rejected' | 'paused' | 'draining';
 export type CoolReason = 'rate_limited' | 'overloaded' | 'unreachable' | 'window_exhausted';
-export type AccountKind = 'api-key' | 'oauth' | 'none';
 
 /** One usage window as the upstream last reported it. */
 export interface Window {
@@ -45,7 +42,7 @@ export interface UpstreamReply {
   readonly status: number;
   /** Lower case; several of one name joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly events: ModelEvents;
+  readonly events: EventStream;
 }
 
 /** A token count; `estimated` where the upstream has no such endpoint. */
@@ -57,7 +54,10 @@ export interface TokenCount {
 /** Slot: one upstream account. Calls throw a `GatewayError` whose `failure` says what happened. */
 export interface Slot {
   readonly id: string;
-  readonly accountKind: AccountKind;
+  /** Kind of the account, as the config names it. */
+  readonly accountKind: string;
+  /** True if the upstream reports usage windows of the account. */
+  readonly reportsWindows: boolean;
   readonly windows: Windows;
   generate(call: SlotCall): Promise<UpstreamReply>;
   countTokens(call: SlotCall): Promise<TokenCount>;
@@ -67,7 +67,7 @@ export interface Slot {
 export interface SlotStatus {
   readonly id: string;
   readonly upstream: string;
-  readonly accountKind: AccountKind;
+  readonly accountKind: string;
   readonly state: SlotState;
   readonly reason: CoolReason | null;
   /** End of the cooldown, unix milliseconds. */
@@ -100,56 +100,4 @@ export interface DiagnosisStep {
   readonly ms: number;
   /** Finding or failure, in words. */
   readonly detail: string;
-}
-
-/** Settings with which an adapter opens the upstream of a slot. */
-export interface UpstreamSettings {
-  readonly id: string;
-  /** Without a trailing slash; the simulator needs none. */
-  readonly baseUrl?: string;
-  /** The slot's own proxy, `http://user:pass@host:port`. */
-  readonly proxy?: string;
-  /** Added to every request of the slot. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly connectTimeoutMs: number;
-  /** True for a slot entered in the console: it must not connect to link-local and metadata addresses. */
-  readonly isGuarded?: boolean;
-  readonly maxConcurrent: number;
-  readonly log: Logger;
-}
-
-/** Call of a slot with its credential. */
-export interface UpstreamCall extends SlotCall {
-  readonly credential: Readonly<Record<string, string>>;
-}
-
-/** A model as an upstream lists it. */
-export interface ListedModel extends ModelProfile {
-  readonly id: string;
-}
-
-/** Query to an upstream outside any caller's request. */
-export interface UpstreamQuery {
-  readonly credential: Readonly<Record<string, string>>;
-  readonly signal: CallSignal;
-}
-
-/** Open upstream of a slot, made by an adapter. */
-export interface Upstream {
-  generate(call: UpstreamCall): Promise<UpstreamReply>;
-  countTokens(call: UpstreamCall): Promise<TokenCount>;
-  /** Models that the account may use, newest first; absent if this kind of upstream has no list of them. */
-  models?(query: UpstreamQuery): Promise<readonly ListedModel[]>;
-  /**
-   * Diagnosis: resolves the host, makes one request over the slot's own connection or proxy, then a free one
-   * with the credential (left out without one). Stops at the first step that fails.
-   */
-  diagnose(signal: AbortSignal, credential: UpstreamCall['credential']): Promise<readonly DiagnosisStep[]>;
-  close(): Promise<void>;
-}
-
-/** A kind of upstream: the default export of an adapter module. */
-export interface UpstreamAdapter {
-  readonly kind: string;
-  open(settings: UpstreamSettings): Upstream | Promise<Upstream>;
 }

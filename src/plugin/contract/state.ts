@@ -1,12 +1,12 @@
-import type { WireFormat, Operation } from './operation.js';
-import type { CallSignal } from '../http/call-signal.js';
-import type { ModelEvents } from '../events/events.js';
-import type { GatewayError } from '../error.js';
+import type Koa from 'koa';
+import type { Operation } from './operation.js';
+import type { EventStream } from '../events/event-stream.js';
 import type { Logger } from './logger.js';
 import type { KeyLimits } from './key-limits.js';
-import type { MessagesRequest, TextBlock, Tool, Usage } from './messages.js';
+import type { MessagesRequest, TextBlock, Tool } from './messages.js';
 import type { TokenCount, Windows } from './slot.js';
 import type { SlotLease } from './slots.js';
+import type { Trace } from './trace.js';
 
 /** Caller of the gateway. */
 export interface Caller {
@@ -35,7 +35,7 @@ export interface ModelReply {
   readonly slot: string;
   /** Number of upstream calls made. */
   readonly attempts: number;
-  readonly events: ModelEvents;
+  readonly events: EventStream;
   /**
    * Number of calls joined so far into the answer of a choice, if an interceptor joins several; absent: one.
    */
@@ -52,60 +52,28 @@ export type Interceptor = (call: ModelCall) => ModelCall;
  */
 export type Outcome = 'completed' | 'failed' | 'abandoned';
 
-/** Tokens of one request so far: as billed by the upstream, and the part of them hidden from the caller. */
-export interface UsageTally {
-  billed: Usage;
-  masked: Usage;
-}
-
 /** The answer to a count_tokens request; `windows` instead of a number for OAuth accounts. */
 export interface Count extends TokenCount {
   readonly slot: string;
   readonly windows: Windows | undefined;
 }
 
-/** Timeline of a request, in milliseconds. */
-export interface Timeline {
-  /**
-   * Stages reached, top to bottom, each with its own time: before it called `next` and after that returned,
-   * without the stages below it. Streaming afterwards counts for none of them.
-   */
-  readonly stages: { readonly stage: string; ms: number }[];
-  /** Upstream calls, each added as it begins. */
-  readonly calls: TimedCall[];
-}
-
-/** Upstream call: time to its first event or failure (0 until then), and the error code of the failure. */
-export interface TimedCall {
-  readonly slot: string;
-  readonly ms: number;
-  readonly code?: string;
-}
-
 /** State of one request. Plugins add keys of their own by declaration merging. */
 export interface GatewayState {
-  /** Set by the core, as all keys down to `timeline`. */
+  /** Set by the core, as all keys down to `trace`. */
   readonly requestId: string;
   readonly operation: Operation;
-  /** The caller's dialect, known from the path. */
-  readonly format: WireFormat;
+  /** Name of the caller's format, known from the path. */
+  readonly format: string;
   /** Aborts when the response has closed, for any reason. */
   readonly signal: AbortSignal;
-  /** Cheaper form of `signal`: an AbortSignal is only made when `signal` is read. */
-  readonly callSignal: CallSignal;
   /** Child logger with the request id. */
   readonly log: Logger;
   readonly interceptors: Interceptor[];
   additions: Additions;
   /** Calls `listener` exactly once, when the response has closed. */
   readonly onSettled: (listener: (outcome: Outcome) => void) => void;
-  readonly usage: UsageTally;
-  /** Error of an answer that broke after it had begun; the outcome is then `failed`. */
-  failure: GatewayError | undefined;
-  /** By upstream-call: time of the first event of the answer, unix milliseconds. */
-  firstEventAtMs: number | undefined;
-  /** Timeline; stages by the pipeline, calls by upstream-call. */
-  readonly timeline: Timeline;
+  readonly trace: Trace;
 
   /** By auth. */
   caller: Caller;
@@ -133,15 +101,24 @@ export const coreKeys = [
   'operation',
   'format',
   'signal',
-  'callSignal',
   'log',
   'interceptors',
   'additions',
   'onSettled',
-  'usage',
-  'failure',
-  'firstEventAtMs',
-  'timeline',
+  'trace',
 ] as const satisfies readonly StateKey[];
 
 export type CoreKey = (typeof coreKeys)[number];
+
+/**
+ * `ctx.state` of a stage: required keys can be read, provided keys can be set; any other key is a type error.
+ */
+export type StageState<Requires extends StateKey, Provides extends StateKey> = {
+  readonly [Key in Requires | CoreKey]: GatewayState[Key];
+} & { [Key in Provides]: GatewayState[Key] };
+
+export type StageContext<Requires extends StateKey, Provides extends StateKey> = Koa.ParameterizedContext<
+  StageState<Requires, Provides>,
+  // No further context: Koa's default one has an index signature that would make every typo an `any`.
+  object
+>;

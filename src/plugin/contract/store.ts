@@ -122,7 +122,7 @@ export interface Expiring {
  */
 export interface Store {
   /** True while the store is unreachable (down); requests go on without it. */
-  readonly isAway: boolean;
+  readonly isDown: boolean;
   /** In-memory caches, for metrics. */
   readonly caches?: Caches;
   readonly keys: {

@@ -1,10 +1,10 @@
-import { openSource, type BatchReader } from './batch-source.js';
-import { BatchStep } from './batch-step.js';
 import { dispatch, type DispatchTable } from '../dispatch.js';
 import { GatewayError } from '../error.js';
 import type { ModelEvent, ModelEventBatch, ModelEvents } from './events.js';
+import { EventStream } from './event-stream.js';
 import { KeptBatches } from './kept-batches.js';
 import type { ContentBlock, MessagesStreamEvent } from '../contract/messages.js';
+import type { Transform } from './stream-step.js';
 import { errorFromEvent, interruptedError } from './upstream-error.js';
 
 export interface CommitOptions {
@@ -14,7 +14,9 @@ export interface CommitOptions {
   readonly see?: (event: ModelEvent) => void;
   /** Called once, with the first content, which may be before the commit point. */
   readonly onContent?: () => void;
-  /** Called once the events have ended, failed or been cancelled. */
+  /** Called once, at the commit point. */
+  readonly onCommit?: () => void;
+  /** Called once the committed events have ended, failed or been cancelled. */
   readonly onEnd?: () => void;
 }
 
@@ -25,67 +27,61 @@ export interface CommitOptions {
  * much to keep; failures after it are thrown to the reader of the events, an `error` event being passed on
  * first, so that its text is kept.
  */
-export async function committed(events: ModelEvents, options: CommitOptions): Promise<ModelEvents> {
-  const source = openSource(events);
-  const turn = new Turn(options);
-  const kept = new KeptBatches(options.delivery);
-  try {
-    while (!turn.isCommitted) {
-      const { done, value } = await source.next();
-      if (done) throw interruptedError();
-      const batch = turn.see(value);
-      if (turn.isCommitted) kept.add(batch);
-      else if (turn.hasFailed) throw turn.failure;
-      else kept.addWithinBound(batch);
-    }
-  } catch (error) {
-    await source.return();
-    throw error;
-  }
-  return new Followed(kept.batches, source, turn, options.onEnd);
+export async function committed(events: ModelEvents, options: CommitOptions): Promise<EventStream> {
+  const stream = EventStream.from(events).through(new Commit(options));
+  await stream.opened();
+  return stream;
 }
 
-/** Committed events: those read before the commit point, then the rest as it arrives. */
-class Followed extends BatchStep<ModelEventBatch, ModelEventBatch> {
-  #read: readonly ModelEventBatch[];
-  #given = 0;
-  readonly #turn: Turn;
-  readonly #onEnd: CommitOptions['onEnd'];
+/** Holds the events up to the commit point, then passes them on as they arrive. */
+class Commit implements Transform {
+  readonly #options: CommitOptions;
+  readonly #detector: CommitDetector;
+  #kept: KeptBatches | undefined;
+  /** Events before the one that failed. */
+  #last: ModelEventBatch | undefined;
 
-  constructor(
-    read: readonly ModelEventBatch[],
-    rest: ModelEvents,
-    turn: Turn,
-    onEnd: CommitOptions['onEnd'],
-  ) {
-    super(rest);
-    this.#read = read;
-    this.#turn = turn;
-    this.#onEnd = onEnd;
+  constructor(options: CommitOptions) {
+    this.#options = options;
+    this.#detector = new CommitDetector(options);
+    this.#kept = new KeptBatches(options.delivery);
   }
 
-  override ask(reader: BatchReader<ModelEventBatch>): ModelEventBatch | undefined {
-    const batch = this.#read[this.#given];
-    if (!batch) return super.ask(reader);
-    this.#given += 1;
-    return batch;
+  transform(batch: ModelEventBatch): ModelEventBatch | undefined {
+    const seen = this.#detector.see(batch);
+    const passed = this.#kept ? this.#keep(this.#kept, seen) : seen;
+    if (!this.#detector.hasFailed) return passed;
+    if (passed && passed.length > 0) this.#last = passed;
+    throw this.#detector.failure;
   }
 
-  protected override take(batch: ModelEventBatch): ModelEventBatch {
-    return this.#turn.see(batch);
+  flush(): undefined {
+    if (!this.#detector.isStopped) throw interruptedError();
+    this.#end();
   }
 
-  protected override check(): void {
-    if (this.#turn.hasFailed) throw this.#turn.failure;
+  fail(): ModelEventBatch | undefined {
+    this.#end();
+    return this.#last;
   }
 
-  protected override end(): void {
-    if (!this.#turn.isStopped) throw interruptedError();
+  cancel(): void {
+    this.#end();
   }
 
-  protected override close(): void {
-    this.#read = [];
-    this.#onEnd?.();
+  /** Returns all events at the commit point, and none before it. */
+  #keep(kept: KeptBatches, batch: ModelEventBatch): ModelEventBatch | undefined {
+    if (!this.#detector.isCommitted) {
+      if (!this.#detector.hasFailed) kept.add(batch);
+      return undefined;
+    }
+    this.#kept = undefined;
+    this.#options.onCommit?.();
+    return kept.with(batch);
+  }
+
+  #end(): void {
+    if (!this.#kept) this.#options.onEnd?.();
   }
 }
 
@@ -93,7 +89,7 @@ class Followed extends BatchStep<ModelEventBatch, ModelEventBatch> {
  * Commit detector: state of one answer. After the commit point only events that can still change it are
  * parsed.
  */
-class Turn {
+class CommitDetector {
   readonly #options: CommitOptions;
   #hasContent = false;
   /** True once there is output other than thinking. */
@@ -125,7 +121,7 @@ class Turn {
         this.#options.see?.(event);
         if (event.type === 'ping' && !this.isCommitted) kept ??= batch.slice(0, seen);
         else {
-          this.#look(event);
+          this.#inspect(event);
           kept?.push(event);
         }
         seen += 1;
@@ -141,20 +137,20 @@ class Turn {
   }
 
   /** @internal Records output; a delta without a text counts too. */
-  say(text: string | undefined): void {
+  onOutput(text: string | undefined): void {
     if (text === '') return;
     this.isVisible = true;
-    this.begin();
+    this.onContent();
   }
 
   /** @internal Records a stop reason, which is content to send. */
-  sayWhy(): void {
+  onStopReason(): void {
     this.hasStopReason = true;
-    this.begin();
+    this.onContent();
   }
 
   /** @internal Records the first content to send to the caller. */
-  begin(): void {
+  onContent(): void {
     if (this.#hasContent) return;
     this.#hasContent = true;
     this.#options.onContent?.();
@@ -164,42 +160,42 @@ class Turn {
    * Inspects one event. Every event before the commit point is parsed, since a failover can still cure
    * invalid JSON.
    */
-  #look(event: ModelEvent): void {
+  #inspect(event: ModelEvent): void {
     if (event.type === 'content_block_delta') {
       if (!(this.inText && !this.isVisible) && this.isCommitted) return;
-      if (event.delta) return this.say(event.delta.text);
+      if (event.delta) return this.onOutput(event.delta.text);
     }
-    if (Object.hasOwn(looks, event.type)) dispatch(looks, event.json, this);
+    if (Object.hasOwn(handlers, event.type)) dispatch(handlers, event.json, this);
   }
 }
 
-const looks: Partial<DispatchTable<MessagesStreamEvent, Turn, void>> = {
-  message_start: ({ message: { content, stop_reason } }, turn) => {
-    for (const block of content) openBlock(block, turn);
-    if (stop_reason) turn.sayWhy();
+const handlers: Partial<DispatchTable<MessagesStreamEvent, CommitDetector, void>> = {
+  message_start: ({ message: { content, stop_reason } }, detector) => {
+    for (const block of content) openBlock(block, detector);
+    if (stop_reason) detector.onStopReason();
   },
-  content_block_start: ({ content_block }, turn) => openBlock(content_block, turn),
-  content_block_delta: ({ delta }, turn) => {
-    turn.say(delta.type === 'text_delta' ? delta.text : undefined);
+  content_block_start: ({ content_block }, detector) => openBlock(content_block, detector),
+  content_block_delta: ({ delta }, detector) => {
+    detector.onOutput(delta.type === 'text_delta' ? delta.text : undefined);
   },
-  message_delta: ({ delta }, turn) => {
-    if (delta.stop_reason) turn.sayWhy();
+  message_delta: ({ delta }, detector) => {
+    if (delta.stop_reason) detector.onStopReason();
   },
-  message_stop: (_, turn) => {
-    if (!turn.isVisible && !turn.hasStopReason) throw incomplete();
-    turn.isStopped = true;
+  message_stop: (_, detector) => {
+    if (!detector.isVisible && !detector.hasStopReason) throw incomplete();
+    detector.isStopped = true;
   },
   error: (event) => {
     throw errorFromEvent(event);
   },
 };
 
-function openBlock(block: ContentBlock, turn: Turn): void {
+function openBlock(block: ContentBlock, detector: CommitDetector): void {
   const isText = block.type === 'text';
-  turn.inText = isText && block.text === '';
-  if (turn.inText) return;
-  turn.begin();
-  turn.isVisible ||= block.type !== 'thinking' && block.type !== 'redacted_thinking';
+  detector.inText = isText && block.text === '';
+  if (detector.inText) return;
+  detector.onContent();
+  detector.isVisible ||= block.type !== 'thinking' && block.type !== 'redacted_thinking';
 }
 
 function incomplete(): GatewayError {

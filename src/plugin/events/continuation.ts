@@ -1,9 +1,9 @@
-import { BatchSource, type BatchReader } from './batch-source.js';
-import type { ModelEventBatch, ModelEvents } from './events.js';
+import type { ModelEvents } from './events.js';
+import { EventStream } from './event-stream.js';
 import { MessageFold, mergeUsage } from './fold.js';
 import { mapEvents, tapEvents, type EventMap } from './map-events.js';
 import type { ContentBlock, MessagesRequest, Usage } from '../contract/messages.js';
-import type { Interceptor, ModelReply } from '../contract/state.js';
+import type { Interceptor } from '../contract/state.js';
 import { addUsage } from './usage.js';
 import { withFields } from '../raw/with-fields.js';
 
@@ -15,76 +15,14 @@ import { withFields } from '../raw/with-fields.js';
 export function continuePausedTurns(limit: number): Interceptor {
   return (call) => async (request) => {
     const reply = await call(request);
-    const answer = new JoinedAnswer();
-    const callAgain = () => call(answer.continuing(request));
-    return withFields(reply, {
-      calls: () => answer.calls,
-      events: new JoinedEvents(answer, reply.events, callAgain, limit),
+    const answer = new JoinedAnswer(limit);
+    const events = EventStream.chain(answer.join(reply.events), async () => {
+      if (!answer.isPaused) return undefined;
+      const { events: more } = await call(answer.continuing(request));
+      return answer.join(more);
     });
+    return withFields(reply, { calls: () => answer.calls, events });
   };
-}
-
-/** Events of several answers, read one after another. */
-class JoinedEvents extends BatchSource<ModelEventBatch> implements BatchReader<ModelEventBatch> {
-  readonly #answer: JoinedAnswer;
-  readonly #callAgain: () => Promise<ModelReply>;
-  #left: number;
-  #fold = new MessageFold();
-  #events: BatchSource<ModelEventBatch>;
-  #reader: BatchReader<ModelEventBatch> | undefined;
-  #isOver = false;
-
-  constructor(answer: JoinedAnswer, first: ModelEvents, callAgain: () => Promise<ModelReply>, limit: number) {
-    super();
-    this.#answer = answer;
-    this.#callAgain = callAgain;
-    this.#left = limit;
-    this.#events = this.#begin(first);
-  }
-
-  ask(reader: BatchReader<ModelEventBatch>): ModelEventBatch | undefined {
-    this.#reader = reader;
-    return this.#events.ask(this);
-  }
-
-  async return(): Promise<IteratorResult<ModelEventBatch, undefined>> {
-    this.#isOver = true;
-    await this.#events.return();
-    return { done: true, value: undefined };
-  }
-
-  receive(batch: ModelEventBatch): void {
-    this.#reader?.receive(batch);
-  }
-
-  /** End of the current answer; continues if it is paused. */
-  finish(): void {
-    if (!this.#answer.isPaused || this.#isOver) this.#reader?.finish();
-    else this.#continue().catch((error: unknown) => this.fail(error));
-  }
-
-  fail(error: unknown): void {
-    this.#reader?.fail(error);
-  }
-
-  async #continue(): Promise<void> {
-    this.#answer.keep(this.#fold);
-    this.#left -= 1;
-    const { events } = await this.#callAgain();
-    this.#events = this.#begin(events);
-    if (this.#isOver) await this.#events.return();
-    const batch = this.#events.ask(this);
-    if (batch) this.receive(batch);
-  }
-
-  #begin(events: ModelEvents): BatchSource<ModelEventBatch> {
-    const fold = new MessageFold();
-    this.#fold = fold;
-    return mapEvents(
-      tapEvents(events, (event) => fold.add(event)),
-      this.#answer.begin(this.#left > 0),
-    );
-  }
 }
 
 /** Joins several answers into the one that the caller sees. */
@@ -93,14 +31,26 @@ class JoinedAnswer {
   #usage: Usage = {};
   #startUsage: Usage = {};
   #offset = 0;
+  readonly #limit: number;
+  #fold = new MessageFold();
   calls = 0;
   isPaused = false;
 
-  /** Begins the next answer; returns the handlers of its events. */
-  begin(mayContinue: boolean): EventMap {
-    this.isPaused = false;
+  /** `limit`: max continuations. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Adds the events of the next answer. */
+  join(events: ModelEvents): EventStream {
+    const fold = new MessageFold();
+    this.#fold = fold;
     this.calls += 1;
-    const isFirst = this.calls === 1;
+    const seen = tapEvents(events, (event) => fold.add(event));
+    return mapEvents(seen, this.#handlers(this.calls === 1, this.calls <= this.#limit));
+  }
+
+  #handlers(isFirst: boolean, mayContinue: boolean): EventMap {
     return {
       ...(isFirst ? {} : this.#splice()),
       message_delta: (event) => {
@@ -125,18 +75,22 @@ class JoinedAnswer {
     };
   }
 
-  /** Adds the content and usage of a paused answer. */
-  keep(fold: MessageFold): void {
+  /**
+   * Request that continues a paused answer: with the output so far, without empty text blocks, which
+   * upstreams refuse.
+   */
+  continuing(request: MessagesRequest): MessagesRequest {
+    this.#keep();
+    const content = this.#content.filter((block) => block.type !== 'text' || block.text !== '');
+    return { ...request, messages: [...request.messages, { role: 'assistant', content }] };
+  }
+
+  /** Keeps the content and usage of a paused answer. */
+  #keep(): void {
     this.isPaused = false;
-    const message = fold.partial();
+    const message = this.#fold.partial();
     for (const block of message?.content ?? []) this.#content.push(block);
     this.#offset = this.#content.length;
     this.#usage = addUsage(this.#usage, message?.usage ?? {});
-  }
-
-  /** Request with the output so far, without empty text blocks, which upstreams refuse. */
-  continuing(request: MessagesRequest): MessagesRequest {
-    const content = this.#content.filter((block) => block.type !== 'text' || block.text !== '');
-    return { ...request, messages: [...request.messages, { role: 'assistant', content }] };
   }
 }

@@ -1,5 +1,7 @@
-/** Check of a value: undefined if it is valid, else the path of the invalid part. */
-type Check = (value: unknown) => string | undefined;
+import type { TSchema } from 'typebox';
+import { Type } from '../schema/type.js';
+import { compileCheck } from '../schema/check.js';
+import { isRecord } from '../schema/record.js';
 
 /**
  * Validates an upstream's event: the path of the part with a wrong type, or undefined if its handlers can
@@ -8,122 +10,85 @@ type Check = (value: unknown) => string | undefined;
  */
 export function faultIn(event: Readonly<Record<string, unknown>>): string | undefined {
   if (isTextDelta(event)) return undefined;
-  const check = own(events, event['type']);
-  return check?.(event);
+  const type = String(event['type']);
+  if (!Object.hasOwn(events, type)) return undefined;
+  const check = (checks[type] ??= compileCheck(events[type] ?? {}));
+  const [fault] = check(event);
+  return fault?.path.join('.');
 }
 
-/** Fast path without the tables, for text deltas: most events of a stream. */
+/** Fast path without a schema, for text deltas: most events of a stream. */
 function isTextDelta({ type, index, delta }: Readonly<Record<string, unknown>>): boolean {
   return (
     type === 'content_block_delta' &&
     Number.isFinite(index) &&
-    isObject(delta) &&
+    isRecord(delta) &&
     delta['type'] === 'text_delta' &&
     typeof delta['text'] === 'string'
   );
 }
 
-const text: Check = (value) => (typeof value === 'string' ? undefined : '');
-const number: Check = (value) => (Number.isFinite(value) ? undefined : '');
-const textIfAny = optional(text);
+const Text = Type.String();
+const Finite = Type.Number({ minimum: -Number.MAX_VALUE, maximum: Number.MAX_VALUE });
+const TextIfAny = IfAny(Text);
+const Count = IfAny(Finite);
+const Any = Type.Object({});
 
-const usage = optional(
-  both(
-    counts(['input_tokens', 'output_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens']),
-    fields({
-      cache_creation: optional(counts(['ephemeral_5m_input_tokens', 'ephemeral_1h_input_tokens'])),
-      output_tokens_details: optional(counts(['thinking_tokens'])),
-    }),
-  ),
+const Usage = IfAny(
+  Type.Object({
+    input_tokens: Count,
+    output_tokens: Count,
+    cache_creation_input_tokens: Count,
+    cache_read_input_tokens: Count,
+    cache_creation: IfAny(
+      Type.Object({ ephemeral_5m_input_tokens: Count, ephemeral_1h_input_tokens: Count }),
+    ),
+    output_tokens_details: IfAny(Type.Object({ thinking_tokens: Count })),
+  }),
 );
 
-const block = tagged({
-  text: fields({ text: textIfAny, citations: optional(list(fields({}))) }),
-  thinking: fields({ thinking: textIfAny, signature: textIfAny }),
-  redacted_thinking: fields({ data: text }),
-  tool_use: fields({ id: text, name: text }),
-  server_tool_use: fields({ id: text, name: text }),
-  web_search_tool_result: fields({ tool_use_id: text }),
+const Block = Tagged({
+  text: Type.Object({ text: TextIfAny, citations: IfAny(Type.Array(Any)) }),
+  thinking: Type.Object({ thinking: TextIfAny, signature: TextIfAny }),
+  redacted_thinking: Type.Object({ data: Text }),
+  tool_use: Type.Object({ id: Text, name: Text }),
+  server_tool_use: Type.Object({ id: Text, name: Text }),
+  web_search_tool_result: Type.Object({ tool_use_id: Text }),
 });
 
-const delta = tagged({
-  text_delta: fields({ text }),
-  input_json_delta: fields({ partial_json: text }),
-  thinking_delta: fields({ thinking: text }),
-  signature_delta: fields({ signature: text }),
-  citations_delta: fields({ citation: fields({}) }),
-  compaction_delta: fields({ content: textIfAny }),
+const Delta = Tagged({
+  text_delta: Type.Object({ text: Text }),
+  input_json_delta: Type.Object({ partial_json: Text }),
+  thinking_delta: Type.Object({ thinking: Text }),
+  signature_delta: Type.Object({ signature: Text }),
+  citations_delta: Type.Object({ citation: Any }),
+  compaction_delta: Type.Object({ content: TextIfAny }),
 });
 
-const events: Readonly<Record<string, Check>> = {
-  message_start: fields({
-    message: fields({ id: text, content: list(block), stop_reason: textIfAny, usage }),
+const events: Readonly<Record<string, TSchema>> = {
+  message_start: Type.Object({
+    message: Type.Object({ id: Text, content: Type.Array(Block), stop_reason: TextIfAny, usage: Usage }),
   }),
-  content_block_start: fields({ index: number, content_block: block }),
-  content_block_delta: fields({ index: number, delta }),
-  content_block_stop: fields({ index: number }),
-  message_delta: fields({ delta: fields({ stop_reason: textIfAny }), usage }),
+  content_block_start: Type.Object({ index: Finite, content_block: Block }),
+  content_block_delta: Type.Object({ index: Finite, delta: Delta }),
+  content_block_stop: Type.Object({ index: Finite }),
+  message_delta: Type.Object({ delta: Type.Object({ stop_reason: TextIfAny }), usage: Usage }),
 };
 
-/** An object whose fields pass their checks. */
-function fields(checks: Readonly<Record<string, Check>>): Check {
-  const entries = Object.entries(checks);
-  return (value) => {
-    if (!isObject(value)) return '';
-    for (const [name, check] of entries) {
-      const fault = check(value[name]);
-      if (fault !== undefined) return join(name, fault);
-    }
-    return undefined;
-  };
+/** Compiled at the first event of their type. */
+const checks: Record<string, ReturnType<typeof compileCheck>> = {};
+
+/** A field that may be missing or null. */
+function IfAny(schema: TSchema & { type?: string }) {
+  return Type.Optional(Type.Unsafe({ ...schema, type: [schema.type, 'null'] }));
 }
 
-/** An object whose named fields are numbers, if present. */
-function counts(names: readonly string[]): Check {
-  return (value) => {
-    if (!isObject(value)) return '';
-    for (const name of names) {
-      const count = value[name];
-      if (count !== undefined && count !== null && !Number.isFinite(count)) return name;
-    }
-    return undefined;
-  };
-}
-
-function both(first: Check, second: Check): Check {
-  return (value) => first(value) ?? second(value);
-}
-
-/** An object whose `type` selects its check, if any. */
-function tagged(checks: Readonly<Record<string, Check>>): Check {
-  return (value) => {
-    if (!isObject(value)) return '';
-    if (typeof value['type'] !== 'string') return 'type';
-    return own(checks, value['type'])?.(value);
-  };
-}
-
-function list(check: Check): Check {
-  return (value) => {
-    if (!Array.isArray(value)) return '';
-    const at = value.findIndex((item) => check(item) !== undefined);
-    return at === -1 ? undefined : join(String(at), check(value[at]) ?? '');
-  };
-}
-
-/** Check that also accepts undefined and null. */
-function optional(check: Check): Check {
-  return (value) => (value === undefined || value === null ? undefined : check(value));
-}
-
-function own(checks: Readonly<Record<string, Check>>, type: unknown): Check | undefined {
-  return typeof type === 'string' && Object.hasOwn(checks, type) ? checks[type] : undefined;
-}
-
-function join(name: string, rest: string): string {
-  return rest === '' ? name : `${name}.${rest}`;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** An object whose `type` selects its schema, if any. */
+function Tagged(schemas: Readonly<Record<string, TSchema>>) {
+  const choices = Object.entries(schemas).map(([tag, then]) => ({
+    if: { required: ['type'], properties: { type: { const: tag } } },
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+    then,
+  }));
+  return Type.Unsafe({ ...Type.Object({ type: Text }), allOf: choices });
 }

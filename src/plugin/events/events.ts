@@ -3,7 +3,7 @@ import { faultIn } from './event-shape.js';
 import type { MessagesStreamEvent } from '../contract/messages.js';
 import { isTooDeep } from '../http/parse-json.js';
 import { cutPlainDelta, deltaEvent, type PlainDelta } from '../raw/plain-delta.js';
-import { textOf, type WireLines, type WireText } from '../raw/wire.js';
+import { textOf, type RawLines, type BinaryStringBuilder } from '../raw/binary-string-builder.js';
 
 /** Batch: the events of one network read. Handling each event alone would be the main cost of a stream. */
 export type ModelEventBatch = readonly ModelEvent[];
@@ -21,7 +21,7 @@ export class ModelEvent {
   #data: string | undefined;
   #json: MessagesStreamEvent | undefined;
   /** Received lines that hold it: its name, its data in one line, and an empty line. */
-  #lines: WireLines | undefined;
+  #lines: RawLines | undefined;
   #from = 0;
   #to = 0;
   #isPlain = false;
@@ -50,7 +50,7 @@ export class ModelEvent {
    * Event within received lines, from one offset to another: its name in ASCII, one line of data, an empty
    * line.
    */
-  static received(type: string, lines: WireLines, from: number, to: number): ModelEvent {
+  static received(type: string, lines: RawLines, from: number, to: number): ModelEvent {
     const event = new ModelEvent(type, undefined);
     event.#lines = lines;
     event.#from = from;
@@ -59,7 +59,7 @@ export class ModelEvent {
   }
 
   /** Text delta within received lines, up to its `plainDeltaEnd`. */
-  static plain(lines: WireLines, from: number, to: number): ModelEvent {
+  static plain(lines: RawLines, from: number, to: number): ModelEvent {
     const event = ModelEvent.received('content_block_delta', lines, from, to);
     event.#isPlain = true;
     return event;
@@ -68,7 +68,7 @@ export class ModelEvent {
   /** Memory of a batch, in bytes: its events, and their text, which all events of one read share. */
   static heldBytes(batch: ModelEventBatch): number {
     let length = batch.length * eventBytes;
-    let counted: WireLines | undefined;
+    let counted: RawLines | undefined;
     for (const event of batch) {
       if (!event.#lines) length += event.data.length;
       else if (event.#lines !== counted) length += event.#lines.bytes.length;
@@ -99,7 +99,7 @@ export class ModelEvent {
   }
 
   /** Copies the event to `text` as received; false if it was not received from an upstream. */
-  copyTo(text: WireText): boolean {
+  copyTo(text: BinaryStringBuilder): boolean {
     if (!this.#lines) return false;
     text.copy(this.#lines, this.#from, this.#to);
     return true;

@@ -3,25 +3,27 @@ import { ModelEvent, type ModelEventBatch } from './events.js';
 
 type Delivery = 'stream' | 'whole';
 
-/** Buffer of the batches before the commit point, bounded in memory. */
+/** Buffer of the events before the commit point, bounded in memory. */
 export class KeptBatches {
-  readonly batches: ModelEventBatch[] = [];
   readonly #delivery: Delivery;
+  readonly #batches: ModelEventBatch[] = [];
   #length = 0;
 
   constructor(delivery: Delivery) {
     this.#delivery = delivery;
   }
 
-  add(batch: ModelEventBatch): void {
-    if (batch.length > 0) this.batches.push(batch);
-  }
-
   /** Throws `upstream_invalid_response` if the buffer exceeds its bound. */
-  addWithinBound(batch: ModelEventBatch): void {
+  add(batch: ModelEventBatch): void {
+    if (batch.length === 0) return;
     this.#length += ModelEvent.heldBytes(batch);
     if (this.#length > maxKeptBytes[this.#delivery]) throw tooLong(this.#delivery);
-    this.add(batch);
+    this.#batches.push(batch);
+  }
+
+  /** All kept events and these as one batch. */
+  with(batch: ModelEventBatch): ModelEventBatch {
+    return this.#length === 0 ? batch : [...this.#batches, batch].flat();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { LedgerRow, LedgerTokens } from '../contract/ledger.js';
 import type { Usage } from '../contract/messages.js';
-import type { UsageTally } from '../contract/state.js';
+import type { UsageTally } from '../contract/trace.js';
 
 /**
  * Tokens of a request so far, as billed and as shown to the caller. Hidden cache writes are taken from the 1h

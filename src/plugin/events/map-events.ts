@@ -1,7 +1,7 @@
-import type { BatchSource } from './batch-source.js';
-import { BatchStep } from './batch-step.js';
 import { dispatch, type DispatchTable } from '../dispatch.js';
 import { ModelEvent, type ModelEventBatch, type ModelEvents } from './events.js';
+import { EventStream } from './event-stream.js';
+import type { Transform } from './stream-step.js';
 import type { MessagesStreamEvent } from '../contract/messages.js';
 
 /**
@@ -13,59 +13,45 @@ export type EventMap = Partial<
 >;
 
 /**
- * Transform that changes the named event types and passes the rest through unparsed; batches stay batches.
- * Events before one that cannot be mapped are passed on before the error is thrown.
+ * Changes the named event types and passes the rest through unparsed; batches stay batches. Events before one
+ * that cannot be mapped are passed on before the error is thrown.
  */
-export function mapEvents(events: ModelEvents, map: EventMap): BatchSource<ModelEventBatch> {
-  return new MappedEvents(events, map);
-}
-
-class MappedEvents extends BatchStep<ModelEventBatch, ModelEventBatch> {
-  readonly #map: EventMap;
-  #failure: MappedBatch['failure'];
-
-  constructor(events: ModelEvents, map: EventMap) {
-    super(events);
-    this.#map = map;
-  }
-
-  protected override take(batch: ModelEventBatch): ModelEventBatch | undefined {
-    const { mapped, failure } = mapBatch(batch, this.#map);
-    this.#failure = failure;
-    return mapped.length > 0 ? mapped : undefined;
-  }
-
-  protected override check(): void {
-    if (this.#failure) throw this.#failure.error;
-  }
-}
-
-interface MappedBatch {
-  readonly mapped: ModelEventBatch;
-  /** Error at which the batch breaks off. */
-  readonly failure: { readonly error: unknown } | undefined;
+export function mapEvents(events: ModelEvents, map: EventMap): EventStream {
+  return EventStream.from(events).through(new EventMapper(map));
 }
 
 /** Most frequent event type; its handler is looked up once for each batch. */
 const delta = 'content_block_delta';
 
-/** Maps a batch; one without changes is returned as it is. */
-function mapBatch(batch: ModelEventBatch, map: EventMap): MappedBatch {
-  const mapsDeltas = Object.hasOwn(map, delta);
-  let mapped: ModelEvent[] | undefined;
-  let at = 0;
-  for (const event of batch) {
-    if (event.type === delta ? mapsDeltas : Object.hasOwn(map, event.type)) {
-      mapped ??= batch.slice(0, at);
-      try {
-        addMapped(event, map, mapped);
-      } catch (error) {
-        return { mapped, failure: { error } };
-      }
-    } else mapped?.push(event);
-    at += 1;
+class EventMapper implements Transform {
+  readonly #map: EventMap;
+  readonly #mapsDeltas: boolean;
+  /** Events of a batch before the one that cannot be mapped. */
+  #mapped: ModelEvent[] | undefined;
+
+  constructor(map: EventMap) {
+    this.#map = map;
+    this.#mapsDeltas = Object.hasOwn(map, delta);
   }
-  return { mapped: mapped ?? batch, failure: undefined };
+
+  /** Maps a batch; one without changes is returned as it is. */
+  transform(batch: ModelEventBatch): ModelEventBatch | undefined {
+    let mapped: ModelEvent[] | undefined;
+    let at = 0;
+    for (const event of batch) {
+      if (event.type === delta ? this.#mapsDeltas : Object.hasOwn(this.#map, event.type)) {
+        this.#mapped = mapped ??= batch.slice(0, at);
+        addMapped(event, this.#map, mapped);
+      } else mapped?.push(event);
+      at += 1;
+    }
+    this.#mapped = undefined;
+    return mapped?.length === 0 ? undefined : (mapped ?? batch);
+  }
+
+  fail(): ModelEventBatch | undefined {
+    return this.#mapped?.length === 0 ? undefined : this.#mapped;
+  }
 }
 
 function addMapped(event: ModelEvent, map: EventMap, mapped: ModelEvent[]): void {
@@ -83,23 +69,11 @@ function isList(
 }
 
 /** Calls `see` for each event that passes; changes nothing. */
-export function tapEvents(
-  events: ModelEvents,
-  see: (event: ModelEvent) => void,
-): BatchSource<ModelEventBatch> {
-  return new TappedEvents(events, see);
-}
-
-class TappedEvents extends BatchStep<ModelEventBatch, ModelEventBatch> {
-  readonly #see: (event: ModelEvent) => void;
-
-  constructor(events: ModelEvents, see: (event: ModelEvent) => void) {
-    super(events);
-    this.#see = see;
-  }
-
-  protected override take(batch: ModelEventBatch): ModelEventBatch {
-    for (const event of batch) this.#see(event);
-    return batch;
-  }
+export function tapEvents(events: ModelEvents, see: (event: ModelEvent) => void): EventStream {
+  return EventStream.from(events).through({
+    transform(batch) {
+      for (const event of batch) see(event);
+      return batch;
+    },
+  });
 }

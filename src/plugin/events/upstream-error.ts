@@ -22,9 +22,9 @@ const statuses: Readonly<Record<string, number>> = {
  * Converts an upstream's `error` event to a GatewayError with the status of its type; 502 for unknown types.
  */
 export function errorFromEvent(event: MessagesStreamEvent): GatewayError {
-  const { type, code, message, details } = describe(event);
+  const { type = 'api_error', code = type, message, details } = readError('error' in event && event.error);
   const status = Object.hasOwn(statuses, type) ? statuses[type] : undefined;
-  return new GatewayError(code, message, {
+  return new GatewayError(code, message ?? 'The upstream reported an error without saying what it was.', {
     status: status ?? 502,
     type,
     details,
@@ -40,24 +40,23 @@ export function interruptedError(cause?: unknown): GatewayError {
   });
 }
 
-interface Description {
-  readonly type: string;
-  readonly code: string;
-  readonly message: string;
-  readonly details: unknown;
-}
-
-function describe(event: MessagesStreamEvent): Description {
-  const error: unknown = 'error' in event ? event.error : undefined;
+/** Fields of an upstream's error object, in the shape of either vendor; a bare text is its message. */
+export function readError(error: unknown): UpstreamError {
   const fields: Readonly<Record<string, unknown>> =
     typeof error === 'object' && error !== null ? { ...error } : { message: error };
-  const type = asText(fields['type']) ?? 'api_error';
   return {
-    type,
-    code: asText(fields['code']) ?? type,
-    message: asText(fields['message']) ?? 'The upstream reported an error without saying what it was.',
+    type: asText(fields['type']),
+    code: asText(fields['code']),
+    message: asText(fields['message']),
     details: fields['details'] ?? undefined,
   };
+}
+
+interface UpstreamError {
+  readonly type: string | undefined;
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+  readonly details: unknown;
 }
 
 function asText(value: unknown): string | undefined {

@@ -2,7 +2,7 @@ import type { ModelEvent } from './events.js';
 import { mergeUsage } from './fold.js';
 import type { Usage } from '../contract/messages.js';
 import type { Windows } from '../contract/slot.js';
-import type { UsageTally } from '../contract/state.js';
+import type { Trace } from '../contract/trace.js';
 
 /** Sums two usage reports by field, nested counts included; of other values the later one is kept. */
 export function addUsage(first: Usage, second: Usage): Usage {
@@ -41,10 +41,10 @@ function windowBody(window: Windows['5h']): object | null {
 }
 
 /**
- * Creates a usage meter for each upstream call, to be called with its events; the sum of all calls is in
- * `tally.billed`.
+ * Creates a usage meter for each upstream call, to be called with its events; the sum of all calls is billed
+ * to the trace.
  */
-export function usageMeter(tally: UsageTally): () => (event: ModelEvent) => void {
+export function usageMeter(trace: Pick<Trace, 'bill'>): () => (event: ModelEvent) => void {
   const calls: Usage[] = [];
   return () => {
     const nth = calls.push({}) - 1;
@@ -53,7 +53,7 @@ export function usageMeter(tally: UsageTally): () => (event: ModelEvent) => void
       if (!usage) return;
       const sum = mergeUsage(calls[nth], usage);
       calls[nth] = sum;
-      tally.billed = calls.length === 1 ? sum : calls.reduce(addUsage, {});
+      trace.bill(calls.length === 1 ? sum : calls.reduce(addUsage, {}));
     };
   };
 }

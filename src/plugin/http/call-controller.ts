@@ -1,13 +1,15 @@
+import { setMaxListeners } from 'node:events';
 import type { CallSignal } from './call-signal.js';
 
 /**
  * Abort controller with its signal, kept in a plain array of listeners: cheaper for each call than an
- * AbortSignal.
+ * AbortSignal, which is created on demand.
  */
 export class CallController implements CallSignal {
   readonly #listeners: (() => void)[] = [];
   #aborted = false;
   #reason: unknown;
+  #native: AbortController | undefined;
 
   get aborted(): boolean {
     return this.#aborted;
@@ -15,6 +17,12 @@ export class CallController implements CallSignal {
 
   get reason(): unknown {
     return this.#reason;
+  }
+
+  /** Same signal as a native AbortSignal; it aborts after the listeners here have been called. */
+  get abortSignal(): AbortSignal {
+    this.#native ??= this.#openNative();
+    return this.#native.signal;
   }
 
   throwIfAborted(): void {
@@ -36,6 +44,14 @@ export class CallController implements CallSignal {
     this.#aborted = true;
     this.#reason = reason;
     for (let listener = this.#listeners.shift(); listener; listener = this.#listeners.shift()) call(listener);
+    this.#native?.abort(reason);
+  }
+
+  #openNative(): AbortController {
+    const controller = new AbortController();
+    setMaxListeners(0, controller.signal); // one request may make many upstream calls, and each may listen to it
+    if (this.#aborted) controller.abort(this.#reason);
+    return controller;
   }
 }
 

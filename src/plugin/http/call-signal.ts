@@ -10,3 +10,12 @@ export interface CallSignal {
   addEventListener(type: 'abort', listener: () => void): void;
   removeEventListener(type: 'abort', listener: () => void): void;
 }
+
+/** Key of a request's own signal in its state, beside `signal`. */
+export const ownSignal = Symbol.for('gw2api.callSignal');
+
+/** The signal of a request's state, for calls that need no native AbortSignal, which is then not created. */
+export function callSignal(state: { readonly signal: AbortSignal }): CallSignal {
+  const { [ownSignal]: own } = state as { readonly [ownSignal]?: CallSignal }; // absent in the states of tests
+  return own ?? state.signal;
+}

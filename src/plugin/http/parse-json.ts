@@ -46,7 +46,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const where = text.length > mostSearched ? '' : `: ${describeBreak(text)}`;
+    const where = text.length > maxSearched ? '' : `: ${describeBreak(text)}`;
     throw new GatewayError('invalid_json', `The body is not valid JSON${where}.`, { cause });
   }
 }
@@ -55,7 +55,7 @@ function parse(text: string): unknown {
  * Max length of a text that is searched for the error; in a longer one the search would block all other
  * requests.
  */
-const mostSearched = 4 * 1024 * 1024;
+const maxSearched = 4 * 1024 * 1024;
 
 function describeBreak(text: string): string {
   const at = breakOf(text);

@@ -10,7 +10,7 @@ import { joinBytes } from '../raw/join-bytes.js';
 export function readBytes(request: IncomingMessage, maxBytes: number, signal: CallSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (Number(request.headers['content-length']) > maxBytes) {
-      reject(tooLarge(maxBytes));
+      reject(bodyTooLarge(maxBytes));
       return;
     }
     const chunks: Buffer[] = [];
@@ -18,10 +18,10 @@ export function readBytes(request: IncomingMessage, maxBytes: number, signal: Ca
     const take = (chunk: Buffer): void => {
       length += chunk.length;
       chunks.push(chunk);
-      if (length > maxBytes) end(tooLarge(maxBytes));
+      if (length > maxBytes) end(bodyTooLarge(maxBytes));
     };
     const finish = (): void => end();
-    const leave = (): void => end(isGatewayError(signal.reason) ? signal.reason : cutShort());
+    const leave = (): void => end(isGatewayError(signal.reason) ? signal.reason : bodyAborted());
     const end = (error?: GatewayError): void => {
       request.off('data', take).off('end', finish).off('close', leave).off('error', leave);
       signal.removeEventListener('abort', leave);
@@ -39,12 +39,12 @@ export function readBytes(request: IncomingMessage, maxBytes: number, signal: Ca
  * Error for a body that is too large. Closes the connection, because the rest of the body would have to be
  * read otherwise.
  */
-export function tooLarge(maxBytes: number): GatewayError {
+export function bodyTooLarge(maxBytes: number): GatewayError {
   const message = `The body is larger than ${maxBytes} bytes, the most that this gateway takes.`;
   return new GatewayError('body_too_large', message, { headers: { connection: 'close' } });
 }
 
-export function cutShort(): GatewayError {
+export function bodyAborted(): GatewayError {
   return new GatewayError('invalid_request', 'The connection closed before the whole body had arrived.');
 }
 

@@ -1,9 +1,9 @@
-import type { SsePiece } from './sse-piece.js';
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { openSource, type BatchReader, type BatchSource } from '../events/batch-source.js';
-import { ChunkedResponse } from './chunked-response.js';
+import { EventStream } from '../events/event-stream.js';
+import type { Flow } from '../events/stream-controller.js';
 import { Deadline } from '../limits/deadline.js';
+import type { SsePiece } from './sse-piece.js';
 
 export interface SseBodyOptions {
   /** Heartbeat, sent after each silence of `keepAliveMs`. */
@@ -16,11 +16,11 @@ export interface SseBodyOptions {
 }
 
 /**
- * Response body with backpressure: pulls the next piece of text only when the client has room for it.
+ * Response body with backpressure: takes the next piece of text only when the client has room for it.
  * Destroying it, as Koa does when the client disconnects, ends the text.
  */
 export function sseBody(text: AsyncIterable<SsePiece>, options: SseBodyOptions): Readable {
-  return new SseBody(openSource(text), options);
+  return new SseBody(EventStream.from(text), options);
 }
 
 /**
@@ -32,98 +32,93 @@ export interface DirectBody {
   [sendTo](response: ServerResponse): void;
 }
 
-/** Max pending length; pulling pauses above it until the next flush. */
+/** Max pending length; the text pauses above it until the next flush. */
 const maxPendingLength = 64 * 1024;
 
 /**
  * Readable stream for stages that read or wrap it. If none does, `sendTo` bypasses the slower stream
- * machinery and writes to the response: all pieces that are ready in one write, the end of the answer with
- * them.
+ * machinery and writes to the response: all pieces of a tick in one write, the end of the answer with them.
  */
-class SseBody extends Readable implements DirectBody, BatchReader<SsePiece> {
-  readonly #text: BatchSource<SsePiece>;
+class SseBody extends Readable implements DirectBody {
+  readonly #text: Flow;
   readonly #options: SseBodyOptions;
   /** Heartbeat timer; runs only while text is awaited and the client has room. */
   readonly #silence = new Deadline(
     () => this.#fillSilence(),
-    () => !this.#isPulling || this.#isFull,
+    () => this.#isPaused || this.#isFull,
   );
   #response: ServerResponse | undefined;
-  #writer: ChunkedResponse | undefined;
-  #isPulling = false;
+  /** True while the text waits for room at the client. */
+  #isPaused = true;
   #isFull = false;
   #isFlushing = false;
   #hasEnded = false;
   #pending: SsePiece[] = [];
   #pendingLength = 0;
 
-  constructor(text: BatchSource<SsePiece>, options: SseBodyOptions) {
+  constructor(text: EventStream<SsePiece>, options: SseBodyOptions) {
     // Object mode, so that each piece of text reaches the socket as one write.
     super({ objectMode: true, highWaterMark: 1 });
-    this.#text = text;
     this.#options = options;
+    // Not a sink itself: with a method `write` Node would take it for a duplex stream.
+    this.#text = text.pipe({ write: (piece) => this.#write(piece), end: (error) => this.#end(error) });
   }
 
   [sendTo](response: ServerResponse): void {
     this.#response = response;
-    this.#writer = new ChunkedResponse(response);
     response.once('close', () => this.destroy());
     this.#flushSoon();
-    this.#pull();
+    this.#resume();
   }
 
   override _read(): void {
     this.#listen();
-    this.#pull();
+    this.#resume();
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#silence.stop();
-    if (!this.#hasEnded) void this.#endText();
+    if (!this.#hasEnded) this.#text.cancel(error);
     done(error);
   }
 
-  #pull(): void {
-    if (this.#isPulling) return;
-    for (let wantsMore = true; wantsMore;) {
-      this.#isPulling = true;
-      const piece = this.#text.ask(this);
-      if (piece === undefined) return;
-      this.#isPulling = false;
-      wantsMore = this.#take(piece);
-    }
-  }
-
-  receive(piece: SsePiece): void {
-    this.#isPulling = false;
-    if (this.#take(piece)) this.#pull();
-  }
-
-  /** Passes a piece on; returns true if there is room for more at once. */
-  #take(piece: SsePiece): boolean {
+  #write(piece: SsePiece): boolean {
     if (this.destroyed) return false;
-    if (this.#response) return this.#gather(piece);
     if (piece.length === 0) return true;
+    this.#isPaused = !(this.#response ? this.#gather(piece) : this.#give(piece));
+    return !this.#isPaused;
+  }
+
+  /** Ends the body, one that a stage wraps in a microtask: if the client has left, it is destroyed by then. */
+  #end(error: unknown): void {
+    this.#hasEnded = true;
+    this.#silence.stop();
+    if (this.#response) this.#finish(error);
+    else queueMicrotask(() => this.#finish(error));
+  }
+
+  /** Reports a failure before the response can close; none if the client has left, which is what ended the text. */
+  #finish(error: unknown): void {
+    const hasLeft = this.destroyed || this.#response?.destroyed;
+    if (error !== undefined && !hasLeft) this.#options.onFailure(error);
+    if (this.#response) this.#flushSoon();
+    else this.push(null);
+  }
+
+  #resume(): void {
+    if (!this.#isPaused || this.#hasEnded) return;
+    this.#isPaused = false;
+    this.#text.resume();
+  }
+
+  #give(piece: SsePiece): boolean {
     this.#listen();
     this.push(piece);
     return false;
   }
 
-  fail(error: unknown): void {
-    if (!this.destroyed) this.#options.onFailure(error);
-    this.finish();
-  }
-
-  finish(): void {
-    this.#isPulling = false;
-    this.#hasEnded = true;
-    this.#silence.stop();
-    if (this.#response) this.#flushSoon();
-    else this.push(null);
-  }
-
   #gather(piece: SsePiece): boolean {
-    if (piece.length > 0) this.#pending.push(piece);
+    this.#pending.push(piece);
     this.#pendingLength += piece.length;
     this.#flushSoon();
     return !this.#isFull && this.#pendingLength < maxPendingLength;
@@ -140,19 +135,19 @@ class SseBody extends Readable implements DirectBody, BatchReader<SsePiece> {
     this.#isFlushing = false;
     const response = this.#response;
     if (this.destroyed || !response || response.destroyed) return;
-    const pieces = this.#pending;
+    const bytes = joined(this.#pending);
     this.#pending = [];
     this.#pendingLength = 0;
     if (this.#hasEnded) {
-      this.#writer?.end(pieces);
+      response.end(bytes);
       return;
     }
-    if (pieces.length > 0 && !this.#writer?.write(pieces)) {
+    if (bytes.length > 0 && !writeAtOnce(response, bytes)) {
       this.#isFull = true;
-      this.#writer?.onceDrained(this.#drained);
+      response.once('drain', this.#drained);
     }
     this.#listen();
-    if (!this.#isFull) this.#pull();
+    if (!this.#isFull) this.#resume();
   };
 
   readonly #drained = (): void => {
@@ -167,13 +162,22 @@ class SseBody extends Readable implements DirectBody, BatchReader<SsePiece> {
 
   #fillSilence(): void {
     if (this.#response?.destroyed) return;
-    if (this.#writer) this.#writer.write([this.#options.keepAlive]);
+    if (this.#response) writeAtOnce(this.#response, this.#options.keepAlive);
     else this.push(this.#options.keepAlive);
     this.#listen();
   }
+}
 
-  /** Ends the text. Waits for a pending read and ignores its error, since nobody reads the text any more. */
-  async #endText(): Promise<void> {
-    await Promise.allSettled([this.#text.return()]);
-  }
+/** Writes head and chunk in one system call, now and not in the next tick. */
+function writeAtOnce(response: ServerResponse, bytes: SsePiece): boolean {
+  const { socket } = response;
+  socket?.cork();
+  const hasRoom = response.write(bytes);
+  socket?.uncork();
+  return hasRoom;
+}
+
+function joined(pieces: readonly SsePiece[]): SsePiece {
+  if (pieces.length < 2) return pieces[0] ?? '';
+  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
 }

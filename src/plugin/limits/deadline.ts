@@ -9,7 +9,7 @@ export class Deadline {
   /** Time at which the timer fires (`performance.now()`). */
   #dueMs = Infinity;
   #limitMs = 0;
-  #heardAtMs = 0;
+  #lastActiveMs = 0;
 
   /** While `isSuspended` returns true, the timeout does not expire. */
   constructor(onExpired: () => void, isSuspended: () => boolean) {
@@ -25,11 +25,11 @@ export class Deadline {
   start(limitMs: number): void {
     this.#limitMs = limitMs;
     this.putOff();
-    if (this.#heardAtMs + limitMs < this.#dueMs) this.#wait(limitMs);
+    if (this.#lastActiveMs + limitMs < this.#dueMs) this.#wait(limitMs);
   }
 
   putOff(): void {
-    this.#heardAtMs = performance.now();
+    this.#lastActiveMs = performance.now();
   }
 
   stop(): void {
@@ -44,7 +44,7 @@ export class Deadline {
   }
 
   readonly #check = (): void => {
-    const leftMs = this.#heardAtMs + this.#limitMs - performance.now();
+    const leftMs = this.#lastActiveMs + this.#limitMs - performance.now();
     this.#dueMs = Infinity;
     if (this.#isSuspended()) this.#wait(this.#limitMs);
     else if (leftMs > 0) this.#wait(Math.ceil(leftMs));

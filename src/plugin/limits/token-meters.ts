@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Host } from '../contract/host.js';
 import type { TokenLimit } from '../contract/key-limits.js';
 import { totalTokens } from '../events/ledger-tokens.js';
 import type { MeterReading } from '../contract/live.js';
+import { within } from './within.js';
 
 /** Time window in which the tokens of one key are counted. */
 export interface TokenWindow {
@@ -82,10 +82,13 @@ export class TokenMeters {
   async #openFromLedger({ meter, keyId }: TokenWindow, period: Period): Promise<void> {
     const { live, log } = this.#host;
     try {
-      const used = await withPatience(this.#usedIn(period, keyId));
+      const used = await within(this.#usedIn(period, keyId), timeoutMs, silence);
       await live.meters.open(meter, used, this.#lastingMs(period));
     } catch (error) {
-      log.warn({ err: error, key: keyId }, 'The ledger cannot be read; the tokens of a key count from now.');
+      log.warn(
+        { err: error, key: keyId },
+        'The ledger cannot be read; token limits of this key count from now.',
+      );
       await live.meters.open(meter, 0, minuteMs);
     }
   }
@@ -109,11 +112,5 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 /** Timeout of a ledger query that a request waits for. */
-const patienceMs = 1000;
-
-async function withPatience<Result>(work: Promise<Result>): Promise<Result> {
-  const silence = delay(patienceMs, undefined, { ref: false }).then(() => {
-    throw new Error(`The store has not answered within ${patienceMs} ms.`);
-  });
-  return Promise.race([work, silence]);
-}
+const timeoutMs = 1000;
+const silence = `The store has not answered within ${timeoutMs} ms.`;

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { checkDepth } from '../http/parse-json.js';
-import { keepVerbatim, placeholder, type Run } from './verbatim.js';
+import { keepRawMessages, placeholder, type Run } from './raw-messages.js';
 
 /**
  * Parses a large JSON body some `messages` at a time, because V8 is slow to allocate strings above 128 kB;
@@ -14,7 +14,7 @@ export function parseInPieces(bytes: Buffer, isVerbatim: boolean): object | unde
   if (!parsed) return undefined;
   const { body, runs } = parsed;
   checkDepth(body, bytes.length);
-  if (isVerbatim) keepVerbatim(body, bytes, runs, body.messages.length);
+  if (isVerbatim) keepRawMessages(body, bytes, runs, body.messages.length);
   return body;
 }
 
@@ -77,7 +77,10 @@ interface Parsed {
  * if all of these are valid JSON, so is the whole, with the same meaning.
  */
 function parsePieces(bytes: Buffer, spans: readonly Span[]): Parsed | undefined {
-  const runs = spans.map(({ start, end }): Run => ({ start, end, messages: parseList(bytes, start, end) }));
+  const scratch = Buffer.allocUnsafe(Math.max(...spans.map(({ start, end }) => end - start)) + 2);
+  const runs = spans.map(({ start, end }): Run => {
+    return { start, end, messages: parseList(bytes.subarray(start, end), scratch) };
+  });
   const head = bytes.toString('utf8', 0, spans[0]?.start);
   const body: unknown = JSON.parse(`${head}"${placeholder}",${bytes.toString('utf8', spans.at(-1)?.next)}`);
   if (!hasMessages(body) || body.messages[0] !== placeholder) return undefined;
@@ -86,18 +89,12 @@ function parsePieces(bytes: Buffer, spans: readonly Span[]): Parsed | undefined 
   return { body, runs };
 }
 
-/**
- * Parses messages as a list. Writes the brackets into the buffer while decoding, which saves a copy of the
- * text.
- */
-function parseList(bytes: Buffer, start: number, end: number): readonly unknown[] {
-  const before = bytes.readUInt8(start - 1);
-  bytes.writeUInt8(brackets[0], start - 1);
-  bytes.writeUInt8(brackets[1], end);
-  const text = bytes.toString('utf8', start - 1, end + 1);
-  bytes.writeUInt8(before, start - 1);
-  bytes.writeUInt8(comma, end);
-  return JSON.parse(text) as readonly unknown[]; // what stands in brackets
+/** Parses messages as a list, in brackets within `scratch`: to add them to the text costs more. */
+function parseList(messages: Buffer, scratch: Buffer): readonly unknown[] {
+  scratch.writeUInt8(brackets[0], 0);
+  messages.copy(scratch, 1);
+  scratch.writeUInt8(brackets[1], messages.length + 1);
+  return JSON.parse(scratch.toString('utf8', 0, messages.length + 2)) as readonly unknown[]; // what stands in brackets
 }
 
 const brackets = [0x5b, 0x5d] as const;

@@ -1,6 +1,6 @@
-import { fromByteText, type ByteText } from './byte-text.js';
+import { fromBinaryString, type BinaryString } from './binary-string.js';
 import type { ContentBlockDeltaEvent } from '../contract/messages.js';
-import type { WireLines } from './wire.js';
+import type { RawLines } from './binary-string-builder.js';
 
 /** Text delta, cut out of its JSON. */
 export interface PlainDelta {
@@ -8,7 +8,7 @@ export interface PlainDelta {
   readonly index: number;
   readonly text: string;
   /** The text as `JSON.stringify` would write it, without the quotes. */
-  readonly json: ByteText;
+  readonly json: BinaryString;
 }
 
 /**
@@ -16,24 +16,24 @@ export interface PlainDelta {
  * fields in their usual order, no white space except padding before the last brace, only necessary escapes.
  * Returns `at` for anything else; much cheaper than parsing JSON.
  */
-export function plainDeltaEnd(bytes: ByteText, at: number): number {
-  if (bytes.length > mostSearched) return at;
+export function plainDeltaEnd(bytes: BinaryString, at: number): number {
+  if (bytes.length > maxSearched) return at;
   plain.lastIndex = at;
   return plain.test(bytes) ? plain.lastIndex : at;
 }
 
 /** Cuts a plain text delta out of these lines, from one offset to another. */
-export function cutPlainDelta({ bytes, isAscii }: WireLines, from: number, to: number): PlainDelta {
+export function cutPlainDelta({ bytes, isAscii }: RawLines, from: number, to: number): PlainDelta {
   const indexAt = from + head.length;
   const indexEnd = bytes.charCodeAt(indexAt + 1) === comma ? indexAt + 1 : bytes.indexOf(',', indexAt);
   const end = bytes.charCodeAt(to - 5) === quote ? to - 5 : bytes.lastIndexOf('"', to);
-  const json = bytes.slice(indexEnd + middle.length, end) as ByteText; // a part of bytes
+  const json = bytes.slice(indexEnd + middle.length, end) as BinaryString; // a part of bytes
   return { index: Number(bytes.slice(indexAt, indexEnd)), text: textIn(json, isAscii), json };
 }
 
-function textIn(json: ByteText, isAscii: boolean): string {
+function textIn(json: BinaryString, isAscii: boolean): string {
   if (isAscii ? !json.includes('\\') : !special.test(json)) return json;
-  const text = fromByteText(json);
+  const text = fromBinaryString(json);
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text; // a JSON string
 }
 
@@ -48,7 +48,7 @@ export function deltaEvent({ index, text }: PlainDelta): ContentBlockDeltaEvent 
  * Max length searched, more than one read brings. The regular expression keeps every escape on its stack,
  * which overflows at some millions.
  */
-const mostSearched = 1024 * 1024;
+const maxSearched = 1024 * 1024;
 
 const head = 'event: content_block_delta\ndata: {"type":"content_block_delta","index":';
 const middle = ',"delta":{"type":"text_delta","text":"';

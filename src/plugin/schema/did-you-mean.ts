@@ -1,14 +1,14 @@
 /** The known name closest to a mistyped one; undefined if none is close enough. */
 export function didYouMean(name: string, known: readonly string[]): string | undefined {
   const ranked = known
-    .filter((candidate) => Math.abs(candidate.length - name.length) <= mostSlips(candidate)) // what is longer is no slip
+    .filter((candidate) => Math.abs(candidate.length - name.length) <= maxDistance(candidate)) // what is longer is no slip
     .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
     .toSorted((a, b) => a.distance - b.distance);
   const best = ranked[0];
-  return best && best.distance <= mostSlips(best.candidate) ? best.candidate : undefined;
+  return best && best.distance <= maxDistance(best.candidate) ? best.candidate : undefined;
 }
 
-function mostSlips({ length }: string): number {
+function maxDistance({ length }: string): number {
   return Math.max(1, Math.floor(length / 3));
 }
 

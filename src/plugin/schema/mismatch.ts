@@ -17,9 +17,14 @@ export interface Mismatch {
 /** Translates an ajv error into our wording. */
 export function describe(error: ErrorObject): Mismatch {
   const path = pointerToPath(error.instancePath);
+  if (error.parentSchema?.['secret'] === true && quoting.has(error.keyword))
+    return { path, message: 'is not valid; its value is a secret and not shown' };
   const describeKeyword = descriptions[error.keyword];
   return describeKeyword ? describeKeyword(error, path) : { path, message: error.message ?? 'is not valid' };
 }
+
+/** Keywords whose messages quote the value. */
+const quoting: ReadonlySet<string> = new Set(['unit', 'enum', 'const', 'pattern']);
 
 type Describe = (error: ErrorObject, path: Mismatch['path']) => Mismatch;
 

@@ -71,11 +71,11 @@ function inUnit(name: keyof typeof units, value: string | number): number {
 /** Parses unix milliseconds or an ISO time, up to the year 9999: later years have no portable ISO form. */
 function unixMs(text: string): number | undefined {
   const ms = /^\d{1,15}$/.test(text) ? Number(text) : isoTime.test(text) ? Date.parse(text) : NaN;
-  return ms <= latestMs ? ms : undefined;
+  return ms <= maxTimeMs ? ms : undefined;
 }
 
 const isoTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/i;
-const latestMs = Date.UTC(9999, 11, 31);
+const maxTimeMs = Date.UTC(9999, 11, 31);
 
 function amount(
   value: unknown,

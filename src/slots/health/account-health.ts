@@ -1,14 +1,12 @@
-import type { Json, SharedMap, Windows } from '../../plugin/index.js';
-import type { SlotConfig } from '../../config/config.js';
-import { accountDigest, SharedSlotState } from '../shared/shared-slot-state.js';
+import type { Json, SharedMap, Windows } from '../../plugin/internal.js';
+import { accountDigest, SharedSlotState, type AccountIdentity } from '../shared/shared-slot-state.js';
 import { CoolDowns } from './cooldowns.js';
 import { coolDownTopic, keptMs, receiveCoolDown, sendCoolDown, type SentCoolDown } from './sent-cooldown.js';
-import { LwwRegister, type Told } from '../shared/lww-register.js';
-import { Rejection, type ToldRejection } from './rejection.js';
-import type { SetTimer } from '../timers.js';
+import { LwwRegister, type Stamped } from '../shared/lww-register.js';
+import type { SetTimer } from '../timing.js';
 import { WindowGauge } from './windows.js';
 
-export interface StandingOptions {
+export interface AccountHealthOptions {
   readonly shared: SharedMap;
   readonly setTimer: SetTimer;
   readonly now: () => number;
@@ -23,46 +21,51 @@ export class AccountHealth {
   readonly digest: string;
   readonly coolDowns: CoolDowns;
   readonly gauge: WindowGauge;
-  readonly #board: SharedSlotState;
+  readonly #shared: SharedSlotState;
   readonly #now: () => number;
-  readonly #rejection: Rejection;
-  readonly #windows: LwwRegister<ToldWindows>;
+  readonly #rejection: LwwRegister<boolean>;
+  readonly #windows: LwwRegister<SharedWindows>;
   /** Mark of the last acceptance: earlier calls say nothing about the credential. */
   #acceptedAt = 0;
 
-  constructor(config: Pick<SlotConfig, 'id' | 'account' | 'proxy'>, options: StandingOptions) {
-    const { shared, setTimer, now } = options;
+  constructor(config: AccountIdentity & { readonly id: string }, options: AccountHealthOptions) {
+    const { setTimer, now } = options;
     this.digest = accountDigest(config);
-    const board = new SharedSlotState(shared, config.id, this.digest);
-    this.#board = board;
+    const shared = new SharedSlotState(options.shared, config.id, this.digest);
+    this.#shared = shared;
     this.#now = now;
-    this.coolDowns = new CoolDowns((key, told) => {
-      if (told) board.tell(coolDownTopic + key, sendCoolDown(told, now()), keptMs);
-      else board.forget(coolDownTopic + key);
+    this.coolDowns = new CoolDowns((key, message) => {
+      if (message) shared.publish(coolDownTopic + key, sendCoolDown(message, now()), keptMs);
+      else shared.forget(coolDownTopic + key);
     });
-    this.#rejection = new Rejection((told) => board.tell('rejection', told, keptMs));
+    this.#rejection = new LwwRegister<boolean>(false, {
+      now,
+      publish: ({ value, serial }) => shared.publish('rejection', { isRejected: value, serial }, keptMs),
+      wins: (isRejected) => !isRejected,
+    });
     this.gauge = new WindowGauge((windows) => this.#windows.set(jsonOf(windows)));
-    const pace = { setTimer, now, everyMs: windowsEveryMs };
-    this.#windows = new LwwRegister(jsonOf(this.gauge.windows), pace, (told) =>
-      board.tell('windows', told, keptMs),
-    );
+    this.#windows = new LwwRegister(jsonOf(this.gauge.windows), {
+      now,
+      publish: (message) => shared.publish('windows', message, keptMs),
+      throttle: { setTimer, now, everyMs: windowsEveryMs },
+    });
   }
 
   get isRejected(): boolean {
-    return this.#rejection.isRejected;
+    return this.#rejection.value;
   }
 
   /** Rejects the account after a refused call that began at `began`; true if that is new. */
   reject(began: number): boolean {
     if (this.isRejected || began < this.#acceptedAt) return false;
-    this.#rejection.begin(this.#now());
+    this.#rejection.set(true);
     return true;
   }
 
   /** Ends the rejection: the upstream accepts the credential again. */
   accept(): void {
     if (!this.isRejected) return;
-    this.#rejection.end();
+    this.#rejection.amend(false);
     this.#acceptedAt = this.coolDowns.advance();
   }
 
@@ -74,60 +77,67 @@ export class AccountHealth {
 
   /** True if an instance has probed the rejected account within the last `ms` milliseconds. */
   wasProbedWithin(ms: number): boolean {
-    return this.#board.get('probed') !== undefined && this.#board.ageMs('probed', keptMs) < ms;
+    return this.#shared.get('probed') !== undefined && this.#shared.ageMs('probed', keptMs) < ms;
   }
 
   /** Publishes a probe, and the rejection again, so that the rejection does not expire. */
   noteProbe(): void {
-    this.#board.tell('probed', true, keptMs);
-    if (this.isRejected) this.#rejection.tellAgain();
+    this.#shared.publish('probed', true, keptMs);
+    if (this.isRejected) this.#rejection.republish();
   }
 
   /** Merges the state that other instances have published already. */
   join(): void {
-    for (const [topic, value] of this.#board.all()) this.hear(topic, value);
+    for (const [topic, value] of this.#shared.all()) this.merge(topic, value);
   }
 
   /** Merges a message of another instance. */
-  hear(topic: string, value: Json): void {
+  merge(topic: string, value: Json): void {
     // Each value is as the same version of this file wrote it.
-    if (topic === 'rejection') this.#hearRejection(value as ToldRejection);
-    else if (topic === 'windows') this.#hearWindows(value as Told<ToldWindows>);
-    else if (topic.startsWith(coolDownTopic)) this.#hearCoolDown(topic, value as SentCoolDown);
+    if (topic === 'rejection') this.#mergeRejection(value as RejectionMessage);
+    else if (topic === 'windows') this.#mergeWindows(value as Stamped<SharedWindows>);
+    else if (topic.startsWith(coolDownTopic)) this.#mergeCoolDown(topic, value as SentCoolDown);
   }
 
   /** Stops and deletes the shared state, after the slot got another account. */
   leave(): void {
     this.stop();
-    this.#board.leave();
+    this.#shared.leave();
   }
 
   stop(): void {
     this.#windows.stop();
   }
 
-  #hearRejection(told: ToldRejection): void {
+  #mergeRejection({ isRejected, serial }: RejectionMessage): void {
     const wasRejected = this.isRejected;
-    this.#rejection.hear(told);
+    this.#rejection.merge({ value: isRejected, serial });
     if (wasRejected && !this.isRejected) this.#acceptedAt = this.coolDowns.advance();
   }
 
-  #hearCoolDown(topic: string, sent: SentCoolDown): void {
-    const toldMs = this.#now() - this.#board.ageMs(topic, keptMs);
-    this.coolDowns.hear(topic.slice(coolDownTopic.length), receiveCoolDown(sent, toldMs));
+  #mergeCoolDown(topic: string, sent: SentCoolDown): void {
+    const sentMs = this.#now() - this.#shared.ageMs(topic, keptMs);
+    this.coolDowns.merge(topic.slice(coolDownTopic.length), receiveCoolDown(sent, sentMs));
   }
 
-  #hearWindows(told: Told<ToldWindows>): void {
-    this.#windows.hear(told);
+  #mergeWindows(message: Stamped<SharedWindows>): void {
+    this.#windows.merge(message);
     this.gauge.set(this.#windows.value);
   }
 }
 
-/** Usage window as published. Its reset time is absolute, because it comes from the upstream's clock. */
-type ToldWindow = { readonly percentUsed: number; readonly resetsAtMs: number } | null;
-export type ToldWindows = { readonly '5h': ToldWindow; readonly '7d': ToldWindow };
+/** Published rejection; at the same serial, its end wins. */
+export interface RejectionMessage {
+  readonly [field: string]: Json;
+  readonly isRejected: boolean;
+  readonly serial: number;
+}
 
-function jsonOf(windows: Windows): ToldWindows {
+/** Usage window as published. Its reset time is absolute, because it comes from the upstream's clock. */
+type SharedWindow = { readonly percentUsed: number; readonly resetsAtMs: number } | null;
+export type SharedWindows = { readonly '5h': SharedWindow; readonly '7d': SharedWindow };
+
+function jsonOf(windows: Windows): SharedWindows {
   return { '5h': windows['5h'] && { ...windows['5h'] }, '7d': windows['7d'] && { ...windows['7d'] } };
 }
 

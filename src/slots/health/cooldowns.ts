@@ -1,4 +1,5 @@
-import type { CacheStats, CoolReason, Json } from '../../plugin/index.js';
+import type { CacheStats, CoolReason, Json } from '../../plugin/internal.js';
+import { nextSerial } from '../shared/lww-register.js';
 import type { Cooling } from './transitions.js';
 
 export interface CoolDown {
@@ -15,7 +16,7 @@ export interface CoolDown {
 }
 
 /** Published form of a cooldown; `isOver`: a call has succeeded since. */
-export interface ToldCoolDown {
+export interface CoolDownMessage {
   readonly [field: string]: Json;
   readonly reason: CoolReason;
   /** Null: the whole slot. */
@@ -27,7 +28,7 @@ export interface ToldCoolDown {
 }
 
 /** Publishes a cooldown; undefined: the published one is deleted. */
-export type TellCoolDown = (key: string, told: ToldCoolDown | undefined) => void;
+export type PublishCoolDown = (key: string, message: CoolDownMessage | undefined) => void;
 
 /**
  * Cooldowns of one account, merged by last-writer-wins, so that all instances reach the same state in any
@@ -36,19 +37,19 @@ export type TellCoolDown = (key: string, told: ToldCoolDown | undefined) => void
  * nothing about it.
  */
 export class CoolDowns {
-  readonly #tell: TellCoolDown;
+  readonly #publish: PublishCoolDown;
   readonly #byKey = new Map<string, CoolDown>();
   /** Serials of cleared cooldowns. */
   readonly #cleared = new Map<string, number>();
   #mark = 0;
 
-  constructor(tell: TellCoolDown = () => undefined) {
-    this.#tell = tell;
+  constructor(publish: PublishCoolDown = () => undefined) {
+    this.#publish = publish;
   }
 
   /** Cache statistics, including cleared cooldowns. */
   get fill(): CacheStats {
-    return { entries: this.#byKey.size + this.#cleared.size, capacity: 2 * most };
+    return { entries: this.#byKey.size + this.#cleared.size, capacity: 2 * maxCoolDowns };
   }
 
   /** Mark for a call that begins now, passed back when the call ends. */
@@ -86,15 +87,15 @@ export class CoolDowns {
     const scope = cooling.scope === 'model' ? model : undefined;
     const key = JSON.stringify([cooling.reason, scope]);
     const known = this.#byKey.get(key);
-    const toldMs = cooling.untilMs === undefined ? undefined : Math.min(cooling.untilMs, nowMs + longestMs);
+    const givenMs = cooling.untilMs === undefined ? undefined : Math.min(cooling.untilMs, nowMs + maxMs);
     if (known && known.mark > began && known.untilMs > nowMs) {
-      if (toldMs !== undefined && toldMs > known.untilMs) this.#change(key, { ...known, untilMs: toldMs });
+      if (givenMs !== undefined && givenMs > known.untilMs) this.#change(key, { ...known, untilMs: givenMs });
       return false;
     }
     const doubled = known ? known.doubled + 1 : 0;
     const { backoff, reason } = cooling;
-    const untilMs = toldMs ?? nowMs + Math.min(backoff.firstMs * 2 ** doubled, backoff.longestMs);
-    const serial = Math.max(nowMs, (known?.serial ?? this.#cleared.get(key) ?? 0) + 1);
+    const untilMs = givenMs ?? nowMs + Math.min(backoff.firstMs * 2 ** doubled, backoff.maxMs);
+    const serial = nextSerial(known?.serial ?? this.#cleared.get(key), nowMs);
     this.#change(key, { reason, model: scope, untilMs, doubled, serial, mark: this.advance() });
     return true;
   }
@@ -116,46 +117,46 @@ export class CoolDowns {
   }
 
   /** Merges a message of another instance; publishes the own cooldown again if that is newer. */
-  hear(key: string, told: ToldCoolDown): void {
+  merge(key: string, message: CoolDownMessage): void {
     const known = this.#byKey.get(key);
     const cleared = this.#cleared.get(key) ?? 0;
-    if (known && known.serial === told.serial && !told.isOver) return this.#merge(key, known, told);
-    if (told.serial < Math.max(known?.serial ?? 0, cleared)) return this.#tellAgain(key, known, told);
-    if (told.isOver) {
+    if (known && known.serial === message.serial && !message.isOver) return this.#merge(key, known, message);
+    if (message.serial < Math.max(known?.serial ?? 0, cleared)) return this.#republish(key, known, message);
+    if (message.isOver) {
       this.#byKey.delete(key);
-      keep(this.#cleared, key, told.serial);
-    } else if (told.serial > cleared) {
-      const { reason, untilMs, doubled, serial } = told;
-      const model = told.model ?? undefined;
+      keep(this.#cleared, key, message.serial);
+    } else if (message.serial > cleared) {
+      const { reason, untilMs, doubled, serial } = message;
+      const model = message.model ?? undefined;
       keep(this.#byKey, key, { reason, model, untilMs, doubled, serial, mark: this.advance() });
-    } else this.#tellAgain(key, known, told);
+    } else this.#republish(key, known, message);
   }
 
   /** Merges two cooldowns that began or were extended at the same time: later end, longer backoff. */
-  #merge(key: string, known: CoolDown, told: ToldCoolDown): void {
-    const untilMs = Math.max(known.untilMs, told.untilMs);
-    const doubled = Math.max(known.doubled, told.doubled);
+  #merge(key: string, known: CoolDown, message: CoolDownMessage): void {
+    const untilMs = Math.max(known.untilMs, message.untilMs);
+    const doubled = Math.max(known.doubled, message.doubled);
     this.#byKey.set(key, { ...known, untilMs, doubled });
-    if (untilMs > told.untilMs + clockToleranceMs || doubled !== told.doubled)
-      this.#tell(key, { ...told, untilMs, doubled });
+    if (untilMs > message.untilMs + clockToleranceMs || doubled !== message.doubled)
+      this.#publish(key, { ...message, untilMs, doubled });
   }
 
-  #tellAgain(key: string, known: CoolDown | undefined, told: ToldCoolDown): void {
+  #republish(key: string, known: CoolDown | undefined, message: CoolDownMessage): void {
     const serial = this.#cleared.get(key) ?? 0;
-    this.#tell(key, known ? toldOf(known, false) : { ...told, serial, isOver: true });
+    this.#publish(key, known ? messageOf(known, false) : { ...message, serial, isOver: true });
   }
 
   #change(key: string, coolDown: CoolDown): void {
     const oldest = keep(this.#byKey, key, coolDown);
-    this.#tell(key, toldOf(coolDown, false));
-    if (oldest !== undefined) this.#tell(oldest, undefined);
+    this.#publish(key, messageOf(coolDown, false));
+    if (oldest !== undefined) this.#publish(oldest, undefined);
   }
 
   #end(key: string, coolDown: CoolDown): void {
     this.#byKey.delete(key);
     const oldest = keep(this.#cleared, key, coolDown.serial);
-    this.#tell(key, toldOf(coolDown, true));
-    if (oldest !== undefined && !this.#byKey.has(oldest)) this.#tell(oldest, undefined);
+    this.#publish(key, messageOf(coolDown, true));
+    if (oldest !== undefined && !this.#byKey.has(oldest)) this.#publish(oldest, undefined);
   }
 }
 
@@ -167,19 +168,19 @@ function keep<Value>(map: Map<string, Value>, key: string, value: Value): string
   map.delete(key);
   map.set(key, value);
   const [oldest] = map.keys();
-  if (map.size <= most || oldest === undefined) return undefined;
+  if (map.size <= maxCoolDowns || oldest === undefined) return undefined;
   map.delete(oldest);
   return oldest;
 }
 
-function toldOf({ reason, model, untilMs, doubled, serial }: CoolDown, isOver: boolean): ToldCoolDown {
+function messageOf({ reason, model, untilMs, doubled, serial }: CoolDown, isOver: boolean): CoolDownMessage {
   return { reason, model: model ?? null, untilMs, doubled, serial, isOver };
 }
 
 /** Tolerance for times from other instances. */
 const clockToleranceMs = 50;
 
-const most = 256;
+const maxCoolDowns = 256;
 
 /** Length of the longest window, the max of a cooldown: a header with a later time is wrong. */
-const longestMs = 7 * 24 * 3_600_000;
+const maxMs = 7 * 24 * 3_600_000;

@@ -1,9 +1,9 @@
-import type { Live, Logger, Models } from '../../plugin/index.js';
+import type { Live, Logger, Models } from '../../plugin/internal.js';
 import type { SlotEntry } from '../slot-entry.js';
-import type { SetTimer } from '../timers.js';
+import type { SetTimer } from '../timing.js';
 
 export interface ProberOptions {
-  readonly live: Pick<Live, 'exclusively'>;
+  readonly live: Pick<Live, 'withLock'>;
   readonly log: Logger;
   readonly setTimer: SetTimer;
   readonly now: () => number;
@@ -48,36 +48,36 @@ export class Prober {
 
   /** Probes a slot; ignores the result if the slot is no longer watched. */
   async #probe(entry: SlotEntry): Promise<void> {
-    const name = `probe/${entry.id}/${entry.slot.standing.digest}`;
-    const isAccepted = await this.#options.live.exclusively(name, () => this.#probeInTurn(entry));
+    const name = `probe/${entry.id}/${entry.slot.health.digest}`;
+    const isAccepted = await this.#options.live.withLock(name, () => this.#probeInTurn(entry));
     if (!this.#timers.has(entry)) return;
     if (!isAccepted) return this.#schedule(entry);
-    entry.slot.standing.accept();
+    entry.slot.health.accept();
     entry.noteSuccess(this.#options.now());
-    this.#options.log.info({ slot: entry.id }, 'the slot is accepted again');
+    this.#options.log.info({ slot: entry.id }, 'The slot is accepted again.');
     this.#options.onAccepted();
   }
 
   async #probeInTurn(entry: SlotEntry): Promise<boolean> {
-    const { standing } = entry.slot;
-    if (!this.#timers.has(entry) || standing.wasProbedWithin(intervalMs)) return false;
-    standing.noteProbe();
+    const { health } = entry.slot;
+    if (!this.#timers.has(entry) || health.wasProbedWithin(intervalMs)) return false;
+    health.noteProbe();
     return this.#isAccepted(entry);
   }
 
-  /** True if the upstream counted the tokens; an estimate proves nothing, since it needs no credential. */
+  /** True if the upstream accepts the account, or has no free way to say so: then the next request tells. */
   async #isAccepted(entry: SlotEntry): Promise<boolean> {
     const { slot } = entry;
     try {
-      const count = await slot.countTokens(this.#smallestCall(entry));
-      return !count.estimated && entry.slot === slot;
+      const isAccepted = await slot.isAccepted(this.#smallestCall(entry));
+      return isAccepted !== false && entry.slot === slot;
     } catch (error) {
-      this.#options.log.debug({ err: error, slot: entry.id }, 'the slot is still rejected');
+      this.#options.log.debug({ err: error, slot: entry.id }, 'The slot is still rejected.');
       return false;
     }
   }
 
-  #smallestCall(entry: SlotEntry): Parameters<SlotEntry['slot']['countTokens']>[0] {
+  #smallestCall(entry: SlotEntry): Parameters<SlotEntry['slot']['isAccepted']>[0] {
     const served = this.#options
       .models()
       .list()

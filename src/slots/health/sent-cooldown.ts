@@ -1,5 +1,5 @@
-import type { CoolReason, Json } from '../../plugin/index.js';
-import type { ToldCoolDown } from './cooldowns.js';
+import type { CoolReason, Json } from '../../plugin/internal.js';
+import type { CoolDownMessage } from './cooldowns.js';
 
 /**
  * Cooldown as sent to other instances, with its remaining time, since their clocks may differ by minutes.
@@ -15,7 +15,7 @@ export interface SentCoolDown {
 }
 
 export function sendCoolDown(
-  { reason, model, doubled, serial, isOver, untilMs }: ToldCoolDown,
+  { reason, model, doubled, serial, isOver, untilMs }: CoolDownMessage,
   nowMs: number,
 ): SentCoolDown {
   return { reason, model, doubled, serial, isOver, leftMs: untilMs - nowMs };
@@ -25,7 +25,7 @@ export function sendCoolDown(
 export function receiveCoolDown(
   { reason, model, doubled, serial, isOver, leftMs }: SentCoolDown,
   sentMs: number,
-): ToldCoolDown {
+): CoolDownMessage {
   return { reason, model, doubled, serial, isOver, untilMs: Math.round(sentMs + leftMs) };
 }
 

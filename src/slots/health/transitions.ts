@@ -1,11 +1,11 @@
-import type { CallFailure, CoolReason } from '../../plugin/index.js';
+import type { CallFailure, CoolReason } from '../../plugin/internal.js';
 import { retryAtMs } from './retry-at.js';
 import { exhaustedUntilMs, isExhausted } from './windows.js';
 
 /** Exponential backoff: starts at `firstMs` and doubles each time, up to `longestMs`. */
 export interface Backoff {
   readonly firstMs: number;
-  readonly longestMs: number;
+  readonly maxMs: number;
 }
 
 export interface Cooling {
@@ -51,9 +51,9 @@ export function exhaustion(headers: Readonly<Record<string, string>>, nowMs: num
   return { scope: 'slot', reason: 'window_exhausted', untilMs, backoff: rateLimitBackoff };
 }
 
-const rateLimitBackoff: Backoff = { firstMs: 30_000, longestMs: 600_000 };
-const overloadBackoff: Backoff = { firstMs: 5000, longestMs: 120_000 };
-const unreachableBackoff: Backoff = { firstMs: 2000, longestMs: 60_000 };
+const rateLimitBackoff: Backoff = { firstMs: 30_000, maxMs: 600_000 };
+const overloadBackoff: Backoff = { firstMs: 5000, maxMs: 120_000 };
+const unreachableBackoff: Backoff = { firstMs: 2000, maxMs: 60_000 };
 
 /** Request error: the reply is passed on. */
 const passOn: Effect = { state: 'untouched', elsewhere: false, again: false };

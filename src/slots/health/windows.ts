@@ -1,4 +1,4 @@
-import type { Window, Windows } from '../../plugin/index.js';
+import type { Window, Windows } from '../../plugin/internal.js';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -83,11 +83,11 @@ function resetOf(headers: Headers, name: keyof Windows): number | undefined {
 function toTime(text = ''): number | undefined {
   const seconds = text.trim() === '' ? Number.NaN : Number(text);
   const time = Number.isNaN(seconds) ? Date.parse(text) : seconds * 1000;
-  return time >= 0 && time <= latestMs ? time : undefined;
+  return time >= 0 && time <= maxTimeMs ? time : undefined;
 }
 
 /** Max time of a Date. */
-const latestMs = 8.64e15;
+const maxTimeMs = 8.64e15;
 
 const prefix = 'anthropic-ratelimit-unified-';
 const unifiedStatus = `${prefix}status`;

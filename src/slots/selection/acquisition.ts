@@ -4,21 +4,20 @@ import {
   type GatewayError,
   type LeaseRequest,
   type SlotLease,
-} from '../../plugin/index.js';
+} from '../../plugin/internal.js';
 import { choose, type Wanted } from './choose.js';
-import type { PoolContext } from './pool-context.js';
+import { type PoolContext, cool, reject } from './pool-context.js';
 import { Lease, type LeaseOwner } from './lease.js';
-import type { Attempt, Placed, Waiter } from './place-queue.js';
+import type { Attempt, Acquired, Waiter } from './permit-queue.js';
 import { nothingToAsk, poolClosed, queueFull, queueTimedOut } from '../refusal.js';
-import { SessionClaim, type Verdict } from '../sticky/session-claim.js';
+import { SessionClaim, type ClaimDecision } from '../sticky/session-claim.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import { effectOf, exhaustion, type Cooling } from '../health/transitions.js';
 import type { UpstreamSlot } from '../upstream-slot.js';
-import { cool, reject } from '../health/verdicts.js';
 
 /** Acquisition of a lease for one request, with its retries in other slots. */
 export class Acquisition implements Waiter, LeaseOwner {
-  readonly #grounds: PoolContext;
+  readonly #context: PoolContext;
   readonly #request: LeaseRequest;
   readonly #model: WantedModel;
   readonly #tried = new Map<SlotEntry, boolean>();
@@ -32,16 +31,16 @@ export class Acquisition implements Waiter, LeaseOwner {
   #isQueued = false;
   readonly sinceMs: number;
 
-  constructor(grounds: PoolContext, request: LeaseRequest, model: WantedModel, origin?: SlotEntry) {
-    this.#grounds = grounds;
+  constructor(context: PoolContext, request: LeaseRequest, model: WantedModel, origin?: SlotEntry) {
+    this.#context = context;
     this.#request = request;
     this.#model = model;
     this.#origin = origin;
     this.#preferred = origin;
     const key = origin ? undefined : request.sticky?.key;
     this.#claim =
-      key === undefined ? undefined : new SessionClaim(grounds.claims, key, (id) => this.#judge(id));
-    this.sinceMs = grounds.now();
+      key === undefined ? undefined : new SessionClaim(context.claims, key, (id) => this.#judge(id));
+    this.sinceMs = context.now();
   }
 
   get caller(): string {
@@ -55,12 +54,12 @@ export class Acquisition implements Waiter, LeaseOwner {
   /** Acquires the first lease; throws as `Slots.lease` does, and the signal's reason if that aborts. */
   async first(): Promise<SlotLease> {
     const key = this.#origin ? undefined : this.#request.sticky?.key;
-    await (key === undefined ? undefined : this.#grounds.bindings.load(key));
+    await (key === undefined ? undefined : this.#context.bindings.load(key));
     if (key !== undefined) this.#dropUnusable(key);
-    const placing = this.#place();
-    const placed = placing instanceof Promise ? await placing : placing;
-    if (isGatewayError(placed)) throw placed;
-    return placed;
+    const acquiring = this.#acquire();
+    const acquired = acquiring instanceof Promise ? await acquiring : acquiring;
+    if (isGatewayError(acquired)) throw acquired;
+    return acquired;
   }
 
   displaced(): GatewayError {
@@ -69,21 +68,21 @@ export class Acquisition implements Waiter, LeaseOwner {
 
   attempt(): Attempt {
     this.#request.signal.throwIfAborted();
-    if (this.#grounds.isClosed()) return poolClosed();
-    return this.#tryPlaces(nobody);
+    if (this.#context.isClosed()) return poolClosed();
+    return this.#trySlots(nobody);
   }
 
   answered({ entry, slot, began }: Lease, headers: Readonly<Record<string, string>>): void {
-    const { gauge, coolDowns } = slot.standing;
+    const { gauge, coolDowns } = slot.health;
     gauge.read(headers);
     const isOver = coolDowns.succeed(this.#model.upstreamModel, began);
-    const nowMs = this.#grounds.now();
+    const nowMs = this.#context.now();
     const exhausted = exhaustion(headers, nowMs);
     if (exhausted) this.#cool(slot, exhausted, began);
     entry.noteSuccess(nowMs);
     this.#bind(entry);
     this.#claim?.bound();
-    if (isOver) this.#grounds.changed();
+    if (isOver) this.#context.changed();
   }
 
   failed(lease: Lease, error: GatewayError): boolean {
@@ -92,47 +91,47 @@ export class Acquisition implements Waiter, LeaseOwner {
   }
 
   async elsewhere(): Promise<SlotLease | undefined> {
-    const placed = await this.#place();
-    return isGatewayError(placed) ? undefined : placed;
+    const acquired = await this.#acquire();
+    return isGatewayError(acquired) ? undefined : acquired;
   }
 
   again({ entry }: Lease): Promise<SlotLease> {
-    return new Acquisition(this.#grounds, this.#request, this.#model, entry).first();
+    return new Acquisition(this.#context, this.#request, this.#model, entry).first();
   }
 
   released(entry: SlotEntry): void {
     this.#claim?.release();
-    this.#grounds.freed(entry.id);
+    this.#context.freed(entry.id);
   }
 
   /** Applies a failure to the slot's state; true if the request should be sent again. */
   #report({ entry, slot, began }: Lease, error: GatewayError, failure: CallFailure): boolean {
-    if (failure.kind === 'status') slot.standing.gauge.read(failure.headers);
+    if (failure.kind === 'status') slot.health.gauge.read(failure.headers);
     if (failure.kind === 'unreachable' && failure.reused && !this.#sentOnceMore.has(entry)) {
       this.#sentOnceMore.add(entry); // the connection was stale, which says nothing about the slot
       this.#preferred = entry;
       return true;
     }
-    const { state, elsewhere, again } = effectOf(failure, this.#grounds.now());
+    const { state, elsewhere, again } = effectOf(failure, this.#context.now());
     this.#preferred = undefined;
     this.#tried.set(entry, again);
-    if (elsewhere) entry.noteError(error.message, this.#grounds.now());
-    const isCurrent = slot.standing === entry.slot.standing; // what a reload has replaced says nothing about what came
-    if (isCurrent && state === 'rejected') reject(slot, began, this.#grounds);
+    if (elsewhere) entry.noteError(error.message, this.#context.now());
+    const isCurrent = slot.health === entry.slot.health; // what a reload has replaced says nothing about what came
+    if (isCurrent && state === 'rejected') reject(slot, began, this.#context);
     else if (isCurrent && typeof state === 'object') this.#cool(slot, state, began);
     return elsewhere;
   }
 
   #cool(slot: UpstreamSlot, cooling: Cooling, began: number): void {
-    cool(slot, cooling, { model: this.#model, began }, this.#grounds);
+    cool(slot, cooling, { model: this.#model, began }, this.#context);
   }
 
   /**
    * Acquires a lease, now or after the queue; returns an error if that is not possible. Not async, because
    * most requests get a permit at once.
    */
-  #place(): Placed | Promise<Placed> {
-    const { queue, queueCapacity } = this.#grounds;
+  #acquire(): Acquired | Promise<Acquired> {
+    const { queue, queueCapacity } = this.#context;
     this.#isQueued = false;
     const attempt = this.attempt();
     if (attempt && !(attempt instanceof Promise)) return attempt;
@@ -140,62 +139,62 @@ export class Acquisition implements Waiter, LeaseOwner {
     return this.#wait(attempt);
   }
 
-  async #wait(attempt: Promise<Placed | undefined> | undefined): Promise<Placed> {
-    const { queue } = this.#grounds;
+  async #wait(attempt: Promise<Acquired | undefined> | undefined): Promise<Acquired> {
+    const { queue } = this.#context;
     const { queueTimeoutMs: timeoutMs, signal } = this.#request;
     this.#isQueued = true;
-    this.#grounds.turns.waits();
+    this.#context.fairness.announceWait();
     const waited = await queue.wait(this, { timeoutMs, signal }, attempt);
     signal.throwIfAborted(); // the place was given back at once where the caller left as it came
     return waited ?? queueTimedOut(this.#model, timeoutMs);
   }
 
   /** Tries the slots in order of choice; slots that have refused a permit are left out from then on. */
-  #tryPlaces(before: ReadonlySet<SlotEntry>): Attempt {
+  #trySlots(before: ReadonlySet<SlotEntry>): Attempt {
     let refused = before;
-    const nowMs = this.#grounds.now();
-    const entries = this.#grounds.entries();
+    const nowMs = this.#context.now();
+    const entries = this.#context.entries();
     for (;;) {
       const choice = choose(this.#wanted(entries, refused), entries, nowMs);
       if (choice.kind === 'none') return nothingToAsk(this.#model, entries, nowMs);
       if (choice.kind === 'wait') return this.#waitFor(choice.entries);
       this.#waitsFor = noSlots;
       const { entry } = choice;
-      const answer = entry.places.take(entry.config.maxConcurrent);
+      const answer = entry.permits.take(entry.config.maxConcurrent);
       if (answer === true) return this.#enter(entry, refused);
-      if (answer !== false) return this.#awaitPlace(answer, entry, refused);
+      if (answer !== false) return this.#awaitPermit(answer, entry, refused);
       refused = new Set(refused).add(entry);
     }
   }
 
   #waitFor(entries: readonly SlotEntry[]): undefined {
     this.#waitsFor = entries.map(({ id }) => id);
-    for (const { id, hasRoom } of entries) if (hasRoom) this.#grounds.lookAgain(id);
+    for (const { id, hasRoom } of entries) if (hasRoom) this.#context.retryLater(id);
   }
 
   /** Waits for an answer about a permit; checks the slot again if states have changed in the meantime. */
-  async #awaitPlace(
+  async #awaitPermit(
     answer: Promise<boolean>,
     entry: SlotEntry,
     refused: ReadonlySet<SlotEntry>,
-  ): Promise<Placed | undefined> {
+  ): Promise<Acquired | undefined> {
     const { signal } = this.#request;
-    const version = this.#grounds.version();
+    const version = this.#context.version();
     const unpick = this.#claim?.pick(entry.id);
     const isTaken = await answer.finally(unpick);
-    if (isTaken && !signal.aborted && (version === this.#grounds.version() || this.#isOpen(entry)))
+    if (isTaken && !signal.aborted && (version === this.#context.version() || this.#isOpen(entry)))
       return this.#enter(entry, refused);
     if (isTaken) this.#giveBack(entry);
     signal.throwIfAborted();
-    return this.#grounds.isClosed()
+    return this.#context.isClosed()
       ? poolClosed()
-      : this.#tryPlaces(isTaken ? refused : new Set(refused).add(entry));
+      : this.#trySlots(isTaken ? refused : new Set(refused).add(entry));
   }
 
   /** Leases a slot after acquiring a permit, unless the session is claimed for another slot. */
   #enter(entry: SlotEntry, refused: ReadonlySet<SlotEntry>): Attempt {
     const { sticky } = this.#request;
-    const isUnbound = sticky && this.#claim && this.#grounds.bindings.peek(sticky.key) === undefined;
+    const isUnbound = sticky && this.#claim && this.#context.bindings.peek(sticky.key) === undefined;
     const isHere = isUnbound ? this.#claim.take(entry.id) : true;
     return typeof isHere === 'boolean'
       ? this.#entered(isHere, entry, refused)
@@ -204,28 +203,28 @@ export class Acquisition implements Waiter, LeaseOwner {
 
   #entered(isHere: boolean, entry: SlotEntry, refused: ReadonlySet<SlotEntry>): Attempt {
     const { signal } = this.#request;
-    const isClosed = this.#grounds.isClosed();
+    const isClosed = this.#context.isClosed();
     if (isHere && !signal.aborted && !isClosed) return this.#lease(entry);
     this.#giveBack(entry);
     if (isHere) this.#claim?.release();
     signal.throwIfAborted();
-    return isClosed ? poolClosed() : this.#tryPlaces(refused);
+    return isClosed ? poolClosed() : this.#trySlots(refused);
   }
 
-  #judge(slotId: string): Verdict {
-    const claimed = this.#grounds.entries().find(({ id }) => id === slotId);
+  #judge(slotId: string): ClaimDecision {
+    const claimed = this.#context.entries().find(({ id }) => id === slotId);
     if (!claimed) return 'replace';
     if (this.#tried.has(claimed) || !claimed.serves(this.#model)) return 'ignore';
-    return claimed.isSchedulable(this.#model, this.#grounds.now()) ? 'follow' : 'replace';
+    return claimed.isSchedulable(this.#model, this.#context.now()) ? 'follow' : 'replace';
   }
 
   #giveBack(entry: SlotEntry): void {
-    entry.places.release();
-    this.#grounds.freed(entry.id);
+    entry.permits.release();
+    this.#context.freed(entry.id);
   }
 
   #isOpen(entry: SlotEntry): boolean {
-    const { entries, now, isClosed } = this.#grounds;
+    const { entries, now, isClosed } = this.#context;
     return !isClosed() && entries().includes(entry) && entry.isSchedulable(this.#model, now());
   }
 
@@ -236,7 +235,7 @@ export class Acquisition implements Waiter, LeaseOwner {
   #wanted(entries: readonly SlotEntry[], refused: ReadonlySet<SlotEntry>): Wanted {
     const { policy, sticky } = this.#request;
     const hasRoom = (entry: SlotEntry): boolean => !refused.has(entry) && this.#hasRoom(entry);
-    const boundId = sticky && (this.#grounds.bindings.peek(sticky.key) ?? this.#claim?.slotId);
+    const boundId = sticky && (this.#context.bindings.peek(sticky.key) ?? this.#claim?.slotId);
     const bound = sticky && (this.#origin ?? entries.find(({ id }) => id === boundId));
     return { model: this.#model, policy, hasRoom, bound, preferred: this.#preferred, tried: this.#tried };
   }
@@ -246,9 +245,9 @@ export class Acquisition implements Waiter, LeaseOwner {
    */
   #hasRoom({ id, hasRoom }: SlotEntry): boolean {
     if (!hasRoom) return false;
-    const { queue, turns } = this.#grounds;
+    const { queue, fairness } = this.#context;
     if (!this.#isQueued && queue.size > 0 && queue.count(id) > 0) return false;
-    return !turns.belongToOthers(id, this);
+    return !fairness.isReservedElsewhere(id, this);
   }
 
   /**
@@ -256,7 +255,7 @@ export class Acquisition implements Waiter, LeaseOwner {
    * answers.
    */
   #dropUnusable(key: string): void {
-    const { bindings } = this.#grounds;
+    const { bindings } = this.#context;
     if (bindings.peek(key) !== undefined && !this.#boundSlot()) bindings.drop(key);
   }
 
@@ -266,11 +265,11 @@ export class Acquisition implements Waiter, LeaseOwner {
    */
   #bind(entry: SlotEntry): void {
     const { sticky } = this.#request;
-    if (sticky) this.#grounds.bindings.keep(sticky.key, (this.#boundSlot() ?? entry).id, sticky.ttlMs);
+    if (sticky) this.#context.bindings.keep(sticky.key, (this.#boundSlot() ?? entry).id, sticky.ttlMs);
   }
 
   #boundSlot(): SlotEntry | undefined {
-    const { bindings, entries, now } = this.#grounds;
+    const { bindings, entries, now } = this.#context;
     const { sticky } = this.#request;
     const id = sticky && bindings.peek(sticky.key);
     const bound = entries().find((entry) => entry.id === id);

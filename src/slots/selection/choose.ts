@@ -1,4 +1,4 @@
-import type { Candidate, PickPolicy } from '../../plugin/index.js';
+import type { Candidate, PickPolicy } from '../../plugin/internal.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 
 /** Needs of one request, and the slots that it has tried. */
@@ -31,25 +31,25 @@ export function choose(wanted: Wanted, entries: readonly SlotEntry[], nowMs: num
   const ready = entries.filter((entry) => entry.serves(model) && entry.isSchedulable(model, nowMs));
   if (preferred && ready.includes(preferred) && hasRoom(preferred)) return { kind: 'take', entry: preferred };
   const isFresh = (entry: SlotEntry): boolean => !tried.has(entry);
-  const place = placer(hasRoom);
+  const chooseFrom = chooser(hasRoom);
   const fresh = tried.size > 0 ? ready.filter(isFresh) : ready;
   const choice =
-    (bound && fresh.includes(bound) ? place([bound], first) : undefined) ??
-    place(fresh, (free) => pick(policy, free));
+    (bound && fresh.includes(bound) ? chooseFrom([bound], first) : undefined) ??
+    chooseFrom(fresh, (free) => pick(policy, free));
   if (choice) return choice;
   const cooling = coolest(entries, model, nowMs);
   const again = [...tried.keys()].filter((entry) => tried.get(entry) === true);
   return (
-    place(again.filter((entry) => ready.includes(entry)).slice(0, 1), first) ??
-    place(cooling.filter(isFresh), first) ??
-    place(again.filter((entry) => cooling.includes(entry)).slice(0, 1), first) ?? { kind: 'none' }
+    chooseFrom(again.filter((entry) => ready.includes(entry)).slice(0, 1), first) ??
+    chooseFrom(cooling.filter(isFresh), first) ??
+    chooseFrom(again.filter((entry) => cooling.includes(entry)).slice(0, 1), first) ?? { kind: 'none' }
   );
 }
 
 type Pick = (free: readonly SlotEntry[]) => SlotEntry | undefined;
 
 /** Creates a function that chooses from slots; it returns undefined if there are none. */
-function placer(
+function chooser(
   hasRoom: Wanted['hasRoom'],
 ): (entries: readonly SlotEntry[], pickOne: Pick) => Choice | undefined {
   return (entries, pickOne) => {
@@ -73,8 +73,8 @@ function pick(policy: PickPolicy, free: readonly SlotEntry[]): SlotEntry | undef
   return picked;
 }
 
-function toCandidate({ id, order, places, config: { weight } }: SlotEntry): Candidate {
-  return { id, weight, inFlight: places.claimed, order };
+function toCandidate({ id, order, permits, config: { weight } }: SlotEntry): Candidate {
+  return { id, weight, inFlight: permits.claimed, order };
 }
 
 /** Cooling slots that serve the model, the earliest end first, without exhausted windows. */

@@ -1,10 +1,10 @@
-import type { Json, Live } from '../../plugin/index.js';
-import type { PlaceQueue, Waiter } from './place-queue.js';
-import type { SetTimer } from '../timers.js';
+import type { Json, Live } from '../../plugin/internal.js';
+import type { PermitQueue, Waiter } from './permit-queue.js';
+import type { SetTimer } from '../timing.js';
 
 export interface FairQueueingOptions {
   readonly live: Pick<Live, 'instance' | 'messages'>;
-  readonly queue: PlaceQueue;
+  readonly queue: PermitQueue;
   readonly now: () => number;
   readonly setTimer: SetTimer;
   /** True if other instances hold permits of a slot. */
@@ -20,7 +20,7 @@ interface Wait {
   /** Expiry of this message. */
   readonly endsMs: number;
   /** End of the reservation for it; undefined: no permit was reserved yet. */
-  leaveUntilMs: number | undefined;
+  reservedUntilMs: number | undefined;
 }
 
 /**
@@ -38,29 +38,29 @@ export class FairQueueing {
 
   constructor(options: FairQueueingOptions) {
     this.#options = options;
-    this.#stopReceiving = options.live.messages.receive(topic, (message) => this.#hear(message));
+    this.#stopReceiving = options.live.messages.receive(topic, (message) => this.#merge(message));
   }
 
   /** True if a permit of the slot is reserved for a request of another instance that has waited longer. */
-  belongToOthers(slotId: string, waiter: Waiter): boolean {
+  isReservedElsewhere(slotId: string, waiter: Waiter): boolean {
     if (this.#elsewhere.size === 0) return false;
     const nowMs = this.#options.now();
     const turnSinceMs = this.#options.queue.turnSinceMs(waiter);
-    for (const waits of this.#elsewhere.values()) {
-      const wait = waits.get(slotId);
+    for (const announceWait of this.#elsewhere.values()) {
+      const wait = announceWait.get(slotId);
       if (!wait || wait.endsMs <= nowMs) continue;
       const isEarlier =
         wait.caller === waiter.caller ? wait.sinceMs < waiter.sinceMs : wait.turnSinceMs < turnSinceMs;
       if (!isEarlier) continue;
-      wait.leaveUntilMs ??= nowMs + leaveMs;
-      if (nowMs < wait.leaveUntilMs) return true;
+      wait.reservedUntilMs ??= nowMs + reservedMs;
+      if (nowMs < wait.reservedUntilMs) return true;
     }
     return false;
   }
 
   /** Announces that a request waits here; published if the wait lasts. */
-  waits(): void {
-    this.#cancelTimer ??= this.#options.setTimer(() => this.#tell(), tellEveryMs);
+  announceWait(): void {
+    this.#cancelTimer ??= this.#options.setTimer(() => this.#publish(), publishEveryMs);
   }
 
   close(): void {
@@ -68,34 +68,34 @@ export class FairQueueing {
     this.#cancelTimer?.();
   }
 
-  #tell(): void {
+  #publish(): void {
     const { live, queue, now } = this.#options;
     this.#cancelTimer = undefined;
     if (queue.size === 0) return;
-    this.waits();
+    this.announceWait();
     const nowMs = now();
-    const waits = new Map<string, WaitMessage>();
+    const announceWait = new Map<string, WaitMessage>();
     for (const waiter of queue.waiters())
       for (const slotId of waiter.waitsFor)
-        if (!waits.has(slotId) && this.#options.isHeldElsewhere(slotId))
-          waits.set(slotId, [
+        if (!announceWait.has(slotId) && this.#options.isHeldElsewhere(slotId))
+          announceWait.set(slotId, [
             slotId,
             nowMs - waiter.sinceMs,
             nowMs - queue.turnSinceMs(waiter),
             waiter.caller,
           ]);
-    if (waits.size > 0) live.messages.send(topic, [live.instance, [...waits.values()]]);
+    if (announceWait.size > 0) live.messages.send(topic, [live.instance, [...announceWait.values()]]);
   }
 
-  #hear(message: Json): void {
-    const [instance, waited] = message as unknown as Told; // as `#tell` of another instance wrote it
+  #merge(message: Json): void {
+    const [instance, waited] = message as unknown as WaitsMessage; // as `#tell` of another instance wrote it
     const nowMs = this.#options.now();
-    const waits = waited.map(([slotId, waitedMs, turnMs, caller]): [string, Wait] => {
+    const announceWait = waited.map(([slotId, waitedMs, turnMs, caller]): [string, Wait] => {
       const times = { sinceMs: nowMs - waitedMs, turnSinceMs: nowMs - turnMs, endsMs: nowMs + trustedMs };
-      return [slotId, { caller, ...times, leaveUntilMs: undefined }];
+      return [slotId, { caller, ...times, reservedUntilMs: undefined }];
     });
     this.#elsewhere.delete(instance);
-    this.#elsewhere.set(instance, new Map(waits));
+    this.#elsewhere.set(instance, new Map(announceWait));
     for (const [other, known] of this.#elsewhere)
       if ([...known.values()].every(({ endsMs }) => endsMs <= nowMs)) this.#elsewhere.delete(other);
   }
@@ -103,11 +103,11 @@ export class FairQueueing {
 
 /** Published wait, with durations instead of times, because the clocks of instances differ. */
 type WaitMessage = readonly [slotId: string, waitedMs: number, turnMs: number, caller: string];
-type Told = readonly [instance: string, waits: readonly WaitMessage[]];
+type WaitsMessage = readonly [instance: string, announceWait: readonly WaitMessage[]];
 
 const topic = 'slots/waiting';
 
 /** Interval at which waits are published: most waits are shorter. */
-const tellEveryMs = 50;
+const publishEveryMs = 50;
 const trustedMs = 200;
-const leaveMs = 30;
+const reservedMs = 30;

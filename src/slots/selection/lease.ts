@@ -1,4 +1,4 @@
-import type { CallSignal, GatewayError, SlotLease } from '../../plugin/index.js';
+import type { CallSignal, GatewayError, SlotLease } from '../../plugin/internal.js';
 import type { SlotEntry } from '../slot-entry.js';
 import type { UpstreamSlot } from '../upstream-slot.js';
 
@@ -18,18 +18,18 @@ export class Lease implements SlotLease {
   readonly entry: SlotEntry;
   /** Upstream of this lease; a reload may give the entry another one. */
   readonly slot: UpstreamSlot;
-  readonly #lessor: LeaseOwner;
+  readonly #owner: LeaseOwner;
   readonly #signal: CallSignal;
   /** Mark of the slot's cooldowns at the start of the call. */
   #began: number;
   #isReleased = false;
 
-  constructor(entry: SlotEntry, lessor: LeaseOwner, signal: CallSignal) {
+  constructor(entry: SlotEntry, owner: LeaseOwner, signal: CallSignal) {
     this.entry = entry;
     this.slot = entry.slot;
-    this.#lessor = lessor;
+    this.#owner = owner;
     this.#signal = signal;
-    this.#began = this.slot.standing.coolDowns.mark;
+    this.#began = this.slot.health.coolDowns.mark;
     this.slot.hold();
     signal.addEventListener('abort', this.#onAbort);
   }
@@ -40,8 +40,8 @@ export class Lease implements SlotLease {
 
   /** Reports a reply; the next call of this lease begins now. */
   answered(headers: Readonly<Record<string, string>>): void {
-    this.#lessor.answered(this, headers);
-    this.#began = this.slot.standing.coolDowns.mark;
+    this.#owner.answered(this, headers);
+    this.#began = this.slot.health.coolDowns.mark;
   }
 
   /**
@@ -49,7 +49,7 @@ export class Lease implements SlotLease {
    * not the slot's.
    */
   async another(error: GatewayError): Promise<SlotLease | undefined> {
-    return this.#fail(error) ? this.#lessor.elsewhere() : undefined;
+    return this.#fail(error) ? this.#owner.elsewhere() : undefined;
   }
 
   failed(error: GatewayError): void {
@@ -57,22 +57,22 @@ export class Lease implements SlotLease {
   }
 
   again(): Promise<SlotLease> {
-    return this.#lessor.again(this);
+    return this.#owner.again(this);
   }
 
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
     this.#signal.removeEventListener('abort', this.#onAbort);
-    this.entry.places.release();
-    this.slot.letGo();
-    this.#lessor.released(this.entry);
+    this.entry.permits.release();
+    this.slot.release();
+    this.#owner.released(this.entry);
   }
 
   #fail(error: GatewayError): boolean {
-    const goesOn = !this.#isReleased && this.#lessor.failed(this, error);
+    const isRetried = !this.#isReleased && this.#owner.failed(this, error);
     this.release();
-    return goesOn;
+    return isRetried;
   }
 
   readonly #onAbort = (): void => this.release();

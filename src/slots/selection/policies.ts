@@ -1,4 +1,5 @@
-import type { Candidate, PickPolicy } from '../../plugin/index.js';
+import type { Candidate, PickPolicy } from '../../plugin/internal.js';
+import type { SlotEntry } from '../slot-entry.js';
 
 /** Built-in policies to pick a slot; each call creates one with its own turn. */
 export const builtinPolicies: Readonly<Record<string, () => PickPolicy>> = {
@@ -43,4 +44,18 @@ function first(candidates: readonly Candidate[]): Candidate {
 /** Load of a candidate; also used to pick a slot without a policy. */
 export function load({ inFlight, weight }: Pick<Candidate, 'inFlight' | 'weight'>): number {
   return inFlight / weight;
+}
+
+/** Slot with the min in-flight per weight. */
+export function leastLoadedSlot(entries: readonly SlotEntry[]): SlotEntry | undefined {
+  return entries.toSorted((a, b) => loadOf(a) - loadOf(b))[0];
+}
+
+function loadOf({ permits, config: { weight } }: SlotEntry): number {
+  return load({ inFlight: permits.claimed, weight });
+}
+
+/** Total permits of these slots. */
+export function totalPermits(entries: readonly SlotEntry[]): number {
+  return entries.reduce((sum, { config }) => sum + config.maxConcurrent, 0);
 }

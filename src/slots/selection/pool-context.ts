@@ -1,14 +1,16 @@
-import type { Logger } from '../../plugin/index.js';
+import type { Logger } from '../../plugin/internal.js';
 import type { Bindings } from '../sticky/bindings.js';
-import type { PlaceQueue } from './place-queue.js';
+import type { PermitQueue } from './permit-queue.js';
 import type { SessionClaims } from '../sticky/session-claims.js';
-import type { SlotEntry } from '../slot-entry.js';
+import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import type { FairQueueing } from './fair-queueing.js';
+import type { Cooling } from '../health/transitions.js';
+import type { UpstreamSlot } from '../upstream-slot.js';
 
 /** View of the pool for a request that acquires a permit. */
 export interface PoolContext {
-  readonly queue: PlaceQueue;
-  readonly turns: FairQueueing;
+  readonly queue: PermitQueue;
+  readonly fairness: FairQueueing;
   readonly bindings: Bindings;
   readonly claims: SessionClaims;
   readonly log: Logger;
@@ -24,8 +26,38 @@ export interface PoolContext {
    * Schedules a retry for requests that wait for a slot, which may have room although it has refused a
    * permit.
    */
-  readonly lookAgain: (slotId: string) => void;
+  readonly retryLater: (slotId: string) => void;
   /** Announces that a permit of a slot was released. */
   readonly freed: (slotId: string) => void;
   readonly isClosed: () => boolean;
+}
+
+type Reporter = Pick<PoolContext, 'log' | 'now' | 'changed'>;
+
+/**
+ * Rejects a slot after a refused call that began at `began`: closed until an operator or a successful probe
+ * opens it.
+ */
+export function reject({ id, health }: UpstreamSlot, began: number, { log, changed }: Reporter): void {
+  if (!health.reject(began)) return;
+  log.error(
+    { slot: id },
+    "The slot is rejected: its upstream refuses the account's credential. Renew the credential, then resume the slot.",
+  );
+  changed();
+}
+
+/** Starts a cooldown of the slot, or of this model in it, after a call that began at `began`. */
+export function cool(
+  { id, health: { coolDowns } }: UpstreamSlot,
+  cooling: Cooling,
+  { model: { upstreamModel }, began }: { readonly model: WantedModel; readonly began: number },
+  { log, now, changed }: Reporter,
+): void {
+  const nowMs = now();
+  if (!coolDowns.add(cooling, upstreamModel, began, nowMs)) return;
+  const until = coolDowns.active(upstreamModel, nowMs)?.untilMs ?? nowMs;
+  const fields = { slot: id, model: upstreamModel, reason: cooling.reason, ms: until - nowMs };
+  log.warn(fields, 'The slot is in cooldown.');
+  changed();
 }

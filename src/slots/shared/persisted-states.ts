@@ -1,7 +1,6 @@
-import type { Json, Logger, SharedMap, StateChange, Store, StoredState } from '../../plugin/index.js';
-import { Throttle } from './throttle.js';
+import type { Json, Logger, SharedMap, StateChange, Store, StoredState } from '../../plugin/internal.js';
+import { Throttle, type SetTimer } from '../timing.js';
 import { fromStored, isStored, toStored } from './stored-state.js';
-import type { SetTimer } from '../timers.js';
 
 export interface PersistedStatesOptions {
   readonly shared: SharedMap;
@@ -85,7 +84,7 @@ export class PersistedStates implements SharedMap {
       const states = await store.list();
       return this.#isClosed ? [] : states.flatMap((state) => this.#restore(state));
     } catch (error) {
-      log.warn({ err: error }, 'The stored states of slots cannot be read; this is tried again.');
+      log.warn({ err: error }, 'Stored slot states cannot be read; retrying.');
       if (!this.#isClosed) this.#cancelRetry = setTimer(() => void this.load(), retryEveryMs);
       return [];
     }
@@ -116,8 +115,7 @@ export class PersistedStates implements SharedMap {
       this.#hasFailed = false;
     } catch (error) {
       for (const key of keys) this.#unwritten.add(key);
-      if (!this.#hasFailed)
-        log.warn({ err: error }, 'The states of slots cannot be stored; this is tried again.');
+      if (!this.#hasFailed) log.warn({ err: error }, 'Slot states cannot be stored; retrying.');
       this.#hasFailed = true;
     }
     if (this.#unwritten.size > 0) this.#throttle.ask();

@@ -1,25 +1,25 @@
 import { createHash } from 'node:crypto';
-import type { Json, SharedMap } from '../../plugin/index.js';
+import type { Json, SharedMap } from '../../plugin/internal.js';
 import type { SlotConfig } from '../../config/config.js';
 
 /** State that instances share about one subject: a slot, or the current account of a slot. */
 export class SharedSlotState {
   readonly #shared: SharedMap;
   readonly #subject: readonly string[];
-  #isLeft = false;
+  #isClosed = false;
 
   constructor(shared: SharedMap, ...subject: readonly string[]) {
     this.#shared = shared;
     this.#subject = subject;
   }
 
-  tell(topic: string, value: Json, ttlMs?: number): void {
-    if (!this.#isLeft) this.#shared.set(keyOf([...this.#subject, topic]), value, ttlMs);
+  publish(topic: string, value: Json, ttlMs?: number): void {
+    if (!this.#isClosed) this.#shared.set(keyOf([...this.#subject, topic]), value, ttlMs);
   }
 
   /** Deletes a topic; other instances ignore deletions. */
   forget(topic: string): void {
-    if (!this.#isLeft) this.#shared.delete(keyOf([...this.#subject, topic]));
+    if (!this.#isClosed) this.#shared.delete(keyOf([...this.#subject, topic]));
   }
 
   get(topic: string): Json | undefined {
@@ -46,7 +46,7 @@ export class SharedSlotState {
    * Other instances ignore deletions, so those that still use the account keep their state.
    */
   leave(): void {
-    this.#isLeft = true;
+    this.#isClosed = true;
     for (const [topic] of this.all()) this.#shared.delete(keyOf([...this.#subject, topic]));
   }
 }
@@ -64,12 +64,17 @@ export function partsOf(key: string): readonly string[] {
   return JSON.parse(key.slice(slotKeys.length)) as readonly string[]; // as `keyOf` wrote it
 }
 
+/** The account of a slot, defaults filled in, and the way to it. */
+export type AccountIdentity = Pick<SlotConfig, 'account' | 'proxy'>;
+
 /**
  * Digest that identifies an account and the proxy to it. No secret leaves the process, and instances with
  * different configs do not mix up their accounts.
  */
-export function accountDigest({ account, proxy }: Pick<SlotConfig, 'account' | 'proxy'>): string {
-  const fields = Object.entries(account).toSorted(([a], [b]) => (a < b ? -1 : 1));
+export function accountDigest({ account = { kind: 'none' }, proxy }: AccountIdentity): string {
+  const fields = Object.entries(account)
+    .map(([key, value]) => [key, typeof value === 'string' ? value.trim() : value] as const)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256')
     .update(JSON.stringify([fields, proxy]))
     .digest('base64url');

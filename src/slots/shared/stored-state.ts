@@ -1,9 +1,8 @@
-import type { Json, StoredState } from '../../plugin/index.js';
+import type { Json, StoredState } from '../../plugin/internal.js';
 import { partsOf, slotKeys } from './shared-slot-state.js';
-import type { Told } from './lww-register.js';
-import type { ToldRejection } from '../health/rejection.js';
+import type { Stamped } from './lww-register.js';
 import { coolDownTopic, keptMs, type SentCoolDown } from '../health/sent-cooldown.js';
-import type { ToldWindows } from '../health/account-health.js';
+import type { RejectionMessage, SharedWindows } from '../health/account-health.js';
 
 /** Value of the shared map with its lifetime; `ttlMs` is Infinity if it does not expire. */
 export interface SharedState {
@@ -46,25 +45,25 @@ const operator: Conversion = {
 };
 
 const rejection: Conversion = {
-  store: ({ value, ttlMs }) => ((value as ToldRejection).isRejected ? { value, ttlMs } : undefined),
+  store: ({ value, ttlMs }) => ((value as RejectionMessage).isRejected ? { value, ttlMs } : undefined),
   restore: ({ value, ttlMs = keptMs }) => ({ value, ttlMs }),
 };
 
 /** Stores windows until the last one resets, and restores only those that have not reset yet. */
 const windows: Conversion = {
   store: ({ value }, nowMs) => {
-    const { value: told } = value as Told<ToldWindows>;
-    const ends = Object.values(told).flatMap((window) => (window ? [window.resetsAtMs - nowMs] : []));
+    const { value: message } = value as Stamped<SharedWindows>;
+    const ends = Object.values(message).flatMap((window) => (window ? [window.resetsAtMs - nowMs] : []));
     const ttlMs = Math.max(0, ...ends);
     return ttlMs > 0 ? { value, ttlMs } : undefined;
   },
   restore: ({ value }, nowMs) => {
-    const told = value as Told<ToldWindows>;
-    const current = (name: keyof ToldWindows) => {
-      const window = told.value[name];
+    const message = value as Stamped<SharedWindows>;
+    const current = (name: keyof SharedWindows) => {
+      const window = message.value[name];
       return window && window.resetsAtMs > nowMs ? window : null;
     };
-    return { value: { ...told, value: { '5h': current('5h'), '7d': current('7d') } }, ttlMs: keptMs };
+    return { value: { ...message, value: { '5h': current('5h'), '7d': current('7d') } }, ttlMs: keptMs };
   },
 };
 

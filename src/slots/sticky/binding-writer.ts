@@ -1,4 +1,5 @@
-import type { Binding, CacheStats, Logger, Store } from '../../plugin/index.js';
+import { LRUCache } from 'lru-cache';
+import type { Binding, CacheStats, Logger, Store } from '../../plugin/internal.js';
 
 export interface BindingWriterOptions {
   readonly store: Store['bindings'];
@@ -8,19 +9,26 @@ export interface BindingWriterOptions {
   readonly capacity: number;
 }
 
+/** Pending write; without a binding the stored one is to be deleted. */
+interface Write {
+  readonly binding: Binding | undefined;
+}
+
 /**
  * Writes bindings to the store behind the cache, one write per session at a time, so that the last one wins.
  */
 export class BindingWriter {
   readonly #options: BindingWriterOptions;
-  /** Pending writes; undefined: to be deleted. */
-  readonly #unwritten = new Map<string, Binding | undefined>();
-  /** Time of the last completed write by session, kept while another instance's write may be in progress. */
-  readonly #writtenMs = new Map<string, number>();
+  readonly #unwritten: LRUCache<string, Write>;
+  /** Sessions with a completed write, kept while another instance's write may be in progress. */
+  readonly #written: LRUCache<string, true>;
   #writing: Promise<void> | undefined;
 
   constructor(options: BindingWriterOptions) {
+    const { capacity: max, now } = options;
     this.#options = options;
+    this.#unwritten = new LRUCache({ max });
+    this.#written = new LRUCache({ max, ttl: settlesMs, ttlResolution: 0, perf: { now } });
   }
 
   get fill(): CacheStats {
@@ -33,14 +41,13 @@ export class BindingWriter {
 
   /** True if a write of this session is pending or recent: a write of another instance may overtake it. */
   hasJustWritten(key: string): boolean {
-    return this.#unwritten.has(key) || this.#writtenMs.has(key);
+    return this.#unwritten.has(key) || this.#written.has(key);
   }
 
   write(key: string, binding: Binding | undefined): void {
-    this.#unwritten.delete(key);
-    this.#unwritten.set(key, binding && { slotId: binding.slotId, expiresAtMs: binding.expiresAtMs });
-    const [oldest] = this.#unwritten.keys();
-    if (this.#unwritten.size > this.#options.capacity && oldest !== undefined) this.#unwritten.delete(oldest);
+    this.#unwritten.set(key, {
+      binding: binding && { slotId: binding.slotId, expiresAtMs: binding.expiresAtMs },
+    });
     this.#writing ??= this.#writeAll();
   }
 
@@ -51,31 +58,23 @@ export class BindingWriter {
 
   async #writeAll(): Promise<void> {
     while (this.#unwritten.size > 0) {
-      const batch = Array.from(take(this.#unwritten, batchSize));
-      await Promise.all(batch.map(([key, binding]) => this.#writeOne(key, binding)));
+      const batch = Array.from(take(this.#unwritten.rkeys(), batchSize));
+      await Promise.all(batch.map((key) => this.#writeOne(key)));
     }
     this.#writing = undefined; // at once, or what came in between would wait for somebody else
   }
 
-  async #writeOne(key: string, binding: Binding | undefined): Promise<void> {
+  async #writeOne(key: string): Promise<void> {
+    const write = this.#unwritten.peek(key);
+    const binding = write?.binding;
     const { store, log } = this.#options;
     try {
       await (binding ? store.put(key, binding) : store.delete(key));
     } catch (error) {
-      log.warn({ err: error }, 'a sticky binding could not be stored; a restart will not know it');
+      log.warn({ err: error }, 'A sticky binding could not be stored; a restart forgets it.');
     }
-    if (this.#unwritten.get(key) === binding) this.#unwritten.delete(key);
-    this.#note(key);
-  }
-
-  #note(key: string): void {
-    const nowMs = this.#options.now();
-    this.#writtenMs.delete(key);
-    this.#writtenMs.set(key, nowMs);
-    for (const [each, atMs] of this.#writtenMs) {
-      if (atMs > nowMs - settlesMs && this.#writtenMs.size <= this.#options.capacity) return;
-      this.#writtenMs.delete(each);
-    }
+    if (this.#unwritten.peek(key) === write) this.#unwritten.delete(key);
+    this.#written.set(key, true);
   }
 }
 

@@ -1,7 +1,16 @@
-import type { Binding, Caches, Json, Logger, Messages, Store } from '../../plugin/index.js';
+import { LRUCache } from 'lru-cache';
+import {
+  within,
+  type Binding,
+  type Caches,
+  type Json,
+  type Logger,
+  type Messages,
+  type Store,
+} from '../../plugin/internal.js';
+import { isNewer, nextSerial } from '../shared/lww-register.js';
 import { BindingWriter } from './binding-writer.js';
-import type { SetTimer } from '../timers.js';
-import { within } from '../within.js';
+import type { SetTimer } from '../timing.js';
 
 export interface BindingsOptions {
   readonly store: Store['bindings'];
@@ -29,9 +38,8 @@ interface Known extends Binding {
  */
 export class Bindings {
   readonly #options: BindingsOptions;
-  readonly #capacity: number;
-  /** Bindings by session, least recently used first. */
-  readonly #known = new Map<string, Known>();
+  /** Bindings by session; to look at one is no use of it. */
+  readonly #known: LRUCache<string, Known>;
   readonly #writer: BindingWriter;
   readonly #stopReceiving: () => void;
   /** Reads in progress, by session. */
@@ -39,14 +47,15 @@ export class Bindings {
 
   constructor(options: BindingsOptions) {
     this.#options = options;
-    this.#capacity = options.capacity ?? 20_000;
-    this.#writer = new BindingWriter({ ...options, capacity: this.#capacity });
-    this.#stopReceiving = options.messages.receive(topic, (message) => this.#hear(message));
+    const { capacity = 20_000 } = options;
+    this.#known = new LRUCache({ max: capacity });
+    this.#writer = new BindingWriter({ ...options, capacity });
+    this.#stopReceiving = options.messages.receive(topic, (message) => this.#merge(message));
   }
 
   get caches(): Caches {
     return {
-      sticky_sessions: () => ({ entries: this.#known.size, capacity: this.#capacity }),
+      sticky_sessions: () => ({ entries: this.#known.size, capacity: this.#known.max }),
       unwritten_sticky_sessions: () => this.#writer.fill,
     };
   }
@@ -57,54 +66,56 @@ export class Bindings {
    */
   load(key: string): Promise<void> | undefined {
     if (this.#writer.isUnwritten(key)) return undefined;
-    const known = this.#known.get(key);
+    const known = this.#known.peek(key);
     const nowMs = this.#options.now();
     const isValid = known !== undefined && known.expiresAtMs > nowMs;
     if (isValid && known.checkedMs > nowMs - trustedMs) return undefined;
     const reading = this.#reading.get(key) ?? this.#startReading(key, known);
-    return isValid || !reading ? undefined : within(reading, waitMs, this.#options.setTimer);
+    return isValid || !reading
+      ? undefined
+      : within(reading, waitMs, 'The store has not answered.').catch(() => undefined);
   }
 
   /** Slot that a session is bound to, as far as the cache knows. */
   peek(key: string): string | undefined {
-    const known = this.#known.get(key);
+    const known = this.#known.peek(key);
     return known && known.expiresAtMs > this.#options.now() ? known.slotId : undefined;
   }
 
   /** Binds a session, or renews its binding; a renewal is stored only after a tenth of the time to live. */
   keep(key: string, slotId: string, ttlMs: number): void {
-    const known = this.#known.get(key);
+    const known = this.#known.peek(key);
     const nowMs = this.#options.now();
     const expiresAtMs = nowMs + ttlMs;
     if (known?.slotId === slotId && known.expiresAtMs > nowMs) {
       const isStored = Math.abs(expiresAtMs - known.storedMs) <= ttlMs / 10;
       const { serial, checkedMs } = known;
       const storedMs = isStored ? known.storedMs : expiresAtMs;
-      this.#remember(key, { slotId, expiresAtMs, storedMs, serial, checkedMs });
+      this.#known.set(key, { slotId, expiresAtMs, storedMs, serial, checkedMs });
       if (!isStored) this.#writer.write(key, { slotId, expiresAtMs });
       return;
     }
     const serial = this.#nextSerial(known);
-    this.#remember(key, { slotId, expiresAtMs, storedMs: expiresAtMs, serial, checkedMs: nowMs });
+    this.#known.set(key, { slotId, expiresAtMs, storedMs: expiresAtMs, serial, checkedMs: nowMs });
     this.#writer.write(key, { slotId, expiresAtMs });
     this.#options.messages.send(topic, [key, slotId, ttlMs, serial]);
   }
 
   drop(key: string): void {
-    const known = this.#known.get(key);
+    const known = this.#known.peek(key);
     if (!known) return;
     this.#known.delete(key);
     this.#writer.write(key, undefined);
     this.#options.messages.send(topic, [key, null, 0, this.#nextSerial(known)]);
   }
 
-  /** Number of cached sessions that are bound to a slot. */
-  count(slotId: string): number {
+  /** Number of cached sessions by slot. */
+  counts(): ReadonlyMap<string, number> {
     const nowMs = this.#options.now();
-    let count = 0;
-    for (const known of this.#known.values())
-      if (known.slotId === slotId && known.expiresAtMs > nowMs) count += 1;
-    return count;
+    const counts = new Map<string, number>();
+    for (const { slotId, expiresAtMs } of this.#known.values())
+      if (expiresAtMs > nowMs) counts.set(slotId, (counts.get(slotId) ?? 0) + 1);
+    return counts;
   }
 
   /** Resolves when the store has all changes. */
@@ -118,38 +129,31 @@ export class Bindings {
   }
 
   #nextSerial(known: Known | undefined): number {
-    return Math.max(this.#options.now(), (known?.serial ?? 0) + 1);
-  }
-
-  #remember(key: string, known: Known): void {
-    this.#known.delete(key);
-    this.#known.set(key, known);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > this.#capacity && oldest !== undefined) this.#known.delete(oldest);
+    return nextSerial(known?.serial, this.#options.now());
   }
 
   /**
    * Merges a received binding by last-writer-wins. Writes the winner to the store again after a recent
    * write, since the writes of two instances may arrive there in any order.
    */
-  #hear(message: Json): void {
-    const [key, slotId, ttlMs, serial] = message as unknown as Told; // as `keep` or `drop` wrote it
-    const known = this.#known.get(key);
+  #merge(message: Json): void {
+    const [key, slotId, ttlMs, serial] = message as unknown as BindingMessage; // as `keep` or `drop` wrote it
+    const known = this.#known.peek(key);
     const checkedMs = this.#options.now();
     const expiresAtMs = checkedMs + ttlMs;
-    if (known && isNewer(known, { serial, slotId })) {
+    if (known && isNewer({ serial: known.serial, wins: known.slotId > (slotId ?? '') }, serial)) {
       if (this.#writer.hasJustWritten(key)) this.#writer.write(key, known);
       return;
     }
     if (slotId === null) this.#known.delete(key);
-    else this.#remember(key, { slotId, expiresAtMs, storedMs: expiresAtMs, serial, checkedMs });
+    else this.#known.set(key, { slotId, expiresAtMs, storedMs: expiresAtMs, serial, checkedMs });
     if (this.#writer.hasJustWritten(key))
       this.#writer.write(key, slotId === null ? undefined : { slotId, expiresAtMs });
   }
 
   /** Starts a read; undefined if too many reads are in progress. */
   #startReading(key: string, known: Known | undefined): Promise<void> | undefined {
-    if (this.#reading.size >= mostRead) return undefined;
+    if (this.#reading.size >= maxReads) return undefined;
     const reading = this.#read(key, known).finally(() => this.#reading.delete(key));
     this.#reading.set(key, reading);
     return reading;
@@ -157,7 +161,7 @@ export class Bindings {
 
   async #read(key: string, known: Known | undefined): Promise<void> {
     const stored = await this.#readStore(key);
-    const isCurrent = this.#known.get(key)?.serial === known?.serial && !this.#writer.isUnwritten(key);
+    const isCurrent = this.#known.peek(key)?.serial === known?.serial && !this.#writer.isUnwritten(key);
     if (isCurrent) this.#check(key, stored);
   }
 
@@ -166,34 +170,29 @@ export class Bindings {
     try {
       return await this.#options.store.get(key);
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'a sticky binding could not be read');
+      this.#options.log.warn({ err: error }, 'A sticky binding could not be read.');
       return undefined;
     }
   }
 
   /** Merges a stored binding: the last used one wins, since the store may have missed a write. */
   #check(key: string, stored: Binding | undefined): void {
-    const known = this.#known.get(key);
+    const known = this.#known.peek(key);
     const checkedMs = this.#options.now();
     if (stored && !(known && known.storedMs >= stored.expiresAtMs)) {
       const serial = known?.serial ?? 0;
-      this.#remember(key, { ...stored, storedMs: stored.expiresAtMs, serial, checkedMs });
-    } else if (known) this.#remember(key, { ...known, checkedMs });
+      this.#known.set(key, { ...stored, storedMs: stored.expiresAtMs, serial, checkedMs });
+    } else if (known) this.#known.set(key, { ...known, checkedMs });
   }
 }
 
-/** True if `a` is newer. All instances decide alike, even for two bindings of the same millisecond. */
-function isNewer(a: Pick<Known, 'serial' | 'slotId'>, b: { serial: number; slotId: string | null }): boolean {
-  return a.serial === b.serial ? a.slotId > (b.slotId ?? '') : a.serial > b.serial;
-}
-
 /** Published binding, with a duration instead of a time, because the clocks of instances differ. */
-type Told = readonly [key: string, slotId: string | null, ttlMs: number, serial: number];
+type BindingMessage = readonly [key: string, slotId: string | null, ttlMs: number, serial: number];
 
 const topic = 'slots/bound';
 
 /** Max concurrent reads. */
-const mostRead = 1000;
+const maxReads = 1000;
 
 /** Time for which a binding is trusted without a check of the store, because changes are published. */
 const trustedMs = 60_000;

@@ -1,20 +1,20 @@
 import type { Claimed, SessionClaims } from './session-claims.js';
 
 /** Effect of a claimed slot on a request of its session: use that slot, replace the claim, or ignore it. */
-export type Verdict = 'follow' | 'replace' | 'ignore';
+export type ClaimDecision = 'follow' | 'replace' | 'ignore';
 
 /** Claim of one request on its session. */
 export class SessionClaim {
   readonly #claims: SessionClaims;
   readonly #key: string;
-  readonly #judge: (slotId: string) => Verdict;
+  readonly #judge: (slotId: string) => ClaimDecision;
   /** Slot of the claim that this request holds. */
   #heldId: string | undefined;
   /** Slot claimed by another instance, as last received. */
   #elsewhereId: string | undefined;
   #moves = 0;
 
-  constructor(claims: SessionClaims, key: string, judge: (slotId: string) => Verdict) {
+  constructor(claims: SessionClaims, key: string, judge: (slotId: string) => ClaimDecision) {
     this.#claims = claims;
     this.#key = key;
     this.#judge = judge;
@@ -59,10 +59,10 @@ export class SessionClaim {
       this.#elsewhereId = undefined;
       return true;
     }
-    const verdict = this.#judge(claimed.slotId);
+    const decision = this.#judge(claimed.slotId);
     this.#moves += 1;
-    if (verdict === 'ignore' || this.#moves > maxMoves) return true;
-    if (verdict === 'replace') return this.#settle(slotId, this.#claims.take(this.#key, slotId, claimed));
+    if (decision === 'ignore' || this.#moves > maxMoves) return true;
+    if (decision === 'replace') return this.#settle(slotId, this.#claims.take(this.#key, slotId, claimed));
     this.#elsewhereId = claimed.slotId;
     return false;
   }

@@ -1,8 +1,8 @@
-import type { BoundedMap } from './bounded-map.js';
+import type { LRUCache } from 'lru-cache';
 
 /** A value of the map; one that has expired is deleted. */
 export function unexpired<Value extends { readonly expiresAtMs: number }>(
-  map: BoundedMap<Value>,
+  map: LRUCache<string, Value>,
   key: string,
   now: () => number,
 ): Value | undefined {
@@ -14,14 +14,14 @@ export function unexpired<Value extends { readonly expiresAtMs: number }>(
 
 /** Deletes at most `limit` of what has expired by now. Gives how many. */
 export function deleteExpired<Value extends { readonly expiresAtMs: number }>(
-  map: BoundedMap<Value>,
+  map: LRUCache<string, Value>,
   now: () => number,
 ): (limit: number) => Promise<number> {
   return async (limit) => {
     const expired: string[] = [];
-    for (const [key, { expiresAtMs }] of map.entries()) {
+    for (const key of map.rkeys()) {
       if (expired.length === limit) break;
-      if (expiresAtMs <= now()) expired.push(key);
+      if ((map.peek(key)?.expiresAtMs ?? Infinity) <= now()) expired.push(key);
     }
     for (const key of expired) map.delete(key);
     return expired.length;

@@ -1,18 +1,20 @@
-import type { ProtocolKey, Store } from '../../plugin/index.js';
-import { BoundedMap } from './bounded-map.js';
-import { maxDeletedNames } from '../deleted-names.js';
-import { applyPatch } from '../apply-patch.js';
+import { LRUCache } from 'lru-cache';
+import type { ProtocolKey, Store } from '../../plugin/internal.js';
+import { applyPatch, maxDeletedNames } from '../key-rules.js';
 
 /** Protocol keys in memory. */
-export function keepKeys(byId: BoundedMap<ProtocolKey>, idByHash: BoundedMap<string>): Store['keys'] {
-  const deletedNames = new BoundedMap<string>({ most: maxDeletedNames });
+export function keepKeys(
+  byId: LRUCache<string, ProtocolKey>,
+  idByHash: LRUCache<string, string>,
+): Store['keys'] {
+  const deletedNames = new LRUCache<string, string>({ max: maxDeletedNames });
   return {
     async findByHash(hash) {
       const key = byId.get(idByHash.get(hash) ?? '');
       return key?.hash === hash ? key : undefined;
     },
     get: async (id) => byId.get(id),
-    list: async () => [...byId.entries()].map(([, key]) => key).toSorted(newestFirst),
+    list: async () => [...byId.values()].toSorted(newestFirst),
     async put(key) {
       byId.set(key.id, key);
       idByHash.set(key.hash, key.id);

@@ -7,10 +7,8 @@ import type {
   UsageGroup,
   UsageQuery,
   UsageSum,
-} from '../../plugin/index.js';
-import { readCursor, writeCursor } from '../../ledger/cursor.js';
-import { bucketsOf, hourOf } from '../../ledger/usage-range.js';
-import { addSums, sumOf } from '../../ledger/usage-sum.js';
+} from '../../plugin/internal.js';
+import { readCursor, writeCursor, bucketsOf, hourOf, addSums, sumOf } from '../../ledger/usage.js';
 
 /** The sum of one hour, of all rows that share what they can be grouped by. */
 interface Hour {
@@ -20,17 +18,17 @@ interface Hour {
 
 /** A ledger that keeps the latest rows, and hourly sums also of those that it no longer has. */
 export class MemoryLedger implements Ledger {
-  readonly #most: number;
+  readonly #max: number;
   /** In the order of their coming. */
   readonly #rows = new Map<string, LedgerRow>();
   readonly #hours = new Map<string, Hour>();
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   get caches(): Caches {
-    const capacity = this.#most;
+    const capacity = this.#max;
     return {
       memory_ledger_rows: () => ({ entries: this.#rows.size, capacity }),
       memory_ledger_hours: () => ({ entries: this.#hours.size, capacity }),
@@ -89,14 +87,14 @@ export class MemoryLedger implements Ledger {
 
   #add(row: LedgerRow): void {
     this.#rows.set(row.id, row);
-    dropFirst(this.#rows, this.#most);
+    dropFirst(this.#rows, this.#max);
     const atMs = hourOf(row.atMs);
     const groups = Object.values(groupOf).map((group) => group(row));
     const key = JSON.stringify([atMs, ...groups]);
     const own = { ...sumOf(row), atMs };
     const known = this.#hours.get(key);
     this.#hours.set(key, { row, sum: known ? addSums(known.sum, own) : own });
-    dropFirst(this.#hours, this.#most);
+    dropFirst(this.#hours, this.#max);
   }
 }
 
@@ -125,8 +123,8 @@ function newestFirst(a: Pick<LedgerRow, 'atMs' | 'id'>, b: Pick<LedgerRow, 'atMs
   return b.atMs - a.atMs || (a.id === b.id ? 0 : a.id < b.id ? 1 : -1);
 }
 
-function dropFirst(map: Map<string, unknown>, most: number): void {
-  if (map.size <= most) return;
+function dropFirst(map: Map<string, unknown>, max: number): void {
+  if (map.size <= max) return;
   for (const first of map.keys()) {
     map.delete(first);
     return;

@@ -1,11 +1,17 @@
-import type { CacheStats, ResponseQuota, ResponseTotal, Store, StoredResponse } from '../../plugin/index.js';
-import { BoundedMap } from './bounded-map.js';
+import { LRUCache } from 'lru-cache';
+import type {
+  CacheStats,
+  ResponseQuota,
+  ResponseTotal,
+  Store,
+  StoredResponse,
+} from '../../plugin/internal.js';
 import { deleteExpired, unexpired } from './expiry.js';
 
 export interface MemoryResponsesBounds {
-  readonly most: number;
+  readonly max: number;
   /** Of all owners together. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 /** Stored response, as text: its size is known, and it cannot be changed by accident. */
@@ -26,24 +32,24 @@ interface Shelf {
 
 /** Stored Responses in memory. */
 export class MemoryResponses {
-  readonly #kept: BoundedMap<Kept>;
+  readonly #kept: LRUCache<string, Kept>;
   readonly #shelves = new Map<string, Shelf>();
   readonly #now: () => number;
   readonly deleteExpired: Store['responses']['deleteExpired'];
 
-  constructor({ most, mostBytes }: MemoryResponsesBounds, now: () => number) {
+  constructor({ max, maxBytes }: MemoryResponsesBounds, now: () => number) {
     this.#now = now;
-    this.#kept = new BoundedMap<Kept>({
-      most,
-      mostWeight: mostBytes,
-      weigh: ({ bytes }) => bytes,
-      dropped: (kept) => this.#forget(kept),
+    this.#kept = new LRUCache({
+      max,
+      maxSize: maxBytes,
+      sizeCalculation: ({ bytes }) => bytes,
+      dispose: (kept) => this.#forget(kept),
     });
     this.deleteExpired = deleteExpired(this.#kept, now);
   }
 
   get fill(): CacheStats {
-    return this.#kept.fill;
+    return { entries: this.#kept.size, capacity: this.#kept.max };
   }
 
   async get(owner: string, id: string): Promise<StoredResponse | undefined> {
@@ -66,6 +72,7 @@ export class MemoryResponses {
     const key = keyOf(owner, id);
     const shelf = this.#shelves.get(owner) ?? { keys: new Set(), bytes: 0 };
     this.#kept.delete(key);
+    if (bytes > this.#kept.maxSize) return true; // forgotten at once, as if evicted
     this.#shelves.set(owner, shelf);
     shelf.keys.add(key);
     shelf.bytes += bytes;

@@ -1,5 +1,5 @@
-import type { Json, Store } from '../../plugin/index.js';
-import type { BoundedMap } from './bounded-map.js';
+import type { LRUCache } from 'lru-cache';
+import type { Json, Store } from '../../plugin/internal.js';
 import { deleteExpired } from './expiry.js';
 
 interface Kept {
@@ -8,7 +8,7 @@ interface Kept {
 }
 
 /** The state of slots in memory. */
-export function keepSlotStates(byKey: BoundedMap<Kept>, now: () => number): Store['slotStates'] {
+export function keepSlotStates(byKey: LRUCache<string, Kept>, now: () => number): Store['slotStates'] {
   return {
     deleteExpired: deleteExpired(byKey, now),
     async list() {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type {
   Binding,
   CacheStats,
@@ -6,8 +7,7 @@ import type {
   OAuthTokens,
   Store,
   StoredSlot,
-} from '../../plugin/index.js';
-import { BoundedMap, type Bounds } from './bounded-map.js';
+} from '../../plugin/internal.js';
 import { keepKeys } from './keys.js';
 import { MemoryLedger } from './ledger.js';
 import { MemoryResponses } from './responses.js';
@@ -17,7 +17,7 @@ import { keepSlotStates } from './slot-states.js';
 export interface MemoryStoreOptions {
   /** Unix milliseconds. */
   readonly now?: () => number;
-  readonly most?: Partial<Limits>;
+  readonly max?: Partial<Limits>;
 }
 
 interface Limits {
@@ -36,7 +36,7 @@ interface Limits {
 
 /** In-memory store, lost at a restart. Bounded: drops the least recently used entries first. */
 export class MemoryStore implements Store {
-  readonly isAway = false;
+  readonly isDown = false;
   readonly caches: Caches;
   readonly keys: Store['keys'];
   readonly credentials: Store['credentials'];
@@ -47,24 +47,24 @@ export class MemoryStore implements Store {
   readonly slotStates: Store['slotStates'];
   readonly ledger: Store['ledger'];
 
-  constructor({ now = Date.now, most = {} }: MemoryStoreOptions = {}) {
-    const limits = { ...defaultLimits, ...most };
+  constructor({ now = Date.now, max = {} }: MemoryStoreOptions = {}) {
+    const limits = { ...defaultLimits, ...max };
     const caches: Record<string, () => CacheStats> = {};
-    const bounded = <Value>(name: string, bounds: Bounds<Value>): BoundedMap<Value> => {
-      const map = new BoundedMap(bounds);
-      caches[`memory_${name}`] = () => map.fill;
-      return map;
+    const bounded = <Value extends object>(name: string, max: number): LRUCache<string, Value> => {
+      const cache = growing<Value>(max);
+      caches[`memory_${name}`] = () => ({ entries: cache.size, capacity: max });
+      return cache;
     };
     const ledger = new MemoryLedger(limits.ledger);
-    this.keys = keepKeys(bounded('keys', { most: limits.keys }), new BoundedMap({ most: limits.keys }));
-    this.credentials = keepCredentials(bounded('credentials', { most: limits.credentials }));
-    this.bindings = keepBindings(bounded('sticky_sessions', { most: limits.bindings }), now);
-    const responses = new MemoryResponses({ most: limits.responses, mostBytes: limits.responseText }, now);
+    this.keys = keepKeys(bounded('keys', limits.keys), growing<string>(limits.keys));
+    this.credentials = keepCredentials(bounded('credentials', limits.credentials));
+    this.bindings = keepBindings(bounded('sticky_sessions', limits.bindings), now);
+    const responses = new MemoryResponses({ max: limits.responses, maxBytes: limits.responseText }, now);
     caches['memory_responses'] = () => responses.fill;
     this.responses = responses;
-    this.sessions = keepSessions(bounded('console_sessions', { most: limits.sessions }), now);
-    this.slots = keepSlots(bounded('slots', { most: limits.slots }));
-    this.slotStates = keepSlotStates(bounded('slot_states', { most: limits.slotStates }), now);
+    this.sessions = keepSessions(bounded('console_sessions', limits.sessions), now);
+    this.slots = keepSlots(bounded('slots', limits.slots));
+    this.slotStates = keepSlotStates(bounded('slot_states', limits.slotStates), now);
     this.ledger = ledger;
     this.caches = { ...caches, ...ledger.caches };
   }
@@ -86,19 +86,24 @@ const defaultLimits: Limits = {
   ledger: 20_000,
 };
 
-function keepCredentials(bySlot: BoundedMap<OAuthTokens>): Store['credentials'] {
+/** LRU cache that grows as it is filled; with its option `max` it would allocate all of itself at once. */
+function growing<Value extends object | string>(maxSize: number): LRUCache<string, Value> {
+  return new LRUCache({ maxSize, sizeCalculation: () => 1 });
+}
+
+function keepCredentials(bySlot: LRUCache<string, OAuthTokens>): Store['credentials'] {
   return {
     get: async (slotId) => bySlot.get(slotId),
-    put: async (slotId, tokens) => bySlot.set(slotId, tokens),
+    put: async (slotId, tokens) => void bySlot.set(slotId, tokens),
     delete: async (slotId) => bySlot.delete(slotId),
   };
 }
 
-function keepSlots(byId: BoundedMap<StoredSlot>): Store['slots'] {
+function keepSlots(byId: LRUCache<string, StoredSlot>): Store['slots'] {
   return {
-    list: async () => [...byId.entries()].map(([, slot]) => slot).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    list: async () => [...byId.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     get: async (id) => byId.get(id),
-    put: async (slot) => byId.set(slot.id, slot),
+    put: async (slot) => void byId.set(slot.id, slot),
     async update(id, patch) {
       const slot = byId.get(id);
       if (slot) byId.set(id, { ...slot, ...patch });
@@ -108,24 +113,24 @@ function keepSlots(byId: BoundedMap<StoredSlot>): Store['slots'] {
   };
 }
 
-function keepSessions(byHash: BoundedMap<ConsoleSession>, now: () => number): Store['sessions'] {
+function keepSessions(byHash: LRUCache<string, ConsoleSession>, now: () => number): Store['sessions'] {
   return {
     deleteExpired: deleteExpired(byHash, now),
     get: async (tokenHash) => unexpired(byHash, tokenHash, now),
-    put: async (session) => byHash.set(session.tokenHash, session),
+    put: async (session) => void byHash.set(session.tokenHash, session),
     delete: async (tokenHash) => byHash.delete(tokenHash),
   };
 }
 
-function keepBindings(byKey: BoundedMap<Binding>, now: () => number): Store['bindings'] {
+function keepBindings(byKey: LRUCache<string, Binding>, now: () => number): Store['bindings'] {
   return {
     deleteExpired: deleteExpired(byKey, now),
     get: async (stickyKey) => unexpired(byKey, stickyKey, now),
-    put: async (stickyKey, binding) => byKey.set(stickyKey, binding),
+    put: async (stickyKey, binding) => void byKey.set(stickyKey, binding),
     delete: async (stickyKey) => void byKey.delete(stickyKey),
     async countBySlot() {
       const counts = new Map<string, number>();
-      for (const [, { slotId, expiresAtMs }] of byKey.entries())
+      for (const { slotId, expiresAtMs } of byKey.values())
         if (expiresAtMs > now()) counts.set(slotId, (counts.get(slotId) ?? 0) + 1);
       return counts;
     },

@@ -1,5 +1,5 @@
-import { LateError, within, type Logger } from '../../plugin/index.js';
-import { StoreAwayError } from '../store-error.js';
+import { LateError, within, type Logger } from '../../plugin/internal.js';
+import { StoreDownError } from '../store-error.js';
 
 export interface BreakerOptions {
   /** Name of the server in log lines. */
@@ -7,10 +7,10 @@ export interface BreakerOptions {
   /** Rejects while the server does not answer. */
   readonly probe: () => Promise<unknown>;
   /** True if an error means that the server is unreachable, not that it has refused something. */
-  readonly isAbsence: (error: unknown) => boolean;
+  readonly isUnavailable: (error: unknown) => boolean;
   /** Called when the circuit opens; `isSilent` is true after a timeout. */
-  readonly left: (isSilent: boolean) => void;
-  readonly returned: () => void;
+  readonly onOpen: (isSilent: boolean) => void;
+  readonly onClose: () => void;
   readonly log: Logger;
 }
 
@@ -23,30 +23,30 @@ export class Breaker {
   #timer: NodeJS.Timeout | undefined;
   /** Timer of the health check: an idle store must notice a server that is down, too. */
   readonly #check: NodeJS.Timeout;
-  #isAway = false;
+  #isDown = false;
   #answeredAtMs = -Infinity;
   #isClosed = false;
 
   constructor(options: BreakerOptions) {
     this.#options = options;
-    const check = () => void this.run(options.probe, probePatienceMs).catch(() => undefined); // `run` draws the consequence
+    const check = () => void this.run(options.probe, probeTimeoutMs).catch(() => undefined); // `run` draws the consequence
     this.#check = setInterval(check, checkEveryMs).unref();
   }
 
-  get isAway(): boolean {
-    return this.#isAway;
+  get isDown(): boolean {
+    return this.#isDown;
   }
 
   /** Runs `work` and rejects as it does; rejects at once while the circuit is open. */
-  async run<Result>(work: () => Promise<Result>, patienceMs = defaultPatienceMs): Promise<Result> {
-    if (this.#isAway) throw new StoreAwayError(`${this.#options.name} is away.`);
+  async run<Result>(work: () => Promise<Result>, timeoutMs = defaultTimeoutMs): Promise<Result> {
+    if (this.#isDown) throw new StoreDownError(`${this.#options.name} is away.`);
     try {
-      const answer = await within(work(), patienceMs, late(patienceMs));
+      const answer = await within(work(), timeoutMs, late(timeoutMs));
       this.#answeredAtMs = performance.now();
       return answer;
     } catch (error) {
-      const isBusy = error instanceof LateError && this.#hasAnsweredSince(patienceMs / 2);
-      if (!isBusy && this.#options.isAbsence(error)) this.#leave(error);
+      const isBusy = error instanceof LateError && this.#hasAnsweredSince(timeoutMs / 2);
+      if (!isBusy && this.#options.isUnavailable(error)) this.#leave(error);
       throw error;
     }
   }
@@ -63,12 +63,12 @@ export class Breaker {
   }
 
   #leave(error: unknown): void {
-    if (this.#isAway || this.#isClosed) return;
-    const { name, log, left } = this.#options;
-    this.#isAway = true;
+    if (this.#isDown || this.#isClosed) return;
+    const { name, log, onOpen } = this.#options;
+    this.#isDown = true;
     const reason = error instanceof Error ? error.message : String(error);
-    log.warn({ reason }, `${name} cannot be used; requests go on without it until it answers.`);
-    left(error instanceof LateError);
+    log.warn({ reason }, `${name} is unavailable; requests continue without it until it answers.`);
+    onOpen(error instanceof LateError);
     this.#probeIn(firstProbeMs);
   }
 
@@ -78,15 +78,15 @@ export class Breaker {
   }
 
   async #probe(): Promise<void> {
-    const { name, log, returned, probe } = this.#options;
-    const isThere = await within(probe(), probePatienceMs, late(probePatienceMs)).then(
+    const { name, log, onClose, probe } = this.#options;
+    const isUp = await within(probe(), probeTimeoutMs, late(probeTimeoutMs)).then(
       () => true,
       () => false,
     );
-    if (!isThere || this.#isClosed) return this.#probeIn(probeEveryMs);
-    this.#isAway = false;
+    if (!isUp || this.#isClosed) return this.#probeIn(probeEveryMs);
+    this.#isDown = false;
     log.info({}, `${name} answers again.`);
-    returned();
+    onClose();
   }
 }
 
@@ -100,5 +100,5 @@ const checkEveryMs = 5000;
 /** Delay of the first probe: perhaps only one connection broke. */
 const firstProbeMs = 50;
 const probeEveryMs = 500;
-const defaultPatienceMs = 400;
-const probePatienceMs = 1500;
+const defaultTimeoutMs = 400;
+const probeTimeoutMs = 1500;

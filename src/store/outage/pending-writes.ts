@@ -1,31 +1,38 @@
-import type { CacheStats } from '../../plugin/index.js';
-import { BoundedMap, type Bounds } from '../memory/bounded-map.js';
+import { LRUCache } from 'lru-cache';
+import type { CacheStats } from '../../plugin/internal.js';
 
 /** Last write of one key; an undefined value is a delete. */
 interface Late<Value> {
   readonly value: Value | undefined;
 }
 
+export interface PendingWritesBounds<Value> {
+  readonly max: number;
+  /** Max size of all values together, by `sizeOf`. */
+  readonly maxSize?: number;
+  readonly sizeOf?: (value: Value) => number;
+}
+
 /** Buffer of the last write of each key while the store is down; drops the oldest if full. */
 export class PendingWrites<Value> {
-  readonly #kept: BoundedMap<Late<Value>>;
+  readonly #kept: LRUCache<string, Late<Value>>;
   readonly #write: (key: string, value: Value | undefined) => Promise<unknown>;
   #draining: Promise<void> | undefined;
 
   constructor(
-    bounds: Omit<Bounds<Value>, 'dropped'>,
+    { max, maxSize = Infinity, sizeOf = () => 0 }: PendingWritesBounds<Value>,
     write: (key: string, value: Value | undefined) => Promise<unknown>,
   ) {
-    const { weigh = () => 0, ...rest } = bounds;
-    this.#kept = new BoundedMap<Late<Value>>({
-      ...rest,
-      weigh: ({ value }) => (value === undefined ? 0 : weigh(value)),
+    this.#kept = new LRUCache({
+      max,
+      maxSize: Math.min(maxSize, Number.MAX_SAFE_INTEGER),
+      sizeCalculation: ({ value }) => 1 + (value === undefined ? 0 : sizeOf(value)),
     });
     this.#write = write;
   }
 
   get fill(): CacheStats {
-    return this.#kept.fill;
+    return { entries: this.#kept.size, capacity: this.#kept.max };
   }
 
   keep(key: string, value: Value | undefined): void {
@@ -45,10 +52,10 @@ export class PendingWrites<Value> {
   }
 
   async #drain(): Promise<void> {
-    for (let [next] = this.#kept.entries(); next; [next] = this.#kept.entries()) {
-      const [key, late] = next;
-      await this.#write(key, late.value);
-      if (this.#kept.get(key) === late) this.#kept.delete(key);
+    for (let [key] = this.#kept.rkeys(); key !== undefined; [key] = this.#kept.rkeys()) {
+      const late = this.#kept.peek(key);
+      await this.#write(key, late?.value);
+      if (this.#kept.peek(key) === late) this.#kept.delete(key);
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Binding, Logger, ResponseQuota, Store, StoredResponse } from '../../plugin/index.js';
+import type { Binding, Logger, ResponseQuota, Store, StoredResponse } from '../../plugin/internal.js';
 import { Breaker } from './breaker.js';
 import { PendingWrites } from './pending-writes.js';
 
@@ -6,7 +6,7 @@ export interface Guarded {
   /** Name of the server in log lines. */
   readonly name: string;
   readonly probe: () => Promise<unknown>;
-  readonly isAbsence: (error: unknown) => boolean;
+  readonly isUnavailable: (error: unknown) => boolean;
   /** Aborts the pending queries, which will not be answered. */
   readonly hangUp: () => void;
   readonly log: Logger;
@@ -21,8 +21,8 @@ export interface Guarded {
 export function resilientStore(store: Store, options: Guarded): Store {
   const breaker = new Breaker({
     ...options,
-    left: (isSilent) => isSilent && options.hangUp(),
-    returned: () => {
+    onOpen: (isSilent) => isSilent && options.hangUp(),
+    onClose: () => {
       for (const { late } of [bindings, responses]) late.drain().catch(() => undefined); // retried later
     },
   });
@@ -30,22 +30,22 @@ export function resilientStore(store: Store, options: Guarded): Store {
   const responses = guardResponses(store.responses, breaker);
   return {
     ...store,
-    get isAway() {
-      return breaker.isAway;
+    get isDown() {
+      return breaker.isDown;
     },
     keys: {
       ...store.keys,
       findByHash: (hash) => breaker.run(() => store.keys.findByHash(hash)),
-      touch: (usedAtMs) => breaker.run(() => store.keys.touch(usedAtMs), writePatienceMs),
+      touch: (usedAtMs) => breaker.run(() => store.keys.touch(usedAtMs), writeTimeoutMs),
     },
     slotStates: {
       ...store.slotStates,
-      list: () => breaker.run(() => store.slotStates.list(), bodyPatienceMs),
-      write: (changes) => breaker.run(() => store.slotStates.write(changes), writePatienceMs),
+      list: () => breaker.run(() => store.slotStates.list(), bodyTimeoutMs),
+      write: (changes) => breaker.run(() => store.slotStates.write(changes), writeTimeoutMs),
     },
     ledger: {
       ...store.ledger,
-      append: (rows) => breaker.run(() => store.ledger.append(rows), writePatienceMs),
+      append: (rows) => breaker.run(() => store.ledger.append(rows), writeTimeoutMs),
     },
     caches: {
       ...store.caches,
@@ -56,7 +56,7 @@ export function resilientStore(store: Store, options: Guarded): Store {
     responses: responses.guarded,
     async close() {
       breaker.close();
-      if (!breaker.isAway) await Promise.allSettled([bindings.late.drain(), responses.late.drain()]);
+      if (!breaker.isDown) await Promise.allSettled([bindings.late.drain(), responses.late.drain()]);
       await store.close();
     },
   };
@@ -65,19 +65,19 @@ export function resilientStore(store: Store, options: Guarded): Store {
 /** A session that is not found costs stickiness, not the request. */
 function guardBindings(bindings: Store['bindings'], breaker: Breaker, now: () => number) {
   const write = (key: string, binding: Binding | undefined) =>
-    breaker.run(() => (binding ? bindings.put(key, binding) : bindings.delete(key)), writePatienceMs);
-  const late = new PendingWrites<Binding>({ most: 10_000 }, write);
+    breaker.run(() => (binding ? bindings.put(key, binding) : bindings.delete(key)), writeTimeoutMs);
+  const late = new PendingWrites<Binding>({ max: 10_000 }, write);
   const writeOrKeep = async (key: string, binding: Binding | undefined): Promise<void> => {
-    if (breaker.isAway || late.get(key)) late.keep(key, binding);
-    else await write(key, binding).catch(unlessAway(breaker, () => late.keep(key, binding)));
+    if (breaker.isDown || late.get(key)) late.keep(key, binding);
+    else await write(key, binding).catch(unlessDown(breaker, () => late.keep(key, binding)));
   };
   const guarded: Store['bindings'] = {
     ...bindings,
     async get(key) {
       const kept = late.get(key);
       if (kept) return kept.value && kept.value.expiresAtMs > now() ? kept.value : undefined;
-      if (breaker.isAway) return undefined;
-      return breaker.run(() => bindings.get(key)).catch(unlessAway(breaker, () => undefined));
+      if (breaker.isDown) return undefined;
+      return breaker.run(() => bindings.get(key)).catch(unlessDown(breaker, () => undefined));
     },
     put: writeOrKeep,
     delete: (key) => writeOrKeep(key, undefined),
@@ -92,9 +92,9 @@ interface LateResponse {
 
 function guardResponses(responses: Store['responses'], breaker: Breaker) {
   const write = (_key: string, late: LateResponse | undefined) =>
-    breaker.run(async () => !late || responses.put(late.response, late.quota), bodyPatienceMs);
+    breaker.run(async () => !late || responses.put(late.response, late.quota), bodyTimeoutMs);
   const late = new PendingWrites<LateResponse>(
-    { most: 10_000, mostWeight: mostResponseText, weigh: ({ response }) => JSON.stringify(response).length },
+    { max: 10_000, maxSize: maxResponseText, sizeOf: ({ response }) => JSON.stringify(response).length },
     write,
   );
   const kept = (owner: string, id: string) => {
@@ -103,33 +103,33 @@ function guardResponses(responses: Store['responses'], breaker: Breaker) {
   };
   const guarded: Store['responses'] = {
     ...responses,
-    get: async (owner, id) => kept(owner, id) ?? breaker.run(() => responses.get(owner, id), bodyPatienceMs),
+    get: async (owner, id) => kept(owner, id) ?? breaker.run(() => responses.get(owner, id), bodyTimeoutMs),
     getResponse: async (owner, id) =>
-      kept(owner, id)?.response ?? breaker.run(() => responses.getResponse(owner, id), bodyPatienceMs),
+      kept(owner, id)?.response ?? breaker.run(() => responses.getResponse(owner, id), bodyTimeoutMs),
     async put(response, quota) {
       const { id } = response;
       const keep = () => {
         late.keep(id, { response, quota });
         return true;
       };
-      return breaker.isAway ? keep() : write(id, { response, quota }).catch(unlessAway(breaker, keep));
+      return breaker.isDown ? keep() : write(id, { response, quota }).catch(unlessDown(breaker, keep));
     },
-    delete: (owner, id) => breaker.run(() => responses.delete(owner, id), writePatienceMs),
-    totals: () => breaker.run(() => responses.totals(), writePatienceMs),
+    delete: (owner, id) => breaker.run(() => responses.delete(owner, id), writeTimeoutMs),
+    totals: () => breaker.run(() => responses.totals(), writeTimeoutMs),
   };
   return { late, guarded };
 }
 
 /** Fallback of the call that found the server down. */
-function unlessAway<Result>(breaker: Breaker, instead: () => Result): (error: unknown) => Result {
+function unlessDown<Result>(breaker: Breaker, instead: () => Result): (error: unknown) => Result {
   return (error) => {
-    if (!breaker.isAway) throw error;
+    if (!breaker.isDown) throw error;
     return instead();
   };
 }
 
-const writePatienceMs = 1000;
+const writeTimeoutMs = 1000;
 
 /** A stored response may be long. */
-const bodyPatienceMs = 2000;
-const mostResponseText = 64 * 1024 * 1024;
+const bodyTimeoutMs = 2000;
+const maxResponseText = 64 * 1024 * 1024;

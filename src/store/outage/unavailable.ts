@@ -1,5 +1,5 @@
-import { GatewayError, isGatewayError, LateError, type Store } from '../../plugin/index.js';
-import { StoreAwayError } from '../store-error.js';
+import { GatewayError, isGatewayError, LateError, type Store } from '../../plugin/internal.js';
+import { StoreDownError } from '../store-error.js';
 
 /** True for a failure of the database, false for one of the query. */
 type IsFailure = (error: unknown) => boolean;
@@ -9,26 +9,26 @@ type IsFailure = (error: unknown) => boolean;
  * cause.
  */
 export function unavailable(store: Store, isFailure: IsFailure): Store {
-  const told = <Part extends object>(part: Part): Part => tellFailures(part, isFailure);
+  const reported = <Part extends object>(part: Part): Part => reportFailures(part, isFailure);
   return {
     ...store,
-    get isAway() {
-      return store.isAway;
+    get isDown() {
+      return store.isDown;
     },
-    keys: told(store.keys),
-    credentials: told(store.credentials),
-    slots: told(store.slots),
-    slotStates: told(store.slotStates),
-    sessions: told(store.sessions),
-    bindings: told(store.bindings),
-    responses: told(store.responses),
-    ledger: told(store.ledger),
+    keys: reported(store.keys),
+    credentials: reported(store.credentials),
+    slots: reported(store.slots),
+    slotStates: reported(store.slotStates),
+    sessions: reported(store.sessions),
+    bindings: reported(store.bindings),
+    responses: reported(store.responses),
+    ledger: reported(store.ledger),
   };
 }
 
-function tellFailures<Part extends object>(part: Part, isFailure: IsFailure): Part {
+function reportFailures<Part extends object>(part: Part, isFailure: IsFailure): Part {
   const methods = Object.entries(part) as [string, Method][]; // a part of a store has nothing else
-  const told = methods.map(([name, method]) => {
+  const reported = methods.map(([name, method]) => {
     const call: Method = async (...values) => {
       try {
         return await method(...values);
@@ -38,15 +38,15 @@ function tellFailures<Part extends object>(part: Part, isFailure: IsFailure): Pa
     };
     return [name, call] as const;
   });
-  return Object.fromEntries(told) as Part; // the same methods by the same names
+  return Object.fromEntries(reported) as Part; // the same methods by the same names
 }
 
 type Method = (...values: readonly unknown[]) => Promise<unknown>;
 
 function toUnavailable(error: unknown, isFailure: IsFailure): unknown {
   if (isGatewayError(error)) return error;
-  const isAway = error instanceof StoreAwayError || error instanceof LateError;
-  if (!isAway && !isFailure(error)) return error;
+  const isDown = error instanceof StoreDownError || error instanceof LateError;
+  if (!isDown && !isFailure(error)) return error;
   return new GatewayError('store_unavailable', sentenceFor(error), {
     headers: { 'retry-after': '1' },
     cause: error,

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { LedgerRow } from '../../plugin/index.js';
+import type { LedgerRow } from '../../plugin/internal.js';
 import { sumInsert, sumsOf } from './hours.js';
 import { PreparedInsert, type InsertPart } from './insert-rows.js';
 import { writeRow } from './ledger-record.js';

@@ -1,6 +1,5 @@
-import type { LedgerRow, UsageGroup, UsageSum } from '../../plugin/index.js';
-import { hourOf } from '../../ledger/usage-range.js';
-import { addSums, sumOf } from '../../ledger/usage-sum.js';
+import type { LedgerRow, UsageGroup, UsageSum } from '../../plugin/internal.js';
+import { hourOf, addSums, sumOf } from '../../ledger/usage.js';
 import { PreparedInsert } from './insert-rows.js';
 import { writeTokens } from './ledger-record.js';
 import { groupKinds, sumColumns } from './tables.js';

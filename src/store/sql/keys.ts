@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { KeyPatch, ProtocolKey, Store } from '../../plugin/index.js';
-import { maxDeletedNames } from '../deleted-names.js';
-import { applyPatch } from '../apply-patch.js';
+import type { KeyPatch, ProtocolKey, Store } from '../../plugin/internal.js';
+import { maxDeletedNames, applyPatch } from '../key-rules.js';
 import type { KeyRecord, Tables } from './tables.js';
 
 /** Protocol keys in a table. */

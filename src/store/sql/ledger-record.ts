@@ -1,4 +1,4 @@
-import type { LedgerRow, LedgerTrace, WireFormat } from '../../plugin/index.js';
+import type { LedgerRow, LedgerTrace } from '../../plugin/internal.js';
 import type { LedgerRecord, TokenRecord } from './tables.js';
 
 /** Adds what a row has for `writtenColumns`, in their order. */
@@ -29,7 +29,7 @@ export function fromRecord(
     ...(record.key_id !== '' && { keyId: record.key_id }),
     ...(record.slot !== '' && { slot: record.slot }),
     ...(record.model !== '' && { model: record.model }),
-    format: record.format as WireFormat, // as `writeRow` wrote it
+    format: record.format,
     status: record.status,
     ...(record.code !== null && { code: record.code }),
     failed: record.failed === 1,

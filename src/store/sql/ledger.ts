@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Ledger } from '../../plugin/index.js';
+import type { Ledger } from '../../plugin/internal.js';
 import { appendInOneMessage, appendWith } from './append.js';
 import { fromRecord } from './ledger-record.js';
 import { Pruning } from './pruning.js';
@@ -9,13 +9,13 @@ import { sqlUsage } from './usage.js';
 
 /** Ledger with a table of rows and one of hourly sums, both updated by each append. */
 export function sqlLedger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Ledger {
-  const most = mostAtOnce[dialect];
+  const max = maxBatchSize[dialect];
   const pruning = new Pruning();
   const append = dialect === 'sqlite' ? appendInOneMessage(db) : appendWith(db);
   return {
     append: async (rows) => (rows.length === 0 ? undefined : append(rows)),
-    usage: (query) => sqlUsage(db, query, most.summed),
-    requests: (filter, page) => sqlRequests(db, filter, page, most.searched),
+    usage: (query) => sqlUsage(db, query, max.summed),
+    requests: (filter, page) => sqlRequests(db, filter, page, max.searched),
     async get({ atMs, id }) {
       const record = await db
         .selectFrom('ledger')
@@ -32,7 +32,7 @@ export function sqlLedger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): L
 /**
  * Rows per part. Between parts SQLite's one thread serves writes; with PostgreSQL the round trips cost most.
  */
-const mostAtOnce = {
+const maxBatchSize = {
   sqlite: { summed: 1000, searched: 500 },
   postgres: { summed: 100_000, searched: 5000 },
 } as const;

@@ -1,4 +1,5 @@
 import Database from 'libsql';
+import { LRUCache } from 'lru-cache';
 
 /** A statement and the values that it binds. */
 export interface Statement {
@@ -18,8 +19,8 @@ export interface Result {
  */
 export class LibsqlConnection {
   readonly #database: Database.Database;
-  /** Least recently used first. To prepare one takes longer than most of them run. */
-  readonly #prepared = new Map<string, Database.Statement>();
+  /** Prepared statements: to prepare one takes longer than most of them run. */
+  readonly #prepared: LRUCache<string, Database.Statement>;
 
   /** Sets `pragmas` one after the other; `guard` runs each, and may wait for a lock. */
   static open(file: string, pragmas: readonly string[], guard: Guard = (run) => run()): LibsqlConnection {
@@ -36,6 +37,7 @@ export class LibsqlConnection {
 
   private constructor(database: Database.Database) {
     this.#database = database;
+    this.#prepared = new LRUCache({ max: maxPrepared, memoMethod: (sql) => database.prepare(sql) });
   }
 
   get isInTransaction(): boolean {
@@ -48,7 +50,7 @@ export class LibsqlConnection {
    */
   execute({ sql, parameters }: Statement): Result {
     try {
-      const statement = this.#prepare(sql);
+      const statement = this.#prepared.memo(sql);
       if (statement.reader || isPragma(sql)) return { rows: statement.all(parameters) };
       return { rows: [], changes: statement.run(parameters).changes };
     } catch (error) {
@@ -73,15 +75,6 @@ export class LibsqlConnection {
 
   close(): void {
     this.#database.close();
-  }
-
-  #prepare(sql: string): Database.Statement {
-    const statement = this.#prepared.get(sql) ?? this.#database.prepare(sql);
-    this.#prepared.delete(sql);
-    this.#prepared.set(sql, statement);
-    const [oldest] = this.#prepared.keys();
-    if (this.#prepared.size > maxPrepared && oldest !== undefined) this.#prepared.delete(oldest);
-    return statement;
   }
 }
 

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { DatabaseError, Pool, types, TypeOverrides } from 'pg';
-import type { Logger } from '../../plugin/index.js';
+import type { Logger } from '../../plugin/internal.js';
 import { StoreError } from '../store-error.js';
 import type { Tables } from './tables.js';
 import { Kysely, PostgresDialect } from './kysely.js';
@@ -44,7 +44,7 @@ export async function openPostgres(url: string, log: Logger): Promise<Postgres> 
 }
 
 /** True if the driver's error means that the server is unreachable, shutting down or out of connections. */
-export function isAbsence(error: unknown): boolean {
+export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseError) return /^(08|57P|53)/.test(error.code ?? '');
   return !(error instanceof TypeError || error instanceof SyntaxError); // a fault of ours, or of what is stored
 }
@@ -52,7 +52,7 @@ export function isAbsence(error: unknown): boolean {
 /** True for a failure of the server or of the connection to it, rather than of a statement's values. */
 export function isFailure(error: unknown): boolean {
   if (error instanceof DatabaseError) return !/^(22|23)/.test(error.code ?? '');
-  return isAbsence(error) && !(error instanceof StoreError);
+  return isUnavailable(error) && !(error instanceof StoreError);
 }
 
 function tracked(socket: Socket, sockets: Set<Socket>): Socket {

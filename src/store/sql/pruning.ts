@@ -1,6 +1,6 @@
 import { sql, type Kysely } from './kysely.js';
-import type { UsageGroup } from '../../plugin/index.js';
-import { hourOf } from '../../ledger/usage-range.js';
+import type { UsageGroup } from '../../plugin/internal.js';
+import { hourOf } from '../../ledger/usage.js';
 import { groupKinds, type Tables } from './tables.js';
 
 /**

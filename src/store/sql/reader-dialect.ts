@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
 import { isBusy, LibsqlConnection } from './libsql-connection.js';
-import { SqliteDialect, toQueryResult } from './sqlite-dialect.js';
+import { SqliteDialect, toQueryResult } from './thread-dialect.js';
 import { lockTimeoutMs } from './sqlite-thread.js';
 
 /**

@@ -1,7 +1,7 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import type { Kysely, RawBuilder } from 'kysely';
-import type { LedgerFilter, LedgerPage, LedgerRow } from '../../plugin/index.js';
-import { readCursor, writeCursor } from '../../ledger/cursor.js';
+import type { LedgerFilter, LedgerPage, LedgerRow } from '../../plugin/internal.js';
+import { readCursor, writeCursor } from '../../ledger/usage.js';
 import { fromRecord } from './ledger-record.js';
 import { listedColumns, type LedgerRecord, type Tables } from './tables.js';
 import { sql } from './kysely.js';
@@ -98,7 +98,7 @@ async function rarestOf(
     const { rows } = await sql<{ readonly count: number }>`
       select count(*) as count from
         (select 1 from ledger where ${allOf([...within, condition])}
-         order by at desc, id desc limit ${sql.lit(mostCounted)}) as counted
+         order by at desc, id desc limit ${sql.lit(maxCounted)}) as counted
     `.execute(db);
     const count = rows[0]?.count ?? 0;
     if (!rarest || count < rarest.count) rarest = { condition, count };
@@ -106,7 +106,7 @@ async function rarestOf(
   return rarest?.condition;
 }
 
-const mostCounted = 2000;
+const maxCounted = 2000;
 
 /** One part of a search: the query for its rows, newest first, and its max size. */
 interface Part {
@@ -125,13 +125,13 @@ async function rowsIn(
   db: Kysely<Tables>,
   { others }: Search,
   { places, size }: Part,
-  most: number,
+  max: number,
 ): Promise<readonly LedgerRow[]> {
   const columns = sql.join(listedColumns.map((column) => sql.ref(`ledger.${column}`)));
   const { rows } = await sql<Omit<LedgerRecord, 'trace'>>`
     select ${columns} from (${places} limit ${sql.lit(size)}) as place cross join ledger
     where ledger.at = place.at and ledger.id = place.id and ${allOf(others)}
-    order by place.at desc, place.id desc limit ${sql.lit(most)}
+    order by place.at desc, place.id desc limit ${sql.lit(max)}
   `.execute(db);
   return rows.map(fromRecord);
 }

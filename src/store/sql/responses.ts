@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { ResponseQuota, Store, StoredResponse } from '../../plugin/index.js';
+import type { ResponseQuota, Store, StoredResponse } from '../../plugin/internal.js';
 import { deleteExpired } from './expiring.js';
 import { sql } from './kysely.js';
 import type { Tables } from './tables.js';

@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely';
-import type { OAuthTokens, Store, StoredSlot } from '../../plugin/index.js';
+import type { OAuthTokens, Store, StoredSlot } from '../../plugin/internal.js';
 import { StoreError } from '../store-error.js';
 import type { CredentialCipher } from '../credential-cipher.js';
 import type { SlotRecord, Tables } from './tables.js';
 
 /** OAuth tokens, sealed. */
-export function sqlCredentials(db: Kysely<Tables>, vault: CredentialCipher): Store['credentials'] {
+export function sqlCredentials(db: Kysely<Tables>, cipher: CredentialCipher): Store['credentials'] {
   return {
     async get(slotId) {
       const record = await db
@@ -13,10 +13,10 @@ export function sqlCredentials(db: Kysely<Tables>, vault: CredentialCipher): Sto
         .select('sealed')
         .where('slot_id', '=', slotId)
         .executeTakeFirst();
-      return record && ((await vault.open(tokensOf(slotId), record.sealed)) as OAuthTokens); // as `put` sealed it
+      return record && ((await cipher.open(tokensOf(slotId), record.sealed)) as OAuthTokens); // as `put` sealed it
     },
     async put(slotId, tokens) {
-      const sealed = await vault.seal(tokensOf(slotId), tokens);
+      const sealed = await cipher.seal(tokensOf(slotId), tokens);
       await db
         .insertInto('credentials')
         .values({ slot_id: slotId, sealed })
@@ -31,14 +31,14 @@ export function sqlCredentials(db: Kysely<Tables>, vault: CredentialCipher): Sto
 }
 
 /** Slots entered in the console, sealed. One that cannot be opened carries its error and blocks no others. */
-export function sqlSlots(db: Kysely<Tables>, vault: CredentialCipher): Store['slots'] {
+export function sqlSlots(db: Kysely<Tables>, cipher: CredentialCipher): Store['slots'] {
   const all = () => db.selectFrom('slots').selectAll();
   const get: Store['slots']['get'] = async (id) => {
     const record = await all().where('id', '=', id).executeTakeFirst();
-    return record && fromRecord(record, vault);
+    return record && fromRecord(record, cipher);
   };
   const put: Store['slots']['put'] = async (slot) => {
-    const record = await toRecord(slot, vault);
+    const record = await toRecord(slot, cipher);
     const { id: _, ...rest } = record;
     await db
       .insertInto('slots')
@@ -51,13 +51,13 @@ export function sqlSlots(db: Kysely<Tables>, vault: CredentialCipher): Store['sl
     put,
     async list() {
       const records = await all().orderBy('id').execute();
-      return Promise.all(records.map((record) => fromRecord(record, vault)));
+      return Promise.all(records.map((record) => fromRecord(record, cipher)));
     },
     async update(id, { settings, account, updatedAtMs }) {
       const changes = {
         updated_at: updatedAtMs,
-        ...(settings && { settings: await vault.seal(settingsOf(id), settings) }),
-        ...(account && { sealed_account: await vault.seal(accountOf(id), account) }),
+        ...(settings && { settings: await cipher.seal(settingsOf(id), settings) }),
+        ...(account && { sealed_account: await cipher.seal(accountOf(id), account) }),
       };
       const { numUpdatedRows } = await db
         .updateTable('slots')
@@ -85,21 +85,21 @@ function accountOf(id: string): string {
   return `the account of slot "${id}"`;
 }
 
-async function toRecord(slot: StoredSlot, vault: CredentialCipher): Promise<SlotRecord> {
+async function toRecord(slot: StoredSlot, cipher: CredentialCipher): Promise<SlotRecord> {
   return {
     id: slot.id,
-    settings: await vault.seal(settingsOf(slot.id), slot.settings),
-    sealed_account: await vault.seal(accountOf(slot.id), slot.account),
+    settings: await cipher.seal(settingsOf(slot.id), slot.settings),
+    sealed_account: await cipher.seal(accountOf(slot.id), slot.account),
     created_at: slot.createdAtMs,
     updated_at: slot.updatedAtMs,
   };
 }
 
-async function fromRecord(record: SlotRecord, vault: CredentialCipher): Promise<StoredSlot> {
+async function fromRecord(record: SlotRecord, cipher: CredentialCipher): Promise<StoredSlot> {
   const { id, created_at: createdAtMs, updated_at: updatedAtMs } = record;
   try {
-    const settings = await vault.open(settingsOf(id), record.settings);
-    const account = await vault.open(accountOf(id), record.sealed_account);
+    const settings = await cipher.open(settingsOf(id), record.settings);
+    const account = await cipher.open(accountOf(id), record.sealed_account);
     const opened = { settings, account } as Pick<StoredSlot, 'settings' | 'account'>; // as `toRecord` sealed them
     return { id, ...opened, createdAtMs, updatedAtMs };
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Json, StateChange, Store } from '../../plugin/index.js';
+import type { Json, StateChange, Store } from '../../plugin/internal.js';
 import type { Tables } from './tables.js';
 import { sql } from './kysely.js';
 

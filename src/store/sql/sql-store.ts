@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Logger, Store } from '../../plugin/index.js';
+import type { Logger, Store } from '../../plugin/internal.js';
 import { resilientStore } from '../outage/resilient-store.js';
 import { unavailable } from '../outage/unavailable.js';
 import type { CredentialCipher } from '../credential-cipher.js';
@@ -16,7 +16,7 @@ import type { Tables } from './tables.js';
 import { sql } from './kysely.js';
 
 export interface SqlStoreOptions {
-  readonly vault: CredentialCipher;
+  readonly cipher: CredentialCipher;
   readonly log: Logger;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -51,25 +51,25 @@ export async function openSqliteStore(thread: SqliteThread, options: SqlStoreOpt
 
 /** A store in PostgreSQL, whose driver is loaded with it. Throws a StoreError where it cannot be reached. */
 export async function openPostgresStore(url: string, options: SqlStoreOptions): Promise<Store> {
-  const { isAbsence, isFailure, openPostgres } = await import('./postgres.js');
+  const { isUnavailable, isFailure, openPostgres } = await import('./postgres.js');
   const { db, host, hangUp } = await openPostgres(url, options.log);
   await destroyedOnError(db, () => migrate(db, 'postgres'));
   const store = storeOver(db, 'postgres', options);
   const probe = () => sql`select 1`.execute(db);
   const name = `PostgreSQL at ${host}`;
-  return unavailable(resilientStore(store, { ...options, name, probe, isAbsence, hangUp }), isFailure);
+  return unavailable(resilientStore(store, { ...options, name, probe, isUnavailable, hangUp }), isFailure);
 }
 
 function storeOver(
   db: Kysely<Tables>,
   dialect: 'sqlite' | 'postgres',
-  { vault, now }: SqlStoreOptions,
+  { cipher, now }: SqlStoreOptions,
 ): Store {
   return {
-    isAway: false,
+    isDown: false,
     keys: sqlKeys(db, now),
-    credentials: sqlCredentials(db, vault),
-    slots: sqlSlots(db, vault),
+    credentials: sqlCredentials(db, cipher),
+    slots: sqlSlots(db, cipher),
     slotStates: sqlSlotStates(db, dialect, now),
     sessions: sqlSessions(db, now),
     bindings: sqlBindings(db, now),

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { within, type CacheStats, type Logger } from '../../plugin/index.js';
+import { within, type CacheStats, type Logger } from '../../plugin/internal.js';
 import type { Result } from './libsql-connection.js';
 import type { ThreadOptions, ThreadReply, ThreadRequest, ThreadWork } from './sqlite-messages.js';
 
@@ -29,7 +29,7 @@ export class SqliteError extends Error {
 /** The thread of a SQLite file, which opens it at the first statement. */
 export function startSqliteThread(file: string, log?: Logger): SqliteThread {
   const onLost = (err: Error) =>
-    log?.error({ err, file }, 'The thread of the SQLite file has ended; the next statement starts it again.');
+    log?.error({ err, file }, 'The SQLite thread has exited; the next statement restarts it.');
   return new SqliteThread({ file, onLost });
 }
 

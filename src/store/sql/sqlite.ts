@@ -1,7 +1,7 @@
 import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '../../plugin/index.js';
+import type { Logger } from '../../plugin/internal.js';
 import { StoreError } from '../store-error.js';
 import { Kysely, sql } from './kysely.js';
 import { isOutdated, migrate } from './migrate.js';
@@ -47,14 +47,15 @@ async function makeFile(file: string): Promise<void> {
  */
 export async function migrateSqlite(db: Kysely<Tables>, file: string, log: Logger): Promise<void> {
   const startedMs = Date.now();
-  for (let isTold = false; ; isTold = true) {
+  for (let isLogged = false; ; isLogged = true) {
     try {
       return await migrate(db, 'sqlite');
     } catch (error) {
       if (!isLocked(error)) throw error;
-      const patienceMs = (await isOutdated(db)) ? maxMigrationMs : maxLockedMs;
-      if (Date.now() - startedMs >= patienceMs) throw cannotOpen(file, error);
-      if (!isTold) log.warn({ file }, 'The SQLite file is locked by another process; waiting for it.');
+      const timeoutMs = (await isOutdated(db)) ? maxMigrationMs : maxLockedMs;
+      if (Date.now() - startedMs >= timeoutMs) throw cannotOpen(file, error);
+      if (!isLogged)
+        log.warn({ file }, 'The SQLite file is locked by another process; waiting for the lock.');
       await delay(lockedPauseMs);
     }
   }

@@ -1,4 +1,4 @@
-import type { LedgerTokens, UsageGroup } from '../../plugin/index.js';
+import type { LedgerTokens, UsageGroup } from '../../plugin/internal.js';
 
 /** The tables, as migrations.ts makes them. Times are unix milliseconds; truth is 0 or 1. */
 export interface Tables {

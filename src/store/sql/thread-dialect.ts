@@ -1,9 +1,34 @@
 import type { Worker } from 'node:worker_threads';
-import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
+import type {
+  CompiledQuery,
+  DatabaseConnection,
+  Driver,
+  QueryResult,
+  Dialect,
+  Kysely,
+  QueryCompiler,
+} from 'kysely';
 import type { Result } from './libsql-connection.js';
-import { SqliteDialect, toQueryResult } from './sqlite-dialect.js';
 import type { ThreadWork, WriteBatch } from './sqlite-messages.js';
 import type { SqliteThread } from './sqlite-thread.js';
+import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from './kysely.js';
+
+/** SQLite's dialect but for the driver. */
+export abstract class SqliteDialect implements Dialect {
+  abstract createDriver(): Driver;
+
+  createQueryCompiler(): QueryCompiler {
+    return new SqliteQueryCompiler();
+  }
+
+  createAdapter() {
+    return new SqliteAdapter();
+  }
+
+  createIntrospector(db: Kysely<unknown>) {
+    return new SqliteIntrospector(db);
+  }
+}
 
 /** Kysely over the thread of a SQLite file, which it closes with itself. */
 export class SqliteThreadDialect extends SqliteDialect {
@@ -101,4 +126,9 @@ export class ThreadConnection implements DatabaseConnection {
   #run(work: ThreadWork): Promise<Result> {
     return this.#thread.run(work, this.#number, this.#worker);
   }
+}
+
+export function toQueryResult<Row>({ rows, changes }: Result): QueryResult<Row> {
+  const read = { rows: rows as Row[] }; // the query's own type
+  return changes === undefined ? read : { ...read, numAffectedRows: BigInt(changes) };
 }

@@ -1,8 +1,7 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import type { Expression, Kysely, RawBuilder } from 'kysely';
-import type { UsageQuery, UsageSum } from '../../plugin/index.js';
-import { bucketsOf, groupColumnOf } from '../../ledger/usage-range.js';
-import { addSums } from '../../ledger/usage-sum.js';
+import type { UsageQuery, UsageSum } from '../../plugin/internal.js';
+import { bucketsOf, groupColumnOf, addSums } from '../../ledger/usage.js';
 import { fromTokenRecord } from './ledger-record.js';
 import { sumColumns, type SumRecord, type Tables } from './tables.js';
 import { sql } from './kysely.js';

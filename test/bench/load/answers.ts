@@ -1,7 +1,8 @@
-import type { WireFormat } from 'gw2api/plugin';
+import { createParser } from 'eventsource-parser';
+import type { FormatName } from '../../support/formats.js';
 
 /** The texts of an answer's deltas, in order; a whole answer has one. Throws where it is not complete. */
-export function textsIn(format: WireFormat, isStream: boolean, body: string): readonly string[] {
+export function textsIn(format: FormatName, isStream: boolean, body: string): readonly string[] {
   const shape = shapes[format];
   if (!isStream) return textAt(JSON.parse(body), shape.whole);
   const data = dataIn(body);
@@ -12,15 +13,15 @@ export function textsIn(format: WireFormat, isStream: boolean, body: string): re
 type Path = readonly (string | number)[];
 
 interface Shape {
-  /** Where the text of a whole answer stands. */
+  /** Path of the text in a whole answer. */
   readonly whole: Path;
-  /** Where an event has the text of a delta; other events have nothing there. */
+  /** Path of the text in a delta; other events have nothing there. */
   readonly delta: Path;
-  /** What the last two events say of a complete stream. */
+  /** Pattern in the last two events of a complete stream. */
   readonly end: RegExp;
 }
 
-const shapes: Readonly<Record<WireFormat, Shape>> = {
+const shapes: Readonly<Record<FormatName, Shape>> = {
   messages: { whole: ['content', 0, 'text'], delta: ['delta', 'text'], end: /"message_stop"\s*\}$/ },
   chat: {
     whole: ['choices', 0, 'message', 'content'],
@@ -36,10 +37,9 @@ const shapes: Readonly<Record<WireFormat, Shape>> = {
 };
 
 function dataIn(body: string): readonly string[] {
-  return body
-    .split('\n')
-    .filter((line) => line.startsWith('data:'))
-    .map((line) => line.slice(5).trim());
+  const all: string[] = [];
+  createParser({ onEvent: ({ data }) => all.push(data) }).feed(body);
+  return all;
 }
 
 /** The text there, where there is one that is not empty. */

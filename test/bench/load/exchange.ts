@@ -10,9 +10,9 @@ export interface Answer {
   readonly atMicros: readonly number[];
 }
 
-/** How a caller behaves that is not the best of readers. */
+/** Behaviour of a caller that reads slowly or leaves. */
 export interface Manners {
-  /** How much of the answer it takes a millisecond. */
+  /** Rate at which it reads the answer. */
   readonly bytesPerMs?: number;
   /** It leaves at the first piece of the answer, and the exchange rejects with `Left`. */
   readonly leaves?: boolean;

@@ -1,8 +1,8 @@
-import type { WireFormat } from 'gw2api/plugin';
+import type { FormatName } from '../../support/formats.js';
 import type { Manners } from './exchange.js';
 import type { ScriptName } from '../upstream/scripts.js';
 
-/** What the load generator is told to do. */
+/** One job of the load generator. */
 export interface Job extends Pick<Manners, 'bytesPerMs'> {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;
@@ -10,17 +10,17 @@ export interface Job extends Pick<Manners, 'bytesPerMs'> {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly requests: number;
-  /** How many of them at a time, each on a connection of its own. */
+  /** Requests at a time, each on a connection of its own. */
   readonly concurrency: number;
-  /** How long it takes until all of these are under way. Default: they begin at once. */
+  /** Time over which these begin. Default: all at once. */
   readonly rampMs?: number;
-  readonly format: WireFormat;
+  readonly format: FormatName;
   readonly isStream: boolean;
-  /** Whose answers these have to be. */
+  /** Script that every answer is compared with. */
   readonly script: ScriptName;
 }
 
-/** What came of it. All answers were complete, or there is a `failure`. */
+/** Result of a job. All answers were complete, or there is a `failure`. */
 export interface JobResult {
   readonly wallMs: number;
   /** User and system time of the load generator. */

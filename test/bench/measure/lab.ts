@@ -16,8 +16,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-/** A path in `dist`, as `server.js`. */
-export function built(path: string): string {
+/** A path in `dist`, as `server.js`, of this checkout or of another. */
+export function built(path: string, checkout?: string): string {
+  if (checkout !== undefined) return join(checkout, 'dist', path);
   return fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 }
 
@@ -28,20 +29,23 @@ export class Lab {
   readonly node: string;
   /** Flags of Node for the gateways. */
   readonly gatewayFlags: readonly string[];
+  /** Folder of a checkout with another build, to compare with. */
+  readonly against: string | undefined;
   /** As `v20.20.2`. */
   readonly version: string;
   readonly #children: ChildProcess[] = [];
 
-  static async open(node: string, gatewayFlags: readonly string[] = []): Promise<Lab> {
+  static async open(node: string, gatewayFlags: readonly string[] = [], against?: string): Promise<Lab> {
     const { stdout } = await promisify(execFile)(node, ['--version']);
     const folder = await mkdtemp(join(tmpdir(), 'gw2api-bench-'));
-    return new Lab({ node, gatewayFlags, version: stdout.trim(), folder });
+    return new Lab({ node, gatewayFlags, against, version: stdout.trim(), folder });
   }
 
-  private constructor(parts: Pick<Lab, 'node' | 'gatewayFlags' | 'version' | 'folder'>) {
-    const { node, gatewayFlags, version, folder } = parts;
+  private constructor(parts: Pick<Lab, 'node' | 'gatewayFlags' | 'against' | 'version' | 'folder'>) {
+    const { node, gatewayFlags, against, version, folder } = parts;
     this.node = node;
     this.gatewayFlags = gatewayFlags;
+    this.against = against;
     this.version = version;
     this.folder = folder;
     process.once('exit', this.#abandon);
@@ -95,7 +99,7 @@ export class Lab {
     process.off('exit', this.#abandon);
   }
 
-  /** Where the run itself is ended: none of its processes stays behind. */
+  /** Ends all processes by force, if the run itself ends. */
   readonly #abandon = (): void => {
     for (const child of this.#children) child.kill('SIGKILL');
     rmSync(this.folder, { recursive: true, force: true });

@@ -31,7 +31,7 @@ export function ticksMs(stat: string): number {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** What processes keep in memory. */
+/** Memory of processes. */
 export interface Memory {
   readonly rssMb: number;
   /** Without mapped files: heap, buffers, stacks. */

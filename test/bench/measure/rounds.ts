@@ -5,7 +5,7 @@ import type { Target } from '../targets/target.js';
 import type { Ask } from '../workloads.js';
 import { memoryOfTree, threadTimes, treeOf } from './proc.js';
 
-/** Who is measured, and by what. */
+/** Target that is measured, and its requests. */
 export interface Contender {
   readonly name: string;
   readonly target: Target;
@@ -14,7 +14,7 @@ export interface Contender {
   readonly requests: number;
 }
 
-/** What one round has cost a contender. */
+/** Cost of one round of a contender. */
 export interface Cost {
   /** User and system time of its processes, a request. */
   readonly cpuMicros: number;
@@ -36,7 +36,7 @@ export interface Bounds {
   readonly deadlineMs: number;
 }
 
-/** A B C, A B C, …: what disturbs the machine for a while disturbs all of them. */
+/** A B C, C B A, …: what disturbs the machine for a while disturbs all of them, and none comes first always. */
 export async function interleave(
   contenders: readonly Contender[],
   generator: LoadGenerator,
@@ -47,7 +47,7 @@ export async function interleave(
     for (const contender of contenders) await measureRound(contender, generator);
   }
   for (let round = 0; round < rounds && (round === 0 || performance.now() < deadlineMs); round += 1) {
-    for (const contender of contenders)
+    for (const contender of round % 2 === 0 ? contenders : contenders.toReversed())
       costs.get(contender.name)?.push(await measureRound(contender, generator));
   }
   return costs;
@@ -56,7 +56,7 @@ export async function interleave(
 /** Rounds that count for nothing: a gateway's code is compiled for good after some 4,000 requests. */
 const warmUpRounds = 3;
 
-/** What the load generator is to do for a contender, all but how many requests. */
+/** Job of the load generator for a contender, without the number of requests. */
 export function jobOf({
   target,
   ask,
@@ -65,7 +65,7 @@ export function jobOf({
   return { origin: target.origin, ...target.address(ask), body: bodyOf(ask), format, isStream, script };
 }
 
-/** How many requests are under way at a time. */
+/** Requests at a time. */
 const concurrency = 16;
 
 async function measureRound(contender: Contender, generator: LoadGenerator): Promise<Cost> {

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { table } from './table.js';
 
-/** What `node --cpu-prof` writes, as far as it is looked at. */
+/** Profile as `node --cpu-prof` writes it; the fields used here. */
 export interface Profile {
   readonly nodes: readonly ProfileNode[];
   /** The node that was on top of the stack, one for each sample. */

@@ -18,7 +18,7 @@ export function against(ratio: number, atMost?: number): string {
   return Number.isNaN(ratio) ? '' : `${ratio.toFixed(2)}${mark(ratio, atMost)}`;
 }
 
-/** What stands behind a figure that has a goal: ` (≤ 1.00 ✓)`. Nothing where there is none. */
+/** Suffix of a figure that has a goal: ` (≤ 1.00 ✓)`. Nothing where there is none. */
 export function mark(value: number, atMost: number | undefined): string {
   if (atMost === undefined || Number.isNaN(atMost)) return '';
   return ` (≤ ${Number(atMost.toFixed(2))} ${value <= atMost ? '✓' : '✗'})`;

@@ -1,6 +1,7 @@
 import { LoadGenerator } from '../load/generator.js';
 import { interleave, type Contender } from '../measure/rounds.js';
 import { costTable, rowsOf } from '../report/cost-table.js';
+import { cpuOf, pairsOf, pairTable } from '../report/pair-table.js';
 import { startTargets } from '../targets/index.js';
 import { linesOf, type Workload } from '../workloads.js';
 import type { Section, Setting } from './section.js';
@@ -23,6 +24,8 @@ async function measure(workload: Workload, setting: Setting) {
       : [];
   });
   const others = new Set(['pass-through', ...workload.goals.map(({ of }) => of)]);
-  const rows = rowsOf([...others], await interleave(contenders, generator, setting));
-  return { text: costTable(workload.goals, rows), rows };
+  const costs = await interleave(contenders, generator, setting);
+  const rows = rowsOf([...others], costs);
+  const pairs = pairsOf(new Map([...costs].map(([name, all]) => [name, all.map(cpuOf)])));
+  return { text: costTable(workload.goals, rows) + pairTable(pairs), rows, pairs };
 }

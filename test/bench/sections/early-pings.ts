@@ -7,7 +7,7 @@ import { startTargets } from '../targets/index.js';
 import type { Ask } from '../workloads.js';
 import type { Section, Setting } from './section.js';
 
-/** What is kept in memory of an upstream that says nothing but that it lives. */
+/** Memory held while an upstream sends nothing but pings. */
 export const earlyPings: Section = {
   name: 'pings',
   title: '600 MB of pings before the first content',

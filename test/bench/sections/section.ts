@@ -1,4 +1,5 @@
 import type { Lab } from '../measure/lab.js';
+import type { Pair } from '../report/pair-table.js';
 import type { Bounds } from '../measure/rounds.js';
 import type { TargetName } from '../targets/target.js';
 
@@ -27,4 +28,6 @@ export interface Report {
   readonly text: string;
   /** The same for other programs. */
   readonly rows: readonly object[];
+  /** Ratios to the build of `--against`. */
+  readonly pairs?: readonly Pair[];
 }

@@ -3,6 +3,7 @@ import type { JobResult } from '../load/job.js';
 import { peakDuring } from '../measure/memory-watch.js';
 import { memoryOfTree, threadTimes, treeOf } from '../measure/proc.js';
 import { jobOf } from '../measure/rounds.js';
+import { cpuOf, pairsOf, pairTable } from '../report/pair-table.js';
 import { median } from '../report/statistics.js';
 import { against, mark, table } from '../report/table.js';
 import { startTargets } from '../targets/index.js';
@@ -55,9 +56,11 @@ async function measure(streams: number, goals: SlowGoals, setting: Setting) {
     await generator.run({ ...jobOf({ target, ask: warmUp }), requests: 600, concurrency: 16 });
     await generator.run({ ...jobOf({ target, ask }), requests: 60, concurrency: 60 });
   }
-  const rounds = isQuick ? 1 : Math.min(3, setting.rounds);
+  const rounds = isQuick ? 1 : lab.against === undefined ? Math.min(3, setting.rounds) : setting.rounds;
   for (let round = 0; round < rounds && (round === 0 || performance.now() < deadlineMs); round += 1) {
-    for (const [name, target] of targets) waves.get(name)?.push(await wave(streams, target, generator));
+    const order = [...targets];
+    for (const [name, target] of round % 2 === 0 ? order : order.toReversed())
+      waves.get(name)?.push(await wave(streams, target, generator));
   }
   return report(goals, waves);
 }
@@ -99,7 +102,8 @@ function report(goals: SlowGoals, waves: ReadonlyMap<TargetName, readonly Wave[]
       `${row.rssKb.toFixed(0)}${isOurs ? mark(row.rssKb, goals.rssKb) : ''}`,
     ];
   });
-  return { text: table(header, cells), rows };
+  const pairs = pairsOf(new Map([...waves].map(([name, all]) => [name, all.map(cpuOf)])));
+  return { text: table(header, cells) + pairTable(pairs), rows, pairs };
 }
 
 const header = [

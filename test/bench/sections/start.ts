@@ -3,11 +3,11 @@ import { bodyOf } from '../load/bodies.js';
 import { memoryOfTree, threadTimes, treeOf } from '../measure/proc.js';
 import { median } from '../report/statistics.js';
 import { mark, table } from '../report/table.js';
-import { startGateway } from '../targets/gateway.js';
+import { buildsIn, startGateway } from '../targets/gateway.js';
 import type { Ask } from '../workloads.js';
 import type { Section, Setting } from './section.js';
 
-/** What starting costs: from the spawn of the process to its first answer, and the memory it then keeps. */
+/** Start of a process: from its spawn to its first answer, and the memory it then keeps. */
 export const start: Section = {
   name: 'start',
   title: 'from spawn to the first answer',
@@ -29,24 +29,33 @@ interface Start {
 async function measure(setting: Setting) {
   const { lab, isQuick } = setting;
   const upstream = await lab.forkServer('test/bench/upstream/process.js');
-  const starts: Start[] = [];
-  while (starts.length < (isQuick ? 3 : 7)) starts.push(await once(setting, upstream.origin));
+  const rows: (Start & { readonly line: string })[] = [];
+  const builds = buildsIn(lab);
+  for (let round = 0; round < (isQuick ? 3 : 7); round += 1)
+    for (const [line, checkout] of builds)
+      rows.push({ line, ...(await once(setting, upstream.origin, checkout)) });
+  const cells = [...builds.keys()].map((each) =>
+    cellsOf(
+      each,
+      rows.filter(({ line }) => line === each),
+    ),
+  );
+  return { text: table(['who', 'first answer ms', 'CPU ms until then', 'idle RSS MB'], cells), rows };
+}
+
+function cellsOf(line: string, starts: readonly Start[]): readonly string[] {
   const middle = (field: keyof Start) => median(starts.map((each) => each[field]));
   const [firstAnswerMs, cpuMs, rssMb] = [middle('firstAnswerMs'), middle('cpuMs'), middle('rssMb')];
-  const cells = [
-    'gateway',
+  return [
+    line,
     `${firstAnswerMs.toFixed(0)}${mark(firstAnswerMs, goals.firstAnswerMs)}`,
     cpuMs.toFixed(0),
     `${rssMb.toFixed(0)}${mark(rssMb, goals.rssMb)}`,
   ];
-  return {
-    text: table(['who', 'first answer ms', 'CPU ms until then', 'idle RSS MB'], [cells]),
-    rows: starts,
-  };
 }
 
-async function once({ lab }: Setting, upstream: string): Promise<Start> {
-  const target = await startGateway(lab, upstream);
+async function once({ lab }: Setting, upstream: string, checkout: string | undefined): Promise<Start> {
+  const target = await startGateway(lab, upstream, { checkout, key: 'master' });
   const { path, headers } = target.address(ask);
   const answer = await fetch(target.origin + path, { method: 'POST', headers, body: bodyOf(ask) });
   await answer.text();

@@ -5,7 +5,7 @@ import { startGateway, type GatewaySettings } from '../targets/gateway.js';
 import type { Ask } from '../workloads.js';
 import type { Report, Section, Setting } from './section.js';
 
-/** What the ledger and the check of a protocol key cost: W2 with and without them. */
+/** CPU time of the ledger and of the check of a protocol key: W2 with and without them. */
 export const state: Section = {
   name: 'state',
   title: 'W2 with and without what is kept: the ledger, and protocol keys',

@@ -3,7 +3,7 @@ import { table } from '../report/table.js';
 import type { Translated } from '../translate/process.js';
 import type { Section, Setting } from './section.js';
 
-/** What translations cost by the size of their input: the same for each byte where they are linear. */
+/** CPU time of translations by the size of their input: the same for each byte if they are linear. */
 export const translate: Section = {
   name: 'translate',
   title: 'CPU nanoseconds a byte of the translations between formats, from inputs in the smallest parts',

@@ -5,7 +5,7 @@ import { startGateway } from '../targets/gateway.js';
 import type { Ask } from '../workloads.js';
 import type { Section, Setting } from './section.js';
 
-/** What bodies of very many values cost: the count that comes before the parse, and a body that it refuses. */
+/** CPU time of bodies of very many values: the count before the parse, and a body that it refuses. */
 export const values: Section = {
   name: 'values',
   title: 'bodies of many values: the count by kind of text, and 40 MB of {}',

@@ -1,15 +1,15 @@
-import type { WireFormat } from 'gw2api/plugin';
+import type { FormatName } from '../../support/formats.js';
 import { Agent, type Dispatcher } from 'undici';
 import { textsIn } from '../load/answers.js';
 import { paths } from '../load/bodies.js';
 import { exchange, type Answer, type Manners } from '../load/exchange.js';
 import { masterKey } from '../targets/gateway.js';
 
-/** What a caller asks of the gateway: a prompt, in one of the formats. */
+/** Request of a caller: a prompt, in one of the formats. */
 export interface Question extends Manners {
-  readonly format: WireFormat;
+  readonly format: FormatName;
   readonly isStream: boolean;
-  /** What the simulator is to do stands in it. */
+  /** Text of the request, which names the scenario of the simulator. */
   readonly prompt: string;
   /** Default: the master key. */
   readonly key?: string;
@@ -73,7 +73,7 @@ function said({ status, chunks }: Answer): Said {
   return { status, body: Buffer.concat(chunks).toString() };
 }
 
-function bodyOf(format: WireFormat, isStream: boolean, prompt: string): object {
+function bodyOf(format: FormatName, isStream: boolean, prompt: string): object {
   const asked = { model: 'sonnet-5', stream: isStream };
   const messages = [{ role: 'user', content: prompt }];
   const bodies = {

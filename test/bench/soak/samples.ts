@@ -8,7 +8,7 @@ export interface Sample {
   readonly rssMb: number;
   readonly heapMb: number;
   readonly files: number;
-  /** How many of the open files are what: a path, or `socket`. */
+  /** Number of open files by path; sockets count as `socket`. */
   readonly fileKinds: ReadonlyMap<string, number>;
   readonly handles: number;
   readonly timers: number;
@@ -19,7 +19,7 @@ export interface Sample {
   readonly loopDelayMs: number;
 }
 
-/** What of a sample has to return to where it began, once all is quiet. */
+/** Fields of a sample that have to return to their first value, once all is quiet. */
 export const returning = [
   'files',
   'handles',

@@ -83,7 +83,7 @@ function tallyTable({ counts }: Tally): string {
 }
 
 interface Watch {
-  /** How many were asked for. */
+  /** Number of reloads that were asked for. */
   reloads: number;
   end(): Promise<readonly Sample[]>;
 }

@@ -1,7 +1,7 @@
 import type { Caller } from './caller.js';
 import type { Random, Visit } from './visits.js';
 
-/** What came of each kind of visit. */
+/** Outcomes by kind of visit. */
 export class Tally {
   readonly counts = new Map<string, { done: number; failed: number }>();
   /** The first failures, which say enough. */

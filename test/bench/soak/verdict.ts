@@ -2,7 +2,7 @@ import { slope } from '../report/statistics.js';
 import { table } from '../report/table.js';
 import { returning, type Figure, type Sample } from './samples.js';
 
-/** What is left after the traffic, and whether it is what was there before. */
+/** Comparison of the state after the traffic with that before it. */
 export interface Verdict {
   readonly text: string;
   readonly faults: readonly string[];
@@ -41,7 +41,7 @@ function unreturned(field: Figure, before: Sample, after: Sample): string {
   return `${fault} (more: ${more.join(', ')})`;
 }
 
-/** What the first third has grown is warming up. */
+/** Trend after the first third, whose growth is warm-up. */
 function trend(field: 'rssMb' | 'heapMb', before: Sample, during: readonly Sample[], after: Sample) {
   const third = Math.ceil(during.length / 3);
   const warm = during.slice(third);

@@ -1,11 +1,11 @@
-import type { WireFormat } from 'gw2api/plugin';
+import type { FormatName } from '../../support/formats.js';
 import { Left } from '../load/exchange.js';
 import { checkError, type Caller, type Question } from './caller.js';
 
 /** One kind of traffic. */
 export interface Visit {
   readonly name: string;
-  /** How often, beside the others. */
+  /** Frequency, relative to the others. */
   readonly weight: number;
   /** Throws where the gateway did not answer as it has to. */
   run(caller: Caller, random: Random): Promise<void>;
@@ -14,12 +14,12 @@ export interface Visit {
 /** From 0 to below 1. */
 export type Random = () => number;
 
-const formats = ['messages', 'chat', 'responses', 'completions'] as const satisfies readonly WireFormat[];
+const formats = ['messages', 'chat', 'responses', 'completions'] as const satisfies readonly FormatName[];
 
 const text = 'The quick brown fox jumps over the lazy dog, and says “naïve” twice. '.repeat(8).trimEnd();
 const say = `Please. [[sim:say text="${text}"]]`;
 
-/** What strikes upstream, so that no attempt gives an answer. */
+/** Faults of the upstream that fail every attempt. */
 const faults = [
   '500',
   '529',
@@ -130,7 +130,7 @@ async function list(caller: Caller): Promise<void> {
   if (!answer.body.includes('"sonnet-5"')) throw new Error(`${answer.status}: ${answer.body}`);
 }
 
-function anyFormat(random: Random): { readonly format: WireFormat } {
+function anyFormat(random: Random): { readonly format: FormatName } {
   return { format: formats[pick(formats.length, random)] ?? 'messages' };
 }
 
@@ -156,7 +156,7 @@ export const keys: Visit = {
   },
 };
 
-/** Whether this gateway has the panel that issues keys. */
+/** True if this gateway has the panel that issues keys. */
 export async function hasPanel(caller: Caller): Promise<boolean> {
   return (await caller.send('GET', '/api/panel/keys')).status === 200;
 }

@@ -15,7 +15,7 @@ export interface World {
   reload(): Promise<void>;
 }
 
-/** What counts of the gateway's log, and of its complaints to standard error. */
+/** Reloads and complaints in the gateway's log and standard error. */
 export interface GatewayLog {
   reloads: number;
   /** Lines of level error, and all that Node warns of. */
@@ -45,7 +45,11 @@ export async function startWorld(lab: Lab): Promise<World> {
 
 async function startSimulator(lab: Lab): Promise<string> {
   const port = await freePort();
-  const { origin } = await lab.spawnServer(port, lab.node, [built('simulator.js'), '--port', String(port)]);
+  const { origin } = await lab.spawnServer(port, lab.node, [
+    built('plugins/upstreams/simulator/main.js'),
+    '--port',
+    String(port),
+  ]);
   return origin;
 }
 

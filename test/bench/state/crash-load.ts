@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
-import type { WireFormat } from 'gw2api/plugin';
+import type { FormatName } from '../../support/formats.js';
 import { textsIn } from '../load/answers.js';
 import { paths } from '../load/bodies.js';
 import { exchange } from '../load/exchange.js';
@@ -8,7 +8,7 @@ import { seeded } from '../soak/traffic.js';
 import type { Random } from '../soak/visits.js';
 import { Panel } from './panel.js';
 
-/** What callers saw of one life of a gateway. Times by `performance.now()`. */
+/** Answers that callers got during one life of a gateway. Times by `performance.now()`. */
 export interface Seen {
   /** When the last byte of each whole answer was there, by request id. */
   readonly answeredAtMs: ReadonlyMap<string, number>;
@@ -84,16 +84,16 @@ export class CrashLoad {
   }
 }
 
-const formats: readonly WireFormat[] = ['messages', 'chat', 'responses', 'completions'];
+const formats: readonly FormatName[] = ['messages', 'chat', 'responses', 'completions'];
 
 interface Request {
   readonly id: string;
-  readonly format: WireFormat;
+  readonly format: FormatName;
   readonly isStream: boolean;
   readonly key: string;
 }
 
-/** Whether the answer was whole. */
+/** Sends one request; true if the answer was whole. */
 export async function ask(
   agent: Agent,
   origin: string,

@@ -79,7 +79,11 @@ async function lives(lab: Lab, place: Place, kind: Kind): Promise<readonly strin
 /** Gives the folder that the gateways run in. */
 async function prepare(lab: Lab, place: Place): Promise<string> {
   const port = String(await freePort());
-  const { origin } = await lab.spawnServer(Number(port), lab.node, [built('simulator.js'), '--port', port]);
+  const { origin } = await lab.spawnServer(Number(port), lab.node, [
+    built('plugins/upstreams/simulator/main.js'),
+    '--port',
+    port,
+  ]);
   const folder = path.join(lab.folder, 'gateway');
   await mkdir(folder);
   const slot = { upstream: 'messages', baseUrl: origin, account: { kind: 'api-key', key: 'upstream-key' } };

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import type { Logger } from 'gw2api/plugin';
 import { openStore, type StoreSettings } from '#src/store/index.js';
 
-/** Where a measurement keeps its rows, and as a config names it; `remove` leaves nothing behind. */
+/** Store of a measurement's rows, and its name in a config; `remove` leaves nothing behind. */
 export interface Place {
   readonly settings: StoreSettings;
   readonly text: string;

@@ -1,6 +1,6 @@
-import type { Ledger, LedgerFilter, UsageGroup, UsageQuery } from 'gw2api/plugin';
+import type { Ledger, LedgerFilter, UsageGroup, UsageQuery } from '#src/plugin/internal.js';
 
-/** What the console asks of the ledger, and the parameter it is asked with. */
+/** Query of the console to the ledger, and its parameter. */
 export interface Question {
   readonly name: string;
   ask(ledger: Ledger): Promise<unknown>;

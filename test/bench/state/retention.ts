@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Store } from 'gw2api/plugin';
+import type { Store } from '#src/plugin/internal.js';
 import { MemoryHub } from 'gw2api/testing';
 import { Housekeeper } from '#src/store/housekeeper.js';
 import { quantile } from '../report/statistics.js';
@@ -52,7 +52,7 @@ class Beside {
     this.#ended = Promise.all([this.#read(), this.#write(), this.#sample()]);
   }
 
-  /** What has been measured since this was last asked. */
+  /** Figures since the last call. */
   sofar(): { readonly reads: string; readonly writes: string; readonly rssMb: readonly number[] } {
     const every = Math.ceil(this.#rssMb.length / 20);
     const found = {

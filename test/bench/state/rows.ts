@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { LedgerRow, LedgerTokens, WireFormat } from 'gw2api/plugin';
+import type { LedgerRow, LedgerTokens } from '#src/plugin/internal.js';
 import { seeded } from '../soak/traffic.js';
+import type { FormatName } from '../../support/formats.js';
 
 export const spanDays = 90;
 
@@ -8,7 +9,7 @@ const names = (name: string, count: number) => Array.from({ length: count }, (_,
 export const keyIds = names('key', 50);
 const slots = names('slot', 10);
 const models = names('model', 8);
-const formats: readonly WireFormat[] = ['messages', 'messages', 'chat', 'responses'];
+const formats: readonly FormatName[] = ['messages', 'messages', 'chat', 'responses'];
 const failures = [
   ['rate_limited', 429],
   ['upstream_overloaded', 529],

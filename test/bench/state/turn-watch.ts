@@ -1,4 +1,4 @@
-/** What some work has taken. */
+/** Time that some work has taken. */
 export interface Taken {
   readonly ms: number;
   readonly cpuMs: number;
@@ -33,7 +33,7 @@ export class TurnWatch {
     this.#ended = new Promise((resolve) => this.#turn(resolve));
   }
 
-  /** How long the longest took; either figure may be of another one. */
+  /** Stops, and returns the longest times; each figure may be of another turn. */
   async end(): Promise<Turn> {
     this.#isOver = true;
     await this.#ended;

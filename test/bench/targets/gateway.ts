@@ -1,7 +1,7 @@
 import type { SpawnOptions } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { issueKey } from '#src/keys/issue-key.js';
+import { issueKey } from '#src/keys/keys.js';
 import { openStore } from '#src/store/index.js';
 import { parseDocument, type Document } from 'yaml';
 import { paths } from '../load/bodies.js';
@@ -14,10 +14,19 @@ export interface GatewaySettings {
   readonly store?: 'memory';
   /** The SQLite file. Default: a new one. */
   readonly file?: string;
-  /** Whose key the requests carry. Default: a protocol key's, as callers have. */
+  /** Key of the requests. Default: a protocol key, as callers have. */
   readonly key?: 'master';
   readonly workers?: number;
   readonly backlog?: number;
+  /** Folder of another checkout, whose build and default config are used. Default: this one. */
+  readonly checkout?: string | undefined;
+  /** Starts the process with the probe that `heldBy` asks. */
+  readonly isProbed?: boolean;
+}
+
+/** The builds to measure in processes of their own, by name: this one, and that of `--against`. */
+export function buildsIn({ against }: Lab): ReadonlyMap<string, string | undefined> {
+  return new Map([['gateway', undefined], ...(against === undefined ? [] : [['old', against] as const])]);
 }
 
 /** The gateway as an operator runs it: every stage of the default config, its log to nowhere. */
@@ -29,13 +38,17 @@ export async function startGateway(
   const folder = await mkdtemp(join(lab.folder, 'gateway-'));
   const store = settings.file ?? join(folder, 'data', 'gateway.db');
   await mkdir(dirname(store), { recursive: true });
-  await writeConfig(folder, {
+  const { checkout, isProbed = false } = settings;
+  const own = {
     listen: listenOf(settings),
     slots: models.map((model) => slotOf(model, upstream)),
     store: settings.store ?? `sqlite:${store}`,
-  });
-  const key = settings.key === 'master' || settings.store ? masterKey : await keyIn(store);
-  const server = await serve(lab, folder);
+  };
+  await writeConfig(folder, own, checkout);
+  const isMaster = settings.key === 'master' || settings.store !== undefined;
+  const issued = isMaster || checkout !== undefined ? undefined : await keyIn(store);
+  const server = await serve(lab, folder, isProbed ? probed : {}, checkout);
+  const key = issued ?? (isMaster ? masterKey : await issuedBy(server));
   const headers = { ...json, authorization: `Bearer ${key}` };
   return targetAt(server, ({ format }) => ({ path: paths[format], headers }));
 }
@@ -54,8 +67,9 @@ const models = Object.keys(scripts);
 export async function writeConfig(
   folder: string,
   settings: Readonly<Record<string, unknown>>,
+  checkout?: string,
 ): Promise<void> {
-  const config = await shippedConfig();
+  const config = await shippedConfig(checkout);
   for (const [name, value] of Object.entries({ models: './models.yaml', ...settings }))
     config.set(name, config.createNode(value));
   await writeFile(join(folder, 'models.yaml'), JSON.stringify({ models: models.map((id) => ({ id })) }));
@@ -63,17 +77,33 @@ export async function writeConfig(
 }
 
 /** The default config as a document: what is written back of it keeps its quotes and their absence. */
-export async function shippedConfig(): Promise<Document> {
-  return parseDocument(await readFile(built('../config/gateway.yaml'), 'utf8'));
+export async function shippedConfig(checkout?: string): Promise<Document> {
+  return parseDocument(await readFile(built('../config/gateway.yaml', checkout), 'utf8'));
 }
 
 /** Starts the gateway of a folder that `writeConfig` has filled. */
-export async function serve(lab: Lab, folder: string, options: SpawnOptions = {}): Promise<Server> {
+export async function serve(
+  lab: Lab,
+  folder: string,
+  { flags = [], ...options }: ServeOptions = {},
+  checkout?: string,
+): Promise<Server> {
   const port = await freePort();
   const env = { ...process.env, GW2API_API_KEY: masterKey, HOST: '127.0.0.1', PORT: String(port) };
-  const command = [...lab.gatewayFlags, built('server.js'), '--config', join(folder, 'gateway.yaml')];
+  const server = [built('server.js', checkout), '--config', join(folder, 'gateway.yaml')];
+  const command = [...lab.gatewayFlags, ...flags, ...server];
   return lab.spawnServer(port, lab.node, command, { cwd: folder, env, ...options });
 }
+
+interface ServeOptions extends SpawnOptions {
+  /** Flags of Node. */
+  readonly flags?: readonly string[];
+}
+
+const probed: ServeOptions = {
+  flags: ['--expose-gc', '--import', built('test/bench/measure/memory-probe.js')],
+  stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+};
 
 function slotOf(name: string, upstream: string): object {
   return {
@@ -93,6 +123,17 @@ async function keyIn(file: string): Promise<string> {
   await store.keys.put(key);
   await store.close();
   return text;
+}
+
+/** Issues a protocol key by the console's API: another build's store is not opened with ours. */
+async function issuedBy({ origin }: Server): Promise<string> {
+  const answer = await fetch(`${origin}/api/panel/keys`, {
+    method: 'POST',
+    headers: { ...json, 'x-api-key': masterKey },
+    body: JSON.stringify({ name: 'bench' }),
+  });
+  if (!answer.ok) throw new Error(`No key was issued: ${answer.status} ${await answer.text()}`);
+  return ((await answer.json()) as { key: string }).key; // as the console's API says
 }
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };

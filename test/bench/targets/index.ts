@@ -5,12 +5,16 @@ import { plainTarget, startPassThrough } from './plain.js';
 import { isPortkeyInstalled, startPortkey } from './portkey.js';
 import { targetNames, type StartTarget, type Target, type TargetName } from './target.js';
 
+const startOld: StartTarget = (lab, upstream) => startGateway(lab, upstream, { checkout: lab.against });
+
 export type Targets = ReadonlyMap<TargetName, Target>;
 
-/** How each target is started; `direct` is the upstream itself. */
+/** Starters of the targets; `direct` is the upstream itself. */
 const starters: Readonly<Record<Exclude<TargetName, 'direct'>, StartTarget>> = {
   'pass-through': (lab, upstream) => startPassThrough(lab, upstream),
   gateway: (lab, upstream) => startGateway(lab, upstream),
+  old: startOld,
+  'old again': startOld,
   nginx: startNginx,
   portkey: startPortkey,
 };

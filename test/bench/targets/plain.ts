@@ -2,7 +2,7 @@ import { paths } from '../load/bodies.js';
 import type { Lab, Server } from '../measure/lab.js';
 import { json, targetAt, type Target } from './target.js';
 
-/** `node:http` in front of `undici.request`, piped, nothing parsed; in so many processes. */
+/** `node:http` in front of one `undici.Pool`, piped, nothing parsed; in so many processes. */
 export async function startPassThrough(lab: Lab, upstream: string, processes = 1): Promise<Target> {
   const env = { UPSTREAM: upstream, PROCESSES: String(processes) };
   return plainTarget(await lab.forkServer('test/bench/targets/pass-through-process.js', env));

@@ -8,7 +8,7 @@ import { paths } from '../load/bodies.js';
 import { freePort } from '../measure/lab.js';
 import { json, targetAt, type StartTarget } from './target.js';
 
-/** What is compared: exactly this, so that figures of different days can be. */
+/** Pinned version, so that figures of different days can be compared. */
 const version = '1.15.2';
 /** Of its HTTP server: from 1.14 on, headers cannot be changed that it changes, and every stream is a 500. */
 const serverVersion = '1.13.8';

@@ -1,12 +1,25 @@
+import type { ChildProcess } from 'node:child_process';
 import type { Lab, Server } from '../measure/lab.js';
 import type { Ask } from '../workloads.js';
 
-/** Who can be measured. */
-export const targetNames = ['direct', 'pass-through', 'gateway', 'nginx', 'portkey'] as const;
+/** All targets, in the order of a round: the builds stand beside each other. */
+export const targetNames = [
+  'direct',
+  'pass-through',
+  'old',
+  'gateway',
+  'old again',
+  'nginx',
+  'portkey',
+] as const;
 export type TargetName = (typeof targetNames)[number];
+
+/** Targets of `--against`: the other build, and the same once more, whose ratio to the first is the resolution. */
+export const oldNames: ReadonlySet<TargetName> = new Set(['old', 'old again']);
 
 /** A server that the load generator can ask. */
 export interface Target {
+  readonly child: ChildProcess;
   /** The first of its processes: what it starts is counted with it. */
   readonly pid: number;
   /** `http://127.0.0.1:PORT` */
@@ -18,10 +31,10 @@ export interface Target {
 
 /** A server as a target. */
 export function targetAt({ child, origin, spawnedMs }: Server, address: Target['address']): Target {
-  return { pid: child.pid ?? 0, origin, spawnedMs, address };
+  return { child, pid: child.pid ?? 0, origin, spawnedMs, address };
 }
 
-/** Where a request goes, and what it carries besides its body. */
+/** Path of a request, and its headers. */
 export interface Address {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import { replies, requests, type Translation } from '../../formats/sized.js';
+import { replies, requests, type Translation } from '../../plugins/formats/sized.js';
 
 /** Translates inputs of several sizes (`GW_BENCH_SIZES`, bytes), and tells its parent what each took. */
 const sizes = (process.env['GW_BENCH_SIZES'] ?? '').split(',').map(Number);

@@ -1,4 +1,4 @@
-/** What the scripted upstream plays. The first part of a path names it: `/words-64/v1/messages`. */
+/** Answer of the scripted upstream. The first part of a path names it: `/words-64/v1/messages`. */
 export interface Script {
   readonly deltas: number;
   /** The text of one delta. */
@@ -12,6 +12,7 @@ export interface Script {
 }
 
 export const scripts = {
+  'words-1': { deltas: 1, delta: words },
   'words-16': { deltas: 16, delta: words },
   'words-50': { deltas: 50, delta: words },
   'words-64': { deltas: 64, delta: words },

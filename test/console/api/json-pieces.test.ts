@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import { jsonInPieces } from '#src/console/api/json-pieces.js';
+import { jsonInPieces } from '#src/console/api/json.js';
 
 describe('JSON in pieces', () => {
   for (const count of [0, 1, 250, 251, 2000])

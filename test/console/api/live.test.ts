@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { fakeHost } from 'gw2api/testing';
-import type { LedgerRow } from 'gw2api/plugin';
+import type { LedgerRow } from '#src/plugin/internal.js';
 import { KeyNames } from '#src/console/api/key-names.js';
 import { LiveReaders } from '#src/console/api/live.js';
 import type { Panel } from '#src/console/api/panel.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Meters } from 'gw2api/plugin';
+import type { Meters } from '#src/plugin/internal.js';
 import { LoginGuard } from '#src/console/api/login-guard.js';
 import { MemoryMeters } from '#src/live/memory/meters.js';
 import { MemoryHub } from '#src/live/memory/hub.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mergePatch } from '#src/console/api/merge-patch.js';
+import { mergePatch } from '#src/console/api/json.js';
 
 describe('a merge patch', () => {
   for (const [target, patch, result] of [

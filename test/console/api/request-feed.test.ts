@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Live } from 'gw2api/plugin';
+import type { Live } from '#src/plugin/internal.js';
 import { SharedFeed } from '#src/console/api/request-feed.js';
 import { MemoryHub } from '#src/live/memory/hub.js';
 import { row } from '../../store/conformance.js';

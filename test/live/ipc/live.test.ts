@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { Live } from '#src/plugin/index.js';
+import type { Live } from '#src/plugin/internal.js';
 import { IpcRig } from '../ipc-rig.js';
 
 describe('what processes share through their primary', () => {
@@ -31,7 +31,7 @@ describe('what processes share through their primary', () => {
 
   function changeOf(live: Live, slot: string): Promise<void> {
     return new Promise((resolve) => {
-      const stop = live.places.watch((changed) => {
+      const stop = live.permits.watch((changed) => {
         if (changed !== slot) return;
         stop();
         resolve();
@@ -107,12 +107,12 @@ describe('what processes share through their primary', () => {
       await fc.assert(
         fc.asyncProperty(limits, fc.array(step, { maxLength: 80 }), async (limit, steps) => {
           const slot = `slot-${(round += 1)}`;
-          const places = [a, b, c].map((live) => live.places);
+          const permits = [a, b, c].map((live) => live.permits);
           const held = [0, 0, 0];
           const sum = () => held[0]! + held[1]! + held[2]!;
           const under: Promise<void>[] = [];
           const take = async (by: number) => {
-            if (!(await places[by]!.take(slot, limit))) return;
+            if (!(await permits[by]!.take(slot, limit))) return;
             held[by]! += 1;
             expect(sum()).to.be.at.most(limit);
           };
@@ -120,10 +120,10 @@ describe('what processes share through their primary', () => {
             if (takes) under.push(take(by));
             else if (held[by]! > 0) {
               held[by]! -= 1;
-              places[by]!.release(slot);
+              permits[by]!.release(slot);
             }
             if (wait)
-              await Promise.resolve(places[by]!.take('other', 1)).then(() => places[by]!.release('other'));
+              await Promise.resolve(permits[by]!.take('other', 1)).then(() => permits[by]!.release('other'));
           }
           await Promise.all(under);
           await quiet();
@@ -133,7 +133,7 @@ describe('what processes share through their primary', () => {
             expect(sum(), 'a free place was refused').to.equal(before + 1);
           }
           for (const [by, count] of held.entries())
-            for (let i = 0; i < count; i += 1) places[by]!.release(slot);
+            for (let i = 0; i < count; i += 1) permits[by]!.release(slot);
         }),
         { numRuns: 150 },
       );
@@ -141,51 +141,51 @@ describe('what processes share through their primary', () => {
 
     it('are known to the others, and told when they come free', async () => {
       const full = changeOf(b, 's');
-      expect(await a.places.take('s', 1)).to.equal(true);
+      expect(await a.permits.take('s', 1)).to.equal(true);
       await full;
-      expect(b.places.heldElsewhere('s')).to.equal(1);
-      expect(await b.places.take('s', 1)).to.equal(false);
+      expect(b.permits.heldElsewhere('s')).to.equal(1);
+      expect(await b.permits.take('s', 1)).to.equal(false);
       const free = changeOf(b, 's');
-      a.places.release('s');
+      a.permits.release('s');
       await free;
-      expect(b.places.heldElsewhere('s')).to.equal(0);
-      expect(await b.places.take('s', 1)).to.equal(true);
+      expect(b.permits.heldElsewhere('s')).to.equal(0);
+      expect(await b.permits.take('s', 1)).to.equal(true);
     });
 
     it('are known to one that comes later', async () => {
-      expect(await a.places.take('s', 3)).to.equal(true);
+      expect(await a.permits.take('s', 3)).to.equal(true);
       await changeOf(b, 's');
-      expect((await rig.connect()).places.heldElsewhere('s')).to.equal(1);
+      expect((await rig.connect()).permits.heldElsewhere('s')).to.equal(1);
     });
 
     it('are free at once when the one that held them is killed', async () => {
-      expect(await a.places.take('s', 1)).to.equal(true);
-      expect(await b.places.take('s', 1)).to.equal(false);
+      expect(await a.permits.take('s', 1)).to.equal(true);
+      expect(await b.permits.take('s', 1)).to.equal(false);
       const free = changeOf(b, 's');
       rig.kill(a);
       await free;
-      expect(await b.places.take('s', 1)).to.equal(true);
+      expect(await b.permits.take('s', 1)).to.equal(true);
     });
 
     it('are taken without asking while there are plenty', async () => {
-      await a.places.take('s', 100);
+      await a.permits.take('s', 100);
       const before = rig.messages;
       for (let i = 0; i < 1000; i += 1) {
-        expect(a.places.take('s', 100)).to.equal(true);
-        a.places.release('s');
+        expect(a.permits.take('s', 100)).to.equal(true);
+        a.permits.release('s');
       }
       await quiet();
       expect(rig.messages - before).to.be.below(100);
     });
 
     it('follow a limit that is lowered', async () => {
-      for (let i = 0; i < 2; i += 1) expect(await a.places.take('s', 20)).to.equal(true);
-      expect(await b.places.take('s', 2)).to.equal(false);
-      expect(await a.places.take('s', 2)).to.equal(false);
-      a.places.release('s');
+      for (let i = 0; i < 2; i += 1) expect(await a.permits.take('s', 20)).to.equal(true);
+      expect(await b.permits.take('s', 2)).to.equal(false);
+      expect(await a.permits.take('s', 2)).to.equal(false);
+      a.permits.release('s');
       await quiet();
-      expect(await b.places.take('s', 2)).to.equal(true);
-      expect(await b.places.take('s', 2)).to.equal(false);
+      expect(await b.permits.take('s', 2)).to.equal(true);
+      expect(await b.permits.take('s', 2)).to.equal(false);
     });
   });
 
@@ -226,39 +226,39 @@ describe('what processes share through their primary', () => {
         await quiet();
         running -= 1;
       };
-      await Promise.all([a, a, b, c].map((live) => live.exclusively('w', work)));
+      await Promise.all([a, a, b, c].map((live) => live.withLock('w', work)));
       const taken = new Promise<void>((resolve) => {
-        void a.exclusively('w', () => new Promise(() => resolve()));
+        void a.withLock('w', () => new Promise(() => resolve()));
       });
       await taken;
-      const next = b.exclusively('w', async () => 'done');
+      const next = b.withLock('w', async () => 'done');
       rig.kill(a);
       expect(await next).to.equal('done');
     });
 
     it('gives what the work gives, and throws what it throws', async () => {
-      expect(await a.exclusively('w', async () => 1)).to.equal(1);
-      const failed = await a.exclusively('w', () => Promise.reject(new Error('no'))).catch(String);
+      expect(await a.withLock('w', async () => 1)).to.equal(1);
+      const failed = await a.withLock('w', () => Promise.reject(new Error('no'))).catch(String);
       expect(failed).to.equal('Error: no');
-      expect(await b.exclusively('w', async () => 2)).to.equal(2);
+      expect(await b.withLock('w', async () => 2)).to.equal(2);
     });
   });
 
   describe('when the primary has gone', () => {
     it('goes on for each process alone', async () => {
-      await a.places.take('s', 2);
-      expect(a.isAway).to.equal(false);
-      const asked = a.places.take('full', 1);
+      await a.permits.take('s', 2);
+      expect(a.isDown).to.equal(false);
+      const asked = a.permits.take('full', 1);
       const metered = a.meters.take('m', 1, { limit: 1, windowMs: 1000 });
       rig.kill(a);
       expect(await asked).to.equal(true);
       expect((await metered).isAllowed).to.equal(true);
-      expect(a.isAway).to.equal(true);
-      expect(await a.places.take('s', 2)).to.equal(true);
-      expect(await a.places.take('s', 2)).to.equal(false);
+      expect(a.isDown).to.equal(true);
+      expect(await a.permits.take('s', 2)).to.equal(true);
+      expect(await a.permits.take('s', 2)).to.equal(false);
       a.shared.set('k', 1);
       expect(a.shared.get('k')).to.equal(1);
-      expect(await a.exclusively('w', async () => 'alone')).to.equal('alone');
+      expect(await a.withLock('w', async () => 'alone')).to.equal('alone');
     });
   });
 });

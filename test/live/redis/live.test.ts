@@ -37,8 +37,8 @@ function describeRedis(server: string): void {
   };
   const direct = () => open(where);
   const proxied = () => open(throughProxy(where, proxy), { log: noting(logged) });
-  const away = (live: RedisLive) => eventually(() => live.isAway);
-  const here = (live: RedisLive) => eventually(() => !live.isAway);
+  const away = (live: RedisLive) => eventually(() => live.isDown);
+  const here = (live: RedisLive) => eventually(() => !live.isDown);
 
   for (const [how, harm] of [
     ['is cut off', () => proxy.cut()],
@@ -52,12 +52,12 @@ function describeRedis(server: string): void {
         const tookMs = await livedMs(async () => {
           const taken = await one.meters.take('key', 1, { limit: 5, windowMs: 60_000 });
           expect(taken).to.include({ isAllowed: true });
-          expect(await one.places.take('slot', 1)).to.equal(true);
-          expect(await one.exclusively('name', async () => 1)).to.equal(1);
+          expect(await one.permits.take('slot', 1)).to.equal(true);
+          expect(await one.withLock('name', async () => 1)).to.equal(1);
         });
         expect(tookMs).to.be.below(1500);
-        expect(await livedMs(() => eventually(() => one.isAway))).to.be.below(2000);
-        expect(await one.places.take('slot', 1)).to.equal(false);
+        expect(await livedMs(() => eventually(() => one.isDown))).to.be.below(2000);
+        expect(await one.permits.take('slot', 1)).to.equal(false);
         expect(await one.meters.take('key', 1, { limit: 5, windowMs: 60_000 })).to.include({ used: 2 });
         expect(one.shared.get('before')).to.equal(1);
         proxy.forward();
@@ -65,7 +65,7 @@ function describeRedis(server: string): void {
         one.messages.receive('topic', () => one.shared.set('heard', true));
         two.messages.send('topic', 1);
         await eventually(() => two.shared.get('heard') === true);
-        expect(await two.places.take('slot', 1)).to.equal(false);
+        expect(await two.permits.take('slot', 1)).to.equal(false);
         const { used } = (await two.meters.read('key'))!;
         expect(used).to.be.within(1, 2); // what was on its way has arrived, or not
       });
@@ -99,23 +99,23 @@ function describeRedis(server: string): void {
 
       it('frees what it held for the others within five seconds, and takes it back on return', async () => {
         const [one, two] = [await proxied(), await direct()];
-        await one.places.take('slot', 1);
-        await one.places.take('other', 2);
-        await eventually(() => two.places.heldElsewhere('slot') === 1);
+        await one.permits.take('slot', 1);
+        await one.permits.take('other', 2);
+        await eventually(() => two.permits.heldElsewhere('slot') === 1);
         const told: string[] = [];
-        two.places.watch((slot) => told.push(slot));
+        two.permits.watch((slot) => told.push(slot));
         harm();
-        await eventually(() => two.places.heldElsewhere('slot') === 0);
+        await eventually(() => two.permits.heldElsewhere('slot') === 0);
         expect(told).to.include.members(['slot', 'other']);
-        expect(await two.places.take('slot', 1)).to.equal(true);
-        expect(one.places.heldElsewhere('slot')).to.equal(0);
+        expect(await two.permits.take('slot', 1)).to.equal(true);
+        expect(one.permits.heldElsewhere('slot')).to.equal(0);
         proxy.forward();
         await here(one);
-        await eventually(() => two.places.heldElsewhere('other') === 1);
-        expect(await two.places.take('other', 1)).to.equal(false);
-        expect(await two.places.take('slot', 2)).to.equal(false);
-        one.places.release('slot');
-        await eventually(() => two.places.take('slot', 2));
+        await eventually(() => two.permits.heldElsewhere('other') === 1);
+        expect(await two.permits.take('other', 1)).to.equal(false);
+        expect(await two.permits.take('slot', 2)).to.equal(false);
+        one.permits.release('slot');
+        await eventually(() => two.permits.take('slot', 2));
       }).timeout(20_000);
 
       it('does not keep the others from its work for longer than five seconds', async () => {
@@ -128,11 +128,11 @@ function describeRedis(server: string): void {
             finish = resolve;
             began();
           });
-        const held = one.exclusively('name', work);
+        const held = one.withLock('name', work);
         await beginning;
         harm();
         const started = performance.now();
-        expect(await two.exclusively('name', async () => 'done')).to.equal('done');
+        expect(await two.withLock('name', async () => 'done')).to.equal('done');
         expect(performance.now() - started).to.be.within(1000, 5000);
         finish();
         await held;
@@ -142,34 +142,34 @@ function describeRedis(server: string): void {
   it('starts without Redis, says so once, and joins when it answers', async () => {
     proxy.cut();
     const [one, two] = [await proxied(), await direct()];
-    expect(one.isAway).to.equal(true);
+    expect(one.isDown).to.equal(true);
     one.shared.set('key', 1);
-    expect(await one.places.take('slot', 1)).to.equal(true);
-    expect(await one.exclusively('name', async () => 1)).to.equal(1);
+    expect(await one.permits.take('slot', 1)).to.equal(true);
+    expect(await one.withLock('name', async () => 1)).to.equal(1);
     proxy.forward();
     await here(one);
-    await eventually(() => two.shared.get('key') === 1 && two.places.heldElsewhere('slot') === 1);
+    await eventually(() => two.shared.get('key') === 1 && two.permits.heldElsewhere('slot') === 1);
     proxy.freeze();
     await away(one);
     proxy.forward();
     await here(one);
-    expect(logged.map((line) => line.replace(/127\.0\.0\.1:\d+/, 'HOST'))).to.deep.equal([
-      'warn Redis at HOST cannot be used; until it can, this instance goes on alone with what it knows.',
-      'info Redis at HOST answers again; what instances share is brought together.',
-      'warn Redis at HOST cannot be used; until it can, this instance goes on alone with what it knows.',
-      'info Redis at HOST answers again; what instances share is brought together.',
+    expect(logged.map((channel) => channel.replace(/127\.0\.0\.1:\d+/, 'HOST'))).to.deep.equal([
+      'warn Redis at HOST is unavailable; until it answers, this instance works alone with the state it has.',
+      'info Redis at HOST answers again; the state of the instances is merged.',
+      'warn Redis at HOST is unavailable; until it answers, this instance works alone with the state it has.',
+      'info Redis at HOST answers again; the state of the instances is merged.',
     ]);
   });
 
   it('holds its work for as long as it lasts, longer than the life of a lock', async () => {
     const [one, two] = [await direct(), await direct()];
     const order: string[] = [];
-    const long = one.exclusively('name', async () => {
+    const long = one.withLock('name', async () => {
       await new Promise((resolve) => setTimeout(resolve, 4600)); // a lock that nobody renews lives for 4 s
       order.push('one');
     });
     await eventually(async () => (await two.meters.add('tick', 1, 1000)).used > 0);
-    await Promise.all([long, two.exclusively('name', async () => order.push('two'))]);
+    await Promise.all([long, two.withLock('name', async () => order.push('two'))]);
     expect(order).to.deep.equal(['one', 'two']);
   }).timeout(20_000);
 
@@ -270,13 +270,13 @@ function describeRedis(server: string): void {
     for (const { shared, messages } of [two, three]) messages.receive('topic', () => shared.set('heard', 1));
     one.shared.set('key', 1);
     one.messages.send('topic', 1);
-    await one.places.take('slot', 1);
+    await one.permits.take('slot', 1);
     await one.shared.flush();
     const four = await direct();
-    await eventually(() => four.places.heldElsewhere('slot') === 1);
-    for (const { shared, places } of [two, three]) {
+    await eventually(() => four.permits.heldElsewhere('slot') === 1);
+    for (const { shared, permits } of [two, three]) {
       expect(shared.entries('')).to.deep.equal([]);
-      expect(places.heldElsewhere('slot')).to.equal(0);
+      expect(permits.heldElsewhere('slot')).to.equal(0);
     }
     await elsewhere.remove();
   });
@@ -286,10 +286,10 @@ function describeRedis(server: string): void {
     url.username = 'somebody';
     url.password = 'a-secret';
     const live = await open(url.href, { log: noting(logged) });
-    expect(live.isAway).to.equal(true);
+    expect(live.isDown).to.equal(true);
     expect(logged).to.have.lengthOf(1);
     expect(logged.join())
-      .to.match(/cannot be used/)
+      .to.match(/is unavailable/)
       .and.not.include('a-secret');
   });
 }

@@ -46,11 +46,11 @@ describe('definePlugin', () => {
   it('gives options the types of their schema', () => {
     definePlugin({
       name: 'options',
-      options: Type.Object({ most: Type.Integer({ default: 3 }) }),
-      setup({ most }) {
-        const number: number = most;
+      options: Type.Object({ max: Type.Integer({ default: 3 }) }),
+      setup({ max }) {
+        const number: number = max;
         // @ts-expect-error it is a number
-        const text: string = most;
+        const text: string = max;
         void [number, text];
         return async (_, next) => next();
       },

@@ -8,9 +8,9 @@ import {
   type ModelEvents,
 } from 'gw2api/plugin';
 import { collectEvents, eventsOf, messageEvents, recordedEvents } from 'gw2api/testing';
-import { MessageReader } from '#src/upstream/sse.js';
-import { sentEvents, withoutEarlyPings } from '../../formats/streams.js';
-import { rejection, sse } from '../../upstream/upstream-kit.js';
+import { MessageReader } from '#src/transport/message-reader.js';
+import { sentEvents, withoutEarlyPings } from '../../plugins/formats/streams.js';
+import { rejection, sse } from '../../transport/upstream-kit.js';
 
 describe('committed', () => {
   const [start, open, delta, close, finish, stop] = messageEvents() as readonly [

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { foldMessage, mergeUsage } from 'gw2api/plugin';
-import { end, made, messageStart, text, tool } from '../../formats/events.js';
-import { codeOf, fixture, fixtureNames, replyOf } from '../../formats/streams.js';
+import { end, made, messageStart, text, tool } from '../../plugins/formats/events.js';
+import { codeOf, fixture, fixtureNames, replyOf } from '../../plugins/formats/streams.js';
 
 const fold = (events: Parameters<typeof replyOf>[0]) => foldMessage(replyOf(events).events);
 

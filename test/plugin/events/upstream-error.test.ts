@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { errorFromEvent, type MessagesStreamEvent } from 'gw2api/plugin';
+import { errorFromEvent, type MessagesStreamEvent } from '#src/plugin/internal.js';
 
 const event = (error: unknown): MessagesStreamEvent => ({ type: 'error', error }) as MessagesStreamEvent; // as it comes
 

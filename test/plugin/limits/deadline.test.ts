@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Deadline } from '#src/plugin/limits/deadline.js';
-import { later } from '../../upstream/upstream-kit.js';
+import { later } from '../../transport/upstream-kit.js';
 
 describe('Deadline', () => {
   it('runs out after its limit, put off by what is heard', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { TokenMeters, tokenWindow, type LedgerRow, type Store } from 'gw2api/plugin';
+import { TokenMeters, tokenWindow, type LedgerRow, type Store } from '#src/plugin/internal.js';
 import { fakeHost, MemoryHub, MemoryStore } from 'gw2api/testing';
 
 describe('a token window', () => {
@@ -151,9 +151,9 @@ describe('token meters', () => {
   });
 
   it('count from nothing while the ledger cannot be read, and ask it again after a minute', async () => {
-    let isAway = true;
+    let isDown = true;
     const meters = connect(async (query) => {
-      if (isAway) throw new Error('away');
+      if (isDown) throw new Error('away');
       return store.ledger.usage(query);
     });
     await store.ledger.append([row(nowMs, 100)]);
@@ -161,7 +161,7 @@ describe('token meters', () => {
     await meters.add(day(), 5);
     expect(await usedIn(meters)).to.equal(5);
     expect(asked).to.equal(1);
-    isAway = false;
+    isDown = false;
     await store.ledger.append([row(nowMs, 5)]);
     nowMs += 60_000;
     expect(await usedIn(meters)).to.equal(105);

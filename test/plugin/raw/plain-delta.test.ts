@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { fromByteText, toByteText } from '#src/plugin/raw/byte-text.js';
+import { fromBinaryString, toBinaryString } from '#src/plugin/raw/binary-string.js';
 import { cutPlainDelta, deltaEvent, plainDeltaEnd, type PlainDelta } from '#src/plugin/raw/plain-delta.js';
 
 const characters = fc.oneof(
@@ -31,8 +31,8 @@ function parsed(data: string): unknown {
 /** What is cut out of an event with this data that stands in the middle of others. */
 function plainDelta(data: string): PlainDelta | undefined {
   const before = 'event: ping\ndata: {}\n\n';
-  const event = toByteText(`event: content_block_delta\ndata: ${data}\n\n`);
-  const bytes = toByteText(`${before}${fromByteText(event)}${fromByteText(event)}`);
+  const event = toBinaryString(`event: content_block_delta\ndata: ${data}\n\n`);
+  const bytes = toBinaryString(`${before}${fromBinaryString(event)}${fromBinaryString(event)}`);
   const end = plainDeltaEnd(bytes, before.length);
   if (end === before.length) return undefined;
   expect(end).to.equal(before.length + event.length);
@@ -44,7 +44,7 @@ function plainDelta(data: string): PlainDelta | undefined {
 function cutOut(data: string): unknown {
   const plain = plainDelta(data);
   if (!plain) return undefined;
-  expect(`"${fromByteText(plain.json)}"`).to.equal(JSON.stringify(plain.text));
+  expect(`"${fromBinaryString(plain.json)}"`).to.equal(JSON.stringify(plain.text));
   return deltaEvent(plain);
 }
 
@@ -81,7 +81,7 @@ describe('a text delta that is cut out of its JSON', () => {
       ['Größe – 😀', 'Größe – 😀'],
       [String.raw`\"a\"\n\\\t`, '"a"\n\\\t'],
     ] as const)
-      expect(plainDelta(written('3', json))).to.deep.equal({ index: 3, text, json: toByteText(json) });
+      expect(plainDelta(written('3', json))).to.deep.equal({ index: 3, text, json: toBinaryString(json) });
     expect(plainDelta(`${written('0', 'a').slice(0, -1)}     }`)).to.deep.equal({
       index: 0,
       text: 'a',

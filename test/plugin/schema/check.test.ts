@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Type } from 'typebox';
-import { compileCheck, didYouMean, formatPath } from 'gw2api/plugin';
+import { compileCheck, didYouMean, formatPath } from '#src/plugin/internal.js';
 
 describe('compileCheck', () => {
   const Names = Type.Union([Type.String(), Type.Array(Type.String())]);

@@ -1,8 +1,8 @@
 import { transformJSONSchema } from '@anthropic-ai/sdk/lib/transform-json-schema';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { strictSchema } from 'gw2api/plugin';
-import { strictSchemaProblem } from '#src/upstream/simulator/schema-rules.js';
+import { strictSchema } from '#src/plugin/internal.js';
+import { strictSchemaProblem } from '#plugins/upstreams/simulator/schema-rules.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Type } from 'typebox';
-import { Duration, Size, compileCheck, durationMs, sizeBytes, timeMs } from 'gw2api/plugin';
+import { Duration, Size, compileCheck, durationMs, sizeBytes, timeMs } from '#src/plugin/internal.js';
 
 describe('units', () => {
   it('reads durations into milliseconds', () => {

@@ -236,7 +236,7 @@ describe('an API-key slot', () => {
     expect(stateOf(kit, 'a')).to.include({ state: 'rejected' });
     const { lastError } = kit.pool.list()[0]!;
     expect(lastError)
-      .to.match(/^Slot "a" has a key with a line end .* enter it again\.$/)
+      .to.match(/^Slot "a" has a credential with a line end .* enter it again\.$/)
       .and.not.include('cret');
   });
 
@@ -257,7 +257,7 @@ interface Terms {
 
 function oauthSlot(tokenUrl: string, terms: Terms = {}, changes: Partial<SlotConfig> = {}): SlotConfig {
   const { lastsMs, ...rest } = terms;
-  const expiry = lastsMs === undefined ? {} : { expiresAtMs: Date.UTC(2026, 0, 1) + lastsMs };
+  const expiry = lastsMs === undefined ? {} : { expiresAt: Date.UTC(2026, 0, 1) + lastsMs };
   const tokens = { accessToken: 'access-0', refreshToken: 'refresh-0', ...rest, ...expiry };
   return slotConfig('o', {
     account: { kind: 'oauth', tokenUrl, clientId: 'client', ...tokens },

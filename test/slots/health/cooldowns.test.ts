@@ -7,7 +7,7 @@ describe('CoolDowns', () => {
     scope: 'model',
     reason: 'overloaded',
     untilMs: undefined,
-    backoff: { firstMs: 5000, longestMs: 120_000 },
+    backoff: { firstMs: 5000, maxMs: 120_000 },
   };
   const unreachable: Cooling = { ...overloaded, scope: 'slot', reason: 'unreachable' };
 

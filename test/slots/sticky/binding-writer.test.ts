@@ -7,11 +7,11 @@ describe('the writer of bindings', () => {
   it('writes many sessions at a time, and each session one after the other', async () => {
     const { bindings } = new MemoryStore({ now: Date.now });
     const underWay = new Set<string>();
-    let most = 0;
+    let max = 0;
     const put: typeof bindings.put = async (key, binding) => {
       expect(underWay.has(key), key).to.equal(false);
       underWay.add(key);
-      most = Math.max(most, underWay.size);
+      max = Math.max(max, underWay.size);
       await new Promise((resolve) => setImmediate(resolve));
       await bindings.put(key, binding);
       underWay.delete(key);
@@ -24,7 +24,7 @@ describe('the writer of bindings', () => {
     await new Promise((resolve) => setImmediate(resolve));
     for (let at = 0; at < 200; at += 1) writer.write(`s${at}`, { slotId: 'c', expiresAtMs });
     await writer.flush();
-    expect(most).to.be.greaterThan(1);
+    expect(max).to.be.greaterThan(1);
     for (let at = 0; at < 200; at += 1) expect((await bindings.get(`s${at}`))?.slotId).to.equal('c');
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Live, SlotLease } from 'gw2api/plugin';
+import type { Live, SlotLease } from '#src/plugin/internal.js';
 import type { MemoryHub } from '#src/live/memory/hub.js';
 import { calm, openInstances, slowly } from '../instances.js';
 import { failure, openPool, slotConfig, sticky, unreachable, type Kit } from '../kit.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { StoredResponse } from 'gw2api/plugin';
+import type { StoredResponse } from '#src/plugin/internal.js';
 import { openStore } from '#src/store/index.js';
 import { MemoryStore } from '#src/store/memory/store.js';
 import { quiet } from '../stores.js';
@@ -10,7 +10,7 @@ describe('the memory store', () => {
   });
 
   it('drops the least recently used where it is full', async () => {
-    const { bindings } = new MemoryStore({ now: () => 0, most: { bindings: 2 } });
+    const { bindings } = new MemoryStore({ now: () => 0, max: { bindings: 2 } });
     for (const key of ['s', 't']) await bindings.put(key, { slotId: 'a', expiresAtMs: 10 });
     await bindings.get('s');
     await bindings.put('u', { slotId: 'a', expiresAtMs: 10 });
@@ -19,7 +19,7 @@ describe('the memory store', () => {
   });
 
   it('bounds the text of all responses together, and keeps none that is larger than that', async () => {
-    const { responses } = new MemoryStore({ now: () => 0, most: { responseText: 900 } });
+    const { responses } = new MemoryStore({ now: () => 0, max: { responseText: 900 } });
     for (const id of ['1', '2', '3']) await responses.put(stored(id, { text: 'x'.repeat(300) }));
     const kept = await Promise.all(['1', '2', '3'].map((id) => responses.get('me', id)));
     expect(kept.map((response) => response !== undefined)).to.deep.equal([false, true, true]);

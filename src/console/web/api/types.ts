@@ -1,78 +1,27 @@
-import type { List } from './list.js';
+import type { Static } from 'typebox';
+import type { DiagnosisReport, SlotReport } from '../../../admin/reports.js';
+import type { IssuedKey as IssuedKeyReport, ListedKey } from '../../api/key-report.js';
+import type { ModelReport, StageReport, StatusReport } from '../../api/overview.js';
+import type { RequestDetail, RequestReport, Tokens as TokensReport } from '../../api/schemas.js';
+import type { SessionReport } from '../../api/session-routes.js';
+import type { PanelSlotReport } from '../../api/slot-report.js';
+import type { UsageReport } from '../../api/usage.js';
 
-/** Types of the panel API: snake case, times in ISO 8601 UTC. */
+/** Types of the panel API, from the schemas of its answers. */
 
-export type * from './ledger-types.js';
-export type { List } from './list.js';
-
-export interface Session {
-  readonly kind: 'session' | 'master';
-  readonly expires_at: string | null;
+/** A list of the panel API, without the fields of paged lists. */
+export interface List<Item> {
+  readonly data: readonly Item[];
 }
 
-export interface Status {
-  readonly name: string;
-  readonly version: string;
-  readonly uptime_seconds: number;
-  readonly requests_in_flight: number;
-  /** Number of instances that have answered and are counted in `requests_in_flight`. */
-  readonly requests_in_flight_instances: number;
-  readonly slots: { readonly total: number; readonly schedulable: number };
-  readonly store: {
-    readonly kind: string;
-    readonly ok: boolean;
-    readonly ledger_rows_waiting: number;
-    readonly responses: { readonly count: number; readonly bytes: number } | null;
-  };
-  readonly live: { readonly kind: string; readonly ok: boolean; readonly instances: number };
-  readonly config_file: string | null;
-  readonly base_url: string;
-}
+export type Session = Static<typeof SessionReport>;
+export type Status = Static<typeof StatusReport>;
 
-/** Settings of a protocol key; null: not set. */
-export interface KeySettings {
-  readonly name: string;
-  readonly expires_at: string | null;
-  readonly models: readonly string[] | null;
-  readonly requests_per_minute: number | null;
-  readonly tokens_per_minute: number | null;
-  readonly tokens_per_day: number | null;
-  readonly tokens_per_month: number | null;
-  readonly max_concurrent: number | null;
-  readonly note: string | null;
-}
-
-export interface Key extends KeySettings {
-  readonly id: string;
-  readonly last4: string;
-  readonly created_at: string;
-  readonly last_used_at: string | null;
-  readonly revoked_at: string | null;
-}
-
+export type Key = Omit<Static<typeof ListedKey>, 'stored_responses'>;
 /** A new key with its secret text, sent only once. */
-export interface IssuedKey extends Key {
-  readonly key: string;
-}
-
-export type SlotState = 'ready' | 'cooling' | 'rejected' | 'paused' | 'draining' | 'unusable';
-export type CoolReason = 'rate_limited' | 'overloaded' | 'unreachable' | 'window_exhausted';
-
-export interface Window {
-  readonly percent_used: number;
-  readonly resets_at: string;
-}
-
-export interface CoolingModel {
-  readonly model: string;
-  readonly reason: CoolReason;
-  readonly until: string;
-}
-
-export type AccountKind = 'api-key' | 'oauth' | 'none';
-
-/** The readable part of an account; secrets can be written but not read. */
-export type Account = { readonly kind: AccountKind } & Readonly<Record<string, unknown>>;
+export type IssuedKey = Static<typeof IssuedKeyReport>;
+/** Settings of a protocol key; null: not set. */
+export type KeySettings = Omit<Key, 'id' | 'last4' | 'created_at' | 'last_used_at' | 'revoked_at'>;
 
 /** An entry under `slots:` in the config file, without its id. */
 export interface SlotSettings {
@@ -87,72 +36,37 @@ export interface SlotSettings {
   readonly connectTimeout?: string;
 }
 
+/** The readable part of an account; secrets can be written but not read. */
+export type Account = { readonly kind: AccountKind } & Readonly<Record<string, unknown>>;
+
 /** A merge patch: null deletes a field, missing fields stay. */
 export type SlotPatch = { readonly [Field in keyof SlotSettings]?: unknown };
 
-export interface Slot {
-  readonly id: string;
-  readonly upstream: string;
-  readonly account: AccountKind;
-  readonly state: SlotState;
-  readonly reason: CoolReason | null;
-  readonly until: string | null;
-  readonly cooling_models: readonly CoolingModel[];
-  readonly in_flight: number;
-  readonly queued: number;
-  readonly max_concurrent: number;
-  readonly weight: number;
-  readonly models: readonly string[];
-  readonly bindings: number;
-  readonly windows: { readonly '5h': Window | null; readonly '7d': Window | null };
-  readonly last_error: string | null;
-  readonly last_error_at: string | null;
-  readonly source: 'config' | 'console';
-  /** Position in the config file. */
-  readonly place: string | null;
-  readonly settings: SlotSettings;
-  readonly updated_at: string | null;
-  /** The reason why the slot is not in the pool. */
-  readonly problem: string | null;
-}
-
+export type Slot = Omit<Static<typeof PanelSlotReport>, 'settings'> & { readonly settings: SlotSettings };
+export type AccountKind = Slot['account'];
+export type SlotState = Slot['state'];
+export type CoolReason = NonNullable<Slot['reason']>;
+export type Window = NonNullable<Static<typeof SlotReport>['windows']['5h']>;
 export type SlotVerb = 'pause' | 'resume' | 'drain';
 
-export interface DiagnosisStep {
-  readonly step: string;
-  readonly ok: boolean;
-  readonly skipped?: boolean;
-  readonly ms: number;
-  readonly detail: string;
-}
+export type Diagnosis = Static<typeof DiagnosisReport>;
+export type DiagnosisStep = Diagnosis['steps'][number];
 
-export interface Diagnosis {
-  readonly slot: string;
-  readonly ok: boolean;
-  readonly steps: readonly DiagnosisStep[];
-}
-
-export interface Stage {
-  readonly name: string;
-  readonly use: string;
-  readonly enabled: boolean;
-  readonly when: Readonly<Record<string, string | readonly string[]>> | null;
-  readonly path: string;
-  readonly place: string;
-  readonly options: Readonly<Record<string, unknown>>;
-  readonly requires: readonly string[];
-  readonly provides: readonly string[];
-  readonly seals: readonly string[];
-  readonly operations: readonly string[];
-}
-
+export type Stage = Static<typeof StageReport>;
 export interface Pipeline extends List<Stage> {
   readonly file: string | null;
 }
 
-export interface Model {
-  readonly id: string;
-  readonly display_name: string;
-  readonly max_tokens: number;
-  readonly context_window: number | null;
+export type Model = Static<typeof ModelReport>;
+
+export type Tokens = Static<typeof TokensReport>;
+export type Usage = Omit<Static<typeof UsageReport>, 'object'>;
+export type UsageBucket = Usage['data'][number];
+export type UsageGroup = NonNullable<Usage['by']>;
+
+export type LedgerRequest = Static<typeof RequestReport>;
+export type OpenedRequest = Static<typeof RequestDetail>;
+export interface RequestPage extends List<LedgerRequest> {
+  readonly has_more: boolean;
+  readonly next_cursor: string | null;
 }

@@ -13,7 +13,6 @@ import { Loaded, Skeleton } from '../../ui/loaded.js';
 import { Card, Page } from '../../ui/page.js';
 import { Segmented } from '../../ui/segmented.js';
 import { Select } from '../../ui/select.js';
-import { keyText } from './key-text.js';
 import { curlGroup, snippetGroups } from './snippets.js';
 
 export function ConnectPage() {
@@ -142,4 +141,10 @@ function ConnectSkeleton() {
       <Skeleton rows={3} height={150} />
     </>
   );
+}
+
+/** Key in a snippet: its full text if this tab has issued it, else a placeholder with its last four characters. */
+function keyText(chosen: Key | undefined, issued: ReadonlyMap<string, string>): string {
+  if (!chosen) return 'YOUR_KEY';
+  return issued.get(chosen.id) ?? `sk-gw-…${chosen.last4}`;
 }

@@ -48,13 +48,13 @@ function Breakdown({ title, by, fromMs, toMs }: BreakdownProps) {
 }
 
 function Shares({ by, buckets }: { readonly by: UsageGroup; readonly buckets: readonly UsageBucket[] }) {
-  const most = Math.max(1, ...buckets.map(({ requests }) => requests));
+  const max = Math.max(1, ...buckets.map(({ requests }) => requests));
   if (buckets.length === 0) return <p class="dim">Nothing in this time.</p>;
   return (
     <ol class="shares">
       {buckets.slice(0, shown).map((bucket) => (
         <li key={bucket.group}>
-          <span class="share-bar" style={{ width: `${(bucket.requests / most) * 100}%` }} />
+          <span class="share-bar" style={{ width: `${(bucket.requests / max) * 100}%` }} />
           <ShareName by={by} bucket={bucket} />
           <span class="num">
             {count(bucket.requests)} <span class="dim">· {compact(allTokens(bucket.billed))}</span>

@@ -5,7 +5,7 @@ import { panel } from '../../api/panel.js';
 import { useVisible } from '../../state/visible.js';
 import { isAmong, toQuery, type Filters } from './filters.js';
 
-const mostKept = 200;
+const maxKept = 200;
 /** Wait for the ledger, which is written in batches. */
 const ledgerLagMs = 1500;
 
@@ -59,5 +59,5 @@ export function useTail(filters: Filters, isOn: boolean, onLive: () => void): Ta
 }
 
 function withRow(rows: readonly LedgerRequest[], row: LedgerRequest): readonly LedgerRequest[] {
-  return [row, ...rows.filter(({ id }) => id !== row.id)].slice(0, mostKept);
+  return [row, ...rows.filter(({ id }) => id !== row.id)].slice(0, maxKept);
 }

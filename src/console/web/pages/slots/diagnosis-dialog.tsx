@@ -15,7 +15,7 @@ export function DiagnosisDialog({ slot, onClose }: { readonly slot: string; read
   return (
     <Dialog title={`Diagnosis of ${slot}`} onClose={onClose}>
       <div class="dialog-body">
-        <p class="dim">The upstream as it is seen from the slot. This takes 10 seconds at most.</p>
+        <p class="dim">The upstream as it is seen from the slot. This takes 10 seconds at max.</p>
         <Loaded resource={diagnosis} skeleton={<Skeleton rows={3} height={44} />}>
           {({ ok, steps }) => (
             <>

@@ -26,7 +26,7 @@ export function SlotCard({ slot, onChange, onEdit }: SlotCardProps) {
         <div>
           <h2>{slot.id}</h2>
           <p class="dim">
-            {slot.upstream}, {accountWords[slot.account]}
+            {slot.upstream}, {accountWords[slot.account] ?? slot.account}
           </p>
         </div>
         <SlotBadge state={slot.state} />
@@ -58,18 +58,22 @@ export function SlotCard({ slot, onChange, onEdit }: SlotCardProps) {
   );
 }
 
-const accountWords = { 'api-key': 'API key', oauth: 'OAuth account', none: 'no account' } as const;
+const accountWords: Readonly<Record<string, string>> = {
+  'api-key': 'API key',
+  oauth: 'OAuth account',
+  none: 'no account',
+};
 
 function Load({ slot }: { readonly slot: Slot }) {
-  const { in_flight: inFlight, max_concurrent: most, queued, windows, bindings } = slot;
+  const { in_flight: inFlight, max_concurrent: max, queued, windows, bindings } = slot;
   const waiting = queued > 0 ? `, ${count(queued)} waiting` : '';
   return (
     <div class="slot-load">
       <Gauge
         name="In flight"
-        text={`${count(inFlight)} of ${count(most)}${waiting}`}
+        text={`${count(inFlight)} of ${count(max)}${waiting}`}
         value={inFlight}
-        max={most}
+        max={max}
       />
       <WindowGauge name="5 h window" window={windows['5h']} />
       <WindowGauge name="7 d window" window={windows['7d']} />

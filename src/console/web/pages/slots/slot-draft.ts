@@ -110,7 +110,8 @@ function settingsOf(draft: SlotDraft): Record<keyof SlotSettings, unknown> {
 }
 
 function accountOf({ accountKind, account }: SlotDraft): object {
-  const fields = accountFields[accountKind].map((field) => [field, account[field].trim()] as const);
+  const named = accountFields[accountKind] ?? [];
+  const fields = named.map((field) => [field, account[field].trim()] as const);
   return {
     kind: accountKind,
     ...Object.fromEntries(fields.filter(([, text]) => text !== '' && text !== blank)),

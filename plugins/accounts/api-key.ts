@@ -1,0 +1,19 @@
+import { Type } from 'gw2api/plugin';
+import { defineAccount } from 'gw2api/plugin/upstream';
+import { secretFaults } from './shared/secret-faults.js';
+
+/** A fixed key, in the header of either vendor. */
+export default defineAccount({
+  name: 'api-key',
+  options: Type.Object({
+    key: Type.String({ minLength: 1, secret: true }),
+    header: Type.Enum(['x-api-key', 'authorization'], { default: 'x-api-key' }),
+  }),
+  check: ({ key }) => secretFaults('key', key),
+  open({ key, header }) {
+    const secret = key.trim();
+    const credential =
+      header === 'x-api-key' ? { 'x-api-key': secret } : { authorization: `Bearer ${secret}` };
+    return { authorize: () => credential };
+  },
+});

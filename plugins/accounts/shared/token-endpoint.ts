@@ -1,0 +1,99 @@
+import { GatewayError, type ErrorCode } from 'gw2api/plugin';
+import { isHeaderValue, jsonFields, type AccountHost, type OAuthTokens } from 'gw2api/plugin/upstream';
+
+type Asking = Pick<AccountHost, 'slot' | 'connect' | 'now'>;
+
+export interface TokenRequest {
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret?: string;
+  readonly refreshToken: string;
+}
+
+/**
+ * Exchanges a refresh token (RFC 6749 §6). Throws `no_slot_available` with failure status 401 if the token
+ * endpoint refuses it, `upstream_unreachable` if it cannot be reached or fails, `upstream_invalid_response`
+ * if its answer has no token that a header can hold.
+ */
+export async function requestTokens(asked: TokenRequest, host: Asking): Promise<Tokens> {
+  const { id } = host.slot;
+  const answer = await post(asked, host);
+  if (refusals.has(answer.status)) throw refused(id, answer);
+  const granted = answer.status === 200 ? readGrant(answer, asked, host.now()) : undefined;
+  if (granted) return granted;
+  const code = answer.status >= 500 ? 'upstream_unreachable' : 'upstream_invalid_response';
+  throw unavailable(code, id, `its token endpoint answered ${answer.status} without a usable token`);
+}
+
+type Tokens = Omit<OAuthTokens, 'origin'>;
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Posts over a connection of its own: a token endpoint is asked too rarely to keep one open. */
+async function post(asked: TokenRequest, host: Asking): Promise<Answer> {
+  try {
+    const http = host.connect(asked.tokenUrl);
+    try {
+      const { pathname, search } = new URL(asked.tokenUrl);
+      const request = {
+        path: `${pathname}${search}`,
+        headers: { accept: 'application/json' },
+        contentType: 'application/x-www-form-urlencoded',
+        body: form(asked).toString(),
+      };
+      const signal = AbortSignal.timeout(timeoutMs);
+      const answer = await http.send(request, { signal });
+      return { status: answer.status, text: await answer.text(maxAnswerBytes) };
+    } finally {
+      void http.close();
+    }
+  } catch (cause) {
+    const why = 'its token endpoint could not be reached';
+    throw unavailable('upstream_unreachable', host.slot.id, why, cause);
+  }
+}
+
+function form({ clientId, clientSecret, refreshToken }: TokenRequest): URLSearchParams {
+  const fields = { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId };
+  return new URLSearchParams(clientSecret ? { ...fields, client_secret: clientSecret } : fields);
+}
+
+/** Reads `access_token`, `refresh_token` if it was rotated, and `expires_in` in seconds if present. */
+function readGrant({ text }: Answer, asked: TokenRequest, nowMs: number): Tokens | undefined {
+  const { access_token, refresh_token, expires_in } = jsonFields(text);
+  const accessToken = typeof access_token === 'string' ? access_token.trim() : '';
+  if (accessToken === '' || !isHeaderValue(accessToken)) return undefined;
+  return {
+    accessToken,
+    refreshToken: typeof refresh_token === 'string' ? refresh_token : asked.refreshToken,
+    ...(typeof expires_in === 'number' ? { expiresAtMs: nowMs + expires_in * 1000 } : {}),
+  };
+}
+
+/** Error of a refused refresh (401): the operator has to sign in again. */
+function refused(slotId: string, { status, text }: Answer): GatewayError {
+  const { error: named } = jsonFields(text);
+  const why = typeof named === 'string' && /^[\w-]{1,40}$/.test(named) ? named : `status ${status}`;
+  return new GatewayError(
+    'no_slot_available',
+    `Slot "${slotId}" cannot renew its access token (${why}); sign its account in again and put the new tokens into the config.`,
+    { failure: { kind: 'status', status: 401, headers: {} } },
+  );
+}
+
+/** Error of a failed refresh: the slot cools down, so that not every request calls its token endpoint. */
+function unavailable(code: ErrorCode, slotId: string, why: string, cause?: unknown): GatewayError {
+  return new GatewayError(code, `Slot "${slotId}" cannot renew its access token: ${why}.`, {
+    failure: { kind: 'unreachable', reused: false },
+    cause,
+  });
+}
+
+/** Statuses of a token endpoint for an unknown grant or client. */
+const refusals = new Set([400, 401, 403]);
+
+const timeoutMs = 30_000;
+const maxAnswerBytes = 256 * 1024;

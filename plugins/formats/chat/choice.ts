@@ -1,0 +1,135 @@
+import type { BlockOf, MessagesResponse } from 'gw2api/plugin';
+import type { Annotation, ChatDelta, ChatSink, ReasoningDetail } from './delta.js';
+import type { AnswerWriter, Ending, PartTable } from '../shared/answer.js';
+import type { Block, Part } from '../shared/block.js';
+import { CallIds } from '../shared/call-ids.js';
+import type { ChunkRequest } from '../shared/chunk-stream.js';
+import { finishReason } from '../shared/completion.js';
+import { type CallerTools, callerTool, customInput } from '../shared/tools.js';
+import { type UrlCitation, urlCitations } from '../shared/web-search.js';
+
+/** Request fields that shape the answer. */
+export interface ChatRequest extends ChunkRequest {
+  /** Number of choices. */
+  readonly n: number;
+  /** The caller knows `function_call`, not `tool_calls`. */
+  readonly isLegacy: boolean;
+  readonly tools: CallerTools;
+  /** Ids of the calls in the history. */
+  readonly calledIds?: readonly string[];
+}
+
+interface Call {
+  readonly index: number;
+  readonly id: string;
+  readonly name: string;
+}
+
+/** One answer as the deltas of one choice. */
+export class ChatChoice implements AnswerWriter {
+  readonly #index: number;
+  readonly #request: ChatRequest;
+  readonly #sink: ChatSink;
+  #length = 0;
+  #calls = 0;
+  #details = 0;
+  readonly #citations: UrlCitation[] = [];
+  #ids: CallIds | undefined;
+
+  constructor(index: number, request: ChatRequest, sink: ChatSink) {
+    this.#index = index;
+    this.#request = request;
+    this.#sink = sink;
+  }
+
+  start(message: MessagesResponse): void {
+    this.#sink.start(message);
+    this.delta({ role: 'assistant', content: '' });
+  }
+
+  /** All annotations go in one delta: the clients' libraries cannot add to a list without indices. */
+  end(ending: Ending): void {
+    if (this.#citations.length > 0) this.delta({ annotations: this.#citations.map(annotation) });
+    if (ending.refusal !== undefined) this.delta({ refusal: ending.refusal });
+    const reason = finishReason(ending.stopReason);
+    const isLegacyCall = reason === 'tool_calls' && this.#request.isLegacy;
+    this.#sink.delta(this.#index, {}, isLegacyCall ? 'function_call' : reason);
+    this.#sink.end(ending);
+  }
+
+  delta(delta: ChatDelta): void {
+    this.#sink.delta(this.#index, delta, null);
+  }
+
+  text(block: Block): Part {
+    const start = this.#length;
+    return {
+      write: (content, json) => {
+        this.#length += content.length;
+        this.#sink.text(this.#index, content, json);
+      },
+      close: () => {
+        for (const citation of urlCitations(block.citations, start, this.#length))
+          this.#citations.push(citation);
+      },
+    };
+  }
+
+  reasoningDetail(detail: ReasoningDetail): void {
+    this.delta({ reasoning_details: [{ ...detail, index: this.#details }] });
+    this.#details += 1;
+  }
+
+  /** Opens a tool call. A legacy caller gets only the first one, as `function_call` has room for one. */
+  tool(block: Block<BlockOf<'tool_use'>>): Part | undefined {
+    const index = this.#calls;
+    this.#calls += 1;
+    const { kind, name } = callerTool(this.#request.tools, block.start.name);
+    const id = this.#uniqueId(block.start.id);
+    if (this.#request.isLegacy) return index === 0 ? this.#functionCall(name) : undefined;
+    return kind === 'custom'
+      ? this.#customCall({ index, name, id }, block)
+      : this.#toolCall({ index, name, id });
+  }
+
+  /** Makes a call id unique: clients find calls by id, but some upstreams reuse ids across answers. */
+  #uniqueId(id: string): string {
+    this.#ids ??= new CallIds(this.#request.calledIds);
+    return this.#ids.unique(id);
+  }
+
+  #functionCall(name: string): Part {
+    this.delta({ function_call: { name, arguments: '' } });
+    return { write: (json) => this.delta({ function_call: { arguments: json } }) };
+  }
+
+  #toolCall({ index, name, id }: Call): Part {
+    this.delta({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] });
+    return { write: (json) => this.delta({ tool_calls: [{ index, function: { arguments: json } }] }) };
+  }
+
+  #customCall({ index, name, id }: Call, block: Block<BlockOf<'tool_use'>>): Part {
+    this.delta({ tool_calls: [{ index, id, type: 'custom', custom: { name, input: '' } }] });
+    return {
+      close: () => this.delta({ tool_calls: [{ index, custom: { input: customInput(block.text) } }] }),
+    };
+  }
+}
+
+/** Blocks of an answer that a choice shows; server tools stay invisible. */
+export const chatParts: PartTable<ChatChoice> = {
+  text: (block, choice) => choice.text(block),
+  thinking: (block, choice) => ({
+    write: (text) => choice.delta({ reasoning_content: text }),
+    close: () =>
+      choice.reasoningDetail({ type: 'reasoning.text', text: block.text, signature: block.signature }),
+  }),
+  redacted_thinking: ({ start }, choice) => ({
+    close: () => choice.reasoningDetail({ type: 'reasoning.encrypted', data: start.data }),
+  }),
+  tool_use: (block, choice) => choice.tool(block),
+};
+
+function annotation(citation: UrlCitation): Annotation {
+  return { type: 'url_citation', url_citation: citation };
+}

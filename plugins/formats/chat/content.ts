@@ -1,0 +1,57 @@
+import type { ContentBlock, TextBlock } from 'gw2api/plugin';
+import type { ChatMessage, ChatPart } from './body.js';
+import { invalidField, required } from '../shared/body.js';
+import { markerOf } from '../shared/cache-markers.js';
+import { fileBlock, imageBlock } from '../shared/media.js';
+import type { UnsupportedFields } from '../shared/unsupported-fields.js';
+
+/** Blocks of a message's content; throws `invalid_request` naming a part that Messages cannot carry. */
+export function readContent(
+  { content }: ChatMessage,
+  path: string,
+  dropped: UnsupportedFields,
+): readonly ContentBlock[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return (content ?? []).map((part, at) => readPart(part, `${path}.content[${at}]`, dropped));
+}
+
+/** The same where only text can stand: system messages. */
+export function readText(
+  message: ChatMessage,
+  path: string,
+  dropped: UnsupportedFields,
+): readonly TextBlock[] {
+  return readContent(message, path, dropped).map((block, at) => {
+    if (block.type !== 'text')
+      throw invalidField(`${path}.content[${at}]`, `must be text in a ${message.role} message`);
+    return block;
+  });
+}
+
+function readPart(part: ChatPart, path: string, dropped: UnsupportedFields): ContentBlock {
+  const read = Object.hasOwn(readers, part.type) ? readers[part.type] : undefined;
+  if (!read) throw invalidField(path, `has the type "${part.type}", which the gateway cannot pass on`);
+  return { ...read(part, path, dropped), ...markerOf(part) };
+}
+
+type PartReader = (part: ChatPart, path: string, dropped: UnsupportedFields) => ContentBlock;
+
+const readers: Readonly<Record<string, PartReader>> = {
+  text: ({ text }, path) => ({ type: 'text', text: required(text, `${path}.text`) }),
+  refusal: ({ refusal }, path) => ({ type: 'text', text: required(refusal, `${path}.refusal`) }),
+  image_url: ({ image_url }, path, dropped) => {
+    const given = required(image_url, `${path}.image_url`);
+    const { url, detail } = typeof given === 'string' ? { url: given, detail: undefined } : given;
+    if (detail && detail !== 'auto') dropped.add(`${path}.image_url.detail`);
+    return imageBlock(url, `${path}.image_url`);
+  },
+  file: ({ file }, path) => {
+    const { file_data, file_id, filename } = required(file, `${path}.file`);
+    if (file_id) throw invalidField(`${path}.file.file_id`, 'cannot be read by the gateway; send file_data');
+    return fileBlock(
+      required(file_data, `${path}.file.file_data`),
+      filename ?? undefined,
+      `${path}.file.file_data`,
+    );
+  },
+};

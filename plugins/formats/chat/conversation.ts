@@ -1,0 +1,140 @@
+import type { BlockOf, ContentBlock } from 'gw2api/plugin';
+import type { ChatMessage, ChatToolCall } from './body.js';
+import { readContent, readText } from './content.js';
+import { parseArguments } from '../shared/arguments.js';
+import { isRecord, required } from '../shared/body.js';
+import { markerOf } from '../shared/cache-markers.js';
+import { toolResult, toolUseId } from '../shared/call-ids.js';
+import type { SignedThinking } from '../shared/reasoning.js';
+import { upstreamToolName } from '../shared/toolbox.js';
+import { Transcript } from '../shared/transcript.js';
+import type { UnsupportedFields } from '../shared/unsupported-fields.js';
+
+/** The conversation of a Chat body; throws `invalid_request` naming what cannot be read. */
+export function readConversation(messages: readonly ChatMessage[], dropped: UnsupportedFields): Transcript {
+  const conversation: Conversation = { transcript: new Transcript(), dropped, legacyCalls: new Map() };
+  messages.forEach((message, at) => readers[message.role](message, at, conversation));
+  return conversation.transcript;
+}
+
+interface Conversation {
+  readonly transcript: Transcript;
+  readonly dropped: UnsupportedFields;
+  /** Ids made for `function_call`s that wait for their `function` message, by function name. */
+  readonly legacyCalls: Map<string, string>;
+}
+
+type MessageReader = (message: ChatMessage, at: number, conversation: Conversation) => void;
+
+const readers: Readonly<Record<ChatMessage['role'], MessageReader>> = {
+  system: readSystem,
+  developer: readSystem,
+  user: readUser,
+  assistant: readAssistant,
+  tool: (message, at, conversation) => {
+    const id = required(message.tool_call_id, `messages[${at}].tool_call_id`);
+    addResult(message, at, id, conversation);
+  },
+  function: (message, at, conversation) => {
+    const name = required(message.name, `messages[${at}].name`);
+    addResult(message, at, conversation.legacyCalls.get(name) ?? legacyId(at), conversation);
+    conversation.legacyCalls.delete(name);
+  },
+};
+
+function readSystem(message: ChatMessage, at: number, { transcript, dropped }: Conversation): void {
+  reportName(message, at, dropped);
+  transcript.addSystem(mark(readText(message, `messages[${at}]`, dropped), message));
+}
+
+function readUser(message: ChatMessage, at: number, { transcript, dropped }: Conversation): void {
+  reportName(message, at, dropped);
+  transcript.add('user', mark(readContent(message, `messages[${at}]`, dropped), message));
+}
+
+function readAssistant(
+  message: ChatMessage,
+  at: number,
+  { transcript, dropped, legacyCalls }: Conversation,
+): void {
+  const path = `messages[${at}]`;
+  const { refusal, tool_calls, function_call: legacy, audio } = message;
+  reportName(message, at, dropped);
+  if (audio) dropped.add(`${path}.audio`);
+  if (legacy) legacyCalls.set(legacy.name, legacyId(at));
+  const blocks: readonly ContentBlock[] = [
+    ...signedThinking(message.reasoning_details ?? []),
+    ...readContent(message, path, dropped),
+    ...(refusal ? [{ type: 'text', text: refusal } as const] : []),
+    ...(tool_calls ?? []).map((call, nth) =>
+      readCall(call, `${path}.tool_calls[${nth}]`, `call_${at}_${nth}`),
+    ),
+    ...(legacy ? [readCall({ function: legacy }, path, legacyId(at), 'function_call')] : []),
+  ];
+  transcript.add('assistant', mark(blocks, message));
+}
+
+/** `ownId` for a call that came without an id. */
+function readCall(
+  { id, function: called, custom }: ChatToolCall,
+  path: string,
+  ownId: string,
+  field = 'function',
+): BlockOf<'tool_use'> {
+  const use = { type: 'tool_use', id: toolUseId(id || ownId) } as const;
+  if (custom) return { ...use, name: upstreamToolName(custom), input: { input: custom.input ?? '' } };
+  const { name, arguments: text } = required(called, `${path}.${field}`);
+  return {
+    ...use,
+    name: upstreamToolName({ name }),
+    input: parseArguments(text, `${path}.${field}.arguments`),
+  };
+}
+
+function addResult(
+  message: ChatMessage,
+  at: number,
+  callId: string,
+  { transcript, dropped }: Conversation,
+): void {
+  const { content } = message;
+  const result = typeof content === 'string' ? content : readContent(message, `messages[${at}]`, dropped);
+  transcript.add('user', mark([toolResult(callId, result)], message));
+}
+
+/** A legacy call has no id: its message's position makes one. */
+function legacyId(at: number): string {
+  return `call_${at}`;
+}
+
+/**
+ * Signed thinking in `reasoning_details` without a `format` or with an `anthropic…` one. Text without a
+ * signature is left out, as it cannot be replayed.
+ */
+function signedThinking(details: readonly object[]): readonly SignedThinking[] {
+  return details.flatMap((detail): readonly SignedThinking[] => {
+    if (!isRecord(detail) || !isOurs(detail['format'])) return [];
+    const { type, text, signature, data } = detail;
+    if (type === 'reasoning.encrypted' && typeof data === 'string')
+      return [{ type: 'redacted_thinking', data }];
+    if (type !== 'reasoning.text' || typeof signature !== 'string' || signature === '') return [];
+    return [{ type: 'thinking', thinking: typeof text === 'string' ? text : '', signature }];
+  });
+}
+
+function isOurs(format: unknown): boolean {
+  return (
+    format === undefined || format === null || (typeof format === 'string' && format.startsWith('anthropic'))
+  );
+}
+
+/** Some clients put the cache marker on the message: it means the message's end. */
+function mark<Block extends ContentBlock>(blocks: readonly Block[], message: ChatMessage): readonly Block[] {
+  const marker = markerOf({ cache_control: message.cache_control ?? null });
+  return blocks.map((block, at) => (at === blocks.length - 1 ? { ...block, ...marker } : block));
+}
+
+/** Reports `name` as dropped: Messages cannot tell several speakers apart. */
+function reportName({ name }: ChatMessage, at: number, dropped: UnsupportedFields): void {
+  if (name) dropped.add(`messages[${at}].name`);
+}

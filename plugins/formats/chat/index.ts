@@ -1,0 +1,58 @@
+import { Type } from 'gw2api/plugin';
+import { defineFormat, type FormatContext } from 'gw2api/plugin/format';
+import { chatBody, type ChatBody } from './body.js';
+import type { ChatRequest } from './choice.js';
+import { chatReply } from './reply.js';
+import { decodeChat } from './request.js';
+import { chatStream } from './stream.js';
+import { toolNames } from './tools.js';
+import { withPrivateUser } from '../shared/private-user.js';
+import { sseComment } from '../shared/sse.js';
+
+const ChatCompletion = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('chat.completion'),
+  created: Type.Integer({ minimum: 0 }),
+  model: Type.String(),
+  choices: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+  usage: Type.Record(Type.String(), Type.Unknown()),
+});
+
+/** Chat Completions. */
+export default defineFormat({
+  name: 'chat',
+  routes: [
+    {
+      method: 'POST',
+      path: '{/v1}/chat/completions',
+      operation: 'generate',
+      openapi: { summary: 'A Chat Completions request.', answers: { 200: ChatCompletion } },
+    },
+  ],
+  body: chatBody,
+  decode: (body, context) => withPrivateUser(decodeChat(body, context), context),
+  encoder(body, context) {
+    const request = chatRequest(body as ChatBody, context); // decode has accepted it
+    return {
+      keepAlive: sseComment,
+      whole: ({ events }) => chatReply(events, request),
+      stream: ({ events }) => chatStream(events, request),
+    };
+  },
+});
+
+function chatRequest(body: ChatBody, context: FormatContext): ChatRequest {
+  return {
+    model: body.model,
+    created: Math.floor(context.now() / 1000),
+    n: body.n ?? 1,
+    includeUsage: body.stream_options?.include_usage === true,
+    isLegacy: Boolean(body.functions) && !body.tools,
+    tools: toolNames(body),
+    calledIds: calledIds(body),
+  };
+}
+
+function calledIds({ messages }: ChatBody): readonly string[] {
+  return messages.flatMap(({ tool_calls: calls }) => (calls ?? []).flatMap(({ id }) => id ?? []));
+}

@@ -1,0 +1,74 @@
+import type { ToolChoice } from 'gw2api/plugin';
+import type { ChatBody, ChatTool } from './body.js';
+import { required } from '../shared/body.js';
+import type { ToolParams } from '../shared/tool-choice.js';
+import { Toolbox, upstreamToolName } from '../shared/toolbox.js';
+import type { CallerTools } from '../shared/tools.js';
+import { UnsupportedFields } from '../shared/unsupported-fields.js';
+
+/** The tools of a Chat body by their name upstream: what the encoder names calls by. */
+export function toolNames(body: ChatBody): CallerTools {
+  const dropped = new UnsupportedFields();
+  return readTools(body, dropped, new Toolbox(dropped, { isForNames: true })).names;
+}
+
+/** Declared functions and custom tools; other types are reported. */
+export function readTools(
+  { tools, functions }: ChatBody,
+  dropped: UnsupportedFields,
+  toolbox = new Toolbox(dropped),
+): Toolbox {
+  (tools ?? []).forEach((tool, at) => addTool(tool, `tools[${at}]`, toolbox, dropped));
+  (functions ?? []).forEach((definition, at) => toolbox.addFunction(definition, `functions[${at}]`));
+  return toolbox;
+}
+
+function addTool(tool: ChatTool, path: string, toolbox: Toolbox, dropped: UnsupportedFields): void {
+  const type = tool.type ?? 'function';
+  toolbox.reportUnsaid(tool, path);
+  const marker = tool.cache_control ? { cache_control: tool.cache_control } : {};
+  if (type === 'function') {
+    toolbox.addFunction({ ...required(tool.function, `${path}.function`), ...marker }, `${path}.function`);
+  } else if (type === 'custom') {
+    const { format, ...definition } = required(tool.custom, `${path}.custom`);
+    toolbox.addCustom({ ...definition, ...marker, grammar: format?.grammar ?? undefined }, `${path}.custom`);
+  } else dropped.add(path);
+}
+
+/** `tool_choice`, or `function_call` of old; a kind of choice that Messages lacks is reported. */
+export function readChoice(
+  body: ChatBody,
+  dropped: UnsupportedFields,
+): Pick<ToolParams, 'choice' | 'allowed'> {
+  const { tool_choice: wish, function_call: legacy } = body;
+  if (typeof wish === 'string') return { choice: words[wish] };
+  if (!wish)
+    return { choice: typeof legacy === 'object' && legacy ? named(legacy.name) : words[legacy ?? ''] };
+  const { type, allowed_tools: allowed } = wish;
+  if (type === 'allowed_tools') {
+    const { mode, tools } = required(allowed, 'tool_choice.allowed_tools');
+    return { choice: words[mode], allowed: tools.flatMap(nameOf).map((name) => upstreamToolName({ name })) };
+  }
+  const [name] = nameOf(wish);
+  if (name !== undefined) return { choice: named(name) };
+  dropped.add('tool_choice');
+  return {};
+}
+
+const words: Readonly<Record<string, ToolChoice | undefined>> = {
+  none: { type: 'none' },
+  auto: { type: 'auto' },
+  required: { type: 'any' },
+  any: { type: 'any' },
+};
+
+function named(name: string): ToolChoice {
+  return { type: 'tool', name: upstreamToolName({ name }) };
+}
+
+type Named = { readonly name: string } | null;
+
+function nameOf(entry: { readonly function?: Named; readonly custom?: Named }): readonly string[] {
+  const name = entry.function?.name ?? entry.custom?.name;
+  return name === undefined ? [] : [name];
+}

@@ -1,0 +1,53 @@
+import { Type } from 'gw2api/plugin';
+import { defineFormat, type FormatContext } from 'gw2api/plugin/format';
+import type { CompletionsRequest } from './choice.js';
+import { completionsReply } from './reply.js';
+import { type CompletionsBody, completionsBody, decodeCompletions, promptsOf } from './request.js';
+import { completionsStream } from './stream.js';
+import { withPrivateUser } from '../shared/private-user.js';
+import { sseComment } from '../shared/sse.js';
+
+const Completion = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('text_completion'),
+  created: Type.Integer({ minimum: 0 }),
+  model: Type.String(),
+  choices: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+  usage: Type.Record(Type.String(), Type.Unknown()),
+});
+
+/** The older Completions: a prompt in, a text out. */
+export default defineFormat({
+  name: 'completions',
+  routes: [
+    {
+      method: 'POST',
+      path: '{/v1}/completions',
+      operation: 'generate',
+      openapi: { summary: 'A Completions request.', answers: { 200: Completion } },
+    },
+  ],
+  body: completionsBody,
+  decode: (body, context) => withPrivateUser(decodeCompletions(body, context), context),
+  encoder(body, context) {
+    const request = completionsRequest(body as CompletionsBody, context); // decode has accepted it
+    return {
+      keepAlive: sseComment,
+      whole: ({ events }) => completionsReply(events, request),
+      stream: ({ events }) => completionsStream(events, request),
+    };
+  },
+});
+
+/** Choices are ordered by prompt: all `n` of the first one come first. */
+function completionsRequest(body: CompletionsBody, context: FormatContext): CompletionsRequest {
+  const prompts = promptsOf(body);
+  const n = body.n ?? 1;
+  return {
+    model: body.model,
+    created: Math.floor(context.now() / 1000),
+    count: prompts.length * n,
+    echo: (choice) => (body.echo ? (prompts[Math.floor(choice / n)] ?? '') : ''),
+    includeUsage: body.stream_options?.include_usage === true,
+  };
+}

@@ -1,0 +1,65 @@
+import type { MessagesResponse, ModelEvents, Usage } from 'gw2api/plugin';
+import {
+  CompletionsChoice,
+  completionsParts,
+  type CompletionsRequest,
+  type CompletionsSink,
+} from './choice.js';
+import type { Ending } from '../shared/answer.js';
+import { AnswersReader } from '../shared/answers.js';
+import { completionId, type FinishReason } from '../shared/completion.js';
+import { readAll } from '../shared/relay.js';
+import { chatUsage } from '../shared/usage.js';
+
+/** The whole completion: the fold of what would have been its chunks. */
+export async function completionsReply(events: ModelEvents, request: CompletionsRequest): Promise<object> {
+  const reply = new CompletionsReply(request);
+  const make = (index: number) => new CompletionsChoice(index, request, reply);
+  await readAll(events, new AnswersReader(request.count, completionsParts, make));
+  return reply.body();
+}
+
+class CompletionsReply implements CompletionsSink {
+  readonly #request: CompletionsRequest;
+  readonly #choices: { text: string; finish: FinishReason | null }[];
+  readonly #usages: Usage[] = [];
+  #id = '';
+
+  constructor(request: CompletionsRequest) {
+    this.#request = request;
+    this.#choices = Array.from({ length: request.count }, () => ({ text: '', finish: null }));
+  }
+
+  start(message: MessagesResponse): void {
+    this.#id ||= completionId('cmpl', message);
+  }
+
+  text(index: number, text: string, finish: FinishReason | null): void {
+    const choice = this.#choices[index];
+    if (!choice) return;
+    choice.text += text;
+    choice.finish = finish;
+  }
+
+  end({ usage }: Ending): void {
+    this.#usages.push(usage);
+  }
+
+  body(): object {
+    const { created, model } = this.#request;
+    const choices = this.#choices.map(({ text, finish }, index) => ({
+      index,
+      text,
+      logprobs: null,
+      finish_reason: finish,
+    }));
+    return {
+      id: this.#id,
+      object: 'text_completion',
+      created,
+      model,
+      choices,
+      usage: chatUsage(this.#usages),
+    };
+  }
+}

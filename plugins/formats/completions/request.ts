@@ -1,0 +1,94 @@
+import type { Static } from 'typebox';
+import { Type, type Interceptor, type MessagesRequest } from 'gw2api/plugin';
+import type { Decoded, FormatContext } from 'gw2api/plugin/format';
+import { buildRequest } from '../shared/build-request.js';
+import { bodyCheck, invalidField, nullable } from '../shared/body.js';
+import { fanOut } from '../shared/fan-out.js';
+import { Transcript } from '../shared/transcript.js';
+import { UnsupportedFields } from '../shared/unsupported-fields.js';
+
+/** Schema of the Completions fields that are read. */
+export const completionsBody = Type.Object({
+  model: Type.String({ minLength: 1 }),
+  /** A string or strings: one call each, in the order of the answer's choices. */
+  prompt: Type.Unknown(),
+  n: nullable(Type.Integer({ minimum: 1, maximum: 128 })),
+  /** The prompt stands in front of each answer. */
+  echo: nullable(Type.Boolean()),
+  max_tokens: nullable(Type.Integer({ minimum: 1 })),
+  stop: nullable(Type.String(), Type.Array(Type.String())),
+  stream: nullable(Type.Boolean()),
+  stream_options: nullable(Type.Object({ include_usage: nullable(Type.Boolean()) })),
+  temperature: nullable(Type.Number({ minimum: 0, maximum: 2 })),
+  top_p: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+  top_k: nullable(Type.Integer({ minimum: 0 })),
+  user: nullable(Type.String()),
+});
+
+/** Completions body, with the fields that are read. */
+export type CompletionsBody = Static<typeof completionsBody>;
+
+const check = bodyCheck(completionsBody);
+const read = new Set(Object.keys(completionsBody.properties));
+
+/** Decodes to one call per prompt and answer. Throws `invalid_request` for prompts of token numbers. */
+export function decodeCompletions(value: unknown, context: FormatContext): Decoded {
+  const body = check(value);
+  const dropped = new UnsupportedFields();
+  dropped.addUnread(body, read);
+  const prompts = promptsOf(body);
+  const transcript = new Transcript();
+  transcript.add('user', prompts.slice(0, 1).map(textBlock));
+  const messages = prompts.map((text) => ({ role: 'user' as const, content: [textBlock(text)] }));
+  const { model, max_tokens: maxTokens, stop, user } = body;
+  const request = buildRequest(
+    { model, transcript, maxTokens, stop, user, sampling: body, conversationPath: 'prompt' },
+    context.findModel(model),
+    dropped,
+  );
+  return {
+    request: { ...request, messages },
+    stream: body.stream === true,
+    dropped: dropped.paths,
+    interceptors: interceptors(prompts.length, body.n ?? 1),
+  };
+}
+
+/** Prompts of a body, at least one and none blank; the encoder needs them too, for `echo`. */
+export function promptsOf({ prompt }: Pick<CompletionsBody, 'prompt'>): readonly string[] {
+  const prompts: readonly unknown[] = Array.isArray(prompt) ? prompt : [prompt];
+  if (prompts.length === 0) throw invalidField('prompt', 'must have at least one item');
+  return prompts.map((text, at) => {
+    const path = Array.isArray(prompt) ? `prompt[${at}]` : 'prompt';
+    if (typeof text === 'number' || Array.isArray(text))
+      throw invalidField('prompt', 'must be text: the gateway cannot read prompts made of token numbers');
+    if (typeof text !== 'string') throw invalidField(path, 'must be a string or an array of strings');
+    if (text.trim() === '') throw invalidField(path, 'must not be blank');
+    return text;
+  });
+}
+
+/** More than this many calls at once for one request is a mistake, or an attack. */
+const maxChoices = 128;
+
+/**
+ * Fan-out to one call per prompt and answer. The request has a message for each prompt, so that stages see
+ * all of them; each call keeps its own prompt and the messages that stages added after it.
+ */
+function interceptors(prompts: number, n: number): readonly Interceptor[] {
+  const choices = prompts * n;
+  if (choices > maxChoices)
+    throw invalidField('n', `asks for ${choices} answers with these prompts; the most is ${maxChoices}`);
+  if (choices === 1) return [];
+  const variants = Array.from({ length: choices }, (_, choice) => Math.floor(choice / n));
+  return [fanOut(variants.map((prompt) => (request) => onlyPrompt(request, prompt, prompts)))];
+}
+
+function onlyPrompt(request: MessagesRequest, prompt: number, prompts: number): MessagesRequest {
+  const messages = request.messages.filter((_, at) => at === prompt || at >= prompts);
+  return { ...request, messages };
+}
+
+function textBlock(text: string): { readonly type: 'text'; readonly text: string } {
+  return { type: 'text', text };
+}

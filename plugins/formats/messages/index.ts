@@ -1,0 +1,72 @@
+import {
+  foldMessage,
+  Type,
+  type MessagesRequest,
+  type MessagesResponse,
+  type ModelEvents,
+} from 'gw2api/plugin';
+import { defineFormat, sseEvent, type Decoded } from 'gw2api/plugin/format';
+import { messagesStream } from './stream.js';
+import { bodyCheck } from '../shared/body.js';
+
+/** Fields of a Messages body that the gateway itself reads; the upstream validates the rest. */
+const messagesBody = Type.Object({
+  model: Type.String({ minLength: 1 }),
+  messages: Type.Array(Type.Unknown()),
+});
+
+const Message = Type.Object({
+  id: Type.String(),
+  type: Type.Literal('message'),
+  role: Type.Literal('assistant'),
+  model: Type.String(),
+  content: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+  stop_reason: Type.Union([Type.String(), Type.Null()]),
+  usage: Type.Record(Type.String(), Type.Unknown()),
+});
+
+/** Messages, the upstream's own format: anything that no stage has changed is passed on byte for byte. */
+export default defineFormat({
+  name: 'messages',
+  routes: [
+    {
+      method: 'POST',
+      path: '{/v1}/messages',
+      operation: 'generate',
+      openapi: { summary: 'A Messages request.', answers: { 200: Message } },
+    },
+    {
+      method: 'POST',
+      path: '{/v1}/messages/count_tokens',
+      operation: 'count-tokens',
+      openapi: { summary: 'A token count; for OAuth accounts the usage windows.' },
+    },
+  ],
+  body: messagesBody,
+  keepsBytes: true,
+  decode: decodeMessages,
+  encoder(body) {
+    const { model } = body as MessagesRequest; // decode has accepted it
+    return {
+      keepAlive: sseEvent('ping', '{"type":"ping"}'),
+      whole: ({ events }) => messagesReply(events, model),
+      stream: ({ events }) => messagesStream(events, model),
+    };
+  },
+});
+
+/** The whole message, under the model's name that the caller used. */
+async function messagesReply(events: ModelEvents, model: string): Promise<MessagesResponse> {
+  return { ...(await foldMessage(events)), model };
+}
+
+const check = bodyCheck(messagesBody);
+
+/**
+ * Decodes a Messages body without a copy; the upstream validates its content. Throws `invalid_request` if it
+ * is not an object or has no `model` or `messages`.
+ */
+export function decodeMessages(body: unknown): Decoded {
+  const request = check(body) as MessagesRequest; // as far as the gateway itself needs
+  return { request, stream: request.stream === true, dropped: [], interceptors: [] };
+}

@@ -1,0 +1,159 @@
+import type { BlockOf, GatewayError, StopReason, Usage } from 'gw2api/plugin';
+import type { BinaryString } from 'gw2api/plugin/raw';
+import { settings, responsesError } from './envelope.js';
+import { type Item, type EventSink, type OpenItem, itemId, type ItemKind } from './item.js';
+import { MessageItem } from './message-item.js';
+import type { AnswerWriter, Ending } from '../shared/answer.js';
+import { CallIds } from '../shared/call-ids.js';
+import { jsonBytes } from '../shared/sse.js';
+import type { CallerTools } from '../shared/tools.js';
+import { responsesUsage } from '../shared/usage.js';
+
+/** Request fields that shape the answer. */
+export interface ResponsesRequest {
+  /** `resp_…` */
+  readonly id: string;
+  /** The caller's body, whose settings the response object repeats. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The caller asked for these further parts of items. */
+  readonly include: ReadonlySet<string>;
+  readonly tools: CallerTools;
+  /** Ids of the calls in the input. */
+  readonly calledIds?: readonly string[];
+  /** Unix milliseconds. */
+  now(): number;
+  /** Stores the finished response, its reasoning included, before the caller receives the final event. */
+  keep(response: ResponseObject): Promise<void>;
+}
+
+export type ResponseObject = Readonly<Record<string, unknown>>;
+
+/** Ends a web search; undefined where the answer ends without its result. */
+export type SettleSearch = (result: BlockOf<'web_search_tool_result'> | undefined) => void;
+
+/** One answer as a growing response object, and the events that report its changes. */
+export class ResponseAnswer implements AnswerWriter {
+  readonly request: ResponsesRequest;
+  /** Searches without a result so far, by the id of their call. */
+  readonly searches = new Map<string, SettleSearch>();
+  /** Of the calls in this answer. */
+  readonly callIds: CallIds;
+  readonly #sink: EventSink;
+  readonly #createdAt: number;
+  readonly #settings: ResponseObject;
+  #output: (Item | undefined)[] = [];
+  #message: MessageItem | undefined;
+  #ending: Ending | undefined;
+  #isStarted = false;
+
+  constructor(request: ResponsesRequest, sink: EventSink) {
+    this.request = request;
+    this.callIds = new CallIds(request.calledIds);
+    this.#sink = sink;
+    this.#createdAt = Math.floor(request.now() / 1000);
+    this.#settings = settings(request.body);
+  }
+
+  start(): void {
+    this.#isStarted = true;
+    this.#sink.emit('response.created', { response: this.#object('in_progress') });
+    this.#sink.emit('response.in_progress', { response: this.#object('in_progress') });
+  }
+
+  end(ending: Ending): void {
+    this.#ending = ending;
+    const status = incompleteReason(ending.stopReason) ? 'incomplete' : 'completed';
+    if (ending.refusal === undefined) this.#message?.close(status);
+    else this.message().close(status, ending.refusal);
+    for (const settle of this.searches.values()) settle(undefined);
+  }
+
+  /** The message that text goes to: neighbouring text blocks share one. */
+  message(): MessageItem {
+    return (this.#message ??= new MessageItem(this.#open('msg', MessageItem.beginning)));
+  }
+
+  /** Begins an item that is not text, which ends the message before it. */
+  open(kind: ItemKind, beginning: Item): OpenItem {
+    this.#message?.close('completed');
+    this.#message = undefined;
+    return this.#open(kind, beginning);
+  }
+
+  /**
+   * The finished response. `asStored`: with fields that the caller did not request, but needs in its next
+   * turn.
+   */
+  finished(asStored = false): ResponseObject {
+    const reason = incompleteReason(this.#ending?.stopReason ?? null);
+    const isComplete = reason === undefined;
+    return {
+      ...this.#object(isComplete ? 'completed' : 'incomplete', asStored),
+      completed_at: isComplete ? Math.floor(this.request.now() / 1000) : null,
+      incomplete_details: isComplete ? null : { reason },
+    };
+  }
+
+  /** Emits a failure; the response then has the items finished so far. */
+  fail(error: GatewayError): void {
+    if (!this.#isStarted) this.start();
+    this.#sink.emit('response.failed', {
+      response: { ...this.#object('failed'), error: responsesError(error) },
+    });
+  }
+
+  #open(kind: ItemKind, beginning: Item): OpenItem {
+    const index = this.#output.length;
+    const id = itemId(kind, this.request.id, index);
+    this.#output.push(undefined);
+    this.#sink.emit('response.output_item.added', { output_index: index, item: { id, ...beginning } });
+    const at = `"item_id":"${jsonBytes(id)}","output_index":${index},`;
+    return {
+      emitJson: (type, fields) => this.#sink.emitJson(type, (at + fields) as BinaryString), // both are
+      emit: (type, fields) => this.#sink.emit(type, { item_id: id, output_index: index, ...fields }),
+      done: (fields) => {
+        const item = { id, ...fields };
+        this.#output[index] = item;
+        this.#sink.emit('response.output_item.done', { output_index: index, item: this.#shown(item) });
+      },
+    };
+  }
+
+  #object(status: string, asStored = false): ResponseObject {
+    const done = this.#output.filter((item) => item !== undefined);
+    return {
+      id: this.request.id,
+      object: 'response',
+      created_at: this.#createdAt,
+      completed_at: null,
+      status,
+      error: null,
+      incomplete_details: null,
+      ...this.#settings,
+      output: asStored ? done : done.map((item) => this.#shown(item)),
+      usage: usageOf(this.#ending),
+    };
+  }
+
+  #shown(item: Item): Item {
+    if (!('encrypted_content' in item)) return item;
+    if (this.request.include.has('reasoning.encrypted_content')) return item;
+    const { encrypted_content: _, ...shown } = item;
+    return shown;
+  }
+}
+
+function usageOf(ending: { usage: Usage } | undefined): object | null {
+  return ending ? responsesUsage(ending.usage) : null;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  max_tokens: 'max_output_tokens',
+  model_context_window_exceeded: 'max_output_tokens',
+  refusal: 'content_filter',
+};
+
+/** Why a response is incomplete; undefined where it is complete. */
+function incompleteReason(stopReason: StopReason | null): string | undefined {
+  return stopReason !== null && Object.hasOwn(reasons, stopReason) ? reasons[stopReason] : undefined;
+}

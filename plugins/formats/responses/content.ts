@@ -1,0 +1,79 @@
+import type { Static } from 'typebox';
+import { Type, type ContentBlock, type TextBlock } from 'gw2api/plugin';
+import { invalidField, nullable, required } from '../shared/body.js';
+import { markerFields, markerOf } from '../shared/cache-markers.js';
+import { fileBlock, imageBlock } from '../shared/media.js';
+import type { UnsupportedFields } from '../shared/unsupported-fields.js';
+
+export const part = Type.Object({
+  type: Type.String(),
+  text: nullable(Type.String()),
+  refusal: nullable(Type.String()),
+  image_url: nullable(Type.String()),
+  detail: nullable(Type.String()),
+  file_data: nullable(Type.String()),
+  file_url: nullable(Type.String()),
+  file_id: nullable(Type.String()),
+  filename: nullable(Type.String()),
+  ...markerFields,
+});
+
+type Part = Static<typeof part>;
+type Content = string | readonly Part[] | null | undefined;
+
+/**
+ * Blocks of a message's or tool result's content at `path`; throws `invalid_request` for an unsupported part.
+ */
+export function readParts(
+  content: Content,
+  path: string,
+  dropped: UnsupportedFields,
+): readonly ContentBlock[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return (content ?? []).map((part, at) => readPart(part, `${path}[${at}]`, dropped));
+}
+
+/** The same where only text can stand: system messages. */
+export function readTexts(content: Content, path: string, dropped: UnsupportedFields): readonly TextBlock[] {
+  return readParts(content, path, dropped).map((block, at) => {
+    if (block.type !== 'text') throw invalidField(`${path}[${at}]`, 'must be text in a system message');
+    return block;
+  });
+}
+
+function readPart(part: Part, path: string, dropped: UnsupportedFields): ContentBlock {
+  const read = Object.hasOwn(readers, part.type) ? readers[part.type] : undefined;
+  if (!read) throw invalidField(path, `has the type "${part.type}", which the gateway cannot pass on`);
+  return { ...read(part, path, dropped), ...markerOf(part) };
+}
+
+type PartReader = (part: Part, path: string, dropped: UnsupportedFields) => ContentBlock;
+
+const readers: Readonly<Record<string, PartReader>> = {
+  text: readText,
+  input_text: readText,
+  output_text: readText,
+  refusal: ({ refusal }, path) => ({ type: 'text', text: required(refusal, `${path}.refusal`) }),
+  input_image: ({ image_url, file_id, detail }, path, dropped) => {
+    refuseFileId(file_id, path, 'image_url');
+    if (detail && detail !== 'auto') dropped.add(`${path}.detail`);
+    return imageBlock(required(image_url, `${path}.image_url`), `${path}.image_url`);
+  },
+  input_file: ({ file_data, file_url, file_id, filename }, path) => {
+    refuseFileId(file_id, path, 'file_data or file_url');
+    const field = file_url ? 'file_url' : 'file_data';
+    return fileBlock(
+      required(file_url || file_data, `${path}.file_data`),
+      filename ?? undefined,
+      `${path}.${field}`,
+    );
+  },
+};
+
+function readText({ text }: Part, path: string): TextBlock {
+  return { type: 'text', text: required(text, `${path}.text`) };
+}
+
+function refuseFileId(fileId: string | null | undefined, path: string, instead: string): void {
+  if (fileId) throw invalidField(`${path}.file_id`, `cannot be read by the gateway; send ${instead}`);
+}

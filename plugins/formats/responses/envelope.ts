@@ -1,0 +1,57 @@
+import type { GatewayError } from 'gw2api/plugin';
+
+/** Request settings that the response object repeats: all of them, with defaults filled in. */
+export function settings(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return {
+    background: false,
+    frequency_penalty: body['frequency_penalty'] ?? 0,
+    instructions: body['instructions'] ?? null,
+    max_output_tokens: body['max_output_tokens'] ?? null,
+    max_tool_calls: body['max_tool_calls'] ?? null,
+    metadata: body['metadata'] ?? {},
+    model: body['model'],
+    parallel_tool_calls: body['parallel_tool_calls'] ?? true,
+    presence_penalty: body['presence_penalty'] ?? 0,
+    previous_response_id: body['previous_response_id'] ?? null,
+    prompt_cache_key: body['prompt_cache_key'] ?? null,
+    reasoning: { effort: null, summary: null, ...asObject(body['reasoning']) },
+    safety_identifier: body['safety_identifier'] ?? null,
+    service_tier: 'default',
+    store: body['store'] ?? true,
+    temperature: body['temperature'] ?? 1,
+    text: { format: { type: 'text' }, ...asObject(body['text']) },
+    tool_choice: body['tool_choice'] ?? 'auto',
+    tools: asList(body['tools']).map(describeTool),
+    top_logprobs: body['top_logprobs'] ?? 0,
+    top_p: body['top_p'] ?? 1,
+    truncation: body['truncation'] ?? 'disabled',
+    user: body['user'] ?? null,
+  };
+}
+
+/** Functions show all their fields, too. */
+function describeTool(tool: unknown): unknown {
+  const fields = asObject(tool);
+  if (fields['type'] !== 'function') return tool;
+  return { description: null, parameters: null, strict: null, ...fields };
+}
+
+function asObject(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The format's own codes for what has one; the clients wait and try again by them. */
+const codes: Readonly<Record<string, string>> = {
+  rate_limit_error: 'rate_limit_exceeded',
+  invalid_request_error: 'invalid_prompt',
+};
+
+/** `error` of a failed response. */
+export function responsesError({ type, message }: GatewayError): { code: string; message: string } {
+  const code = Object.hasOwn(codes, type) ? codes[type] : undefined;
+  return { code: code ?? 'server_error', message };
+}

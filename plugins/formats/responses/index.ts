@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import { defineFormat, type FormatContext } from 'gw2api/plugin/format';
+import type { ResponsesRequest } from './answer.js';
+import { responsesBody, type InputItem, type ResponsesBody } from './body.js';
+import { inputItems } from './input.js';
+import { keeper } from './keeper.js';
+import { responsesReply } from './reply.js';
+import { decodeResponses } from './request.js';
+import { routes } from './routes.js';
+import { responsesStream } from './stream.js';
+import { toolNames } from './tools.js';
+import { withPrivateUser } from '../shared/private-user.js';
+import { sseComment } from '../shared/sse.js';
+
+/** Responses. */
+export default defineFormat({
+  name: 'responses',
+  routes,
+  body: responsesBody,
+  decode: async (body, context) => withPrivateUser(await decodeResponses(body, context), context),
+  count: (input_tokens) => ({ object: 'response.input_tokens', input_tokens }),
+  async encoder(body, context) {
+    const request = await responsesRequest(body as ResponsesBody, context); // decode has accepted it
+    return {
+      keepAlive: sseComment,
+      whole: ({ events }) => responsesReply(events, request),
+      stream: ({ events }) => responsesStream(events, request),
+    };
+  },
+});
+
+async function responsesRequest(body: ResponsesBody, context: FormatContext): Promise<ResponsesRequest> {
+  const input = await inputItems(body, context);
+  const id = `resp_${randomUUID().replaceAll('-', '')}`;
+  return {
+    id,
+    body: { ...body },
+    include: new Set(body.include),
+    tools: toolNames(body, input),
+    calledIds: calledIds(input),
+    now: () => context.now(),
+    keep: body.store === false ? nowhere : keeper(id, input, context),
+  };
+}
+
+function calledIds(items: readonly InputItem[]): readonly string[] {
+  return items.flatMap(({ type, call_id: id }) => (isCall(type) && typeof id === 'string' ? id : []));
+}
+
+function isCall(type: unknown): boolean {
+  return type === 'function_call' || type === 'custom_tool_call';
+}
+
+async function nowhere(): Promise<void> {}

@@ -1,0 +1,71 @@
+import type { FormatContext } from 'gw2api/plugin/format';
+import type { InputItem, ResponsesBody } from './body.js';
+import { StoredItems } from './stored-items.js';
+import { invalidField } from '../shared/body.js';
+
+/** The whole input of a request. */
+export interface ResponsesInput {
+  /** Items of the previous responses, then of the request itself, with references resolved. */
+  readonly items: readonly InputItem[];
+  /** Number of items from previous responses. */
+  readonly carried: number;
+}
+
+/**
+ * All input items of a request, those of previous responses included; stored with the answer. Throws
+ * `not_found` for an unknown `previous_response_id` or `item_reference`, and `invalid_request` if the stored
+ * items make the request larger than the body limit.
+ */
+export async function inputItems(body: ResponsesBody, context: FormatContext): Promise<readonly InputItem[]> {
+  return (await readInput(body, context)).items;
+}
+
+/** Path of an item in the caller's body; items of previous responses are all under `previous_response_id`. */
+export function itemPath(at: number, carried: number): string {
+  return at < carried ? 'previous_response_id' : `input[${at - carried}]`;
+}
+
+interface Reading {
+  readonly owner: string;
+  readonly store: FormatContext['store'];
+  readonly input: Promise<ResponsesInput>;
+}
+
+/** By body: a request is decoded and encoded, and its items are read once for both. */
+const readings = new WeakMap<ResponsesBody, Reading>();
+
+export function readInput(body: ResponsesBody, context: FormatContext): Promise<ResponsesInput> {
+  const { store, caller } = context;
+  const known = readings.get(body);
+  if (known && known.owner === caller.keyId && known.store === store) return known.input;
+  const input = resolve(body, context);
+  readings.set(body, { owner: caller.keyId, store, input });
+  return input;
+}
+
+async function resolve(body: ResponsesBody, context: FormatContext): Promise<ResponsesInput> {
+  const { previous_response_id: previousId } = body;
+  const own = ownItems(body);
+  if (!previousId && !own.some(isReference)) return { items: own, carried: 0 };
+  const stored = new StoredItems(context);
+  stored.add(own.filter((item) => !isReference(item)));
+  const previous = previousId ? await stored.inputAndOutput(previousId) : [];
+  const items: InputItem[] = [...previous];
+  for (const [at, item] of own.entries()) {
+    if (!isReference(item)) items.push(item);
+    else if (typeof item['id'] === 'string') items.push(await stored.referenced(item['id'], `input[${at}]`));
+    else throw invalidField(`input[${at}].id`, 'is required of an item_reference');
+  }
+  return { items, carried: previous.length };
+}
+
+function ownItems({ input }: ResponsesBody): readonly InputItem[] {
+  if (typeof input !== 'string') return input ?? [];
+  return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];
+}
+
+/** A reference may leave its type out: it has an id and nothing else to say. */
+function isReference(item: InputItem): boolean {
+  const { type, id } = item;
+  return type === 'item_reference' || (!type && !('role' in item) && typeof id === 'string');
+}

@@ -1,0 +1,111 @@
+import type { Static } from 'typebox';
+import { Type } from 'gw2api/plugin';
+import type { InputItem } from './body.js';
+import { part, readParts, readTexts } from './content.js';
+import { parseArguments } from '../shared/arguments.js';
+import { bodyCheck, nullable } from '../shared/body.js';
+import { toolResult, toolUseId } from '../shared/call-ids.js';
+import { openReasoning } from '../shared/reasoning.js';
+import type { Toolbox } from '../shared/toolbox.js';
+import type { Transcript } from '../shared/transcript.js';
+import type { UnsupportedFields } from '../shared/unsupported-fields.js';
+
+/** Context for reading an item. */
+export interface Reading {
+  readonly transcript: Transcript;
+  readonly toolbox: Toolbox;
+  readonly dropped: UnsupportedFields;
+}
+
+/** `path` is where the item stands in the body: `input[2]`. */
+export type ItemReader = (item: InputItem, path: string, reading: Reading) => void;
+
+/** Adds one item to the conversation; a type without a counterpart is reported. */
+export function readItem(item: InputItem, path: string, reading: Reading): void {
+  const type = item['type'] ?? 'message';
+  const read = typeof type === 'string' && Object.hasOwn(readers, type) ? readers[type] : undefined;
+  if (read) read(item, path, reading);
+  else reading.dropped.add(path);
+}
+
+const content = nullable(Type.String(), Type.Array(part));
+
+const message = Type.Object({
+  role: Type.Enum(['user', 'assistant', 'system', 'developer']),
+  content,
+});
+
+const functionCall = Type.Object({
+  call_id: Type.String(),
+  name: Type.String({ minLength: 1 }),
+  namespace: nullable(Type.String()),
+  arguments: Type.Unknown(),
+});
+
+const customCall = Type.Object({
+  call_id: Type.String(),
+  name: Type.String({ minLength: 1 }),
+  namespace: nullable(Type.String()),
+  input: Type.String(),
+});
+
+const callOutput = Type.Object({ call_id: Type.String(), output: content });
+
+const reasoning = Type.Object({ encrypted_content: nullable(Type.String()) });
+
+const check = {
+  message: bodyCheck(message),
+  functionCall: bodyCheck(functionCall),
+  customCall: bodyCheck(customCall),
+  callOutput: bodyCheck(callOutput),
+  reasoning: bodyCheck(reasoning),
+};
+
+const readers: Readonly<Record<string, ItemReader>> = {
+  message: (item, path, { transcript, dropped }) => {
+    const { role, content } = check.message(item, path);
+    if (role === 'user' || role === 'assistant')
+      transcript.add(role, readParts(content, `${path}.content`, dropped));
+    else transcript.addSystem(readTexts(content, `${path}.content`, dropped));
+  },
+  function_call: (item, path, reading) => {
+    if (isCut(item)) return reading.dropped.add(path);
+    const call = check.functionCall(item, path);
+    addCall(call, parseArguments(call.arguments, `${path}.arguments`), reading);
+  },
+  custom_tool_call: (item, path, reading) => {
+    if (isCut(item)) return reading.dropped.add(path);
+    const call = check.customCall(item, path);
+    addCall(call, { input: call.input }, reading);
+  },
+  function_call_output: addResult,
+  custom_tool_call_output: addResult,
+  reasoning: (item, path, { transcript }) => {
+    const { encrypted_content: sealed } = check.reasoning(item, path);
+    const block = sealed ? openReasoning(sealed) : undefined;
+    if (block) transcript.add('assistant', [block]);
+  },
+  /** Searches are repeated by the upstream, not replayed. */
+  web_search_call: () => undefined,
+  /** Their tools are declared with the others. */
+  additional_tools: () => undefined,
+  tool_search_output: () => undefined,
+};
+
+/** A call that `max_tokens` ended in the middle was never made, and its arguments are no JSON. */
+function isCut({ status }: InputItem): boolean {
+  return status === 'incomplete';
+}
+
+type Call = Pick<Static<typeof functionCall>, 'call_id' | 'name' | 'namespace'>;
+
+function addCall({ call_id, name, namespace }: Call, input: object, { transcript, toolbox }: Reading): void {
+  const upstreamName = toolbox.upstreamName({ name, ...(namespace && { namespace }) });
+  transcript.add('assistant', [{ type: 'tool_use', id: toolUseId(call_id), name: upstreamName, input }]);
+}
+
+function addResult(item: InputItem, path: string, { transcript, dropped }: Reading): void {
+  const { call_id, output } = check.callOutput(item, path);
+  const result = typeof output === 'string' ? output : readParts(output, `${path}.output`, dropped);
+  transcript.add('user', [toolResult(call_id, result)]);
+}

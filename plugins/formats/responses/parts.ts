@@ -1,0 +1,139 @@
+import type { BlockOf, TextBlock } from 'gw2api/plugin';
+import type { ResponseAnswer } from './answer.js';
+import type { OpenItem } from './item.js';
+import type { MessageItem } from './message-item.js';
+import { searchAction, searchSources } from './web-search.js';
+import type { PartTable } from '../shared/answer.js';
+import type { Block, Part } from '../shared/block.js';
+import { sealReasoning } from '../shared/reasoning.js';
+import { type CallerTool, callerTool, customInput } from '../shared/tools.js';
+
+/** Blocks of an answer that a response shows; server tools other than web search stay invisible. */
+export const responsesParts: PartTable<ResponseAnswer> = {
+  text,
+  thinking,
+  redacted_thinking: ({ start }, answer) => {
+    const item = answer.open('rs', reasoningItem);
+    return { close: () => item.done({ ...reasoningItem, encrypted_content: sealReasoning(start) }) };
+  },
+  tool_use: (block, answer) => {
+    const tool = callerTool(answer.request.tools, block.start.name);
+    return tool.kind === 'custom' ? customCall(block, tool, answer) : functionCall(block, tool, answer);
+  },
+  server_tool_use: (block, answer) =>
+    block.start.name === 'web_search' ? webSearch(block, answer) : undefined,
+  web_search_tool_result: ({ start }, answer) => ({
+    close: () => answer.searches.get(start.tool_use_id)?.(start),
+  }),
+};
+
+/** A message begins with its first character: an empty text block is nothing. */
+function text(block: Block<TextBlock>, answer: ResponseAnswer): Part {
+  let message: MessageItem | undefined;
+  let start = 0;
+  return {
+    write(delta, json) {
+      const current = answer.message();
+      if (current !== message) start = current.text.length;
+      message = current;
+      current.write(delta, json);
+    },
+    close: () => message?.cite(block.citations, start),
+  };
+}
+
+const reasoningItem = { type: 'reasoning', summary: [] };
+
+function thinking(block: Block<BlockOf<'thinking'>>, answer: ResponseAnswer): Part {
+  const item = answer.open('rs', reasoningItem);
+  const at = { summary_index: 0 };
+  let isBegun = false;
+  return {
+    write(delta) {
+      if (!isBegun) item.emit('response.reasoning_summary_part.added', { ...at, part: summaryText('') });
+      isBegun = true;
+      item.emit('response.reasoning_summary_text.delta', { ...at, delta });
+    },
+    close() {
+      if (isBegun) {
+        item.emit('response.reasoning_summary_text.done', { ...at, text: block.text });
+        item.emit('response.reasoning_summary_part.done', { ...at, part: summaryText(block.text) });
+      }
+      item.done({ ...reasoningItem, summary: isBegun ? [summaryText(block.text)] : [], ...sealed(block) });
+    },
+  };
+}
+
+function summaryText(text: string): object {
+  return { type: 'summary_text', text };
+}
+
+/** Only what is signed can be sent back. */
+function sealed({ start, text, signature }: Block<BlockOf<'thinking'>>): object {
+  if (signature === '') return {};
+  return { encrypted_content: sealReasoning({ ...start, thinking: text, signature }) };
+}
+
+function functionCall(block: Block<BlockOf<'tool_use'>>, tool: CallerTool, answer: ResponseAnswer): Part {
+  const { name, namespace } = tool;
+  const call = {
+    type: 'function_call',
+    call_id: answer.callIds.unique(block.start.id),
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+  };
+  const item = answer.open('fc', { ...call, status: 'in_progress', arguments: '' });
+  return {
+    write: (delta) => item.emit('response.function_call_arguments.delta', { delta }),
+    close() {
+      item.emit('response.function_call_arguments.done', { name, arguments: block.text });
+      item.done({ ...call, status: statusOf(block), arguments: block.text });
+    },
+  };
+}
+
+/** Its text stands within JSON until that is complete, so it comes in one piece. */
+function customCall(
+  block: Block<BlockOf<'tool_use'>>,
+  { name, namespace }: CallerTool,
+  answer: ResponseAnswer,
+): Part {
+  const own = namespace === undefined ? {} : { namespace };
+  const call_id = answer.callIds.unique(block.start.id);
+  const call = { type: 'custom_tool_call', call_id, name, ...own };
+  const item = answer.open('ctc', { ...call, status: 'in_progress', input: '' });
+  return {
+    close() {
+      const input = customInput(block.text);
+      if (input !== '') item.emit('response.custom_tool_call_input.delta', { delta: input });
+      item.emit('response.custom_tool_call_input.done', { input });
+      item.done({ ...call, status: statusOf(block), input });
+    },
+  };
+}
+
+function statusOf({ isCut }: Block): string {
+  return isCut ? 'incomplete' : 'completed';
+}
+
+/** Web search item, which is done when its result arrives in a block of its own. */
+function webSearch(block: Block<BlockOf<'server_tool_use'>>, answer: ResponseAnswer): Part {
+  const call = { type: 'web_search_call' };
+  const item: OpenItem = answer.open('ws', { ...call, status: 'in_progress', action: searchAction('') });
+  item.emit('response.web_search_call.in_progress', {});
+  let isSearching = false;
+  const search = () => {
+    if (!isSearching) item.emit('response.web_search_call.searching', {});
+    isSearching = true;
+  };
+  answer.searches.get(block.start.id)?.(undefined); // a second start: the search before it has no result
+  answer.searches.set(block.start.id, (result) => {
+    answer.searches.delete(block.start.id);
+    search();
+    const sources = searchSources(result);
+    if (sources) item.emit('response.web_search_call.completed', {});
+    const shown = answer.request.include.has('web_search_call.action.sources') ? sources : undefined;
+    item.done({ ...call, status: sources ? 'completed' : 'failed', action: searchAction(block.text, shown) });
+  });
+  return { close: search };
+}

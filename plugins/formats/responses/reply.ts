@@ -1,0 +1,16 @@
+import type { ModelEvents } from 'gw2api/plugin';
+import { ResponseAnswer, type ResponseObject, type ResponsesRequest } from './answer.js';
+import { responsesParts } from './parts.js';
+import { AnswersReader } from '../shared/answers.js';
+import { readAll } from '../shared/relay.js';
+
+/** The whole response: what its stream would have ended with. */
+export async function responsesReply(
+  events: ModelEvents,
+  request: ResponsesRequest,
+): Promise<ResponseObject> {
+  const answer = new ResponseAnswer(request, { emit: () => undefined, emitJson: () => undefined });
+  await readAll(events, new AnswersReader(1, responsesParts, () => answer));
+  await request.keep(answer.finished(true));
+  return answer.finished();
+}

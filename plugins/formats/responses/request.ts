@@ -1,0 +1,112 @@
+import type { Decoded, FormatContext } from 'gw2api/plugin/format';
+import { responsesBody, type ResponsesBody } from './body.js';
+import { itemPath, readInput, type ResponsesInput } from './input.js';
+import { readItem } from './items.js';
+import { addWebSearchTool, readChoice, readTools, type DeclaredTools } from './tools.js';
+import { buildRequest } from '../shared/build-request.js';
+import { bodyCheck, invalidField } from '../shared/body.js';
+import type { OutputParams } from '../shared/output-format.js';
+import type { ThinkingParams } from '../shared/thinking.js';
+import { readThinking } from '../shared/thinking-dialects.js';
+import { thinkingRetry } from '../shared/thinking-retry.js';
+import { Transcript } from '../shared/transcript.js';
+import { UnsupportedFields } from '../shared/unsupported-fields.js';
+
+const check = bodyCheck(responsesBody);
+const read = new Set([...Object.keys(responsesBody.properties), 'background', 'conversation', 'prompt']);
+
+/**
+ * Decodes a Responses body to a Messages request. Throws `invalid_request` with the field's name, and for
+ * `background`, `conversation`, `prompt` and an unknown `previous_response_id`.
+ */
+export async function decodeResponses(value: unknown, context: FormatContext): Promise<Decoded> {
+  const body = check(value);
+  refuseUnservable(body);
+  const dropped = new UnsupportedFields();
+  const model = context.findModel(body.model);
+  const thinking = thinkingWish(body, context, dropped);
+  const input = await readInput(body, context);
+  const tools = readTools(body, input, dropped);
+  addWebSearchTool(tools, body, model?.webSearch !== false, dropped);
+  const request = buildRequest(
+    {
+      model: body.model,
+      transcript: readTranscript(body, input, tools, dropped),
+      maxTokens: body.max_output_tokens,
+      sampling: body,
+      tools: {
+        tools: tools.toolbox.tools,
+        parallel: body.parallel_tool_calls,
+        ...readChoice(body, tools.toolbox, dropped),
+      },
+      thinking,
+      output: outputWish(body, dropped),
+      user: body.user,
+      conversationPath: 'input',
+    },
+    model,
+    dropped,
+  );
+  reportRest(body, Boolean(thinking.effort), dropped);
+  const interceptors = thinkingRetry(thinking, request, context.models);
+  return { request, stream: body.stream === true, dropped: dropped.paths, interceptors };
+}
+
+/** Refuses fields that need a background server or state stored by the vendor. */
+function refuseUnservable(body: ResponsesBody & Readonly<Record<string, unknown>>): void {
+  for (const field of ['background', 'conversation', 'prompt']) {
+    if (body[field]) throw invalidField(field, 'is not supported by this gateway; leave it out');
+  }
+}
+
+function readTranscript(
+  { instructions }: ResponsesBody,
+  { items, carried }: ResponsesInput,
+  { toolbox, notes }: DeclaredTools,
+  dropped: UnsupportedFields,
+): Transcript {
+  const transcript = new Transcript();
+  if (instructions) transcript.addSystem([{ type: 'text', text: instructions }]);
+  items.forEach((item, at) => {
+    readItem(item, itemPath(at, carried), {
+      transcript,
+      toolbox,
+      dropped: at < carried ? new UnsupportedFields() : dropped,
+    });
+  });
+  transcript.addSystem(notes.map((text) => ({ type: 'text', text })));
+  return transcript;
+}
+
+function thinkingWish(
+  { model, reasoning, thinking }: ResponsesBody,
+  { models }: FormatContext,
+  dropped: UnsupportedFields,
+): ThinkingParams {
+  const wish = readThinking({ reasoning, thinking }, models.profile(model), dropped);
+  return { ...wish, isShown: Boolean(reasoning?.summary ?? reasoning?.generate_summary) };
+}
+
+function outputWish({ text }: ResponsesBody, dropped: UnsupportedFields): OutputParams | undefined {
+  const format = text?.format;
+  if (!format || format.type === 'text') return undefined;
+  const path = 'text.format';
+  if (format.type === 'json_object') return { path };
+  if (format.type === 'json_schema')
+    return { path, description: format.description, schema: format.schema ?? undefined };
+  dropped.add('text.format');
+  return undefined;
+}
+
+/** Values of `include` that the encoder supports. */
+const included = new Set(['reasoning.encrypted_content', 'web_search_call.action.sources']);
+
+function reportRest(body: ResponsesBody, isThinkingAsked: boolean, dropped: UnsupportedFields): void {
+  dropped.addUnread(body, read);
+  if (body.text?.verbosity) dropped.add('text.verbosity');
+  const { summary, generate_summary } = body.reasoning ?? {};
+  if ((summary || generate_summary) && !isThinkingAsked) dropped.add('reasoning.summary');
+  body.include?.forEach((name, at) => {
+    if (!included.has(name)) dropped.add(`include[${at}]`);
+  });
+}

@@ -1,0 +1,83 @@
+import { Readable } from 'node:stream';
+import { GatewayError } from 'gw2api/plugin';
+import type { FormatContext, FormatRoute } from 'gw2api/plugin/format';
+import { pageOf } from './input-items.js';
+import { listedInput } from './listed-input.js';
+import { replayResponse } from './replay.js';
+
+type Handle = NonNullable<FormatRoute['handle']>;
+type Context = Parameters<Handle>[0];
+
+/** `GET /v1/responses/:id`: the response object as its owner got it, or its events where `stream=true`. */
+export const showResponse: Handle = async (ctx, { params, query, store, caller }) => {
+  const id = idIn(ctx, params);
+  const isStream = isStreamed(query);
+  const startingAfter = startIn(query);
+  const response = await store.responses.getResponse(caller.keyId, id);
+  if (!response) throw unknownResponse(id);
+  if (!isStream) {
+    ctx.body = response;
+    return;
+  }
+  ctx.set({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    'x-accel-buffering': 'no',
+  });
+  ctx.body = Readable.from(replayResponse(response, startingAfter));
+};
+
+/** `GET /v1/responses/:id/input_items`: a page of what has led to the response. */
+export const listInputItems: Handle = async (ctx, { params, query, store, caller }) => {
+  const { id = '' } = params;
+  const stored = await store.responses.get(caller.keyId, id);
+  if (!stored) throw unknownResponse(id);
+  ctx.body = pageOf(listedInput(stored), query);
+};
+
+/** `POST /v1/responses/:id/cancel`. */
+export const cancelResponse: Handle = (_, { params }) => {
+  const { id = '' } = params;
+  if (isRouteName(id)) throw unknownResponse(id);
+  throw new GatewayError(
+    'invalid_request',
+    `Response with id '${id}' cannot be cancelled: this gateway runs nothing in the background. To cancel a response, close its connection.`,
+  );
+};
+
+/** `DELETE /v1/responses/:id`. */
+export const deleteResponse: Handle = async (ctx, { params, store, caller }) => {
+  const id = idIn(ctx, params);
+  if (!(await store.responses.delete(caller.keyId, id))) throw unknownResponse(id);
+  ctx.body = { id, object: 'response', deleted: true };
+};
+
+/** Id in the path. Throws `method_not_allowed` if it is the name of a route that takes only POST. */
+function idIn(ctx: Context, { id = '' }: FormatContext['params']): string {
+  if (!isRouteName(id)) return id;
+  const message = `${ctx.path} does not take ${ctx.method}; it takes POST.`;
+  throw new GatewayError('method_not_allowed', message, { headers: { allow: 'POST, OPTIONS' } });
+}
+
+/** The router does not look at the case of a path either. */
+function isRouteName(id: string): boolean {
+  return id.toLowerCase() === 'input_tokens';
+}
+
+function isStreamed(query: URLSearchParams): boolean {
+  const stream = query.get('stream') ?? 'false';
+  if (stream === 'true' || stream === 'false') return stream === 'true';
+  throw new GatewayError('invalid_request', 'stream: must be true or false');
+}
+
+function startIn(query: URLSearchParams): number | undefined {
+  const text = query.get('starting_after');
+  if (text === null) return undefined;
+  const after = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(after + 1)) return after;
+  throw new GatewayError('invalid_request', 'starting_after: must be the sequence number of an event');
+}
+
+function unknownResponse(id: string): GatewayError {
+  return new GatewayError('not_found', `Response with id '${id}' not found.`);
+}

@@ -1,0 +1,65 @@
+import type { GatewayError, ModelEvent, ModelEvents } from 'gw2api/plugin';
+import { sseEvent } from 'gw2api/plugin/format';
+import { type BinaryString, toBinaryString } from 'gw2api/plugin/raw';
+import { ResponseAnswer, type ResponsesRequest } from './answer.js';
+import type { EventSink } from './item.js';
+import { responsesParts } from './parts.js';
+import { AnswersReader } from '../shared/answers.js';
+import { relay, type StreamWriter } from '../shared/relay.js';
+import { sseDone } from '../shared/sse.js';
+
+/** The events of a streamed response. */
+export function responsesStream(events: ModelEvents, request: ResponsesRequest): AsyncIterable<Buffer> {
+  return relay(events, new ResponseStream(request));
+}
+
+class ResponseStream implements StreamWriter, EventSink {
+  readonly #request: ResponsesRequest;
+  readonly #answer: ResponseAnswer;
+  readonly #reader: AnswersReader<ResponseAnswer>;
+  #sequence = 0;
+  /** Of bytes. */
+  #text = '';
+
+  constructor(request: ResponsesRequest) {
+    this.#request = request;
+    this.#answer = new ResponseAnswer(request, this);
+    this.#reader = new AnswersReader(1, responsesParts, () => this.#answer);
+  }
+
+  get isComplete(): boolean {
+    return this.#reader.isComplete;
+  }
+
+  add(event: ModelEvent): void {
+    this.#reader.add(event);
+  }
+
+  take(): Buffer {
+    const text = this.#text;
+    this.#text = '';
+    return Buffer.from(text, 'latin1');
+  }
+
+  /** Stores the response before its final event, after which the caller may refer to it at once. */
+  async finish(): Promise<void> {
+    await this.#request.keep(this.#answer.finished(true));
+    const response = this.#answer.finished();
+    this.emit(`response.${String(response['status'])}`, { response });
+    this.#text += sseDone;
+  }
+
+  fail(error: GatewayError): void {
+    this.#answer.fail(error);
+  }
+
+  emit(type: string, fields: object): void {
+    this.emitJson(type, toBinaryString(JSON.stringify(fields).slice(1, -1)));
+  }
+
+  emitJson(type: string, fields: BinaryString): void {
+    const more = fields === '' ? '' : `,${fields}`;
+    this.#text += sseEvent(type, `{"type":"${type}","sequence_number":${this.#sequence}${more}}`);
+    this.#sequence += 1;
+  }
+}

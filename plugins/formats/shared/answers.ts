@@ -1,0 +1,24 @@
+import type { ModelEvent } from 'gw2api/plugin';
+import { AnswerReader, type AnswerWriter, partMaker, type PartTable } from './answer.js';
+import type { EventReader } from './relay.js';
+
+/** Reads the answers to one request, which arrive mingled: several where it has an `n` or several prompts. */
+export class AnswersReader<Writer extends AnswerWriter> implements EventReader {
+  readonly #readers: readonly AnswerReader[];
+
+  /** `count`: how many answers the request asked for; `make` is called for each of them. */
+  constructor(count: number, parts: PartTable<Writer>, make: (choice: number) => Writer) {
+    this.#readers = Array.from({ length: count }, (_, choice) => {
+      const writer = make(choice);
+      return new AnswerReader(partMaker(parts, writer), writer);
+    });
+  }
+
+  get isComplete(): boolean {
+    return this.#readers.every((reader) => reader.isComplete);
+  }
+
+  add(event: ModelEvent): void {
+    this.#readers[event.choice]?.add(event);
+  }
+}

@@ -1,0 +1,103 @@
+import type { ContentBlock, Delta } from 'gw2api/plugin';
+import { type Citation, dispatch, type DispatchTable } from 'gw2api/plugin/format';
+import type { BinaryString, PlainDelta } from 'gw2api/plugin/raw';
+
+/** One content block while it arrives. */
+export interface Block<Start extends ContentBlock = ContentBlock> {
+  /** As it began. */
+  readonly start: Start;
+  /** Text, thinking, or the JSON of a tool's input, as far as it came. */
+  readonly text: string;
+  readonly signature: string;
+  readonly citations: readonly Citation[];
+  /** The answer ended within this block. */
+  readonly isCut: boolean;
+}
+
+/** One block of the answer as a dialect writes it. */
+export interface Part {
+  /**
+   * Appends text, never with half a surrogate pair. `json`: the same text as `JSON.stringify` writes it,
+   * without quotes, if available.
+   */
+  write?(text: string, json?: BinaryString): void;
+  /** The block is complete, or is cut. */
+  close?(): void;
+}
+
+/** The block that an answer's reader works on. */
+export class OpenBlock implements Block {
+  readonly start: ContentBlock;
+  text = '';
+  signature: string;
+  readonly citations: Citation[];
+  isCut = false;
+  #part: Part | undefined;
+  #half = '';
+
+  constructor(start: ContentBlock) {
+    this.start = start;
+    this.signature = typeof start['signature'] === 'string' ? start['signature'] : '';
+    this.citations = start.type === 'text' ? [...(start.citations ?? [])] : [];
+  }
+
+  /** Passes the text that the block begins with to its part. */
+  begin(part: Part | undefined): void {
+    this.#part = part;
+    this.#write(dispatch(beginnings, this.start, undefined) ?? '');
+  }
+
+  extend(delta: Delta): void {
+    this.#write(dispatch(deltas, delta, this) ?? '');
+  }
+
+  /** Extends by a text delta; nothing that is written as it is ends within a surrogate pair. */
+  say({ text, json }: PlainDelta): void {
+    if (this.#half !== '') return this.#write(text);
+    this.text += text;
+    if (text !== '') this.#part?.write?.(text, json);
+  }
+
+  close(isCut: boolean): void {
+    this.isCut = isCut;
+    if (this.text === '' && 'input' in this.start) this.#write(JSON.stringify(this.start.input));
+    if (this.#half !== '') this.#part?.write?.(this.#half);
+    this.#part?.close?.();
+  }
+
+  /** A first half of a surrogate pair waits for its second half. */
+  #write(text: string): void {
+    if (text === '') return;
+    this.text += text;
+    const whole = this.#half + text;
+    this.#half = endsInHalf(whole) ? whole.slice(-1) : '';
+    const ready = this.#half === '' ? whole : whole.slice(0, -1);
+    if (ready !== '') this.#part?.write?.(ready);
+  }
+}
+
+function endsInHalf(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff;
+}
+
+/** The text that a block begins with. */
+const beginnings: Partial<DispatchTable<ContentBlock, undefined, string>> = {
+  text: ({ text }) => text,
+  thinking: ({ thinking }) => thinking,
+};
+
+/** The text that a delta adds; others add to the block beside its text. */
+const deltas: Partial<DispatchTable<Delta, OpenBlock, string | undefined>> = {
+  text_delta: ({ text }) => text,
+  thinking_delta: ({ thinking }) => thinking,
+  input_json_delta: ({ partial_json }) => partial_json,
+  signature_delta: ({ signature }, block) => {
+    block.signature += signature;
+    return undefined;
+  },
+  citations_delta: ({ citation }, block) => {
+    block.citations.push(citation);
+    return undefined;
+  },
+};

@@ -1,0 +1,49 @@
+import { EventStream, type Interceptor, type MessagesRequest, type ModelReply } from 'gw2api/plugin';
+
+/** Makes one of several requests out of the one that the stages have prepared. */
+export type Variant = (request: MessagesRequest) => MessagesRequest;
+
+/**
+ * Fan-out: makes several calls at once and merges them into one reply, in which the events of call `i` carry
+ * choice `i`; the first failure ends the other calls and is thrown. Early replies are read ahead while the
+ * others wait, as those may wait for their permits.
+ */
+export function fanOut(calls: number | readonly Variant[]): Interceptor {
+  const variants = typeof calls === 'number' ? Array.from({ length: calls }, () => same) : calls;
+  return (call) => async (request) => {
+    const pending = variants.map(async (vary) => {
+      const reply = await call(vary(request));
+      const events = EventStream.from(reply.events);
+      events.readAhead();
+      return { ...reply, events };
+    });
+    return join(await allOrNone(pending));
+  };
+}
+
+const same: Variant = (request) => request;
+
+/** Slot, status and headers are those of the first call. */
+function join(replies: readonly ModelReply[]): ModelReply {
+  const [first] = replies;
+  if (!first) throw new RangeError('A fan-out needs at least one call.');
+  return {
+    ...first,
+    attempts: replies.reduce((sum, { attempts }) => sum + attempts, 0),
+    calls: (choice) => replies[choice]?.calls?.(0) ?? 1,
+    events: EventStream.merge(replies.map(({ events }) => events)),
+  };
+}
+
+/** All replies; where a call fails its error at once, and the others end as soon as they are there. */
+async function allOrNone(pending: readonly Promise<ModelReply>[]): Promise<readonly ModelReply[]> {
+  try {
+    return await Promise.all(pending);
+  } catch (error) {
+    for (const reply of pending) reply.then(({ events }) => events.cancel()).catch(ignore);
+    throw error;
+  }
+}
+
+/** Ignores later failures: only the first one is reported. */
+function ignore(): void {}

@@ -1,0 +1,46 @@
+import { invalidField, present } from './body.js';
+import type { BlockOf } from 'gw2api/plugin';
+
+/** Image block from a base64 `data:` or http(s) URL; throws `invalid_request` at `path` for anything else. */
+export function imageBlock(url: string, path: string): BlockOf<'image'> {
+  if (isWeb(url)) return { type: 'image', source: { type: 'url', url } };
+  const { mediaType, data } = readDataUrl(url, path);
+  return { type: 'image', source: { type: 'base64', media_type: mediaType, data } };
+}
+
+/** PDF, text or image block from a `data:` URL, an http(s) URL, or bare base64 with a `.pdf` name. */
+export function fileBlock(
+  url: string,
+  filename: string | undefined,
+  path: string,
+): BlockOf<'document'> | BlockOf<'image'> {
+  const title = present({ title: filename });
+  if (isWeb(url)) return { type: 'document', source: { type: 'url', url }, ...title };
+  const { mediaType, data } = readDataUrl(withMediaType(url, filename), path);
+  if (mediaType.startsWith('image/')) return imageBlock(url, path);
+  if (!mediaType.startsWith('text/'))
+    return { type: 'document', source: { type: 'base64', media_type: mediaType, data }, ...title };
+  const text = Buffer.from(data, 'base64').toString();
+  return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title };
+}
+
+function isWeb(url: string): boolean {
+  return /^https?:\/\//i.test(url);
+}
+
+function withMediaType(data: string, filename: string | undefined): string {
+  const isBarePdf = !data.startsWith('data:') && (filename?.toLowerCase().endsWith('.pdf') ?? false);
+  return isBarePdf ? `data:application/pdf;base64,${data}` : data;
+}
+
+function readDataUrl(url: string, path: string): { mediaType: string; data: string } {
+  const comma = url.indexOf(',');
+  const [mediaType = '', ...parameters] = url.slice('data:'.length, Math.max(comma, 0)).split(';');
+  if (!url.startsWith('data:') || !parameters.includes('base64') || mediaType === '')
+    throw invalidField(path, 'must be an http(s) URL or a data: URL with a media type and base64 data');
+  const name = mediaType.toLowerCase();
+  return { mediaType: aliases.get(name) ?? name, data: url.slice(comma + 1) };
+}
+
+/** Names in use for media types that the upstream knows by another one. */
+const aliases: ReadonlyMap<string, string> = new Map([['image/jpg', 'image/jpeg']]);

@@ -1,0 +1,74 @@
+import {
+  EventStream,
+  type GatewayError,
+  type ModelEvent,
+  type ModelEventBatch,
+  type ModelEvents,
+  toGatewayError,
+  type Transform,
+} from 'gw2api/plugin';
+import { interruptedError } from 'gw2api/plugin/format';
+
+/** Consumer of events until an answer is complete. */
+export interface EventReader {
+  add(event: ModelEvent): void;
+  /** True once every answer has had its `message_stop`; later events are ignored. */
+  readonly isComplete: boolean;
+}
+
+/** Turns events into the text of one dialect. */
+export interface StreamWriter extends EventReader {
+  /** Adds the end of a complete stream, with its success marker. */
+  finish(): void | Promise<void>;
+  /** Adds the end of a broken one: the dialect's error event. */
+  fail(error: GatewayError): void;
+  /** The UTF-8 of what was added since the last call. */
+  take(): Buffer;
+}
+
+/**
+ * Byte stream of a dialect, one chunk per batch; a failure writes the dialect's error event and is then
+ * thrown. After a complete answer the events are drained, so that the upstream's connection can be reused.
+ */
+export function relay(events: ModelEvents, writer: StreamWriter): EventStream<Buffer> {
+  return EventStream.from(events).through(new Relay(writer));
+}
+
+class Relay implements Transform<ModelEventBatch, Buffer> {
+  readonly #writer: StreamWriter;
+
+  constructor(writer: StreamWriter) {
+    this.#writer = writer;
+  }
+
+  get isOver(): boolean {
+    return this.#writer.isComplete;
+  }
+
+  transform(batch: ModelEventBatch): Buffer | undefined {
+    for (const event of batch) this.#writer.add(event);
+    return this.isOver ? undefined : this.#take();
+  }
+
+  flush(): Buffer | undefined | Promise<Buffer | undefined> {
+    if (!this.#writer.isComplete) throw interruptedError();
+    const finished = this.#writer.finish();
+    return finished ? finished.then(() => this.#take()) : this.#take();
+  }
+
+  fail(error: unknown): Buffer | undefined {
+    this.#writer.fail(toGatewayError(error));
+    return this.#take();
+  }
+
+  #take(): Buffer | undefined {
+    const text = this.#writer.take();
+    return text.length > 0 ? text : undefined;
+  }
+}
+
+/** Feeds a reader with all events. Throws what they throw, and `upstream_interrupted` where they just end. */
+export async function readAll(events: ModelEvents, reader: EventReader): Promise<void> {
+  for await (const batch of events) for (const event of batch) reader.add(event);
+  if (!reader.isComplete) throw interruptedError();
+}

@@ -1,0 +1,19 @@
+import type { GatewayError } from 'gw2api/plugin';
+import { sseData } from 'gw2api/plugin/format';
+import { toBinaryString, type BinaryString } from 'gw2api/plugin/raw';
+
+/** Success marker at the end of a stream, in the formats other than Messages. */
+export const sseDone = sseData('[DONE]');
+
+/** Heartbeat comment, so that proxies do not close the connection during long thinking. */
+export const sseComment = ': keep-alive\n\n';
+
+/** Final event of a broken Chat Completions or Completions stream: the error object, without `[DONE]`. */
+export function chatError(error: GatewayError): string {
+  return sseData(JSON.stringify(error));
+}
+
+/** A text as it stands in JSON, without the quotes. */
+export function jsonBytes(text: string): BinaryString {
+  return toBinaryString(JSON.stringify(text).slice(1, -1));
+}

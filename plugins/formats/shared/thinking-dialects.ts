@@ -1,0 +1,112 @@
+import { Type } from 'gw2api/plugin';
+import type { ModelProfile } from 'gw2api/plugin/format';
+import { bodyCheck, isRecord, nullable } from './body.js';
+import type { ThinkingParams } from './thinking.js';
+import type { UnsupportedFields } from './unsupported-fields.js';
+
+/** Fields by which callers of different dialects request thinking; null means not set. */
+export interface ThinkingFields {
+  /** The vendor's own `reasoning_effort`. */
+  readonly effort?: string | null | undefined;
+  /** `{ effort, max_tokens, enabled, exclude }`, and in Responses `summary`. */
+  readonly reasoning?: unknown;
+  /** As in Messages: `{ type, budget_tokens, display }`. */
+  readonly thinking?: unknown;
+}
+
+/** Thinking parameters from all dialects' fields; a field that another one overrides is reported. */
+export function readThinking(
+  fields: ThinkingFields,
+  profile: ModelProfile,
+  dropped: UnsupportedFields,
+): ThinkingParams {
+  const { effort, thinking } = fields;
+  const reasoning = readReasoning(fields.reasoning, dropped);
+  if (effort && contradicts(reasoning, effort)) dropped.add(reasoning.path);
+  const wish = effort ? { ...reasoning, effort, path: 'reasoning_effort' } : reasoning;
+  if (saysNothing(thinking)) return { ...wish, profile };
+  if (!wish.effort && isRecord(thinking)) return { ...readOwnThinking(thinking, dropped), profile };
+  dropped.add('thinking');
+  return { ...wish, profile };
+}
+
+/**
+ * True if another effort contradicts these parameters. A budget is compatible with an effort, as is
+ * "enabled".
+ */
+function contradicts({ effort, budget }: ThinkingParams, other: string): boolean {
+  return Boolean(effort) && effort !== 'auto' && effort !== other && budget === undefined;
+}
+
+const checkReasoning = bodyCheck(
+  Type.Object({
+    effort: nullable(Type.String()),
+    max_tokens: nullable(Type.Integer({ minimum: 1 })),
+    enabled: nullable(Type.Boolean()),
+    exclude: nullable(Type.Boolean()),
+  }),
+);
+
+function readReasoning(given: unknown, dropped: UnsupportedFields): ThinkingParams {
+  const nothing = { path: 'reasoning', isShown: false };
+  if (saysNothing(given)) return nothing;
+  if (!isRecord(given)) {
+    dropped.add('reasoning');
+    return nothing;
+  }
+  const { effort, max_tokens: budget, enabled, exclude } = checkReasoning(given, 'reasoning');
+  reportOthers(given, 'reasoning', dropped);
+  const isShown = !exclude;
+  if (effort && budget) dropped.add('reasoning.max_tokens');
+  if (effort && effort !== 'none' && enabled === false) dropped.add('reasoning.enabled');
+  if (effort) return { effort, path: 'reasoning.effort', isShown };
+  if (enabled === false) return { path: 'reasoning.enabled', isShown: false, effort: 'none' };
+  if (budget) return { ...byBudget(budget), path: 'reasoning.max_tokens', isShown };
+  return enabled ? { effort: 'auto', path: 'reasoning.enabled', isShown } : nothing;
+}
+
+const checkThinking = bodyCheck(
+  Type.Object({
+    type: Type.String(),
+    budget_tokens: nullable(Type.Integer({ minimum: 1 })),
+    display: nullable(Type.String()),
+  }),
+);
+
+function readOwnThinking(
+  given: Readonly<Record<string, unknown>>,
+  dropped: UnsupportedFields,
+): ThinkingParams {
+  const { type, budget_tokens: budget, display } = checkThinking(given, 'thinking');
+  reportOthers(given, 'thinking', dropped);
+  const wish = { path: 'thinking.type', isShown: display === 'summarized' };
+  if (type === 'disabled') return { ...wish, effort: 'none' };
+  if (type === 'adaptive') return { ...wish, effort: 'auto', kind: 'adaptive' };
+  if (type !== 'enabled') dropped.add(wish.path);
+  if (type !== 'enabled') return wish;
+  if (!budget) return { ...wish, effort: 'auto', kind: 'budget' };
+  return { ...wish, ...byBudget(budget), path: 'thinking.budget_tokens', kind: 'budget' };
+}
+
+function saysNothing(given: unknown): boolean {
+  return given === undefined || given === null || (isRecord(given) && Object.keys(given).length === 0);
+}
+
+/** Fields that are read. Those about summaries are reported elsewhere. */
+const read: ReadonlySet<string> = new Set(
+  'effort max_tokens enabled summary generate_summary type budget_tokens display'.split(' '),
+);
+
+function reportOthers(
+  given: Readonly<Record<string, unknown>>,
+  path: string,
+  dropped: UnsupportedFields,
+): void {
+  for (const [name, value] of Object.entries(given))
+    if (!read.has(name) && value && value !== 'auto' && value !== 'standard') dropped.add(`${path}.${name}`);
+}
+
+/** Budget with the nearest effort, for a model that takes no budget. */
+function byBudget(budget: number): Pick<ThinkingParams, 'effort' | 'budget'> {
+  return { budget, effort: budget <= 4096 ? 'low' : budget <= 12_288 ? 'medium' : 'high' };
+}

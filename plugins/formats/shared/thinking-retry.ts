@@ -1,0 +1,90 @@
+import {
+  isGatewayError,
+  withFields,
+  type Interceptor,
+  type MessagesRequest,
+  type Models,
+} from 'gw2api/plugin';
+import type { ModelProfile } from 'gw2api/plugin/format';
+import { present } from './body.js';
+import { planThinking, type ThinkingParams } from './thinking.js';
+import { isForced } from './tool-choice.js';
+import { UnsupportedFields } from './unsupported-fields.js';
+
+/**
+ * Retry interceptor: if the model refuses the kind of thinking that was chosen for an effort, retries with the kind that
+ * it takes; a refusal about the model is kept as its profile. Empty if no thinking was chosen here.
+ */
+export function thinkingRetry(
+  wish: ThinkingParams,
+  decoded: MessagesRequest,
+  models: Models,
+): readonly Interceptor[] {
+  const isChosen =
+    wish.effort && !wish.kind && (decoded.thinking ?? decoded.output_config?.effort) !== undefined;
+  if (!isChosen) return [];
+  const retry: Interceptor = (call) => async (request) => {
+    try {
+      return await call(request);
+    } catch (error) {
+      const lesson = lessonOf(error, request);
+      if (!lesson) throw error;
+      const profile = { ...models.profile(request.model), ...lesson.profile };
+      const reply = await call(replanned(request, { ...wish, profile }));
+      if (lesson.isOfModel) models.learn(request.model, lesson.profile);
+      return withFields(reply, { attempts: reply.attempts + 1 });
+    }
+  };
+  return [retry];
+}
+
+/** The request with thinking and effort as they are planned for this profile. */
+function replanned(request: MessagesRequest, wish: ThinkingParams): MessagesRequest {
+  const { thinking: _, output_config: output, ...rest } = request;
+  const { max_tokens: asked = Infinity, messages } = request;
+  const maxTokens = Math.min(asked, wish.profile?.maxTokens ?? 128_000);
+  const context = { model: undefined, maxTokens, isForced: isForced(request.tool_choice), messages };
+  const { thinking, effort } = planThinking(wish, context, new UnsupportedFields());
+  const output_config = present({ ...output, effort });
+  return {
+    ...rest,
+    ...present({ thinking }),
+    ...(Object.keys(output_config).length > 0 && { output_config }),
+  };
+}
+
+/** Profile in a refusal about thinking, and whether it is of the model or of one request; undefined for other errors. */
+function lessonOf(
+  error: unknown,
+  { thinking, model }: MessagesRequest,
+): (Pick<Lesson, 'profile'> & { readonly isOfModel: boolean }) | undefined {
+  if (!isGatewayError(error) || error.failure?.kind !== 'status' || error.failure.status !== 400)
+    return undefined;
+  const message = error.message.slice(0, 1000).toLowerCase();
+  if (!/support|expected tags|not permitted/.test(message)) return undefined;
+  const lesson = lessons.find(({ sent, says }) => sent === thinking?.type && says.test(message));
+  const isOfModel = aboutModel.test(message) || message.includes(model.toLowerCase());
+  return lesson && { profile: lesson.profile, isOfModel };
+}
+
+/** Other refusals may be about what stands beside it in that request: a forced tool, the beginning of the answer. */
+const aboutModel = /\bmodel\b|expected tags|extra inputs/;
+
+interface Lesson {
+  /** The kind of thinking that was refused. */
+  readonly sent: string | undefined;
+  readonly says: RegExp;
+  readonly profile: ModelProfile;
+}
+
+/** In this order; beside a forced tool choice an effort goes up without thinking. */
+const lessons: readonly Lesson[] = [
+  { sent: 'enabled', says: /adaptive|type\.enabled|['"`]enabled['"`]/, profile: { thinking: 'adaptive' } },
+  { sent: 'enabled', says: /thinking/, profile: { thinking: 'none' } },
+  { sent: 'adaptive', says: /adaptive/, profile: { thinking: 'budget' } },
+  { sent: 'adaptive', says: /effort.{0,40}(?:level|max)/, profile: { efforts: ['low', 'medium', 'high'] } },
+  { sent: 'adaptive', says: /effort|output_config/, profile: { thinking: 'budget' } },
+  { sent: 'adaptive', says: /thinking/, profile: { thinking: 'none' } },
+  { sent: undefined, says: /effort|output_config/, profile: { efforts: [] } },
+  { sent: 'disabled', says: /thinking|disabled/, profile: { canStopThinking: false } },
+];

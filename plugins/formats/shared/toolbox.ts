@@ -1,0 +1,152 @@
+import type { Tool } from 'gw2api/plugin';
+import { strictSchema, withoutRootRef, type CacheControl } from 'gw2api/plugin/format';
+import { present } from './body.js';
+import { conformingName } from './call-ids.js';
+import type { CallerTool } from './tools.js';
+import type { UnsupportedFields } from './unsupported-fields.js';
+
+export interface FunctionDefinition {
+  readonly name: string;
+  readonly description?: string | null;
+  readonly parameters?: Readonly<Record<string, unknown>> | null;
+  readonly strict?: boolean | null;
+  readonly cache_control?: CacheControl | null;
+  readonly output_schema?: unknown;
+  readonly allowed_callers?: unknown;
+}
+
+export interface CustomDefinition {
+  readonly name: string;
+  readonly description?: string | null;
+  /** Grammar that the text must follow; the upstream is informed of it but cannot enforce it. */
+  readonly grammar?: { readonly syntax: string; readonly definition: string } | undefined;
+  readonly cache_control?: CacheControl | null;
+  readonly allowed_callers?: unknown;
+}
+
+/** Upstream name of a tool, `^[a-zA-Z0-9_-]{1,128}$`; always the same, so that prompt caches hold. */
+export function upstreamToolName({ name, namespace }: Omit<CallerTool, 'kind'>): string {
+  return conformingName(namespace ? `${namespace}__${name}` : name, 128);
+}
+
+/** The tools that a request declares, in order; of several with one name the first counts. */
+export class Toolbox {
+  readonly #tools = new Map<string, Tool>();
+  readonly #names = new Map<string, CallerTool>();
+  readonly #dropped: UnsupportedFields;
+  readonly #isForNames: boolean;
+
+  /** `isForNames`: schemas are left as they came, for only the names are of interest. */
+  constructor(dropped: UnsupportedFields, { isForNames = false } = {}) {
+    this.#dropped = dropped;
+    this.#isForNames = isForNames;
+  }
+
+  /** `path` is where the definition stands in the caller's body. */
+  addFunction(definition: FunctionDefinition, path: string, namespace?: string): void {
+    const { description, cache_control, name } = definition;
+    const tool = { kind: 'function', name, ...present({ namespace }) } as const;
+    if (!this.#isNew(tool, path)) return;
+    this.reportUnsaid(definition, path);
+    this.#add(tool, {
+      ...(description && { description }),
+      ...this.#parameters(definition, path),
+      ...(cache_control && { cache_control }),
+    });
+  }
+
+  addCustom(definition: CustomDefinition, path: string, namespace?: string): void {
+    const { name, description, grammar, cache_control } = definition;
+    const tool = { kind: 'custom', name, ...present({ namespace }) } as const;
+    if (!this.#isNew(tool, path)) return;
+    this.reportUnsaid(definition, path);
+    if (grammar) this.#dropped.add(`${path}.format`);
+    this.#add(tool, {
+      ...(description && { description }),
+      input_schema: textSchema(grammar),
+      ...(cache_control && { cache_control }),
+    });
+  }
+
+  /** A server tool. Where the client has one of that name, the client's counts and this one is reported. */
+  addServer(tool: Tool, path: string): void {
+    if (this.#names.has(tool.name)) this.#dropped.add(path);
+    else this.#tools.set(tool.name, tool);
+  }
+
+  get tools(): readonly Tool[] {
+    return [...this.#tools.values()];
+  }
+
+  /** The client's tools by their name upstream. */
+  get names(): ReadonlyMap<string, CallerTool> {
+    return this.#names;
+  }
+
+  /**
+   * Upstream name of a tool in a call or a choice; clients also add a namespace to tools declared without
+   * one.
+   */
+  upstreamName({ name, namespace }: Omit<CallerTool, 'kind'>): string {
+    const plain = upstreamToolName({ name });
+    const full = upstreamToolName({ name, ...present({ namespace }) });
+    return !this.#names.has(full) && this.#names.has(plain) ? plain : full;
+  }
+
+  /** Reports fields for programmatic callers of a tool, which are not sent to the upstream. */
+  reportUnsaid(tool: Pick<FunctionDefinition, 'output_schema' | 'allowed_callers'>, path: string): void {
+    for (const field of ['output_schema', 'allowed_callers'] as const)
+      if (tool[field] !== undefined && tool[field] !== null) this.#dropped.add(`${path}.${field}`);
+  }
+
+  /** A second tool of one name is reported. */
+  #isNew(tool: CallerTool, path: string): boolean {
+    const isNew = !this.#names.has(upstreamToolName(tool));
+    if (!isNew) this.#dropped.add(toolPath(path));
+    return isNew;
+  }
+
+  #add(tool: CallerTool, definition: Omit<Tool, 'name'>): void {
+    const name = upstreamToolName(tool);
+    this.#names.set(name, tool);
+    this.#tools.set(name, { name, ...definition });
+  }
+
+  /** Schema with an object type; `strict` is dropped if the schema is beyond the upstream's strict subset. */
+  #parameters(
+    { parameters, strict }: FunctionDefinition,
+    path: string,
+  ): Pick<Tool, 'input_schema' | 'strict'> {
+    const isEmpty = !parameters || Object.keys(parameters).length === 0;
+    const input_schema = isEmpty
+      ? emptySchema
+      : 'type' in parameters
+        ? parameters
+        : { type: 'object', ...parameters };
+    if (!strict || this.#isForNames) return { input_schema };
+    const { schema, changed, isExpressible } = strictSchema(withoutRootRef(input_schema));
+    if (!isExpressible || schema['type'] === undefined) {
+      this.#dropped.add(`${toolPath(path)}.strict`);
+      return { input_schema };
+    }
+    if (!isEmpty) for (const keyword of changed) this.#dropped.add(`${path}.parameters.${keyword}`);
+    return { input_schema: schema, strict };
+  }
+}
+
+/** Path of a tool whose definition is at `path`: Chat nests it one level down. */
+function toolPath(path: string): string {
+  return path.replace(/\.(?:function|custom)$/, '');
+}
+
+const emptySchema = { type: 'object', properties: {} };
+
+function textSchema(grammar: CustomDefinition['grammar']): Readonly<Record<string, unknown>> {
+  const description = grammar && `Text that follows this ${grammar.syntax} grammar:\n${grammar.definition}`;
+  return {
+    type: 'object',
+    properties: { input: { type: 'string', ...present({ description }) } },
+    required: ['input'],
+    additionalProperties: false,
+  };
+}

@@ -1,0 +1,130 @@
+import type { BlockOf, ContentBlock, Message, TextBlock } from 'gw2api/plugin';
+
+type Role = 'user' | 'assistant';
+
+interface Turn {
+  readonly role: Role;
+  readonly blocks: readonly ContentBlock[];
+}
+
+/** A conversation on its way into Messages form: roles take turns, and each tool result follows its call. */
+export class Transcript {
+  readonly #system: TextBlock[] = [];
+  readonly #turns: Turn[] = [];
+
+  /** Adds to the system text, wherever in the conversation it stood. */
+  addSystem(blocks: readonly TextBlock[]): void {
+    for (const block of blocks) this.#system.push(block);
+  }
+
+  /** Adds a turn of `role`; blank texts are left out. */
+  add(role: Role, blocks: readonly ContentBlock[]): void {
+    this.#turns.push({ role, blocks: blocks.filter((block) => !isBlank(block)) });
+  }
+
+  get system(): readonly TextBlock[] {
+    return this.#system.filter((block) => !isBlank(block));
+  }
+
+  get messages(): readonly Message[] {
+    const turns = answerCalls(mergeNeighbours(this.#turns)).map(withoutLastThoughts);
+    const merged = trimPrefill(mergeNeighbours(turns));
+    return merged.map(({ role, blocks }) => ({ role, content: resultsFirst(blocks) }));
+  }
+
+  /** Names of the tools that the conversation has called, as the upstream knows them. */
+  get calledTools(): readonly string[] {
+    const names = new Set<string>();
+    for (const { blocks } of this.#turns)
+      for (const block of blocks) if (block.type === 'tool_use') names.add(block.name);
+    return [...names];
+  }
+}
+
+/** A text of nothing but white space, which the upstream refuses. */
+export function isBlank(block: ContentBlock): boolean {
+  return block.type === 'text' && block.text.trim() === '';
+}
+
+function mergeNeighbours(turns: readonly Turn[]): readonly Turn[] {
+  const merged: { readonly role: Role; readonly blocks: ContentBlock[] }[] = [];
+  for (const { role, blocks } of turns) {
+    const last = merged.at(-1);
+    if (last?.role !== role) {
+      if (blocks.length > 0) merged.push({ role, blocks: [...blocks] });
+    } else for (const block of blocks) last.blocks.push(block);
+  }
+  return merged;
+}
+
+/** Moves each tool result to the turn after its call; one without an earlier call stays in place. */
+function answerCalls(turns: readonly Turn[]): readonly Turn[] {
+  const unclaimed = resultsById(turns);
+  const moved = new Map<number, ContentBlock[]>();
+  turns.forEach(({ blocks }, at) => {
+    const results = blocks
+      .filter((block) => block.type === 'tool_use')
+      .flatMap(({ id }) => unclaimed.get(id)?.claim(at) ?? []);
+    if (results.length > 0) moved.set(at + 1, results);
+  });
+  const claimed = new Set([...moved.values()].flat());
+  return turns.map(({ role, blocks }, at) => ({
+    role,
+    blocks: [...(moved.get(at) ?? []), ...blocks.filter((block) => !claimed.has(block))],
+  }));
+}
+
+function resultsById(turns: readonly Turn[]): ReadonlyMap<string, Unclaimed> {
+  const results = new Map<string, Unclaimed>();
+  turns.forEach(({ blocks }, turn) => {
+    for (const block of blocks.filter((block) => block.type === 'tool_result')) {
+      const unclaimed = results.get(block.tool_use_id) ?? new Unclaimed();
+      unclaimed.add(block, turn);
+      results.set(block.tool_use_id, unclaimed);
+    }
+  });
+  return results;
+}
+
+/** The results of one id, in the order of their turns; calls claim them in the same order. */
+class Unclaimed {
+  readonly #results: { readonly block: BlockOf<'tool_result'>; readonly turn: number }[] = [];
+  #next = 0;
+
+  add(block: BlockOf<'tool_result'>, turn: number): void {
+    this.#results.push({ block, turn });
+  }
+
+  /** Takes the first result after the turn of the call. Those before it are for no later call either. */
+  claim(call: number): readonly BlockOf<'tool_result'>[] {
+    while ((this.#results[this.#next]?.turn ?? Infinity) <= call) this.#next += 1;
+    const claimed = this.#results[this.#next];
+    this.#next += 1;
+    return claimed ? [claimed.block] : [];
+  }
+}
+
+/**
+ * Drops thinking at the end of an assistant message (left by an answer cut there): the upstream refuses it.
+ */
+function withoutLastThoughts({ role, blocks }: Turn): Turn {
+  const end = blocks.findLastIndex(({ type }) => type !== 'thinking' && type !== 'redacted_thinking');
+  return { role, blocks: role === 'assistant' ? blocks.slice(0, end + 1) : blocks };
+}
+
+/** The upstream refuses to go on from an assistant text that ends in white space. */
+function trimPrefill(turns: readonly Turn[]): readonly Turn[] {
+  const last = turns.at(-1);
+  const block = last?.blocks.at(-1);
+  if (last?.role !== 'assistant' || block?.type !== 'text') return turns;
+  const blocks = [...last.blocks.slice(0, -1), { ...block, text: block.text.trimEnd() }];
+  return [...turns.slice(0, -1), { ...last, blocks }];
+}
+
+function resultsFirst(blocks: readonly ContentBlock[]): readonly ContentBlock[] {
+  return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))];
+}
+
+function isResult({ type }: ContentBlock): boolean {
+  return type === 'tool_result';
+}

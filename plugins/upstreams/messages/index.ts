@@ -1,0 +1,135 @@
+import {
+  EventStream,
+  estimateTokens,
+  ModelEvent,
+  type MessagesResponse,
+  type ModelEventBatch,
+  type TokenCount,
+} from 'gw2api/plugin';
+import { requestBytes } from 'gw2api/plugin/raw';
+import {
+  defaultAnthropicVersion,
+  defineUpstream,
+  foreign,
+  jsonFields,
+  refusal,
+  type DiagnosisStep,
+  type HttpAnswer,
+  type HttpClient,
+  type ListedModel,
+  type Upstream,
+  type UpstreamCall,
+  type UpstreamHost,
+  type UpstreamQuery,
+  type UpstreamReply,
+} from 'gw2api/plugin/upstream';
+import { listModels } from './model-list.js';
+import { eventsOf } from './whole-message.js';
+
+/** Upstreams that speak the Messages API over HTTP. */
+export default defineUpstream({
+  name: 'messages',
+  needs: ['baseUrl', 'account'],
+  open: (_options, host) => new MessagesUpstream(host),
+});
+
+/** Max size read of an error, or of a foreign answer. */
+const maxErrorBytes = 64 * 1024;
+
+class MessagesUpstream implements Upstream {
+  readonly #slot: string;
+  readonly #http: HttpClient;
+  /** Path prefix: the path of the base URL, without the final `/v1` that is added to all paths. */
+  readonly #prefix: string;
+
+  constructor({ slot, http }: UpstreamHost) {
+    this.#slot = slot.id;
+    this.#http = http;
+    this.#prefix = http.basePath.replace(/\/v1$/, '');
+  }
+
+  /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
+  async generate(call: UpstreamCall): Promise<UpstreamReply> {
+    const answer = await this.#post('/v1/messages', call, call.request);
+    const { status, headers } = answer;
+    if (status === 200 && answer.mediaType === 'text/event-stream')
+      return { status, headers, events: answer.events() };
+    const message = await wholeMessage(this.#slot, answer);
+    return { status, headers, events: EventStream.from(oneBatch(eventsOf(message))) };
+  }
+
+  /** Upstream's count, or an estimate if it has no such endpoint. Other failures throw as in `generate`. */
+  async countTokens(call: UpstreamCall): Promise<TokenCount> {
+    const { stream: _, ...request } = call.request;
+    const answer = await this.#post('/v1/messages/count_tokens', call, request);
+    const text = await textOf(answer);
+    if (answer.status >= 400 && !lacksEndpoint(answer, text)) throw refusal(answer, text);
+    const inputTokens = answer.status === 200 ? tokensIn(text) : undefined;
+    return { inputTokens: inputTokens ?? estimateTokens(request), estimated: inputTokens === undefined };
+  }
+
+  /** Over new connections, so that the network path is tested and not an open connection. */
+  diagnose(query: UpstreamQuery): Promise<readonly DiagnosisStep[]> {
+    return this.#http.diagnose(query, {
+      path: `${this.#prefix}/v1/models?limit=1`,
+      headers: { 'anthropic-version': defaultAnthropicVersion },
+    });
+  }
+
+  /** Over connections of its own, so that those of calls are used for nothing else. */
+  async models(query: UpstreamQuery): Promise<readonly ListedModel[]> {
+    const http = this.#http.fresh();
+    try {
+      return await listModels({ ...query, slot: this.#slot, prefix: this.#prefix, http });
+    } finally {
+      void http.close();
+    }
+  }
+
+  #post(path: string, call: UpstreamCall, request: object): Promise<HttpAnswer> {
+    const { headers, search } = call;
+    return this.#http.send(
+      { path: `${this.#prefix}${path}${search}`, headers, body: requestBytes(request) },
+      call,
+    );
+  }
+}
+
+function textOf(answer: HttpAnswer): Promise<string> {
+  return answer.status === 200 ? answer.text() : answer.text(maxErrorBytes);
+}
+
+/** Whole message of a service that ignored `stream: true`; throws for any other answer. */
+async function wholeMessage(slot: string, answer: HttpAnswer): Promise<MessagesResponse> {
+  const { status, mediaType } = answer;
+  const text = await textOf(answer);
+  if (status >= 400) throw refusal(answer, text);
+  const message = status === 200 ? messageIn(text) : undefined;
+  if (message) return message;
+  throw foreign(slot, `${status} ${mediaType}`.trim());
+}
+
+async function* oneBatch(batch: ModelEventBatch): AsyncGenerator<ModelEventBatch> {
+  yield batch;
+}
+
+/** True if this endpoint is missing: status 404, 405 or 501, and a message that is not about the model. */
+function lacksEndpoint(answer: HttpAnswer, text: string): boolean {
+  return [404, 405, 501].includes(answer.status) && !/\bmodel\b/i.test(refusal(answer, text).message);
+}
+
+function tokensIn(text: string): number | undefined {
+  const tokens = jsonFields(text)['input_tokens'];
+  // No request has zero tokens: that is no count.
+  return typeof tokens === 'number' && tokens > 0 ? tokens : undefined;
+}
+
+/**
+ * Whole message in `text`, validated as a `message_start` event is; undefined if `text` is something else.
+ */
+function messageIn(text: string): MessagesResponse | undefined {
+  const { type, content } = jsonFields(text);
+  if (type !== 'message' || !Array.isArray(content)) return undefined;
+  const { json } = new ModelEvent('message_start', `{"message":${text}}`);
+  return json.type === 'message_start' ? json.message : undefined;
+}

@@ -1,0 +1,81 @@
+import type { TokenCount } from 'gw2api/plugin';
+import {
+  defineUpstream,
+  type DiagnosisStep,
+  type Upstream,
+  type UpstreamCall,
+  type UpstreamHost,
+  type UpstreamQuery,
+  type UpstreamReply,
+} from 'gw2api/plugin/upstream';
+import type { Simulator } from './server.js';
+
+/**
+ * Upstream of slots without an account: a simulator in this process, called through `messages` over a real
+ * socket. It is loaded and started by a slot's first call, and ends with the slot.
+ */
+export default defineUpstream({
+  name: 'simulator',
+  open: (_options, host) => new SimulatedUpstream(host),
+});
+
+interface Opened {
+  readonly simulator: Simulator;
+  readonly upstream: Upstream;
+}
+
+class SimulatedUpstream implements Upstream {
+  readonly #host: UpstreamHost;
+  #opened: Promise<Opened> | undefined;
+
+  constructor(host: UpstreamHost) {
+    this.#host = host;
+  }
+
+  async generate(call: UpstreamCall): Promise<UpstreamReply> {
+    const { upstream } = await this.#open();
+    return upstream.generate(withCredential(call));
+  }
+
+  async countTokens(call: UpstreamCall): Promise<TokenCount> {
+    const { upstream } = await this.#open();
+    const count = await upstream.countTokens?.(withCredential(call));
+    if (count) return count;
+    throw new Error('The simulator counts tokens.');
+  }
+
+  async diagnose(query: UpstreamQuery): Promise<readonly DiagnosisStep[]> {
+    const { upstream } = await this.#open();
+    return (await upstream.diagnose?.(withCredential(query))) ?? [];
+  }
+
+  async close(): Promise<void> {
+    if (!this.#opened) return;
+    const { simulator, upstream } = await this.#opened;
+    await upstream.close?.();
+    await simulator.close();
+  }
+
+  #open(): Promise<Opened> {
+    return (this.#opened ??= this.#start());
+  }
+
+  /** The slot's own way out does not lead to this process. */
+  async #start(): Promise<Opened> {
+    const { startSimulator } = await import('./server.js');
+    const simulator = await startSimulator({ keep: 0 });
+    const settings = { baseUrl: simulator.url, proxy: undefined };
+    return { simulator, upstream: await this.#host.upstreams.open('messages', settings) };
+  }
+}
+
+/** A slot with no account still needs some key: the simulator asks for one as the real service does. */
+function withCredential<Query extends Pick<UpstreamQuery, 'authorize'>>(query: Query): Query {
+  return {
+    ...query,
+    async authorize(request) {
+      const credential = await query.authorize(request);
+      return Object.keys(credential).length > 0 ? credential : { 'x-api-key': 'simulator' };
+    },
+  };
+}

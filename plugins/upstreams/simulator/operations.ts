@@ -1,0 +1,130 @@
+import type { MessagesRequest } from 'gw2api/plugin';
+import { planAnswer } from './answer.js';
+import { answerHeaders } from './answer-headers.js';
+import { countPrompt, type PromptCache } from './cache.js';
+import { deliverStream, deliverWhole } from './delivery.js';
+import type { RecordedRequest } from './recorded-request.js';
+import { strike } from './faults.js';
+import { framingOf } from './framing.js';
+import { lastUserText, type Scenario } from './marker.js';
+import { messageEvents } from './message-events.js';
+import { describeModel, findModel, listedModels, type ModelTable } from './models.js';
+import { idFrom, randomFrom } from './random.js';
+import { Refusal } from './refusal.js';
+import { checkCount, checkGenerate, type RuleContext } from './rules.js';
+import type { ScenarioBook } from './scenarios.js';
+import { isObject } from './shape.js';
+import { stepsOf } from './stream-scenarios.js';
+
+/** State and settings that the operations of one simulator share. */
+export interface Desk {
+  readonly cache: PromptCache;
+  readonly book: ScenarioBook;
+  /** Scenarios that hold for every request, as they would stand in a marker. */
+  readonly faults: readonly string[];
+  readonly models: ModelTable;
+  readonly maxBodyBytes: number;
+  readonly hasCountTokens: boolean;
+  readonly lists: boolean;
+}
+
+type Operation = (exchange: RecordedRequest, desk: Desk) => void | Promise<void>;
+
+/** Operation of each method and path; `:id` matches any last segment. */
+export const operations: Readonly<Record<string, Operation>> = {
+  'POST /v1/messages': generate,
+  'POST /v1/messages/count_tokens': countTokens,
+  'GET /v1/models': listModels,
+  'GET /v1/models/:id': getModel,
+  'GET /': (exchange) => answerJson(exchange, { name: 'gw2api simulator' }),
+  'HEAD /': (exchange) => answerJson(exchange, {}),
+};
+
+async function generate(exchange: RecordedRequest, desk: Desk): Promise<void> {
+  const scenarios = await admit(exchange, desk, 'generate');
+  if (!scenarios) return;
+  const request = checkGenerate(exchange.body, rulesFor(exchange, desk));
+  refuseUnknownModel(request.model);
+  const seed = JSON.stringify([request.model, request.messages]);
+  const random = randomFrom(seed);
+  const plan = planAnswer({ request, headers: exchange.headers, scenarios, seed, random });
+  const envelope = {
+    id: idFrom('msg', seed),
+    model: request.model,
+    prompt: desk.cache.use(request, exchange.credential),
+    random,
+  };
+  const steps = stepsOf(messageEvents(plan, envelope), scenarios);
+  const headers = answerHeaders(exchange.requestId, exchange.now(), scenarios);
+  if (request.stream) await deliverStream(exchange, steps, framingOf(scenarios), headers);
+  else await deliverWhole(exchange, steps, headers);
+}
+
+async function countTokens(exchange: RecordedRequest, desk: Desk): Promise<void> {
+  if (!desk.hasCountTokens) throw new Refusal(404, 'Not found');
+  const scenarios = await admit(exchange, desk, 'count-tokens');
+  if (!scenarios) return;
+  const request = checkCount(exchange.body, rulesFor(exchange, desk));
+  refuseUnknownModel(request.model);
+  answerJson(exchange, { input_tokens: countPrompt(request) }, scenarios);
+}
+
+async function listModels(exchange: RecordedRequest, desk: Desk): Promise<void> {
+  if (!desk.lists) throw new Refusal(404, 'Not found');
+  const scenarios = await admit(exchange, desk, 'models');
+  if (!scenarios) return;
+  const query = new URLSearchParams(exchange.search);
+  const ids = idsOf(desk);
+  const rest = ids.slice(ids.indexOf(query.get('after_id') ?? '') + 1);
+  const page = rest.slice(0, Number(query.get('limit') ?? 20));
+  const data = page.map((id) => describeModel(id, desk.models));
+  const has_more = page.length < rest.length;
+  answerJson(exchange, { data, has_more, first_id: page[0], last_id: page.at(-1) }, scenarios);
+}
+
+function getModel(exchange: RecordedRequest, desk: Desk): void {
+  const id = decodeURIComponent(exchange.path.split('/').at(-1) ?? '');
+  if (!idsOf(desk).includes(id)) throw new Refusal(404, `model: ${id}`);
+  answerJson(exchange, describeModel(id, desk.models));
+}
+
+function idsOf({ models }: Desk): readonly string[] {
+  return [...new Set([...Object.keys(listedModels), ...Object.keys(models)])];
+}
+
+/** Scenarios of a request; undefined if a fault has handled it. Throws the answers of faults. */
+async function admit(
+  exchange: RecordedRequest,
+  desk: Desk,
+  operation: string,
+): Promise<readonly Scenario[] | undefined> {
+  const text = readableText(exchange.body);
+  const asked = { operation, credential: exchange.credential, text };
+  const scenarios = desk.book.select(asked, desk.faults);
+  return (await strike(exchange, scenarios)) ? undefined : scenarios;
+}
+
+/** Scenarios hold for wrong requests too, so the text is looked for before the request has been checked. */
+function readableText(body: unknown): string {
+  if (!isObject(body) || !Array.isArray(body['messages'])) return '';
+  const messages = body['messages'].filter((message) => isObject(message) && isContent(message['content']));
+  return lastUserText({ messages: messages as MessagesRequest['messages'] }); // what lastUserText reads was checked
+}
+
+function isContent(content: unknown): boolean {
+  return typeof content === 'string' || (Array.isArray(content) && content.every(isObject));
+}
+
+function rulesFor({ headers }: RecordedRequest, { models }: Desk): RuleContext {
+  return { version: headers['anthropic-version'] ?? '', model: (id) => findModel(id, models) };
+}
+
+/** Any model is known but those whose names say that they are not. */
+function refuseUnknownModel(model: string): void {
+  if (model.startsWith('no-such-model')) throw new Refusal(404, `model: ${model}`);
+}
+
+function answerJson(exchange: RecordedRequest, body: object, scenarios: readonly Scenario[] = []): void {
+  const headers = answerHeaders(exchange.requestId, exchange.now(), scenarios);
+  exchange.answerWith(200, 'application/json', JSON.stringify(body), headers);
+}

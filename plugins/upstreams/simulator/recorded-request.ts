@@ -1,0 +1,139 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Struck } from './faults.js';
+import { Refusal } from './refusal.js';
+
+/** Outcome of an exchange: answer sent, caller gone before its end, or socket destroyed by a scenario. */
+export type Ending = 'finished' | 'aborted' | 'destroyed';
+
+/** One request as the simulator received it, and how far its answer has come. */
+export class RecordedRequest implements Struck {
+  readonly method: string;
+  readonly path: string;
+  /** The query string with its `?`, or empty. */
+  readonly search: string;
+  /** Lower case; several of one name joined by `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly requestId: string;
+  readonly now: () => number;
+  /** Settles as soon as the answer is out or the connection is gone. */
+  readonly closed: Promise<Ending>;
+  /** Resolves when the caller first reads more slowly than the simulator writes. */
+  readonly blocked: Promise<void>;
+  /** The body as it came; empty until it has been read. */
+  text = '';
+  /** The parsed body; undefined where there is none or it is not JSON. */
+  body: unknown;
+  /** Number of events of the answer written so far. */
+  eventsWritten = 0;
+  /** Bytes of the answer's body that have been written, before compression. */
+  bytesWritten = 0;
+  /** True while the simulator waits for the caller to read (backpressure). */
+  isBlocked = false;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #over = new AbortController();
+  #ending: Ending | undefined;
+  #isDestroyed = false;
+  #tellBlocked: () => void = () => undefined;
+
+  constructor(request: IncomingMessage, response: ServerResponse, requestId: string, now: () => number) {
+    const [path = '/', search] = (request.url ?? '/').split(/(?=\?)/, 2);
+    this.method = request.method ?? 'GET';
+    this.path = path;
+    this.search = search ?? '';
+    this.headers = joinHeaders(request.headers);
+    this.requestId = requestId;
+    this.now = now;
+    this.#request = request;
+    this.#response = response;
+    this.blocked = new Promise((resolve) => (this.#tellBlocked = resolve));
+    this.closed = new Promise((resolve) => {
+      response.once('close', () => {
+        this.#ending = this.#isDestroyed ? 'destroyed' : response.writableFinished ? 'finished' : 'aborted';
+        this.#over.abort();
+        resolve(this.#ending);
+      });
+    });
+  }
+
+  /** Undefined while the exchange is going on. */
+  get ending(): Ending | undefined {
+    return this.#ending;
+  }
+
+  get isAborted(): boolean {
+    return this.#ending === 'aborted';
+  }
+
+  /** The status that was sent; undefined before the headers. */
+  get status(): number | undefined {
+    return this.#response.headersSent ? this.#response.statusCode : undefined;
+  }
+
+  /** The value of `x-api-key`, else the bearer token; empty where there is neither. */
+  get credential(): string {
+    const bearer = /^Bearer\s+(.*)$/i.exec(this.headers['authorization'] ?? '')?.[1] ?? '';
+    return (this.headers['x-api-key'] ?? bearer).trim();
+  }
+
+  /** Reads the body. Throws a 413 `Refusal` where it is longer than `maxBytes`. */
+  async read(maxBytes: number): Promise<void> {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of this.#request as AsyncIterable<Buffer>) {
+      size += chunk.length; // without an encoding a request yields buffers
+      if (size > maxBytes) throw new Refusal(413, 'Request exceeds the maximum size');
+      chunks.push(chunk);
+    }
+    this.text = Buffer.concat(chunks).toString();
+  }
+
+  /** @internal */
+  begin(status: number, headers: Readonly<Record<string, string>>): ServerResponse {
+    this.#response.writeHead(status, headers);
+    this.#response.flushHeaders();
+    return this.#response;
+  }
+
+  /** @internal */
+  answerWith(
+    status: number,
+    contentType: string,
+    body: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): void {
+    const length = String(Buffer.byteLength(body));
+    this.#response.writeHead(status, { ...headers, 'content-type': contentType, 'content-length': length });
+    this.#response.end(body);
+  }
+
+  /** @internal */
+  sleep(ms: number): Promise<void> {
+    return delay(ms, undefined, { signal: this.#over.signal });
+  }
+
+  /** @internal */
+  destroy(): void {
+    this.#isDestroyed = true;
+    this.#request.socket.resetAndDestroy();
+  }
+
+  /** Closes the socket in the middle of the answer. @internal */
+  cut(): void {
+    this.#isDestroyed = true;
+    this.#request.socket.destroy();
+  }
+
+  /** Notes that a write found no room. @internal */
+  block(isBlocked: boolean): void {
+    this.isBlocked = isBlocked;
+    if (isBlocked) this.#tellBlocked();
+  }
+}
+
+function joinHeaders(headers: IncomingMessage['headers']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]),
+  );
+}

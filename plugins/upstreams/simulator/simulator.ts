@@ -1,0 +1,2 @@
+export { RecordedRequest, type Ending } from './recorded-request.js';
+export { Simulator, startSimulator, type SimulatorOptions } from './server.js';

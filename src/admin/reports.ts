@@ -1,0 +1,88 @@
+import type { Static, TSchema } from 'typebox';
+import { Type, type SlotStatus, type Window, type DiagnosisStep } from '../plugin/internal.js';
+
+const Time = Type.String({ format: 'date-time' });
+const Count = Type.Integer({ minimum: 0 });
+const Reason = Type.Enum(['rate_limited', 'overloaded', 'unreachable', 'window_exhausted']);
+const WindowReport = orNull(Type.Object({ percent_used: Type.Number(), resets_at: Time }));
+
+/** Schema of `slotReport`. */
+export const SlotReport = Type.Object({
+  id: Type.String(),
+  upstream: Type.String(),
+  account: Type.String(),
+  state: Type.Enum(['ready', 'cooling', 'rejected', 'paused', 'draining']),
+  reason: orNull(Reason),
+  until: orNull(Time),
+  cooling_models: Type.Array(Type.Object({ model: Type.String(), reason: Reason, until: Time })),
+  in_flight: Count,
+  queued: Count,
+  max_concurrent: Count,
+  weight: Type.Number(),
+  models: Type.Array(Type.String()),
+  bindings: Type.Integer({ minimum: 0, description: 'Sessions that are bound to it.' }),
+  windows: Type.Object({ '5h': WindowReport, '7d': WindowReport }),
+  last_error: orNull(Type.String({ description: 'The last failure since the slot last worked.' })),
+  last_error_at: orNull(Time),
+});
+
+function orNull<Schema extends TSchema>(schema: Schema) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** State of a slot as sent by `/admin/slots`: snake case, times in ISO 8601. */
+export function slotReport(slot: SlotStatus): Static<typeof SlotReport> {
+  return {
+    id: slot.id,
+    upstream: slot.upstream,
+    account: slot.accountKind,
+    state: slot.state,
+    reason: slot.reason,
+    until: isoTime(slot.untilMs),
+    cooling_models: slot.models.map(({ model, reason, untilMs }) => ({
+      model,
+      reason,
+      until: new Date(untilMs).toISOString(),
+    })),
+    in_flight: slot.inFlight,
+    queued: slot.queued,
+    max_concurrent: slot.maxConcurrent,
+    weight: slot.weight,
+    models: [...slot.serves],
+    bindings: slot.bindings,
+    windows: { '5h': windowReport(slot.windows['5h']), '7d': windowReport(slot.windows['7d']) },
+    last_error: slot.lastError,
+    last_error_at: isoTime(slot.lastErrorAtMs),
+  };
+}
+
+function windowReport(window: Window | null): Static<typeof WindowReport> {
+  return window && { percent_used: window.percentUsed, resets_at: new Date(window.resetsAtMs).toISOString() };
+}
+
+/** ISO 8601 of unix milliseconds; null for null and undefined. */
+export function isoTime(ms: number | null | undefined): string | null {
+  return ms === null || ms === undefined ? null : new Date(ms).toISOString();
+}
+
+/** Diagnosis of a slot as sent by `/admin` and the panel API. */
+export const DiagnosisReport = Type.Object({
+  slot: Type.String(),
+  ok: Type.Boolean({ description: 'Whether no step failed.' }),
+  steps: Type.Array(
+    Type.Object({
+      step: Type.Enum(['resolve', 'connect', 'request', 'credential']),
+      ok: Type.Boolean(),
+      skipped: Type.Optional(
+        Type.Boolean({ description: 'The step could not be tried: `ok` proves nothing.' }),
+      ),
+      ms: Type.Number(),
+      detail: Type.String({ description: 'The finding, or the failure.' }),
+    }),
+  ),
+});
+
+/** Builds the report on slot `id` from its diagnosis steps. */
+export function diagnosisReport(id: string, steps: readonly DiagnosisStep[]): Static<typeof DiagnosisReport> {
+  return { slot: id, ok: steps.every(({ ok }) => ok), steps: [...steps] };
+}

@@ -1,0 +1,55 @@
+import path from 'node:path';
+import type { Config } from './config.js';
+import type { Fault } from './document.js';
+import type { RawConfig } from './schema.js';
+import { toRedisAddress } from '../live/redis/address.js';
+
+/**
+ * Kind and address of the store: `memory`, `sqlite:PATH` or `postgres://…`. A relative path starts at the
+ * working directory, as `.env` does: the folder of a config may be read-only, or replaced by an update of the
+ * package.
+ */
+export function toStore(text: string): Config['store'] {
+  if (text === 'memory') return { kind: 'memory' };
+  const file = sqliteFile(text);
+  return file === undefined ? { kind: 'postgres', url: text } : { kind: 'sqlite', file: path.resolve(file) };
+}
+
+/**
+ * Settings of `ledger:`. Default spool folder: that of the SQLite file, else `data` in the working directory.
+ */
+export function toLedger({ store, ledger }: Pick<RawConfig, 'store' | 'ledger'>): Config['ledger'] {
+  const file = sqliteFile(store);
+  const folder = ledger.spool ?? (file === undefined ? 'data' : path.dirname(file));
+  return { keepDays: ledger.keepDays, spool: store === 'memory' ? undefined : path.resolve(folder) };
+}
+
+/** Rules for the address of the store; messages do not repeat it, because it may hold a password. */
+export function storeFaults(text: string): readonly Fault[] {
+  const isPostgres = /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
+  if (text === 'memory' || sqliteFile(text) || isPostgres) return [];
+  const message =
+    'must be "sqlite:PATH" (such as sqlite:./data/gateway.db), "postgres://USER@HOST/DATABASE" or "memory"';
+  return [{ path: ['store'], message }];
+}
+
+function sqliteFile(text: string): string | undefined {
+  return /^sqlite:(?:\/\/)?(.+)$/.exec(text)?.[1];
+}
+
+/**
+ * State shared by the instances: `memory`, or the address of a Redis server. `text` has passed `liveFaults`.
+ */
+export function toLive(text: string): Config['live'] {
+  return text === 'memory' ? { kind: 'memory' } : { kind: 'redis', ...toRedisAddress(text) };
+}
+
+/** Rules for the address in `live:`; messages do not repeat it, because it may hold a password. */
+export function liveFaults(text: string): readonly Fault[] {
+  try {
+    toLive(text);
+    return [];
+  } catch (error) {
+    return [{ path: ['live'], message: (error as Error).message }]; // all that `toRedisAddress` throws
+  }
+}

@@ -1,0 +1,58 @@
+import type { Config, Problem, SlotConfig, SlotPluginsConfig } from '../config/config.js';
+import { readSlot } from '../config/one-slot.js';
+import { builtinKinds, loadSlots } from '../pipeline/load-slots.js';
+import { builtinFolder } from '../pipeline/resolve.js';
+import { didYouMean } from '../plugin/internal.js';
+
+/** Parts of the config that a slot of the console depends on. */
+export type ConsoleTerms = Pick<Config, 'slots' | 'console' | 'baseDir'>;
+
+export interface ConsoleReading {
+  /** Undefined if there is a problem. */
+  readonly slot: SlotConfig | undefined;
+  readonly problems: readonly string[];
+}
+
+/** Checks a slot of the console and its plugins; problems are one sentence each, the field first. */
+export async function readConsoleSlot(entry: unknown, config: ConsoleTerms): Promise<ConsoleReading> {
+  const { slot, plugins, problems: faults } = readSlot(entry, 'console', config.console);
+  const problems = [...faults, ...(plugins ? await pluginProblems(plugins, config) : [])];
+  return { slot: problems.length === 0 ? slot : undefined, problems };
+}
+
+async function pluginProblems(plugins: SlotPluginsConfig, config: ConsoleTerms): Promise<readonly string[]> {
+  const where = { baseDir: config.baseDir, builtins: builtinFolder };
+  const strangers = await strangersIn(plugins, config);
+  if (strangers.length > 0) return strangers;
+  const { problems } = await loadSlots([plugins], where);
+  return problems.map((problem) => inWords(problem, plugins.path));
+}
+
+/** Refuses plugins that the config file does not name: the console must not run any file of the machine. */
+async function strangersIn(
+  { upstream, account }: SlotPluginsConfig,
+  { slots, baseDir }: ConsoleTerms,
+): Promise<readonly string[]> {
+  const where = { baseDir, builtins: builtinFolder };
+  const { kind = 'none' } = account ?? {};
+  const upstreams = slots.map((slot) => slot.upstream);
+  const kinds = slots.flatMap((slot) => slot.account?.kind ?? []);
+  return [
+    ...strangeness('upstream', upstream, [...upstreams, ...(await builtinKinds('upstream', where))]),
+    ...strangeness('account.kind', kind, [...kinds, ...(await builtinKinds('account', where))]),
+  ];
+}
+
+function strangeness(field: string, use: string, known: readonly string[]): readonly string[] {
+  if (known.includes(use)) return [];
+  const meant = didYouMean(use, known);
+  const cure = meant
+    ? `did you mean "${meant}"?`
+    : 'the console takes others only if a slot of the config file names them';
+  return [`${field}: "${use}" is not built in; ${cure}`];
+}
+
+function inWords({ path, subject, message }: Problem, root: string): string {
+  const named = subject === undefined ? message : `"${subject}" ${message}`;
+  return path === root ? `The slot ${named}` : `${path.slice(root.length + 1)}: ${named}`;
+}

@@ -1,0 +1,53 @@
+import { redactMarked } from '../plugin/internal.js';
+import type { Runtime } from './runtime.js';
+import type { Services } from './services.js';
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** A config as written, which has been checked. */
+interface Written extends Entry {
+  readonly pipeline: readonly Entry[];
+  readonly formats?: readonly (Entry | string)[];
+  readonly slots: readonly Entry[];
+}
+
+/** The config as written, without the options that their plugins mark as secret. */
+export function maskedConfig({ config, formats, pipeline }: Runtime, slots: Services['slots']): object {
+  const written = config.written as Written;
+  return {
+    ...written,
+    pipeline: written.pipeline.map((entry, at) => withOptions(entry, pipeline.stages[at]?.options)),
+    ...(written.formats && {
+      formats: written.formats.map((entry, at) =>
+        typeof entry === 'string' ? entry : masked(entry, 'with', formats[at]?.options),
+      ),
+    }),
+    slots: written.slots.map((entry) => maskedSlot(entry, String(entry['id']), slots)),
+  };
+}
+
+/** An entry under `slots:` without the options that its plugins mark as secret. */
+export function maskedSlot(entry: Entry, id: string, slots: Services['slots']): Entry {
+  const { upstream, account } = slots.get(id)?.plugins ?? {};
+  const kind = Object(entry['account']) as { kind?: unknown }; // any object has properties, perhaps undefined
+  const withUpstream = masked(entry, 'with', upstream?.plugin.options ?? unknownOf(entry['upstream']));
+  return masked(withUpstream, 'account', account?.plugin.options ?? unknownOf(kind.kind));
+}
+
+/** Schema of a plugin that is not loaded: of one from outside all may be secret but its name. */
+function unknownOf(use: unknown): object {
+  const isOutside = /[./@]/.test(String(use));
+  return isOutside ? { properties: { kind: {} }, additionalProperties: { secret: true } } : {};
+}
+
+function masked(entry: Entry, part: string, schema: object | undefined): Entry {
+  return Object.hasOwn(entry, part) ? { ...entry, [part]: redactMarked(entry[part], schema) } : entry;
+}
+
+/** An entry of the pipeline with what is shown of its options. */
+function withOptions(entry: Entry, shown: object = {}): Entry {
+  if (!entry['with']) return entry;
+  const options = new Map<string, unknown>(Object.entries(shown));
+  const keys = Object.keys(entry['with']);
+  return { ...entry, with: Object.fromEntries(keys.map((key) => [key, options.get(key)])) };
+}

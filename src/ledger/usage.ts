@@ -1,0 +1,79 @@
+import type { LedgerRow, UsageGroup, UsageQuery, LedgerTokens, UsageSum } from '../plugin/internal.js';
+
+/** Cursor of a ledger page: the place of its last row. */
+export function writeCursor({ atMs, id }: Pick<LedgerRow, 'atMs' | 'id'>): string {
+  return `${atMs}.${id}`;
+}
+
+/** Throws a TypeError on what `writeCursor` has not written. */
+export function readCursor(cursor: string): Pick<LedgerRow, 'atMs' | 'id'> {
+  const [, at, id] = /^(\d{1,15})\.(.+)$/.exec(cursor) ?? [];
+  if (at === undefined || id === undefined)
+    throw new TypeError('The cursor is not one that a page has ended with.');
+  return { atMs: Number(at), id };
+}
+
+const hourMs = 3_600_000;
+
+/** Unix milliseconds, cut down to the whole hour. */
+export function hourOf(ms: number): number {
+  return Math.floor(ms / hourMs) * hourMs;
+}
+
+/** The range of a usage query in whole milliseconds, widened to whole hours where its buckets are. */
+export function bucketsOf({ fromMs, toMs, stepMs }: Omit<UsageQuery, 'by'>): Omit<UsageQuery, 'by'> & {
+  readonly isHourly: boolean;
+} {
+  const step = Math.max(1, Math.floor(stepMs));
+  const isHourly = step % hourMs === 0;
+  if (!isHourly) return { fromMs: Math.floor(fromMs), toMs: Math.ceil(toMs), stepMs: step, isHourly };
+  return { fromMs: hourOf(fromMs), toMs: hourOf(Math.ceil(toMs) + hourMs - 1), stepMs: step, isHourly };
+}
+
+/** The column of a group, in the rows and in the hours. */
+export const groupColumnOf = {
+  key: 'key_id',
+  slot: 'slot',
+  model: 'model',
+  format: 'format',
+} as const satisfies Readonly<Record<UsageGroup, string>>;
+
+/** A row as a sum of one. */
+export function sumOf({ atMs, failed, billed, shown, firstEventMs, durationMs }: LedgerRow): UsageSum {
+  return {
+    atMs,
+    group: '',
+    requests: 1,
+    errors: Number(failed),
+    billed,
+    shown,
+    firstEvents: firstEventMs === undefined ? 0 : 1,
+    firstEventMsSum: firstEventMs ?? 0,
+    durationMsSum: durationMs,
+  };
+}
+
+/** The sum of two of one bucket and group. */
+export function addSums(first: UsageSum, second: UsageSum): UsageSum {
+  return {
+    atMs: first.atMs,
+    group: first.group,
+    requests: first.requests + second.requests,
+    errors: first.errors + second.errors,
+    billed: addTokens(first.billed, second.billed),
+    shown: addTokens(first.shown, second.shown),
+    firstEvents: first.firstEvents + second.firstEvents,
+    firstEventMsSum: first.firstEventMsSum + second.firstEventMsSum,
+    durationMsSum: first.durationMsSum + second.durationMsSum,
+  };
+}
+
+function addTokens(first: LedgerTokens, second: LedgerTokens): LedgerTokens {
+  return {
+    input: first.input + second.input,
+    cacheRead: first.cacheRead + second.cacheRead,
+    cacheWrite5m: first.cacheWrite5m + second.cacheWrite5m,
+    cacheWrite1h: first.cacheWrite1h + second.cacheWrite1h,
+    output: first.output + second.output,
+  };
+}

@@ -1,0 +1,50 @@
+import { Router } from '@koa/router';
+import { defineFormat, type Format, type FormatRoute } from '../plugin/internal.js';
+import type { PluginKind } from './load-plugin.js';
+
+/** Formats: the result of `defineFormat` or a similar object. */
+export const formatKind: PluginKind<Format> = {
+  folder: 'formats',
+  expected: 'a format',
+  fields: 'name, routes, decode and encoder',
+  define(exported) {
+    if (!isDefinition(exported)) return undefined;
+    const format = defineFormat(exported);
+    format.routes.forEach(checkRoute);
+    return format;
+  },
+};
+
+function checkRoute(route: FormatRoute): void {
+  const { method, path, operation } = route;
+  if (!methods.has(method) || !isPattern(path))
+    throw new Error(`has a route that cannot be read: ${JSON.stringify({ method, path })}`);
+  if (!operations.includes(operation))
+    throw new Error(`has ${path} for "${operation}"; there are ${operations.join(', ')}`);
+  if (operation === 'route' && typeof route.handle !== 'function')
+    throw new Error(`has ${path} without a handle, which answers it`);
+}
+
+function isPattern(path: unknown): boolean {
+  if (typeof path !== 'string' || !/^\{?\//.test(path)) return false;
+  try {
+    return Boolean(new Router().get(path, () => undefined));
+  } catch {
+    return false;
+  }
+}
+
+const methods: ReadonlySet<unknown> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
+const operations: readonly unknown[] = ['generate', 'count-tokens', 'route'];
+
+type Definition = Parameters<typeof defineFormat>[0];
+
+function isDefinition(value: unknown): value is Definition {
+  const { name, routes, decode, encoder } = Object(value) as Partial<Definition>; // any object has properties
+  return (
+    typeof name === 'string' &&
+    Array.isArray(routes) &&
+    typeof decode === 'function' &&
+    typeof encoder === 'function'
+  );
+}

@@ -1,0 +1,90 @@
+import type { Static, TSchema } from 'typebox';
+import type { CallSignal } from '../http/call-signal.js';
+import type { Credential, HttpClient, OutgoingRequest } from './http-client.js';
+import type { Logger } from './logger.js';
+import type { OAuthTokens } from './store.js';
+import { optionsOf, type OptionFault, type SlotSettings } from './upstream.js';
+
+/** Account of a slot at its upstream. */
+export interface Account {
+  /** Headers that prove the account, for one request; may wait for a refresh. */
+  authorize(request: OutgoingRequest): Promise<Credential> | Credential;
+  /** Renews the credential after a 401 to `refused`; true if there is another one to try. */
+  refresh?(refused: Credential, signal: CallSignal): Promise<boolean>;
+  close?(): Promise<void>;
+}
+
+/** Rotating tokens of one account, in the store that all instances share. */
+export interface TokenStore {
+  /** True if the store must be read, or written again, before the tokens are used. */
+  readonly hasNews: boolean;
+  /** Tokens in the store; undefined if those known here are newer, or the store cannot be read. */
+  read(): Promise<OAuthTokens | undefined>;
+  /** Stores new tokens; if that fails, this instance uses them all the same and retries later. */
+  put(tokens: OAuthTokens): Promise<void>;
+  /**
+   * Marks a refresh token as used, because no second instance may try it. Throws if another instance has
+   * used it and the store does not have the result yet.
+   */
+  use(refreshToken: string): void;
+  /** Removes the mark of a refresh token that was not accepted, or is not rotated. */
+  reuse(refreshToken: string): void;
+}
+
+/** Services for the account of one slot. */
+export interface AccountHost {
+  readonly slot: Pick<SlotSettings, 'id'>;
+  readonly log: Logger;
+  /** Client for a URL of the account's own, over the slot's proxy; to be closed after use. */
+  connect(baseUrl: string): HttpClient;
+  /**
+   * Opens the store for tokens that descend from `origin`, a digest of the configured ones; returns those that
+   * are in it, too.
+   */
+  tokens(origin: string): Promise<readonly [TokenStore, OAuthTokens | undefined]>;
+  /** Runs `work` in one instance at a time, for this slot. */
+  withLock<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+export interface AccountDefinition<Options extends TSchema = TSchema> {
+  /** The file's name and the `kind` in the config. */
+  readonly name: string;
+  /** JSON Schema of the keys beside `kind`; defaults are filled in, unknown keys are refused. */
+  readonly options?: Options;
+  /** The upstream reports usage windows of the account, so counts and `/v1/usage` answer with them. */
+  readonly reports?: 'windows';
+  /** Rules that the schema cannot express; called for options that have passed it. */
+  check?(options: Static<Options>): readonly OptionFault[];
+  /** Opens the account of a slot; opens no socket. */
+  open(options: Static<Options>, host: AccountHost): Account | Promise<Account>;
+}
+
+/** Kind of account without its type parameter, as the gateway uses it. */
+export interface AccountKind {
+  readonly name: string;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly reports: 'windows' | undefined;
+  check(options: unknown): readonly OptionFault[];
+  open(options: unknown, host: AccountHost): Account | Promise<Account>;
+}
+
+/** Defines a kind of account. Every object schema in `options` is closed unless it says otherwise. */
+export function defineAccount<const Options extends TSchema = TSchema>(
+  definition: AccountDefinition<Options>,
+): AccountKind {
+  return normalizeAccount(definition);
+}
+
+/** Fills in the defaults of a definition; also accepts a plain object not made by `defineAccount`. */
+export function normalizeAccount(definition: object & { name: string; open: unknown }): AccountKind {
+  const given = definition as Partial<AccountKind> & Pick<AccountKind, 'name' | 'open'>; // checked by the loader
+  return {
+    name: given.name,
+    options: optionsOf(given.options),
+    reports: given.reports,
+    check: (options) => given.check?.(options) ?? [],
+    open: (options, host) => given.open(options, host),
+  };
+}

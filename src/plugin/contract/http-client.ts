@@ -1,0 +1,100 @@
+import type { EventStream } from '../events/event-stream.js';
+import type { ModelEventBatch } from '../events/events.js';
+import type { CallSignal } from '../http/call-signal.js';
+import type { DiagnosisStep } from './slot.js';
+
+/** Headers by name, lower case; several of one name joined by `, `. */
+export type Headers = Readonly<Record<string, string>>;
+
+/** HTTP request of an upstream or an account. */
+export interface HttpRequest {
+  /** Default `POST` with a body, `GET` without. */
+  readonly method?: 'GET' | 'POST';
+  /** Path and query on the origin of the client's base URL. */
+  readonly path: string;
+  /** Headers above the client's defaults; those of the slot's config and of its account win over them. */
+  readonly headers?: Headers;
+  readonly body?: Buffer | string;
+  /** Default `application/json`. */
+  readonly contentType?: string;
+}
+
+/** Request about to be sent, as an account signs it. */
+export interface OutgoingRequest {
+  readonly method: 'GET' | 'POST';
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body?: Buffer | string | undefined;
+  readonly signal: CallSignal;
+}
+
+/** Headers that prove the account to its upstream. */
+export type Credential = Headers;
+
+/** Terms of one request; a call of the gateway satisfies them. */
+export interface RequestTerms {
+  readonly signal: CallSignal;
+  /** Proof of the account; none: the request is sent without. */
+  readonly authorize?: (request: OutgoingRequest) => Promise<Credential> | Credential;
+  /** Time limit from the connection to the head of the answer; default 30 s. */
+  readonly headersTimeoutMs?: number;
+  /** Max silence within the answer; default 30 s. */
+  readonly idleTimeoutMs?: number;
+  /** Exempts the answer from the idle timeout while it returns false. */
+  readonly hasContent?: () => boolean;
+}
+
+/**
+ * Answer with its head; the body waits, and its upstream with it, until one of the methods takes it. Each
+ * answer has to be taken once.
+ */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Media type without parameters, lower case; empty if there is none. */
+  readonly mediaType: string;
+  /** Server-sent events of the Messages API, in batches; they throw an `error` event and a missing end. */
+  events(): EventStream;
+  /**
+   * Text of the body, up to `maxBytes` (default 32 MiB). Rejects if the body breaks off, unless `status` is an
+   * error: then what has arrived is enough.
+   */
+  text(maxBytes?: number): Promise<string>;
+  /**
+   * Events that `decode` makes of the lines of the body, a batch for each read. Whoever cancels them ends the
+   * call, also before `decode` has begun to read.
+   */
+  decode(decode: (lines: AsyncIterable<readonly string[]>) => AsyncIterable<ModelEventBatch>): EventStream;
+  /** Lines of the body without their ends, as many at a time as have arrived. Throws if it breaks off. */
+  lines(): AsyncIterable<readonly string[]>;
+  /** Bytes of the body, decompressed, as they arrive. Throws if it breaks off. */
+  bytes(): AsyncIterable<Buffer>;
+  /** Drops the body, so that its connection can be used again. */
+  drop(): void;
+}
+
+/** Client for one origin: connections, proxy, guard of addresses, time limits and decompression. */
+export interface HttpClient {
+  /** `https://host:port` */
+  readonly origin: string;
+  /** Path of the base URL without a trailing slash; empty for none. */
+  readonly basePath: string;
+  /**
+   * Sends a request; resolves with the head of the answer, whatever its status. Throws a `GatewayError` with
+   * a `failure` if there is none, and the reason of the signal.
+   */
+  send(request: HttpRequest, terms: RequestTerms): Promise<HttpAnswer>;
+  /** Client of the same settings without open connections; to be closed after use. */
+  fresh(): HttpClient;
+  /**
+   * Diagnosis over new connections: resolves the host, requests the base URL, then `check` with the account,
+   * which fails only if that is refused. Stops at the first step that fails.
+   */
+  diagnose(
+    query: Pick<RequestTerms, 'authorize'> & { readonly signal: AbortSignal },
+    check?: HttpRequest,
+  ): Promise<readonly DiagnosisStep[]>;
+  /** Drains: takes no more requests and resolves when the running ones have ended. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,50 @@
+import type { GatewayError } from '../error.js';
+import type { Usage } from './messages.js';
+
+/** Trace of a request: the source of its log line, metrics and ledger row. Changed by its methods alone. */
+export interface Trace {
+  /** Stages reached, top to bottom. */
+  readonly stages: readonly TimedStage[];
+  /** Upstream calls, each added as it begins. */
+  readonly calls: readonly TimedCall[];
+  readonly usage: UsageTally;
+  /** Time of the first event of the answer, unix milliseconds. */
+  readonly firstEventAtMs: number | undefined;
+  /** Error of an answer that broke after it had begun; the outcome is then `failed`. */
+  readonly failure: GatewayError | undefined;
+  /** Adds an upstream call, and starts its timer. */
+  call(slot: string): CallTimer;
+  /** Sets the tokens billed by the upstream so far. */
+  bill(usage: Usage): void;
+  /** Sets the part of the billed tokens that is hidden from the caller so far. */
+  mask(usage: Usage): void;
+  /** Reports that the answer broke after it had begun. */
+  fail(error: GatewayError): void;
+}
+
+/** Stage with its own time: before it called `next` and after that returned. Streaming afterwards counts for none. */
+export interface TimedStage {
+  readonly stage: string;
+  readonly ms: number;
+}
+
+/** Upstream call: time to its first event or failure (0 until then), and the error code of the failure. */
+export interface TimedCall {
+  readonly slot: string;
+  readonly ms: number;
+  readonly code?: string;
+}
+
+/** Timer of an upstream call; it stops at the first event, the end or the failure, whichever comes first. */
+export interface CallTimer {
+  firstEvent(): void;
+  /** Reports that the call has answered; its first event is that of the answer, unless an earlier call has one. */
+  end(): void;
+  fail(error: GatewayError): void;
+}
+
+/** Tokens of one request so far: as billed by the upstream, and the part of them hidden from the caller. */
+export interface UsageTally {
+  readonly billed: Usage;
+  readonly masked: Usage;
+}

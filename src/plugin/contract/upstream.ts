@@ -1,0 +1,136 @@
+import type { Static, TSchema } from 'typebox';
+import { closeObjects } from '../schema/closed.js';
+import type { HttpClient, RequestTerms } from './http-client.js';
+import type { Logger } from './logger.js';
+import type { ModelProfile } from './models.js';
+import type { DiagnosisStep, SlotCall, TokenCount, UpstreamReply } from './slot.js';
+
+/** Call of a slot, with the proof of its account for the request that the upstream sends. */
+export interface UpstreamCall extends SlotCall {
+  readonly authorize: NonNullable<RequestTerms['authorize']>;
+}
+
+/** Query to an upstream outside any caller's request. */
+export interface UpstreamQuery {
+  readonly signal: AbortSignal;
+  readonly authorize: UpstreamCall['authorize'];
+}
+
+/** A model as an upstream lists it. */
+export interface ListedModel extends ModelProfile {
+  readonly id: string;
+}
+
+/** Open upstream of a slot. Calls throw a `GatewayError` whose `failure` says what happened. */
+export interface Upstream {
+  /** Resolves when the answer begins. */
+  generate(call: UpstreamCall): Promise<UpstreamReply>;
+  /** Absent: the gateway estimates. */
+  countTokens?: ((call: UpstreamCall) => Promise<TokenCount>) | undefined;
+  /** Models that the account may use, newest first; absent if this kind of upstream has no list of them. */
+  models?: ((query: UpstreamQuery) => Promise<readonly ListedModel[]>) | undefined;
+  /**
+   * Finds out whether the account is accepted again after a refusal, by a request that costs nothing; throws
+   * where it is not. Absent: a token count, and without that the next request.
+   */
+  probe?: ((query: UpstreamQuery) => Promise<void>) | undefined;
+  /** Absent: `http.diagnose` without a check of the account. */
+  diagnose?: ((query: UpstreamQuery) => Promise<readonly DiagnosisStep[]>) | undefined;
+  /** Called when the slot needs it no more; the gateway closes `host.http` itself. */
+  close?(): Promise<void>;
+}
+
+/** Settings of a slot that the gateway itself applies. */
+export interface SlotSettings {
+  readonly id: string;
+  /** Without a trailing slash. */
+  readonly baseUrl?: string;
+  /** The slot's own proxy, `http://user:pass@host:port`. */
+  readonly proxy?: string;
+  /** Added to every request of the slot. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly connectTimeoutMs: number;
+  /** True for a slot entered in the console: it must not connect to link-local and metadata addresses. */
+  readonly isGuarded?: boolean;
+  readonly maxConcurrent: number;
+}
+
+/** Services for the upstream of one slot. */
+export interface UpstreamHost {
+  readonly slot: SlotSettings;
+  readonly log: Logger;
+  /** Client for the slot's `baseUrl`; `send` throws without one. */
+  readonly http: HttpClient;
+  readonly upstreams: {
+    /** Opens another kind of upstream for this slot, with some of its settings replaced. */
+    open(use: string, changes: UpstreamChanges): Promise<Upstream>;
+  };
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+/** Settings and options for an upstream that is opened by another one. */
+export interface UpstreamChanges {
+  readonly with?: Readonly<Record<string, unknown>>;
+  readonly baseUrl?: string;
+  /** Undefined: none. */
+  readonly proxy?: string | undefined;
+}
+
+/** Fault of an option that its schema cannot express. */
+export interface OptionFault {
+  /** Path within the options. */
+  readonly path: readonly (string | number)[];
+  /** Continues the path: `must not be blank`. */
+  readonly message: string;
+}
+
+export interface UpstreamDefinition<Options extends TSchema = TSchema> {
+  /** The file's name and the name in the config. */
+  readonly name: string;
+  /** JSON Schema of the slot's `with:`; defaults are filled in, unknown options are refused. */
+  readonly options?: Options;
+  /** Keys of the slot that this upstream cannot do without. */
+  readonly needs?: readonly ('baseUrl' | 'account')[];
+  /** Kinds of account that fit; default any. */
+  readonly accounts?: readonly string[];
+  /** Rules that the schema cannot express; called for options that have passed it. */
+  check?(options: Static<Options>): readonly OptionFault[];
+  /** Opens the upstream of a slot; opens no socket. An error thrown here is a problem of the slot. */
+  open(options: Static<Options>, host: UpstreamHost): Upstream | Promise<Upstream>;
+}
+
+/** Kind of upstream without its type parameter, as the gateway uses it. */
+export interface UpstreamKind {
+  readonly name: string;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly needs: readonly ('baseUrl' | 'account')[];
+  readonly accounts: readonly string[] | undefined;
+  check(options: unknown): readonly OptionFault[];
+  open(options: unknown, host: UpstreamHost): Upstream | Promise<Upstream>;
+}
+
+/** Defines a kind of upstream. Every object schema in `options` is closed unless it says otherwise. */
+export function defineUpstream<const Options extends TSchema = TSchema>(
+  definition: UpstreamDefinition<Options>,
+): UpstreamKind {
+  return normalizeUpstream(definition);
+}
+
+/** Fills in the defaults of a definition; also accepts a plain object not made by `defineUpstream`. */
+export function normalizeUpstream(definition: object & { name: string; open: unknown }): UpstreamKind {
+  const given = definition as Partial<UpstreamKind> & Pick<UpstreamKind, 'name' | 'open'>; // checked by the loader
+  return {
+    name: given.name,
+    options: optionsOf(given.options),
+    needs: given.needs ?? [],
+    accounts: given.accounts,
+    check: (options) => given.check?.(options) ?? [],
+    open: (options, host) => given.open(options, host),
+  };
+}
+
+/** Closed schema of a definition's options; without one there are none. */
+export function optionsOf(schema: object = { type: 'object', properties: {} }): UpstreamKind['options'] {
+  return closeObjects(schema) as UpstreamKind['options']; // an object stays one
+}

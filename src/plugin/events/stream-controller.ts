@@ -1,0 +1,112 @@
+/** Receiver of a stream. Its methods return at once and never throw. */
+export interface Sink<Value> {
+  /** Takes a value; false pauses the source until the sink resumes it (backpressure). */
+  write(value: Value): boolean;
+  /** End of the stream; with the error if it failed. */
+  end(error?: unknown): void;
+}
+
+/** Control of a source by its sink. */
+export interface Flow {
+  /** Starts the source, or resumes a paused one; values may arrive before this returns. */
+  resume(): void;
+  /** Cancels the source: nothing more is delivered, nor the end. */
+  cancel(reason?: unknown): void;
+}
+
+/** Readable end of a stream, for one sink. */
+export interface Pipe<Value> {
+  /** Connects the sink; values arrive once it resumes the flow. */
+  pipe(sink: Sink<Value>): Flow;
+}
+
+/**
+ * Passes values from a source to the one sink of a stream, which is often connected later. Holds those that
+ * the sink has no room for.
+ */
+export class StreamController<Value> implements Sink<Value>, Flow, Pipe<Value> {
+  readonly #source: Flow;
+  readonly #held: Value[] = [];
+  #sink: Sink<Value> | undefined;
+  #isFlowing = false;
+  #readsAhead = false;
+  #ended: { readonly error: unknown } | undefined;
+  #opened: Promise<void> | undefined;
+  #opening: { resolve(): void; reject(error: unknown): void } | undefined;
+
+  constructor(source: Flow) {
+    this.#source = source;
+  }
+
+  write(value: Value): boolean {
+    if (this.#ended) return false;
+    if (this.#isFlowing && this.#sink) return (this.#isFlowing = this.#sink.write(value));
+    this.#held.push(value);
+    this.#opening?.resolve();
+    return this.#readsAhead || (!this.#sink && this.#held.length < maxUnread);
+  }
+
+  end(error?: unknown): void {
+    if (this.#ended) return;
+    this.#ended = { error };
+    if (this.#held.length === 0) this.#close();
+  }
+
+  /** Ends the stream with an error, whatever was thrown. */
+  fail(error: unknown): void {
+    this.end(error ?? new TypeError(`The stream failed with ${String(error)}.`));
+  }
+
+  resume(): void {
+    if (!this.#sink) return;
+    this.#isFlowing = true;
+    for (let value; this.#isFlowing && (value = this.#held.shift()) !== undefined;)
+      this.#isFlowing = this.#sink.write(value);
+    if (!this.#isFlowing) return;
+    if (this.#ended) this.#close();
+    else this.#source.resume();
+  }
+
+  cancel(reason?: unknown): void {
+    this.#sink = undefined;
+    this.#held.length = 0;
+    if (this.#ended) return;
+    this.end();
+    this.#source.cancel(reason);
+  }
+
+  pipe(sink: Sink<Value>): Flow {
+    if (this.#sink) throw new TypeError('These events have a reader already.');
+    this.#sink = sink;
+    this.#readsAhead = false;
+    return this;
+  }
+
+  readAhead(): void {
+    this.#readsAhead = true;
+    this.#source.resume();
+  }
+
+  opened(): Promise<void> {
+    this.#opened ??= new Promise((resolve, reject) => {
+      if (this.#held.length > 0) return resolve();
+      this.#opening = { resolve, reject };
+      if (this.#ended) this.#close();
+      else this.#source.resume();
+    });
+    return this.#opened;
+  }
+
+  /** Delivers the end, after all that was held. */
+  #close(): void {
+    const sink = this.#sink;
+    const error = this.#ended?.error;
+    if (error === undefined) this.#opening?.resolve();
+    else this.#opening?.reject(error);
+    this.#sink = undefined;
+    sink?.end(error);
+  }
+}
+
+/** Number of values that a source may deliver before there is a sink. */
+const maxUnread = 2;

@@ -1,0 +1,15 @@
+/** `gw2api/plugin/format`: what a format needs besides `gw2api/plugin`. */
+export { defineFormat } from '../contract/format.js';
+export type { Decoded, FormatContext, FormatRoute } from '../contract/format.js';
+export type { CacheControl, Citation, OutputConfig, StopDetails, Thinking } from '../contract/messages.js';
+export type { ModelProfile } from '../contract/models.js';
+export type { StoredResponse } from '../contract/store.js';
+export { dispatch } from '../dispatch.js';
+export type { DispatchTable } from '../dispatch.js';
+export { errorFromEvent, interruptedError } from '../events/upstream-error.js';
+export { isTooDeep } from '../http/parse-json.js';
+export { sseData, sseEvent } from '../http/sse-text.js';
+export { samplingOf } from '../sampling.js';
+export { compileCheck, formatPath } from '../schema/check.js';
+export { withoutRootRef } from '../schema/schema-refs.js';
+export { strictSchema } from '../schema/strict-schema.js';

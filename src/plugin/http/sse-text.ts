@@ -1,0 +1,9 @@
+/** One server-sent event with a name. */
+export function sseEvent(type: string, data: string): string {
+  return `event: ${type}\n${sseData(data)}`;
+}
+
+/** One server-sent event without a name; data of several lines stays of several lines. */
+export function sseData(data: string): string {
+  return data.includes('\n') ? `data: ${data.replaceAll('\n', '\ndata: ')}\n\n` : `data: ${data}\n\n`;
+}

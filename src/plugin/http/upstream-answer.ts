@@ -1,0 +1,92 @@
+import { GatewayError } from '../error.js';
+import { readError } from '../events/upstream-error.js';
+import { answerHeaders } from './headers.js';
+
+/** Status line and headers of an upstream's answer. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** An answer that is not of this protocol: a page, a redirect, a text, something else than HTTP. */
+export function foreign(slot: string, what: string, cause?: unknown): GatewayError {
+  const shown = what.slice(0, 200); // the upstream's own words may be kilobytes
+  return new GatewayError(
+    'upstream_invalid_response',
+    `The upstream of slot "${slot}" answered with ${shown}, which is not a Messages answer; is its baseUrl right?`,
+    { failure: { kind: 'foreign' }, cause },
+  );
+}
+
+/**
+ * Error of a refused call, from the upstream's own status, `error.type`, message, `details` and retry
+ * headers; the code is the upstream's own, else the type (design §6). Also accepts bodies that are not JSON
+ * or have another shape.
+ */
+export function refusal({ status, headers }: Answer, body: string): GatewayError {
+  const { error, message: bare } = jsonFields(body);
+  const {
+    type = typeOf(status),
+    code = type,
+    message,
+    details,
+  } = readError(error === undefined ? { message: bare } : error);
+  return new GatewayError(code, message ?? wordsFor(status, body), {
+    status,
+    type,
+    headers: answerHeaders(headers),
+    details,
+    failure: { kind: 'status', status, headers },
+  });
+}
+
+/** The fields of a JSON object; none where the text is something else. */
+export function jsonFields(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return asObject(JSON.parse(text));
+  } catch {
+    return {}; // a page of some proxy, or half an answer: it has no fields
+  }
+}
+
+function asObject(value: unknown): Readonly<Record<string, unknown>> {
+  // Any object may be read by name.
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** A page's title, or the beginning of a text. */
+function wordsFor(status: number, body: string): string {
+  const head = body.slice(0, maxSearchedLength);
+  const text = titleIn(head) ?? (/^\s*[<{[]/.test(head) ? '' : head);
+  const words = text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
+  return `The upstream answered ${status}${words ? `: ${words}` : ''}.`;
+}
+
+/** Max length searched for a title; later ones are not worth reporting. */
+const maxSearchedLength = 4096;
+
+/** Title of an HTML page, by `indexOf` in linear time: a pattern would rescan the page at each `<title`. */
+function titleIn(page: string): string | undefined {
+  const tagAt = page.search(/<title/i);
+  const textAt = tagAt === -1 ? 0 : page.indexOf('>', tagAt) + 1;
+  if (textAt === 0) return undefined;
+  const end = page.indexOf('<', textAt);
+  return page.slice(textAt, end === -1 ? undefined : end);
+}
+
+/** `error.type` of an answer that names none. */
+const typeOfStatus: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  500: 'api_error',
+  503: 'overloaded_error',
+  529: 'overloaded_error',
+};
+
+function typeOf(status: number): string {
+  return typeOfStatus[status] ?? (status < 500 ? 'invalid_request_error' : 'upstream_error');
+}

@@ -1,0 +1,102 @@
+/** Everything that `src` uses of this folder; not public. */
+export * from './index.js';
+export * from './format/index.js';
+export * from './upstream/index.js';
+export * from './raw/index.js';
+export { requireMasterKey } from './caller-key.js';
+export { normalizeAccount } from './contract/account.js';
+export { normalizePlugin } from './contract/define.js';
+export { normalizeUpstream } from './contract/upstream.js';
+export type {
+  Ledger,
+  LedgerFilter,
+  LedgerPage,
+  LedgerRow,
+  LedgerTokens,
+  LedgerTrace,
+  UsageGroup,
+  UsageQuery,
+  UsageSum,
+} from './contract/ledger.js';
+export type {
+  ClaimOptions,
+  Claims,
+  Json,
+  Live,
+  Messages,
+  MeterReading,
+  Meters,
+  Permits,
+  SharedMap,
+} from './contract/live.js';
+export type {
+  ContentBlockStopEvent,
+  ErrorEvent,
+  MessageStartEvent,
+  MessageStopEvent,
+  PingEvent,
+} from './contract/messages.js';
+export type { CacheStats, Caches } from './contract/metrics.js';
+export type { CoolReason, SlotState } from './contract/slot.js';
+export { coreKeys } from './contract/state.js';
+export type { CoreKey } from './contract/state.js';
+export type {
+  Binding,
+  ConsoleSession,
+  Expiring,
+  KeyPatch,
+  ResponseTotal,
+  StateChange,
+  StoredSlot,
+  StoredState,
+} from './contract/store.js';
+export { errorCodes } from './error.js';
+export { globMatcher } from './glob.js';
+export { CallController } from './http/call-controller.js';
+export { ownSignal } from './http/call-signal.js';
+export { RequestTrace } from './request-trace.js';
+export type { StagePlace } from './request-trace.js';
+export { AddressMeters } from './limits/address-meters.js';
+export { asError } from './limits/within.js';
+export type { AddressMetersOptions } from './limits/address-meters.js';
+export { Closed } from './schema/closed.js';
+export { didYouMean } from './schema/did-you-mean.js';
+export { isRecord } from './schema/record.js';
+export { redactMarked } from './schema/redact-marked.js';
+export { Time, timeMs } from './schema/units.js';
+export type { AccountDefinition, AccountKind } from './contract/account.js';
+export type { StageMiddleware } from './contract/define.js';
+export type { FormatDefinition, RouteDescription } from './contract/format.js';
+export type { Keys, Limits } from './contract/host.js';
+export type { HttpRequest, RequestTerms } from './contract/http-client.js';
+export type { TokenLimit } from './contract/key-limits.js';
+export type {
+  ContentBlockDeltaEvent,
+  ContentBlockStartEvent,
+  DocumentBlock,
+  ImageBlock,
+  MessageDeltaEvent,
+  RedactedThinkingBlock,
+  ServerToolUseBlock,
+  Source,
+  ThinkingBlock,
+  ToolResultBlock,
+  ToolUseBlock,
+  WebSearchToolResultBlock,
+} from './contract/messages.js';
+export type { Counter, Histogram } from './contract/metrics.js';
+export type { SlotStatus, Window, Windows } from './contract/slot.js';
+export type { LeaseRequest } from './contract/slots.js';
+export type { StageState, StateKey } from './contract/state.js';
+export type { Store } from './contract/store.js';
+export type { TimedCall, TimedStage, UsageTally } from './contract/trace.js';
+export type { UpstreamDefinition, UpstreamKind } from './contract/upstream.js';
+export type { CallFailure, GatewayErrorOptions } from './error.js';
+export { isRequestHeader } from './http/headers.js';
+export type { SseBodyOptions } from './http/sse-body.js';
+export type { SsePiece } from './http/sse-piece.js';
+export { Deadline } from './limits/deadline.js';
+export { LateError, within } from './limits/within.js';
+export type { NamedLimit } from './named-limit.js';
+export type { CheckOptions, Mismatch } from './schema/check.js';
+export type { StrictSchema } from './schema/strict-schema.js';

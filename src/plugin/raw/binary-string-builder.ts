@@ -1,0 +1,60 @@
+import { fromBinaryString, type BinaryString } from './binary-string.js';
+
+/** Received lines of one read from an upstream's stream. */
+export interface RawLines {
+  readonly bytes: BinaryString;
+  /** True if all bytes are ASCII, so that the bytes are the text. */
+  readonly isAscii: boolean;
+}
+
+/** Text of a part of the lines. */
+export function textOf({ bytes, isAscii }: RawLines, from: number, to: number): string {
+  const part = bytes.slice(from, to) as BinaryString; // a part of bytes
+  return isAscii ? part : fromBinaryString(part);
+}
+
+/** Builder of outgoing bytes; adjacent parts of the same lines are copied as one. */
+export class BinaryStringBuilder {
+  #pieces: BinaryString[] = [];
+  #length = 0;
+  #lines: RawLines | undefined;
+  #from = 0;
+  #to = 0;
+
+  add(bytes: BinaryString): void {
+    this.#close();
+    this.#push(bytes);
+  }
+
+  /** Adds a part of these lines, from one offset to another. */
+  copy(lines: RawLines, from: number, to: number): void {
+    if (lines !== this.#lines || from !== this.#to) {
+      this.#close();
+      this.#lines = lines;
+      this.#from = from;
+    }
+    this.#to = to;
+  }
+
+  /** Returns all bytes, each piece written once, and resets the builder. */
+  take(): Buffer {
+    this.#close();
+    const bytes = Buffer.allocUnsafe(this.#length);
+    let at = 0;
+    for (const piece of this.#pieces) at += bytes.write(piece, at, 'latin1');
+    this.#pieces = [];
+    this.#length = 0;
+    return bytes;
+  }
+
+  #close(): void {
+    if (!this.#lines) return;
+    this.#push(this.#lines.bytes.slice(this.#from, this.#to) as BinaryString); // a part of bytes
+    this.#lines = undefined;
+  }
+
+  #push(piece: BinaryString): void {
+    this.#pieces.push(piece);
+    this.#length += piece.length;
+  }
+}

@@ -1,0 +1,16 @@
+/** `gw2api/plugin/raw`: byte tools. They may change in a minor version. */
+export { callSignal } from '../http/call-signal.js';
+export type { CallSignal } from '../http/call-signal.js';
+export { sendTo } from '../http/sse-body.js';
+export type { DirectBody } from '../http/sse-body.js';
+export { fromBinaryString, toBinaryString } from '../raw/binary-string.js';
+export type { BinaryString } from '../raw/binary-string.js';
+export { joinBytes } from '../raw/join-bytes.js';
+export { parseInPieces } from '../raw/parse-in-pieces.js';
+export { plainDeltaEnd } from '../raw/plain-delta.js';
+export type { PlainDelta } from '../raw/plain-delta.js';
+export { requestBytes } from '../raw/raw-messages.js';
+export { BinaryStringBuilder } from '../raw/binary-string-builder.js';
+export type { RawLines } from '../raw/binary-string-builder.js';
+export { StreamController } from '../events/stream-controller.js';
+export type { Flow, Sink } from '../events/stream-controller.js';

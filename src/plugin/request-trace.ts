@@ -1,0 +1,170 @@
+import type { Usage } from './contract/messages.js';
+import type { CallTimer, TimedCall, TimedStage, Trace, UsageTally } from './contract/trace.js';
+import type { GatewayError } from './error.js';
+
+/** A stage as log lines name it. */
+export interface StagePlace {
+  readonly stage: string;
+  /** `pipeline[3]`. */
+  readonly path: string;
+}
+
+/** Trace of one request, with what only the core reports to it. */
+export class RequestTrace implements Trace {
+  readonly stages: TimedStage[] = [];
+  readonly calls: TimedCall[] = [];
+  readonly #now: () => number;
+  #usage: UsageTally = { billed: {}, masked: {} };
+  #slot: string | undefined;
+  #firstEventAtMs: number | undefined;
+  #failure: GatewayError | undefined;
+  #refusal: GatewayError | undefined;
+  #thrown: { readonly error: unknown; readonly by: StagePlace | undefined } | undefined;
+  #endedBy: StagePlace | undefined;
+  /** Stage that is being timed, since `#sinceMs`. */
+  #current: StageStep | undefined;
+  #sinceMs = 0;
+
+  /** `now`: clock of the gateway, unix milliseconds. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get usage(): UsageTally {
+    return this.#usage;
+  }
+
+  /** Slot of the upstream call that began or failed last. */
+  get slot(): string | undefined {
+    return this.#slot;
+  }
+
+  get firstEventAtMs(): number | undefined {
+    return this.#firstEventAtMs;
+  }
+
+  get failure(): GatewayError | undefined {
+    return this.#failure;
+  }
+
+  /** Error that was the whole answer. */
+  get refusal(): GatewayError | undefined {
+    return this.#refusal;
+  }
+
+  call(slot: string): CallTimer {
+    const timed: Writable<TimedCall> = { slot, ms: 0 };
+    this.calls.push(timed);
+    this.#slot = slot;
+    const answered = (firstEventAtMs: number | undefined) => (this.#firstEventAtMs ??= firstEventAtMs);
+    const failed = () => (this.#slot = slot);
+    return new UpstreamCallTimer(timed, this.#now, { answered, failed });
+  }
+
+  bill(billed: Usage): void {
+    this.#usage = { ...this.#usage, billed };
+  }
+
+  mask(masked: Usage): void {
+    this.#usage = { ...this.#usage, masked };
+  }
+
+  fail(error: GatewayError): void {
+    this.#failure = error;
+  }
+
+  refuse(error: GatewayError): void {
+    this.#refusal = error;
+  }
+
+  /** Adds a stage, and times it from now on in place of the one above it. */
+  enter(place: StagePlace): StageStep {
+    const timed = { stage: place.stage, ms: 0 };
+    this.stages.push(timed);
+    const step = { place, timed, above: this.#current };
+    this.#turnTo(step);
+    return step;
+  }
+
+  /** Ends a stage. The first one to end has ended the request: nothing below it runs, or it did not wait for that. */
+  leave({ place, above }: StageStep): void {
+    this.#endedBy ??= place;
+    this.#turnTo(above);
+  }
+
+  /** Ends a stage by its error. */
+  leaveFailed({ place, above }: StageStep, error: unknown): void {
+    if (this.#thrown?.error !== error) this.#thrown = { error, by: place };
+    this.#turnTo(above);
+  }
+
+  /** Blames an error on the stage that ended the request. */
+  blameEnd(error: unknown): void {
+    this.#thrown = { error, by: this.#endedBy };
+  }
+
+  /** Stage that threw the error first; undefined if no stage did. */
+  blamed(error: unknown): StagePlace | undefined {
+    return this.#thrown?.error === error ? this.#thrown?.by : undefined;
+  }
+
+  /** Adds the time since the last turn to the stage that had it, then times the next one. */
+  #turnTo(next: StageStep | undefined): void {
+    const nowMs = performance.now();
+    if (this.#current) this.#current.timed.ms += nowMs - this.#sinceMs;
+    this.#current = next;
+    this.#sinceMs = nowMs;
+  }
+}
+
+class UpstreamCallTimer implements CallTimer {
+  readonly #timed: Writable<TimedCall>;
+  readonly #now: () => number;
+  readonly #report: CallReport;
+  readonly #beganMs = performance.now();
+  #isStopped = false;
+  #firstEventAtMs: number | undefined;
+
+  constructor(timed: Writable<TimedCall>, now: () => number, report: CallReport) {
+    this.#timed = timed;
+    this.#now = now;
+    this.#report = report;
+  }
+
+  firstEvent(): void {
+    if (this.#firstEventAtMs !== undefined) return;
+    this.#stop();
+    this.#firstEventAtMs = this.#now();
+  }
+
+  end(): void {
+    this.#stop();
+    this.#report.answered(this.#firstEventAtMs);
+  }
+
+  fail({ code }: GatewayError): void {
+    this.#stop();
+    this.#timed.code = code;
+    this.#report.failed();
+  }
+
+  #stop(): void {
+    if (!this.#isStopped) this.#timed.ms = performance.now() - this.#beganMs;
+    this.#isStopped = true;
+  }
+}
+
+interface CallReport {
+  answered(firstEventAtMs: number | undefined): void;
+  failed(): void;
+}
+
+/** A stage that a request has entered. */
+export interface StageStep {
+  readonly place: StagePlace;
+  readonly timed: Writable<TimedStage>;
+  /** The one that waits for it. */
+  readonly above: StageStep | undefined;
+}
+
+type Writable<Entry> = { -readonly [Field in keyof Entry]: Entry[Field] };

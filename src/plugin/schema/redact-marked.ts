@@ -1,0 +1,48 @@
+import { isRecord } from './record.js';
+
+const blank = '***';
+
+/** Redacts a copy of options: the values that their JSON Schema marks with `secret: true`. */
+export function redactMarked(value: unknown, schema: unknown): unknown {
+  return redacted(value, branches(schema));
+}
+
+interface Marked {
+  readonly secret?: unknown;
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly additionalProperties?: unknown;
+  readonly items?: unknown;
+  readonly anyOf?: readonly unknown[];
+  readonly oneOf?: readonly unknown[];
+  readonly allOf?: readonly unknown[];
+}
+
+function redacted(value: unknown, schemas: readonly Marked[]): unknown {
+  if (value === undefined) return value;
+  if (schemas.some(({ secret }) => secret === true)) return blank;
+  if (Array.isArray(value)) {
+    const items = schemas.flatMap((schema) => branches(schema.items));
+    return value.map((item: unknown) => redacted(item, items));
+  }
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      redacted(
+        inner,
+        schemas.flatMap((schema) => branches(schemaOf(schema, key))),
+      ),
+    ]),
+  );
+}
+
+function schemaOf({ properties = {}, additionalProperties }: Marked, key: string): unknown {
+  return Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
+}
+
+/** A schema with those that it is put together from. */
+function branches(schema: unknown): readonly Marked[] {
+  const marked = Object(schema) as Marked; // any object has properties, perhaps none
+  const { anyOf = [], oneOf = [], allOf = [] } = marked;
+  return [marked, ...[...anyOf, ...oneOf, ...allOf].flatMap(branches)];
+}

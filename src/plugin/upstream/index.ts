@@ -1,0 +1,25 @@
+/** `gw2api/plugin/upstream`: what upstreams and accounts need besides `gw2api/plugin`. */
+export { defineAccount } from '../contract/account.js';
+export type { Account, AccountHost, TokenStore } from '../contract/account.js';
+export type { Credential, HttpAnswer, HttpClient, OutgoingRequest } from '../contract/http-client.js';
+export type { CacheControl, Citation, StopDetails } from '../contract/messages.js';
+export type { ModelProfile } from '../contract/models.js';
+export type { DiagnosisStep, UpstreamReply } from '../contract/slot.js';
+export type { OAuthTokens } from '../contract/store.js';
+export { defineUpstream } from '../contract/upstream.js';
+export type {
+  ListedModel,
+  OptionFault,
+  SlotSettings,
+  Upstream,
+  UpstreamCall,
+  UpstreamHost,
+  UpstreamQuery,
+} from '../contract/upstream.js';
+export { dispatch } from '../dispatch.js';
+export type { DispatchTable } from '../dispatch.js';
+export { MessageFold } from '../events/fold.js';
+export { interruptedError } from '../events/upstream-error.js';
+export { defaultAnthropicVersion, isHeaderValue } from '../http/headers.js';
+export { foreign, jsonFields, refusal } from '../http/upstream-answer.js';
+export { untilAborted } from '../limits/within.js';

@@ -1,0 +1,62 @@
+import type { Account, AccountHost, AccountKind } from '../../plugin/internal.js';
+import { requireMethod } from '../open-upstream.js';
+import { SlotTokens, type AccountParts } from './slot-tokens.js';
+
+/** Open account of a slot, with the tokens that it has in the store. */
+export class SlotAccount {
+  readonly kind: string;
+  readonly reportsWindows: boolean;
+  readonly authorize: Account['authorize'];
+  readonly refresh: NonNullable<Account['refresh']>;
+  readonly #account: Account;
+  readonly #tokens: readonly SlotTokens[];
+
+  private constructor(name: string, kind: AccountKind, account: Account, tokens: readonly SlotTokens[]) {
+    this.kind = name;
+    this.reportsWindows = kind.reports === 'windows';
+    this.authorize = (request) => account.authorize(request);
+    this.refresh = async (refused, signal) => (await account.refresh?.(refused, signal)) ?? false;
+    this.#account = account;
+    this.#tokens = tokens;
+  }
+
+  /** Opens an account of a kind; `name` is the kind as the config names it. */
+  static async open(
+    name: string,
+    kind: AccountKind,
+    options: unknown,
+    parts: AccountParts,
+  ): Promise<SlotAccount> {
+    const { slotId, live, log, now, connect } = parts;
+    const opened: SlotTokens[] = [];
+    const host: AccountHost = {
+      slot: { id: slotId },
+      log,
+      now,
+      connect,
+      withLock: (work) => live.withLock(`${name}/${slotId}`, work),
+      async tokens(origin) {
+        const [tokens, stored] = await SlotTokens.open(origin, parts);
+        opened.push(tokens);
+        return [tokens, stored];
+      },
+    };
+    const account = await kind.open(options, host);
+    requireMethod(account, 'authorize');
+    return new SlotAccount(name, kind, account, opened);
+  }
+
+  /** True if its tokens are in the store, where they may be newer than in the config. */
+  get isStored(): boolean {
+    return this.#tokens.length > 0;
+  }
+
+  /** Receives that another instance has renewed the tokens. */
+  renewedElsewhere(): void {
+    for (const tokens of this.#tokens) tokens.publish();
+  }
+
+  async close(): Promise<void> {
+    await this.#account.close?.();
+  }
+}

@@ -1,0 +1,123 @@
+import {
+  estimateTokens,
+  GatewayError,
+  type AccountKind,
+  type DiagnosisStep,
+  type HttpClient,
+  type Logger,
+  type SlotSettings,
+  type TokenCount,
+  type Upstream,
+  type UpstreamCall,
+  type UpstreamHost,
+  type UpstreamKind,
+  type UpstreamQuery,
+  type UpstreamReply,
+} from '../plugin/internal.js';
+import type { ClientSettings } from '../transport/http-client.js';
+
+/** A kind of plugin with the checked options of a slot. */
+export interface Chosen<Kind> {
+  readonly plugin: Kind;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** Plugins of a slot. */
+export interface SlotPlugins {
+  readonly upstream: Chosen<UpstreamKind>;
+  readonly account: Chosen<AccountKind>;
+}
+
+export interface UpstreamParts {
+  /** Loads another kind of upstream. Throws an Error for the author of the one that opens it. */
+  readonly load: (use: string, options: Chosen<UpstreamKind>['options']) => Promise<Chosen<UpstreamKind>>;
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+/** Upstream of a slot with its HTTP client; does by itself what its kind leaves out. */
+export class OpenUpstream implements Upstream {
+  readonly models: Upstream['models'];
+  readonly probe: Upstream['probe'];
+  /** False: `countTokens` estimates. */
+  readonly counts: boolean;
+  readonly #upstream: Upstream;
+  readonly #http: HttpClient;
+
+  private constructor(upstream: Upstream, http: HttpClient) {
+    this.#upstream = upstream;
+    this.#http = http;
+    this.counts = upstream.countTokens !== undefined;
+    this.models = upstream.models?.bind(upstream);
+    this.probe = upstream.probe?.bind(upstream);
+  }
+
+  /** Opens an upstream. Throws the error of its kind. */
+  static async open(
+    slot: SlotSettings,
+    { plugin, options }: Chosen<UpstreamKind>,
+    parts: UpstreamParts,
+  ): Promise<OpenUpstream> {
+    const { log, now } = parts;
+    const { baseUrl } = slot;
+    const http = baseUrl === undefined ? noAddress(slot) : (await httpClients())({ ...slot, baseUrl, log });
+    const upstreams: UpstreamHost['upstreams'] = {
+      async open(use, { with: given = {}, ...changes }) {
+        const { proxy, ...settings } = { ...slot, ...changes };
+        const inner = { ...settings, ...(proxy !== undefined && { proxy }) };
+        return OpenUpstream.open(inner, await parts.load(use, given), parts);
+      },
+    };
+    try {
+      const upstream = await plugin.open(options, { slot, log, http, upstreams, now });
+      requireMethod(upstream, 'generate');
+      return new OpenUpstream(upstream, http);
+    } catch (error) {
+      await http.close();
+      throw error;
+    }
+  }
+
+  generate(call: UpstreamCall): Promise<UpstreamReply> {
+    return this.#upstream.generate(call);
+  }
+
+  async countTokens(call: UpstreamCall): Promise<TokenCount> {
+    const { stream: _, ...request } = call.request;
+    return (
+      (await this.#upstream.countTokens?.(call)) ?? { inputTokens: estimateTokens(request), estimated: true }
+    );
+  }
+
+  diagnose(query: UpstreamQuery): Promise<readonly DiagnosisStep[]> {
+    return this.#upstream.diagnose?.(query) ?? this.#http.diagnose(query);
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#upstream.close?.();
+    } finally {
+      await this.#http.close();
+    }
+  }
+}
+
+/** Throws for what `open` gave in place of an upstream or an account. */
+export function requireMethod(opened: unknown, name: string): void {
+  if (typeof (Object(opened) as Record<string, unknown>)[name] === 'function') return; // any object has properties
+  throw new Error(`its open gave no object with ${name}`);
+}
+
+/** Loads the HTTP client with the first slot that needs one. */
+export async function httpClients(): Promise<(settings: ClientSettings) => HttpClient> {
+  return (await import('../transport/http-client.js')).openHttpClient;
+}
+
+/** Client of a slot that has nothing to connect to. */
+export function noAddress({ id }: Pick<SlotSettings, 'id'>): HttpClient {
+  const refuse = () => {
+    throw new GatewayError('internal', `Slot "${id}" has no baseUrl, which its upstream asks for.`);
+  };
+  const none = { origin: '', basePath: '', fresh: refuse, send: async () => refuse() };
+  return { ...none, diagnose: () => Promise.resolve([]), close: () => Promise.resolve() };
+}

@@ -1,0 +1,126 @@
+/**
+ * Runs `callback` once after `ms`, or after the max delay of timers if that is shorter; returns a cancel
+ * function.
+ */
+export type SetTimer = (callback: () => void, ms: number) => () => void;
+
+/** Timer that does not keep the process alive. */
+export const setUnrefTimer: SetTimer = (callback, ms) => {
+  const timer = setTimeout(callback, Math.min(ms, maxDelayMs));
+  timer.unref();
+  return () => clearTimeout(timer);
+};
+
+/** Max delay of Node's timers: a longer one fires at once. */
+const maxDelayMs = 2 ** 31 - 1;
+
+export interface ThrottleOptions {
+  readonly setTimer: SetTimer;
+  readonly now: () => number;
+  readonly everyMs: number;
+}
+
+/** Throttle: acts at once, then at most once per `everyMs`, however often it is asked. */
+export class Throttle {
+  readonly #options: ThrottleOptions;
+  readonly #act: () => void;
+  #actedAtMs = -Infinity;
+  #cancelTimer: (() => void) | undefined;
+  #isStopped = false;
+
+  constructor(options: ThrottleOptions, act: () => void) {
+    this.#options = options;
+    this.#act = act;
+  }
+
+  ask(): void {
+    if (this.#isStopped || this.#cancelTimer) return;
+    const { setTimer, now, everyMs } = this.#options;
+    const waitMs = this.#actedAtMs + everyMs - now();
+    if (waitMs <= 0) return this.#actNow();
+    this.#cancelTimer = setTimer(() => this.#actNow(), waitMs);
+  }
+
+  /** Cancels a pending action. */
+  forget(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  }
+
+  /** Stops the throttle permanently. */
+  stop(): void {
+    this.#isStopped = true;
+    this.forget();
+  }
+
+  #actNow(): void {
+    this.#cancelTimer = undefined;
+    this.#actedAtMs = this.#options.now();
+    this.#act();
+  }
+}
+
+/** Timer that calls `wake` at the earliest of the given times; each `arm` replaces the one before. */
+export class EarliestTimer {
+  readonly #setTimer: SetTimer;
+  readonly #wake: () => void;
+  #cancel: (() => void) | undefined;
+  #atMs: number | undefined;
+
+  constructor(setTimer: SetTimer, wake: () => void) {
+    this.#setTimer = setTimer;
+    this.#wake = wake;
+  }
+
+  /** Arms the timer; without times, cancels it. */
+  arm(timesMs: readonly number[], nowMs: number): void {
+    const atMs = timesMs.length > 0 ? Math.min(...timesMs) : undefined;
+    if (atMs === this.#atMs) return;
+    this.cancel();
+    this.#atMs = atMs;
+    if (atMs !== undefined) this.#cancel = this.#setTimer(() => this.#ring(), Math.max(0, atMs - nowMs));
+  }
+
+  close(): void {
+    this.cancel();
+  }
+
+  cancel(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#atMs = undefined;
+  }
+
+  #ring(): void {
+    this.cancel();
+    this.#wake();
+  }
+}
+
+/** Delayed retry of a slot, one for all requests in the meantime. */
+export class DelayedRetry {
+  readonly #setTimer: SetTimer;
+  readonly #look: (slotId: string) => void;
+  readonly #timers = new Map<string, () => void>();
+
+  constructor(setTimer: SetTimer, look: (slotId: string) => void) {
+    this.#setTimer = setTimer;
+    this.#look = look;
+  }
+
+  at(slotId: string): void {
+    if (this.#timers.has(slotId)) return;
+    const look = (): void => {
+      this.#timers.delete(slotId);
+      this.#look(slotId);
+    };
+    this.#timers.set(slotId, this.#setTimer(look, inMs));
+  }
+
+  close(): void {
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+  }
+}
+
+const inMs = 25;

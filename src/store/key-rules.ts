@@ -1,0 +1,12 @@
+import type { KeyPatch, ProtocolKey } from '../plugin/internal.js';
+
+/** Applies a merge patch to a key: null removes a field. */
+export function applyPatch(key: ProtocolKey, patch: KeyPatch): ProtocolKey {
+  const fields = Object.entries({ ...key, ...patch }).filter(
+    ([, value]) => value !== null && value !== undefined,
+  );
+  return Object.fromEntries(fields) as unknown as ProtocolKey; // a patch cannot take away what a key must have
+}
+
+/** As many names of deleted keys as every store keeps; the oldest go first. */
+export const maxDeletedNames = 10_000;

@@ -1,0 +1,189 @@
+import {
+  foldMessage,
+  isGatewayError,
+  type GatewayError,
+  type MessagesRequest,
+  type Upstream,
+  type UpstreamCall,
+  type UpstreamHost,
+  type UpstreamKind,
+} from '../plugin/internal.js';
+import { openHttpClient } from '../transport/http-client.js';
+import { fakeHost } from './fake-host.js';
+
+/** Behaviour of a service that an upstream is tested against. */
+export type UpstreamScenario = 'answer' | 'refusal' | 'cut' | 'endless';
+
+/** A service that plays one scenario. */
+export interface PlayedScenario {
+  readonly baseUrl?: string;
+  /** Text of the user, if the service chooses by it; default `Hello`. */
+  readonly text?: string;
+  /** Resolves when the connection of the answer has closed. */
+  readonly closed?: Promise<unknown>;
+  /** Resolves when the service cannot write any more, because nobody reads. */
+  readonly blocked?: Promise<unknown>;
+}
+
+export interface UpstreamSubject {
+  readonly kind: UpstreamKind;
+  /** Its `with:`; default none. */
+  readonly options?: object;
+  /** Other kinds of upstream that it opens. */
+  readonly others?: readonly UpstreamKind[];
+  /**
+   * Starts a service that gives a short text (`answer`), status 429 with `retry-after: 7` (`refusal`), half an
+   * answer and a closed connection (`cut`), or text without end (`endless`).
+   */
+  play(scenario: UpstreamScenario): Promise<PlayedScenario>;
+}
+
+/** One rule that every upstream has to keep; `run` rejects if it is broken. */
+export interface UpstreamCheck {
+  readonly name: string;
+  readonly run: () => Promise<void>;
+}
+
+/** The conformance suite of upstreams: `for (const { name, run } of upstreamChecks(subject)) it(name, run)`. */
+export function upstreamChecks(subject: UpstreamSubject): readonly UpstreamCheck[] {
+  return Object.entries(rules).map(([name, rule]) => ({ name, run: () => runRule(rule, subject) }));
+}
+
+/** Host of an upstream outside a gateway, with a real HTTP client. */
+export function upstreamHost(
+  settings: Partial<UpstreamHost['slot']> = {},
+  others: readonly UpstreamKind[] = [],
+): UpstreamHost {
+  const slot = { id: 'test', headers: {}, connectTimeoutMs: 5000, maxConcurrent: 8, ...settings };
+  const { baseUrl = 'http://127.0.0.1:9' } = slot;
+  const { log } = fakeHost();
+  return {
+    slot,
+    log,
+    http: openHttpClient({ ...slot, baseUrl, log }),
+    upstreams: {
+      async open(use, { with: options = {}, ...changes }) {
+        const kind = others.find(({ name }) => name === use);
+        if (!kind) throw new Error(`There is no upstream "${use}"; give it as one of \`others\`.`);
+        const { proxy: _, ...inner } = { ...slot, ...changes };
+        return kind.open(options, upstreamHost(inner, others));
+      },
+    },
+    now: Date.now,
+  };
+}
+
+interface Playing extends PlayedScenario {
+  readonly upstream: Upstream;
+  readonly call: (signal?: AbortSignal) => UpstreamCall;
+}
+
+interface Rule {
+  readonly scenario: UpstreamScenario;
+  readonly check: (playing: Playing) => Promise<void>;
+}
+
+const rules: Readonly<Record<string, Rule>> = {
+  'gives a whole message with its usage': {
+    scenario: 'answer',
+    async check({ upstream, call }) {
+      const { status, events } = await upstream.generate(call());
+      const { content, stop_reason, usage } = await foldMessage(events);
+      expect(status === 200, `status is ${status}`);
+      expect(
+        content.some(({ type }) => type === 'text'),
+        'there is no text',
+      );
+      expect(stop_reason === 'end_turn', `stop_reason is ${String(stop_reason)}`);
+      expect((usage.output_tokens ?? 0) > 0, 'there are no output tokens');
+    },
+  },
+  'answers one call after the other': {
+    scenario: 'answer',
+    async check({ upstream, call }) {
+      for (let at = 0; at < 3; at += 1) await foldMessage((await upstream.generate(call())).events);
+    },
+  },
+  'throws a refusal with its status and headers': {
+    scenario: 'refusal',
+    async check({ upstream, call }) {
+      const { failure } = await refused(upstream.generate(call()));
+      expect(failure?.kind === 'status' && failure.status === 429, 'the failure is no status 429');
+      const headers = failure?.kind === 'status' ? failure.headers : {};
+      expect(headers['retry-after'] === '7', 'retry-after is missing');
+    },
+  },
+  'fails where an answer breaks off': {
+    scenario: 'cut',
+    async check({ upstream, call }) {
+      const { failure } = await refused(upstream.generate(call()).then(({ events }) => foldMessage(events)));
+      expect(failure?.kind === 'interrupted', `the failure is ${String(failure?.kind)}, not interrupted`);
+    },
+  },
+  'ends its call when the signal aborts': {
+    scenario: 'endless',
+    async check({ upstream, call, closed }) {
+      const controller = new AbortController();
+      const { events } = await upstream.generate(call(controller.signal));
+      const folded = foldMessage(events).then(
+        () => false,
+        () => true,
+      );
+      controller.abort(new Error('The caller has left.'));
+      expect(await folded, 'the events have not failed');
+      await closed;
+    },
+  },
+  'reads no faster than its events are read': {
+    scenario: 'endless',
+    async check({ upstream, call, blocked, closed }) {
+      const { events } = await upstream.generate(call());
+      await blocked;
+      for await (const _ of events) break;
+      await closed;
+    },
+  },
+};
+
+async function runRule({ scenario, check }: Rule, subject: UpstreamSubject): Promise<void> {
+  const { kind, options = {}, others = [] } = subject;
+  const played = await subject.play(scenario);
+  const { baseUrl, text = 'Hello' } = played;
+  const host = upstreamHost(baseUrl === undefined ? {} : { baseUrl }, others);
+  const upstream = await kind.open(options, host);
+  const call = (signal = new AbortController().signal) => callOf(text, signal);
+  try {
+    await check({ ...played, upstream, call });
+  } finally {
+    await upstream.close?.();
+    await host.http.close();
+  }
+}
+
+function callOf(text: string, signal: AbortSignal): UpstreamCall {
+  const request: MessagesRequest = {
+    model: 'test-model',
+    max_tokens: 64,
+    stream: true,
+    messages: [{ role: 'user', content: text }],
+  };
+  const headers = { 'anthropic-version': '2023-06-01' };
+  const limits = { headersTimeoutMs: 10_000, idleTimeoutMs: 10_000 };
+  return { request, headers, search: '', signal, authorize, ...limits };
+}
+
+const authorize = () => ({ 'x-api-key': 'test' });
+
+/** The GatewayError that a promise is rejected with. */
+async function refused(promise: Promise<unknown>): Promise<GatewayError> {
+  const error = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (isGatewayError(error)) return error;
+  throw new Error(`It threw ${String(error)}, which is no GatewayError.`);
+}
+
+function expect(isKept: boolean, message: string): void {
+  if (!isKept) throw new Error(message);
+}

@@ -1,0 +1,86 @@
+import { EventStream, interruptedError, type HttpAnswer, type ModelEventBatch } from '../plugin/internal.js';
+import type { Backpressure, BodySink } from './body.js';
+import { ByteQueue } from './byte-queue.js';
+import { EventBody } from './event-body.js';
+import { mediaType, type Headers } from './headers.js';
+import { TextBody } from './text-body.js';
+
+/** Call whose body can be taken once. */
+interface Readable {
+  /** Time when its connection was ready, by `performance.now()`. */
+  readonly connectedAtMs: number | undefined;
+  read<Body extends BodySink>(open: (flow: Backpressure) => Body): Body;
+}
+
+/** Answer of an upstream: its head, and the ways to take its body. */
+export class ReceivedAnswer implements HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly #call: Readable;
+
+  constructor(call: Readable, status: number, headers: Headers) {
+    this.#call = call;
+    this.status = status;
+    this.headers = headers;
+  }
+
+  get mediaType(): string {
+    return mediaType(this.headers);
+  }
+
+  events(): EventStream {
+    return this.#call.read((flow) => new EventBody(flow)).events;
+  }
+
+  async text(maxBytes = maxTextBytes): Promise<string> {
+    const body = this.#call.read((flow) => new TextBody(flow, maxBytes));
+    const text = await body.text;
+    if (body.error === undefined || this.status >= 400) return text;
+    throw body.error instanceof Error ? body.error : interruptedError(body.error);
+  }
+
+  bytes(): AsyncIterable<Buffer> {
+    return this.#call.read((flow) => new ByteQueue(flow));
+  }
+
+  lines(): AsyncIterable<readonly string[]> {
+    return linesOf(this.bytes());
+  }
+
+  decode(decode: (lines: AsyncIterable<readonly string[]>) => AsyncIterable<ModelEventBatch>): EventStream {
+    const body = this.#call.read((flow) => new ByteQueue(flow));
+    const batches = decode(linesOf(body))[Symbol.asyncIterator]();
+    const cancel = async (): Promise<IteratorResult<ModelEventBatch>> => {
+      await body.return();
+      await batches.return?.();
+      return { done: true, value: undefined };
+    };
+    return EventStream.from({
+      [Symbol.asyncIterator]: () => ({ next: () => batches.next(), return: cancel }),
+    });
+  }
+
+  drop(): void {
+    this.#call.read((flow) => {
+      flow.finish();
+      return nowhere;
+    });
+  }
+}
+
+async function* linesOf(body: AsyncIterable<Buffer>): AsyncGenerator<readonly string[]> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const bytes of body) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split(/\r?\n/);
+    rest = lines.pop() ?? '';
+    if (lines.length > 0) yield lines;
+  }
+  rest += decoder.decode();
+  if (rest !== '') yield [rest];
+}
+
+const nowhere: BodySink = { write: () => true, end: () => undefined };
+
+/** Max size of a token count or whole message. */
+const maxTextBytes = 32 * 1024 * 1024;

@@ -1,0 +1,145 @@
+import { Client, Pool, ProxyAgent, type buildConnector, type Dispatcher } from 'undici';
+import type { AddressGuard } from './address-guard.js';
+
+export interface WayOutSettings {
+  readonly origin: string;
+  /** `http://user:pass@host:port` */
+  readonly proxy?: string;
+  readonly connectTimeoutMs: number;
+  /** Address check before each connection. */
+  readonly guard?: AddressGuard | undefined;
+}
+
+/** A slot's own connections to its upstream. */
+export interface Egress {
+  readonly origin: string;
+  dispatch(options: TracedOptions, handler: Dispatcher.DispatchHandler): void;
+  /** Drains: takes no more calls and resolves when the running ones have ended. */
+  close(): Promise<void>;
+}
+
+/** Connection of a call. */
+export interface Connection {
+  /** Marks the connection as used; returns true if it had been used before. */
+  use(): boolean;
+}
+
+export interface TracedOptions extends Dispatcher.DispatchOptions {
+  /**
+   * Receives the connection that the call waits for. undici ignores this option and passes it on unchanged.
+   */
+  readonly onConnection: (connection: Connection) => void;
+}
+
+/**
+ * Opens an egress, which connects on first use and carries one call per connection at a time. No limit of its
+ * own: the slot's permits limit the calls, and a second queue here would be invisible.
+ */
+export function openEgress(settings: WayOutSettings): Egress {
+  const { origin, proxy } = settings;
+  const dispatcher = proxy ? throughProxy(proxy, settings) : directly(settings);
+  return {
+    origin,
+    dispatch: (options, handler) => void dispatcher.dispatch(options, handler),
+    close: () => dispatcher.close(),
+  };
+}
+
+const keepAliveTimeout = 30_000;
+
+function directly({ origin, connectTimeoutMs: timeout, guard }: WayOutSettings): Dispatcher {
+  return new Pool(origin, {
+    keepAliveTimeout,
+    connect: guard?.connector({ timeout }) ?? { timeout },
+    factory: tracedClient,
+  });
+}
+
+/**
+ * Egress through a proxy. The proxy resolves host names, so that only literal addresses can be refused here.
+ */
+function throughProxy(
+  proxy: string,
+  { origin: upstream, connectTimeoutMs: timeout, guard }: WayOutSettings,
+): Dispatcher {
+  guard?.check(new URL(upstream).hostname);
+  const connect = guard?.connector({ timeout });
+  return new ProxyAgent({
+    uri: withoutUser(proxy),
+    ...proxyToken(proxy),
+    keepAliveTimeout,
+    proxyTls: { timeout },
+    requestTls: { timeout },
+    clientFactory: (origin, options) =>
+      new Pool(origin, { ...options, ...(connect && { connect }), headersTimeout: timeout }),
+    factory: (origin, options: Pool.Options) =>
+      new Pool(origin, { ...options, factory: tracedClient, ...finalErrors(options) }),
+  });
+}
+
+function withoutUser(proxy: string): string {
+  const url = new URL(proxy);
+  url.username = '';
+  url.password = '';
+  return url.href;
+}
+
+/** undici itself passes over a user without a password. */
+function proxyToken(proxy: string): { token?: string } {
+  const { username, password } = new URL(proxy);
+  if (!username) return {};
+  const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { token: `Basic ${Buffer.from(user).toString('base64')}` };
+}
+
+function tracedClient(origin: URL, options: object): Dispatcher {
+  return new TracedClient(origin, options);
+}
+
+/** Client with one connection at a time, which reports to each call whether the connection is reused. */
+class TracedClient extends Client implements Connection {
+  #used = false;
+
+  constructor(origin: URL, options: Client.Options) {
+    super(origin, options);
+    this.on('connect', () => {
+      this.#used = false;
+    });
+  }
+
+  override dispatch(
+    options: Dispatcher.DispatchOptions & Partial<TracedOptions>,
+    handler: Dispatcher.DispatchHandler,
+  ) {
+    options.onConnection?.(this);
+    return super.dispatch(options, handler);
+  }
+
+  use(): boolean {
+    const used = this.#used;
+    this.#used = true;
+    return used;
+  }
+}
+
+/**
+ * Makes a connection error of a proxy final. If a proxy closes a CONNECT, undici takes the socket code of the
+ * error for a transient fault and reconnects without end; without its code the error ends the call.
+ */
+function finalErrors({ connect }: Pool.Options): Pick<Pool.Options, 'connect'> {
+  if (typeof connect !== 'function') return {};
+  const connectOnce: buildConnector.connector = (options, callback) => {
+    connect(options, (error, socket) => {
+      if (error) callback(new ProxyError(error), null);
+      else callback(null, socket);
+    });
+  };
+  return { connect: connectOnce };
+}
+
+class ProxyError extends Error {
+  constructor(cause: Error) {
+    super(cause.message, { cause });
+    this.name = 'ProxyError';
+  }
+}

@@ -1,0 +1,128 @@
+import { isAscii } from 'node:buffer';
+import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
+import {
+  fromBinaryString,
+  ModelEvent,
+  plainDeltaEnd,
+  type BinaryString,
+  type RawLines,
+} from '../plugin/internal.js';
+
+export interface EventParserOptions {
+  readonly onEvent: (event: ModelEvent) => void;
+  /** Receives an event without a name. */
+  readonly onUnnamed: (data: string) => void;
+  /** Max size of an event. */
+  readonly maxEventBytes: number;
+  readonly onTooLong: () => void;
+}
+
+/**
+ * Parser from the bytes of complete events to the events. One in the usual form (a name, one line of JSON, an
+ * empty line) is cut out in one piece; any other goes to eventsource-parser whole, `[DONE]` to nobody.
+ */
+export class EventParser {
+  readonly #options: EventParserOptions;
+  readonly #parser: EventSourceParser;
+  #hasBareCr = false;
+
+  constructor(options: EventParserOptions) {
+    this.#options = options;
+    this.#parser = createParser({
+      onEvent: (message) => this.#receive(message),
+      maxBufferSize: options.maxEventBytes,
+      onError: ({ type }) => type === 'max-buffer-size-exceeded' && options.onTooLong(),
+    });
+  }
+
+  /** Parses complete events. After a line end of CR alone, eventsource-parser parses the rest of the stream. */
+  feed(events: Buffer): void {
+    const received = events.toString('latin1') as BinaryString; // decoded byte by byte
+    const bytes = this.#hasBareCr ? undefined : withLineFeeds(received);
+    this.#hasBareCr = bytes === undefined;
+    if (bytes === undefined) this.#parse(received);
+    else this.#cutEvents({ bytes, isAscii: isAscii(events) });
+  }
+
+  #cutEvents(lines: RawLines): void {
+    const { bytes } = lines;
+    for (let at = 0; at < bytes.length;) {
+      let end = this.#cut(lines, at);
+      if (end === at) {
+        end = eventEnd(bytes, at);
+        this.#parse(bytes.slice(at, end) as BinaryString); // a part of bytes
+      }
+      at = end;
+    }
+  }
+
+  /** End of the event that begins at `at`; `at` itself if the event is not in the usual form. */
+  #cut(lines: RawLines, at: number): number {
+    const plainEnd = plainDeltaEnd(lines.bytes, at);
+    if (plainEnd > at) {
+      this.#options.onEvent(ModelEvent.plain(lines, at, plainEnd));
+      return plainEnd;
+    }
+    usual.lastIndex = at;
+    const name = usual.exec(lines.bytes)?.[1];
+    if (name === undefined) return at;
+    const end = usual.lastIndex;
+    this.#options.onEvent(ModelEvent.received(known(name), lines, at, end));
+    return end;
+  }
+
+  /** Ends a last line at its CR at once; an LF that follows in the next read is an empty line too many. */
+  #parse(events: BinaryString): void {
+    const text = fromBinaryString(events);
+    this.#parser.feed(text.endsWith('\r') ? `${text}\n` : text);
+  }
+
+  #receive({ event, data }: EventSourceMessage): void {
+    if (data === '[DONE]') return;
+    if (event === undefined) this.#options.onUnnamed(data);
+    else this.#options.onEvent(new ModelEvent(known(event), data));
+  }
+}
+
+const usual = /event: ([ -~]+)\ndata: \{[^\n]*\n\n/y;
+
+/**
+ * The bytes with each CRLF as LF; undefined if there is a CR alone. One at the end is no such: the first byte
+ * of the next read may be its LF.
+ */
+function withLineFeeds(bytes: BinaryString): BinaryString | undefined {
+  for (let at = bytes.indexOf('\r'); at !== -1; at = bytes.indexOf('\r', at + 1))
+    if (at + 1 < bytes.length && bytes.charCodeAt(at + 1) !== lineFeed) return undefined;
+  const text = bytes.endsWith('\r') ? `${bytes}\n` : bytes;
+  return text.replaceAll('\r', '') as BinaryString; // bytes without some
+}
+
+const lineFeed = 0x0a;
+
+/** End of the event, or of the empty line, that begins at `at`. */
+function eventEnd(bytes: BinaryString, at: number): number {
+  if (bytes.charAt(at) === '\n') return at + 1;
+  const emptyLine = bytes.indexOf('\n\n', at);
+  return emptyLine === -1 ? bytes.length : emptyLine + 2;
+}
+
+/**
+ * Interned event names: a name sliced from a text would be compared character by character, and internalized
+ * for each look-up.
+ */
+const names = new Map(
+  [
+    'message_start',
+    'content_block_start',
+    'content_block_delta',
+    'content_block_stop',
+    'message_delta',
+    'message_stop',
+    'ping',
+    'error',
+  ].map((name) => [name, name]),
+);
+
+function known(name: string): string {
+  return names.get(name) ?? name;
+}

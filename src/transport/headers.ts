@@ -1,0 +1,55 @@
+import { createRequire } from 'node:module';
+import type { IncomingHttpHeaders } from 'node:http';
+import { isRequestHeader, type HttpRequest } from '../plugin/internal.js';
+
+export type Headers = Readonly<Record<string, string>>;
+
+/**
+ * Headers of one upstream request, lower case; the slot's win over its own. Asks for no compression, which
+ * costs time for each small event; compressed answers are decoded all the same.
+ */
+export function requestHeaders(
+  { headers: own, contentType = 'application/json' }: Pick<HttpRequest, 'headers' | 'contentType'>,
+  slot: Headers,
+): Record<string, string> {
+  const headers: Record<string, string> = {
+    'user-agent': userAgent,
+    accept: 'text/event-stream, application/json',
+    'accept-encoding': 'identity',
+  };
+  Object.assign(headers, own);
+  headers['content-type'] = contentType;
+  Object.assign(headers, slot);
+  return headers;
+}
+
+/** The name of the first of these headers that no request can have. */
+export function wrongHeader(headers: Headers): string | undefined {
+  return Object.keys(headers).find((name) => !isRequestHeader(name, headers[name] ?? ''));
+}
+
+/** Answer headers as one record: names are lower case, several values are joined by `, `. */
+export function joinHeaders(headers: IncomingHttpHeaders): Headers {
+  const joined: Record<string, string> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined) joined[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  return joined;
+}
+
+/** Media type of an answer, without parameters; a duplicate header counts once if both are equal. */
+export function mediaType(headers: Headers): string {
+  const all = (headers['content-type'] ?? '').split(',');
+  const types = all.map((one) => (one.split(';', 1)[0] ?? '').trim().toLowerCase());
+  return [...new Set(types)].join(', ');
+}
+
+// Our own package.json: its version goes into the user agent.
+const { version } = createRequire(import.meta.url)('gw2api/package.json') as { readonly version: string };
+const userAgent = `gw2api/${version}`;
+
+/** The same headers under the names that HTTP has them by. */
+export function lowerCase(headers: Headers): Headers {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

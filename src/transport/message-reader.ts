@@ -1,0 +1,134 @@
+import {
+  GatewayError,
+  ModelEvent,
+  errorFromEvent,
+  interruptedError,
+  isGatewayError,
+  toGatewayError,
+} from '../plugin/internal.js';
+import { EventParser } from './event-parser.js';
+import { WholeEvents } from './whole-events.js';
+
+/** Max size of an event, that of the longest whole message. */
+const maxEventBytes = 32 * 1024 * 1024;
+
+/**
+ * Parser from the bytes of an event stream to the events of one Messages answer; any split of the bytes gives
+ * the same events. Skips a second `message_start` and `[DONE]`, and all after `message_stop` or an `error`
+ * event.
+ */
+export class MessageReader {
+  readonly #bytes = new WholeEvents();
+  readonly #parser = new EventParser({
+    onEvent: (event) => this.#receive(event),
+    onUnnamed: (data) => this.#receiveUnnamed(data),
+    maxEventBytes,
+    onTooLong: () => this.#refuseLength(),
+  });
+  #events: ModelEvent[] = [];
+  #isStarted = false;
+  #isComplete = false;
+  #isEnding = false;
+  #failure: GatewayError | undefined;
+
+  /** Parses bytes and returns the events that they complete. */
+  read(bytes: Buffer): readonly ModelEvent[] {
+    if (this.isOver) return [];
+    const whole = this.#bytes.read(bytes);
+    if (whole.length > 0) this.#parser.feed(whole);
+    if (this.#bytes.heldBytes > maxEventBytes) this.#refuseLength();
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  /** Ends the stream cleanly and returns its last event, if that is complete except for its empty line. */
+  finish(): readonly ModelEvent[] {
+    this.#isEnding = true;
+    return this.read(emptyLine);
+  }
+
+  /** True once `message_stop` has been read. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /**
+   * Failure that ended the answer, an `error` event or text that is no event; follows the events before it.
+   */
+  get failure(): GatewayError | undefined {
+    return this.#failure;
+  }
+
+  get isOver(): boolean {
+    return this.#isComplete || this.#failure !== undefined;
+  }
+
+  #receive(event: ModelEvent): void {
+    if (this.isOver || (this.#isEnding && !isWhole(event))) return;
+    if (this.#isRestart(event) || this.#lacksStart(event)) return;
+    this.#events.push(event);
+    if (event.type === 'message_stop') this.#isComplete = true;
+    if (event.type === 'error') this.#failure = errorIn(event);
+  }
+
+  #receiveUnnamed(data: string): void {
+    if (this.isOver) return;
+    try {
+      this.#receive(ModelEvent.unnamed(data));
+    } catch (cause) {
+      this.#failure = toGatewayError(cause);
+    }
+  }
+
+  #refuseLength(): void {
+    this.#failure ??= tooLong();
+  }
+
+  #isRestart({ type }: ModelEvent): boolean {
+    if (type !== 'message_start') return false;
+    const isRestart = this.#isStarted;
+    this.#isStarted = true;
+    return isRestart;
+  }
+
+  /** True, and fails the answer, if it does not begin with `message_start`. */
+  #lacksStart({ type }: ModelEvent): boolean {
+    if (this.#isStarted || !withinMessage.has(type)) return false;
+    this.#failure = interruptedError();
+    return true;
+  }
+}
+
+const withinMessage: ReadonlySet<string> = new Set([
+  'content_block_start',
+  'content_block_delta',
+  'content_block_stop',
+  'message_delta',
+  'message_stop',
+]);
+
+const emptyLine = Buffer.from('\n\n');
+
+/** Half an event is no JSON. */
+function isWhole(event: ModelEvent): boolean {
+  try {
+    return event.json.type === event.type;
+  } catch (error) {
+    if (isGatewayError(error)) return false;
+    throw error;
+  }
+}
+
+function tooLong(): GatewayError {
+  const message = `The upstream sent an event of more than ${maxEventBytes / 1024 / 1024} MB.`;
+  return new GatewayError('upstream_invalid_response', message, { failure: { kind: 'foreign' } });
+}
+
+function errorIn(event: ModelEvent): GatewayError {
+  try {
+    return errorFromEvent(event.json);
+  } catch (error) {
+    return toGatewayError(error);
+  }
+}

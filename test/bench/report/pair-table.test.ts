@@ -1,0 +1,42 @@
+import { expect } from 'chai';
+import { pairsOf, pairTable } from './pair-table.js';
+
+const rounds = new Map([
+  ['old', [100, 200, 100, 400]],
+  ['gateway', [90, 190, 80, 300]],
+  ['old again', [100, 210, 100, 400]],
+  ['nginx', [1, 1, 1, 1]],
+]);
+
+describe('the pairs of two builds', () => {
+  it('have the ratios of the rounds, not that of the medians', () => {
+    const [gateway, again] = pairsOf(rounds);
+    expect(gateway).to.deep.equal({
+      line: 'gateway',
+      rounds: 4,
+      ratio: 0.9,
+      lower: 0.8,
+      upper: 0.95,
+      least: 0.75,
+      most: 0.95,
+      moreMicros: -10,
+    });
+    expect(again).to.include({ line: 'old again', ratio: 1, least: 1, most: 1.05, moreMicros: 0 });
+  });
+
+  it('are none where there is no old build', () => {
+    expect(pairsOf(new Map([['gateway', [1, 2]]]))).to.deep.equal([]);
+    expect(pairTable([])).to.equal('');
+  });
+
+  it('are a table below another one', () => {
+    expect(pairTable(pairsOf(rounds)).split('\n')).to.deep.equal([
+      '',
+      '',
+      '| CPU of the old build | median | half of the rounds |  least to most | µs more | rounds |',
+      '|----------------------|-------:|-------------------:|---------------:|--------:|-------:|',
+      '| gateway              |  0.900 |     0.800 to 0.950 | 0.750 to 0.950 |     -10 |      4 |',
+      '| old again            |  1.000 |     1.000 to 1.050 | 1.000 to 1.050 |       0 |      4 |',
+    ]);
+  });
+});

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+
+describe('the public doors of the plugin API', () => {
+  it('list their names one by one', () => {
+    for (const door of ['', 'format/', 'upstream/', 'raw/'])
+      expect(sourceOf(door)).to.not.include('export *');
+  });
+
+  it('stay small: 100 names for stages, 50 more for formats and upstreams, 20 of byte tools', () => {
+    const stages = namesOf('');
+    const more = [...namesOf('format/'), ...namesOf('upstream/')].filter((name) => !stages.has(name));
+    expect(stages.size).to.be.at.most(100);
+    expect(new Set(more).size).to.be.at.most(50);
+    expect(namesOf('raw/').size).to.be.at.most(20);
+  });
+});
+
+function namesOf(door: string): ReadonlySet<string> {
+  const lists = [...sourceOf(door).matchAll(/^export (?:type )?\{([^}]*)\}/gm)];
+  const names = lists.flatMap(([, list = '']) => list.split(',').map((name) => name.trim()));
+  expect(names).to.have.length.above(10);
+  return new Set(names.filter((name) => name !== ''));
+}
+
+function sourceOf(door: string): string {
+  return readFileSync(`src/plugin/${door}index.ts`, 'utf8');
+}

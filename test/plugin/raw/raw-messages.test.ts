@@ -1,0 +1,180 @@
+import { expect } from 'chai';
+import { array, assert, constantFrom, jsonValue, oneof, property, record, string } from 'fast-check';
+import { parseInPieces, requestBytes } from '#src/plugin/internal.js';
+
+describe('a large body', () => {
+  it('may have white space between its messages, and no other control characters', () => {
+    const message = JSON.stringify({ role: 'user', content: 'x'.repeat(9000) });
+    const bodyWith = (gap: string) =>
+      Buffer.from(`{"messages":[${message},${gap}${message},${gap}${message}]}`);
+    expect(parseInPieces(bodyWith('\t\r\n '), true))
+      .to.have.property('messages')
+      .of.length(3);
+    for (const gap of ['\u0001', '\u000b', ' \u0000'])
+      expect(parseInPieces(bodyWith(gap), true)).to.equal(undefined);
+  });
+
+  it('means what its JSON says, however it is written', () => {
+    assert(
+      property(array(messages, { minLength: 4, maxLength: 12 }), around, indents, (list, others, indent) => {
+        const text = JSON.stringify({ model: 'm', messages: list.map(long), ...others }, undefined, indent);
+        const body = parse(text);
+        expect(JSON.stringify(body)).to.equal(JSON.stringify(JSON.parse(text)));
+        expect(JSON.parse(written(body))).to.deep.equal(JSON.parse(text));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('goes out with its messages as they came, to the byte', () => {
+    const odd = `{"role":"user" , "content":"${fill}\\u00e9é\\/\\ud800","a":1.0,"b":-0,"c":1e400,"__proto__":{},"a":2}`;
+    const text = bodyOf(odd, user, odd, user);
+    expect(written(parse(text))).to.equal(text);
+  });
+
+  it('goes out as what stages have made of it', () => {
+    const { body, text } = conversation(9);
+    const marked = { ...message(8), content: 'marked' };
+    expect(written({ ...body, messages: body.messages.with(8, marked) })).to.equal(
+      text.replace(JSON.stringify(message(8)), JSON.stringify(marked)),
+    );
+    const changes: readonly ((list: readonly unknown[]) => unknown)[] = [
+      (list) => list.with(0, marked),
+      (list) => list.with(4, marked),
+      (list) => [marked, ...list],
+      (list) => [...list, marked],
+      (list) => [marked, ...list, marked],
+      (list) => list.slice(3),
+      (list) => list.slice(0, 3),
+      (list) => list.toSpliced(3, 2),
+      (list) => list.toSpliced(3, 1, marked, marked),
+      (list) => list.toReversed(),
+      (list) => [...list, ...list],
+      (list) => list.map(() => list[0]),
+      () => [],
+      () => [undefined],
+      () => 'none',
+      () => undefined,
+    ];
+    for (const change of changes) {
+      const changed = { ...body, messages: change(body.messages), system: 's' };
+      expect(written(changed)).to.equal(JSON.stringify(changed));
+    }
+  });
+
+  it('goes out as it is where somebody has written into it', () => {
+    const writes: readonly ((message: Record<string, unknown>, list: unknown[]) => unknown)[] = [
+      (message) => (message['content'] = 'redacted'),
+      (message) => delete message['role'],
+      (message) => (message['more'] = 1),
+      (message) => (message['parts'] = []),
+      (message) => Object.assign(message['parts'] as object, { 0: 'b' }),
+      (message) => (message['parts'] as unknown[]).push('b'),
+      (message) => {
+        // One part fewer and one more at the same place.
+        (message['parts'] as unknown[]).push('last', 1);
+        delete message['last'];
+      },
+      (_, list) => list.pop(),
+      (_, list) => list.copyWithin(0, 2),
+    ];
+    for (const [index, write] of writes.entries()) {
+      const { body } = conversation(6);
+      write(body.messages[index % 2 === 0 ? 0 : 3] as Record<string, unknown>, body.messages);
+      expect(written({ ...body })).to.equal(JSON.stringify(body));
+    }
+  });
+
+  it('is read with names that come twice as JSON is: the last one counts', () => {
+    const twice = `{"messages":[${user},${user},${user}],"model":"m","messages":[{"role":"user","content":"b"}]}`;
+    expect(parse(twice)).to.deep.equal(JSON.parse(twice));
+    const text = bodyOf(user, user, user).replace('{', '{"model":"other",');
+    expect(written(parse(text))).to.equal(bodyOf(user, user, user));
+  });
+
+  it('is not taken apart where objects within a message look like messages', () => {
+    const nested = `{"role":"user","content":[${user},${user},${user}]}`;
+    for (const text of [
+      bodyOf(nested, nested),
+      bodyOf(user, nested, user),
+      `{"a":[${bodyOf(nested, user)}]}`,
+    ])
+      expect(written(parse(text))).to.equal(text);
+    const inner = `{"tools":[{"messages":[${user},${user},${user}]}],"messages":[${user},${user}],"model":"m"}`;
+    expect(written(parse(inner))).to.equal(inner);
+  });
+
+  it('is not JSON wherever one of its parts is not', () => {
+    const whole = bodyOf(user, user, user, user);
+    for (const broken of [
+      bodyOf(user, `${user},`, user, user),
+      bodyOf(user, user, `${user}],[${user}`, user),
+      bodyOf(user, `${user}}`, user),
+      bodyOf(user, user.replace('}', ''), user),
+      whole.slice(0, -1),
+      whole.slice(0, -2),
+      `${whole}]`,
+      whole.replace('"model"', 'model'),
+      whole.replace('Some', '\n'),
+      `\uFEFF${whole}`,
+    ])
+      expect(parseInPieces(Buffer.from(broken), true)).to.equal(undefined);
+    expect(parseInPieces(Buffer.from(whole.replaceAll('x', '\xe9'), 'latin1'), true)).to.equal(undefined);
+  });
+
+  it('is left as it came by being read', () => {
+    const bytes = Buffer.from(bodyOf(user, user, user));
+    const before = Buffer.from(bytes);
+    parseInPieces(bytes, true);
+    expect(bytes.equals(before)).to.equal(true);
+  });
+
+  it('must not be nested too deeply', () => {
+    const deep = `{"role":"user","content":${'['.repeat(600)}${']'.repeat(600)},"text":"${fill}"}`;
+    expect(() => parse(bodyOf(user, deep, user))).to.throw(
+      'body: must not be nested more than 500 levels deep',
+    );
+  });
+});
+
+const fill = 'x "y" \\\n'.repeat(1000).replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n');
+
+const user = JSON.stringify({ role: 'user', content: `${'Some text. '.repeat(900)}é` });
+
+const messages = oneof(
+  record({ role: constantFrom('user', 'assistant'), content: string({ unit: 'binary' }) }),
+  record({ role: constantFrom('user', 'assistant'), content: array(jsonValue(), { maxLength: 3 }) }),
+  record({ content: string(), role: constantFrom('user') }),
+);
+const around = record({ system: jsonValue(), tools: jsonValue() }, { requiredKeys: [] });
+const indents = constantFrom(undefined, undefined, 1);
+
+/** Some of them long enough to be cut between. */
+function long(message: object, index: number): object {
+  return index % 3 === 0 ? { ...message, more: 'text '.repeat(2500) } : message;
+}
+
+function message(index: number) {
+  return { role: 'user', content: `${index} ${'text '.repeat(1800)}`, parts: ['a'], last: 1 };
+}
+
+function conversation(length: number) {
+  const text = JSON.stringify({
+    model: 'm',
+    messages: Array.from({ length }, (_, at) => message(at)),
+    stream: true,
+  });
+  return { text, body: parse(text) as { messages: unknown[] } };
+}
+
+function bodyOf(...list: readonly string[]): string {
+  return `{"model":"m","messages":[${list.join(',')}],"stream":true}`;
+}
+
+function parse(text: string): object {
+  return parseInPieces(Buffer.from(text), true) ?? (JSON.parse(text) as object);
+}
+
+function written(request: object): string {
+  return requestBytes(request).toString();
+}

@@ -1,0 +1,14 @@
+import { expect } from 'chai';
+import { isGatewayError, type Decoded } from '#src/plugin/internal.js';
+
+/** The message of the 400 that decoding ends with. */
+export async function refusal(decode: () => Decoded | Promise<Decoded>): Promise<string> {
+  try {
+    await decode();
+  } catch (error) {
+    if (!isGatewayError(error)) throw error;
+    expect(error).to.include({ code: 'invalid_request', type: 'invalid_request_error', status: 400 });
+    return error.message;
+  }
+  return expect.fail('It was accepted.');
+}
