@@ -23,6 +23,7 @@ describe('plugins/README.md', () => {
       await writeFile(join(folder, name!), code!);
     expect((await readdir(folder)).toSorted()).to.deep.equal([
       'drop-sampling.ts',
+      'house-style.ts',
       'lines.test.ts',
       'lines.ts',
       'redact.test.ts',

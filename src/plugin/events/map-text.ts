@@ -1,0 +1,191 @@
+import type { ContentBlock, Delta, EventOf, MessagesStreamEvent } from '../contract/messages.js';
+import { isRecord } from '../schema/record.js';
+import { EventStream } from './event-stream.js';
+import { ModelEvent, type ModelEventBatch, type ModelEvents } from './events.js';
+import type { Transform } from './stream-step.js';
+import { TextWindow, type TextKind, type TextMap, type TextMatch } from './text-window.js';
+
+/**
+ * Replaces matches in the text of an answer, also those that lie across deltas. Takes linear time, holds back
+ * `hold` characters and a quarter more, and gives the same text for any split into deltas.
+ */
+export function mapText(events: ModelEvents, map: TextMap): EventStream {
+  const mapper = new TextMapper(map);
+  // Without `isOver`: of an answer with several choices, the others go on where one has ended.
+  return EventStream.from(events).through({
+    transform: (batch) => mapper.transform(batch),
+    flush: () => mapper.flush(),
+    fail: () => mapper.flush(),
+  });
+}
+
+interface OpenText {
+  readonly window: TextWindow;
+  readonly kind: TextKind;
+  readonly index: number;
+  readonly choice: number;
+}
+
+/** `mapText` as a transform of one answer, which is over once a match has ended it. */
+export class TextMapper implements Transform {
+  readonly #map: TextMap;
+  readonly #kinds: ReadonlySet<TextKind>;
+  /** Open blocks that have text, by choice and index. */
+  readonly #open = new Map<string, OpenText>();
+  readonly #endedChoices = new Set<number>();
+  #out: ModelEvent[] = [];
+  /** Length of the text let out, an estimate of the tokens of an answer that ends early. */
+  #length = 0;
+
+  constructor(map: TextMap) {
+    if (!Number.isInteger(map.hold) || map.hold < 1 || map.hold > maxHold)
+      throw new RangeError(`hold: must be an integer from 1 to ${maxHold}.`);
+    this.#map = map;
+    this.#kinds = new Set(map.kinds ?? ['text']);
+  }
+
+  get isOver(): boolean {
+    return this.#endedChoices.size > 0;
+  }
+
+  transform(batch: ModelEventBatch): ModelEventBatch | undefined {
+    for (const event of batch) {
+      if (event.type === 'content_block_delta') this.#extend(event);
+      else if (event.type === 'content_block_start') this.#start(event);
+      else this.#pass(event, closing.has(event.type));
+    }
+    return this.#take();
+  }
+
+  flush(): ModelEventBatch | undefined {
+    for (const open of this.#open.values()) this.#close(open);
+    return this.#take();
+  }
+
+  fail(): ModelEventBatch | undefined {
+    return this.flush();
+  }
+
+  #take(): ModelEventBatch | undefined {
+    const out = this.#out;
+    this.#out = [];
+    return out.length > 0 ? out : undefined;
+  }
+
+  /** Opens a block; a text that it begins with is searched like its deltas. */
+  #start(event: ModelEvent): void {
+    const { json, choice } = event;
+    const first = json.type === 'content_block_start' ? firstText(json) : undefined;
+    if (!first || !this.#kinds.has(first.kind)) return this.#pass(event);
+    this.#emit(first.start, choice);
+    this.#write(first.start.index, choice, first.kind, first.text);
+  }
+
+  #extend(event: ModelEvent): void {
+    if (event.delta) {
+      if (!this.#kinds.has('text')) return this.#pass(event);
+      return this.#write(event.delta.index, event.choice, 'text', event.delta.text);
+    }
+    const { json, choice } = event;
+    const piece = json.type === 'content_block_delta' ? textIn(json.delta) : undefined;
+    if (json.type !== 'content_block_delta' || !piece || !this.#kinds.has(piece.kind))
+      return this.#pass(event, json.type === 'content_block_delta' && json.delta.type === 'signature_delta');
+    this.#write(json.index, choice, piece.kind, piece.text);
+  }
+
+  /** Passes an event on; one that closes blocks after what is held of them. */
+  #pass(event: ModelEvent, isClosing = false): void {
+    if (isClosing) {
+      const { json, choice } = event;
+      const index = 'index' in json ? json.index : undefined;
+      for (const open of this.#open.values())
+        if (open.choice === choice && (index === undefined || open.index === index)) this.#close(open);
+    }
+    if (!this.#endedChoices.has(event.choice)) this.#out.push(event);
+  }
+
+  #write(index: number, choice: number, kind: TextKind, piece: string): void {
+    if (this.#endedChoices.has(choice)) return;
+    const key = `${choice} ${index}`;
+    let open = this.#open.get(key);
+    if (open?.kind !== kind) {
+      this.#makeRoom();
+      open = { window: new TextWindow(this.#map, kind), kind, index, choice };
+      this.#open.set(key, open);
+    }
+    this.#say(open, open.window.write(piece));
+  }
+
+  /** Ends the oldest text of an upstream that opens blocks without closing any. */
+  #makeRoom(): void {
+    const [oldest] = this.#open.values();
+    if (oldest && this.#open.size >= maxOpen) this.#close(oldest);
+  }
+
+  #close(open: OpenText): void {
+    this.#open.delete(`${open.choice} ${open.index}`);
+    this.#say(open, open.window.flush());
+  }
+
+  #say({ window, kind, index, choice }: OpenText, text: string): void {
+    if (this.#endedChoices.has(choice)) return;
+    this.#length += text.length;
+    if (text !== '') this.#emit({ type: 'content_block_delta', index, delta: deltaOf[kind](text) }, choice);
+    if (window.end) this.#end(window.end, index, choice);
+  }
+
+  /** Ends the answer of a choice as a model would. */
+  #end(delta: NonNullable<TextMatch['ends']>, index: number, choice: number): void {
+    const usage = { output_tokens: Math.max(1, Math.ceil(this.#length / 4)) };
+    this.#emit({ type: 'content_block_stop', index }, choice);
+    this.#emit({ type: 'message_delta', delta: { stop_sequence: null, ...delta }, usage }, choice);
+    this.#emit({ type: 'message_stop' }, choice);
+    this.#endedChoices.add(choice);
+  }
+
+  #emit(json: MessagesStreamEvent, choice: number): void {
+    if (!this.#endedChoices.has(choice)) this.#out.push(ModelEvent.of(json, choice));
+  }
+}
+
+const maxHold = 65_536;
+const maxOpen = 1000;
+
+/** Events before which the text of their blocks is complete. */
+const closing: ReadonlySet<string> = new Set([
+  'content_block_stop',
+  'message_delta',
+  'message_stop',
+  'error',
+]);
+
+interface Piece {
+  readonly kind: TextKind;
+  readonly text: string;
+}
+
+function textIn(delta: Delta): Piece | undefined {
+  if (delta.type === 'text_delta') return { kind: 'text', text: delta.text };
+  if (delta.type === 'thinking_delta') return { kind: 'thinking', text: delta.thinking };
+  return delta.type === 'input_json_delta' ? { kind: 'input', text: delta.partial_json } : undefined;
+}
+
+const deltaOf: Readonly<Record<TextKind, (text: string) => Delta>> = {
+  text: (text) => ({ type: 'text_delta', text }),
+  thinking: (thinking) => ({ type: 'thinking_delta', thinking }),
+  input: (partial_json) => ({ type: 'input_json_delta', partial_json }),
+};
+
+/** Text that a block begins with, and its start without that; undefined for a block that begins empty. */
+function firstText(
+  event: EventOf<'content_block_start'>,
+): (Piece & { readonly start: EventOf<'content_block_start'> }) | undefined {
+  const { content_block: block } = event;
+  const begin = (kind: TextKind, text: string, empty: ContentBlock) =>
+    text === '' ? undefined : { kind, text, start: { ...event, content_block: empty } };
+  if (block.type === 'text') return begin('text', block.text ?? '', { ...block, text: '' });
+  if (block.type === 'thinking') return begin('thinking', block.thinking ?? '', { ...block, thinking: '' });
+  if (block.type !== 'tool_use' || !isRecord(block.input) || Object.keys(block.input).length === 0)
+    return undefined;
+  return begin('input', JSON.stringify(block.input), { ...block, input: {} });
+}
