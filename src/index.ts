@@ -6,7 +6,7 @@ import { createLogger } from './telemetry/logs.js';
 import type { Live, Logger } from './plugin/internal.js';
 
 export { ConfigError } from './config/config.js';
-export type { Config, Problem } from './config/config.js';
+export type { Config, ConfigProblem } from './config/config.js';
 export { Gateway } from './gateway/gateway.js';
 
 export interface CreateGatewayOptions {

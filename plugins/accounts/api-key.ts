@@ -1,6 +1,6 @@
 import { Type } from 'gw2api/plugin';
 import { defineAccount } from 'gw2api/plugin/upstream';
-import { secretFaults } from './shared/secret-faults.js';
+import { secretErrors } from './shared/secret-errors.js';
 
 /** A fixed key, in the header of either vendor. */
 export default defineAccount({
@@ -9,7 +9,7 @@ export default defineAccount({
     key: Type.String({ minLength: 1, secret: true }),
     header: Type.Enum(['x-api-key', 'authorization'], { default: 'x-api-key' }),
   }),
-  check: ({ key }) => secretFaults('key', key),
+  check: ({ key }) => secretErrors('key', key),
   open({ key, header }) {
     const secret = key.trim();
     const credential =

@@ -8,11 +8,11 @@ import {
   type AccountHost,
   type Credential,
   type OAuthTokens,
-  type OptionFault,
+  type SchemaError,
   type OutgoingRequest,
   type TokenStore,
 } from 'gw2api/plugin/upstream';
-import { secretFaults } from './shared/secret-faults.js';
+import { secretErrors } from './shared/secret-errors.js';
 import { requestTokens } from './shared/token-endpoint.js';
 
 const Secret = Type.String({ minLength: 1, secret: true });
@@ -38,13 +38,13 @@ export default defineAccount({
   open: (settings, host) => OAuthAccount.open(trimmed(settings), host),
 });
 
-function check({ accessToken, tokenUrl, expiresAt }: Options): readonly OptionFault[] {
+function check({ accessToken, tokenUrl, expiresAt }: Options): readonly SchemaError[] {
   const protocol = URL.canParse(tokenUrl) ? new URL(tokenUrl).protocol : 'none';
   const isUrl = ['http:', 'https:'].includes(protocol);
   const isTime = expiresAt === undefined || timeMs(expiresAt) !== undefined;
   const time = `must be a time such as 2026-01-01T12:00:00Z, or unix milliseconds, not ${JSON.stringify(expiresAt)}`;
   return [
-    ...secretFaults('accessToken', accessToken),
+    ...secretErrors('accessToken', accessToken),
     ...(isUrl ? [] : [{ path: ['tokenUrl'], message: 'must be a URL that begins with http:// or https://' }]),
     ...(isTime ? [] : [{ path: ['expiresAt'], message: time }]),
   ];

@@ -77,7 +77,7 @@ export const DiagnosisReport = Type.Object({
         Type.Boolean({ description: 'The step could not be tried: `ok` proves nothing.' }),
       ),
       ms: Type.Number(),
-      detail: Type.String({ description: 'The finding, or the failure.' }),
+      detail: Type.String({ description: 'The result, or the error message.' }),
     }),
   ),
 });

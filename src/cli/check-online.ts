@@ -18,14 +18,14 @@ export interface OnlineReport {
 export async function checkOnline({ slots, models }: Config, pool: SlotPool): Promise<OnlineReport> {
   const opened = new Map(pool.modelSources(() => true).map((slot) => [slot.id, slot]));
   const signal = AbortSignal.timeout(totalMs);
-  const findings: Finding[] = [];
+  const results: SlotResult[] = [];
   const waiting = slots.values();
   const askEach = async () => {
-    for (const slot of waiting) findings.push(await ask(slot, opened.get(slot.id), signal));
+    for (const slot of waiting) results.push(await ask(slot, opened.get(slot.id), signal));
   };
   await Promise.all(Array.from({ length: atATime }, askEach));
-  const unknown = models.flatMap((model) => unknownModel(model, findings));
-  const rows = slots.flatMap(({ id }) => findings.filter(({ slot }) => slot.id === id)).map(lineOf);
+  const unknown = models.flatMap((model) => unknownModel(model, results));
+  const rows = slots.flatMap(({ id }) => results.filter(({ slot }) => slot.id === id)).map(lineOf);
   const text = [
     '',
     'online',
@@ -33,11 +33,11 @@ export async function checkOnline({ slots, models }: Config, pool: SlotPool): Pr
     ...(unknown.length > 0 ? ['', 'models that no slot knows', ...unknown] : []),
     '',
   ].join('\n');
-  return { text, isSound: unknown.length === 0 && findings.every(({ problem }) => problem === undefined) };
+  return { text, isSound: unknown.length === 0 && results.every(({ problem }) => problem === undefined) };
 }
 
 /** Result of checking one slot. */
-interface Finding {
+interface SlotResult {
   readonly slot: SlotConfig;
   readonly addresses?: string;
   /** Names of the slot's models; undefined if none were requested or the request failed. */
@@ -51,7 +51,11 @@ const totalMs = 60_000;
 const slotMs = 10_000;
 const atATime = 8;
 
-async function ask(slot: SlotConfig, opened: UpstreamSlot | undefined, until: AbortSignal): Promise<Finding> {
+async function ask(
+  slot: SlotConfig,
+  opened: UpstreamSlot | undefined,
+  until: AbortSignal,
+): Promise<SlotResult> {
   if (slot.baseUrl === undefined) return { slot, note: 'answers without a network' };
   const signal = AbortSignal.any([until, AbortSignal.timeout(slotMs)]);
   const found: { addresses?: string } = {};
@@ -88,7 +92,7 @@ function inWords(error: unknown, { account = { kind: 'none' }, proxy = '', heade
     .slice(0, 300);
 }
 
-function lineOf({ slot, addresses, names, note, problem }: Finding): string {
+function lineOf({ slot, addresses, names, note, problem }: SlotResult): string {
   const models = names && `${names.length} model${names.length === 1 ? '' : 's'}`;
   const what = problem === undefined ? (note ?? models) : `FAILED: ${problem}`;
   return `  ${[slot.id, addresses, what].filter(Boolean).join('  ')}`;
@@ -98,8 +102,11 @@ function lineOf({ slot, addresses, names, note, problem }: Finding): string {
  * Report line for a model that no slot serves or none of the serving slots knows; none if one of those slots
  * gave no list.
  */
-function unknownModel({ id, upstreamModel }: CatalogModel, findings: readonly Finding[]): readonly string[] {
-  const serving = findings.filter(({ slot }) => globMatcher(slot.models)(id));
+function unknownModel(
+  { id, upstreamModel }: CatalogModel,
+  results: readonly SlotResult[],
+): readonly string[] {
+  const serving = results.filter(({ slot }) => globMatcher(slot.models)(id));
   if (serving.length === 0) return [`  ${id}: no slot serves it`];
   if (serving.some(({ names }) => !names || names.some((name) => isName(upstreamModel, name)))) return [];
   const names = serving.flatMap(({ names: listed = [] }) => listed);

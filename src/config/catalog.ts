@@ -1,9 +1,10 @@
 import path from 'node:path';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { CatalogModel } from '../plugin/internal.js';
+import type { CatalogModel, SchemaError } from '../plugin/internal.js';
 import { checkSource } from './checked.js';
-import { locate, readSource, type Fault, type Path, type Source, type SourceProblem } from './document.js';
+import type { ConfigProblem } from './config.js';
+import { locate, readSource, type Path, type Source } from './document.js';
 import { CatalogSchema, type RawModel } from './schema.js';
 import type { Environment } from './environment.js';
 
@@ -12,7 +13,7 @@ export const defaultCatalog = fileURLToPath(new URL('../../config/models.yaml', 
 
 export interface Catalog {
   readonly models: readonly CatalogModel[];
-  readonly problems: readonly SourceProblem[];
+  readonly problems: readonly ConfigProblem[];
 }
 
 /**
@@ -30,7 +31,7 @@ export function readCatalog(
   const text = readText(file);
   if (text !== undefined) return parseCatalog(readSource(text, shown, env, path.dirname(file)));
   const message = `names ${shown}, which cannot be read; leave it out for the catalog that gw2api brings`;
-  return { models: [], problems: [{ at: config.positionOf(['models']), path: ['models'], message }] };
+  return { models: [], problems: locate([{ path: ['models'], message }], config) };
 }
 
 /**
@@ -46,12 +47,11 @@ function readText(file: string): string | undefined {
 }
 
 function parseCatalog(source: Source): Catalog {
-  const { value, problems, isSound } = checkSource(source, CatalogSchema);
-  const wrong = [...source.problems, ...problems];
-  if (!isSound([])) return { models: [], problems: wrong };
+  const { value, errors, isSound } = checkSource(source, CatalogSchema);
+  if (!isSound([])) return { models: [], problems: locate([...source.errors, ...errors], source) };
   const { models } = value as { models: readonly RawModel[] }; // it is sound
-  const faults = [...duplicates(models, source), ...models.flatMap(dateFaults)];
-  return { models: models.map(toModel), problems: locate(faults, source) };
+  const wrong = [...duplicates(models, source), ...models.flatMap(dateErrors)];
+  return { models: models.map(toModel), problems: locate(wrong, source) };
 }
 
 function toModel({ displayName, upstreamModel, created, ...raw }: RawModel): CatalogModel {
@@ -63,8 +63,8 @@ function toModel({ displayName, upstreamModel, created, ...raw }: RawModel): Cat
   };
 }
 
-/** Faults for ids and aliases that name more than one model. */
-function duplicates(models: readonly RawModel[], source: Source): readonly Fault[] {
+/** Errors for ids and aliases that name more than one model. */
+function duplicates(models: readonly RawModel[], source: Source): readonly SchemaError[] {
   const first = new Map<string, Path>();
   const names = models.flatMap(({ id, aliases }, at) => [
     { name: id, path: ['models', at, 'id'] },
@@ -79,7 +79,7 @@ function duplicates(models: readonly RawModel[], source: Source): readonly Fault
   });
 }
 
-function dateFaults({ created }: RawModel, index: number): readonly Fault[] {
+function dateErrors({ created }: RawModel, index: number): readonly SchemaError[] {
   const isDate = /^\d{4}-\d\d-\d\d$/.test(created) && !Number.isNaN(Date.parse(created));
   const message = `must be a date such as 2026-01-01, not "${created}"`;
   return isDate ? [] : [{ path: ['models', index, 'created'], message }];

@@ -1,18 +1,18 @@
-import { compileCheck, type Mismatch } from '../plugin/internal.js';
-import type { Path, Source, SourceProblem } from './document.js';
+import { compileCheck, type SchemaError } from '../plugin/internal.js';
+import type { Path, Source } from './document.js';
 import { typed } from './environment.js';
 
 /** The result of a check of a source against its schema. */
 export interface Checked {
   /** A copy with the defaults filled in; has the schema's shape if `isSound([])`. */
   readonly value: unknown;
-  readonly problems: readonly SourceProblem[];
-  /** True if there is no problem at this path, within it or around it. */
+  readonly errors: readonly SchemaError[];
+  /** True if there is no error at this path, within it or around it. */
   readonly isSound: (path: Path) => boolean;
 }
 
 /**
- * Checks a source against a schema, with one problem per path. A value that the source has already reported
+ * Checks a source against a schema, with one error per path. A value that the source has already reported
  * is skipped.
  */
 export function checkSource(source: Source, schema: object): Checked {
@@ -20,27 +20,22 @@ export function checkSource(source: Source, schema: object): Checked {
 }
 
 /** Checks a source like `checkSource`, with a compiled check that fills in defaults. */
-export function checkSourceBy(check: (value: unknown) => readonly Mismatch[], source: Source): Checked {
+export function checkSourceBy(check: (value: unknown) => readonly SchemaError[], source: Source): Checked {
   const value = structuredClone(source.value);
-  const mismatches = check(value);
-  const reported = new Set(source.problems.map(({ path }) => JSON.stringify(path)));
-  const problems = mismatches
+  const reported = new Set(source.errors.map(({ path }) => JSON.stringify(path)));
+  const errors = check(value)
     .filter(
       ({ path, isUnknownKey }) =>
         isUnknownKey || (!reported.has(JSON.stringify(path)) && reported.add(JSON.stringify(path))),
     )
-    .map((mismatch) => ({
-      at: source.positionOf(mismatch.path),
-      path: mismatch.path,
-      message: explain(mismatch, source.value),
-    }));
-  const wrong = [...source.problems, ...problems];
-  const isSound = (place: Path) => !wrong.some(({ path }) => isWithin(path, place) || isWithin(place, path));
-  return { value, problems, isSound };
+    .map((error) => ({ path: error.path, message: explain(error, source.value) }));
+  const all = [...source.errors, ...errors];
+  const isSound = (place: Path) => !all.some(({ path }) => isWithin(path, place) || isWithin(place, path));
+  return { value, errors, isSound };
 }
 
-/** Error message of a mismatch, with the fix if quotes are the cause. `root` is the checked value. */
-export function explain({ path, message, types = [] }: Mismatch, root: unknown): string {
+/** Message of an error, with the fix if quotes are the cause. `root` is the checked value. */
+export function explain({ path, message, types = [] }: SchemaError, root: unknown): string {
   const found = valueAt(root, path);
   if (types.includes('string') && ['number', 'boolean'].includes(typeof found))
     return `${message}; write it in quotes`;

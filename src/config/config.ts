@@ -138,21 +138,21 @@ export interface Config {
 }
 
 /** A problem of a config, in words that say how to fix it. */
-export interface Problem {
+export interface ConfigProblem {
   readonly at: Position;
   /** `pipeline[3].with.cap`; empty for the file as a whole. */
   readonly path: string;
   /** Name of the stage that the message is about; the message continues from this name. */
   readonly subject?: string;
-  /** The fault, then the fix. */
+  /** The error, then the fix. */
   readonly message: string;
 }
 
 /** All problems of a config at once. Its message has one line per problem, in the order of the file. */
 export class ConfigError extends Error {
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ConfigProblem[];
 
-  constructor(problems: readonly Problem[]) {
+  constructor(problems: readonly ConfigProblem[]) {
     const sorted = problems.toSorted(byPlace);
     super(sorted.map(formatProblem).join('\n'));
     this.name = 'ConfigError';
@@ -160,7 +160,7 @@ export class ConfigError extends Error {
   }
 }
 
-function byPlace({ at: a }: Problem, { at: b }: Problem): number {
+function byPlace({ at: a }: ConfigProblem, { at: b }: ConfigProblem): number {
   return a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column;
 }
 
@@ -169,7 +169,7 @@ function byPlace({ at: a }: Problem, { at: b }: Problem): number {
  * write it without quotes`, or, about a whole stage, `config/gateway.yaml:14:5 pipeline[3] "usage-mask" needs
  * "reply", which no stage provides; …`.
  */
-export function formatProblem({ at, path, subject, message }: Problem): string {
+export function formatProblem({ at, path, subject, message }: ConfigProblem): string {
   const what = subject === undefined ? path && `${path}: ` : `${path} "${subject}" `;
   return `${at.file}:${at.line}:${at.column} ${what}${message}`;
 }

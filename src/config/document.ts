@@ -14,7 +14,8 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { AliasBudget, aliasTargets, TooManyAliases } from './aliases.js';
-import type { Position, Problem } from './config.js';
+import type { SchemaError } from '../plugin/internal.js';
+import type { ConfigProblem, Position } from './config.js';
 import { readSecretFile, substitute, typed, type Environment, type Fill } from './environment.js';
 
 /** Keys and indices from the root of a file. */
@@ -25,9 +26,9 @@ export interface Source {
   readonly file: string;
   /** Values after substitution, without keys that have an empty value. */
   readonly value: unknown;
-  readonly problems: readonly SourceProblem[];
+  readonly errors: readonly SchemaError[];
   /**
-   * False if the text is not valid YAML or its aliases expand to too many values; then there is one problem
+   * False if the text is not valid YAML or its aliases expand to too many values; then there is one error
    * and no value.
    */
   readonly isYaml: boolean;
@@ -35,19 +36,9 @@ export interface Source {
   positionOf(path: Path): Position;
 }
 
-/** A problem within a source, by path. */
-export interface Fault {
-  readonly path: Path;
-  readonly message: string;
-}
-
-export interface SourceProblem extends Fault {
-  readonly at: Position;
-}
-
 /**
  * Reads YAML 1.2 with anchors and merge keys; substitutes environment variables and files, whose paths start
- * at `baseDir`. Never throws: faults are in `problems`.
+ * at `baseDir`. Never throws: what is wrong is in `errors`.
  */
 export function readSource(text: string, file: string, env: Environment, baseDir = '.'): Source {
   const readSecret = (path: string) => readSecretFile(path, baseDir);
@@ -69,14 +60,13 @@ export function writePath(path: Path): string {
   return path.map((key, at) => (typeof key === 'number' ? `[${key}]` : at === 0 ? key : `.${key}`)).join('');
 }
 
-/** Faults with their positions. */
-export function locate(faults: readonly Fault[], source: Source): readonly SourceProblem[] {
-  return faults.map(({ path, message }) => ({ at: source.positionOf(path), path, message }));
-}
-
-/** A problem of a source with its path as text. */
-export function toProblem({ at, path, message }: SourceProblem): Problem {
-  return { at, path: writePath(path), message };
+/** Errors of a source as problems with positions. */
+export function locate(errors: readonly SchemaError[], source: Source): readonly ConfigProblem[] {
+  return errors.map(({ path, message }) => ({
+    at: source.positionOf(path),
+    path: writePath(path),
+    message,
+  }));
 }
 
 /** Reads one document in a single pass, collecting positions and problems. */
@@ -84,7 +74,7 @@ class Reader {
   readonly #text: string;
   readonly #file: string;
   readonly #fill: Fill;
-  readonly #problems: SourceProblem[] = [];
+  readonly #errors: SchemaError[] = [];
   readonly #lines = new LineCounter();
   readonly #document: Document;
   readonly #targets: ReadonlyMap<Alias, Node>;
@@ -108,23 +98,24 @@ class Reader {
 
   read(): Source {
     const { errors, warnings, contents } = this.#document;
-    const [fault] = [...errors, ...warnings]; // what follows the first is mostly its echo
-    if (fault) return this.#refused(fault.pos[0], this.#explain(fault));
+    const [first] = [...errors, ...warnings]; // the parser's further errors mostly follow from the first
+    if (first) return this.#refused(first.pos[0], this.#explain(first));
     try {
-      return this.#source((contents && this.#read(contents, [])) ?? {}, this.#problems);
+      return this.#source((contents && this.#read(contents, [])) ?? {}, this.#errors);
     } catch (error) {
       if (!(error instanceof TooManyAliases)) throw error;
       return this.#refused(error.alias.range?.[0] ?? 0, error.message);
     }
   }
 
-  #source(value: unknown, problems: readonly SourceProblem[], isYaml = true): Source {
-    return { file: this.#file, value, problems, isYaml, positionOf: (path) => this.#positionOf(path) };
+  #source(value: unknown, errors: readonly SchemaError[], isYaml = true): Source {
+    return { file: this.#file, value, errors, isYaml, positionOf: (path) => this.#positionOf(path) };
   }
 
   /** A source without values, for a text that is refused as a whole. */
   #refused(offset: number, message: string): Source {
-    return this.#source({}, [{ at: this.#at(offset), path: [], message }], false);
+    this.#positions.set(JSON.stringify([]), this.#at(offset));
+    return this.#source({}, [{ path: [], message }], false);
   }
 
   #explain({ message, pos }: YAMLError): string {
@@ -197,8 +188,7 @@ class Reader {
     const first = seen.get(name);
     if (first) {
       const { line } = this.#at(first.range?.[0] ?? 0);
-      const message = `is written twice, first at line ${line}; keep one of them`;
-      this.#complain([...path, name], message, this.#at(key.range?.[0] ?? 0));
+      this.#complain([...path, name], `is written twice, first at line ${line}; keep one of them`);
     }
     seen.set(name, first ?? key);
   }
@@ -212,8 +202,8 @@ class Reader {
     return scalar.type === Scalar.PLAIN && text !== scalar.value ? typed(text) : text;
   }
 
-  #complain(path: Path, message: string, at = this.#positionOf(path)): undefined {
-    this.#problems.push({ at, path, message });
+  #complain(path: Path, message: string): undefined {
+    this.#errors.push({ path, message });
   }
 
   #at(offset: number): Position {

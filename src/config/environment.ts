@@ -12,7 +12,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  */
 const reference = /\$(\$\{)|\$\{(?:(?:file:(?!-)([^}]*)|([A-Za-z_]\w*)(?::-([^}]*))?)(\}|$))?/g;
 
-/** A text after substitution, with its faults. */
+/** A text after substitution, with its errors. */
 export interface Filled {
   readonly text: string;
   /** Names of variables without a value and without a default. */
@@ -26,7 +26,7 @@ export interface Filled {
 /** Substitutes variables in the text of a scalar. */
 export type Fill = (text: string) => Filled;
 
-/** Reads the text of a file. Throws an Error whose message describes the fault. */
+/** Reads the text of a file. Throws an Error whose message describes the error. */
 export type ReadSecret = (file: string) => string;
 
 /** Substitutes environment variables and files in a text. */
@@ -91,7 +91,7 @@ const maxBytes = 64 * 1024;
 
 /**
  * The text of a file without trailing line ends, which editors and `echo` add; a relative path starts at
- * `baseDir`. Throws an Error that describes the fault without repeating the contents.
+ * `baseDir`. Throws an Error that describes the error without repeating the contents.
  */
 export function readSecretFile(file: string, baseDir: string): string {
   const resolved = path.resolve(baseDir, file);

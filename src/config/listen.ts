@@ -1,6 +1,6 @@
 import { durationMs } from '../plugin/internal.js';
 import type { Config } from './config.js';
-import type { Fault } from './document.js';
+import type { SchemaError } from '../plugin/internal.js';
 import type { RawConfig } from './schema.js';
 import type { Environment } from './environment.js';
 
@@ -21,7 +21,7 @@ export function toListen(raw: RawConfig['listen'], { HOST, PORT }: Environment):
 }
 
 /** Rules for `listen:` that a schema cannot express. */
-export function listenFaults({ workers }: RawConfig['listen'], store: unknown): readonly Fault[] {
+export function listenErrors({ workers }: RawConfig['listen'], store: unknown): readonly SchemaError[] {
   const path = ['listen', 'workers'];
   if (typeof workers === 'string' && workers !== 'auto')
     return [{ path, message: `must be a whole number or "auto", not "${String(workers)}"` }];
@@ -32,7 +32,7 @@ export function listenFaults({ workers }: RawConfig['listen'], store: unknown): 
 }
 
 /** Rules for PORT, which overrides `listen.port`. */
-export function portFaults({ PORT }: Environment): readonly Fault[] {
+export function portErrors({ PORT }: Environment): readonly SchemaError[] {
   if (!PORT || (/^\d+$/.test(PORT) && Number(PORT) <= 65_535)) return [];
   const message = `the environment variable PORT, which wins over it, must be a port from 0 to 65535, not "${PORT}"`;
   return [{ path: ['listen', 'port'], message }];

@@ -6,17 +6,17 @@ import {
   ConfigError,
   type Config,
   type FormatConfig,
-  type Problem,
+  type ConfigProblem,
   type SlotPluginsConfig,
   type StageConfig,
   type When,
 } from './config.js';
-import { locate, readSource, readWritten, toProblem, writePath, type Path, type Source } from './document.js';
+import { locate, readSource, readWritten, writePath, type Path, type Source } from './document.js';
 import { toListen } from './listen.js';
 import { toLive, toLedger, toStore } from './state.js';
-import { ruleProblems } from './rules.js';
+import { ruleErrors } from './rules.js';
 import { ConfigSchema, type RawConfig, type RawStage } from './schema.js';
-import { soundSlotPlugins, toSlot, variableFaults } from './slots.js';
+import { soundSlotPlugins, toSlot, variableErrors } from './slots.js';
 import type { Environment } from './environment.js';
 
 export interface ConfigInput {
@@ -41,7 +41,7 @@ export interface ConfigReading {
   readonly slots: readonly SlotPluginsConfig[];
   /** Absolute path; relative paths start here. */
   readonly baseDir: string;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ConfigProblem[];
 }
 
 /** Loads a checked config from YAML text (design §5). Throws a ConfigError with all problems at once. */
@@ -64,7 +64,7 @@ export async function readConfigFile(file: string, env: Environment, cure?: stri
   return { text, file, env };
 }
 
-/** Reads and checks a config as far as possible. Never throws for faults in the text. */
+/** Reads and checks a config as far as possible. Never throws for errors in the text. */
 export function readConfig(input: ConfigInput): ConfigReading {
   const { text, file, env, baseDir = path.dirname(path.resolve(file)) } = input;
   const source = withoutSwitchedOff(readSource(text, file, env, path.resolve(baseDir)));
@@ -76,11 +76,11 @@ export function readConfig(input: ConfigInput): ConfigReading {
     ? readCatalog(source, raw.models, dir, env)
     : { models: [], problems: [] };
   const written = readWritten(text);
-  const faults = [
-    ...checked.problems,
-    ...ruleProblems(raw, source, env, checked),
-    ...locate(variableFaults(written), source),
-    ...catalog.problems,
+  const errors = [
+    ...source.errors,
+    ...checked.errors,
+    ...ruleErrors(raw, source, env, checked),
+    ...variableErrors(written),
   ];
   const entries: readonly unknown[] = Array.isArray(raw.pipeline) ? raw.pipeline : [];
   const pipeline = entries.map((entry, at) =>
@@ -93,8 +93,8 @@ export function readConfig(input: ConfigInput): ConfigReading {
     (slot, at) => soundSlotPlugins(slot, at, source, isSound) ?? [],
   );
   const plugins = { pipeline, formats, slots, baseDir: dir };
-  const all = [...source.problems, ...faults].map(toProblem);
-  if (all.length > 0) return { config: undefined, ...plugins, problems: all };
+  const problems = [...locate(errors, source), ...catalog.problems];
+  if (problems.length > 0) return { config: undefined, ...plugins, problems };
   const config: Config = {
     file,
     baseDir: dir,
@@ -114,7 +114,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
   return { config, ...plugins, problems: [] };
 }
 
-/** Drops problems of disabled stages: these may name variables that are not set. */
+/** Drops errors of disabled stages: these may name variables that are not set. */
 function withoutSwitchedOff(source: Source): Source {
   const { pipeline } = source.value as { pipeline?: unknown }; // any value has properties, perhaps undefined
   const isOff = ([key, at]: Path) =>
@@ -122,7 +122,7 @@ function withoutSwitchedOff(source: Source): Source {
     typeof at === 'number' &&
     Array.isArray(pipeline) &&
     pipeline[at]?.enabled === false;
-  return { ...source, problems: source.problems.filter(({ path }) => !isOff(path)) };
+  return { ...source, errors: source.errors.filter(({ path }) => !isOff(path)) };
 }
 
 function toStage(raw: RawStage, index: number, source: Source, written: unknown): StageConfig {

@@ -1,10 +1,10 @@
-import { compileCheck, Type, type Mismatch } from '../plugin/internal.js';
+import { compileCheck, Type, type SchemaError } from '../plugin/internal.js';
 import { checkSourceBy } from './checked.js';
 import { isLinkLocal, whyRefused } from '../transport/addresses.js';
 import type { Config, SlotConfig, SlotPluginsConfig } from './config.js';
-import { writePath, type Fault, type Path, type Source } from './document.js';
+import { writePath, type Path, type Source } from './document.js';
 import { SlotSchema, type RawSlot } from './schema.js';
-import { slotFaults, soundSlotPlugins, toSlot } from './slots.js';
+import { slotErrors, soundSlotPlugins, toSlot } from './slots.js';
 
 /** Result of reading a slot that is in no file; problems are one sentence each, the field first. */
 export interface SlotReading {
@@ -22,12 +22,14 @@ export interface SlotReading {
  */
 export function readSlot(entry: unknown, origin: string, { allowLinkLocal }: Config['console']): SlotReading {
   const source = sourceOf(entry, origin);
-  const { value, problems, isSound } = checkSourceBy(checkOne(), source);
+  const { value, errors, isSound } = checkSourceBy(checkOne(), source);
   const { slots } = value as { slots: readonly RawSlot[] }; // as far as `isSound` says
   const [raw] = slots;
-  const faults = raw ? [...slotFaults(raw, 0, isSound), ...ownFaults(raw, isSound)] : [];
-  const refused = raw && !allowLinkLocal ? addressFaults(raw, isSound) : [];
-  const wrong = [...problems, ...faults, ...refused];
+  const wrong = [
+    ...errors,
+    ...(raw ? [...slotErrors(raw, 0, isSound), ...ownErrors(raw, isSound)] : []),
+    ...(raw && !allowLinkLocal ? addressErrors(raw, isSound) : []),
+  ];
   const plugins = soundSlotPlugins(raw, 0, source, isSound);
   if (!raw || wrong.length > 0) return { slot: undefined, plugins, problems: wrong.map(inWords) };
   const slot = { ...toSlot(raw, 0, source), path: `slot "${raw.id}"` };
@@ -39,7 +41,7 @@ const checkOne = lazy(() =>
   compileCheck(Type.Object({ slots: Type.Array(SlotSchema) }), { useDefaults: true }),
 );
 
-type Check = (value: unknown) => readonly Mismatch[];
+type Check = (value: unknown) => readonly SchemaError[];
 
 function lazy(make: () => Check): () => Check {
   let made: Check | undefined;
@@ -48,10 +50,10 @@ function lazy(make: () => Check): () => Check {
 
 function sourceOf(entry: unknown, file: string): Source {
   const positionOf = () => ({ file, line: 1, column: 1 });
-  return { file, value: { slots: [entry] }, problems: [], isYaml: true, positionOf };
+  return { file, value: { slots: [entry] }, errors: [], isYaml: true, positionOf };
 }
 
-function ownFaults({ id, account }: RawSlot, isSound: (path: Path) => boolean): readonly Fault[] {
+function ownErrors({ id, account }: RawSlot, isSound: (path: Path) => boolean): readonly SchemaError[] {
   const idPath: Path = ['slots', 0, 'id'];
   const accountPath: Path = ['slots', 0, 'account'];
   return [
@@ -68,10 +70,10 @@ function ownFaults({ id, account }: RawSlot, isSound: (path: Path) => boolean): 
 }
 
 /**
- * Faults for link-local IP addresses. Host names are checked at each connection, because their DNS records
+ * Errors for link-local IP addresses. Host names are checked at each connection, because their DNS records
  * may change.
  */
-function addressFaults(slot: RawSlot, isSound: (path: Path) => boolean): readonly Fault[] {
+function addressErrors(slot: RawSlot, isSound: (path: Path) => boolean): readonly SchemaError[] {
   const { baseUrl, proxy } = slot;
   const inside = (['account', 'with'] as const).flatMap((part) =>
     isSound(['slots', 0, part])
@@ -87,7 +89,7 @@ function addressFaults(slot: RawSlot, isSound: (path: Path) => boolean): readonl
 /** Max characters of an id, which is sent in a header of every answer. */
 const maxIdLength = 100;
 
-function inWords({ path, message }: Fault): string {
+function inWords({ path, message }: SchemaError): string {
   const field = path.slice(2);
   return field.length === 0 ? `The slot ${message}` : `${writePath(field)}: ${message}`;
 }

@@ -1,37 +1,37 @@
 import type { Checked } from './checked.js';
-import { locate, type Fault, type Source, type SourceProblem } from './document.js';
-import { listenFaults, portFaults } from './listen.js';
-import { liveFaults, storeFaults } from './state.js';
+import type { Source } from './document.js';
+import { listenErrors, portErrors } from './listen.js';
+import { liveErrors, storeErrors } from './state.js';
 import type { RawConfig, RawSlot } from './schema.js';
-import { duplicateSlots, slotFaults } from './slots.js';
+import { duplicateSlots, slotErrors } from './slots.js';
 import type { Environment } from './environment.js';
-import { didYouMean, globMatcher, type CatalogModel } from '../plugin/internal.js';
-import type { Config, Problem, SlotConfig, StageConfig } from './config.js';
+import { didYouMean, globMatcher, type CatalogModel, type SchemaError } from '../plugin/internal.js';
+import type { Config, ConfigProblem, SlotConfig, StageConfig } from './config.js';
 
 /** Rules that a schema cannot express, checked on the parts that are sound. */
-export function ruleProblems(
+export function ruleErrors(
   raw: RawConfig,
   source: Source,
   env: Environment,
   { isSound }: Checked,
-): readonly SourceProblem[] {
+): readonly SchemaError[] {
   const slots: readonly (RawSlot | null)[] = Array.isArray(raw.slots) ? raw.slots : [];
-  const sections: readonly (readonly Fault[])[] = [
-    portFaults(env),
-    isSound(['listen']) ? listenFaults(raw.listen, raw.store) : [],
-    isSound(['store']) ? storeFaults(raw.store) : [],
-    isSound(['live']) ? liveFaults(raw.live) : [],
-    isSound(['officialClient']) ? patternFaults(raw.officialClient) : [],
-    slots.flatMap((slot, at) => (slot ? slotFaults(slot, at, isSound) : [])),
+  const sections: readonly (readonly SchemaError[])[] = [
+    portErrors(env),
+    isSound(['listen']) ? listenErrors(raw.listen, raw.store) : [],
+    isSound(['store']) ? storeErrors(raw.store) : [],
+    isSound(['live']) ? liveErrors(raw.live) : [],
+    isSound(['officialClient']) ? patternErrors(raw.officialClient) : [],
+    slots.flatMap((slot, at) => (slot ? slotErrors(slot, at, isSound) : [])),
     duplicateSlots(
       slots.map((slot) => slot?.id),
       source,
     ),
   ];
-  return locate(sections.flat(), source);
+  return sections.flat();
 }
 
-function patternFaults({ userAgent }: RawConfig['officialClient']): readonly Fault[] {
+function patternErrors({ userAgent }: RawConfig['officialClient']): readonly SchemaError[] {
   try {
     return RegExp(userAgent) && [];
   } catch (error) {
@@ -41,7 +41,7 @@ function patternFaults({ userAgent }: RawConfig['officialClient']): readonly Fau
 }
 
 /** Warnings about names of models that are not in the catalog: allowed, but probably a mistake. */
-export function warningsOf({ slots, pipeline, models }: Config): readonly Problem[] {
+export function warningsOf({ slots, pipeline, models }: Config): readonly ConfigProblem[] {
   const lists = [...pipeline.filter(({ enabled }) => enabled).map(conditionOf), ...slots.map(servedBy)];
   return lists.flatMap(({ names, ...place }) =>
     names.flatMap((name, index) => {
@@ -51,7 +51,7 @@ export function warningsOf({ slots, pipeline, models }: Config): readonly Proble
   );
 }
 
-interface NameList extends Pick<Problem, 'at' | 'path'> {
+interface NameList extends Pick<ConfigProblem, 'at' | 'path'> {
   readonly names: readonly string[];
 }
 

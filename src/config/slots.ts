@@ -1,10 +1,10 @@
-import { durationMs, isRequestHeader } from '../plugin/internal.js';
+import { durationMs, isRequestHeader, type SchemaError } from '../plugin/internal.js';
 import type { Checked } from './checked.js';
 import type { SlotConfig, SlotPluginsConfig } from './config.js';
-import type { Fault, Path, Source } from './document.js';
+import type { Path, Source } from './document.js';
 import type { RawSlot } from './schema.js';
 
-/** Converts a checked slot; `raw` has passed its schema and `slotFaults`. */
+/** Converts a checked slot; `raw` has passed its schema and `slotErrors`. */
 export function toSlot(raw: RawSlot, index: number, source: Source): SlotConfig {
   const { id, maxConcurrent, weight, proxy } = raw;
   return {
@@ -60,18 +60,22 @@ function toSlotPlugins(
 }
 
 /** Rules for one slot that a schema cannot express, checked on its sound fields. */
-export function slotFaults(slot: RawSlot, index: number, isSound: Checked['isSound']): readonly Fault[] {
+export function slotErrors(
+  slot: RawSlot,
+  index: number,
+  isSound: Checked['isSound'],
+): readonly SchemaError[] {
   return rules
     .filter(({ of }) => of.every((field) => isSound(['slots', index, field])))
-    .flatMap(({ faults }) => faults(slot))
+    .flatMap(({ errors }) => errors(slot))
     .map(({ path, message }) => ({ path: ['slots', index, ...path], message }));
 }
 
 /**
- * Faults for credentials such as `$NAME` in the config as `written`: a variable was meant, and the braces are
+ * Errors for credentials such as `$NAME` in the config as `written`: a variable was meant, and the braces are
  * missing.
  */
-export function variableFaults(written: unknown): readonly Fault[] {
+export function variableErrors(written: unknown): readonly SchemaError[] {
   const { slots } = Object(written) as { slots?: unknown }; // any object has properties, perhaps undefined
   return [slots].flat().flatMap((slot: unknown, index) => {
     const { account } = Object(slot) as { account?: unknown }; // as above
@@ -84,8 +88,8 @@ export function variableFaults(written: unknown): readonly Fault[] {
   });
 }
 
-/** Faults for ids used twice: logs, bindings and `/admin/slots` could not tell the slots apart. */
-export function duplicateSlots(ids: readonly unknown[], source: Source): readonly Fault[] {
+/** Errors for ids used twice: logs, bindings and `/admin/slots` could not tell the slots apart. */
+export function duplicateSlots(ids: readonly unknown[], source: Source): readonly SchemaError[] {
   return ids.flatMap((id, index) => {
     const first = ids.indexOf(id);
     if (first === index || typeof id !== 'string') return [];
@@ -98,32 +102,32 @@ export function duplicateSlots(ids: readonly unknown[], source: Source): readonl
 interface Rule {
   /** The fields that the rule reads; it is skipped unless all are sound. */
   readonly of: readonly (keyof RawSlot)[];
-  readonly faults: (slot: RawSlot) => readonly Fault[];
+  readonly errors: (slot: RawSlot) => readonly SchemaError[];
 }
 
 const rules: readonly Rule[] = [
-  { of: ['id'], faults: idFaults },
-  { of: ['baseUrl'], faults: ({ baseUrl }) => (baseUrl === undefined ? [] : baseUrlFaults(baseUrl)) },
-  { of: ['proxy'], faults: ({ proxy }) => (proxy === undefined ? [] : proxyFaults(proxy)) },
-  { of: ['headers'], faults: headerFaults },
+  { of: ['id'], errors: idErrors },
+  { of: ['baseUrl'], errors: ({ baseUrl }) => (baseUrl === undefined ? [] : baseUrlErrors(baseUrl)) },
+  { of: ['proxy'], errors: ({ proxy }) => (proxy === undefined ? [] : proxyErrors(proxy)) },
+  { of: ['headers'], errors: headerErrors },
 ];
 
-function idFaults({ id }: RawSlot): readonly Fault[] {
+function idErrors({ id }: RawSlot): readonly SchemaError[] {
   const message = 'must be plain letters, digits and signs: answers name it in a header';
   return /^[\x21-\x7e]+$/.test(id) ? [] : [{ path: ['id'], message }];
 }
 
 /** Rules for `baseUrl`; a path that every call adds is the most common mistake. */
-function baseUrlFaults(baseUrl: string): readonly Fault[] {
+function baseUrlErrors(baseUrl: string): readonly SchemaError[] {
   const path = ['baseUrl'];
   const added = /\/v1(\/messages)?(?=\/*$)/.exec(baseUrl)?.[0];
   return [
-    ...urlFaults(path, baseUrl),
+    ...urlErrors(path, baseUrl),
     ...(added ? [{ path, message: `ends in ${added}, which every call adds; leave it out` }] : []),
   ];
 }
 
-function headerFaults({ headers }: RawSlot): readonly Fault[] {
+function headerErrors({ headers }: RawSlot): readonly SchemaError[] {
   const message =
     'is not a header that can be added: a name of letters, digits and dashes, none that is about the connection, and a text of one line';
   return Object.entries(headers)
@@ -132,7 +136,7 @@ function headerFaults({ headers }: RawSlot): readonly Fault[] {
 }
 
 /** Rules for a URL; messages do not repeat it, because it may hold a password. */
-function urlFaults(path: Path, text: string): readonly Fault[] {
+function urlErrors(path: Path, text: string): readonly SchemaError[] {
   const protocol = URL.canParse(text) ? new URL(text).protocol : 'none';
   return ['http:', 'https:'].includes(protocol)
     ? []
@@ -143,10 +147,10 @@ function urlFaults(path: Path, text: string): readonly Fault[] {
  * Rules for a proxy URL; its user and password must be decodable, because they are decoded before they are
  * sent.
  */
-function proxyFaults(proxy: string): readonly Fault[] {
+function proxyErrors(proxy: string): readonly SchemaError[] {
   const path = ['proxy'];
-  const faults = urlFaults(path, proxy);
-  if (faults.length > 0 || isDecodable(new URL(proxy))) return faults;
+  const errors = urlErrors(path, proxy);
+  if (errors.length > 0 || isDecodable(new URL(proxy))) return errors;
   return [
     { path, message: 'has a % in its user or password that stands for nothing; write %25 for a plain %' },
   ];

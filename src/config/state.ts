@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Config } from './config.js';
-import type { Fault } from './document.js';
+import type { SchemaError } from '../plugin/internal.js';
 import type { RawConfig } from './schema.js';
 import { toRedisAddress } from '../live/redis/address.js';
 
@@ -25,7 +25,7 @@ export function toLedger({ store, ledger }: Pick<RawConfig, 'store' | 'ledger'>)
 }
 
 /** Rules for the address of the store; messages do not repeat it, because it may hold a password. */
-export function storeFaults(text: string): readonly Fault[] {
+export function storeErrors(text: string): readonly SchemaError[] {
   const isPostgres = /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
   if (text === 'memory' || sqliteFile(text) || isPostgres) return [];
   const message =
@@ -38,14 +38,14 @@ function sqliteFile(text: string): string | undefined {
 }
 
 /**
- * State shared by the instances: `memory`, or the address of a Redis server. `text` has passed `liveFaults`.
+ * State shared by the instances: `memory`, or the address of a Redis server. `text` has passed `liveErrors`.
  */
 export function toLive(text: string): Config['live'] {
   return text === 'memory' ? { kind: 'memory' } : { kind: 'redis', ...toRedisAddress(text) };
 }
 
 /** Rules for the address in `live:`; messages do not repeat it, because it may hold a password. */
-export function liveFaults(text: string): readonly Fault[] {
+export function liveErrors(text: string): readonly SchemaError[] {
   try {
     toLive(text);
     return [];

@@ -1,4 +1,4 @@
-import type { Config, Problem, SlotConfig, SlotPluginsConfig } from '../config/config.js';
+import type { Config, ConfigProblem, SlotConfig, SlotPluginsConfig } from '../config/config.js';
 import { readSlot } from '../config/one-slot.js';
 import { builtinKinds, loadSlots } from '../pipeline/load-slots.js';
 import { builtinFolder } from '../pipeline/resolve.js';
@@ -15,8 +15,8 @@ export interface ConsoleReading {
 
 /** Checks a slot of the console and its plugins; problems are one sentence each, the field first. */
 export async function readConsoleSlot(entry: unknown, config: ConsoleTerms): Promise<ConsoleReading> {
-  const { slot, plugins, problems: faults } = readSlot(entry, 'console', config.console);
-  const problems = [...faults, ...(plugins ? await pluginProblems(plugins, config) : [])];
+  const { slot, plugins, problems: own } = readSlot(entry, 'console', config.console);
+  const problems = [...own, ...(plugins ? await pluginProblems(plugins, config) : [])];
   return { slot: problems.length === 0 ? slot : undefined, problems };
 }
 
@@ -52,7 +52,7 @@ function strangeness(field: string, use: string, known: readonly string[]): read
   return [`${field}: "${use}" is not built in; ${cure}`];
 }
 
-function inWords({ path, subject, message }: Problem, root: string): string {
+function inWords({ path, subject, message }: ConfigProblem, root: string): string {
   const named = subject === undefined ? message : `"${subject}" ${message}`;
   return path === root ? `The slot ${named}` : `${path.slice(root.length + 1)}: ${named}`;
 }

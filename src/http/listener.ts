@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { GatewayError } from '../plugin/internal.js';
 import { Drain } from './drain.js';
 import { lingerAfterAnswer } from './lingering-close.js';
-import { expectationFailed, faultOf, fromParser, noTunnel, refuse, refuseOn } from './refusals.js';
+import { expectationFailed, protocolErrorOf, fromParser, noTunnel, refuse, refuseOn } from './refusals.js';
 
 export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -98,8 +98,8 @@ function serveOn(server: Server, handle: Handle): void {
   const answering = new WeakMap<Socket, ServerResponse>();
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     answering.set(request.socket, response);
-    const fault = faultOf(request);
-    if (fault) refuseRequest(request, response, fault);
+    const error = protocolErrorOf(request);
+    if (error) refuseRequest(request, response, error);
     else void handle(request, response);
   };
   const inTurn = (request: IncomingMessage, response: ServerResponse): void => {

@@ -48,7 +48,7 @@ const parserErrors: Readonly<Record<string, readonly [ErrorCode, string]>> = {
 };
 
 /** Why a request that Node has parsed cannot be served; undefined where it can. */
-export function faultOf({ headers, httpVersion }: IncomingMessage): GatewayError | undefined {
+export function protocolErrorOf({ headers, httpVersion }: IncomingMessage): GatewayError | undefined {
   if (httpVersion !== '1.1' || headers.host !== undefined) return undefined;
   return new GatewayError('invalid_request', 'A request in HTTP/1.1 needs a host header.');
 }

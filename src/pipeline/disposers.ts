@@ -1,4 +1,4 @@
-import { formatProblem, type Problem } from '../config/config.js';
+import { formatProblem, type ConfigProblem } from '../config/config.js';
 import { LateError, within, type Logger } from '../plugin/internal.js';
 import type { LoadedStage } from './load-stages.js';
 
@@ -34,10 +34,10 @@ export class Disposers {
   }
 
   /** Runs them and returns their problems. */
-  async run(): Promise<readonly Problem[]> {
+  async run(): Promise<readonly ConfigProblem[]> {
     this.#isOver = true;
     const deadlineMs = performance.now() + this.#timeoutMs;
-    const problems: Problem[] = [];
+    const problems: ConfigProblem[] = [];
     for (const pending of this.#pending.splice(0).toReversed()) {
       const leftMs = Math.max(deadlineMs - performance.now(), 0);
       problems.push(...(await this.#attempt(pending, leftMs)));
@@ -45,7 +45,7 @@ export class Disposers {
     return problems;
   }
 
-  async #attempt({ dispose, stage }: Pending, ms: number): Promise<readonly Problem[]> {
+  async #attempt({ dispose, stage }: Pending, ms: number): Promise<readonly ConfigProblem[]> {
     const { plugin, config } = stage;
     try {
       await within(

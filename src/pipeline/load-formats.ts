@@ -1,12 +1,12 @@
 import { Router } from '@koa/router';
-import type { FormatConfig, Problem, StageConfig } from '../config/config.js';
+import type { FormatConfig, ConfigProblem, StageConfig } from '../config/config.js';
 import { didYouMean, type Format } from '../plugin/internal.js';
 import { formatKind } from './format-kind.js';
 import { loadEntry, type Loading } from './load-plugin.js';
 
 export interface LoadedFormats {
   readonly formats: readonly Format[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ConfigProblem[];
 }
 
 /**
@@ -54,9 +54,9 @@ function clashes(
   { config, format, patterns }: Owned,
   above: readonly Owned[],
   own: readonly Pattern[],
-): readonly Problem[] {
+): readonly ConfigProblem[] {
   const { at, path, use } = config;
-  const problem = (message: string): Problem => ({ at, path, subject: use, message });
+  const problem = (message: string): ConfigProblem => ({ at, path, subject: use, message });
   const same = above.find((other) => other.format.name === format.name);
   if (same) return [problem(`has the name "${format.name}" of ${placeOf(same)}; list one of them`)];
   return patterns.flatMap((pattern) => {
@@ -149,7 +149,7 @@ function filled(pattern: string): readonly string[] {
 function unknownFormats(
   { when, path, positionOf }: StageConfig,
   names: readonly string[],
-): readonly Problem[] {
+): readonly ConfigProblem[] {
   return (when?.format ?? []).flatMap((name, at) => {
     if (names.includes(name)) return [];
     const meant = didYouMean(name, names);

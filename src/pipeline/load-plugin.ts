@@ -1,4 +1,4 @@
-import type { Position, Problem } from '../config/config.js';
+import type { Position, ConfigProblem } from '../config/config.js';
 import { explain } from '../config/checked.js';
 import { writePath, type Path } from '../config/document.js';
 import { compileCheck, within } from '../plugin/internal.js';
@@ -52,7 +52,7 @@ export interface LoadedPlugin<Definition> {
   /** Undefined where it could not be loaded. */
   readonly plugin: Definition | undefined;
   readonly options: Readonly<Record<string, unknown>>;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ConfigProblem[];
 }
 
 /** Loads the plugin of an entry and checks its options. Returns config errors, never throws them. */
@@ -122,23 +122,23 @@ function checkOf(schema: object): ReturnType<typeof compileCheck> {
 }
 
 /** Fills the schema's defaults into `options`. */
-function checkOptions(entry: PluginEntry, plugin: Loadable, options: unknown): readonly Problem[] {
+function checkOptions(entry: PluginEntry, plugin: Loadable, options: unknown): readonly ConfigProblem[] {
   const { withPath = ['with'] } = entry;
   try {
-    const mismatches = checkOf(plugin.options)(options);
-    return mismatches
+    const errors = checkOf(plugin.options)(options);
+    return errors
       .filter(({ path, isUnknownKey }) => isUnknownKey || (entry.isSound?.([...withPath, ...path]) ?? true))
-      .map((mismatch) => problemAt(entry, [...withPath, ...mismatch.path], explain(mismatch, entry.with)));
+      .map((error) => problemAt(entry, [...withPath, ...error.path], explain(error, entry.with)));
   } catch (error) {
     return [useProblem(entry, `has options that are no JSON Schema: ${wordsOf(error)}`)];
   }
 }
 
-function useProblem(entry: PluginEntry, message: string): Problem {
+function useProblem(entry: PluginEntry, message: string): ConfigProblem {
   return { ...problemAt(entry, entry.usePath ?? ['use'], message), subject: entry.use };
 }
 
-function problemAt(entry: PluginEntry, path: Path, message: string): Problem {
+function problemAt(entry: PluginEntry, path: Path, message: string): ConfigProblem {
   const place = path.length > 0 ? `${entry.path}.${writePath(path)}` : entry.path;
   return { at: entry.positionOf(path), path: place, message };
 }

@@ -1,6 +1,6 @@
-import type { Problem, SlotPluginsConfig } from '../config/config.js';
+import type { ConfigProblem, SlotPluginsConfig } from '../config/config.js';
 import { writePath, type Path } from '../config/document.js';
-import type { AccountKind, OptionFault, UpstreamKind } from '../plugin/internal.js';
+import type { AccountKind, SchemaError, UpstreamKind } from '../plugin/internal.js';
 import { loadEntry, type LoadedPlugin, type Loading } from './load-plugin.js';
 import { builtinNames } from './resolve.js';
 import { accountKind, upstreamKind } from './slot-kinds.js';
@@ -19,7 +19,7 @@ interface Chosen<Kind> {
 export interface LoadedSlots {
   /** Undefined where there is a problem. */
   readonly slots: readonly (LoadedSlot | undefined)[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ConfigProblem[];
 }
 
 /** Loads the plugins of slots and checks their options. Returns config errors, never throws them. */
@@ -48,7 +48,7 @@ export async function loadUpstream(
 async function loadSlot(
   config: SlotPluginsConfig,
   where: Loading,
-): Promise<{ readonly slot: LoadedSlot | undefined; readonly problems: readonly Problem[] }> {
+): Promise<{ readonly slot: LoadedSlot | undefined; readonly problems: readonly ConfigProblem[] }> {
   const { kind = 'none', ...rest } = config.account ?? {};
   const entry = { ...config, usePath: ['upstream'], use: config.upstream };
   const own = { ...config, usePath: ['account', 'kind'], withPath: ['account'], use: kind, with: rest };
@@ -71,25 +71,25 @@ async function loadSlot(
   };
 }
 
-/** Faults that the plugin itself finds in sound options. */
+/** Problems that the plugin itself finds in valid options. */
 function ownFaults(
   config: SlotPluginsConfig,
   root: Path,
   { plugin, options, problems }: LoadedPlugin<UpstreamKind | AccountKind>,
-): readonly Problem[] {
+): readonly ConfigProblem[] {
   if (!plugin || problems.length > 0 || !config.isSound(root)) return [];
   try {
     return plugin
       .check(options)
-      .map(({ path, message }: OptionFault) => problemAt(config, [...root, ...path], message));
+      .map(({ path, message }: SchemaError) => problemAt(config, [...root, ...path], message));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return [problemAt(config, root, `cannot be checked by "${plugin.name}": ${why}`)];
   }
 }
 
-/** Faults of a slot that lacks what its upstream needs. */
-function needs(config: SlotPluginsConfig, { name, needs, accounts }: UpstreamKind): readonly Problem[] {
+/** Problems of a slot that lacks what its upstream needs. */
+function needs(config: SlotPluginsConfig, { name, needs, accounts }: UpstreamKind): readonly ConfigProblem[] {
   const { kind = 'none' } = config.account ?? {};
   const missing = needs.filter((key) => config[key] === undefined && config.isSound([key]));
   const unfit =
@@ -114,7 +114,7 @@ const required = {
     'is required; write `account: { kind: api-key, key: "${NAME}" }`, or `{ kind: none }` where none is asked for',
 };
 
-function problemAt(config: SlotPluginsConfig, path: Path, message: string): Problem {
+function problemAt(config: SlotPluginsConfig, path: Path, message: string): ConfigProblem {
   return { at: config.positionOf(path), path: `${config.path}.${writePath(path)}`, message };
 }
 

@@ -1,4 +1,4 @@
-import type { Problem, StageConfig } from '../config/config.js';
+import type { ConfigProblem, StageConfig } from '../config/config.js';
 import { operations } from '../config/schema.js';
 import type { Plugin } from '../plugin/internal.js';
 import { loadBuiltins, loadEntry, type Loading } from './load-plugin.js';
@@ -17,7 +17,7 @@ export interface LoadedStages {
   /** Enabled stages that could be loaded. */
   readonly stages: readonly LoadedStage[];
   /** Problems of the plugins, their options and their order. */
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ConfigProblem[];
 }
 
 /**
@@ -37,7 +37,7 @@ interface Attempt {
   readonly config: StageConfig;
   /** Undefined where the plugin could not be loaded. */
   readonly stage: LoadedStage | undefined;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ConfigProblem[];
 }
 
 async function loadStage(config: StageConfig, where: Loading): Promise<Attempt> {
@@ -51,7 +51,7 @@ async function orderProblems(
   attempts: readonly Attempt[],
   configs: readonly StageConfig[],
   where: Loading,
-): Promise<readonly Problem[]> {
+): Promise<readonly ConfigProblem[]> {
   const at = configs.at(-1)?.at;
   if (!at) return [];
   const off = configs.filter(({ enabled }) => !enabled);

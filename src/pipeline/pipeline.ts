@@ -1,5 +1,5 @@
 import type Koa from 'koa';
-import { ConfigError, type Config, type Problem, type StageConfig } from '../config/config.js';
+import { ConfigError, type Config, type ConfigProblem, type StageConfig } from '../config/config.js';
 import { operations } from '../config/schema.js';
 import { LateError, within, type Limits, type Operation } from '../plugin/internal.js';
 import { Disposers } from './disposers.js';
@@ -17,7 +17,7 @@ export interface BuildOptions {
   /** Time limit for each plugin to load and to set up, and for all of them to dispose; default 10 s. */
   readonly timeoutMs?: number;
   /** Problems of other parts of the config, reported with those of the stages. */
-  readonly problems?: readonly Problem[];
+  readonly problems?: readonly ConfigProblem[];
 }
 
 /** The stages of one config, set up, from its first request to the end of its last response. */
@@ -29,7 +29,7 @@ export class Pipeline {
   readonly #middleware: ReadonlyMap<Operation, Koa.Middleware>;
   readonly #disposers: Disposers;
   #inside = 0;
-  #retirement: Promise<readonly Problem[]> | undefined;
+  #retirement: Promise<readonly ConfigProblem[]> | undefined;
   #emptied: () => void = () => undefined;
 
   private constructor(
@@ -84,7 +84,7 @@ export class Pipeline {
    * Retires the pipeline: takes no more requests, drains those under way, then disposes the stages. Returns
    * the problems of that, which are also logged.
    */
-  retire(): Promise<readonly Problem[]> {
+  retire(): Promise<readonly ConfigProblem[]> {
     this.#retirement ??= this.#whenEmpty().then(() => this.#disposers.run());
     return this.#retirement;
   }
@@ -111,9 +111,9 @@ async function setUpAll(
   services: HostServices,
   registrations: Registrations,
   timeoutMs: number,
-): Promise<{ ready: readonly ReadyStage[]; problems: readonly Problem[] }> {
+): Promise<{ ready: readonly ReadyStage[]; problems: readonly ConfigProblem[] }> {
   const ready: ReadyStage[] = [];
-  const problems: Problem[] = [];
+  const problems: ConfigProblem[] = [];
   for (const stage of stages) {
     const { stage: made, problem, isLate } = await setUp(stage, services, registrations, timeoutMs);
     if (made) ready.push({ ...stage, stage: made });
@@ -125,7 +125,7 @@ async function setUpAll(
 
 type SetUp =
   | { readonly stage: Stage; readonly problem?: never; readonly isLate?: never }
-  | { readonly stage?: never; readonly problem: Problem; readonly isLate: boolean };
+  | { readonly stage?: never; readonly problem: ConfigProblem; readonly isLate: boolean };
 
 async function setUp(
   stage: LoadedStage,

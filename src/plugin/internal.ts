@@ -98,5 +98,6 @@ export type { SsePiece } from './http/sse-piece.js';
 export { Deadline } from './limits/deadline.js';
 export { LateError, within } from './limits/within.js';
 export type { NamedLimit } from './named-limit.js';
-export type { CheckOptions, Mismatch } from './schema/check.js';
+export type { CheckOptions } from './schema/check.js';
+export type { SchemaError } from './schema/schema-error.js';
 export type { StrictSchema } from './schema/strict-schema.js';

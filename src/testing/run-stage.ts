@@ -114,9 +114,9 @@ async function report(
 
 function checkOptions(plugin: Plugin, options: StageOptions['options']): unknown {
   const filled = structuredClone(options ?? {});
-  const mismatches = compileCheck(plugin.options, { useDefaults: true })(filled);
-  if (mismatches.length === 0) return filled;
-  const lines = mismatches.map(({ path, message }) => `${formatPath(path, 'options')} ${message}`);
+  const errors = compileCheck(plugin.options, { useDefaults: true })(filled);
+  if (errors.length === 0) return filled;
+  const lines = errors.map(({ path, message }) => `${formatPath(path, 'options')} ${message}`);
   throw new TypeError(`${plugin.name}: ${lines.join('; ')}`);
 }
 

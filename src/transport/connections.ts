@@ -124,7 +124,7 @@ class TracedClient extends Client implements Connection {
 
 /**
  * Makes a connection error of a proxy final. If a proxy closes a CONNECT, undici takes the socket code of the
- * error for a transient fault and reconnects without end; without its code the error ends the call.
+ * error for a transient error and reconnects without end; without its code the error ends the call.
  */
 function finalErrors({ connect }: Pool.Options): Pick<Pool.Options, 'connect'> {
   if (typeof connect !== 'function') return {};

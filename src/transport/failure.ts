@@ -47,7 +47,7 @@ export function isClosedReuse(error: unknown): boolean {
   return isGatewayError(error) && error.failure?.kind === 'unreachable' && error.failure.reused;
 }
 
-/** Suffix ` (ECONNREFUSED)`: the code names the fault, but no host. */
+/** Suffix ` (ECONNREFUSED)`: the code names the error, but no host. */
 function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' && error.code ? ` (${error.code})` : '';
 }

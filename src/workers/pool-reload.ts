@@ -1,4 +1,4 @@
-import { ConfigError, type Problem } from '../config/config.js';
+import { ConfigError, type ConfigProblem } from '../config/config.js';
 import type { Logger } from '../plugin/internal.js';
 import type { WorkerHandle } from './worker-handle.js';
 import type { Reloaded } from './worker-init.js';
@@ -76,7 +76,7 @@ export class PoolReload {
   }
 }
 
-type Refusal = readonly Problem[] | Error;
+type Refusal = readonly ConfigProblem[] | Error;
 
 /**
  * Asks a worker to prepare a config; undefined if it is ready. Also undefined if it has exited or is
@@ -85,7 +85,7 @@ type Refusal = readonly Problem[] | Error;
 async function prepare(worker: WorkerHandle, text: string): Promise<Refusal | undefined> {
   const { channel } = worker;
   try {
-    const problems = await channel.ask<readonly Problem[]>('worker.prepare', text);
+    const problems = await channel.ask<readonly ConfigProblem[]>('worker.prepare', text);
     return problems.length > 0 ? problems : undefined;
   } catch (error) {
     if (channel.isClosed || worker.isLeaving) return undefined;
@@ -106,7 +106,7 @@ async function leaveAll(workers: readonly WorkerHandle[]): Promise<void> {
   await Promise.all(workers.map(({ channel }) => channel.ask('worker.leave').catch(() => undefined)));
 }
 
-function problemsIn(error: unknown): readonly Problem[] {
+function problemsIn(error: unknown): readonly ConfigProblem[] {
   if (error instanceof ConfigError) return error.problems;
   throw error;
 }

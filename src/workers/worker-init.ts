@@ -1,4 +1,4 @@
-import type { Problem } from '../config/config.js';
+import type { ConfigProblem } from '../config/config.js';
 
 /** Startup parameters of a worker, sent by the primary. */
 export interface WorkerInit {
@@ -16,6 +16,6 @@ export interface WorkerInit {
 
 /** Result of a reload; if there are problems, all workers keep the old config. */
 export interface Reloaded {
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ConfigProblem[];
   readonly needsRestart: readonly string[];
 }

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import { ConfigError, type Problem } from '../config/config.js';
+import { ConfigError, type ConfigProblem } from '../config/config.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { openGateway } from '../gateway/app.js';
 import type { Prepared, WorkerGroup } from '../gateway/options.js';
@@ -86,7 +86,7 @@ class Worker {
   /**
    * Prepares a reload with a new config text; returns the problems of the config, empty if there are none.
    */
-  async #prepare(gateway: Gateway, text: string): Promise<readonly Problem[]> {
+  async #prepare(gateway: Gateway, text: string): Promise<readonly ConfigProblem[]> {
     this.#text = text;
     try {
       this.#prepared = await gateway.prepareReload();

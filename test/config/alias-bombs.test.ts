@@ -19,12 +19,12 @@ describe('a file with aliases', () => {
     ['merged a billion times', merges, 11],
   ] as const)
     it(`${what} is refused with a sentence`, () => {
-      const { problems, value } = readSource(lines.join('\n'), 'gateway.yaml', {});
-      expect(value).to.deep.equal({});
-      expect(problems.map(({ message }) => message)).to.deep.equal([
+      const source = readSource(lines.join('\n'), 'gateway.yaml', {});
+      expect(source.value).to.deep.equal({});
+      expect(source.errors.map(({ message }) => message)).to.deep.equal([
         'aliases here stand for more than 10000 values; use fewer of them, or write the values out',
       ]);
-      expect(problems[0]!.at.line).to.equal(line);
+      expect(source.positionOf([]).line).to.equal(line);
     });
 
   it('that is a config says so in place of all else', () => {
@@ -37,14 +37,14 @@ describe('a file with aliases', () => {
   it('is read as before where they are few', () => {
     const text = 'a: &a { b: &b [1, 2], c: *b }\nd: *a\ne: { <<: *a, b: 3 }\nf: &b 4\ng: [*b, *a]';
     const a = { b: [1, 2], c: [1, 2] };
-    const { value, problems } = readSource(text, 'gateway.yaml', {});
-    expect(problems).to.deep.equal([]);
+    const { value, errors } = readSource(text, 'gateway.yaml', {});
+    expect(errors).to.deep.equal([]);
     expect(value).to.deep.equal({ a, d: a, e: { b: 3, c: [1, 2] }, f: 4, g: [4, a] });
   });
 
   it('of a thousand places, each for a little, is read in linear time', () => {
     const places = Array.from({ length: 9000 }, (_, at) => `  - { name: n${at}, same: *a }`);
-    const { problems } = readSource(`a: &a 1\nlist:\n${places.join('\n')}`, 'gateway.yaml', {});
-    expect(problems).to.deep.equal([]);
+    const { errors } = readSource(`a: &a 1\nlist:\n${places.join('\n')}`, 'gateway.yaml', {});
+    expect(errors).to.deep.equal([]);
   });
 });

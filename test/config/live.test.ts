@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { liveFaults, toLive } from '#src/config/state.js';
+import { liveErrors, toLive } from '#src/config/state.js';
 
 describe('live in a config', () => {
   it('may be memory', () => {
     expect(toLive('memory')).to.deep.equal({ kind: 'memory' });
-    expect(liveFaults('memory')).to.deep.equal([]);
+    expect(liveErrors('memory')).to.deep.equal([]);
   });
 
   it('may be a host alone', () => {

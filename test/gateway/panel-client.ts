@@ -68,8 +68,8 @@ export function checkAnswer(document: Json, { method, path, status, answer, isOp
     paths[known ?? '']?.[method.toLowerCase()]?.responses[String(status)]?.content['application/json'].schema;
   if (!schema) throw new Error(`the document has no ${method} ${path} with ${status}`);
   const plain = withoutFormats(inlined(schema, document));
-  const mismatches = compileCheck(isOpen ? plain : closeSchema(plain))(answer);
-  expect(mismatches, `${method} ${path}`).to.deep.equal([]);
+  const errors = compileCheck(isOpen ? plain : closeSchema(plain))(answer);
+  expect(errors, `${method} ${path}`).to.deep.equal([]);
 }
 
 /** Our own check follows no references. */

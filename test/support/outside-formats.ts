@@ -29,8 +29,8 @@ export default defineFormat({
   ],
   body,
   decode(given, { options }) {
-    const [mismatch] = check(given);
-    if (mismatch) throw new GatewayError('invalid_request', formatPath(mismatch.path) + ': ' + mismatch.message);
+    const [error] = check(given);
+    if (error) throw new GatewayError('invalid_request', formatPath(error.path) + ': ' + error.message);
     const system = given.messages.filter(({ role }) => role === 'system').map(({ content }) => content);
     const messages = given.messages.filter(({ role }) => role !== 'system');
     const request = { model: given.model, max_tokens: options.maxTokens, messages };

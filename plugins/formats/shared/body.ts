@@ -11,8 +11,8 @@ export function bodyCheck<Schema extends TSchema>(
 ): (value: unknown, path?: string) => Static<Schema> {
   const check = lazy(() => compileCheck(schema));
   return (value, path = '') => {
-    const [mismatch] = check()(value);
-    if (mismatch) throw invalidField(joinPath(path, mismatch.path), mismatch.message);
+    const [error] = check()(value);
+    if (error) throw invalidField(joinPath(path, error.path), error.message);
     return value as Static<Schema>; // it conforms
   };
 }

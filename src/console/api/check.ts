@@ -1,15 +1,15 @@
 import type { TSchema } from 'typebox';
-import { compileCheck, formatPath, GatewayError, type Mismatch } from '../../plugin/internal.js';
+import { compileCheck, formatPath, GatewayError, type SchemaError } from '../../plugin/internal.js';
 
 /** Checks a value by a schema, compiled on first use. Throws `invalid_request` with every wrong field. */
 export type Check = (value: unknown) => void;
 
 export function checkOf(schema: TSchema): Check {
-  let check: ((value: unknown) => readonly Mismatch[]) | undefined;
+  let check: ((value: unknown) => readonly SchemaError[]) | undefined;
   return (value) => {
     check ??= compileCheck(schema);
-    const mismatches = check(value);
-    if (mismatches.length > 0) throw invalid(mismatches.map(inWords));
+    const errors = check(value);
+    if (errors.length > 0) throw invalid(errors.map(inWords));
   };
 }
 
@@ -18,7 +18,7 @@ export function invalid(problems: readonly string[]): GatewayError {
   return new GatewayError('invalid_request', problems.join('\n'));
 }
 
-function inWords({ path, message }: Mismatch): string {
+function inWords({ path, message }: SchemaError): string {
   return `${formatPath(path)}: ${message}`;
 }
 

@@ -16,7 +16,7 @@ export interface RedisAddress {
 
 /**
  * Reads `redis://USER:PASSWORD@HOST:PORT/DB?prefix=NAME`, or `rediss://…` for TLS. Throws an Error that
- * describes the fault without repeating the address, which may hold a password.
+ * describes the error without repeating the address, which may hold a password.
  */
 export function toRedisAddress(text: string): RedisAddress {
   if (!/^rediss?:\/\//.test(text) || !URL.canParse(text))

@@ -1,9 +1,10 @@
 import type { Static, TSchema } from 'typebox';
 import type { CallSignal } from '../http/call-signal.js';
+import type { SchemaError } from '../schema/schema-error.js';
 import type { Credential, HttpClient, OutgoingRequest } from './http-client.js';
 import type { Logger } from './logger.js';
 import type { OAuthTokens } from './store.js';
-import { optionsOf, type OptionFault, type SlotSettings } from './upstream.js';
+import { optionsOf, type SlotSettings } from './upstream.js';
 
 /** Account of a slot at its upstream. */
 export interface Account {
@@ -56,7 +57,7 @@ export interface AccountDefinition<Options extends TSchema = TSchema> {
   /** The upstream reports usage windows of the account, so counts and `/v1/usage` answer with them. */
   readonly reports?: 'windows';
   /** Rules that the schema cannot express; called for options that have passed it. */
-  check?(options: Static<Options>): readonly OptionFault[];
+  check?(options: Static<Options>): readonly SchemaError[];
   /** Opens the account of a slot; opens no socket. */
   open(options: Static<Options>, host: AccountHost): Account | Promise<Account>;
 }
@@ -66,7 +67,7 @@ export interface AccountKind {
   readonly name: string;
   readonly options: Readonly<Record<string, unknown>>;
   readonly reports: 'windows' | undefined;
-  check(options: unknown): readonly OptionFault[];
+  check(options: unknown): readonly SchemaError[];
   open(options: unknown, host: AccountHost): Account | Promise<Account>;
 }
 

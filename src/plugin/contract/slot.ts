@@ -98,6 +98,6 @@ export interface DiagnosisStep {
   /** True if the step could not be tried, so that `ok` proves nothing. */
   readonly skipped?: boolean;
   readonly ms: number;
-  /** Finding or failure, in words. */
+  /** Result or error message. */
   readonly detail: string;
 }

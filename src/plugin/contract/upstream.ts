@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import { closeObjects } from '../schema/closed.js';
+import type { SchemaError } from '../schema/schema-error.js';
 import type { HttpClient, RequestTerms } from './http-client.js';
 import type { Logger } from './logger.js';
 import type { ModelProfile } from './models.js';
@@ -77,14 +78,6 @@ export interface UpstreamChanges {
   readonly proxy?: string | undefined;
 }
 
-/** Fault of an option that its schema cannot express. */
-export interface OptionFault {
-  /** Path within the options. */
-  readonly path: readonly (string | number)[];
-  /** Continues the path: `must not be blank`. */
-  readonly message: string;
-}
-
 export interface UpstreamDefinition<Options extends TSchema = TSchema> {
   /** The file's name and the name in the config. */
   readonly name: string;
@@ -95,7 +88,7 @@ export interface UpstreamDefinition<Options extends TSchema = TSchema> {
   /** Kinds of account that fit; default any. */
   readonly accounts?: readonly string[];
   /** Rules that the schema cannot express; called for options that have passed it. */
-  check?(options: Static<Options>): readonly OptionFault[];
+  check?(options: Static<Options>): readonly SchemaError[];
   /** Opens the upstream of a slot; opens no socket. An error thrown here is a problem of the slot. */
   open(options: Static<Options>, host: UpstreamHost): Upstream | Promise<Upstream>;
 }
@@ -106,7 +99,7 @@ export interface UpstreamKind {
   readonly options: Readonly<Record<string, unknown>>;
   readonly needs: readonly ('baseUrl' | 'account')[];
   readonly accounts: readonly string[] | undefined;
-  check(options: unknown): readonly OptionFault[];
+  check(options: unknown): readonly SchemaError[];
   open(options: unknown, host: UpstreamHost): Upstream | Promise<Upstream>;
 }
 

@@ -8,13 +8,13 @@ import { isRecord } from '../schema/record.js';
  * rely on it. Unknown types of events, blocks and deltas are valid, and so are missing fields, except the
  * essential ones.
  */
-export function faultIn(event: Readonly<Record<string, unknown>>): string | undefined {
+export function invalidPath(event: Readonly<Record<string, unknown>>): string | undefined {
   if (isTextDelta(event)) return undefined;
   const type = String(event['type']);
   if (!Object.hasOwn(events, type)) return undefined;
   const check = (checks[type] ??= compileCheck(events[type] ?? {}));
-  const [fault] = check(event);
-  return fault?.path.join('.');
+  const [error] = check(event);
+  return error?.path.join('.');
 }
 
 /** Fast path without a schema, for text deltas: most events of a stream. */

@@ -1,5 +1,5 @@
 import { GatewayError } from '../error.js';
-import { faultIn } from './event-shape.js';
+import { invalidPath } from './event-shape.js';
 import type { MessagesStreamEvent } from '../contract/messages.js';
 import { isTooDeep } from '../http/parse-json.js';
 import { cutPlainDelta, deltaEvent, type PlainDelta } from '../raw/plain-delta.js';
@@ -133,9 +133,9 @@ function parseEvent(data: string, name?: string): MessagesStreamEvent {
   const value = parseObject(data, name);
   const type = name ?? typeOf(value);
   const event = value['type'] === undefined ? { ...value, type } : value;
-  const fault = event['type'] === type ? faultIn(event) : 'type';
+  const invalid = event['type'] === type ? invalidPath(event) : 'type';
   if (isTooDeep(event, data)) throw malformed(type, 'that is nested too deeply');
-  if (fault !== undefined) throw malformed(type, `whose "${fault}" is not what it should be`);
+  if (invalid !== undefined) throw malformed(type, `whose "${invalid}" is not what it should be`);
   return event as unknown as MessagesStreamEvent; // what handlers rely on is as it should be
 }
 

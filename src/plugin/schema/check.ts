@@ -1,9 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
-import { describe, type Mismatch } from './mismatch.js';
+import { describe, type SchemaError } from './schema-error.js';
 import { oneForEachUnion } from './union-errors.js';
 import { units } from './units.js';
-
-export type { Mismatch } from './mismatch.js';
 
 export interface CheckOptions {
   /** Fill in the schema's defaults, in place; off by default. */
@@ -17,7 +15,7 @@ export interface CheckOptions {
 export function compileCheck(
   schema: object,
   { useDefaults = false }: CheckOptions = {},
-): (value: unknown) => readonly Mismatch[] {
+): (value: unknown) => readonly SchemaError[] {
   const ajv = new Ajv({
     allErrors: useDefaults,
     useDefaults,

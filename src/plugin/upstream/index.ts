@@ -9,7 +9,6 @@ export type { OAuthTokens } from '../contract/store.js';
 export { defineUpstream } from '../contract/upstream.js';
 export type {
   ListedModel,
-  OptionFault,
   SlotSettings,
   Upstream,
   UpstreamCall,
@@ -22,4 +21,5 @@ export { MessageFold } from '../events/fold.js';
 export { interruptedError } from '../events/upstream-error.js';
 export { defaultAnthropicVersion, isHeaderValue } from '../http/headers.js';
 export { foreign, jsonFields, refusal } from '../http/upstream-answer.js';
+export type { SchemaError } from '../schema/schema-error.js';
 export { untilAborted } from '../limits/within.js';

@@ -1,10 +1,10 @@
-import { isHeaderValue, type OptionFault } from 'gw2api/plugin/upstream';
+import { isHeaderValue, type SchemaError } from 'gw2api/plugin/upstream';
 
 /**
- * Faults of a secret that is sent in a header; surrounding white space is trimmed, as files and pasted text
+ * Errors of a secret that is sent in a header; surrounding white space is trimmed, as files and pasted text
  * often end in a line feed. Messages do not repeat the secret.
  */
-export function secretFaults(key: string, text: string): readonly OptionFault[] {
+export function secretErrors(key: string, text: string): readonly SchemaError[] {
   const secret = text.trim();
   if (secret === '') return [{ path: [key], message: 'must not be blank' }];
   if (isHeaderValue(secret)) return [];

@@ -2,8 +2,8 @@ import type { ErrorObject } from 'ajv';
 import { didYouMean } from './did-you-mean.js';
 import { units } from './units.js';
 
-/** Validation error of one place in a value. */
-export interface Mismatch {
+/** Validation error of one place in a value: found by a JSON Schema, or by a rule that a schema cannot express. */
+export interface SchemaError {
   /** Keys and indices from the root to the place: `['messages', 2, 'content']`. */
   readonly path: readonly (string | number)[];
   /** Error text without the path: `must be a string`. */
@@ -15,7 +15,7 @@ export interface Mismatch {
 }
 
 /** Translates an ajv error into our wording. */
-export function describe(error: ErrorObject): Mismatch {
+export function describe(error: ErrorObject): SchemaError {
   const path = pointerToPath(error.instancePath);
   if (error.parentSchema?.['secret'] === true && quoting.has(error.keyword))
     return { path, message: 'is not valid; its value is a secret and not shown' };
@@ -26,7 +26,7 @@ export function describe(error: ErrorObject): Mismatch {
 /** Keywords whose messages quote the value. */
 const quoting: ReadonlySet<string> = new Set(['unit', 'enum', 'const', 'pattern']);
 
-type Describe = (error: ErrorObject, path: Mismatch['path']) => Mismatch;
+type Describe = (error: ErrorObject, path: SchemaError['path']) => SchemaError;
 
 const descriptions: Readonly<Record<string, Describe>> = {
   required: ({ params }, path) => ({

@@ -1,4 +1,4 @@
-import type { Problem } from '../config/config.js';
+import type { ConfigProblem } from '../config/config.js';
 import { coreKeys, didYouMean, type Operation, type StateKey } from '../plugin/internal.js';
 import {
   introduces,
@@ -9,8 +9,8 @@ import {
   type OrderedStage,
 } from './order-stage.js';
 
-/** One fault of the order for one operation; its message is `<head> for count-tokens<tail>`. */
-export interface Finding {
+/** Error in the order of stages for one operation; its message is `<head> for count-tokens<tail>`. */
+export interface OrderError {
   readonly key: StateKey | undefined;
   /** Undefined for the pipeline as a whole. */
   readonly stage: OrderedStage | undefined;
@@ -23,15 +23,15 @@ export interface Finding {
 }
 
 /**
- * Findings as problems, without duplicates; a missing built-in is reported only where it is first missing.
+ * Errors as problems, without duplicates; a missing built-in is reported only where it is first missing.
  */
-export function toProblems(findings: readonly Finding[], order: Order): readonly Problem[] {
-  const groups = new Map<string, Finding[]>();
-  for (const finding of findings) {
-    const same = JSON.stringify([finding.stage?.path, finding.head, finding.tail]);
-    groups.set(same, [...(groups.get(same) ?? []), finding]);
+export function toProblems(errors: readonly OrderError[], order: Order): readonly ConfigProblem[] {
+  const groups = new Map<string, OrderError[]>();
+  for (const error of errors) {
+    const same = JSON.stringify([error.stage?.path, error.head, error.tail]);
+    groups.set(same, [...(groups.get(same) ?? []), error]);
   }
-  const place = ({ stage }: Finding) => (stage ? order.stages.indexOf(stage) : order.stages.length);
+  const place = ({ stage }: OrderError) => (stage ? order.stages.indexOf(stage) : order.stages.length);
   const reported = new Set<string>();
   return [...groups.values()]
     .toSorted(([a], [b]) => (a && b ? place(a) - place(b) : 0))
@@ -39,8 +39,8 @@ export function toProblems(findings: readonly Finding[], order: Order): readonly
     .flatMap((group) => toProblem(group, order));
 }
 
-/** Joins the findings of several operations; these are named unless they are all that the stage has. */
-function toProblem(group: readonly Finding[], order: Order): readonly Problem[] {
+/** Joins the errors of several operations; these are named unless they are all that the stage has. */
+function toProblem(group: readonly OrderError[], order: Order): readonly ConfigProblem[] {
   const [first] = group;
   if (!first) return [];
   const { stage, head, tail } = first;
@@ -63,22 +63,22 @@ function enumerate(names: readonly string[]): string {
   return names.join(', ').replace(/, ([^,]*)$/, ' and $1');
 }
 
-/** Finding for a key that a stage lacks; `below` is the stage that provides it too late, if any. */
+/** Error for a key that a stage lacks; `below` is the stage that provides it too late, if any. */
 export function missing(
   order: Order,
   stage: OrderedStage,
   { key, why }: Need,
   operation?: Operation,
   below?: OrderedStage,
-): Finding {
+): OrderError {
   const head = `needs "${key}"${why}`;
   const place = `"${below?.name}" provides only at line ${below?.at.line}`;
   if (below) return { key, stage, operation, head, tail: `, which ${place}; move it below` };
   return { key, stage, operation, head, ...absence(order, key, operation, stage) };
 }
 
-/** Finding for a key that the core requires after the last stage. */
-export function unanswered(order: Order, key: StateKey, operation: Operation): Finding {
+/** Error for a key that the core requires after the last stage. */
+export function unanswered(order: Order, key: StateKey, operation: Operation): OrderError {
   return {
     key,
     stage: undefined,
@@ -94,7 +94,7 @@ function absence(
   key: StateKey,
   operation: Operation | undefined,
   stage?: OrderedStage,
-): Pick<Finding, 'tail' | 'absentBuiltin'> {
+): Pick<OrderError, 'tail' | 'absentBuiltin'> {
   const other = order.stages.find(
     (one) => introduces(one, key) && operation && !ownOperations(one).includes(operation),
   );
@@ -121,37 +121,37 @@ function cure({ off }: Order, key: StateKey, builtin: string | undefined, stage?
   return `switch on "${builtin}" at line ${disabled.at.line}${isBelow ? ' and move it above' : ''}`;
 }
 
-/** Finding for a conditional stage that is the first to provide a key. */
-export function introduced(stage: OrderedStage, key: StateKey, operation: Operation): Finding {
+/** Error for a conditional stage that is the first to provide a key. */
+export function introduced(stage: OrderedStage, key: StateKey, operation: Operation): OrderError {
   const tail = `, which requests that its "when" leaves out would lack; drop its "when"`;
   return { key, stage, operation, head: `is the first to provide "${key}"`, tail };
 }
 
-/** Finding for a stage that provides a key again without reading it. */
+/** Error for a stage that provides a key again without reading it. */
 export function repeated(
   stage: OrderedStage,
   key: StateKey,
   first: OrderedStage,
   operation: Operation,
-): Finding {
+): OrderError {
   const replacing = first.name === stage.name ? '' : `, or let it require "${key}" where it is to replace it`;
   const tail = `, which "${first.name}" at line ${first.at.line} has provided already; keep one of them${replacing}`;
   return { key, stage, operation, head: `provides "${key}"`, tail };
 }
 
-/** Finding for a stage that replaces a key after another stage has sealed it. */
+/** Error for a stage that replaces a key after another stage has sealed it. */
 export function replaced(
   stage: OrderedStage,
   key: StateKey,
   by: OrderedStage,
   operation: Operation,
-): Finding {
+): OrderError {
   const tail = `, which "${by.name}" at line ${by.at.line} has used by then; move it above that line`;
   return { key, stage, operation, head: `replaces "${key}"`, tail };
 }
 
-/** Finding for a stage that no request passes. */
-export function never(stage: OrderedStage): Finding {
+/** Error for a stage that no request passes. */
+export function never(stage: OrderedStage): OrderError {
   const tail = `: it is for ${stage.operations.join(', ') || 'no'} requests, which its when.operation leaves out`;
   return { key: undefined, stage, operation: undefined, head: 'never runs', tail };
 }
