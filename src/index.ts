@@ -27,7 +27,7 @@ export interface CreateGatewayOptions {
   readonly log?: Logger;
   /** Default `info`. */
   readonly logLevel?: string;
-  /** Timeout for a plugin to load, to set up and to dispose; default 10 s. */
+  /** Timeout for a plugin to load, to set up, to start and to dispose; default 10 s. */
   readonly pluginTimeoutMs?: number;
   /** Base directory for relative paths of a config object; default: the working directory. */
   readonly baseDir?: string;

@@ -25,6 +25,7 @@ export async function check(file: string, env: Environment, isOnline: boolean): 
   const gateway = await openGateway(alone, {
     log: createLogger('silent'),
     masterKey: '',
+    isCheck: true,
     loadConfig: () => Promise.resolve(config),
   });
   const text = describePipeline(config, gateway.runtime.pipeline);

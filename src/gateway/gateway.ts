@@ -35,7 +35,7 @@ export class Gateway {
   #listener: Listener | undefined;
   #closed: Promise<void> | undefined;
 
-  /** Opens the slots and builds the pipeline. Throws ConfigError with all problems. */
+  /** Opens the slots, builds the pipeline and starts its stages. Throws ConfigError with all problems. */
   static async create(
     config: Config,
     options: GatewayOptions,
@@ -44,6 +44,7 @@ export class Gateway {
     const { services, models } = await openServices(config, options);
     try {
       const runtime = await buildRuntime(config, models, services, buildOptions(options));
+      if (!options.isCheck) await runtime.pipeline.start();
       return new Gateway(services, runtime, options, makeHandler);
     } catch (error) {
       await services.close();
@@ -74,7 +75,9 @@ export class Gateway {
     const buildNext = async () => {
       const config = await options.loadConfig();
       const models = new CatalogModels(config.models, services.knownModels);
-      return buildRuntime(config, models, services, buildOptions(options));
+      const next = await buildRuntime(config, models, services, buildOptions(options));
+      await next.pipeline.start();
+      return next;
     };
     this.#current = new CurrentConfig(runtime, { log, live, slots: slotSources, closing, buildNext });
     measure(this);

@@ -21,7 +21,9 @@ export interface GatewayOptions {
   readonly live?: Live;
   /** Reads the config again, for `reload()`. Throws ConfigError. */
   readonly loadConfig: () => Promise<Config>;
-  /** Time limit for a plugin to load, to set up and to dispose; default 10 s. */
+  /** True for a check of the config: plugins are set up and not started. */
+  readonly isCheck?: boolean;
+  /** Time limit for a plugin to load, to set up, to start and to dispose; default 10 s. */
   readonly pluginTimeoutMs?: number;
   /** Group of processes on the same address; `reload` and `metricsText` cover all of them. */
   readonly workerGroup?: WorkerGroup;

@@ -1,20 +1,21 @@
 import type Koa from 'koa';
 import { ConfigError, type Config, type ConfigProblem, type StageConfig } from '../config/config.js';
 import { operations } from '../config/schema.js';
-import { LateError, within, type Limits, type Operation } from '../plugin/internal.js';
+import type { Limits, Operation } from '../plugin/internal.js';
 import { Disposers } from './disposers.js';
-import { loadStages, type LoadedStage } from './load-stages.js';
+import { loadStages } from './load-stages.js';
 import { pluginTimeoutMs } from './plugin-timeout.js';
 import { builtinFolder } from './resolve.js';
-import { createPolicies, stageHost, type HostServices, type Registrations } from './stage-host.js';
+import { setUpAll, type ReadyStage } from './set-up.js';
+import { createPolicies, type HostServices, type Registrations } from './stage-host.js';
 import { toStageInfo, type StageInfo } from './stage-info.js';
-import { composeStages, type Stage } from './traced.js';
-import { whenMatcher } from './when.js';
+import { startAll } from './start.js';
+import { composeStages } from './traced.js';
 
 export interface BuildOptions {
   /** The folder of the built-in plugins. */
   readonly builtins?: string;
-  /** Time limit for each plugin to load and to set up, and for all of them to dispose; default 10 s. */
+  /** Time limit for each plugin to load, to set up and to start, and for all of them to dispose; default 10 s. */
   readonly timeoutMs?: number;
   /** Problems of other parts of the config, reported with those of the stages. */
   readonly problems?: readonly ConfigProblem[];
@@ -27,6 +28,8 @@ export class Pipeline {
   /** As its stages have announced them. */
   readonly limits: Limits;
   readonly #middleware: ReadonlyMap<Operation, Koa.Middleware>;
+  readonly #ready: readonly ReadyStage[];
+  readonly #timeoutMs: number;
   readonly #disposers: Disposers;
   #inside = 0;
   #retirement: Promise<readonly ConfigProblem[]> | undefined;
@@ -36,8 +39,11 @@ export class Pipeline {
     configs: readonly StageConfig[],
     ready: readonly ReadyStage[],
     { limits, disposers }: Registrations,
+    timeoutMs: number,
   ) {
     this.limits = limits;
+    this.#ready = ready;
+    this.#timeoutMs = timeoutMs;
     this.stages = configs.map((config) =>
       toStageInfo(
         config,
@@ -61,8 +67,14 @@ export class Pipeline {
     const policies = createPolicies(services.builtinPolicies);
     const registrations: Registrations = { policies, disposers, limits: {} };
     const { ready, problems: refusals } = await setUpAll(stages, services, registrations, timeoutMs);
-    if (refusals.length === 0) return new Pipeline(config.pipeline, ready, registrations);
+    if (refusals.length === 0) return new Pipeline(config.pipeline, ready, registrations, timeoutMs);
     throw new ConfigError([...refusals, ...(await disposers.run())]);
+  }
+
+  /** Starts the stages, all at once. Throws a ConfigError with the problems of all, after a clean-up. */
+  async start(): Promise<void> {
+    const problems = await startAll(this.#ready, this.#timeoutMs);
+    if (problems.length > 0) throw new ConfigError([...problems, ...(await this.retire())]);
   }
 
   /** The stages that requests of this kind pass, as one middleware. */
@@ -97,65 +109,7 @@ export class Pipeline {
   }
 }
 
-/** A stage that requests can pass. */
-interface ReadyStage extends LoadedStage {
-  readonly stage: Stage;
-}
-
-/**
- * Sets up the stages in order, so that each finds the registrations of those above. Stops at a timeout, as
- * the stages below would have to be waited for too.
- */
-async function setUpAll(
-  stages: readonly LoadedStage[],
-  services: HostServices,
-  registrations: Registrations,
-  timeoutMs: number,
-): Promise<{ ready: readonly ReadyStage[]; problems: readonly ConfigProblem[] }> {
-  const ready: ReadyStage[] = [];
-  const problems: ConfigProblem[] = [];
-  for (const stage of stages) {
-    const { stage: made, problem, isLate } = await setUp(stage, services, registrations, timeoutMs);
-    if (made) ready.push({ ...stage, stage: made });
-    else problems.push(problem);
-    if (isLate) break;
-  }
-  return { ready, problems };
-}
-
-type SetUp =
-  | { readonly stage: Stage; readonly problem?: never; readonly isLate?: never }
-  | { readonly stage?: never; readonly problem: ConfigProblem; readonly isLate: boolean };
-
-async function setUp(
-  stage: LoadedStage,
-  services: HostServices,
-  registrations: Registrations,
-  timeoutMs: number,
-): Promise<SetUp> {
-  const { config, plugin, options } = stage;
-  const host = stageHost(services, stage, registrations);
-  const late = `has not been set up within ${timeoutMs / 1000} s: its setup waits for something that does not come`;
-  try {
-    const made = (async () => plugin.setup(options, host))();
-    const middleware: unknown = await within(made, timeoutMs, late);
-    if (typeof middleware !== 'function')
-      return refused(stage, `gave ${String(middleware)} in place of a middleware; it must return a function`);
-    const place = { stage: plugin.name, path: config.path };
-    const takes = whenMatcher(config.when, services.models);
-    return { stage: { place, middleware: middleware as Koa.Middleware, takes } }; // any function is taken for one
-  } catch (error) {
-    if (error instanceof LateError) return { ...refused(stage, error.message), isLate: true };
-    const why = error instanceof Error ? error.message : String(error);
-    return refused(stage, `cannot be set up: ${why}`);
-  }
-}
-
-function refused({ config: { at, path }, plugin: { name } }: LoadedStage, message: string) {
-  return { problem: { at, path, subject: name, message }, isLate: false };
-}
-
 function composeFor(operation: Operation, stages: readonly ReadyStage[]): Koa.Middleware {
   const passed = stages.filter(({ plugin }) => plugin.operations.includes(operation));
-  return composeStages(passed.map(({ stage }) => stage));
+  return composeStages(passed.flatMap(({ stage }) => stage ?? []));
 }

@@ -1,2 +1,2 @@
-/** Time limit for a plugin to load, to set up, and to dispose. */
+/** Time limit for a plugin to load, to set up, to start, and to dispose. */
 export const pluginTimeoutMs = 10_000;

@@ -1,4 +1,3 @@
-import type Koa from 'koa';
 import { normalizePlugin, type Plugin } from '../plugin/internal.js';
 import { operations } from '../config/schema.js';
 import type { PluginKind } from './load-plugin.js';
@@ -49,7 +48,7 @@ function fromFactory(factory: Factory, use: string): Plugin {
     seals: [],
     operations,
     options: { type: 'object' },
-    setup: async (options: unknown) => (await make(factory, options)) as Koa.Middleware, // checked where it is set up
+    setup: (options: unknown) => make(factory, options),
   };
 }
 

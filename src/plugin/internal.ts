@@ -66,6 +66,7 @@ export { redactMarked } from './schema/redact-marked.js';
 export { Time, timeMs } from './schema/units.js';
 export type { AccountDefinition, AccountKind } from './contract/account.js';
 export type { StageMiddleware } from './contract/define.js';
+export { stageParts, type ReadyParts } from './stage-parts.js';
 export type { FormatDefinition, RouteDescription } from './contract/format.js';
 export type { Keys, Limits } from './contract/host.js';
 export type { HttpRequest, RequestTerms } from './contract/http-client.js';

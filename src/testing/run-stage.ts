@@ -6,6 +6,7 @@ import {
   compileCheck,
   formatPath,
   isGatewayError,
+  stageParts,
   type GatewayState,
   type Host,
   type Outcome,
@@ -71,7 +72,10 @@ export async function runStage(plugin: Plugin, options: StageOptions & StageRequ
  */
 export async function serveStage(plugin: Plugin, options: StageOptions = {}): Promise<StageServer> {
   const host = options.host ?? fakeHost();
-  const middleware = await plugin.setup(checkOptions(plugin, options.options), host);
+  const { middleware, start, dispose } = stageParts(
+    await plugin.setup(checkOptions(plugin, options.options), host),
+  );
+  await start?.();
   const app = new Koa();
   app.silent = true; // what goes wrong with a connection shows in the outcome
   const served = new Promise<ServedStage>((resolve) => {
@@ -82,13 +86,13 @@ export async function serveStage(plugin: Plugin, options: StageOptions = {}): Pr
       const error = await outcomeOf(ctx, next);
       void report(resolve, closed, { ctx, state, nextCalled, error });
     });
-    app.use(middleware);
+    if (middleware) app.use(middleware);
     app.use(async (ctx) => {
       nextCalled = true;
       await options.below?.(ctx);
     });
   });
-  return listen(app, served);
+  return listen(app, served, () => dispose?.());
 }
 
 /** Error thrown by the stage, after it was turned into an answer. */
@@ -130,7 +134,7 @@ function answerError(ctx: Koa.Context, error: unknown): void {
   ctx.body = error.toJSON();
 }
 
-async function listen(app: Koa, served: Promise<ServedStage>): Promise<StageServer> {
+async function listen(app: Koa, served: Promise<ServedStage>, dispose: () => unknown): Promise<StageServer> {
   const handle = app.callback();
   const server = createServer((req, res) => void handle(req, res)).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -143,6 +147,7 @@ async function listen(app: Koa, served: Promise<ServedStage>): Promise<StageServ
       server.close();
       server.closeAllConnections();
       await closed;
+      await dispose();
     },
   };
 }

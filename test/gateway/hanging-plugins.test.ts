@@ -15,12 +15,15 @@ const hanging = {
   'import.mjs': `await ${never}; export default { name: 'hangs', setup: () => (ctx, next) => next() };`,
   'dispose.mjs': `export default { name: 'hangs', setup(_, host) {
     host.onDispose(() => ${never}); return (ctx, next) => next(); } };`,
+  'start.mjs': `export default { name: 'hangs', setup: () => ({ start: () => ${never} }) };`,
   // One that keeps the process busy as well.
   'busy.mjs': `export default { name: 'hangs', setup: () => { setInterval(() => undefined, 1000); return ${never}; } };`,
 };
 
 const isNotSetUp =
   'gateway.yaml:3:5 pipeline[1] "hangs" has not been set up within 10 s: its setup waits for something that does not come\n';
+const isNotStarted =
+  'gateway.yaml:3:5 pipeline[1] "hangs" has not started within 10 s: its start waits for something that does not come\n';
 const isNotLoaded = (file: string) =>
   `gateway.yaml:3:5 pipeline[1].use "./${file}" has not loaded within 10 s: an await at the top level of its module does not end\n`;
 const isNotDisposed =
@@ -46,6 +49,7 @@ describe('a process whose plugin hangs', function () {
       ['busy.mjs', ['check'], isNotSetUp],
       ['busy.mjs', [], isNotSetUp],
       ['dispose.mjs', ['check'], isNotDisposed],
+      ['start.mjs', [], isNotStarted],
     ] as const;
     const ends = cases.map(async ([file, args]) => {
       const cwd = await workshop.folder({ ...hanging, 'gateway.yaml': yaml(`./${file}`) });
@@ -54,6 +58,17 @@ describe('a process whose plugin hangs', function () {
     });
     const told = (await Promise.all(ends)).map(({ code, stdout, stderr }) => [code, stdout, stderr]);
     expect(told).to.deep.equal(cases.map(([, , says]) => [1, '', says]));
+  });
+
+  it('only when it starts is not found by check, which starts nothing', async () => {
+    const cwd = await workshop.folder({ ...hanging, 'gateway.yaml': yaml('./start.mjs') });
+    const args = ['check', '--config', 'gateway.yaml'];
+    const { code, stderr } = await workshop.run({
+      cwd,
+      env: { GW2API_API_KEY: 'a key of some length' },
+      args,
+    });
+    expect([code, stderr]).to.deep.equal([0, '']);
   });
 
   it('is told by the primary of several workers', async () => {
@@ -116,6 +131,7 @@ describe('a reload of a plugin that hangs', () => {
 
   for (const [file, says] of [
     ['setup.mjs', /pipeline\[0\] \\"hangs\\" has not been set up within 2 s/],
+    ['start.mjs', /pipeline\[0\] \\"hangs\\" has not started within 2 s/],
     ['import.mjs', /pipeline\[0\]\.use \\".\/import\.mjs\\" has not loaded within 2 s/],
   ] as const)
     it(`is refused with its name and line, and the next one is taken: ${file}`, async () => {

@@ -226,7 +226,7 @@ describe('resolving a plugin', () => {
       what: 'a factory that makes no middleware',
       use: './mine.js',
       text: 'export default () => 5;',
-      says: 'gateway.yaml:2:5 pipeline[0] "./mine.js" gave 5 in place of a middleware; it must return a function',
+      says: 'gateway.yaml:2:5 pipeline[0] "./mine.js" cannot be set up: gave 5; its setup must return a middleware, or an object of middleware, start, probe, dispose',
     },
     {
       what: 'a setup that throws',

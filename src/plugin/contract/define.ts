@@ -1,4 +1,3 @@
-import type Koa from 'koa';
 import type { Static, TSchema } from 'typebox';
 import type { Host } from './host.js';
 import { closeObjects } from '../schema/closed.js';
@@ -10,6 +9,20 @@ export type StageMiddleware<Requires extends StateKey, Provides extends StateKey
   ctx: StageContext<Requires, Provides>,
   next: () => Promise<void>,
 ) => Promise<void>;
+
+/** Parts of a stage that is more than a middleware; each may be left out, and may return a promise. */
+export interface StageParts<Requires extends StateKey = StateKey, Provides extends StateKey = StateKey> {
+  readonly middleware?: StageMiddleware<Requires, Provides>;
+  /**
+   * Opens connections, files and timers: called once the whole pipeline is set up, before its first request.
+   * What it throws is a problem of the config; `check` does not call it.
+   */
+  start?(): void | Promise<void>;
+  /** Asks what the stage depends on, for `check --online`; throws where it cannot do its work. */
+  probe?(): void | Promise<void>;
+  /** Closes what the stage has open; called after the last response, also where `start` was not or failed. */
+  dispose?(): void | Promise<void>;
+}
 
 export interface PluginDefinition<
   Requires extends StateKey = StateKey,
@@ -28,12 +41,19 @@ export interface PluginDefinition<
   readonly operations?: readonly Operation[];
   /** JSON Schema of `with:`; defaults are filled in, unknown options are refused. */
   readonly options?: Options;
-  /** Called once for each pipeline. An error thrown here is a problem of the config. */
+  /**
+   * Called once for each pipeline, also by `check`: opens nothing, `start` does. An error thrown here is a
+   * problem of the config.
+   */
   setup(
     options: Static<Options>,
     host: Host,
-  ): StageMiddleware<Requires, Provides> | Promise<StageMiddleware<Requires, Provides>>;
+  ): SetUpStage<Requires, Provides> | Promise<SetUpStage<Requires, Provides>>;
 }
+
+type SetUpStage<Requires extends StateKey, Provides extends StateKey> =
+  | StageMiddleware<Requires, Provides>
+  | StageParts<Requires, Provides>;
 
 /** Plugin without its type parameters, as the pipeline uses it. */
 export interface Plugin {
@@ -43,7 +63,8 @@ export interface Plugin {
   readonly seals: readonly StateKey[];
   readonly operations: readonly Operation[];
   readonly options: Readonly<Record<string, unknown>>;
-  setup(options: unknown, host: Host): Koa.Middleware | Promise<Koa.Middleware>;
+  /** Returns a middleware or parts; `stageParts` checks which. */
+  setup(options: unknown, host: Host): unknown;
 }
 
 /** Defines a stage. Every object schema in `options` is closed unless it says otherwise. */

@@ -1,0 +1,77 @@
+import type { ConfigProblem } from '../config/config.js';
+import { LateError, stageParts, within, type ReadyParts } from '../plugin/internal.js';
+import type { LoadedStage } from './load-stages.js';
+import { stageHost, type HostServices, type Registrations } from './stage-host.js';
+import type { Stage } from './traced.js';
+import { whenMatcher } from './when.js';
+
+/** A stage that has been set up. */
+export interface ReadyStage extends LoadedStage {
+  readonly parts: ReadyParts;
+  /** Undefined where requests do not pass it. */
+  readonly stage: Stage | undefined;
+}
+
+/**
+ * Sets up the stages in order, so that each finds the registrations of those above. Stops at a timeout, as
+ * the stages below would have to be waited for too.
+ */
+export async function setUpAll(
+  stages: readonly LoadedStage[],
+  services: HostServices,
+  registrations: Registrations,
+  timeoutMs: number,
+): Promise<{ ready: readonly ReadyStage[]; problems: readonly ConfigProblem[] }> {
+  const ready: ReadyStage[] = [];
+  const problems: ConfigProblem[] = [];
+  for (const stage of stages) {
+    const { ready: made, problem, isLate } = await setUp(stage, services, registrations, timeoutMs);
+    if (made) ready.push(made);
+    else problems.push(problem);
+    if (isLate) break;
+  }
+  return { ready, problems };
+}
+
+type SetUp =
+  | { readonly ready: ReadyStage; readonly problem?: never; readonly isLate?: never }
+  | { readonly ready?: never; readonly problem: ConfigProblem; readonly isLate: boolean };
+
+async function setUp(
+  stage: LoadedStage,
+  services: HostServices,
+  registrations: Registrations,
+  timeoutMs: number,
+): Promise<SetUp> {
+  const { plugin, options } = stage;
+  const host = stageHost(services, stage, registrations);
+  const late = `has not been set up within ${timeoutMs / 1000} s: its setup waits for something that does not come`;
+  try {
+    const made = (async () => plugin.setup(options, host))();
+    return { ready: readyStage(stage, await within(made, timeoutMs, late), services, registrations) };
+  } catch (error) {
+    if (error instanceof LateError) return { problem: problemOf(stage, error.message), isLate: true };
+    const why = error instanceof Error ? error.message : String(error);
+    return { problem: problemOf(stage, `cannot be set up: ${why}`), isLate: false };
+  }
+}
+
+function readyStage(
+  stage: LoadedStage,
+  made: unknown,
+  { models }: HostServices,
+  { disposers }: Registrations,
+): ReadyStage {
+  const { config, plugin } = stage;
+  const parts = stageParts(made);
+  const { middleware, dispose } = parts;
+  if (dispose) disposers.add(dispose, stage);
+  const place = { stage: plugin.name, path: config.path };
+  const takes = whenMatcher(config.when, models);
+  return { ...stage, parts, stage: middleware && { place, middleware, takes } };
+}
+
+/** ConfigProblem of a stage as a whole; `message` continues its name. */
+export function problemOf({ config: { at, path }, plugin: { name } }: LoadedStage, message: string): ConfigProblem {
+  return { at, path, subject: name, message };
+}

@@ -1,0 +1,47 @@
+import type Koa from 'koa';
+import { didYouMean } from './schema/did-you-mean.js';
+
+/** Parts of a stage that has been set up. */
+export interface ReadyParts {
+  /** Undefined for a stage that requests do not pass. */
+  readonly middleware: Koa.Middleware | undefined;
+  readonly start: Act | undefined;
+  readonly probe: Act | undefined;
+  readonly dispose: Act | undefined;
+}
+
+type Act = () => void | Promise<void>;
+
+/** Reads what a `setup` has returned. Throws an Error whose message continues the name of the stage. */
+export function stageParts(made: unknown): ReadyParts {
+  if (typeof made === 'function') return { ...nothing, middleware: made as Koa.Middleware }; // any function is taken for one
+  if (typeof made !== 'object' || made === null || Array.isArray(made)) throw unfit(describe(made));
+  for (const [name, part] of Object.entries(made)) {
+    if (!names.includes(name)) throw unfit(`an object with "${name}"${hint(name)}`);
+    if (part !== undefined && typeof part !== 'function') throw unfit(`${describe(part)} as "${name}"`);
+  }
+  const { middleware, start, probe, dispose } = made as ReadyParts; // each a function, if it is there
+  return {
+    middleware: middleware?.bind(made),
+    start: start?.bind(made),
+    probe: probe?.bind(made),
+    dispose: dispose?.bind(made),
+  };
+}
+
+const nothing: ReadyParts = { middleware: undefined, start: undefined, probe: undefined, dispose: undefined };
+const names: readonly string[] = Object.keys(nothing);
+
+function unfit(what: string): Error {
+  return new Error(`gave ${what}; its setup must return a middleware, or an object of ${names.join(', ')}`);
+}
+
+function hint(name: string): string {
+  const meant = didYouMean(name, names);
+  return meant ? ` (did you mean "${meant}"?)` : '';
+}
+
+function describe(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' && value !== null ? 'an object' : String(value);
+}
