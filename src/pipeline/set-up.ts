@@ -72,6 +72,9 @@ function readyStage(
 }
 
 /** ConfigProblem of a stage as a whole; `message` continues its name. */
-export function problemOf({ config: { at, path }, plugin: { name } }: LoadedStage, message: string): ConfigProblem {
+export function problemOf(
+  { config: { at, path }, plugin: { name } }: LoadedStage,
+  message: string,
+): ConfigProblem {
   return { at, path, subject: name, message };
 }
