@@ -12,7 +12,7 @@ import type { RequestRecord } from '../telemetry/request-log.js';
 /** Ledger row of a model request whose response has closed; undefined for every other request. */
 export function ledgerRowOf({ state, startedMs }: Exchange, record: RequestRecord): LedgerRow | undefined {
   const { requestId, caller, operation, format, trace } = state;
-  const { firstEventAtMs } = trace;
+  const { firstEventAtMs, tags } = trace;
   if (operation !== 'generate' || !caller) return undefined;
   const { slot, model, code, status, outcome } = record;
   const { billed, shown } = ledgerTokens(record);
@@ -35,6 +35,7 @@ export function ledgerRowOf({ state, startedMs }: Exchange, record: RequestRecor
   if (slot !== undefined) row.slot = slot;
   if (model !== undefined) row.model = plainText(model);
   if (code !== undefined) row.code = plainText(code);
+  if (tags !== undefined) row.tags = tags;
   if (firstEventAtMs !== undefined) row.firstEventMs = firstEventAtMs - startedMs;
   return row;
 }

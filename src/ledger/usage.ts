@@ -30,13 +30,22 @@ export function bucketsOf({ fromMs, toMs, stepMs }: Omit<UsageQuery, 'by'>): Omi
   return { fromMs: hourOf(fromMs), toMs: hourOf(Math.ceil(toMs) + hourMs - 1), stepMs: step, isHourly };
 }
 
+/** A group that each row has exactly one of. */
+export type ColumnGroup = Exclude<UsageGroup, 'tag'>;
+
 /** The column of a group, in the rows and in the hours. */
 export const groupColumnOf = {
   key: 'key_id',
   slot: 'slot',
   model: 'model',
   format: 'format',
-} as const satisfies Readonly<Record<UsageGroup, string>>;
+} as const satisfies Readonly<Record<ColumnGroup, string>>;
+
+/** Groups of a row by its tags: their names, or the value of the tag that is asked for. */
+export function tagGroups({ tags = {} }: LedgerRow, tag: string | undefined): readonly string[] {
+  if (tag === undefined) return Object.keys(tags);
+  return Object.hasOwn(tags, tag) ? [tags[tag] ?? ''] : [];
+}
 
 /** A row as a sum of one. */
 export function sumOf({ atMs, failed, billed, shown, firstEventMs, durationMs }: LedgerRow): UsageSum {

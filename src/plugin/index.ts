@@ -1,5 +1,6 @@
 /** `gw2api/plugin`: the public API of stages. */
 export { cacheMarkers, mapCacheMarkers, maxCacheMarkers } from './cache-markers.js';
+export { callerClaims } from './caller-claims.js';
 export { callerKey } from './caller-key.js';
 export { definePlugin } from './contract/define.js';
 export type { Plugin, PluginDefinition } from './contract/define.js';
@@ -31,6 +32,7 @@ export type { Candidate, PickPolicy, SlotLease, Slots } from './contract/slots.j
 export type {
   Additions,
   Caller,
+  CallerClaims,
   Count,
   GatewayState,
   Interceptor,

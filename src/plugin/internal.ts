@@ -54,6 +54,7 @@ export { errorCodes } from './error.js';
 export { globMatcher } from './glob.js';
 export { CallController } from './http/call-controller.js';
 export { ownSignal } from './http/call-signal.js';
+export { maxTags, tagNamePattern } from './usage-tags.js';
 export { RequestTrace } from './request-trace.js';
 export type { StagePlace } from './request-trace.js';
 export { AddressMeters } from './limits/address-meters.js';

@@ -1,6 +1,7 @@
 import type { Usage } from './contract/messages.js';
 import type { CallTimer, TimedCall, TimedStage, Trace, UsageTally } from './contract/trace.js';
 import type { GatewayError } from './error.js';
+import { withTag } from './usage-tags.js';
 
 /** A stage as log lines name it. */
 export interface StagePlace {
@@ -15,6 +16,7 @@ export class RequestTrace implements Trace {
   readonly calls: TimedCall[] = [];
   readonly #now: () => number;
   #usage: UsageTally = { billed: {}, masked: {} };
+  #tags: Readonly<Record<string, string>> | undefined;
   #slot: string | undefined;
   #firstEventAtMs: number | undefined;
   #failure: GatewayError | undefined;
@@ -32,6 +34,10 @@ export class RequestTrace implements Trace {
 
   get usage(): UsageTally {
     return this.#usage;
+  }
+
+  get tags(): Readonly<Record<string, string>> | undefined {
+    return this.#tags;
   }
 
   /** Slot of the upstream call that began or failed last. */
@@ -67,6 +73,10 @@ export class RequestTrace implements Trace {
 
   mask(masked: Usage): void {
     this.#usage = { ...this.#usage, masked };
+  }
+
+  tag(name: string, value: string): void {
+    this.#tags = withTag(this.#tags, name, value);
   }
 
   fail(error: GatewayError): void {

@@ -535,6 +535,56 @@ export function describeStore(open: OpenStore): void {
       });
     });
 
+    it('sums up by tag and by the values of one, the same from hours and from rows', async () => {
+      const tags = (team: string, feature?: string) => ({ tags: { team, ...(feature && { feature }) } });
+      await store.ledger.append([
+        row('1', t0, { keyId: 'a', ...tags('red', 'search') }),
+        row('2', t0 + 1, { keyId: 'b', ...tags('red'), failed: true }),
+        row('3', t0 + hour, { keyId: 'a', ...tags('blue, "x" \u{1F600}') }),
+        row('4', t0 + 2, { keyId: 'a' }),
+      ]);
+      const span = { fromMs: t0, toMs: t0 + 2 * hour, by: 'tag' } as const;
+      const brief = async (query: { tag?: string; keyId?: string }, stepMs: number) =>
+        (await store.ledger.usage({ ...span, ...query, stepMs })).map((sum) => [
+          sum.group,
+          sum.requests,
+          sum.errors,
+        ]);
+      for (const stepMs of [2 * hour, 2 * hour - 1]) {
+        const byName = [
+          ['feature', 1, 0],
+          ['team', 3, 1],
+        ];
+        expect(await brief({}, stepMs)).to.deep.equal(byName);
+        const byTeam = await brief({ tag: 'team' }, stepMs);
+        expect(byTeam).to.deep.equal([
+          ['blue, "x" \u{1F600}', 1, 0],
+          ['red', 2, 1],
+        ]);
+        expect(await brief({ tag: 'team', keyId: 'b' }, stepMs)).to.deep.equal([['red', 1, 1]]);
+        expect(await brief({ tag: 'constructor' }, stepMs)).to.deep.equal([]);
+      }
+      const { rows } = await store.ledger.requests({}, { limit: 9 });
+      expect(rows.map((one) => one.tags?.['team'])).to.deep.equal([
+        'blue, "x" \u{1F600}',
+        undefined,
+        'red',
+        'red',
+      ]);
+      expect((await store.ledger.get({ atMs: t0, id: '1' }))?.tags).to.deep.equal(tags('red', 'search').tags);
+    });
+
+    it('forgets the sums of tags with their hours', async () => {
+      const tagged = ['1', '2', '3', '4', '5'].map((id, at) => row(id, t0 + at, { tags: { user: id } }));
+      await store.ledger.append([...tagged, row('young', t0 + hour, { tags: { user: 'x' } })]);
+      for (let step = 0; step < 4; step += 1) await store.ledger.prune(t0 + hour + 5, 2);
+      const span = { fromMs: t0, toMs: t0 + 2 * hour, stepMs: hour, by: 'tag' } as const;
+      const groups = async (query: object) =>
+        (await store.ledger.usage({ ...span, ...query })).map(({ atMs, group }) => [atMs - t0, group]);
+      expect(await groups({ tag: 'user' })).to.deep.equal([[hour, 'x']]);
+      expect(await groups({})).to.deep.equal([[hour, 'user']]);
+    });
+
     it('gives no more sums than are asked for', async () => {
       await store.ledger.append(['a', 'b', 'c'].map((slot, at) => row(slot, t0 + at, { slot })));
       const query = { fromMs: t0, toMs: t0 + hour, by: 'slot', limit: 2 } as const;

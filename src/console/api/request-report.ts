@@ -25,6 +25,7 @@ export function requestReport(
     duration_ms: row.durationMs,
     billed: tokensReport(row.billed),
     shown: tokensReport(row.shown),
+    tags: row.tags ?? {},
   };
 }
 

@@ -46,6 +46,7 @@ const requestFields = {
   duration_ms: Type.Number(),
   billed: Tokens,
   shown: Tokens,
+  tags: Type.Record(Type.String(), Type.String(), { description: 'Usage tags that stages have set.' }),
 };
 
 /** A row of the ledger. */

@@ -3,6 +3,7 @@ import {
   Closed,
   Duration,
   durationMs,
+  tagNamePattern,
   Time,
   timeMs,
   Type,
@@ -37,6 +38,7 @@ export function usageRoute({ store, now }: Panel, names: KeyNames): PanelRoute {
         from: new Date(asked.fromMs).toISOString(),
         to: new Date(asked.toMs).toISOString(),
         by: asked.by,
+        tag: asked.tag ?? null,
         step_seconds: asked.stepMs / 1000,
       };
       ctx.type = 'application/json';
@@ -45,12 +47,18 @@ export function usageRoute({ store, now }: Panel, names: KeyNames): PanelRoute {
   });
 }
 
-const By = Type.Enum(['key', 'slot', 'model', 'format']);
+const By = Type.Enum(['key', 'slot', 'model', 'format', 'tag']);
 
 const Query = Closed({
   from: Type.Optional(Time({ description: 'Default: a day before `to`.' })),
   to: Type.Optional(Time({ description: 'Default: now.' })),
   by: Type.Optional(By),
+  tag: Type.Optional(
+    Type.String({
+      pattern: tagNamePattern,
+      description: 'With `by=tag`: the sums of each value of this tag; without it, those of each tag in use.',
+    }),
+  ),
   step: Type.Optional(
     Duration({
       description:
@@ -65,6 +73,7 @@ export const UsageReport = Type.Object({
   from: IsoTime,
   to: IsoTime,
   by: Nullable(By),
+  tag: Nullable(Type.String()),
   step_seconds: Type.Number(),
   data: Type.Array(UsageBucket),
 });
@@ -85,7 +94,8 @@ const maxSums = 20_000;
  * Checks a usage query. For a step of whole hours the range is widened to whole hours, as the ledger sums
  * them, so that the answer states the real range.
  */
-function toUsageQuery({ from, to, by, step = '1h' }: Static<typeof Query>, nowMs: number): UsageQuery {
+function toUsageQuery({ from, to, by, tag, step = '1h' }: Static<typeof Query>, nowMs: number): UsageQuery {
+  if (tag !== undefined && by !== 'tag') throw invalid(['tag: is for `by=tag`']);
   const stepMs = durationMs(step);
   if (stepMs < 1000) throw invalid(['step: must be at least "1s"']);
   if (stepMs > maxStepMs) throw invalid(['step: must be at most "366d"']);
@@ -100,7 +110,7 @@ function toUsageQuery({ from, to, by, step = '1h' }: Static<typeof Query>, nowMs
   const buckets = Math.ceil((toMs - fromMs) / stepMs);
   if (buckets > maxBuckets)
     throw invalid([`step: makes ${buckets} buckets of this time; at most ${maxBuckets}: take a longer one`]);
-  return { fromMs, toMs, by: by ?? null, stepMs };
+  return { fromMs, toMs, by: by ?? null, ...(tag !== undefined && { tag }), stepMs };
 }
 
 function bucketReport(sum: UsageSum, nameOf: ((group: string) => string) | null): Static<typeof UsageBucket> {

@@ -35,6 +35,8 @@ export interface LedgerRow {
   readonly billed: LedgerTokens;
   /** Tokens as shown to the caller. */
   readonly shown: LedgerTokens;
+  /** Usage tags that stages have set; absent: none. */
+  readonly tags?: Readonly<Record<string, string>>;
   /** Trace of stages and upstream calls; left out in lists. */
   readonly trace?: LedgerTrace;
 }
@@ -69,13 +71,16 @@ export interface LedgerPage {
   readonly cursor?: string;
 }
 
-export type UsageGroup = 'key' | 'slot' | 'model' | 'format';
+export type UsageGroup = 'key' | 'slot' | 'model' | 'format' | 'tag';
 
 export interface UsageQuery {
   /** Unix milliseconds, `fromMs` included and `toMs` not. */
   readonly fromMs: number;
   readonly toMs: number;
+  /** `tag`: one group for each tag in use, without the requests that have none. */
   readonly by: UsageGroup | null;
+  /** With `by: 'tag'`: one group for each value of this tag. */
+  readonly tag?: string;
   /** Only requests with this key. */
   readonly keyId?: string;
   /**
@@ -91,7 +96,7 @@ export interface UsageQuery {
 export interface UsageSum {
   /** Start of the bucket, unix milliseconds. */
   readonly atMs: number;
-  /** A key id, slot, model or format; '' if there is none or `by` is null. */
+  /** A key id, slot, model, format, tag or value of a tag; '' if there is none or `by` is null. */
   readonly group: string;
   readonly requests: number;
   readonly errors: number;

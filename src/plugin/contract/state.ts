@@ -1,12 +1,18 @@
 import type Koa from 'koa';
 import type { Operation } from './operation.js';
 import type { EventStream } from '../events/event-stream.js';
+import type { Json } from './live.js';
 import type { Logger } from './logger.js';
 import type { KeyLimits } from './key-limits.js';
 import type { MessagesRequest, TextBlock, Tool } from './messages.js';
 import type { TokenCount, Windows } from './slot.js';
 import type { SlotLease } from './slots.js';
 import type { Trace } from './trace.js';
+
+/** Facts about a caller, as `callerClaims` makes them. Plugins add fields by declaration merging. */
+export interface CallerClaims {
+  readonly [name: string]: Json | undefined;
+}
 
 /** Caller of the gateway. */
 export interface Caller {
@@ -18,6 +24,8 @@ export interface Caller {
   readonly models?: readonly string[];
   /** Limits of the key itself; absent if it has none. */
   readonly limits?: KeyLimits;
+  /** Set by an authentication that knows more than a key; absent: none. */
+  readonly claims?: CallerClaims;
 }
 
 /** System blocks and tools added by the gateway itself; usage-mask subtracts them from the usage. */

@@ -8,6 +8,8 @@ export interface Trace {
   /** Upstream calls, each added as it begins. */
   readonly calls: readonly TimedCall[];
   readonly usage: UsageTally;
+  /** Values of the usage tags by name; undefined: none is set. */
+  readonly tags: Readonly<Record<string, string>> | undefined;
   /** Time of the first event of the answer, unix milliseconds. */
   readonly firstEventAtMs: number | undefined;
   /** Error of an answer that broke after it had begun; the outcome is then `failed`. */
@@ -18,6 +20,11 @@ export interface Trace {
   bill(usage: Usage): void;
   /** Sets the part of the billed tokens that is hidden from the caller so far. */
   mask(usage: Usage): void;
+  /**
+   * Sets a usage tag, by which the ledger can be grouped; an empty value removes it. Throws a RangeError on a
+   * ninth tag and on a bad name; a value is cut to 100 characters.
+   */
+  tag(name: string, value: string): void;
   /** Reports that the answer broke after it had begun. */
   fail(error: GatewayError): void;
 }

@@ -4,11 +4,19 @@ import type {
   LedgerFilter,
   LedgerPage,
   LedgerRow,
-  UsageGroup,
   UsageQuery,
   UsageSum,
 } from '../../plugin/internal.js';
-import { readCursor, writeCursor, bucketsOf, hourOf, addSums, sumOf } from '../../ledger/usage.js';
+import {
+  addSums,
+  bucketsOf,
+  hourOf,
+  readCursor,
+  sumOf,
+  tagGroups,
+  writeCursor,
+  type ColumnGroup,
+} from '../../ledger/usage.js';
 
 /** The sum of one hour, of all rows that share what they can be grouped by. */
 interface Hour {
@@ -65,8 +73,8 @@ export class MemoryLedger implements Ledger {
       if (sum.atMs < fromMs || sum.atMs >= toMs) continue;
       if (query.keyId !== undefined && query.keyId !== groupOf.key(row)) continue;
       const atMs = fromMs + Math.floor((sum.atMs - fromMs) / stepMs) * stepMs;
-      const group = query.by ? groupOf[query.by](row) : '';
-      add(sums, JSON.stringify([atMs, group]), { ...sum, atMs, group });
+      for (const group of groupsOf(row, query))
+        add(sums, JSON.stringify([atMs, group]), { ...sum, atMs, group });
     }
     const ordered = [...sums.values()].toSorted((a, b) => a.atMs - b.atMs || (a.group < b.group ? -1 : 1));
     return ordered.slice(0, query.limit);
@@ -90,7 +98,7 @@ export class MemoryLedger implements Ledger {
     dropFirst(this.#rows, this.#max);
     const atMs = hourOf(row.atMs);
     const groups = Object.values(groupOf).map((group) => group(row));
-    const key = JSON.stringify([atMs, ...groups]);
+    const key = JSON.stringify(row.tags ? [atMs, ...groups, row.tags] : [atMs, ...groups]);
     const own = { ...sumOf(row), atMs };
     const known = this.#hours.get(key);
     this.#hours.set(key, { row, sum: known ? addSums(known.sum, own) : own });
@@ -103,7 +111,12 @@ function add(sums: Map<string, UsageSum>, key: string, sum: UsageSum): void {
   sums.set(key, known ? addSums(known, sum) : sum);
 }
 
-const groupOf: Readonly<Record<UsageGroup, (row: LedgerRow) => string>> = {
+function groupsOf(row: LedgerRow, { by, tag }: UsageQuery): readonly string[] {
+  if (by === 'tag') return tagGroups(row, tag);
+  return [by ? groupOf[by](row) : ''];
+}
+
+const groupOf: Readonly<Record<ColumnGroup, (row: LedgerRow) => string>> = {
   key: ({ keyId = '' }) => keyId,
   slot: ({ slot = '' }) => slot,
   model: ({ model = '' }) => model,

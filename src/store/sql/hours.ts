@@ -1,13 +1,13 @@
-import type { LedgerRow, UsageGroup, UsageSum } from '../../plugin/internal.js';
-import { hourOf, addSums, sumOf } from '../../ledger/usage.js';
+import type { LedgerRow, UsageSum } from '../../plugin/internal.js';
+import { hourOf, addSums, sumOf, type ColumnGroup } from '../../ledger/usage.js';
 import { PreparedInsert } from './insert-rows.js';
 import { writeTokens } from './ledger-record.js';
-import { groupKinds, sumColumns } from './tables.js';
+import { groupKinds, sumColumns, type SumKind } from './tables.js';
 import { sql } from './kysely.js';
 
 /** The sum of one hour and one group. */
 export interface GroupSum {
-  readonly kind: UsageGroup;
+  readonly kind: SumKind;
   /** When the hour begins. */
   readonly atMs: number;
   readonly name: string;
@@ -52,10 +52,13 @@ export function sumsOf(rows: readonly LedgerRow[]): readonly GroupSum[] {
 }
 
 /** By what they are called. */
-type Hour = Readonly<Record<UsageGroup, Map<string, UsageSum>>>;
+type Hour = Readonly<Record<ColumnGroup, Map<string, UsageSum>>> & {
+  /** By kind; empty where no row has a tag. */
+  readonly tags: Map<SumKind, Map<string, UsageSum>>;
+};
 
 function emptyHour(): Hour {
-  return { key: new Map(), slot: new Map(), model: new Map(), format: new Map() };
+  return { key: new Map(), slot: new Map(), model: new Map(), format: new Map(), tags: new Map() };
 }
 
 function addRow(hour: Hour, row: LedgerRow): void {
@@ -64,6 +67,20 @@ function addRow(hour: Hour, row: LedgerRow): void {
   add(hour.slot, row.slot ?? '', sum);
   add(hour.model, row.model ?? '', sum);
   add(hour.format, row.format, sum);
+  if (row.tags) addTags(hour.tags, row.tags, sum);
+}
+
+function addTags(kinds: Hour['tags'], tags: NonNullable<LedgerRow['tags']>, sum: UsageSum): void {
+  for (const [tag, value] of Object.entries(tags)) {
+    add(namesOf(kinds, 'tag'), tag, sum);
+    add(namesOf(kinds, `tag:${tag}`), value, sum);
+  }
+}
+
+function namesOf(kinds: Hour['tags'], kind: SumKind): Map<string, UsageSum> {
+  const names = kinds.get(kind) ?? new Map<string, UsageSum>();
+  kinds.set(kind, names);
+  return names;
 }
 
 function add(sums: Map<string, UsageSum>, name: string, sum: UsageSum): void {
@@ -72,7 +89,11 @@ function add(sums: Map<string, UsageSum>, name: string, sum: UsageSum): void {
 }
 
 function sumsIn(atMs: number, hour: Hour): readonly GroupSum[] {
-  return groupKinds.flatMap(([kind]) => Array.from(hour[kind], ([name, sum]) => ({ kind, atMs, name, sum })));
+  const ofKind = (kind: SumKind, names: ReadonlyMap<string, UsageSum>) =>
+    Array.from(names, ([name, sum]) => ({ kind, atMs, name, sum }));
+  const columns = groupKinds.flatMap(([kind]) => ofKind(kind, hour[kind]));
+  if (hour.tags.size === 0) return columns;
+  return [...columns, ...[...hour.tags].flatMap(([kind, names]) => ofKind(kind, names))];
 }
 
 function placeOf({ kind, atMs, name }: GroupSum): string {

@@ -8,6 +8,7 @@ export function writeRow(row: LedgerRow, values: unknown[]): void {
   values.push(row.status, row.code ?? null, Number(row.failed), Number(row.streamed), row.attempts);
   values.push(row.firstEventMs ?? null, row.durationMs);
   writeTokens(row, values);
+  values.push(row.tags ? JSON.stringify(row.tags) : null);
   values.push(row.trace ? writeTrace(row.trace) : null);
 }
 
@@ -38,6 +39,7 @@ export function fromRecord(
     ...(record.first_event_ms !== null && { firstEventMs: record.first_event_ms }),
     durationMs: record.duration_ms,
     ...fromTokenRecord(record),
+    ...(record.tags !== null && { tags: JSON.parse(record.tags) as NonNullable<LedgerRow['tags']> }), // as written
     ...(typeof record.trace === 'string' && { trace: readTrace(record.trace) }),
   };
 }

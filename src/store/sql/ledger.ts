@@ -14,7 +14,7 @@ export function sqlLedger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): L
   const append = dialect === 'sqlite' ? appendInOneMessage(db) : appendWith(db);
   return {
     append: async (rows) => (rows.length === 0 ? undefined : append(rows)),
-    usage: (query) => sqlUsage(db, query, max.summed),
+    usage: (query) => sqlUsage(db, query, { partSize: max.summed, dialect }),
     requests: (filter, page) => sqlRequests(db, filter, page, max.searched),
     async get({ atMs, id }) {
       const record = await db

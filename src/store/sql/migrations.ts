@@ -46,6 +46,12 @@ export const migrations: readonly Migration[] = [
       await db.schema.alterTable('keys').addColumn('max_concurrent', 'bigint').execute();
     },
   },
+  {
+    name: '0007-usage-tags',
+    async up(db) {
+      await db.schema.alterTable('ledger').addColumn('tags', 'text').execute();
+    },
+  },
 ];
 
 async function keys(db: Kysely<Tables>): Promise<void> {

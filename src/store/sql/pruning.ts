@@ -1,7 +1,6 @@
 import { sql, type Kysely } from './kysely.js';
-import type { UsageGroup } from '../../plugin/internal.js';
 import { hourOf } from '../../ledger/usage.js';
-import { groupKinds, type Tables } from './tables.js';
+import { groupKinds, type SumKind, type Tables } from './tables.js';
 
 /**
  * Deletes the oldest ledger rows in steps, each from the end of the last one. Dead rows stay in PostgreSQL
@@ -14,6 +13,7 @@ export class Pruning {
   async run(db: Kysely<Tables>, beforeMs: number, limit: number): Promise<number> {
     const span = { fromMs: this.#fromMs, toMs: hourOf(beforeMs), limit };
     for (const [kind] of groupKinds) await deleteSums(db, kind, span);
+    await deleteTagSums(db, span);
     const deleted = await deleteRows(db, span);
     this.#fromMs = deleted.length < limit ? 0 : Math.max(...deleted);
     return deleted.length;
@@ -40,14 +40,22 @@ async function deleteRows(db: Kysely<Tables>, { fromMs, toMs, limit }: Span): Pr
 }
 
 /** There are never more of them than of the rows that they sum up. */
-async function deleteSums(
-  db: Kysely<Tables>,
-  kind: UsageGroup,
-  { fromMs, toMs, limit }: Span,
-): Promise<void> {
+async function deleteSums(db: Kysely<Tables>, kind: SumKind, { fromMs, toMs, limit }: Span): Promise<void> {
   const where = sql`kind = ${sql.lit(kind)} and at >= ${hourOf(fromMs)} and at < ${toMs}`;
   await sql`
     delete from ledger_sums where (kind, at, name) in
       (select kind, at, name from ledger_sums where ${where} order by at limit ${limit})
+  `.execute(db);
+}
+
+/** The sums by name of tag go last: they say which kinds of sums by value there are. */
+async function deleteTagSums(db: Kysely<Tables>, span: Span): Promise<void> {
+  const { rows } = await sql<{ readonly name: string }>`
+    select distinct name from ledger_sums where kind = 'tag' and at >= ${hourOf(span.fromMs)} and at < ${span.toMs}
+  `.execute(db);
+  for (const { name } of rows) await deleteSums(db, `tag:${name}`, span);
+  await sql`
+    delete from ledger_sums where kind = 'tag' and at >= ${hourOf(span.fromMs)} and at < ${span.toMs} and not exists
+      (select 1 from ledger_sums as sums where sums.kind = 'tag:' || ledger_sums.name and sums.at = ledger_sums.at)
   `.execute(db);
 }

@@ -1,4 +1,5 @@
-import type { LedgerTokens, UsageGroup } from '../../plugin/internal.js';
+import type { ColumnGroup } from '../../ledger/usage.js';
+import type { LedgerTokens } from '../../plugin/internal.js';
 
 /** The tables, as migrations.ts makes them. Times are unix milliseconds; truth is 0 or 1. */
 export interface Tables {
@@ -113,7 +114,10 @@ export const groupKinds = [
   ['slot', 'slot'],
   ['model', 'model'],
   ['format', 'format'],
-] as const satisfies readonly (readonly [UsageGroup, string])[];
+] as const satisfies readonly (readonly [ColumnGroup, string])[];
+
+/** Kind of hourly sum: a group, `tag` for the names of tags, `tag:NAME` for the values of one. */
+export type SumKind = ColumnGroup | 'tag' | `tag:${string}`;
 
 export const groupColumns = ['key_id', 'slot', 'model', 'format'] as const;
 
@@ -130,6 +134,8 @@ export interface LedgerRecord extends TokenRecord, GroupRecord {
   readonly attempts: number;
   readonly first_event_ms: number | null;
   readonly duration_ms: number;
+  /** JSON object; null: no tags. */
+  readonly tags: string | null;
   /** JSON. */
   readonly trace: string | null;
 }
@@ -148,6 +154,7 @@ export const listedColumns = [
   'first_event_ms',
   'duration_ms',
   ...tokenColumns.flatMap(([, billed, shown]) => [billed, shown]),
+  'tags',
 ] as const satisfies readonly (keyof LedgerRecord)[];
 
 /** In the order of `writeRow`. */
@@ -170,9 +177,9 @@ export type SumRecord = { readonly [Column in (typeof sumColumns)[number]]: numb
  * as rows.
  */
 export interface HourRecord extends SumRecord {
-  readonly kind: UsageGroup;
+  readonly kind: SumKind;
   /** When it begins. */
   readonly at: number;
-  /** A key id, slot, model or format. */
+  /** A key id, slot, model, format, tag or value of a tag. */
   readonly name: string;
 }

@@ -3,7 +3,7 @@ import type { Expression, Kysely, RawBuilder } from 'kysely';
 import type { UsageQuery, UsageSum } from '../../plugin/internal.js';
 import { bucketsOf, groupColumnOf, addSums } from '../../ledger/usage.js';
 import { fromTokenRecord } from './ledger-record.js';
-import { sumColumns, type SumRecord, type Tables } from './tables.js';
+import { sumColumns, type SumKind, type SumRecord, type Tables } from './tables.js';
 import { sql } from './kysely.js';
 
 /**
@@ -13,10 +13,10 @@ import { sql } from './kysely.js';
 export async function sqlUsage(
   db: Kysely<Tables>,
   query: UsageQuery,
-  partSize: number,
+  { partSize, dialect }: UsageReading,
 ): Promise<readonly UsageSum[]> {
   const { fromMs, toMs, stepMs, isHourly } = bucketsOf(query);
-  const source = sourceOf(query, isHourly);
+  const source = isHourly && hasHours(query) ? hourSource(query) : rowSource(query, dialect);
   const open = new Map<string, UsageSum>();
   const complete: UsageSum[] = [];
   const { limit = Infinity } = query;
@@ -29,6 +29,12 @@ export async function sqlUsage(
     if (startMs < toMs) await breath();
   }
   return complete.slice(0, query.limit);
+}
+
+export interface UsageReading {
+  /** Max rows read at a time. */
+  readonly partSize: number;
+  readonly dialect: 'sqlite' | 'postgres';
 }
 
 /** Takes the sums of earlier buckets out of those that a further part may add to, in their order. */
@@ -47,21 +53,41 @@ interface Source {
 }
 
 /** Hours know one group at a time: a key that is divided further is counted from its rows. */
-function sourceOf({ by, keyId }: UsageQuery, isHourly: boolean): Source {
-  if (isHourly && (keyId === undefined || by === null || by === 'key')) {
-    const kind = keyId === undefined ? (by ?? 'format') : 'key'; // all formats together are all requests
-    return {
-      table: sql.table('ledger_sums'),
-      where: keyId === undefined ? sql`kind = ${sql.lit(kind)}` : sql`kind = 'key' and name = ${keyId}`,
-      group: by === null ? sql`''` : sql`name`,
-      sums: sql.join(sumColumns.map((column) => sql`sum(${sql.ref(column)}) as ${sql.ref(column)}`)),
-    };
-  }
+function hasHours({ by, keyId }: UsageQuery): boolean {
+  return keyId === undefined || by === null || by === 'key';
+}
+
+function hourSource(query: UsageQuery): Source {
+  const { by, keyId } = query;
   return {
-    table: sql.table('ledger'),
-    where: keyId === undefined ? sql`true` : sql`key_id = ${keyId}`,
-    group: by === null ? sql`''` : sql`${sql.ref(groupColumnOf[by])}`,
-    sums: sql.join(sumColumns.map((column) => sql`sum(${ofRow(column)}) as ${sql.ref(column)}`)),
+    table: sql.table('ledger_sums'),
+    where: keyId === undefined ? sql`kind = ${kindOf(query)}` : sql`kind = 'key' and name = ${keyId}`,
+    group: by === null ? sql`''` : sql`name`,
+    sums: sql.join(sumColumns.map((column) => sql`sum(${sql.ref(column)}) as ${sql.ref(column)}`)),
+  };
+}
+
+/** All formats together are all requests. */
+function kindOf({ by, tag }: UsageQuery): SumKind {
+  return by === 'tag' && tag !== undefined ? `tag:${tag}` : (by ?? 'format');
+}
+
+function rowSource(query: UsageQuery, dialect: UsageReading['dialect']): Source {
+  const { by, keyId } = query;
+  const ofKey = keyId === undefined ? sql`true` : sql`key_id = ${keyId}`;
+  const sums = sql.join(sumColumns.map((column) => sql`sum(${ofRow(column)}) as ${sql.ref(column)}`));
+  if (by === 'tag') return { ...tagSource(query, dialect, ofKey), sums };
+  const group = by === null ? sql<string>`''` : sql<string>`${sql.ref(groupColumnOf[by])}`;
+  return { table: sql.table('ledger'), where: ofKey, group, sums };
+}
+
+/** One row for each tag of each request. */
+function tagSource({ tag }: UsageQuery, dialect: UsageReading['dialect'], ofKey: RawBuilder<unknown>) {
+  const each = dialect === 'sqlite' ? sql`json_each(ledger.tags)` : sql`json_each_text(ledger.tags::json)`;
+  return {
+    table: sql`ledger, ${each} as tag`,
+    where: tag === undefined ? ofKey : sql`${ofKey} and tag.key = ${tag}`,
+    group: tag === undefined ? sql<string>`tag.key` : sql<string>`tag.value`,
   };
 }
 

@@ -6,6 +6,7 @@ import { Link } from '../../ui/link.js';
 import { Loaded, Skeleton } from '../../ui/loaded.js';
 import { Card } from '../../ui/page.js';
 import { groupBy } from '../../format/group-by.js';
+import type { Grouping } from './grouping.js';
 import { groupName } from './group-name.js';
 
 const shown = 6;
@@ -15,27 +16,34 @@ export interface BreakdownsProps {
   readonly toMs: number;
 }
 
+export interface AllBreakdownsProps extends BreakdownsProps {
+  /** Usage tags in this time. */
+  readonly tags: readonly string[];
+}
+
 /** Usage by group: the largest of each kind, with links to their requests. */
-export function Breakdowns(props: BreakdownsProps) {
+export function Breakdowns({ tags, ...props }: AllBreakdownsProps) {
   return (
     <div class="breakdowns">
       <Breakdown title="Keys" by="key" {...props} />
       <Breakdown title="Slots" by="slot" {...props} />
       <Breakdown title="Models" by="model" {...props} />
+      {tags.slice(0, shown).map((tag) => (
+        <Breakdown key={tag} title={`Tag ${tag}`} by="tag" tag={tag} {...props} />
+      ))}
     </div>
   );
 }
 
-interface BreakdownProps extends BreakdownsProps {
+interface BreakdownProps extends BreakdownsProps, Grouping {
   readonly title: string;
-  readonly by: UsageGroup;
 }
 
-function Breakdown({ title, by, fromMs, toMs }: BreakdownProps) {
+function Breakdown({ title, by, tag, fromMs, toMs }: BreakdownProps) {
   const step = `${(toMs - fromMs) / 1000}s`;
   const usage = useResource(
-    `${by} ${fromMs}`,
-    (signal) => panel.usage({ from: fromMs, to: toMs, by, step }, signal),
+    `${by} ${tag} ${fromMs}`,
+    (signal) => panel.usage({ from: fromMs, to: toMs, by, tag, step }, signal),
     15_000,
   );
   return (
@@ -70,6 +78,7 @@ function ShareName({ by, bucket }: { readonly by: UsageGroup; readonly bucket: U
   const { group } = bucket;
   if (!group) return <span class="dim">{by === 'key' ? 'Master key or none' : 'none'}</span>;
   const name = groupName(bucket);
+  if (by === 'tag') return <span title={name}>{name}</span>;
   return (
     <Link to={`/requests?${by}=${encodeURIComponent(group)}`} title={name}>
       {name}

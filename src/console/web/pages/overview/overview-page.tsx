@@ -1,4 +1,4 @@
-import type { Usage, UsageGroup } from '../../api/types.js';
+import type { Usage } from '../../api/types.js';
 import { longTime } from '../../format/times.js';
 import { changeQuery, usePlace } from '../../state/location.js';
 import { Empty } from '../../ui/empty.js';
@@ -6,34 +6,27 @@ import { Link } from '../../ui/link.js';
 import { Loaded, Skeleton } from '../../ui/loaded.js';
 import { Page } from '../../ui/page.js';
 import { Segmented } from '../../ui/segmented.js';
-import type { Option } from '../../ui/select.js';
 import { Breakdowns } from './breakdowns.js';
 import { Charts } from './charts.js';
+import { groupingOf, groupingOptions } from './grouping.js';
 import { rangeOf, rangeOptions, ranges } from './range.js';
 import { StoredResponses } from './stored-responses.js';
 import { Tiles } from './tiles.js';
-import { useOverview } from './use-overview.js';
-
-type By = UsageGroup | 'total';
-
-const groupOptions: readonly Option<By>[] = [
-  { value: 'total', text: 'Total' },
-  { value: 'key', text: 'Key' },
-  { value: 'slot', text: 'Slot' },
-  { value: 'model', text: 'Model' },
-];
+import { useOverview, useTags } from './use-overview.js';
 
 export function OverviewPage() {
   const { query } = usePlace();
   const rangeName = rangeOf(query.get('range'));
-  const by = groupOptions.find(({ value }) => value === query.get('by'))?.value ?? 'total';
-  const usage = useOverview(rangeName, by === 'total' ? undefined : by);
+  const grouping = groupingOf(query.get('by'));
+  const usage = useOverview(rangeName, grouping);
+  const tags = useTags(rangeName);
+  const subject = grouping?.tag ? `Requests with the tag "${grouping.tag}"` : 'What went through';
   const actions = (
     <>
       <Segmented
         label="Split by"
-        value={by}
-        options={groupOptions}
+        value={(grouping && query.get('by')) ?? 'total'}
+        options={groupingOptions(tags)}
         onValue={(value) => changeQuery({ by: value })}
       />
       <Segmented
@@ -45,7 +38,7 @@ export function OverviewPage() {
     </>
   );
   return (
-    <Page title="Overview" lead={`What went through in ${ranges[rangeName].words}.`} actions={actions}>
+    <Page title="Overview" lead={`${subject} in ${ranges[rangeName].words}.`} actions={actions}>
       <Loaded resource={usage} skeleton={<OverviewSkeleton />}>
         {(found) => (
           <>
@@ -56,7 +49,7 @@ export function OverviewPage() {
             ) : (
               <>
                 <Charts {...found} />
-                <Breakdowns fromMs={found.fromMs} toMs={found.toMs} />
+                <Breakdowns fromMs={found.fromMs} toMs={found.toMs} tags={tags} />
               </>
             )}
           </>
