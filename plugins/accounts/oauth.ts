@@ -93,7 +93,7 @@ class OAuthAccount implements Account {
   }
 
   async authorize({ signal }: OutgoingRequest): Promise<Credential> {
-    if (this.#vault.hasNews) await untilAborted(this.#takeNews(), signal);
+    if (this.#vault.hasUpdate) await untilAborted(this.#loadUpdate(), signal);
     if (this.#isDue()) await untilAborted(this.#refreshEarly(), signal);
     return { authorization: `Bearer ${this.#tokens.accessToken}` };
   }
@@ -134,7 +134,7 @@ class OAuthAccount implements Account {
   }
 
   async #replaceTokens(old: string): Promise<void> {
-    await this.#takeNews();
+    await this.#loadUpdate();
     if (this.#tokens.accessToken !== old) return; // another instance was first
     const { log, now } = this.#host;
     try {
@@ -159,7 +159,7 @@ class OAuthAccount implements Account {
     }
   }
 
-  async #takeNews(): Promise<void> {
+  async #loadUpdate(): Promise<void> {
     this.#tokens = (await this.#vault.read()) ?? this.#tokens;
   }
 }

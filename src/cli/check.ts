@@ -1,7 +1,7 @@
 import { ConfigError, formatProblem, type Config } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
 import { warningsOf } from '../config/rules.js';
-import { weaknessOf } from './first-start.js';
+import { weakKeyWarning } from './first-start.js';
 import { openGateway } from '../gateway/app.js';
 import { loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
 import { describePipeline } from '../pipeline/describe.js';
@@ -33,8 +33,8 @@ export async function check(file: string, env: Environment, isOnline: boolean): 
   const problems = await gateway.runtime.pipeline.retire();
   await gateway.close();
   if (problems.length > 0) throw new ConfigError(problems);
-  const weakness = weaknessOf(env['GW2API_API_KEY'] ?? '');
-  const warned = [...warningsOf(config).map(formatProblem), ...(weakness ? [weakness] : [])];
+  const warning = weakKeyWarning(env['GW2API_API_KEY'] ?? '');
+  const warned = [...warningsOf(config).map(formatProblem), ...(warning ? [warning] : [])];
   const warnings = warned.map((warning) => `\nwarning: ${warning}`);
   const output = `${text}${online?.text ?? ''}${warnings.join('')}${warnings.length > 0 ? '\n' : ''}`;
   return { text: output, exitCode: online?.isSound === false ? 1 : 0 };

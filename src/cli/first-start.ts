@@ -15,7 +15,7 @@ export function masterKeyOf({ GW2API_API_KEY: given }: Readonly<Record<string, s
 }
 
 /** Warning about a weak master key; undefined if the key is strong or empty. */
-export function weaknessOf(masterKey: string): string | undefined {
+export function weakKeyWarning(masterKey: string): string | undefined {
   if (masterKey === '' || masterKey.length >= minKeyLength) return undefined;
   return `GW2API_API_KEY is shorter than ${minKeyLength} characters and can be guessed; set a longer one.`;
 }

@@ -1,7 +1,7 @@
 import { ConfigError } from '../config/config.js';
 import type { Logger } from '../plugin/internal.js';
 
-export interface Reactions {
+export interface SignalHandlers {
   readonly log: Logger;
   /** Drains the requests in flight; called once. */
   readonly close: () => Promise<void>;
@@ -11,7 +11,7 @@ export interface Reactions {
 }
 
 /** Signal handlers: SIGTERM and SIGINT end the process, the second one at once; SIGHUP reloads. */
-export function onSignals({ log, close, kill, reload }: Reactions): void {
+export function onSignals({ log, close, kill, reload }: SignalHandlers): void {
   let isClosing = false;
   const stop = (signal: NodeJS.Signals) => {
     if (isClosing) {

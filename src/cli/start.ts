@@ -2,7 +2,7 @@ import type { Config } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
 import type { Logger } from '../plugin/internal.js';
 import { version } from '../version.js';
-import { keepMasterKey, weaknessOf, welcome } from './first-start.js';
+import { keepMasterKey, weakKeyWarning, welcome } from './first-start.js';
 
 /** Inputs of a start, read once by the process that was started. */
 export interface Start {
@@ -34,8 +34,8 @@ export async function announce(url: string, start: Start, fields: object = {}): 
       {},
       'GW_SECRET_KEY is not set and .env cannot be written: the store cannot keep credentials. Set GW_SECRET_KEY.',
     );
-  const weakness = weaknessOf(masterKey);
-  if (weakness) log.warn({}, weakness);
+  const warning = weakKeyWarning(masterKey);
+  if (warning) log.warn({}, warning);
   if (!start.isNewKey) return;
   const kept = await keepMasterKey(process.cwd(), masterKey);
   const model = config.models[0]?.id ?? 'sonnet-5';

@@ -22,14 +22,14 @@ export async function readConsoleSlot(entry: unknown, config: ConsoleTerms): Pro
 
 async function pluginProblems(plugins: SlotPluginsConfig, config: ConsoleTerms): Promise<readonly string[]> {
   const where = { baseDir: config.baseDir, builtins: builtinFolder };
-  const strangers = await strangersIn(plugins, config);
-  if (strangers.length > 0) return strangers;
+  const unnamed = await unnamedPlugins(plugins, config);
+  if (unnamed.length > 0) return unnamed;
   const { problems } = await loadSlots([plugins], where);
   return problems.map((problem) => inWords(problem, plugins.path));
 }
 
 /** Refuses plugins that the config file does not name: the console must not run any file of the machine. */
-async function strangersIn(
+async function unnamedPlugins(
   { upstream, account }: SlotPluginsConfig,
   { slots, baseDir }: ConsoleTerms,
 ): Promise<readonly string[]> {
@@ -38,12 +38,12 @@ async function strangersIn(
   const upstreams = slots.map((slot) => slot.upstream);
   const kinds = slots.flatMap((slot) => slot.account?.kind ?? []);
   return [
-    ...strangeness('upstream', upstream, [...upstreams, ...(await builtinKinds('upstream', where))]),
-    ...strangeness('account.kind', kind, [...kinds, ...(await builtinKinds('account', where))]),
+    ...unnamedPlugin('upstream', upstream, [...upstreams, ...(await builtinKinds('upstream', where))]),
+    ...unnamedPlugin('account.kind', kind, [...kinds, ...(await builtinKinds('account', where))]),
   ];
 }
 
-function strangeness(field: string, use: string, known: readonly string[]): readonly string[] {
+function unnamedPlugin(field: string, use: string, known: readonly string[]): readonly string[] {
   if (known.includes(use)) return [];
   const meant = didYouMean(use, known);
   const cure = meant

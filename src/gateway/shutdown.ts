@@ -66,7 +66,7 @@ export class Shutdown {
     const deadline = setTimeout(() => {
       this.#isRefusing = true;
       exchanges.abortAll(bodyAborted());
-      listener?.hangUpSoon();
+      listener?.closeSoon();
     }, shutdownTimeoutMs);
     await exchanges.idle();
     if (this.takesRequests) await listener?.drain.empty(drainDelayMs);

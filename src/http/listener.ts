@@ -8,7 +8,7 @@ import { expectationFailed, protocolErrorOf, fromParser, noTunnel, refuse, refus
 export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** Grace time for a caller to read the end of its answer, or to finish sending its request. */
-const lastWordsMs = 1000;
+const closeGraceMs = 1000;
 
 /**
  * Keep-alive longer than the idle timeout of usual load balancers, so that they close first; TCP probes
@@ -57,16 +57,16 @@ export class Listener {
   }
 
   /** Closes all remaining connections after the grace time; to be called after the last answer. */
-  hangUpSoon(): void {
-    setTimeout(() => this.#server.closeAllConnections(), lastWordsMs).unref();
+  closeSoon(): void {
+    setTimeout(() => this.#server.closeAllConnections(), closeGraceMs).unref();
   }
 
   /** Resolves when the port is free and every connection has ended. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => void this.#server.close(() => resolve()));
-    const hangUp = setTimeout(() => this.#server.closeAllConnections(), lastWordsMs);
+    const timer = setTimeout(() => this.#server.closeAllConnections(), closeGraceMs);
     await closed;
-    clearTimeout(hangUp);
+    clearTimeout(timer);
   }
 }
 

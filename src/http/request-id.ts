@@ -11,8 +11,8 @@ export function requestIdOf(header: string | undefined): string {
  */
 function newRequestId(): string {
   const time = Date.now().toString(16).padStart(12, '0');
-  const chance = randomUUID();
-  return `req_${time}${chance.slice(14, 18)}${chance.slice(19, 23)}${chance.slice(24)}`;
+  const random = randomUUID();
+  return `req_${time}${random.slice(14, 18)}${random.slice(19, 23)}${random.slice(24)}`;
 }
 
 const printable = /^[\x20-\x7e]{1,200}$/;

@@ -68,7 +68,7 @@ export class KeyCache {
   }
 
   /** Invalidates all entries; they count only while the store cannot be asked. */
-  outdate(): void {
+  invalidate(): void {
     this.#changes += 1;
     this.#unknown.clear();
     this.#asking.clear();

@@ -64,7 +64,7 @@ export class CheckedKeys implements Keys {
 
   /** Invalidates the key cache, so that a change takes effect at once. */
   forget(): void {
-    this.#cache.outdate();
+    this.#cache.invalidate();
   }
 
   /** Flushes the last uses of keys; after a failure the next flush retries. */

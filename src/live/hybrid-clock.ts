@@ -10,7 +10,7 @@ export class HybridClock {
   readonly tie = randomInt(2 ** 47);
   #aheadMs = 0;
   /** Max error of `#aheadMs` at present. */
-  #doubtMs = Infinity;
+  #errorMs = Infinity;
   #latest = 0;
 
   constructor(now: () => number) {
@@ -27,11 +27,11 @@ export class HybridClock {
    * the smaller the error.
    */
   set(thereMs: number, sentMs: number, receivedMs: number): void {
-    const doubtMs = (receivedMs - sentMs) / 2;
-    this.#doubtMs += driftMs;
-    if (doubtMs > this.#doubtMs) return;
-    this.#doubtMs = doubtMs;
-    this.#aheadMs = thereMs - sentMs - doubtMs;
+    const errorMs = (receivedMs - sentMs) / 2;
+    this.#errorMs += driftMs;
+    if (errorMs > this.#errorMs) return;
+    this.#errorMs = errorMs;
+    this.#aheadMs = thereMs - sentMs - errorMs;
   }
 
   toShared(hereMs: number): number {
@@ -47,7 +47,7 @@ export class HybridClock {
     return { at: this.#latest, tie: this.tie };
   }
 
-  saw(at: number): void {
+  observe(at: number): void {
     this.#latest = Math.max(this.#latest, at);
   }
 }

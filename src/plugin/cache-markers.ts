@@ -22,9 +22,9 @@ export function mapCacheMarkers(
   request: MessagesRequest,
   change: (marker: CacheControl) => CacheControl,
 ): MessagesRequest {
-  const tools = remark(request.tools, change);
-  const system = remark(request.system, change);
-  const messages = remark(request.messages, change);
+  const tools = mapMarkers(request.tools, change);
+  const system = mapMarkers(request.system, change);
+  const messages = mapMarkers(request.messages, change);
   const marker = request.cache_control ? change(request.cache_control) : request.cache_control;
   const isSame =
     tools === request.tools &&
@@ -38,14 +38,14 @@ export function mapCacheMarkers(
  * Replaces the markers within a part. Bodies of callers are not validated (wire-notes §1), so any field may
  * hold anything.
  */
-function remark<Part>(part: Part, change: (marker: CacheControl) => CacheControl): Part {
+function mapMarkers<Part>(part: Part, change: (marker: CacheControl) => CacheControl): Part {
   if (typeof part !== 'object' || part === null) return part;
   // The result has the same shape as the input.
-  if (Array.isArray(part)) return remarkList(part, change) as Part;
+  if (Array.isArray(part)) return mapMarkersInList(part, change) as Part;
   const block = part as Readonly<Record<string, unknown>>; // an object, and only looked up by name
   // Nested blocks: the content of a tool result, the source of a document.
-  const content = remark(block['content'], change);
-  const source = remark(block['source'], change);
+  const content = mapMarkers(block['content'], change);
+  const source = mapMarkers(block['source'], change);
   const marker = block['cache_control'];
   const isMarker = typeof marker === 'object' && marker !== null;
   const changed = isMarker ? change(marker as CacheControl) : marker; // the upstream refuses any other object here
@@ -53,13 +53,13 @@ function remark<Part>(part: Part, change: (marker: CacheControl) => CacheControl
   return withChanged(block, { content, source, cache_control: changed }) as Part;
 }
 
-function remarkList(
+function mapMarkersInList(
   list: readonly unknown[],
   change: (marker: CacheControl) => CacheControl,
 ): readonly unknown[] {
   let changed: unknown[] | undefined;
   for (let at = 0; at < list.length; at += 1) {
-    const part = remark(list[at], change);
+    const part = mapMarkers(list[at], change);
     if (part !== list[at]) (changed ??= [...list])[at] = part;
   }
   return changed ?? list;

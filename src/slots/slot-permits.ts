@@ -102,7 +102,7 @@ export class PermitRegistry {
   }
 
   /** Removes unused permits of slots that no longer exist. */
-  tidy(exists: (id: string) => boolean): void {
+  prune(exists: (id: string) => boolean): void {
     for (const [id, permits] of this.#byId) if (!permits.isUsed && !exists(id)) this.#byId.delete(id);
   }
 

@@ -50,7 +50,7 @@ export class SlotRegistry {
     const before = this.#entries;
     this.#entries = slots.map((config, order) => this.#settle(config, order, opened.get(config.id)));
     for (const entry of before) if (!this.#entries.includes(entry)) this.#dismiss(entry);
-    this.#permits.tidy((id) => this.find(id) !== undefined);
+    this.#permits.prune((id) => this.find(id) !== undefined);
   }
 
   /** Merges a message of another instance about a slot, addressed as in `partsOf`. */

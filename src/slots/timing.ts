@@ -78,7 +78,7 @@ export class EarliestTimer {
     if (atMs === this.#atMs) return;
     this.cancel();
     this.#atMs = atMs;
-    if (atMs !== undefined) this.#cancel = this.#setTimer(() => this.#ring(), Math.max(0, atMs - nowMs));
+    if (atMs !== undefined) this.#cancel = this.#setTimer(() => this.#fire(), Math.max(0, atMs - nowMs));
   }
 
   close(): void {
@@ -91,7 +91,7 @@ export class EarliestTimer {
     this.#atMs = undefined;
   }
 
-  #ring(): void {
+  #fire(): void {
     this.cancel();
     this.#wake();
   }

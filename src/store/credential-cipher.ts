@@ -78,7 +78,7 @@ class LazyKey {
 }
 
 async function keyOf(secret: string): Promise<Key> {
-  const bytes = rawKey(secret) ?? (await stretch(secret, 'gw2api vault v1', 32));
+  const bytes = rawKey(secret) ?? (await deriveKey(secret, 'gw2api vault v1', 32));
   const id = createHash('sha256').update('gw2api key id').update(bytes).digest('base64url').slice(0, 8);
   return { id, bytes };
 }
@@ -87,7 +87,7 @@ function rawKey(secret: string): Buffer | undefined {
   return /^[\w+/-]{43}=?$/.test(secret) ? Buffer.from(secret, 'base64') : undefined;
 }
 
-const stretch = promisify<string, string, number, Buffer>(scrypt);
+const deriveKey = promisify<string, string, number, Buffer>(scrypt);
 
 function decipher(key: Buffer, name: string, nonce: Buffer, text: Buffer): string {
   try {

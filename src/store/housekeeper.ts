@@ -23,15 +23,15 @@ export class Housekeeper {
 
   constructor(options: HousekeeperOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.tidy(), options.everyMs ?? roundMs).unref();
+    this.#timer = setInterval(() => void this.cleanUp(), options.everyMs ?? roundMs).unref();
   }
 
   /**
    * Runs one round, unless another instance has just done so; rounds do not overlap. Failures are logged and
    * left to the next round.
    */
-  tidy(): Promise<void> {
-    this.#round ??= this.#tidyForAll().finally(() => {
+  cleanUp(): Promise<void> {
+    this.#round ??= this.#cleanUpOnce().finally(() => {
       this.#round = undefined;
     });
     return this.#round;
@@ -43,19 +43,19 @@ export class Housekeeper {
     await this.#work; // not for the turn of one that has not begun: somebody else may take long
   }
 
-  async #tidyForAll(): Promise<void> {
+  async #cleanUpOnce(): Promise<void> {
     const { live, everyMs = roundMs } = this.#options;
     await live.withLock('housekeeping', async () => {
       if (this.#isClosed || live.shared.get(roundKey) !== undefined) return;
       // Shorter than the interval of the rounds, so that the first instance to come does the next one.
       live.shared.set(roundKey, true, everyMs / 2);
-      this.#work = this.#tidy();
+      this.#work = this.#cleanUp();
       if (!(await this.#work)) live.shared.delete(roundKey);
     });
   }
 
   /** Returns true if everything could be deleted. */
-  async #tidy(): Promise<boolean> {
+  async #cleanUp(): Promise<boolean> {
     const { store, keepDays, now, log } = this.#options;
     const beforeMs = now() - keepDays * dayMs;
     try {

@@ -1,7 +1,7 @@
 import { Client, Pool, ProxyAgent, type buildConnector, type Dispatcher } from 'undici';
 import type { AddressGuard } from './address-guard.js';
 
-export interface WayOutSettings {
+export interface EgressSettings {
   readonly origin: string;
   /** `http://user:pass@host:port` */
   readonly proxy?: string;
@@ -35,7 +35,7 @@ export interface TracedOptions extends Dispatcher.DispatchOptions {
  * Opens an egress, which connects on first use and carries one call per connection at a time. No limit of its
  * own: the slot's permits limit the calls, and a second queue here would be invisible.
  */
-export function openEgress(settings: WayOutSettings): Egress {
+export function openEgress(settings: EgressSettings): Egress {
   const { origin, proxy } = settings;
   const dispatcher = proxy ? throughProxy(proxy, settings) : directly(settings);
   return {
@@ -47,7 +47,7 @@ export function openEgress(settings: WayOutSettings): Egress {
 
 const keepAliveTimeout = 30_000;
 
-function directly({ origin, connectTimeoutMs: timeout, guard }: WayOutSettings): Dispatcher {
+function directly({ origin, connectTimeoutMs: timeout, guard }: EgressSettings): Dispatcher {
   return new Pool(origin, {
     keepAliveTimeout,
     connect: guard?.connector({ timeout }) ?? { timeout },
@@ -60,7 +60,7 @@ function directly({ origin, connectTimeoutMs: timeout, guard }: WayOutSettings):
  */
 function throughProxy(
   proxy: string,
-  { origin: upstream, connectTimeoutMs: timeout, guard }: WayOutSettings,
+  { origin: upstream, connectTimeoutMs: timeout, guard }: EgressSettings,
 ): Dispatcher {
   guard?.check(new URL(upstream).hostname);
   const connect = guard?.connector({ timeout });

@@ -136,7 +136,7 @@ export class HttpCall implements Dispatcher.DispatchHandler, Backpressure {
 
   resume(): void {
     if (this.#phase === 'over' || !this.#controller?.paused) return;
-    this.#deadline.putOff();
+    this.#deadline.extend();
     this.#controller.resume();
   }
 
@@ -170,7 +170,7 @@ export class HttpCall implements Dispatcher.DispatchHandler, Backpressure {
 
   readonly #deliver = (): void => {
     if (this.#phase !== 'reading' || this.#chunks.length === 0) return;
-    this.#deadline.putOff();
+    this.#deadline.extend();
     if (!this.#sink) this.#isWaiting = true;
     else if (!this.#writeRead()) this.#controller?.pause();
   };

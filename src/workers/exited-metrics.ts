@@ -6,7 +6,7 @@ export class ExitedMetrics {
 
   add(measured: readonly Measurement[]): void {
     for (const metric of measured)
-      if (isLasting(metric)) this.#metrics.set(metric.name, sumOf(this.#metrics.get(metric.name), metric));
+      if (isCumulative(metric)) this.#metrics.set(metric.name, sumOf(this.#metrics.get(metric.name), metric));
   }
 
   get measurements(): readonly Measurement[] {
@@ -15,7 +15,7 @@ export class ExitedMetrics {
 }
 
 /** True for counters and histograms; gauges and metrics of the process itself end with the worker. */
-function isLasting({ name, type }: Measurement): boolean {
+function isCumulative({ name, type }: Measurement): boolean {
   return (type === 'counter' || type === 'histogram') && !/^(?:process|nodejs)_/.test(name);
 }
 

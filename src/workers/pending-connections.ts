@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 
 /** Message by which the cluster module passes a connection to a worker. */
-interface Handing {
+interface ClusterMessage {
   readonly act?: string;
   readonly seq?: number;
 }
@@ -15,25 +15,25 @@ interface Handle {
  * until the worker acknowledges it, so without this their callers would wait without end.
  */
 export function closePendingConnections(worker: ChildProcess): void {
-  const onTheirWay = new Map<number, Handle>();
+  const inTransit = new Map<number, Handle>();
   let hasExited = false;
   const send = worker.send.bind(worker) as (...args: readonly unknown[]) => boolean; // whatever it is called with
   worker.send = (...args: readonly unknown[]) => {
-    const [{ act, seq }, handle] = args as [Handing, Handle | undefined];
-    if (act === 'newconn' && seq !== undefined && handle) onTheirWay.set(seq, handle);
+    const [{ act, seq }, handle] = args as [ClusterMessage, Handle | undefined];
+    if (act === 'newconn' && seq !== undefined && handle) inTransit.set(seq, handle);
     const isSent = send(...args);
-    if (hasExited) hangUp(); // the cluster module forgets a worker at its `disconnect`, which may never come
+    if (hasExited) closeAll(); // the cluster module forgets a worker at its `disconnect`, which may never come
     return isSent;
   };
   worker.on('internalMessage', ({ ack }: { readonly ack?: number }) => {
-    if (ack !== undefined) onTheirWay.delete(ack);
+    if (ack !== undefined) inTransit.delete(ack);
   });
-  const hangUp = () => {
-    for (const handle of onTheirWay.values()) handle.close();
-    onTheirWay.clear();
+  const closeAll = () => {
+    for (const handle of inTransit.values()) handle.close();
+    inTransit.clear();
   };
   worker.on('exit', () => {
     hasExited = true;
-    hangUp();
+    closeAll();
   });
 }

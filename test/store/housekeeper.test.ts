@@ -23,7 +23,7 @@ describe('the housekeeper', () => {
       await store.bindings.put(`s${at}`, { slotId: 'a', expiresAtMs: at < 1100 ? nowMs : nowMs + 1 });
     await store.ledger.append([row('old', nowMs - 91 * dayMs), row('young', nowMs - 89 * dayMs)]);
     const keeper = new Housekeeper({ store, live: new MemoryHub().connect(), keepDays: 90, log: quiet, now });
-    await keeper.tidy();
+    await keeper.cleanUp();
     expect(await store.bindings.deleteExpired(10_000)).to.equal(0);
     expect(await store.bindings.get('s1150')).to.not.equal(undefined);
     const { rows } = await store.ledger.requests({}, { limit: 10 });
@@ -49,10 +49,10 @@ describe('the housekeeper', () => {
       log: host.log,
       now,
     });
-    await keeper.tidy();
+    await keeper.cleanUp();
     expect(host.logged.map(({ level }) => level)).to.deep.equal(['warn']);
     isGone = false;
-    await keeper.tidy();
+    await keeper.cleanUp();
     expect((await store.ledger.requests({}, { limit: 10 })).rows).to.deep.equal([]);
     await keeper.close();
   });
@@ -73,7 +73,7 @@ describe('the housekeeper', () => {
       return new Housekeeper({ store: parts, live: hub.connect(), keepDays: 90, log: quiet, now });
     });
     const [a, b] = keepers;
-    const over = Promise.all([a!.tidy(), b!.tidy()]);
+    const over = Promise.all([a!.cleanUp(), b!.cleanUp()]);
     while (rounds.length === 0) await immediate();
     await b!.close();
     end();
@@ -90,7 +90,7 @@ describe('the housekeeper', () => {
     copySeed(where.file, 100_000);
     const keeper = new Housekeeper({ store, live: new MemoryHub().connect(), keepDays: 90, log: quiet, now });
     const before = heldBytes();
-    const round = keeper.tidy().then(() => 'over');
+    const round = keeper.cleanUp().then(() => 'over');
     const turnsMs: number[] = [];
     const held: number[] = [];
     for (let state = ''; state !== 'over'; state = await Promise.race([round, immediate('under way')])) {

@@ -163,7 +163,7 @@ describe('the thread of a SQLite file', () => {
       laterMs = 1000;
       const live = new MemoryHub().connect();
       const keeper = new Housekeeper({ store, live, keepDays: 90, log: quiet, now });
-      await keeper.tidy();
+      await keeper.cleanUp();
       await keeper.close();
       await store.close();
       expect(pragma(place.where.file, 'freelist_count')).to.equal(0);

@@ -31,9 +31,9 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
       maxTokens: body.max_completion_tokens ?? body.max_tokens,
       stop: body.stop,
       sampling: body,
-      tools: toolWish(body, model, dropped),
+      tools: toolParams(body, model, dropped),
       thinking,
-      output: outputWish(body, dropped),
+      output: outputParams(body, dropped),
       user: body.user,
       conversationPath: 'messages',
     },
@@ -50,7 +50,7 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
   };
 }
 
-function toolWish(
+function toolParams(
   body: ChatBody,
   model: CatalogModel | undefined,
   dropped: UnsupportedFields,
@@ -63,7 +63,7 @@ function toolWish(
   return { tools: toolbox.tools, parallel: body.parallel_tool_calls, ...readChoice(body, dropped) };
 }
 
-function outputWish({ response_format }: ChatBody, dropped: UnsupportedFields): OutputParams | undefined {
+function outputParams({ response_format }: ChatBody, dropped: UnsupportedFields): OutputParams | undefined {
   if (!response_format || response_format.type === 'text') return undefined;
   const path = 'response_format.json_schema';
   if (response_format.type === 'json_object') return { path };

@@ -25,7 +25,7 @@ export function readTools(
 
 function addTool(tool: ChatTool, path: string, toolbox: Toolbox, dropped: UnsupportedFields): void {
   const type = tool.type ?? 'function';
-  toolbox.reportUnsaid(tool, path);
+  toolbox.reportUnsupported(tool, path);
   const marker = tool.cache_control ? { cache_control: tool.cache_control } : {};
   if (type === 'function') {
     toolbox.addFunction({ ...required(tool.function, `${path}.function`), ...marker }, `${path}.function`);
@@ -35,21 +35,21 @@ function addTool(tool: ChatTool, path: string, toolbox: Toolbox, dropped: Unsupp
   } else dropped.add(path);
 }
 
-/** `tool_choice`, or `function_call` of old; a kind of choice that Messages lacks is reported. */
+/** `tool_choice`, or `function_call` (deprecated); a kind of choice that Messages lacks is reported. */
 export function readChoice(
   body: ChatBody,
   dropped: UnsupportedFields,
 ): Pick<ToolParams, 'choice' | 'allowed'> {
-  const { tool_choice: wish, function_call: legacy } = body;
-  if (typeof wish === 'string') return { choice: words[wish] };
-  if (!wish)
+  const { tool_choice: choice, function_call: legacy } = body;
+  if (typeof choice === 'string') return { choice: words[choice] };
+  if (!choice)
     return { choice: typeof legacy === 'object' && legacy ? named(legacy.name) : words[legacy ?? ''] };
-  const { type, allowed_tools: allowed } = wish;
+  const { type, allowed_tools: allowed } = choice;
   if (type === 'allowed_tools') {
     const { mode, tools } = required(allowed, 'tool_choice.allowed_tools');
     return { choice: words[mode], allowed: tools.flatMap(nameOf).map((name) => upstreamToolName({ name })) };
   }
-  const [name] = nameOf(wish);
+  const [name] = nameOf(choice);
   if (name !== undefined) return { choice: named(name) };
   dropped.add('tool_choice');
   return {};

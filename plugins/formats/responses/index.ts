@@ -3,7 +3,7 @@ import { defineFormat, type FormatContext } from 'gw2api/plugin/format';
 import type { ResponsesRequest } from './answer.js';
 import { responsesBody, type InputItem, type ResponsesBody } from './body.js';
 import { inputItems } from './input.js';
-import { keeper } from './keeper.js';
+import { storeResponse } from './store-response.js';
 import { responsesReply } from './reply.js';
 import { decodeResponses } from './request.js';
 import { routes } from './routes.js';
@@ -39,7 +39,7 @@ async function responsesRequest(body: ResponsesBody, context: FormatContext): Pr
     tools: toolNames(body, input),
     calledIds: calledIds(input),
     now: () => context.now(),
-    keep: body.store === false ? nowhere : keeper(id, input, context),
+    keep: body.store === false ? nowhere : storeResponse(id, input, context),
   };
 }
 

@@ -24,7 +24,7 @@ export async function decodeResponses(value: unknown, context: FormatContext): P
   refuseUnservable(body);
   const dropped = new UnsupportedFields();
   const model = context.findModel(body.model);
-  const thinking = thinkingWish(body, context, dropped);
+  const thinking = thinkingParams(body, context, dropped);
   const input = await readInput(body, context);
   const tools = readTools(body, input, dropped);
   addWebSearchTool(tools, body, model?.webSearch !== false, dropped);
@@ -40,7 +40,7 @@ export async function decodeResponses(value: unknown, context: FormatContext): P
         ...readChoice(body, tools.toolbox, dropped),
       },
       thinking,
-      output: outputWish(body, dropped),
+      output: outputParams(body, dropped),
       user: body.user,
       conversationPath: 'input',
     },
@@ -78,16 +78,16 @@ function readTranscript(
   return transcript;
 }
 
-function thinkingWish(
+function thinkingParams(
   { model, reasoning, thinking }: ResponsesBody,
   { models }: FormatContext,
   dropped: UnsupportedFields,
 ): ThinkingParams {
-  const wish = readThinking({ reasoning, thinking }, models.profile(model), dropped);
-  return { ...wish, isShown: Boolean(reasoning?.summary ?? reasoning?.generate_summary) };
+  const params = readThinking({ reasoning, thinking }, models.profile(model), dropped);
+  return { ...params, isShown: Boolean(reasoning?.summary ?? reasoning?.generate_summary) };
 }
 
-function outputWish({ text }: ResponsesBody, dropped: UnsupportedFields): OutputParams | undefined {
+function outputParams({ text }: ResponsesBody, dropped: UnsupportedFields): OutputParams | undefined {
   const format = text?.format;
   if (!format || format.type === 'text') return undefined;
   const path = 'text.format';

@@ -135,17 +135,17 @@ export function addWebSearchTool(
 
 /** `tool_choice` as the upstream knows it; a kind that Messages lacks is reported. */
 export function readChoice(
-  { tool_choice: wish }: ResponsesBody,
+  { tool_choice: choice }: ResponsesBody,
   toolbox: Toolbox,
   dropped: UnsupportedFields,
 ): Pick<ToolParams, 'choice' | 'allowed'> {
-  if (!wish) return {};
-  if (typeof wish === 'string') return { choice: words[wish] };
-  if (wish.type === 'allowed_tools') {
-    const allowed = (wish.tools ?? []).flatMap((tool) => upstreamName(tool, toolbox) ?? []);
-    return { choice: words[wish.mode ?? 'auto'], allowed };
+  if (!choice) return {};
+  if (typeof choice === 'string') return { choice: words[choice] };
+  if (choice.type === 'allowed_tools') {
+    const allowed = (choice.tools ?? []).flatMap((tool) => upstreamName(tool, toolbox) ?? []);
+    return { choice: words[choice.mode ?? 'auto'], allowed };
   }
-  const name = upstreamName(wish, toolbox);
+  const name = upstreamName(choice, toolbox);
   if (name !== undefined) return { choice: { type: 'tool', name } };
   dropped.add('tool_choice');
   return {};

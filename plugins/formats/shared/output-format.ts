@@ -16,12 +16,12 @@ interface Settled {
 }
 
 /** Maps a schema to `output_config.format`; a form the upstream cannot enforce becomes an instruction. */
-export function resolveOutput(wish: OutputParams | undefined, dropped: UnsupportedFields): Settled {
-  if (!wish) return {};
-  if (!wish.schema) return instruction(jsonInstruction);
-  const { description, path } = wish;
+export function resolveOutput(params: OutputParams | undefined, dropped: UnsupportedFields): Settled {
+  if (!params) return {};
+  if (!params.schema) return instruction(jsonInstruction);
+  const { description, path } = params;
   const wanted =
-    description && !('description' in wish.schema) ? { ...wish.schema, description } : wish.schema;
+    description && !('description' in params.schema) ? { ...params.schema, description } : params.schema;
   const { schema, changed, isExpressible } = strictSchema(wanted);
   if (!isExpressible) {
     dropped.add(`${path}.strict`);

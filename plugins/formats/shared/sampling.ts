@@ -14,12 +14,12 @@ type Sampling = Pick<MessagesRequest, keyof SamplingParams>;
 
 /** The sampling parameters as this model takes them; what is left out or lowered is reported. */
 export function resolveSampling(
-  wish: SamplingParams,
+  params: SamplingParams,
   { model, isThinking }: { readonly model: CatalogModel | undefined; readonly isThinking: boolean },
   dropped: UnsupportedFields,
 ): Sampling {
-  const given = withoutNulls(wish);
-  const taken = takers[samplingOf(model)](isThinking ? whileThinking(given) : inRange(given));
+  const given = withoutNulls(params);
+  const taken = supported[samplingOf(model)](isThinking ? whileThinking(given) : inRange(given));
   for (const name of names) {
     const isLost = given[name] !== taken[name] && !(given[name] === 1 && taken[name] === undefined);
     if (isLost) dropped.add(name);
@@ -29,7 +29,7 @@ export function resolveSampling(
 
 const names = ['temperature', 'top_p', 'top_k'] as const satisfies readonly (keyof SamplingParams)[];
 
-const takers: Readonly<Record<ReturnType<typeof samplingOf>, (given: Sampling) => Sampling>> = {
+const supported: Readonly<Record<ReturnType<typeof samplingOf>, (given: Sampling) => Sampling>> = {
   both: (given) => given,
   one: ({ top_p, ...rest }) => ({ ...rest, ...(rest.temperature === undefined && present({ top_p })) }),
   none: () => ({}),

@@ -23,11 +23,11 @@ export function readThinking(
   const { effort, thinking } = fields;
   const reasoning = readReasoning(fields.reasoning, dropped);
   if (effort && contradicts(reasoning, effort)) dropped.add(reasoning.path);
-  const wish = effort ? { ...reasoning, effort, path: 'reasoning_effort' } : reasoning;
-  if (saysNothing(thinking)) return { ...wish, profile };
-  if (!wish.effort && isRecord(thinking)) return { ...readOwnThinking(thinking, dropped), profile };
+  const params = effort ? { ...reasoning, effort, path: 'reasoning_effort' } : reasoning;
+  if (saysNothing(thinking)) return { ...params, profile };
+  if (!params.effort && isRecord(thinking)) return { ...readOwnThinking(thinking, dropped), profile };
   dropped.add('thinking');
-  return { ...wish, profile };
+  return { ...params, profile };
 }
 
 /**
@@ -79,13 +79,13 @@ function readOwnThinking(
 ): ThinkingParams {
   const { type, budget_tokens: budget, display } = checkThinking(given, 'thinking');
   reportOthers(given, 'thinking', dropped);
-  const wish = { path: 'thinking.type', isShown: display === 'summarized' };
-  if (type === 'disabled') return { ...wish, effort: 'none' };
-  if (type === 'adaptive') return { ...wish, effort: 'auto', kind: 'adaptive' };
-  if (type !== 'enabled') dropped.add(wish.path);
-  if (type !== 'enabled') return wish;
-  if (!budget) return { ...wish, effort: 'auto', kind: 'budget' };
-  return { ...wish, ...byBudget(budget), path: 'thinking.budget_tokens', kind: 'budget' };
+  const params = { path: 'thinking.type', isShown: display === 'summarized' };
+  if (type === 'disabled') return { ...params, effort: 'none' };
+  if (type === 'adaptive') return { ...params, effort: 'auto', kind: 'adaptive' };
+  if (type !== 'enabled') dropped.add(params.path);
+  if (type !== 'enabled') return params;
+  if (!budget) return { ...params, effort: 'auto', kind: 'budget' };
+  return { ...params, ...byBudget(budget), path: 'thinking.budget_tokens', kind: 'budget' };
 }
 
 function saysNothing(given: unknown): boolean {

@@ -16,12 +16,12 @@ import { UnsupportedFields } from './unsupported-fields.js';
  * it takes; a refusal about the model is kept as its profile. Empty if no thinking was chosen here.
  */
 export function thinkingRetry(
-  wish: ThinkingParams,
+  params: ThinkingParams,
   decoded: MessagesRequest,
   models: Models,
 ): readonly Interceptor[] {
   const isChosen =
-    wish.effort && !wish.kind && (decoded.thinking ?? decoded.output_config?.effort) !== undefined;
+    params.effort && !params.kind && (decoded.thinking ?? decoded.output_config?.effort) !== undefined;
   if (!isChosen) return [];
   const retry: Interceptor = (call) => async (request) => {
     try {
@@ -30,7 +30,7 @@ export function thinkingRetry(
       const lesson = lessonOf(error, request);
       if (!lesson) throw error;
       const profile = { ...models.profile(request.model), ...lesson.profile };
-      const reply = await call(replanned(request, { ...wish, profile }));
+      const reply = await call(replanned(request, { ...params, profile }));
       if (lesson.isOfModel) models.learn(request.model, lesson.profile);
       return withFields(reply, { attempts: reply.attempts + 1 });
     }
@@ -39,12 +39,12 @@ export function thinkingRetry(
 }
 
 /** The request with thinking and effort as they are planned for this profile. */
-function replanned(request: MessagesRequest, wish: ThinkingParams): MessagesRequest {
+function replanned(request: MessagesRequest, params: ThinkingParams): MessagesRequest {
   const { thinking: _, output_config: output, ...rest } = request;
   const { max_tokens: asked = Infinity, messages } = request;
-  const maxTokens = Math.min(asked, wish.profile?.maxTokens ?? 128_000);
+  const maxTokens = Math.min(asked, params.profile?.maxTokens ?? 128_000);
   const context = { model: undefined, maxTokens, isForced: isForced(request.tool_choice), messages };
-  const { thinking, effort } = planThinking(wish, context, new UnsupportedFields());
+  const { thinking, effort } = planThinking(params, context, new UnsupportedFields());
   const output_config = present({ ...output, effort });
   return {
     ...rest,

@@ -36,18 +36,18 @@ export interface ThinkingPlan {
 
 /** Thinking and effort as this model takes them; what it cannot have is reported. */
 export function planThinking(
-  wish: ThinkingParams,
+  params: ThinkingParams,
   context: ThinkingContext,
   dropped: UnsupportedFields,
 ): ThinkingPlan {
-  if (!wish.effort) return {};
-  const profile: ModelProfile = wish.profile ?? context.model ?? {};
-  const { thinking: kind = wish.kind ?? 'adaptive', canStopThinking = true } = profile;
-  if (wish.effort === 'none')
+  if (!params.effort) return {};
+  const profile: ModelProfile = params.profile ?? context.model ?? {};
+  const { thinking: kind = params.kind ?? 'adaptive', canStopThinking = true } = profile;
+  if (params.effort === 'none')
     return kind === 'none' || !canStopThinking ? {} : { thinking: { type: 'disabled' } };
-  const level = levelOf(wish.effort, profile);
-  const plan = level && planners[kind](level, wish, { ...context, profile });
-  if (!plan?.thinking || !isWithin(wish, plan)) dropped.add(wish.path);
+  const level = levelOf(params.effort, profile);
+  const plan = level && planners[kind](level, params, { ...context, profile });
+  if (!plan?.thinking || !isWithin(params, plan)) dropped.add(params.path);
   return plan ?? {};
 }
 
@@ -86,7 +86,7 @@ const levels: Readonly<Record<string, Level>> = {
   max: { effort: 'max', share: 0.8, ceiling: 49_152 },
 };
 
-type Planner = (level: Level, wish: ThinkingParams, context: PlanningContext) => ThinkingPlan;
+type Planner = (level: Level, params: ThinkingParams, context: PlanningContext) => ThinkingPlan;
 
 interface PlanningContext extends ThinkingContext {
   readonly profile: ModelProfile;
@@ -100,7 +100,7 @@ const planners: Readonly<Record<CatalogModel['thinking'], Planner>> = {
   budget: (level, { budget, isShown }, context) => {
     const maxTokens = context.maxTokens ?? context.profile.maxTokens ?? 128_000;
     const budget_tokens = budgetOf(level, budget, maxTokens);
-    if (!budget_tokens || context.isForced || isInUnthoughtLoop(context.messages)) return {};
+    if (!budget_tokens || context.isForced || isInLoopWithoutThinking(context.messages)) return {};
     return { thinking: { type: 'enabled', budget_tokens, ...display(isShown) } };
   },
   none: () => ({}),
@@ -124,7 +124,7 @@ function budgetOf(
 /**
  * True if the turn with the tool calls lacks thinking, which a budget demands from the start of a tool loop.
  */
-function isInUnthoughtLoop(messages: readonly Message[]): boolean {
+function isInLoopWithoutThinking(messages: readonly Message[]): boolean {
   const [calls, results] = messages
     .slice(-2)
     .map(({ content }) => (typeof content === 'string' ? [] : content));

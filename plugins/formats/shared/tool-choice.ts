@@ -15,16 +15,16 @@ export interface ToolParams {
 
 /** `tools` and `tool_choice` of the upstream request; a choice that cannot be kept is reported. */
 export function resolveTools(
-  wish: ToolParams,
+  params: ToolParams,
   dropped: UnsupportedFields,
 ): Pick<MessagesRequest, 'tools' | 'tool_choice'> {
-  const allowed = wish.allowed && new Set(wish.allowed);
-  const tools = allowed ? wish.tools.filter(({ name }) => allowed.has(name)) : wish.tools;
+  const allowed = params.allowed && new Set(params.allowed);
+  const tools = allowed ? params.tools.filter(({ name }) => allowed.has(name)) : params.tools;
   if (tools.length === 0) {
-    if (isForced(wish.choice)) dropped.add('tool_choice');
-    return redeclare(wish.called);
+    if (isForced(params.choice)) dropped.add('tool_choice');
+    return redeclare(params.called);
   }
-  const choice = wish.parallel === false ? oneAtATime(wish.choice) : wish.choice;
+  const choice = params.parallel === false ? oneAtATime(params.choice) : params.choice;
   return { tools, ...(choice && { tool_choice: choice }) };
 }
 

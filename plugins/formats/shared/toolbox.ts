@@ -47,7 +47,7 @@ export class Toolbox {
     const { description, cache_control, name } = definition;
     const tool = { kind: 'function', name, ...present({ namespace }) } as const;
     if (!this.#isNew(tool, path)) return;
-    this.reportUnsaid(definition, path);
+    this.reportUnsupported(definition, path);
     this.#add(tool, {
       ...(description && { description }),
       ...this.#parameters(definition, path),
@@ -59,7 +59,7 @@ export class Toolbox {
     const { name, description, grammar, cache_control } = definition;
     const tool = { kind: 'custom', name, ...present({ namespace }) } as const;
     if (!this.#isNew(tool, path)) return;
-    this.reportUnsaid(definition, path);
+    this.reportUnsupported(definition, path);
     if (grammar) this.#dropped.add(`${path}.format`);
     this.#add(tool, {
       ...(description && { description }),
@@ -94,7 +94,7 @@ export class Toolbox {
   }
 
   /** Reports fields for programmatic callers of a tool, which are not sent to the upstream. */
-  reportUnsaid(tool: Pick<FunctionDefinition, 'output_schema' | 'allowed_callers'>, path: string): void {
+  reportUnsupported(tool: Pick<FunctionDefinition, 'output_schema' | 'allowed_callers'>, path: string): void {
     for (const field of ['output_schema', 'allowed_callers'] as const)
       if (tool[field] !== undefined && tool[field] !== null) this.#dropped.add(`${path}.${field}`);
   }

@@ -4,14 +4,14 @@ import { isRecord, present } from './body.js';
 import type { UnsupportedFields } from './unsupported-fields.js';
 
 /** Web search as Chat and Responses ask for it; `path` is where that stands in the body. */
-export interface WebSearchWish {
+export interface WebSearchParams {
   readonly path: string;
   readonly options: Readonly<Record<string, unknown>>;
   readonly maxUses?: number | null | undefined;
 }
 
 /** Upstream web_search tool with domains, location and max uses; other options are reported. */
-export function webSearchTool({ path, options, maxUses }: WebSearchWish, dropped: UnsupportedFields): Tool {
+export function webSearchTool({ path, options, maxUses }: WebSearchParams, dropped: UnsupportedFields): Tool {
   const { filters, user_location, search_context_size, type: _, cache_control, ...others } = options;
   if (search_context_size && search_context_size !== 'medium') dropped.add(`${path}.search_context_size`);
   for (const [name, value] of Object.entries(others)) {

@@ -1,5 +1,5 @@
 import type { MessagesRequest } from 'gw2api/plugin';
-import { contentScenarios, type Talk } from './content-scenarios.js';
+import { contentScenarios, type AnswerContext } from './content-scenarios.js';
 import { instanceOf } from './instance.js';
 import { lastUserText, withoutMarkers } from './marker.js';
 import { limit, stopAt, textPart, type Part, type Plan } from './part.js';
@@ -9,27 +9,27 @@ import { isObject } from './shape.js';
 import { callParts, lastToolResult, toolsToCall } from './tool-parts.js';
 
 /** Plans a made-up answer; the same request always gets the same plan. */
-export function planAnswer(talk: Talk): Plan {
-  const plan = planContent(talk);
-  const parts = [...thinkingParts(talk), ...plan.parts];
-  const stopped = stopAt({ ...plan, parts }, talk.request.stop_sequences ?? []);
-  return limit(stopped, talk.request.max_tokens ?? Infinity);
+export function planAnswer(context: AnswerContext): Plan {
+  const plan = planContent(context);
+  const parts = [...thinkingParts(context), ...plan.parts];
+  const stopped = stopAt({ ...plan, parts }, context.request.stop_sequences ?? []);
+  return limit(stopped, context.request.max_tokens ?? Infinity);
 }
 
 /** The last scenario about content decides; without one the answer follows the request. */
-function planContent(talk: Talk): Plan {
-  const scenario = talk.scenarios.findLast(({ name }) => Object.hasOwn(contentScenarios, name));
+function planContent(context: AnswerContext): Plan {
+  const scenario = context.scenarios.findLast(({ name }) => Object.hasOwn(contentScenarios, name));
   const planScenario = scenario && contentScenarios[scenario.name]?.plan;
-  return planScenario?.(talk, scenario?.params ?? {}) ?? planOrdinary(talk);
+  return planScenario?.(context, scenario?.params ?? {}) ?? planOrdinary(context);
 }
 
-function planOrdinary(talk: Talk): Plan {
-  const { request, seed, random } = talk;
+function planOrdinary(context: AnswerContext): Plan {
+  const { request, seed, random } = context;
   const tools = toolsToCall(request);
   if (tools.length > 0) {
     const isForced = request.tool_choice?.type === 'any' || request.tool_choice?.type === 'tool';
     const intro = isForced ? [] : [textPart(`I'll call ${tools.map(({ name }) => name).join(' and ')}.`)];
-    return { parts: [...intro, ...callParts(tools, talk)], stopReason: 'tool_use' };
+    return { parts: [...intro, ...callParts(tools, context)], stopReason: 'tool_use' };
   }
   const resumed = resumedPlan(request, seed, 1);
   if (resumed) return resumed;
@@ -42,8 +42,8 @@ function planOrdinary(talk: Talk): Plan {
 function plainText(request: MessagesRequest): string {
   const result = lastToolResult(request);
   const said = withoutMarkers(lastUserText(request)) || '(nothing in words)';
-  const heard = result === undefined ? `You said: ${shorten(said)}` : `The tool answered: ${shorten(result)}`;
-  return `This is the gw2api simulator, not a model. ${heard}`;
+  const reply = result === undefined ? `You said: ${shorten(said)}` : `The tool answered: ${shorten(result)}`;
+  return `This is the gw2api simulator, not a model. ${reply}`;
 }
 
 function shorten(text: string): string {
@@ -51,7 +51,7 @@ function shorten(text: string): string {
 }
 
 /** Scenarios ask for thinking that the request did not enable; a redacted block takes its place. */
-function thinkingParts({ request, scenarios }: Talk): readonly Part[] {
+function thinkingParts({ request, scenarios }: AnswerContext): readonly Part[] {
   const { thinking } = request;
   const text = `${thinkingMark} The last message has ${lastUserText(request).length} characters. I make something up.`;
   if (scenarios.some(({ name }) => name === 'redacted'))

@@ -7,7 +7,7 @@ import { thinkingMark } from './seal.js';
 import { callableTools, callParts } from './tool-parts.js';
 
 /** One request to answer. */
-export interface Talk {
+export interface AnswerContext {
   readonly request: MessagesRequest;
   readonly headers: Readonly<Record<string, string>>;
   readonly scenarios: readonly Scenario[];
@@ -19,7 +19,7 @@ export interface Talk {
 export interface ContentScenario {
   readonly help: string;
   /** Undefined leaves the content as it would be. */
-  readonly plan?: (talk: Talk, params: Scenario['params']) => Plan | undefined;
+  readonly plan?: (context: AnswerContext, params: Scenario['params']) => Plan | undefined;
 }
 
 /** Scenarios that decide what the answer says; the last one in a message counts. */
@@ -39,7 +39,8 @@ export const contentScenarios: Readonly<Record<string, ContentScenario>> = {
   },
   echo: {
     help: 'echo=system: the text is that part of the request as JSON (a.0.b, headers, or all of it)',
-    plan: (talk, params) => ended([textPart(JSON.stringify(partOf(talk, params['echo'] ?? '')) ?? 'null')]),
+    plan: (context, params) =>
+      ended([textPart(JSON.stringify(partOf(context, params['echo'] ?? '')) ?? 'null')]),
   },
   say: { help: 'text="…": the text of the answer', plan: (_, { text = '' }) => ended([textPart(text)]) },
   surrogates: {
@@ -48,15 +49,16 @@ export const contentScenarios: Readonly<Record<string, ContentScenario>> = {
   },
   tool: {
     help: 'name=…: calls that tool (default the first one)',
-    plan: (talk, { name }) => called(talk, chosenTools(talk.request, name).slice(0, 1)),
+    plan: (context, { name }) => called(context, chosenTools(context.request, name).slice(0, 1)),
   },
   parallel: {
     help: 'n=2: that many tool calls, through the tools in turn',
-    plan: (talk, params) => called(talk, inTurn(chosenTools(talk.request), numberOf(params, 'n', 2))),
+    plan: (context, params) =>
+      called(context, inTurn(chosenTools(context.request), numberOf(params, 'n', 2))),
   },
   'no-args': {
     help: 'name=…: a tool call whose only input_json_delta is empty',
-    plan: (talk, { name }) => called(talk, chosenTools(talk.request, name).slice(0, 1), false),
+    plan: (context, { name }) => called(context, chosenTools(context.request, name).slice(0, 1), false),
   },
   interleave: { help: 'text, thinking, tool, text, thinking, tool', plan: interleaved },
   search: {
@@ -95,9 +97,9 @@ function ended(parts: readonly Part[]): Plan {
   return { parts, stopReason: 'end_turn' };
 }
 
-function called(talk: Talk, tools: readonly Tool[], hasArguments = true): Plan {
+function called(context: AnswerContext, tools: readonly Tool[], hasArguments = true): Plan {
   if (tools.length === 0) return ended([textPart('The simulator has no tool to call.')]);
-  return { parts: callParts(tools, talk, hasArguments), stopReason: 'tool_use' };
+  return { parts: callParts(tools, context, hasArguments), stopReason: 'tool_use' };
 }
 
 function fixedText(unit: string, count: number): Extract<Part, { kind: 'text' }> {
@@ -117,9 +119,9 @@ function inTurn(tools: readonly Tool[], count: number): readonly Tool[] {
   ).flat();
 }
 
-function interleaved(talk: Talk): Plan {
-  const tools = inTurn([...chosenTools(talk.request), { name: 'lookup' }], 2);
-  const rounds = callParts(tools, talk).flatMap((call, at): readonly Part[] => [
+function interleaved(context: AnswerContext): Plan {
+  const tools = inTurn([...chosenTools(context.request), { name: 'lookup' }], 2);
+  const rounds = callParts(tools, context).flatMap((call, at): readonly Part[] => [
     textPart(`Round ${at + 1} begins.`),
     { kind: 'thinking', text: `${thinkingMark} Round ${at + 1}.` },
     call,
@@ -127,7 +129,7 @@ function interleaved(talk: Talk): Plan {
   return { parts: rounds, stopReason: 'tool_use' };
 }
 
-function partOf({ request, headers }: Talk, path: string): unknown {
+function partOf({ request, headers }: AnswerContext, path: string): unknown {
   const keys = path.split('.').filter(Boolean);
   return keys.reduce<unknown>(
     (at, key) =>

@@ -1,8 +1,8 @@
 import { numberOf, type Scenario } from './marker.js';
 import { errorTypes, Refusal } from './refusal.js';
 
-/** A request that a fault may strike before it is answered. */
-export interface Struck {
+/** Request into which faults are injected before it is answered. */
+export interface FaultTarget {
   readonly now: () => number;
   /** Waits; rejects when the caller has gone. */
   sleep(ms: number): Promise<void>;
@@ -14,8 +14,8 @@ export interface Struck {
 
 interface Fault {
   readonly help: string;
-  /** Throws a `Refusal` to answer with it; true where it has dealt with the request. */
-  readonly strike: (struck: Struck, params: Scenario['params']) => boolean | Promise<boolean>;
+  /** Throws a `Refusal` to answer with it; true if it has handled the request. */
+  readonly inject: (target: FaultTarget, params: Scenario['params']) => boolean | Promise<boolean>;
 }
 
 const messages: Readonly<Record<string, string>> = {
@@ -32,32 +32,32 @@ const messages: Readonly<Record<string, string>> = {
   529: 'Overloaded',
 };
 
-/** Scenarios that strike before the answer begins; in the order in which they stand in the message. */
+/** Faults that are injected before the answer begins, in the order of the message. */
 export const faults: Readonly<Record<string, Fault>> = {
   ...Object.fromEntries(Object.keys(messages).map((status) => [status, statusFault(Number(status))])),
   'window-exhausted': {
     help: 'window=5h in=3600: 429 with the unified headers of a spent window, and its retry-after',
-    strike: exhaustWindow,
+    inject: exhaustWindow,
   },
   late: {
     help: 'ms=100: that long until the headers',
-    strike: async (struck, params) => {
-      await struck.sleep(numberOf(params, 'ms', 100));
+    inject: async (target, params) => {
+      await target.sleep(numberOf(params, 'ms', 100));
       return false;
     },
   },
-  hang: { help: 'no answer ever', strike: () => true },
+  hang: { help: 'no answer ever', inject: () => true },
   reset: {
     help: 'the socket is destroyed before the headers',
-    strike: (struck) => {
-      struck.destroy();
+    inject: (target) => {
+      target.destroy();
       return true;
     },
   },
   html: {
     help: 'a page of HTML with status 200',
-    strike: (struck) => {
-      struck.answerWith(
+    inject: (target) => {
+      target.answerWith(
         200,
         'text/html; charset=utf-8',
         '<!doctype html><title>Simulated proxy page</title>',
@@ -67,10 +67,10 @@ export const faults: Readonly<Record<string, Fault>> = {
   },
 };
 
-/** Lets the faults among the scenarios strike; true where one of them has dealt with the request. */
-export async function strike(struck: Struck, scenarios: readonly Scenario[]): Promise<boolean> {
+/** Injects the faults among the scenarios; true if one of them has handled the request. */
+export async function inject(target: FaultTarget, scenarios: readonly Scenario[]): Promise<boolean> {
   for (const { name, params } of scenarios) {
-    if (Object.hasOwn(faults, name) && (await faults[name]?.strike(struck, params))) return true;
+    if (Object.hasOwn(faults, name) && (await faults[name]?.inject(target, params))) return true;
   }
   return false;
 }
@@ -78,7 +78,7 @@ export async function strike(struck: Struck, scenarios: readonly Scenario[]): Pr
 function statusFault(status: number): Fault {
   return {
     help: errorTypes[status] ?? 'api_error',
-    strike: (_, params) => {
+    inject: (_, params) => {
       const named = ['retry-after', 'retry-after-ms', 'x-should-retry'].filter((name) => name in params);
       throw new Refusal(status, params['message'] ?? messages[status] ?? 'Simulated', {
         headers: Object.fromEntries(named.map((name) => [name, params[name] ?? ''])),
@@ -88,7 +88,7 @@ function statusFault(status: number): Fault {
   };
 }
 
-function exhaustWindow({ now }: Struck, params: Scenario['params']): never {
+function exhaustWindow({ now }: FaultTarget, params: Scenario['params']): never {
   const seconds = numberOf(params, 'in', 3600);
   const window = params['window'] === '7d' ? '7d' : '5h';
   const reset = String(Math.ceil(now() / 1000) + seconds);

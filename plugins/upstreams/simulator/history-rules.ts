@@ -29,12 +29,13 @@ function emptyContent(at: number): string {
 }
 
 function blockProblem(block: ContentBlock, role: Message['role'], path: string): string | undefined {
-  const home = homes[block.type];
-  if (home && home !== role) return `${path}: \`${block.type}\` blocks can only be in \`${home}\` messages`;
+  const owner = roleOf[block.type];
+  if (owner && owner !== role)
+    return `${path}: \`${block.type}\` blocks can only be in \`${owner}\` messages`;
   return blockRules[block.type]?.(block, path);
 }
 
-const homes: Readonly<Record<string, Message['role']>> = {
+const roleOf: Readonly<Record<string, Message['role']>> = {
   tool_use: 'assistant',
   server_tool_use: 'assistant',
   thinking: 'assistant',

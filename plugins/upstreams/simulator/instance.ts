@@ -14,7 +14,7 @@ interface Making {
 const deepest = 5;
 
 /** Max number of anything made, whatever the schema asks for. */
-const most = 1000;
+const maxProperties = 1000;
 
 /** Made-up value for a JSON Schema, as far as its keywords are supported; the same for the same `random`. */
 export function instanceOf(schema: unknown, random: Random): unknown {
@@ -106,7 +106,7 @@ function makeObject(schema: Schema, making: Making): unknown {
   );
   const made = names.map((name) => [name, make(properties[name] ?? {}, making)] as const);
   const extra = Array.from({
-    length: Math.min(most, Math.max(0, numberOr(schema['minProperties'], 0) - names.length)),
+    length: Math.min(maxProperties, Math.max(0, numberOr(schema['minProperties'], 0) - names.length)),
   });
   const more = extra.map((_, at) => [`key${at}`, make(schema['additionalProperties'], making)] as const);
   return Object.fromEntries([...made, ...more]);
@@ -116,7 +116,11 @@ function makeArray(schema: Schema, making: Making): unknown {
   const least = numberOr(schema['minItems'], 0);
   const usual = making.depth < deepest ? between(making.random, 1, 2) : 0;
   const prefix = listOf(schema['prefixItems']);
-  const length = Math.min(Math.max(least, usual, prefix.length), numberOr(schema['maxItems'], most), most);
+  const length = Math.min(
+    Math.max(least, usual, prefix.length),
+    numberOr(schema['maxItems'], maxProperties),
+    maxProperties,
+  );
   const items = Array.from({ length }, (_, at) => make(prefix[at] ?? schema['items'], making));
   return schema['uniqueItems'] ? items.map((item, at) => toUnique(item, at)) : items;
 }
@@ -131,13 +135,13 @@ function makeNumber(schema: Schema, { random }: Making): number {
   const above = schema['exclusiveMinimum'];
   const below = schema['exclusiveMaximum'];
   const least = typeof above === 'number' ? above + step / 2 : numberOr(schema['minimum'], 0);
-  const most =
+  const maxProperties =
     typeof below === 'number'
       ? below - step / 2
       : numberOr(schema['maximum'], Math.max(least, 0) + 100 * step);
   const from = Math.ceil(least / step);
-  const to = Math.floor(most / step);
-  return from > to ? (least + most) / 2 : Number((between(random, from, to) * step).toPrecision(12));
+  const to = Math.floor(maxProperties / step);
+  return from > to ? (least + maxProperties) / 2 : Number((between(random, from, to) * step).toPrecision(12));
 }
 
 function pick<Item>(items: readonly Item[], { random }: Making): Item {

@@ -4,7 +4,7 @@ import { answerHeaders } from './answer-headers.js';
 import { countPrompt, type PromptCache } from './cache.js';
 import { deliverStream, deliverWhole } from './delivery.js';
 import type { RecordedRequest } from './recorded-request.js';
-import { strike } from './faults.js';
+import { inject } from './faults.js';
 import { framingOf } from './framing.js';
 import { lastUserText, type Scenario } from './marker.js';
 import { messageEvents } from './message-events.js';
@@ -12,14 +12,14 @@ import { describeModel, findModel, listedModels, type ModelTable } from './model
 import { idFrom, randomFrom } from './random.js';
 import { Refusal } from './refusal.js';
 import { checkCount, checkGenerate, type RuleContext } from './rules.js';
-import type { ScenarioBook } from './scenarios.js';
+import type { ScenarioSelector } from './scenarios.js';
 import { isObject } from './shape.js';
 import { stepsOf } from './stream-scenarios.js';
 
 /** State and settings that the operations of one simulator share. */
-export interface Desk {
+export interface SimulatorContext {
   readonly cache: PromptCache;
-  readonly book: ScenarioBook;
+  readonly selector: ScenarioSelector;
   /** Scenarios that hold for every request, as they would stand in a marker. */
   readonly faults: readonly string[];
   readonly models: ModelTable;
@@ -28,7 +28,7 @@ export interface Desk {
   readonly lists: boolean;
 }
 
-type Operation = (exchange: RecordedRequest, desk: Desk) => void | Promise<void>;
+type Operation = (exchange: RecordedRequest, context: SimulatorContext) => void | Promise<void>;
 
 /** Operation of each method and path; `:id` matches any last segment. */
 export const operations: Readonly<Record<string, Operation>> = {
@@ -40,10 +40,10 @@ export const operations: Readonly<Record<string, Operation>> = {
   'HEAD /': (exchange) => answerJson(exchange, {}),
 };
 
-async function generate(exchange: RecordedRequest, desk: Desk): Promise<void> {
-  const scenarios = await admit(exchange, desk, 'generate');
+async function generate(exchange: RecordedRequest, context: SimulatorContext): Promise<void> {
+  const scenarios = await admit(exchange, context, 'generate');
   if (!scenarios) return;
-  const request = checkGenerate(exchange.body, rulesFor(exchange, desk));
+  const request = checkGenerate(exchange.body, rulesFor(exchange, context));
   refuseUnknownModel(request.model);
   const seed = JSON.stringify([request.model, request.messages]);
   const random = randomFrom(seed);
@@ -51,7 +51,7 @@ async function generate(exchange: RecordedRequest, desk: Desk): Promise<void> {
   const envelope = {
     id: idFrom('msg', seed),
     model: request.model,
-    prompt: desk.cache.use(request, exchange.credential),
+    prompt: context.cache.use(request, exchange.credential),
     random,
   };
   const steps = stepsOf(messageEvents(plan, envelope), scenarios);
@@ -60,48 +60,48 @@ async function generate(exchange: RecordedRequest, desk: Desk): Promise<void> {
   else await deliverWhole(exchange, steps, headers);
 }
 
-async function countTokens(exchange: RecordedRequest, desk: Desk): Promise<void> {
-  if (!desk.hasCountTokens) throw new Refusal(404, 'Not found');
-  const scenarios = await admit(exchange, desk, 'count-tokens');
+async function countTokens(exchange: RecordedRequest, context: SimulatorContext): Promise<void> {
+  if (!context.hasCountTokens) throw new Refusal(404, 'Not found');
+  const scenarios = await admit(exchange, context, 'count-tokens');
   if (!scenarios) return;
-  const request = checkCount(exchange.body, rulesFor(exchange, desk));
+  const request = checkCount(exchange.body, rulesFor(exchange, context));
   refuseUnknownModel(request.model);
   answerJson(exchange, { input_tokens: countPrompt(request) }, scenarios);
 }
 
-async function listModels(exchange: RecordedRequest, desk: Desk): Promise<void> {
-  if (!desk.lists) throw new Refusal(404, 'Not found');
-  const scenarios = await admit(exchange, desk, 'models');
+async function listModels(exchange: RecordedRequest, context: SimulatorContext): Promise<void> {
+  if (!context.lists) throw new Refusal(404, 'Not found');
+  const scenarios = await admit(exchange, context, 'models');
   if (!scenarios) return;
   const query = new URLSearchParams(exchange.search);
-  const ids = idsOf(desk);
+  const ids = idsOf(context);
   const rest = ids.slice(ids.indexOf(query.get('after_id') ?? '') + 1);
   const page = rest.slice(0, Number(query.get('limit') ?? 20));
-  const data = page.map((id) => describeModel(id, desk.models));
+  const data = page.map((id) => describeModel(id, context.models));
   const has_more = page.length < rest.length;
   answerJson(exchange, { data, has_more, first_id: page[0], last_id: page.at(-1) }, scenarios);
 }
 
-function getModel(exchange: RecordedRequest, desk: Desk): void {
+function getModel(exchange: RecordedRequest, context: SimulatorContext): void {
   const id = decodeURIComponent(exchange.path.split('/').at(-1) ?? '');
-  if (!idsOf(desk).includes(id)) throw new Refusal(404, `model: ${id}`);
-  answerJson(exchange, describeModel(id, desk.models));
+  if (!idsOf(context).includes(id)) throw new Refusal(404, `model: ${id}`);
+  answerJson(exchange, describeModel(id, context.models));
 }
 
-function idsOf({ models }: Desk): readonly string[] {
+function idsOf({ models }: SimulatorContext): readonly string[] {
   return [...new Set([...Object.keys(listedModels), ...Object.keys(models)])];
 }
 
 /** Scenarios of a request; undefined if a fault has handled it. Throws the answers of faults. */
 async function admit(
   exchange: RecordedRequest,
-  desk: Desk,
+  context: SimulatorContext,
   operation: string,
 ): Promise<readonly Scenario[] | undefined> {
   const text = readableText(exchange.body);
   const asked = { operation, credential: exchange.credential, text };
-  const scenarios = desk.book.select(asked, desk.faults);
-  return (await strike(exchange, scenarios)) ? undefined : scenarios;
+  const scenarios = context.selector.select(asked, context.faults);
+  return (await inject(exchange, scenarios)) ? undefined : scenarios;
 }
 
 /** Scenarios hold for wrong requests too, so the text is looked for before the request has been checked. */
@@ -115,7 +115,7 @@ function isContent(content: unknown): boolean {
   return typeof content === 'string' || (Array.isArray(content) && content.every(isObject));
 }
 
-function rulesFor({ headers }: RecordedRequest, { models }: Desk): RuleContext {
+function rulesFor({ headers }: RecordedRequest, { models }: SimulatorContext): RuleContext {
   return { version: headers['anthropic-version'] ?? '', model: (id) => findModel(id, models) };
 }
 

@@ -15,7 +15,9 @@ export function pairingProblem({ messages, thinking }: MessagesRequest): string 
   if (new Set(ids).size < ids.length) return 'messages: `tool_use` ids must be unique';
   return (
     first(turns, (turn, at) =>
-      turn.role === 'assistant' ? resultsMissing(turn, turns[at + 1]) : resultsUnasked(turn, turns[at - 1]),
+      turn.role === 'assistant'
+        ? missingResults(turn, turns[at + 1])
+        : unexpectedResults(turn, turns[at - 1]),
     ) ?? (thinking?.type === 'enabled' ? thinkingMissing(turns.slice(-2)) : undefined)
   );
 }
@@ -33,7 +35,7 @@ function toTurns(messages: readonly Message[]): readonly Turn[] {
   return turns;
 }
 
-function resultsMissing({ at, content }: Turn, next: Turn | undefined): string | undefined {
+function missingResults({ at, content }: Turn, next: Turn | undefined): string | undefined {
   const answers = next?.content ?? [];
   const end = answers.findIndex((block) => !isToolResult(block));
   const answered = new Set(
@@ -48,7 +50,7 @@ function resultsMissing({ at, content }: Turn, next: Turn | undefined): string |
   );
 }
 
-function resultsUnasked({ at, content }: Turn, previous: Turn | undefined): string | undefined {
+function unexpectedResults({ at, content }: Turn, previous: Turn | undefined): string | undefined {
   const asked = new Set((previous?.content ?? []).filter(isToolUse).map(({ id }) => id));
   const seen = new Set<string>();
   return first(content, (block, index) => {

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Struck } from './faults.js';
+import type { FaultTarget } from './faults.js';
 import { Refusal } from './refusal.js';
 
 /** Outcome of an exchange: answer sent, caller gone before its end, or socket destroyed by a scenario. */
 export type Ending = 'finished' | 'aborted' | 'destroyed';
 
 /** One request as the simulator received it, and how far its answer has come. */
-export class RecordedRequest implements Struck {
+export class RecordedRequest implements FaultTarget {
   readonly method: string;
   readonly path: string;
   /** The query string with its `?`, or empty. */
@@ -35,7 +35,7 @@ export class RecordedRequest implements Struck {
   readonly #over = new AbortController();
   #ending: Ending | undefined;
   #isDestroyed = false;
-  #tellBlocked: () => void = () => undefined;
+  #resolveBlocked: () => void = () => undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, requestId: string, now: () => number) {
     const [path = '/', search] = (request.url ?? '/').split(/(?=\?)/, 2);
@@ -47,7 +47,7 @@ export class RecordedRequest implements Struck {
     this.now = now;
     this.#request = request;
     this.#response = response;
-    this.blocked = new Promise((resolve) => (this.#tellBlocked = resolve));
+    this.blocked = new Promise((resolve) => (this.#resolveBlocked = resolve));
     this.closed = new Promise((resolve) => {
       response.once('close', () => {
         this.#ending = this.#isDestroyed ? 'destroyed' : response.writableFinished ? 'finished' : 'aborted';
@@ -128,7 +128,7 @@ export class RecordedRequest implements Struck {
   /** Notes that a write found no room. @internal */
   block(isBlocked: boolean): void {
     this.isBlocked = isBlocked;
-    if (isBlocked) this.#tellBlocked();
+    if (isBlocked) this.#resolveBlocked();
   }
 }
 

@@ -16,8 +16,8 @@ import {
   type Shape,
 } from './shape.js';
 
-const talk = record({ role: anything, content: textOr(blocks) }, { id: anything });
-const systemTalk = record(
+const turnShape = record({ role: anything, content: textOr(blocks) }, { id: anything });
+const systemTurnShape = record(
   { role: anything },
   { content: textOr(blocks), output_config: anything, clear_at: anything },
 );
@@ -26,7 +26,7 @@ const message: Shape = (value, path) => {
   if (!isObject(value)) return `${path}: Input should be an object`;
   if (!('role' in value)) return `${path}.role: Field required`;
   const role = oneOf('user', 'assistant', 'system')(value['role'], `${path}.role`);
-  return role ?? (value['role'] === 'system' ? systemTalk : talk)(value, path);
+  return role ?? (value['role'] === 'system' ? systemTurnShape : turnShape)(value, path);
 };
 
 const clientTool = record(

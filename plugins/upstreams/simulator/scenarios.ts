@@ -24,16 +24,16 @@ export interface Asked {
 }
 
 /** Decides which scenarios hold for a request, and counts those that hold only so many times. */
-export class ScenarioBook {
+export class ScenarioSelector {
   /** Use count of each limited scenario, oldest first. */
   readonly #uses = new Map<string, number>();
   readonly #capacity = 1000;
 
   /** Scenarios of `always` and of the message that match. Throws a 400 `Refusal` for an unknown name. */
   select(asked: Asked, always: readonly string[]): readonly Scenario[] {
-    const standing = always.map(parseScenario).filter((scenario) => this.#holds(scenario, asked, ''));
+    const general = always.map(parseScenario).filter((scenario) => this.#holds(scenario, asked, ''));
     const own = findScenarios(asked.text).filter((scenario) => this.#holds(scenario, asked, asked.text));
-    return [...standing, ...own];
+    return [...general, ...own];
   }
 
   #holds({ name, params, text }: Scenario, asked: Asked, source: string): boolean {

@@ -85,17 +85,17 @@ function partsOf(schema: Schema): readonly Schema[] {
 function isRecursive(root: Schema): boolean {
   const sound = new Set<Schema>();
   const above = new Set<Schema>();
-  const leadsBack = (schema: Schema): boolean => {
+  const hasCycle = (schema: Schema): boolean => {
     if (above.has(schema)) return true;
     if (sound.has(schema)) return false;
     above.add(schema);
     const next = [...partsOf(schema), ...[referred(schema, root) ?? []].flat()];
-    const found = next.some(leadsBack);
+    const found = next.some(hasCycle);
     above.delete(schema);
     if (!found) sound.add(schema);
     return found;
   };
-  return leadsBack(root);
+  return hasCycle(root);
 }
 
 function referred({ $ref: ref }: Schema, root: Schema): Schema | undefined {

@@ -6,10 +6,10 @@ import { answerHeaders } from './answer-headers.js';
 import { PromptCache } from './cache.js';
 import { RecordedRequest } from './recorded-request.js';
 import type { ModelTable } from './models.js';
-import { operations, type Desk } from './operations.js';
+import { operations, type SimulatorContext } from './operations.js';
 import { idFrom } from './random.js';
 import { badRequest, Refusal } from './refusal.js';
-import { ScenarioBook } from './scenarios.js';
+import { ScenarioSelector } from './scenarios.js';
 
 export interface SimulatorOptions {
   /** Default 127.0.0.1. */
@@ -50,7 +50,7 @@ export class Simulator {
   readonly #server: Server;
   readonly #options: SimulatorOptions;
   readonly #now: () => number;
-  readonly #desk: Desk;
+  readonly #context: SimulatorContext;
   readonly #requests: RecordedRequest[] = [];
   readonly #waiting = new Set<(exchange: RecordedRequest) => void>();
   #count = 0;
@@ -60,9 +60,9 @@ export class Simulator {
     this.#server = server;
     this.#options = options;
     this.#now = options.now ?? Date.now;
-    this.#desk = {
+    this.#context = {
       cache: new PromptCache(this.#now),
-      book: new ScenarioBook(),
+      selector: new ScenarioSelector(),
       faults: this.faults,
       models: options.models ?? {},
       maxBodyBytes: options.maxBodyBytes ?? 32 * 1024 * 1024,
@@ -119,13 +119,13 @@ export class Simulator {
 
   async #answer(exchange: RecordedRequest): Promise<void> {
     const operation = findOperation(exchange);
-    await exchange.read(this.#desk.maxBodyBytes);
+    await exchange.read(this.#context.maxBodyBytes);
     const { body, problem } = parseBody(exchange.text);
     exchange.body = body;
     this.#announce(exchange);
     if (exchange.path !== '/') checkHeaders(exchange);
     if (exchange.method === 'POST' && problem) throw badRequest(problem);
-    await operation(exchange, this.#desk);
+    await operation(exchange, this.#context);
   }
 
   #announce(exchange: RecordedRequest): void {

@@ -14,7 +14,7 @@ interface SlotChange {
  * Refuses, with `invalid_request`, a change that would send stored secrets to a new destination. A stolen
  * session must not redirect them to its own server.
  */
-export function refuseDiversion(change: SlotChange): void {
+export function guardSecretRedirect(change: SlotChange): void {
   const all = { ...destinations, ...urlsOf(change.after) };
   const moved = Object.entries(all).filter(([, of]) => isMoved(of(change.before), of(change.after)));
   if (moved.length === 0) return;

@@ -1,6 +1,6 @@
 import { GatewayError, type StoredSlot } from '../../plugin/internal.js';
 import { invalid } from './check.js';
-import { refuseDiversion } from './secret-redirect.js';
+import { guardSecretRedirect } from './secret-redirect.js';
 import { mergePatch } from './json.js';
 import type { Panel, PanelSlot } from './panel.js';
 import { CachedFor } from './key-names.js';
@@ -91,7 +91,7 @@ export class SlotEditor {
     const shown = shownSettings(this.find(id));
     const entry = patched(old, patch, shown);
     await this.#check(entry);
-    refuseDiversion({ before: old, after: entry, patch, shown });
+    guardSecretRedirect({ before: old, after: entry, patch, shown });
     await this.#put({ ...before, ...split(entry), updatedAtMs: this.#panel.now() }, before);
     return this.report(this.find(id));
   }

@@ -50,7 +50,7 @@ export class IpcHub {
   #shareMap(channel: RpcChannel, { shared, instance }: Live): void {
     let taken = 0;
     const took = () => {
-      if (++taken % maxUnacknowledged === 0) channel.notify('live.taken', taken);
+      if (++taken % maxUnacknowledged === 0) channel.notify('live.acknowledged', taken);
     };
     channel.on('live.set', ([key, value, ttlMs]: SentEntry) => {
       shared.set(key, value, ttlMs ?? Infinity);
@@ -70,17 +70,18 @@ export class IpcHub {
   /** Shares permits with an instance; returns a function that releases its permits. */
   #sharePermits(channel: RpcChannel): () => void {
     const grants = this.#grants;
-    const news = new Set<string>();
+    const changed = new Set<string>();
     const notifyChanged = () => {
-      for (const slot of news) channel.notify('live.elsewhere', [slot, grants.heldElsewhere(member, slot)]);
-      news.clear();
+      for (const slot of changed)
+        channel.notify('live.elsewhere', [slot, grants.heldElsewhere(member, slot)]);
+      changed.clear();
     };
     const member: Member = {
       granted: (slot, grant) => channel.notify('live.granted', [slot, grant]),
       recall: (slot) => channel.notify('live.recall', slot),
       changed: (slot) => {
-        if (news.size === 0) setImmediate(notifyChanged);
-        news.add(slot);
+        if (changed.size === 0) setImmediate(notifyChanged);
+        changed.add(slot);
       },
     };
     grants.join(member);
@@ -95,7 +96,7 @@ export class IpcHub {
   }
 }
 
-/** Writes per acknowledgement (`live.taken`), which limits the writes that an instance has to remember. */
+/** Writes per acknowledgement (`live.acknowledged`), which limits the writes that an instance has to remember. */
 const maxUnacknowledged = 256;
 
 function shareMeters(channel: RpcChannel, meters: Meters): void {

@@ -80,10 +80,10 @@ export class PermitGrants {
     const slot = this.#slots.get(name);
     const share = slot?.shares.get(member);
     if (!slot || !share) return;
-    const isNews = share.held !== held || givenBack > 0;
+    const hasChanged = share.held !== held || givenBack > 0;
     share.held = held;
     share.granted -= givenBack;
-    if (isNews) this.#changed(name, member);
+    if (hasChanged) this.#changed(name, member);
     this.#forgetIdle(name, slot);
   }
 

@@ -31,13 +31,13 @@ export class IpcPermits implements Permits {
     channel.on('live.granted', ([slot, grant]: readonly [string, Grant]) => this.#granted(slot, grant));
     channel.on('live.recall', (slot: string) => this.#recalled(slot));
     channel.on('live.elsewhere', ([slot, held]: readonly [string, number]) => this.#receive(slot, held));
-    channel.onClose(() => this.#goAlone());
+    channel.onClose(() => this.#goLocal());
   }
 
   take(slot: string, limit: number): boolean | Promise<boolean> {
     const share = this.#shareOf(slot);
     if (this.#channel.isClosed) return takeAlone(share, limit);
-    if (share.limit !== limit) this.#relimit(slot, share, limit);
+    if (share.limit !== limit) this.#changeLimit(slot, share, limit);
     if (share.held < share.granted) return this.#hold(slot, share);
     return this.#ask(slot, limit, share);
   }
@@ -92,7 +92,7 @@ export class IpcPermits implements Permits {
   }
 
   /** Returns the reserve, which was granted for another limit. */
-  #relimit(slot: string, share: Share, limit: number): void {
+  #changeLimit(slot: string, share: Share, limit: number): void {
     share.limit = limit;
     this.#giveBack(slot, share);
   }
@@ -131,7 +131,7 @@ export class IpcPermits implements Permits {
     this.#unreported.clear();
   }
 
-  #goAlone(): void {
+  #goLocal(): void {
     clearTimeout(this.#timer);
     for (const [slot, share] of this.#shares) {
       for (const resolve of share.asking.splice(0)) resolve(takeAlone(share, share.limit));

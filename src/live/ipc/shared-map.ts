@@ -9,7 +9,7 @@ export type SentEntry = readonly [key: string, value: Json, ttlMs: number | null
  * Write of another instance, with the number of our writes that the hub applied before it; null entry:
  * deleted.
  */
-export type SentWrite = readonly [taken: number, key: string, entry: SentEntry | null];
+export type SentWrite = readonly [acknowledged: number, key: string, entry: SentEntry | null];
 
 /**
  * Replica of a map in another process, which puts all writes in one order. Local writes apply at once; a
@@ -21,7 +21,7 @@ export class IpcSharedMap implements SharedMap {
   readonly #here: SharedMap;
   readonly #elsewhere: SharedMap;
   /** Number of the last local write by key, until the hub acknowledges it; in the order of the numbers. */
-  readonly #untaken = new Map<string, number>();
+  readonly #unacknowledged = new Map<string, number>();
   #writes = 0;
 
   constructor(channel: RpcChannel, now: () => number) {
@@ -30,7 +30,7 @@ export class IpcSharedMap implements SharedMap {
     this.#here = this.#replica.of('here');
     this.#elsewhere = this.#replica.of('elsewhere');
     channel.on('live.written', (write: SentWrite) => this.#receive(write));
-    channel.on('live.taken', (taken: number) => this.#settle(taken));
+    channel.on('live.acknowledged', (acknowledged: number) => this.#settle(acknowledged));
   }
 
   get fill(): CacheStats {
@@ -66,21 +66,21 @@ export class IpcSharedMap implements SharedMap {
   }
 
   #wrote(key: string): void {
-    this.#untaken.delete(key);
-    this.#untaken.set(key, ++this.#writes);
+    this.#unacknowledged.delete(key);
+    this.#unacknowledged.set(key, ++this.#writes);
   }
 
-  #receive([taken, key, entry]: SentWrite): void {
-    this.#settle(taken);
-    if (this.#untaken.has(key)) return;
+  #receive([acknowledged, key, entry]: SentWrite): void {
+    this.#settle(acknowledged);
+    if (this.#unacknowledged.has(key)) return;
     if (entry) this.#elsewhere.set(key, entry[1], entry[2] ?? Infinity);
     else this.#elsewhere.delete(key);
   }
 
-  #settle(taken: number): void {
-    for (const [key, write] of this.#untaken) {
-      if (write > taken) return;
-      this.#untaken.delete(key);
+  #settle(acknowledged: number): void {
+    for (const [key, write] of this.#unacknowledged) {
+      if (write > acknowledged) return;
+      this.#unacknowledged.delete(key);
     }
   }
 }

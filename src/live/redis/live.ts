@@ -32,12 +32,12 @@ export class RedisLive implements Live {
   readonly #locks: RedisLocks;
   readonly #address: RedisAddress;
   readonly #names: RedisNames;
-  readonly #ears: ReadonlyMap<string, (text: string) => void>;
+  readonly #handlers: ReadonlyMap<string, (text: string) => void>;
   readonly #log: Logger;
   readonly #closing = new AbortController();
   #session: RedisSession | undefined;
   /** Connection state that was last logged. */
-  #logged: 'here' | 'away' | undefined;
+  #logged: 'up' | 'down' | undefined;
   #connecting: Promise<void> | undefined;
 
   /** Resolves when Redis is connected, or after the first failed attempt. */
@@ -61,7 +61,7 @@ export class RedisLive implements Live {
     this.claims = new RedisClaims(this.#names, now);
     this.#locks = new RedisLocks(this.#names);
     const { channels } = this.#names;
-    this.#ears = new Map([
+    this.#handlers = new Map([
       [channels.shared, (text) => this.shared.receive(text)],
       [channels.permits, (text) => this.permits.receive(text)],
       [channels.messages, (text) => this.messages.deliver(text)],
@@ -91,7 +91,7 @@ export class RedisLive implements Live {
     this.#closing.abort();
     if (session) {
       await this.shared.flush();
-      await this.permits.leave(session).catch(() => undefined); // then it is taken from here when no beat comes
+      await this.permits.leave(session).catch(() => undefined); // others release them when the heartbeats end
       session.end(new Error('this instance has closed'));
     }
     await this.#connecting;
@@ -122,7 +122,7 @@ export class RedisLive implements Live {
         onMessage,
         ended,
       });
-      await this.#bringTogether(session);
+      await this.#synchronize(session);
       if (this.#closing.signal.aborted) throw new Error('this instance has closed');
       return session;
     } catch (error) {
@@ -131,8 +131,8 @@ export class RedisLive implements Live {
     }
   }
 
-  async #bringTogether(session: RedisSession): Promise<void> {
-    await this.permits.beat(session);
+  async #synchronize(session: RedisSession): Promise<void> {
+    await this.permits.heartbeat(session);
     await this.shared.join(session);
     await this.meters.join(session);
     if (session.isOver) return;
@@ -140,17 +140,17 @@ export class RedisLive implements Live {
     this.messages.join(session);
     this.claims.join(session);
     this.#session = session;
-    void this.#keepBeating(session);
+    void this.#sendHeartbeats(session);
     const words =
-      this.#logged === 'away' ? 'answers again; the state of the instances is merged' : 'is joined';
+      this.#logged === 'down' ? 'answers again; the state of the instances is merged' : 'is joined';
     this.#log.info({ instance: this.instance }, `Redis at ${this.#address.label} ${words}.`);
-    this.#logged = 'here';
+    this.#logged = 'up';
   }
 
-  async #keepBeating(session: RedisSession): Promise<void> {
+  async #sendHeartbeats(session: RedisSession): Promise<void> {
     while (!session.isOver) {
-      await delay(beatEveryMs, undefined, { ref: false });
-      if (!session.isOver) await this.permits.beat(session).catch(endsTheSession);
+      await delay(heartbeatEveryMs, undefined, { ref: false });
+      if (!session.isOver) await this.permits.heartbeat(session).catch(endsTheSession);
     }
   }
 
@@ -162,8 +162,8 @@ export class RedisLive implements Live {
     this.#session = undefined;
     for (const part of [this.shared, this.permits, this.meters, this.messages, this.claims, this.#locks])
       part.lose();
-    if (this.#logged === 'away' || this.#closing.signal.aborted) return;
-    this.#logged = 'away';
+    if (this.#logged === 'down' || this.#closing.signal.aborted) return;
+    this.#logged = 'down';
     this.#log.warn(
       { reason: message },
       `Redis at ${this.#address.label} is unavailable; until it answers, this instance works alone with the state it has.`,
@@ -172,7 +172,7 @@ export class RedisLive implements Live {
 
   #receive(channel: string, text: string): void {
     try {
-      this.#ears.get(channel)?.(text);
+      this.#handlers.get(channel)?.(text);
     } catch (error) {
       this.#log.error({ err: error }, 'A message of another instance could not be processed.');
     }
@@ -181,4 +181,4 @@ export class RedisLive implements Live {
 
 const firstPauseMs = 100;
 const maxPauseMs = 2000;
-const beatEveryMs = 1000;
+const heartbeatEveryMs = 1000;

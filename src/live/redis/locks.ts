@@ -22,7 +22,7 @@ export class RedisLocks {
   withLock<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
     return this.#local.withLock(name, async () => {
       const token = randomUUID();
-      while (!(await this.#take(name, token))) await this.#chance(name);
+      while (!(await this.#take(name, token))) await this.#waitForRelease(name);
       const keeping = setInterval(() => void this.#take(name, token), keepEveryMs).unref();
       try {
         return await work();
@@ -62,7 +62,7 @@ export class RedisLocks {
    * Waits until the lock may be free: its release is published, or a random timeout is over. Each instance
    * has at most one waiting caller per lock.
    */
-  async #chance(name: string): Promise<void> {
+  async #waitForRelease(name: string): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       this.#waiting.set(name, resolve);

@@ -6,7 +6,7 @@ import { readMeter, useMeter } from './scripts.js';
 import type { RedisSession } from './session.js';
 
 /** Usage of a window counted locally while Redis was down, still to be added in Redis. */
-interface Debt {
+interface PendingUsage {
   /** Initial usage of a window that was opened locally; 0 for other windows. */
   readonly before: number;
   readonly amount: number;
@@ -23,19 +23,19 @@ type Taken = MeterReading & { readonly isAllowed: boolean };
 export class RedisMeters implements Meters {
   readonly #names: RedisNames;
   readonly #now: () => number;
-  readonly #alone: MemoryMeters;
-  readonly #debts: ExpiringMap<Debt>;
+  readonly #local: MemoryMeters;
+  readonly #pending: ExpiringMap<PendingUsage>;
   #session: RedisSession | undefined;
 
   constructor(names: RedisNames, now: () => number) {
     this.#names = names;
     this.#now = now;
-    this.#alone = new MemoryMeters(now);
-    this.#debts = new ExpiringMap(now);
+    this.#local = new MemoryMeters(now);
+    this.#pending = new ExpiringMap(now);
   }
 
   get caches(): Caches {
-    return { meters: () => this.#alone.fill, unpaid_meters: () => this.#debts.fill };
+    return { meters: () => this.#local.fill, unsent_meters: () => this.#pending.fill };
   }
 
   async take(
@@ -46,9 +46,9 @@ export class RedisMeters implements Meters {
     const isDown = !this.#session;
     const there = await this.#use(meter, amount, window.windowMs, window.limit);
     if (there) return there;
-    const taken = await this.#alone.take(meter, amount, window);
+    const taken = await this.#local.take(meter, amount, window);
     if (taken.isAllowed && isDown)
-      this.#owe(meter, { before: 0, amount, expiresAtMs: this.#now() + taken.resetsInMs });
+      this.#defer(meter, { before: 0, amount, expiresAtMs: this.#now() + taken.resetsInMs });
     return taken;
   }
 
@@ -56,14 +56,14 @@ export class RedisMeters implements Meters {
     const isDown = !this.#session;
     const there = await this.#use(meter, amount, windowMs);
     if (there) return { used: there.used, resetsInMs: there.resetsInMs };
-    const reading = await this.#alone.add(meter, amount, windowMs);
-    if (isDown) this.#owe(meter, { before: 0, amount, expiresAtMs: this.#now() + reading.resetsInMs });
+    const reading = await this.#local.add(meter, amount, windowMs);
+    if (isDown) this.#defer(meter, { before: 0, amount, expiresAtMs: this.#now() + reading.resetsInMs });
     return reading;
   }
 
   async read(meter: string): Promise<MeterReading | undefined> {
     const there = await this.#ask((session) => session.run(readMeter, [this.#names.meter(meter)], []));
-    if (there === undefined) return this.#alone.read(meter);
+    if (there === undefined) return this.#local.read(meter);
     if (there === null) return undefined;
     const [used, resetsInMs] = there as [string, number]; // as the script gives it
     return this.#noted(meter, { used: Number(used), resetsInMs });
@@ -71,15 +71,15 @@ export class RedisMeters implements Meters {
 
   async open(meter: string, used: number, windowMs: number): Promise<void> {
     const there = await this.#ask((session) => this.#openAt(session, meter, used, windowMs));
-    if (there !== undefined || (await this.#alone.read(meter))) return;
-    await this.#alone.open(meter, used, windowMs);
-    this.#owe(meter, { before: used, amount: 0, expiresAtMs: this.#now() + windowMs });
+    if (there !== undefined || (await this.#local.read(meter))) return;
+    await this.#local.open(meter, used, windowMs);
+    this.#defer(meter, { before: used, amount: 0, expiresAtMs: this.#now() + windowMs });
   }
 
   /** Adds the usage of the outage in Redis; from then on Redis is used again. */
   async join(session: RedisSession): Promise<void> {
-    for (let some = this.#someDebts(); some.length > 0; some = this.#someDebts())
-      await Promise.all(some.map(([meter, debt]) => this.#pay(session, meter, debt)));
+    for (let some = this.#nextPending(); some.length > 0; some = this.#nextPending())
+      await Promise.all(some.map(([meter, usage]) => this.#send(session, meter, usage)));
     this.#session = session;
   }
 
@@ -101,29 +101,29 @@ export class RedisMeters implements Meters {
   }
 
   #noted(meter: string, reading: MeterReading): MeterReading {
-    this.#alone.learn(meter, reading);
+    this.#local.learn(meter, reading);
     return reading;
   }
 
-  #owe(meter: string, debt: Debt): void {
-    const owed = this.#debts.unexpired(meter);
-    this.#debts.set(meter, owed ? { ...owed, amount: owed.amount + debt.amount } : debt);
+  #defer(meter: string, usage: PendingUsage): void {
+    const known = this.#pending.unexpired(meter);
+    this.#pending.set(meter, known ? { ...known, amount: known.amount + usage.amount } : usage);
   }
 
-  #someDebts(): readonly (readonly [meter: string, debt: Debt])[] {
-    return [...this.#debts.entries()].slice(0, maxBatchSize);
+  #nextPending(): readonly (readonly [meter: string, usage: PendingUsage])[] {
+    return [...this.#pending.entries()].slice(0, maxBatchSize);
   }
 
-  async #pay(session: RedisSession, meter: string, debt: Debt): Promise<void> {
-    const { before, amount, expiresAtMs } = debt;
+  async #send(session: RedisSession, meter: string, usage: PendingUsage): Promise<void> {
+    const { before, amount, expiresAtMs } = usage;
     const leftMs = Math.ceil(expiresAtMs - this.#now());
-    this.#debts.delete(meter);
+    this.#pending.delete(meter);
     if (leftMs <= 0) return;
     try {
       if (before > 0) await this.#openAt(session, meter, before, leftMs);
       await session.run(useMeter, [this.#names.meter(meter)], [amount, leftMs, '']);
     } catch (error) {
-      this.#owe(meter, debt);
+      this.#defer(meter, usage);
       throw error;
     }
   }

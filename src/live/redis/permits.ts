@@ -1,6 +1,6 @@
 import { within, type Permits } from '../../plugin/internal.js';
 import type { RedisNames } from './names.js';
-import { beat, deadAfterMs, leave, releasePermit, takePermit } from './scripts.js';
+import { heartbeat, deadAfterMs, leave, releasePermit, takePermit } from './scripts.js';
 import { endsTheSession, type RedisSession } from './session.js';
 import type { HybridClock } from '../hybrid-clock.js';
 import { RemotePermits, type PermitsMessage } from '../remote-permits.js';
@@ -70,7 +70,7 @@ export class RedisPermits implements Permits {
    * Heartbeat: publishes the permits of this instance, and waits to receive that message, which proves that
    * both connections work. Permits taken after this call count in addition, since Redis keeps the order.
    */
-  async beat(session: RedisSession): Promise<void> {
+  async heartbeat(session: RedisSession): Promise<void> {
     const onMessage = new Promise<void>((resolve) => (this.#echo = resolve));
     const kind = this.#session === session ? 'all' : 'hello';
     this.#session = session;
@@ -78,7 +78,7 @@ export class RedisPermits implements Permits {
     const { instances, permits, shared, expiry, channels } = this.#names;
     const args = [this.#instance, channels.permits, this.#message(kind, this.#own.keys()), ...certain.flat()];
     const sentMs = this.#clock.nowMs;
-    const thereMs = await session.run(beat, [instances, permits, shared, expiry], args);
+    const thereMs = await session.run(heartbeat, [instances, permits, shared, expiry], args);
     this.#clock.set(Number(thereMs), sentMs, this.#clock.nowMs);
     await within(onMessage, echoMs, 'its messages do not come').catch((error: unknown) => {
       throw session.end(error);

@@ -59,7 +59,7 @@ export const deadAfterMs = 3500;
  * Heartbeat: returns the Redis time, and removes dead instances with their permits. KEYS instances, places,
  * shared, expiry. ARGV instance, channel, message, then slot and permit count of each slot.
  */
-export const beat = script(`
+export const heartbeat = script(`
 ${nowMs}
 redis.call('ZADD', KEYS[1], nowMs, ARGV[1])
 for at = 4, #ARGV, 2 do

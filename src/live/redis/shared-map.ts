@@ -61,7 +61,7 @@ export class RedisSharedMap implements SharedMap {
   /** Merges a published write of any instance, including this one, and notifies the watchers. */
   receive(text: string): void {
     const write = this.#read(text);
-    this.#clock.saw(write.at);
+    this.#clock.observe(write.at);
     if (!this.#replica.put(write)) return;
     this.#unsent.delete(write.key);
     const value = this.#replica.valueOf(write.key);

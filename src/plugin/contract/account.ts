@@ -18,7 +18,7 @@ export interface Account {
 /** Rotating tokens of one account, in the store that all instances share. */
 export interface TokenStore {
   /** True if the store must be read, or written again, before the tokens are used. */
-  readonly hasNews: boolean;
+  readonly hasUpdate: boolean;
   /** Tokens in the store; undefined if those known here are newer, or the store cannot be read. */
   read(): Promise<OAuthTokens | undefined>;
   /** Stores new tokens; if that fails, this instance uses them all the same and retries later. */

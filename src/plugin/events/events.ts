@@ -80,7 +80,7 @@ export class ModelEvent {
   /** The JSON text, byte for byte as the upstream sent it unless a stage replaced the event. */
   get data(): string {
     return (this.#data ??= this.#lines
-      ? textOf(this.#lines, this.#from + wireHead(this.type), this.#to - 2)
+      ? textOf(this.#lines, this.#from + framingLength(this.type), this.#to - 2)
       : JSON.stringify(this.#json));
   }
 
@@ -121,7 +121,7 @@ export class ModelEvent {
 const eventBytes = 128;
 
 /** Number of characters before the data of an event with this name. */
-function wireHead(type: string): number {
+function framingLength(type: string): number {
   return 'event: '.length + type.length + '\ndata: '.length;
 }
 

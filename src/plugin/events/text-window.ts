@@ -50,16 +50,16 @@ export class TextWindow {
   /** Adds a piece; returns what is let out. */
   write(piece: string): string {
     this.#text += piece;
-    return this.#letOut(this.#map.hold + this.#stride);
+    return this.#release(this.#map.hold + this.#stride);
   }
 
   /** Returns the rest, at the end of the text. */
   flush(): string {
-    return this.#letOut(1);
+    return this.#release(1);
   }
 
   /** Searches while at least `length` characters are held. */
-  #letOut(length: number): string {
+  #release(length: number): string {
     let out = '';
     while (this.#text.length - this.#from >= length && !this.#end) out += this.#search();
     const kept = this.#end ? this.#text.length : Math.max(0, this.#from - contextLength);

@@ -24,11 +24,11 @@ export class Deadline {
   /** Restarts the timeout with another limit. */
   start(limitMs: number): void {
     this.#limitMs = limitMs;
-    this.putOff();
+    this.extend();
     if (this.#lastActiveMs + limitMs < this.#dueMs) this.#wait(limitMs);
   }
 
-  putOff(): void {
+  extend(): void {
     this.#lastActiveMs = performance.now();
   }
 

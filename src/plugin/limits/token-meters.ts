@@ -63,7 +63,7 @@ export class TokenMeters {
     if (!period) return void (await live.meters.add(meter, tokens, minuteMs));
     if (period.toMs <= now()) return; // nobody asks for it any more
     // A lost meter is opened again from the ledger, which already has these tokens.
-    if (await live.meters.read(meter)) await live.meters.add(meter, tokens, this.#lastingMs(period));
+    if (await live.meters.read(meter)) await live.meters.add(meter, tokens, this.#ttlMs(period));
     else await this.#open(window, period);
   }
 
@@ -83,7 +83,7 @@ export class TokenMeters {
     const { live, log } = this.#host;
     try {
       const used = await within(this.#usedIn(period, keyId), timeoutMs, silence);
-      await live.meters.open(meter, used, this.#lastingMs(period));
+      await live.meters.open(meter, used, this.#ttlMs(period));
     } catch (error) {
       log.warn(
         { err: error, key: keyId },
@@ -100,7 +100,7 @@ export class TokenMeters {
   }
 
   /** Lifetime of a meter: an hour past the end of its window, since clocks of instances differ. */
-  #lastingMs({ toMs }: Period): number {
+  #ttlMs({ toMs }: Period): number {
     return toMs - this.#host.now() + hourMs;
   }
 }

@@ -44,7 +44,7 @@ function cutMessages(bytes: Buffer): readonly Span[] {
   const spans: Span[] = [];
   let start = at + before.length - opening.length;
   for (let next = start; (next = bytes.indexOf(pattern, next + pieceBytes)) !== -1;) {
-    const end = lastInk(bytes, next);
+    const end = lastNonSpace(bytes, next);
     if (bytes[end] !== comma) continue;
     spans.push({ start, end, next });
     start = next;
@@ -61,7 +61,7 @@ const comma = 0x2c;
 const whiteSpace: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 /** Offset of the last byte before `at` that is not white space. */
-function lastInk(bytes: Buffer, at: number): number {
+function lastNonSpace(bytes: Buffer, at: number): number {
   let last = at - 1;
   while (whiteSpace.has(bytes[last] ?? NaN)) last -= 1;
   return last;

@@ -55,7 +55,7 @@ export class SlotTokens implements TokenStore {
   }
 
   /** True if the store must be read, or written again, before the tokens are used. */
-  get hasNews(): boolean {
+  get hasUpdate(): boolean {
     if (this.#isPublished || this.#reading) return true;
     return this.#unkept !== undefined && this.#options.now() >= this.#triedAtMs + pauseMs;
   }

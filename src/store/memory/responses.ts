@@ -25,7 +25,7 @@ interface Kept {
 }
 
 /** The keys of an owner's responses, the oldest first. */
-interface Shelf {
+interface OwnedResponses {
   readonly keys: Set<string>;
   bytes: number;
 }
@@ -33,7 +33,7 @@ interface Shelf {
 /** Stored Responses in memory. */
 export class MemoryResponses {
   readonly #kept: LRUCache<string, Kept>;
-  readonly #shelves = new Map<string, Shelf>();
+  readonly #byOwner = new Map<string, OwnedResponses>();
   readonly #now: () => number;
   readonly deleteExpired: Store['responses']['deleteExpired'];
 
@@ -70,14 +70,14 @@ export class MemoryResponses {
     const bytes = Buffer.byteLength(input) + Buffer.byteLength(response);
     if (quota?.eachBytes !== undefined && bytes > quota.eachBytes) return false;
     const key = keyOf(owner, id);
-    const shelf = this.#shelves.get(owner) ?? { keys: new Set(), bytes: 0 };
+    const owned = this.#byOwner.get(owner) ?? { keys: new Set(), bytes: 0 };
     this.#kept.delete(key);
     if (bytes > this.#kept.maxSize) return true; // forgotten at once, as if evicted
-    this.#shelves.set(owner, shelf);
-    shelf.keys.add(key);
-    shelf.bytes += bytes;
+    this.#byOwner.set(owner, owned);
+    owned.keys.add(key);
+    owned.bytes += bytes;
     this.#kept.set(key, { owner, key, input, response, bytes, expiresAtMs });
-    if (quota) this.#makeRoom(shelf, quota);
+    if (quota) this.#makeRoom(owned, quota);
     return true;
   }
 
@@ -87,7 +87,7 @@ export class MemoryResponses {
 
   async totals(): Promise<ReadonlyMap<string, ResponseTotal>> {
     return new Map(
-      Array.from(this.#shelves, ([owner, { keys, bytes }]) => [owner, { count: keys.size, bytes }]),
+      Array.from(this.#byOwner, ([owner, { keys, bytes }]) => [owner, { count: keys.size, bytes }]),
     );
   }
 
@@ -95,18 +95,18 @@ export class MemoryResponses {
     return unexpired(this.#kept, keyOf(owner, id), this.#now);
   }
 
-  #makeRoom(shelf: Shelf, quota: ResponseQuota): void {
-    for (const oldest of shelf.keys) {
-      if (shelf.keys.size <= quota.count && shelf.bytes <= quota.bytes) return;
+  #makeRoom(owned: OwnedResponses, quota: ResponseQuota): void {
+    for (const oldest of owned.keys) {
+      if (owned.keys.size <= quota.count && owned.bytes <= quota.bytes) return;
       this.#kept.delete(oldest);
     }
   }
 
   #forget({ owner, key, bytes }: Kept): void {
-    const shelf = this.#shelves.get(owner);
-    if (!shelf?.keys.delete(key)) return;
-    shelf.bytes -= bytes;
-    if (shelf.keys.size === 0) this.#shelves.delete(owner);
+    const owned = this.#byOwner.get(owner);
+    if (!owned?.keys.delete(key)) return;
+    owned.bytes -= bytes;
+    if (owned.keys.size === 0) this.#byOwner.delete(owner);
   }
 }
 

@@ -8,7 +8,7 @@ export interface Guarded {
   readonly probe: () => Promise<unknown>;
   readonly isUnavailable: (error: unknown) => boolean;
   /** Aborts the pending queries, which will not be answered. */
-  readonly hangUp: () => void;
+  readonly closeConnections: () => void;
   readonly log: Logger;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -21,7 +21,7 @@ export interface Guarded {
 export function resilientStore(store: Store, options: Guarded): Store {
   const breaker = new Breaker({
     ...options,
-    onOpen: (isSilent) => isSilent && options.hangUp(),
+    onOpen: (isSilent) => isSilent && options.closeConnections(),
     onClose: () => {
       for (const { late } of [bindings, responses]) late.drain().catch(() => undefined); // retried later
     },

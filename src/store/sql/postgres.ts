@@ -10,7 +10,7 @@ export interface Postgres {
   /** Host and port: fit to be logged. */
   readonly host: string;
   /** Destroys all connections: pending queries fail at once, and later ones use new connections. */
-  readonly hangUp: () => void;
+  readonly closeConnections: () => void;
 }
 
 /** Connects to PostgreSQL. Throws a StoreError if it is unreachable; later failures reject the queries. */
@@ -37,10 +37,10 @@ export async function openPostgres(url: string, log: Logger): Promise<Postgres> 
       await db.destroy();
       throw cannotConnect(url, error);
     });
-  const hangUp = () => {
+  const closeConnections = () => {
     for (const socket of sockets) socket.destroy();
   };
-  return { db, host: hostOf(url), hangUp };
+  return { db, host: hostOf(url), closeConnections };
 }
 
 /** True if the driver's error means that the server is unreachable, shutting down or out of connections. */

@@ -52,12 +52,15 @@ export async function openSqliteStore(thread: SqliteThread, options: SqlStoreOpt
 /** A store in PostgreSQL, whose driver is loaded with it. Throws a StoreError where it cannot be reached. */
 export async function openPostgresStore(url: string, options: SqlStoreOptions): Promise<Store> {
   const { isUnavailable, isFailure, openPostgres } = await import('./postgres.js');
-  const { db, host, hangUp } = await openPostgres(url, options.log);
+  const { db, host, closeConnections } = await openPostgres(url, options.log);
   await destroyedOnError(db, () => migrate(db, 'postgres'));
   const store = storeOver(db, 'postgres', options);
   const probe = () => sql`select 1`.execute(db);
   const name = `PostgreSQL at ${host}`;
-  return unavailable(resilientStore(store, { ...options, name, probe, isUnavailable, hangUp }), isFailure);
+  return unavailable(
+    resilientStore(store, { ...options, name, probe, isUnavailable, closeConnections }),
+    isFailure,
+  );
 }
 
 function storeOver(

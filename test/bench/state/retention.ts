@@ -19,7 +19,7 @@ export async function retention(store: Store, nowMs: number): Promise<string> {
   const log = { warn } as never; // all that it needs
   const now = () => nowMs;
   const keeper = new Housekeeper({ store, live: new MemoryHub().connect(), keepDays: 45, log, now });
-  await keeper.tidy();
+  await keeper.cleanUp();
   const ms = performance.now() - startedMs;
   const usedMs = cpuNowMs() - cpuMs;
   await keeper.close();

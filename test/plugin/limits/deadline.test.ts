@@ -8,7 +8,7 @@ describe('Deadline', () => {
     const deadline = new Deadline(resolve, () => false);
     const startedAtMs = performance.now();
     deadline.start(30);
-    setTimeout(() => deadline.putOff(), 20);
+    setTimeout(() => deadline.extend(), 20);
     await expired;
     expect(performance.now() - startedAtMs).to.be.at.least(49);
   });

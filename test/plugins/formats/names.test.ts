@@ -18,8 +18,8 @@ describe('words that every object knows', () => {
     it(`are no effort, and reported: ${word}`, () => {
       const dropped = new UnsupportedFields();
       const context = { model: undefined, maxTokens: undefined, isForced: false, messages: [] };
-      const wish = { effort: word, path: 'reasoning_effort', isShown: false };
-      expect(planThinking(wish, context, dropped)).to.deep.equal({});
+      const params = { effort: word, path: 'reasoning_effort', isShown: false };
+      expect(planThinking(params, context, dropped)).to.deep.equal({});
       expect(dropped.paths).to.deep.equal(['reasoning_effort']);
     });
   }

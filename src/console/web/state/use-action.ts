@@ -31,7 +31,7 @@ export function useAction(): Action {
 }
 
 /** Runs `work` and shows its result in a toast, for places without room for an error. */
-export async function tell(done: string, work: () => Promise<void>): Promise<void> {
+export async function runWithToast(done: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
     toast(done);

@@ -1,7 +1,7 @@
 import { panel } from '../../api/panel.js';
 import type { Key } from '../../api/types.js';
 import { toast } from '../../state/toasts.js';
-import { tell } from '../../state/use-action.js';
+import { runWithToast } from '../../state/use-action.js';
 import { Button } from '../../ui/button.js';
 import { Confirm } from '../../ui/confirm.js';
 import { Dialog } from '../../ui/dialog.js';
@@ -33,7 +33,7 @@ export function RevokeDialog({ issued, onClose, onDone }: RevokeDialogProps) {
 function RevokedDialog({ issued, onClose, onDone }: RevokeDialogProps) {
   const { id, name, last4 } = issued;
   const change = async (done: string, work: () => Promise<unknown>) => {
-    await tell(done, async () => {
+    await runWithToast(done, async () => {
       await work();
       onDone();
     });

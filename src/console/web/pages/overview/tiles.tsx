@@ -46,8 +46,8 @@ export function Tiles({ buckets }: { readonly buckets: readonly UsageBucket[] })
 }
 
 /** Note below the requests in flight: names the number of instances if some have not answered. */
-function inFlightNote({ requests_in_flight_instances: told, live }: Status): string {
-  return told < live.instances ? `now, on ${told} of ${live.instances} instances` : 'now';
+function inFlightNote({ requests_in_flight_instances: reporting, live }: Status): string {
+  return reporting < live.instances ? `now, on ${reporting} of ${live.instances} instances` : 'now';
 }
 
 interface TileProps {

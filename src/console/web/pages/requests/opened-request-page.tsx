@@ -66,7 +66,7 @@ function Verdict({ row }: { readonly row: OpenedRequest }) {
   const text = code ? codeInWords(code) : statusInWords(status);
   const tone = status >= 500 || (failed && status < 400) ? 'bad' : status >= 400 ? 'warn' : 'ok';
   return (
-    <div class={`verdict verdict-${tone}`}>
+    <div class={`outcome-box outcome-box-${tone}`}>
       <Outcome row={row} />
       <p>{text}</p>
     </div>

@@ -1,6 +1,6 @@
 import { panel } from '../../api/panel.js';
 import type { Slot, SlotVerb } from '../../api/types.js';
-import { tell } from '../../state/use-action.js';
+import { runWithToast } from '../../state/use-action.js';
 import { Button } from '../../ui/button.js';
 
 export interface SlotActionsProps {
@@ -14,7 +14,7 @@ export interface SlotActionsProps {
 export function SlotActions({ slot, onChange, onEdit, onDiagnose, onDelete }: SlotActionsProps) {
   const { id, state, source } = slot;
   const act = (verb: SlotVerb) =>
-    void tell(`${id} is ${done[verb]}.`, async () => {
+    void runWithToast(`${id} is ${done[verb]}.`, async () => {
       await panel.actOnSlot(id, verb);
       onChange();
     });
