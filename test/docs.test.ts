@@ -42,7 +42,21 @@ describe('README.md', () => {
     };
     expect(told).to.deep.equal(pipeline.map(({ use }) => use));
     const files = (await readdir('plugins')).filter((file) => file.endsWith('.ts'));
-    expect(told.toSorted()).to.deep.equal(files.map((file) => path.basename(file, '.ts')).toSorted());
+    const optional = [...readme.match(/^Optional, .*$/m)![0].matchAll(/`([a-z-]+)`/g)].map(
+      ([, name]) => name!,
+    );
+    expect([...told, ...optional].toSorted()).to.deep.equal(
+      files.map((file) => path.basename(file, '.ts')).toSorted(),
+    );
+  });
+
+  it('calls optional what config/gateway.reference.yaml has switched off', async () => {
+    const [line] = readme.match(/^Optional, .*$/m)!;
+    const { pipeline } = parse(await readFile('config/gateway.reference.yaml', 'utf8')) as {
+      pipeline: { use: string; enabled?: boolean }[];
+    };
+    const off = pipeline.filter(({ use, enabled }) => enabled === false && !use.startsWith('.'));
+    expect(line.match(/`[a-z-]+`/g)).to.have.members(off.map(({ use }) => `\`${use}\``));
   });
 
   it('draws the pipeline as it is', async () => {

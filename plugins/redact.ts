@@ -1,0 +1,119 @@
+import {
+  definePlugin,
+  mapText,
+  Type,
+  type EventStream,
+  type Interceptor,
+  type MessagesRequest,
+  type TextMap,
+} from 'gw2api/plugin';
+import {
+  compilePatterns,
+  PatternOption,
+  replaceMatches,
+  type Match,
+  type Pattern,
+} from './shared/patterns.js';
+import { mapTexts } from './shared/request-texts.js';
+
+/** Replaces personal data in requests by placeholders, and puts it back into the answer. */
+export default definePlugin({
+  name: 'redact',
+  requires: ['request'],
+  provides: ['request', 'interceptors'],
+  operations: ['generate', 'count-tokens'],
+  options: Type.Object({
+    /** Known patterns by name, and patterns of one's own. */
+    patterns: Type.Array(PatternOption, { minItems: 1, default: ['email', 'card', 'phone', 'iban'] }),
+    /** Also in the system prompt. */
+    system: Type.Boolean({ default: false }),
+    /** Put the values back into the answer: its text, and the input of its tools. */
+    restore: Type.Boolean({ default: true }),
+    /** Max values of a request that are put back; further ones are replaced for good. */
+    maxValues: Type.Integer({ minimum: 1, maximum: 100_000, default: 1000 }),
+  }),
+  setup({ patterns, system, restore, maxValues }, host) {
+    const known = [...compilePatterns(patterns), ...(restore ? [placeholderPattern] : [])];
+    const counter = host.metrics.counter('gw2api_redacted_values_total', 'Values that redact has replaced.', [
+      'pattern',
+    ]);
+    const redacted = (request: MessagesRequest, values: Values): MessagesRequest =>
+      mapTexts(request, (text) => replaceMatches(known, text, (match, found) => values.hide(match, found)), {
+        system,
+      });
+    const newValues = () => new Values(restore ? maxValues : 0, (name) => counter.add({ pattern: name }));
+    const intercept: Interceptor = (call) => async (request) => {
+      const values = newValues();
+      const reply = await call(redacted(request, values));
+      return { ...reply, events: values.restored(reply.events) };
+    };
+    return async function redact(ctx, next) {
+      const { state } = ctx;
+      if (state.operation === 'count-tokens') state.request = redacted(state.request, newValues());
+      else state.interceptors.push(intercept);
+      await next();
+    };
+  },
+});
+
+/** Values of one request by their placeholders, numbered in the order in which they first occur. */
+export class Values {
+  readonly #maxValues: number;
+  readonly #onValue: (name: string) => void;
+  readonly #placeholders = new Map<string, string>();
+  readonly #values = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
+  #longest = 0;
+
+  constructor(maxValues: number, onValue: (name: string) => void = () => undefined) {
+    this.#maxValues = maxValues;
+    this.#onValue = onValue;
+  }
+
+  /** Placeholder of a value, the same each time; one that is not put back if there are too many. */
+  hide({ name }: Pick<Match, 'name'>, value: string): string {
+    const known = this.#placeholders.get(value);
+    if (known) return known;
+    this.#onValue(name);
+    const label = name.toUpperCase().replaceAll('-', '_');
+    if (this.#values.size >= this.#maxValues) return `[${label}]`;
+    const count = (this.#counts.get(label) ?? 0) + 1;
+    const placeholder = `[${label}_${count}]`;
+    this.#counts.set(label, count);
+    this.#placeholders.set(value, placeholder);
+    this.#values.set(placeholder, value);
+    this.#longest = Math.max(this.#longest, placeholder.length);
+    return placeholder;
+  }
+
+  /** Puts the values back into an answer, except into thinking, which is signed. */
+  restored(events: EventStream): EventStream {
+    if (this.#values.size === 0) return events;
+    return mapText(events, { hold: this.#longest, kinds: ['text', 'input'], find: this.#find });
+  }
+
+  readonly #find: TextMap['find'] = (text, from, kind) => {
+    for (let start = text.indexOf('[', from); start >= 0; start = text.indexOf('[', start + 1)) {
+      const end = text.indexOf(']', start) + 1;
+      const value = this.#values.get(text.slice(start, end));
+      if (value !== undefined) return { start, end, text: kind === 'input' ? inJson(value) : value };
+    }
+    return undefined;
+  };
+}
+
+/** Text as a JSON string has it between its quotes. */
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** Placeholders that a request has of its own are values too, or they could not be told from ours. */
+const placeholderPattern: Pattern = {
+  name: 'text',
+  find(text, from) {
+    const placeholder = /\[[A-Z][A-Z\d_]{0,20}_\d{1,6}\]/g;
+    placeholder.lastIndex = from;
+    const found = placeholder.exec(text);
+    return found ? { name: 'text', start: found.index, end: placeholder.lastIndex } : undefined;
+  },
+};

@@ -1,0 +1,86 @@
+export interface Match {
+  /** Name of the pattern. */
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Pattern {
+  readonly name: string;
+  /** First match at or after `from`. Takes time linear in the text. */
+  find(text: string, from: number): Match | undefined;
+}
+
+/**
+ * Known patterns. Their expressions repeat nothing without a bound and begin at no place within a longer run,
+ * which keeps the search linear.
+ */
+export const namedPatterns = {
+  email: pattern('email', /(?<![\w.+-])[\w.+-]{1,64}@(?:[a-z\d-]{1,63}\.){1,8}[a-z]{2,24}(?![\w-])/gi),
+  card: pattern('card', /(?<![\w-])\d(?:[ -]?\d){12,18}(?![\w-])/g, cardLength),
+  phone: pattern(
+    'phone',
+    /(?<![\w+.-])(?:\+\d(?:[ ().-]{0,2}\d){6,14}|\(?0\d{1,5}\)?(?:[ /.-]{1,2}\d{2,8}){1,5}|(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4})(?![\w-])/g,
+  ),
+  iban: pattern('iban', /(?<![A-Za-z\d])[A-Z]{2}\d{2}(?: ?[A-Z\d]){11,30}(?![A-Za-z\d])/g, ibanLength),
+} as const satisfies Readonly<Record<string, Pattern>>;
+
+/** Pattern of an expression; `accept` gives the length of the value at the start of what it finds, 0 for none. */
+function pattern(name: string, expression: RegExp, accept = (found: string) => found.length): Pattern {
+  return {
+    name,
+    find(text, from) {
+      const search = new RegExp(expression); // with a position of its own
+      search.lastIndex = from;
+      for (let found = search.exec(text); found; found = search.exec(text)) {
+        const length = accept(found[0]);
+        if (length > 0) return { name, start: found.index, end: found.index + length };
+        search.lastIndex = found.index + 1;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Luhn's checksum of a card number. */
+function cardLength(found: string): number {
+  let sum = 0;
+  let nth = 0;
+  for (let at = found.length - 1; at >= 0; at -= 1) {
+    const digit = found.charCodeAt(at) - zero;
+    if (digit < 0) continue; // a space or a hyphen
+    const doubled = nth % 2 === 0 ? digit : digit * 2;
+    sum += doubled > 9 ? doubled - 9 : doubled;
+    nth += 1;
+  }
+  return sum % 10 === 0 ? found.length : 0;
+}
+
+/**
+ * Checksum of an IBAN: modulo 97, letters as numbers, the first four characters last. Tried at the end of each
+ * group, because a word may follow.
+ */
+function ibanLength(found: string): number {
+  let rest = 0;
+  let length = 0;
+  for (let at = 4; at < found.length; at += 1) {
+    if (found[at] !== ' ') rest = appended(rest, found.charCodeAt(at));
+    const isEnd = at + 1 === found.length || found[at + 1] === ' ';
+    if (isEnd && at >= 14 && withHead(rest, found) === 1) length = at + 1;
+  }
+  return length;
+}
+
+function withHead(rest: number, found: string): number {
+  let whole = rest;
+  for (let at = 0; at < 4; at += 1) whole = appended(whole, found.charCodeAt(at));
+  return whole;
+}
+
+/** Remainder of a number after a digit, or a letter of two digits, has been appended. */
+function appended(rest: number, code: number): number {
+  return code >= letterA ? (rest * 100 + code - letterA + 10) % 97 : (rest * 10 + code - zero) % 97;
+}
+
+const zero = 0x30;
+const letterA = 0x41;

@@ -1,0 +1,80 @@
+import { RE2JS } from 're2js';
+import { Type } from 'gw2api/plugin';
+import { namedPatterns, type Match, type Pattern } from './named-patterns.js';
+
+export type { Match, Pattern } from './named-patterns.js';
+
+/** Option: the name of a known pattern, or a pattern with a name of its own. */
+export const PatternOption = Type.Union([
+  Type.Enum(['email', 'card', 'phone', 'iban'] as const),
+  Type.Object({
+    /** Name in placeholders, metrics and messages. */
+    name: Type.String({ pattern: '^[a-z][a-z0-9-]{0,19}$' }),
+    /** RE2 syntax: no look-around and no back references, so that any text is searched in linear time. */
+    pattern: Type.String({ minLength: 1, maxLength: 2000 }),
+  }),
+]);
+
+export type PatternChoice = keyof typeof namedPatterns | { readonly name: string; readonly pattern: string };
+
+/** Compiles the patterns of an option; throws an error that names the one that cannot be. */
+export function compilePatterns(choices: readonly PatternChoice[]): readonly Pattern[] {
+  return choices.map((choice, nth) => {
+    if (typeof choice === 'string') return namedPatterns[choice];
+    try {
+      return ownPattern(choice.name, RE2JS.compile(choice.pattern));
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new Error(`patterns[${nth}].pattern: ${reason} (the syntax is that of RE2)`, { cause });
+    }
+  });
+}
+
+function ownPattern(name: string, expression: RE2JS): Pattern {
+  return {
+    name,
+    find(text, from) {
+      const matcher = expression.matcher(text);
+      let at = from;
+      while (at < text.length && matcher.find(at)) {
+        if (matcher.end() > matcher.start()) return { name, start: matcher.start(), end: matcher.end() };
+        at = matcher.end() + 1; // an empty match is none
+      }
+      return undefined;
+    },
+  };
+}
+
+/** First match of any pattern at or after `from`; of several at one place, that of the first pattern. */
+export function firstMatch(patterns: readonly Pattern[], text: string, from: number): Match | undefined {
+  let first: Match | undefined;
+  for (const pattern of patterns) {
+    const match = pattern.find(text, from);
+    if (match && (!first || match.start < first.start)) first = match;
+  }
+  return first;
+}
+
+/** Replaces all matches; each pattern searches the text once. */
+export function replaceMatches(
+  patterns: readonly Pattern[],
+  text: string,
+  replace: (match: Match, found: string) => string,
+): string {
+  const next = patterns.map((pattern) => pattern.find(text, 0));
+  let out = '';
+  let from = 0;
+  for (let match = earliest(next); match; match = earliest(next)) {
+    out += text.slice(from, match.start) + replace(match, text.slice(match.start, match.end));
+    from = match.end;
+    for (const [nth, pattern] of patterns.entries())
+      if ((next[nth]?.start ?? text.length) < from) next[nth] = pattern.find(text, from);
+  }
+  return from === 0 ? text : out + text.slice(from);
+}
+
+function earliest(matches: readonly (Match | undefined)[]): Match | undefined {
+  let first: Match | undefined;
+  for (const match of matches) if (match && (!first || match.start < first.start)) first = match;
+  return first;
+}

@@ -1,0 +1,82 @@
+import { withFields, type MessagesRequest } from 'gw2api/plugin';
+
+export interface TextScope {
+  /** Also the system prompt. */
+  readonly system: boolean;
+}
+
+/**
+ * Changes every text of a request: what users and the model have said, results and inputs of tools, documents.
+ * Thinking and other signed parts stay; whatever has not changed is the same object.
+ */
+export function mapTexts(
+  request: MessagesRequest,
+  map: TextFunction,
+  { system }: TextScope,
+): MessagesRequest {
+  const change = (value: unknown): unknown =>
+    isObject(value) && value['role'] === 'system' && !system ? value : mapText(value, map);
+  const messages = mapList(request.messages, change);
+  const prompt = system ? mapText(request.system, map) : request.system;
+  if (messages === request.messages && prompt === request.system) return request;
+  const changed = { messages, ...(prompt !== undefined && { system: prompt }) };
+  return withFields(request, changed as Partial<MessagesRequest>); // mapped texts keep the shape
+}
+
+/** Maps the strings in the text fields of messages, blocks and sources. */
+function mapText(value: unknown, map: TextFunction): unknown {
+  const isSealed = isObject(value) && sealed.has(value['type']);
+  return isSealed ? value : mapStrings(value, map, isTextField, mapText);
+}
+
+/** Maps all strings of a tool's input. */
+function mapInput(value: unknown, map: TextFunction): unknown {
+  return mapStrings(value, map, () => true, mapInput);
+}
+
+type TextFunction = (text: string) => string;
+type Fields = Readonly<Record<string, unknown>>;
+
+function mapStrings(
+  value: unknown,
+  map: TextFunction,
+  isMapped: (name: string, owner: Fields) => boolean,
+  mapPart: (part: unknown, map: TextFunction) => unknown,
+): unknown {
+  if (typeof value === 'string') return map(value);
+  if (Array.isArray(value)) return mapList(value, (part) => mapPart(part, map));
+  if (!isObject(value)) return value;
+  let hasChanged = false;
+  const fields = Object.entries(value).map(([name, part]): readonly [string, unknown] => {
+    if (!isMapped(name, value)) return [name, part];
+    const mapped = name === 'input' ? mapInput(part, map) : mapPart(part, map);
+    hasChanged ||= mapped !== part;
+    return [name, mapped];
+  });
+  return hasChanged ? Object.fromEntries(fields) : value;
+}
+
+function mapList(list: unknown, change: (part: unknown) => unknown): unknown {
+  if (!Array.isArray(list)) return list; // nobody has checked it
+  const changed: readonly unknown[] = list.map(change);
+  return changed.every((part, nth) => part === list[nth]) ? list : changed;
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isTextField(name: string, owner: Fields): boolean {
+  return textFields.has(name) || (name === 'data' && owner['type'] === 'text');
+}
+
+const textFields: ReadonlySet<string> = new Set(['content', 'context', 'input', 'source', 'text', 'title']);
+
+/** Blocks that an upstream has signed or encrypted, and those without text. */
+const sealed: ReadonlySet<unknown> = new Set([
+  'image',
+  'redacted_thinking',
+  'thinking',
+  'web_fetch_tool_result',
+  'web_search_tool_result',
+]);
