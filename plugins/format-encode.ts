@@ -62,7 +62,7 @@ export default definePlugin({
         };
         const encoder = await format.encoder(state.body, formatContext(host, ctx, { quota, drop }));
         const isWhole = state.delivery === 'whole';
-        if (isWhole) ctx.set('content-type', 'application/json; charset=utf-8'); // else Koa looks it up for each answer
+        if (isWhole) ctx.set('content-type', 'application/json; charset=utf-8'); // skips Koa's MIME lookup
         else prepareStream(ctx, encoder);
         ctx.body = isWhole ? await encoder.whole(state.reply) : streamBody(encoder, state, keepAliveMs);
       }
@@ -120,7 +120,7 @@ function streamBody(
  * requested.
  */
 function countOf(state: object): Count {
-  const { count } = state as Partial<Pick<GatewayState, 'count'>>; // the part of it that only this operation has
+  const { count } = state as Partial<Pick<GatewayState, 'count'>>; // other operations lack it
   if (!count) throw new TypeError('No stage of this pipeline has counted the tokens.');
   return count;
 }

@@ -66,7 +66,7 @@ function lookUp(source: unknown, path: readonly string[]): unknown {
   let value = source;
   for (const name of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-    value = (value as Record<string, unknown>)[name]; // an object that has it
+    value = (value as Record<string, unknown>)[name]; // an object with that property
   }
   return value;
 }

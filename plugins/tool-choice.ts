@@ -31,7 +31,7 @@ export function unforced(request: MessagesRequest): Unforced {
   if (!choice || !forcing.has(choice.type)) return { request, changed: [] };
   const auto = { ...request, tool_choice: autoChoice(choice) };
   if (choice.type !== 'tool' || !Array.isArray(tools)) return { request: auto, changed: [] };
-  const at = tools.findIndex((tool: Tool | null) => tool?.name === choice.name); // nobody has checked them
+  const at = tools.findIndex((tool: Tool | null) => tool?.name === choice.name); // not validated
   const tool = tools[at];
   if (!tool || !isClientTool(tool)) return { request: auto, changed: [] };
   const { schema, changed } = strictInput(tool.input_schema);

@@ -53,7 +53,7 @@ function mask(tokens: number, trace: Pick<Trace, 'mask'>, calls: ModelReply['cal
   return {
     message_start(event, choice) {
       const { message } = event;
-      if (!message.usage) return event; // there are services that count only at the end
+      if (!message.usage) return event; // some services count only at the end
       starts[choice] = message.usage;
       return {
         ...event,

@@ -44,11 +44,11 @@ const toolName = 'web_search';
  */
 export function hasRoom({ tools, tool_choice }: MessagesRequest, model: CatalogModel | undefined): boolean {
   const isFree = tool_choice === undefined || tool_choice === null || tool_choice.type === 'auto';
-  const own: unknown = tools ?? []; // nobody has checked it: a list of whatever, if it is one
+  const own: unknown = tools ?? []; // not validated: its items may have any type
   return isFree && model?.webSearch !== false && Array.isArray(own) && !own.some(isWebSearch);
 }
 
 function isWebSearch(tool: unknown): boolean {
-  const { name, type } = { ...(tool as Partial<Tool> | null) }; // whatever it is, its fields are only compared
+  const { name, type } = { ...(tool as Partial<Tool> | null) }; // not validated: its fields are only compared
   return name === toolName || (typeof type === 'string' && type.startsWith(`${toolName}_`));
 }

@@ -135,7 +135,7 @@ class OAuthAccount implements Account {
 
   async #replaceTokens(old: string): Promise<void> {
     await this.#loadUpdate();
-    if (this.#tokens.accessToken !== old) return; // another instance was first
+    if (this.#tokens.accessToken !== old) return; // another instance has already refreshed them
     const { log, now } = this.#host;
     try {
       this.#tokens = await this.#exchange(this.#tokens);

@@ -52,7 +52,7 @@ async function addLine(file: string, line: string): Promise<boolean> {
     await chmod(file, 0o600);
     return true;
   } catch {
-    return false; // a read-only place: the key holds for this process, and `welcome` says so
+    return false; // read-only folder: the key is valid for this process only, as `welcome` prints
   }
 }
 

@@ -49,7 +49,7 @@ function readText(file: string): string | undefined {
 function parseCatalog(source: Source): Catalog {
   const { value, errors, isSound } = checkSource(source, CatalogSchema);
   if (!isSound([])) return { models: [], problems: locate([...source.errors, ...errors], source) };
-  const { models } = value as { models: readonly RawModel[] }; // it is sound
+  const { models } = value as { models: readonly RawModel[] }; // `isSound` has been asked
   const wrong = [...duplicates(models, source), ...models.flatMap(dateErrors)];
   return { models: models.map(toModel), problems: locate(wrong, source) };
 }

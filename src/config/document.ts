@@ -98,7 +98,7 @@ class Reader {
 
   read(): Source {
     const { errors, warnings, contents } = this.#document;
-    const [first] = [...errors, ...warnings]; // the parser's further errors mostly follow from the first
+    const [first] = [...errors, ...warnings]; // further errors mostly follow from the first
     if (first) return this.#refused(first.pos[0], this.#explain(first));
     try {
       return this.#source((contents && this.#read(contents, [])) ?? {}, this.#errors);

@@ -108,7 +108,7 @@ function bytesOf(file: string, resolved: string): Buffer {
     if (stats.size > maxBytes) throw new Error(`the file ${file} is larger than ${maxBytes / 1024} kB`);
     return readFileSync(resolved);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException; // all that is thrown here
+    const { code, message } = error as NodeJS.ErrnoException; // nothing else is thrown here
     if (code === undefined) throw error;
     const why = code === 'ENOENT' ? 'is not there' : `cannot be read (${code})`;
     throw new Error(code.startsWith('ERR_') ? message : `the file ${file} ${why}`, { cause: error });

@@ -70,7 +70,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
   const source = withoutSwitchedOff(readSource(text, file, env, path.resolve(baseDir)));
   const checked = checkSource(source, ConfigSchema);
   const { isSound } = checked;
-  const raw = checked.value as RawConfig; // as far as `isSound` says, which is asked before a part is used
+  const raw = checked.value as RawConfig; // each part is used only if `isSound`
   const dir = path.resolve(baseDir);
   const catalog = isSound(['models'])
     ? readCatalog(source, raw.models, dir, env)
@@ -127,7 +127,7 @@ function withoutSwitchedOff(source: Source): Source {
 
 function toStage(raw: RawStage, index: number, source: Source, written: unknown): StageConfig {
   const place = ['pipeline', index];
-  const { pipeline } = written as { pipeline: readonly Partial<RawStage>[] }; // of the shape that `raw` has
+  const { pipeline } = written as { pipeline: readonly Partial<RawStage>[] }; // it has the shape of `raw`
   return {
     use: raw.use,
     enabled: raw.enabled,

@@ -23,7 +23,7 @@ export interface SlotReading {
 export function readSlot(entry: unknown, origin: string, { allowLinkLocal }: Config['console']): SlotReading {
   const source = sourceOf(entry, origin);
   const { value, errors, isSound } = checkSourceBy(checkOne(), source);
-  const { slots } = value as { slots: readonly RawSlot[] }; // as far as `isSound` says
+  const { slots } = value as { slots: readonly RawSlot[] }; // each part is used only if `isSound`
   const [raw] = slots;
   const wrong = [
     ...errors,

@@ -161,6 +161,6 @@ function isDecodable({ username, password }: URL): boolean {
     decodeURIComponent(username + password);
     return true;
   } catch {
-    return false; // no other reason to throw
+    return false; // it throws for nothing else
   }
 }

@@ -50,6 +50,6 @@ export function liveErrors(text: string): readonly SchemaError[] {
     toLive(text);
     return [];
   } catch (error) {
-    return [{ path: ['live'], message: (error as Error).message }]; // all that `toRedisAddress` throws
+    return [{ path: ['live'], message: (error as Error).message }]; // `toRedisAddress` throws nothing else
   }
 }

@@ -66,7 +66,7 @@ async function statusOf(gateway: Gateway): Promise<PanelStatus> {
       kind: config.store.kind,
       ok: up.store,
       ledgerRowsWaiting: ledger.waiting,
-      responses: await responseTotal(store.responses).catch(() => undefined), // `ok` says that it is down
+      responses: await responseTotal(store.responses).catch(() => undefined), // reported by `ok`
     },
     live: { kind: config.live.kind, ok: up.live, instances },
     configFile: config.file,

@@ -75,7 +75,7 @@ export class CurrentConfig {
     try {
       return await untilAborted(building, closing);
     } catch (error) {
-      if (closing.aborted) building.then(leave, noop); // a config that is not taken may be wrong
+      if (closing.aborted) building.then(leave, noop); // the refused config may be invalid
       throw error;
     }
   }

@@ -65,7 +65,7 @@ export class Shutdown {
     if (exchanges.count > 0) log.info({ requests: exchanges.count }, 'Waiting for requests to finish.');
     const deadline = setTimeout(() => {
       this.#isRefusing = true;
-      exchanges.abortAll(bodyAborted());
+      exchanges.abortAll(shutdownError());
       listener?.closeSoon();
     }, shutdownTimeoutMs);
     await exchanges.idle();
@@ -76,7 +76,7 @@ export class Shutdown {
   }
 }
 
-function bodyAborted(): GatewayError {
+function shutdownError(): GatewayError {
   const message = 'The gateway was shut down before the answer was complete.';
   return new GatewayError('shutting_down', message, { headers: { connection: 'close' } });
 }

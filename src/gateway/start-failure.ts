@@ -28,7 +28,7 @@ export function failureOf(error: unknown): Failure | undefined {
 
 /** Explains a listen error, with the fix. */
 export function listenProblem(error: unknown, { host, port }: { host: string; port: number }): UsageError {
-  const code = (error as NodeJS.ErrnoException).code ?? ''; // what a listen error has
+  const code = (error as NodeJS.ErrnoException).code ?? ''; // fields of a listen error
   const reasons: Readonly<Record<string, string>> = {
     EADDRINUSE: 'another process listens there; stop it or set another port (PORT=8788)',
     EACCES: 'that port needs more rights; take one above 1023 (PORT=8787)',

@@ -48,7 +48,7 @@ export class BodyWatch {
   #check(request: Exchange, nowMs: number): void {
     const givenUpMs = this.#givenUp.get(request);
     if (givenUpMs !== undefined) {
-      if (nowMs - givenUpMs > answerMs) request.ctx.req.destroy(); // its reader does not listen to the signal
+      if (nowMs - givenUpMs > answerMs) request.ctx.req.destroy(); // the reader ignores the signal
       return;
     }
     if (!isTooSlow(this.#update(request, nowMs), nowMs, this.#idleTimeoutMs)) return;

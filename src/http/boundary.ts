@@ -15,7 +15,7 @@ export async function errorBoundary(ctx: CoreContext, next: () => Promise<void>)
     await next();
     state.onSettled(() => logFailure(state));
   } catch (thrown) {
-    if (ctx.req.socket.destroyed && state.trace.failure === undefined) return; // caused by the caller's leaving
+    if (ctx.req.socket.destroyed && state.trace.failure === undefined) return; // caused by the caller's disconnect
     const error = fromThrown(thrown);
     logError(state, error, thrown);
     respond(ctx, state, error);
@@ -62,7 +62,7 @@ export function fromThrown(thrown: unknown): GatewayError {
   try {
     return answerable(isGatewayError(thrown) ? thrown : fromKoa(thrown));
   } catch {
-    return unforeseen(thrown); // the log reads what it can of it
+    return unforeseen(thrown); // the log takes the fields that can be read
   }
 }
 
@@ -72,7 +72,7 @@ function answerable(error: GatewayError): GatewayError {
   const isSound = [code, type, message].every((part) => typeof part === 'string') && isErrorStatus(status);
   if (!isSound) return unforeseen(error);
   const fields = Object.entries(Object(headers) as object).filter(isHeader);
-  JSON.stringify(details); // throws where it cannot be sent
+  JSON.stringify(details); // throws if it cannot be sent
   return new GatewayError(code, message, {
     status,
     type,

@@ -73,7 +73,7 @@ export class Exchanges {
     exchange.settle();
     this.#open.delete(exchange);
     const { req } = exchange.ctx;
-    if (mayHaveMore(req)) setImmediate(() => mayHaveMore(req) && closeLingering(req.socket)); // answered by some middleware itself
+    if (mayHaveMore(req)) setImmediate(() => mayHaveMore(req) && closeLingering(req.socket)); // answered by a middleware
     exchange.onSettled((outcome) => this.#options.onSettled(exchange, outcome));
     if (this.#open.size === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
@@ -98,7 +98,7 @@ function mayHaveMore({ complete, headers, socket }: IncomingMessage): boolean {
 
 /** Lets a body write itself, unless a stage has wrapped it in another one. */
 function sendDirectly(ctx: CoreContext): void {
-  const body = ctx.body as Partial<DirectBody> | null | undefined; // of any type, with or without the method
+  const body = ctx.body as Partial<DirectBody> | null | undefined; // may have any type
   if (!body?.[sendTo] || ctx.method === 'HEAD' || ctx.headerSent || !ctx.writable || ctx.respond === false)
     return;
   ctx.respond = false;

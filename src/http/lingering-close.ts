@@ -14,7 +14,7 @@ const defaultLimits: LingerLimits = { totalMs: 5000, silenceMs: 2000 };
  * which can discard an answer that the peer has not read yet. Received bytes are dropped unparsed.
  */
 export function closeLingering(socket: Socket, { totalMs, silenceMs }: LingerLimits = defaultLimits): void {
-  socket.on('error', ignore); // a peer may reset it, and after CONNECT Node has no listener of its own on it
+  socket.on('error', ignore); // the peer may reset it, and after CONNECT Node has removed its own listener
   if (socket.destroyed) return;
   const destroy = (): void => void socket.destroy();
   const total = setTimeout(destroy, totalMs).unref();

@@ -77,7 +77,7 @@ function createHttpServer({ headersTimeoutMs: headersTimeout }: ListenerOptions)
     connectionsCheckingInterval: Math.min(5000, Math.max(10, headersTimeout / 5)),
     // Long uploads and long answers are ours to bound, not Node's five-minute request timeout.
     requestTimeout: 0,
-    requireHostHeader: false, // its answer would not be the error object
+    requireHostHeader: false, // Node's own answer is not our error object
   });
 }
 
@@ -87,7 +87,7 @@ function createHttpServer({ headersTimeoutMs: headersTimeout }: ListenerOptions)
  */
 function limitConnections(server: Server, drain: Drain, options: ListenerOptions): void {
   server.on('connection', (socket: Socket) => {
-    if (drain.connections <= options.maxConnections) return; // this one is among them
+    if (drain.connections <= options.maxConnections) return; // the count includes this one
     socket.destroy();
     options.onRefused();
   });

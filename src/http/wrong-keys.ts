@@ -41,7 +41,7 @@ export class WrongKeys {
     const { isAllowed } = await this.#meters.take(address);
     if (isAllowed || this.#waiting >= maxWaiting) return;
     this.#waiting += 1;
-    await delay(delayMs, undefined, { signal, ref: false }).catch(() => undefined); // the caller has left
+    await delay(delayMs, undefined, { signal, ref: false }).catch(() => undefined); // the caller has disconnected
     this.#waiting -= 1;
   }
 }

@@ -90,7 +90,7 @@ export class LedgerWriter {
         this.#keep(batch);
         return;
       }
-      await breath(); // SQLite writes within this very turn
+      await breath(); // SQLite writes synchronously
     }
   }
 
@@ -117,7 +117,7 @@ export class LedgerWriter {
     if (!spool) return false;
     try {
       await spool.add(batch);
-      if (!this.#isDown) this.#catchUpIn(this.#firstRetryMs); // the store is up again, but lacks these rows
+      if (!this.#isDown) this.#catchUpIn(this.#firstRetryMs); // the store is back, but lacks these rows
       return true;
     } catch (error) {
       log.error(

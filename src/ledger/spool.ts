@@ -68,7 +68,7 @@ export class Spool {
 
   /** Claims a file for the drain, so that nothing more is appended to it; undefined if none is left. */
   async #claim(): Promise<string | undefined> {
-    const names = await readdir(this.#folder).catch(() => []); // no folder yet: nothing waits
+    const names = await readdir(this.#folder).catch(() => []); // no folder: nothing is spooled
     for (const name of names.filter((each) => spoolName.test(each))) {
       if (!name.includes(this.#id) && !(await this.#isOrphaned(name))) continue;
       const claimed = this.#adding.then(() => this.#take(name));
@@ -93,7 +93,7 @@ export class Spool {
   }
 
   async #isOrphaned(name: string): Promise<boolean> {
-    const { mtimeMs } = await stat(path.join(this.#folder, name)).catch(() => ({ mtimeMs: Infinity })); // gone by now
+    const { mtimeMs } = await stat(path.join(this.#folder, name)).catch(() => ({ mtimeMs: Infinity })); // already deleted
     return Date.now() - mtimeMs >= this.#orphanedMs;
   }
 }
@@ -118,6 +118,6 @@ function rowIn(line: string): LedgerRow | undefined {
   try {
     return JSON.parse(line) as LedgerRow; // as `add` wrote it
   } catch {
-    return undefined; // cut off within a row
+    return undefined; // truncated row
   }
 }

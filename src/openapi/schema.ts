@@ -22,7 +22,7 @@ export function plainSchema(schema: object, names: SchemaNames = noNames): Json 
 
 /** Schema of a request body: fields with a default are optional. */
 export function requestSchema(schema: object): Json {
-  return withOptionalDefaults(plainSchema(schema)) as Json; // an object stays one
+  return withOptionalDefaults(plainSchema(schema)) as Json; // the copy of an object is an object
 }
 
 /** Schema of a merge patch (RFC 7396): each field of `schema` is optional and may be null. */

@@ -18,7 +18,7 @@ export function toStageInfo(
 ): StageInfo {
   const { name, requires, provides, seals, operations } = loaded?.plugin ?? nothing(use);
   const given = { ...loaded?.options, ...written };
-  const options = redactMarked(given, loaded?.plugin.options) as object; // an object stays one
+  const options = redactMarked(given, loaded?.plugin.options) as object; // the copy of an object is an object
   return { name, use, enabled, when, path, at, options, requires, provides, seals, operations };
 }
 

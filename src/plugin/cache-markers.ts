@@ -72,5 +72,5 @@ function withChanged<Fields extends object>(
 ): Fields {
   const changed = { ...fields } as Record<string, unknown>; // only looked up by name
   for (const name in values) if (values[name] !== changed[name]) changed[name] = values[name];
-  return changed as Fields; // it has the names that it had
+  return changed as Fields; // the keys are unchanged
 }

@@ -94,7 +94,7 @@ export function isGatewayError(error: unknown): error is GatewayError {
   try {
     return typeof error === 'object' && error !== null && brand in error;
   } catch {
-    return false; // a proxy that does not want to be asked
+    return false; // a proxy whose trap throws
   }
 }
 

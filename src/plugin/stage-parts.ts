@@ -14,13 +14,13 @@ type Act = () => void | Promise<void>;
 
 /** Reads what a `setup` has returned. Throws an Error whose message continues the name of the stage. */
 export function stageParts(made: unknown): ReadyParts {
-  if (typeof made === 'function') return { ...nothing, middleware: made as Koa.Middleware }; // any function is taken for one
+  if (typeof made === 'function') return { ...nothing, middleware: made as Koa.Middleware }; // any function is accepted as middleware
   if (typeof made !== 'object' || made === null || Array.isArray(made)) throw unfit(describe(made));
   for (const [name, part] of Object.entries(made)) {
     if (!names.includes(name)) throw unfit(`an object with "${name}"${hint(name)}`);
     if (part !== undefined && typeof part !== 'function') throw unfit(`${describe(part)} as "${name}"`);
   }
-  const { middleware, start, probe, dispose } = made as ReadyParts; // each a function, if it is there
+  const { middleware, start, probe, dispose } = made as ReadyParts; // functions, if present
   return {
     middleware: middleware?.bind(made),
     start: start?.bind(made),

@@ -24,7 +24,7 @@ export async function opening<Part extends Closable>(
     return await within(work, timeoutMs, late);
   } catch (error) {
     if (error instanceof LateError && error.message === late) {
-      work.then((opened) => opened.close()).catch(() => undefined); // nobody waits for it any more
+      work.then((opened) => opened.close()).catch(() => undefined); // no longer awaited
       throw refused(config, part, late);
     }
     throw refused(

@@ -40,7 +40,7 @@ export class Housekeeper {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
-    await this.#work; // not for the turn of one that has not begun: somebody else may take long
+    await this.#work; // a round that still waits for the lock is not awaited
   }
 
   async #cleanUpOnce(): Promise<void> {

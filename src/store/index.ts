@@ -28,7 +28,7 @@ export async function openStore(settings: StoreSettings, options: StoreOptions):
     return openPostgresStore(settings.url, parts);
   }
   const { startSqliteThread } = await import('./sql/sqlite-thread.js');
-  const thread = startSqliteThread(settings.file, log); // it loads its driver while Kysely loads here
+  const thread = startSqliteThread(settings.file, log); // it loads its driver in parallel with Kysely
   const { openSqliteStore } = await import('./sql/sql-store.js');
   return openSqliteStore(thread, parts);
 }

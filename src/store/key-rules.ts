@@ -5,7 +5,7 @@ export function applyPatch(key: ProtocolKey, patch: KeyPatch): ProtocolKey {
   const fields = Object.entries({ ...key, ...patch }).filter(
     ([, value]) => value !== null && value !== undefined,
   );
-  return Object.fromEntries(fields) as unknown as ProtocolKey; // a patch cannot take away what a key must have
+  return Object.fromEntries(fields) as unknown as ProtocolKey; // a patch cannot remove required fields
 }
 
 /** As many names of deleted keys as every store keeps; the oldest go first. */

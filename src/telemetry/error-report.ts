@@ -61,7 +61,7 @@ function keysOf(error: object): readonly string[] {
   try {
     return Object.keys(error);
   } catch {
-    return []; // a proxy that does not say
+    return []; // a proxy whose trap throws
   }
 }
 

@@ -32,7 +32,7 @@ export function measureResponses(metrics: PrometheusMetrics, { responses }: Pick
       help,
       [],
       async () => {
-        const total = await responseTotal(responses).catch(() => undefined); // others are still scraped
+        const total = await responseTotal(responses).catch(() => undefined); // other gauges are still read
         return total ? [{ labels: {}, value: total[field] }] : [];
       },
       { across: 'max' },

@@ -160,7 +160,7 @@ async function refuses(action: () => unknown): Promise<boolean> {
     await action();
     return false;
   } catch {
-    return true; // any refusal will do
+    return true; // any refusal is accepted
   }
 }
 

@@ -17,7 +17,7 @@ export function fakeFormat(name: string, decoded: Partial<Decoded> = {}): Format
     body: {},
     keepsBytes: name === 'messages',
     decode(body) {
-      const { stream = false, ...request } = body as MessagesRequest; // a test's own
+      const { stream = false, ...request } = body as MessagesRequest; // given by the test
       return { request, stream, dropped: [], interceptors: [], ...decoded };
     },
     encoder: () => ({

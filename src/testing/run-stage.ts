@@ -77,7 +77,7 @@ export async function serveStage(plugin: Plugin, options: StageOptions = {}): Pr
   );
   await start?.();
   const app = new Koa();
-  app.silent = true; // what goes wrong with a connection shows in the outcome
+  app.silent = true; // connection errors show in the outcome
   const served = new Promise<ServedStage>((resolve) => {
     let nextCalled = false;
     app.use(async (ctx, next) => {

@@ -23,7 +23,7 @@ export function seedState(
     onSettled: (listener) => void listeners.push(listener),
     trace: new RequestTrace(() => host.now()),
   } satisfies Partial<GatewayState>;
-  const state = { ...core, ...given } as GatewayState; // the rest is for the stages to provide, as in the gateway
+  const state = { ...core, ...given } as GatewayState; // stages provide the other keys, as in the gateway
   const closed = new Promise<Outcome>((resolve) => {
     ctx.res.once('close', () => {
       const outcome = state.trace.failure ? 'failed' : ctx.res.writableFinished ? 'completed' : 'abandoned';

@@ -50,7 +50,7 @@ export class EventParser {
       let end = this.#cut(lines, at);
       if (end === at) {
         end = eventEnd(bytes, at);
-        this.#parse(bytes.slice(at, end) as BinaryString); // a part of bytes
+        this.#parse(bytes.slice(at, end) as BinaryString); // a slice of a BinaryString
       }
       at = end;
     }
@@ -94,7 +94,7 @@ function withLineFeeds(bytes: BinaryString): BinaryString | undefined {
   for (let at = bytes.indexOf('\r'); at !== -1; at = bytes.indexOf('\r', at + 1))
     if (at + 1 < bytes.length && bytes.charCodeAt(at + 1) !== lineFeed) return undefined;
   const text = bytes.endsWith('\r') ? `${bytes}\n` : bytes;
-  return text.replaceAll('\r', '') as BinaryString; // bytes without some
+  return text.replaceAll('\r', '') as BinaryString; // a BinaryString with some characters left out
 }
 
 const lineFeed = 0x0a;

@@ -13,7 +13,7 @@ export function portToPrimary(channel: Channel): RpcPort {
     send: (message) => void (channel.connected && channel.send?.(message as object, () => undefined)),
     onMessage: (listener) => {
       channel.on('message', (message) => {
-        if (Array.isArray(message)) listener(message); // a plugin may have something of its own to say
+        if (Array.isArray(message)) listener(message); // messages of plugins are ignored
       });
     },
     onClose: (listener) => void channel.on('disconnect', listener),

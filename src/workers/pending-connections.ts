@@ -17,12 +17,12 @@ interface Handle {
 export function closePendingConnections(worker: ChildProcess): void {
   const inTransit = new Map<number, Handle>();
   let hasExited = false;
-  const send = worker.send.bind(worker) as (...args: readonly unknown[]) => boolean; // whatever it is called with
+  const send = worker.send.bind(worker) as (...args: readonly unknown[]) => boolean; // called with the arguments of node:cluster
   worker.send = (...args: readonly unknown[]) => {
     const [{ act, seq }, handle] = args as [ClusterMessage, Handle | undefined];
     if (act === 'newconn' && seq !== undefined && handle) inTransit.set(seq, handle);
     const isSent = send(...args);
-    if (hasExited) closeAll(); // the cluster module forgets a worker at its `disconnect`, which may never come
+    if (hasExited) closeAll(); // node:cluster releases them at `disconnect`, which may never be emitted
     return isSent;
   };
   worker.on('internalMessage', ({ ack }: { readonly ack?: number }) => {

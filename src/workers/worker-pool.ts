@@ -41,7 +41,7 @@ export class WorkerPool {
     this.#gaveUp = new Promise((_, reject) => {
       this.#giveUp = reject;
     });
-    this.#gaveUp.catch(() => undefined); // whoever started it is told, if that is not over
+    this.#gaveUp.catch(() => undefined); // no unhandled rejection: `start` awaits it too
   }
 
   /** Returns the URL once all workers listen. Throws a UsageError with the reason if they cannot start. */

@@ -28,7 +28,7 @@ export async function work(): Promise<void> {
   } catch (error) {
     const failure = failureOf(error);
     if (!failure && !channel.isClosed) throw error;
-    await channel.ask('pool.failed', failure).catch(() => undefined); // the primary's to tell
+    await channel.ask('pool.failed', failure).catch(() => undefined); // reported by the primary
     process.exit(1);
   }
 }
@@ -99,14 +99,14 @@ class Worker {
 
   /** Shuts down after an uncaught exception; the primary starts a replacement without waiting for that. */
   async #leave(): Promise<void> {
-    if (!this.#gateway) return; // it has not begun
+    if (!this.#gateway) return; // not started yet
     this.#channel.notify('pool.leaving');
     this.#channel.flush();
     await this.#gateway.close({ isBroken: true });
   }
 
   #end(exitCode: number): void {
-    if (!this.#gateway) process.exit(exitCode); // it has not begun
+    if (!this.#gateway) process.exit(exitCode); // not started yet
     void this.#gateway.close().then(() => process.exit(exitCode));
   }
 }

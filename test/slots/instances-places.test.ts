@@ -57,16 +57,16 @@ for (const [how, connect] of [
       await calm();
       const order: number[] = [];
       const took: SlotLease[] = [];
-      const announceWait = [0, 1, 2, 3].map(async (number) => {
+      const waits = [0, 1, 2, 3].map(async (number) => {
         took.push(await there.pool.lease(leaseRequest()));
         order.push(number);
       });
-      for (let times = 0; times < announceWait.length; times += 1) {
+      for (let times = 0; times < waits.length; times += 1) {
         held.release();
         await calm();
         held = took.at(-1)!;
       }
-      await Promise.all(announceWait);
+      await Promise.all(waits);
       expect(order).to.deep.equal([0, 1, 2, 3]);
     });
 
@@ -106,12 +106,12 @@ for (const [how, connect] of [
       const held = await here.pool.lease(sticky('s'));
       held.answered({});
       await calm();
-      const announceWait = there.pool.lease(sticky('s'));
+      const waits = there.pool.lease(sticky('s'));
       clock.pass(50);
       await calm();
       const later = here.pool.lease(sticky('s'));
       await there.pool.close();
-      expect(await rejection(announceWait)).to.include({ code: 'shutting_down' });
+      expect(await rejection(waits)).to.include({ code: 'shutting_down' });
       held.release();
       await calm();
       clock.pass(50);
@@ -174,11 +174,11 @@ for (const [how, connect] of [
       await here.pool.reload([]);
       await here.pool.reload([slotConfig('a', { maxConcurrent: 1 })]);
       expect(here.pool.list()[0]?.inFlight).to.equal(1);
-      const announceWait = [here.pool.lease(leaseRequest()), there.pool.lease(leaseRequest())];
+      const waits = [here.pool.lease(leaseRequest()), there.pool.lease(leaseRequest())];
       await calm();
       held.release();
-      (await Promise.race(announceWait)).release();
-      await Promise.all(announceWait);
+      (await Promise.race(waits)).release();
+      await Promise.all(waits);
     });
   });
 }

@@ -32,7 +32,7 @@ export default defineFormat({
   body: chatBody,
   decode: (body, context) => withPrivateUser(decodeChat(body, context), context),
   encoder(body, context) {
-    const request = chatRequest(body as ChatBody, context); // decode has accepted it
+    const request = chatRequest(body as ChatBody, context); // checked by `decode`
     return {
       keepAlive: sseComment,
       whole: ({ events }) => chatReply(events, request),

@@ -31,7 +31,7 @@ class CompletionsStream extends ChunkStream implements CompletionsSink {
     if (finish === null) return this.writeText(index, json);
     const reason = toBinaryString(JSON.stringify(finish));
     const choice = `{"index":${index},"text":"${json}","logprobs":null,"finish_reason":${reason}}`;
-    this.write(choice as BinaryString); // of bytes and ASCII
+    this.write(choice as BinaryString); // a BinaryString and ASCII text
   }
 
   protected errorText(error: GatewayError): string {

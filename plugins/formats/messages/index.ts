@@ -46,7 +46,7 @@ export default defineFormat({
   keepsBytes: true,
   decode: decodeMessages,
   encoder(body) {
-    const { model } = body as MessagesRequest; // decode has accepted it
+    const { model } = body as MessagesRequest; // checked by `decode`
     return {
       keepAlive: sseEvent('ping', '{"type":"ping"}'),
       whole: ({ events }) => messagesReply(events, model),
@@ -67,6 +67,6 @@ const check = bodyCheck(messagesBody);
  * is not an object or has no `model` or `messages`.
  */
 export function decodeMessages(body: unknown): Decoded {
-  const request = check(body) as MessagesRequest; // as far as the gateway itself needs
+  const request = check(body) as MessagesRequest; // only the fields that the gateway reads are checked
   return { request, stream: request.stream === true, dropped: [], interceptors: [] };
 }

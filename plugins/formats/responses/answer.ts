@@ -109,7 +109,7 @@ export class ResponseAnswer implements AnswerWriter {
     this.#sink.emit('response.output_item.added', { output_index: index, item: { id, ...beginning } });
     const at = `"item_id":"${jsonBytes(id)}","output_index":${index},`;
     return {
-      emitJson: (type, fields) => this.#sink.emitJson(type, (at + fields) as BinaryString), // both are
+      emitJson: (type, fields) => this.#sink.emitJson(type, (at + fields) as BinaryString), // both are ASCII or a BinaryString
       emit: (type, fields) => this.#sink.emit(type, { item_id: id, output_index: index, ...fields }),
       done: (fields) => {
         const item = { id, ...fields };

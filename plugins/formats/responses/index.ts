@@ -20,7 +20,7 @@ export default defineFormat({
   decode: async (body, context) => withPrivateUser(await decodeResponses(body, context), context),
   count: (input_tokens) => ({ object: 'response.input_tokens', input_tokens }),
   async encoder(body, context) {
-    const request = await responsesRequest(body as ResponsesBody, context); // decode has accepted it
+    const request = await responsesRequest(body as ResponsesBody, context); // checked by `decode`
     return {
       keepAlive: sseComment,
       whole: ({ events }) => responsesReply(events, request),

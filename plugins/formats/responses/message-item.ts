@@ -31,7 +31,7 @@ export class MessageItem {
     if (this.#text === '')
       this.#item.emit('response.content_part.added', { content_index: 0, part: outputText('', []) });
     this.#text += delta;
-    const fields = `"content_index":0,"delta":"${json}","logprobs":[]` as BinaryString; // of bytes and ASCII
+    const fields = `"content_index":0,"delta":"${json}","logprobs":[]` as BinaryString; // a BinaryString and ASCII text
     this.#item.emitJson('response.output_text.delta', fields);
   }
 

@@ -23,7 +23,7 @@ function queryOf(json: string): string {
     const input: unknown = JSON.parse(json);
     if (isRecord(input) && typeof input['query'] === 'string') return input['query'];
   } catch {
-    return ''; // not yet there, or cut by `max_tokens`
+    return ''; // incomplete, or cut by `max_tokens`
   }
   return '';
 }

@@ -80,7 +80,7 @@ export class AnswerReader implements EventReader {
   openBlock({ index, content_block: start }: EventOf<'content_block_start'>): void {
     if (!this.#ending) return;
     this.#open.get(index)?.close(true);
-    this.#open.delete(index); // so that the order stays that of the beginnings
+    this.#open.delete(index); // keeps the order in which the blocks began
     this.#open.set(index, this.#begin(start));
   }
 
@@ -109,7 +109,7 @@ export class AnswerReader implements EventReader {
   /** @internal */
   stop(): void {
     if (!this.#ending) return;
-    const isCut = this.#ending.stopReason !== 'tool_use'; // then a call is complete, closed or not
+    const isCut = this.#ending.stopReason !== 'tool_use'; // with `tool_use`, calls are complete even without their end
     for (const block of this.#open.values()) block.close(isCut);
     this.#isComplete = true;
     this.#writer.end(this.#ending);

@@ -13,7 +13,7 @@ export function bodyCheck<Schema extends TSchema>(
   return (value, path = '') => {
     const [error] = check()(value);
     if (error) throw invalidField(joinPath(path, error.path), error.message);
-    return value as Static<Schema>; // it conforms
+    return value as Static<Schema>; // the check has passed
   };
 }
 

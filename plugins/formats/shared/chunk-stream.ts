@@ -94,7 +94,7 @@ export abstract class ChunkStream implements StreamWriter {
 
   #frameOf(index: number): Frame {
     const [before, after] = this.textFrame;
-    const head = `data: ${this.#head}{"index":${index},${before}` as BinaryString; // of bytes and ASCII
+    const head = `data: ${this.#head}{"index":${index},${before}` as BinaryString; // a BinaryString and ASCII text
     return [head, toBinaryString(`${after}${this.#tail}\n\n`)];
   }
 }

@@ -12,7 +12,7 @@ export function minJsonBytes(value: unknown, enough = Infinity): number {
     else if (Array.isArray(part)) {
       bytes += part.length + 1;
       for (const item of part) open.push(item);
-    } else bytes += openFields(part as Readonly<Record<string, unknown>>, open); // JSON has no other objects
+    } else bytes += openFields(part as Readonly<Record<string, unknown>>, open); // JSON values have no other object type
   }
   return bytes;
 }

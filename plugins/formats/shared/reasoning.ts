@@ -35,6 +35,6 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // cut or altered on its way: as good as foreign
+    return undefined; // truncated or altered in transit: treated as foreign
   }
 }

@@ -13,7 +13,7 @@ import {
   type Shape,
 } from './shape.js';
 
-export const type = anything; // looked at by `tagged` already
+export const type = anything; // checked by `tagged`
 export const cacheControl = nullable(record({ type: oneOf('ephemeral') }, { ttl: oneOf('5m', '1h') }));
 /** Fields of every block that can be cached. */
 export const marked = { cache_control: cacheControl };

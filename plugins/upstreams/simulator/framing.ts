@@ -46,7 +46,7 @@ export function framingOf(scenarios: readonly Scenario[]): Framing {
   const changes = scenarios.map(({ name }) =>
     Object.hasOwn(framingScenarios, name) ? framingScenarios[name]?.framing : undefined,
   );
-  return Object.assign({}, plain, ...changes) as Framing; // changes are parts of one
+  return Object.assign({}, plain, ...changes) as Framing; // each change is a partial framing
 }
 
 /** One event as text. Its JSON is padded with spaces before the last brace, as the real service does. */

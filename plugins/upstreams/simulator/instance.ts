@@ -21,7 +21,7 @@ export function instanceOf(schema: unknown, random: Random): unknown {
   try {
     return make(schema, { root: schema, random, depth: 0 });
   } catch {
-    return {}; // not validated before: it may be no schema, or one without instances
+    return {}; // not validated: possibly no schema, or one without instances
   }
 }
 

@@ -108,7 +108,7 @@ async function admit(
 function readableText(body: unknown): string {
   if (!isObject(body) || !Array.isArray(body['messages'])) return '';
   const messages = body['messages'].filter((message) => isObject(message) && isContent(message['content']));
-  return lastUserText({ messages: messages as MessagesRequest['messages'] }); // what lastUserText reads was checked
+  return lastUserText({ messages: messages as MessagesRequest['messages'] }); // the fields that lastUserText reads were checked
 }
 
 function isContent(content: unknown): boolean {

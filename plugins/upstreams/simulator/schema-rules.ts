@@ -49,7 +49,7 @@ const rules: readonly SchemaRule[] = [
 ];
 
 const formats = new Set(
-  'date-time time date duration email hostname uri ipv4 ipv6 uuid'.split(' '), // all that it knows
+  'date-time time date duration email hostname uri ipv4 ipv6 uuid'.split(' '), // it knows only these
 );
 
 const numberLimits = ['exclusiveMaximum', 'exclusiveMinimum', 'maximum', 'minimum', 'multipleOf'];

@@ -37,7 +37,7 @@ export function readQuery(text: string, schema: TSchema): Readonly<Record<string
 }
 
 function typesOf(schema: TSchema): Readonly<Record<string, unknown>> {
-  const { properties = {} } = schema as { properties?: Readonly<Record<string, { type?: unknown }>> }; // a query's is an object's
+  const { properties = {} } = schema as { properties?: Readonly<Record<string, { type?: unknown }>> }; // the schema of a query is an object schema
   return Object.fromEntries(Object.entries(properties).map(([name, { type }]) => [name, type]));
 }
 

@@ -59,7 +59,7 @@ export class SharedFeed implements RequestFeed {
   #send(): void {
     clearTimeout(this.#sending);
     this.#sending = undefined;
-    this.#live.messages.send(topic, this.#batch as unknown as Json); // nothing but JSON is in a row
+    this.#live.messages.send(topic, this.#batch as unknown as Json); // a row holds only JSON values
     this.#batch = [];
   }
 

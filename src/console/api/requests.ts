@@ -129,7 +129,7 @@ function matcherOf({
   toMs = Infinity,
   ...equal
 }: LedgerFilter): (row: LedgerRow) => boolean {
-  const fields = Object.entries(equal) as [keyof LedgerRow, unknown][]; // a filter's fields are a row's
+  const fields = Object.entries(equal) as [keyof LedgerRow, unknown][]; // fields of a filter are fields of a row
   return (row) =>
     row.atMs >= fromMs && row.atMs < toMs && fields.every(([field, value]) => row[field] === value);
 }

@@ -100,7 +100,7 @@ export class SlotEditor {
     const { store, slots } = this.#panel;
     await this.#stored(id);
     await store.slots.delete(id);
-    await store.credentials.delete(id); // or a new slot of this id might come to them
+    await store.credentials.delete(id); // a new slot with this id must not inherit them
     await slots.changed();
     return undefined;
   }

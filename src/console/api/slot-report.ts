@@ -34,7 +34,7 @@ export function panelSlotReport(slot: PanelSlot, sessions: number): object {
 
 /** The settings with secrets redacted. */
 export function shownSettings({ settings }: PanelSlot): Readonly<Record<string, unknown>> {
-  return redactSecrets(settings) as Readonly<Record<string, unknown>>; // an object stays one
+  return redactSecrets(settings) as Readonly<Record<string, unknown>>; // the copy of an object is an object
 }
 
 /** Status of a slot that is not in the pool. */

@@ -75,7 +75,7 @@ export class IpcPermits implements Permits {
   }
 
   #ask(slot: string, limit: number, { asking }: Share): Promise<boolean> {
-    this.#report(); // what is given back counts for what is asked
+    this.#report(); // returned permits count towards the request
     this.#channel.notify('live.take', [slot, limit]);
     return new Promise((resolve) => void asking.push(resolve));
   }

@@ -40,7 +40,7 @@ export class RpcChannel {
   constructor(port: RpcPort) {
     this.#port = port;
     port.onMessage((message) => {
-      for (const frame of message as readonly Frame[]) this.#take(frame); // the other end is a channel too
+      for (const frame of message as readonly Frame[]) this.#take(frame); // sent by the RpcChannel at the other end
     });
     port.onClose(() => this.#close());
   }

@@ -102,7 +102,7 @@ export class RedisPermits implements Permits {
     const { instances, permits } = this.#names;
     this.#asking.set(slot, (this.#asking.get(slot) ?? 0) + 1);
     const answer = session.run(takePermit, [instances, permits], [this.#instance, slot, limit]);
-    const isTaken = await answer.then(Boolean, () => true); // the session has ended: this instance is alone
+    const isTaken = await answer.then(Boolean, () => true); // the session has ended: local operation
     this.#answered(slot);
     if (isTaken) this.#publishSoon(slot);
     else {

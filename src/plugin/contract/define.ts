@@ -85,7 +85,7 @@ export function normalizePlugin(definition: object & { name: string; setup: unkn
     provides: given.provides ?? [],
     seals: given.seals ?? [],
     operations: given.operations ?? ['generate'],
-    options: closeObjects(given.options ?? { type: 'object', properties: {} }) as Plugin['options'], // an object stays one
+    options: closeObjects(given.options ?? { type: 'object', properties: {} }) as Plugin['options'], // the copy of an object is an object
     setup: (options, host) => given.setup(options, host),
   };
 }

@@ -125,5 +125,5 @@ export function normalizeUpstream(definition: object & { name: string; open: unk
 
 /** Closed schema of a definition's options; without one there are none. */
 export function optionsOf(schema: object = { type: 'object', properties: {} }): UpstreamKind['options'] {
-  return closeObjects(schema) as UpstreamKind['options']; // an object stays one
+  return closeObjects(schema) as UpstreamKind['options']; // the copy of an object is an object
 }

@@ -136,7 +136,7 @@ function parseEvent(data: string, name?: string): MessagesStreamEvent {
   const invalid = event['type'] === type ? invalidPath(event) : 'type';
   if (isTooDeep(event, data)) throw malformed(type, 'that is nested too deeply');
   if (invalid !== undefined) throw malformed(type, `whose "${invalid}" is not what it should be`);
-  return event as unknown as MessagesStreamEvent; // what handlers rely on is as it should be
+  return event as unknown as MessagesStreamEvent; // validated above
 }
 
 function parseObject(data: string, name = 'nameless'): Readonly<Record<string, unknown>> {

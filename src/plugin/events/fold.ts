@@ -77,7 +77,7 @@ export class MessageFold {
 
   /** @internal */
   openBlock(event: ContentBlockStartEvent): void {
-    const block = { ...event.content_block } as Growing; // a copy that may grow
+    const block = { ...event.content_block } as Growing; // a mutable copy
     const open: OpenBlock = { block, json: undefined, citations: undefined };
     this.#blocks.push(open);
     this.#byIndex.set(event.index, open);
@@ -146,13 +146,13 @@ function closeBlock({ block, json }: OpenBlock): ContentBlock {
   const copy = { ...block };
   if (json) copy['input'] = parseInput(json);
   if (copy['citations'] === null) delete copy['citations'];
-  return copy as unknown as ContentBlock; // grown from one
+  return copy as unknown as ContentBlock; // built from a block
 }
 
 function parseInput(json: string): unknown {
   try {
     const input: unknown = JSON.parse(json);
-    return isTooDeep(input, json) ? json : input; // nobody could write it again
+    return isTooDeep(input, json) ? json : input; // it could not be serialized again
   } catch {
     return json; // cut by `max_tokens`: the raw text is the honest answer
   }

@@ -10,7 +10,7 @@ export interface Answer {
 
 /** An answer that is not of this protocol: a page, a redirect, a text, something else than HTTP. */
 export function foreign(slot: string, what: string, cause?: unknown): GatewayError {
-  const shown = what.slice(0, 200); // the upstream's own words may be kilobytes
+  const shown = what.slice(0, 200); // the upstream's message may be kilobytes long
   return new GatewayError(
     'upstream_invalid_response',
     `The upstream of slot "${slot}" answered with ${shown}, which is not a Messages answer; is its baseUrl right?`,
@@ -45,7 +45,7 @@ export function jsonFields(text: string): Readonly<Record<string, unknown>> {
   try {
     return asObject(JSON.parse(text));
   } catch {
-    return {}; // a page of some proxy, or half an answer: it has no fields
+    return {}; // an error page of a proxy, or a truncated answer
   }
 }
 

@@ -61,7 +61,7 @@ export class TokenMeters {
     const { live, now } = this.#host;
     const { meter, period } = window;
     if (!period) return void (await live.meters.add(meter, tokens, minuteMs));
-    if (period.toMs <= now()) return; // nobody asks for it any more
+    if (period.toMs <= now()) return; // no longer needed
     // A lost meter is opened again from the ledger, which already has these tokens.
     if (await live.meters.read(meter)) await live.meters.add(meter, tokens, this.#ttlMs(period));
     else await this.#open(window, period);

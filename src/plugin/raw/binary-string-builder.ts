@@ -9,7 +9,7 @@ export interface RawLines {
 
 /** Text of a part of the lines. */
 export function textOf({ bytes, isAscii }: RawLines, from: number, to: number): string {
-  const part = bytes.slice(from, to) as BinaryString; // a part of bytes
+  const part = bytes.slice(from, to) as BinaryString; // a slice of a BinaryString
   return isAscii ? part : fromBinaryString(part);
 }
 
@@ -49,7 +49,7 @@ export class BinaryStringBuilder {
 
   #close(): void {
     if (!this.#lines) return;
-    this.#push(this.#lines.bytes.slice(this.#from, this.#to) as BinaryString); // a part of bytes
+    this.#push(this.#lines.bytes.slice(this.#from, this.#to) as BinaryString); // a slice of a BinaryString
     this.#lines = undefined;
   }
 

@@ -9,7 +9,7 @@ export type BinaryString = string & { readonly [isBytes]: true };
 /** Encodes a text as UTF-8; half of a surrogate pair becomes U+FFFD. */
 export function toBinaryString(text: string): BinaryString {
   const bytes = beyondAscii.test(text) ? Buffer.from(text).toString('latin1') : text;
-  return bytes as BinaryString; // each character a byte
+  return bytes as BinaryString; // one byte per character
 }
 
 /** Decodes UTF-8; invalid bytes become U+FFFD. */

@@ -85,7 +85,7 @@ function parsePieces(bytes: Buffer, spans: readonly Span[]): Parsed | undefined 
   const body: unknown = JSON.parse(`${head}"${placeholder}",${bytes.toString('utf8', spans.at(-1)?.next)}`);
   if (!hasMessages(body) || body.messages[0] !== placeholder) return undefined;
   const [, ...rest] = body.messages;
-  body.messages = Array.prototype.concat(...runs.map(({ messages }) => messages), rest); // flatMap takes 20 times as long
+  body.messages = Array.prototype.concat(...runs.map(({ messages }) => messages), rest); // flatMap is much slower
   return { body, runs };
 }
 
@@ -94,7 +94,7 @@ function parseList(messages: Buffer, scratch: Buffer): readonly unknown[] {
   scratch.writeUInt8(brackets[0], 0);
   messages.copy(scratch, 1);
   scratch.writeUInt8(brackets[1], messages.length + 1);
-  return JSON.parse(scratch.toString('utf8', 0, messages.length + 2)) as readonly unknown[]; // what stands in brackets
+  return JSON.parse(scratch.toString('utf8', 0, messages.length + 2)) as readonly unknown[]; // a JSON text in brackets is an array
 }
 
 const brackets = [0x5b, 0x5d] as const;

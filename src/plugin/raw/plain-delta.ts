@@ -27,7 +27,7 @@ export function cutPlainDelta({ bytes, isAscii }: RawLines, from: number, to: nu
   const indexAt = from + head.length;
   const indexEnd = bytes.charCodeAt(indexAt + 1) === comma ? indexAt + 1 : bytes.indexOf(',', indexAt);
   const end = bytes.charCodeAt(to - 5) === quote ? to - 5 : bytes.lastIndexOf('"', to);
-  const json = bytes.slice(indexEnd + middle.length, end) as BinaryString; // a part of bytes
+  const json = bytes.slice(indexEnd + middle.length, end) as BinaryString; // a slice of a BinaryString
   return { index: Number(bytes.slice(indexAt, indexEnd)), text: textIn(json, isAscii), json };
 }
 

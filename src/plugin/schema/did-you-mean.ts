@@ -1,7 +1,7 @@
 /** The known name closest to a mistyped one; undefined if none is close enough. */
 export function didYouMean(name: string, known: readonly string[]): string | undefined {
   const ranked = known
-    .filter((candidate) => Math.abs(candidate.length - name.length) <= maxDistance(candidate)) // what is longer is no slip
+    .filter((candidate) => Math.abs(candidate.length - name.length) <= maxDistance(candidate)) // longer names are not typos
     .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
     .toSorted((a, b) => a.distance - b.distance);
   const best = ranked[0];

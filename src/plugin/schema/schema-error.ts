@@ -45,7 +45,7 @@ const descriptions: Readonly<Record<string, Describe>> = {
     types: [params['type']].flat().map(String),
   }),
   unit: ({ schema, data }, path) => {
-    const { noun } = units[schema as keyof typeof units]; // it has been compiled
+    const { noun } = units[schema as keyof typeof units]; // the schema was compiled
     return { path, message: `must be ${noun}, not ${show(data)}` };
   },
   discriminator: ({ params, parentSchema }, path) => ({
@@ -80,7 +80,7 @@ function cureOfUnknown(name: string, known: readonly string[]): string {
 
 /** Discriminator values of the branches of a union. */
 function tagValues(schema: object | undefined, tag: string): readonly unknown[] {
-  const { oneOf: branches = [] } = (schema ?? {}) as { oneOf?: readonly BranchSchema[] }; // Ajv requires them so
+  const { oneOf: branches = [] } = (schema ?? {}) as { oneOf?: readonly BranchSchema[] }; // required by ajv
   return branches.map(({ properties }) => properties[tag]?.const);
 }
 

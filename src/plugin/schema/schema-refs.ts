@@ -66,7 +66,7 @@ function decoded(key: string): string {
   try {
     return decodeURIComponent(key);
   } catch {
-    return key; // a percent sign that means itself
+    return key; // a literal percent sign
   }
 }
 

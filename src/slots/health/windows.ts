@@ -33,7 +33,7 @@ export class WindowGauge {
 }
 
 function isSame(read: Window | undefined, known: Window | null): boolean {
-  if (!read) return true; // not mentioned
+  if (!read) return true; // not reported
   return read.percentUsed === known?.percentUsed && read.resetsAtMs === known.resetsAtMs;
 }
 
@@ -49,7 +49,7 @@ function readWindow(headers: Headers, name: keyof Windows): Window | undefined {
 /** True if the headers report a window of the whole account as used up. */
 export function isExhausted(headers: Headers): boolean {
   const status = headers[unifiedStatus];
-  if (status !== undefined && status !== rejected) return false; // what exceeds the window is being paid for
+  if (status !== undefined && status !== rejected) return false; // usage beyond the window is billed separately
   const ofWindows = windowNames.map((name) => headers[names[name].status]);
   return (
     ofWindows.includes(rejected) || (status === rejected && ofWindows.every((each) => each === undefined))

@@ -46,8 +46,8 @@ export class FairQueueing {
     if (this.#elsewhere.size === 0) return false;
     const nowMs = this.#options.now();
     const turnSinceMs = this.#options.queue.turnSinceMs(waiter);
-    for (const announceWait of this.#elsewhere.values()) {
-      const wait = announceWait.get(slotId);
+    for (const waits of this.#elsewhere.values()) {
+      const wait = waits.get(slotId);
       if (!wait || wait.endsMs <= nowMs) continue;
       const isEarlier =
         wait.caller === waiter.caller ? wait.sinceMs < waiter.sinceMs : wait.turnSinceMs < turnSinceMs;
@@ -74,28 +74,28 @@ export class FairQueueing {
     if (queue.size === 0) return;
     this.announceWait();
     const nowMs = now();
-    const announceWait = new Map<string, WaitMessage>();
+    const waits = new Map<string, WaitMessage>();
     for (const waiter of queue.waiters())
       for (const slotId of waiter.waitsFor)
-        if (!announceWait.has(slotId) && this.#options.isHeldElsewhere(slotId))
-          announceWait.set(slotId, [
+        if (!waits.has(slotId) && this.#options.isHeldElsewhere(slotId))
+          waits.set(slotId, [
             slotId,
             nowMs - waiter.sinceMs,
             nowMs - queue.turnSinceMs(waiter),
             waiter.caller,
           ]);
-    if (announceWait.size > 0) live.messages.send(topic, [live.instance, [...announceWait.values()]]);
+    if (waits.size > 0) live.messages.send(topic, [live.instance, [...waits.values()]]);
   }
 
   #merge(message: Json): void {
-    const [instance, waited] = message as unknown as WaitsMessage; // as `#tell` of another instance wrote it
+    const [instance, waited] = message as unknown as WaitsMessage; // written by `#publish` of another instance
     const nowMs = this.#options.now();
-    const announceWait = waited.map(([slotId, waitedMs, turnMs, caller]): [string, Wait] => {
+    const waits = waited.map(([slotId, waitedMs, turnMs, caller]): [string, Wait] => {
       const times = { sinceMs: nowMs - waitedMs, turnSinceMs: nowMs - turnMs, endsMs: nowMs + trustedMs };
       return [slotId, { caller, ...times, reservedUntilMs: undefined }];
     });
     this.#elsewhere.delete(instance);
-    this.#elsewhere.set(instance, new Map(announceWait));
+    this.#elsewhere.set(instance, new Map(waits));
     for (const [other, known] of this.#elsewhere)
       if ([...known.values()].every(({ endsMs }) => endsMs <= nowMs)) this.#elsewhere.delete(other);
   }
@@ -103,7 +103,7 @@ export class FairQueueing {
 
 /** Published wait, with durations instead of times, because the clocks of instances differ. */
 type WaitMessage = readonly [slotId: string, waitedMs: number, turnMs: number, caller: string];
-type WaitsMessage = readonly [instance: string, announceWait: readonly WaitMessage[]];
+type WaitsMessage = readonly [instance: string, waits: readonly WaitMessage[]];
 
 const topic = 'slots/waiting';
 

@@ -206,7 +206,7 @@ export class PermitQueue {
       if (attempt instanceof Promise) void this.#await(ticket, attempt);
       else if (attempt) ticket.settle(attempt);
     } catch (error) {
-      ticket.fail(asError(error)); // its caller has left, or its policy threw: nobody else's business
+      ticket.fail(asError(error)); // its caller has disconnected, or its policy threw; other waiters are not affected
     }
   }
 

@@ -75,7 +75,7 @@ export class PersistedStates implements SharedMap {
     this.#throttle.stop();
     this.#cancelRetry?.();
     await this.flush();
-    await this.flush(); // what came while the first one was under way
+    await this.flush(); // states that arrived during the first write
   }
 
   async #read(): Promise<readonly StoredState[]> {

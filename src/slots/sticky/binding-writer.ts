@@ -61,7 +61,7 @@ export class BindingWriter {
       const batch = Array.from(take(this.#unwritten.rkeys(), batchSize));
       await Promise.all(batch.map((key) => this.#writeOne(key)));
     }
-    this.#writing = undefined; // at once, or what came in between would wait for somebody else
+    this.#writing = undefined; // immediately: entries added meanwhile would otherwise wait for the next write
   }
 
   async #writeOne(key: string): Promise<void> {

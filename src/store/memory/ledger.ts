@@ -128,7 +128,7 @@ function matches(row: LedgerRow, { fromMs = 0, toMs = Infinity, ...equal }: Ledg
   return (
     row.atMs >= fromMs &&
     row.atMs < toMs &&
-    fields.every(([field, value]) => row[field as keyof LedgerRow] === value) // a filter's fields are a row's
+    fields.every(([field, value]) => row[field as keyof LedgerRow] === value) // fields of a filter are fields of a row
   );
 }
 

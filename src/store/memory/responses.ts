@@ -72,7 +72,7 @@ export class MemoryResponses {
     const key = keyOf(owner, id);
     const owned = this.#byOwner.get(owner) ?? { keys: new Set(), bytes: 0 };
     this.#kept.delete(key);
-    if (bytes > this.#kept.maxSize) return true; // forgotten at once, as if evicted
+    if (bytes > this.#kept.maxSize) return true; // larger than the cache: treated as evicted
     this.#byOwner.set(owner, owned);
     owned.keys.add(key);
     owned.bytes += bytes;

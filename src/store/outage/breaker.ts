@@ -29,7 +29,7 @@ export class Breaker {
 
   constructor(options: BreakerOptions) {
     this.#options = options;
-    const check = () => void this.run(options.probe, probeTimeoutMs).catch(() => undefined); // `run` draws the consequence
+    const check = () => void this.run(options.probe, probeTimeoutMs).catch(() => undefined); // recorded by `run`
     this.#check = setInterval(check, checkEveryMs).unref();
   }
 

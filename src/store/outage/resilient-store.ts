@@ -23,7 +23,7 @@ export function resilientStore(store: Store, options: Guarded): Store {
     ...options,
     onOpen: (isSilent) => isSilent && options.closeConnections(),
     onClose: () => {
-      for (const { late } of [bindings, responses]) late.drain().catch(() => undefined); // retried later
+      for (const { late } of [bindings, responses]) late.drain().catch(() => undefined); // the writes stay pending
     },
   });
   const bindings = guardBindings(store.bindings, breaker, options.now);

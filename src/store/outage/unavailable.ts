@@ -27,7 +27,7 @@ export function unavailable(store: Store, isFailure: IsFailure): Store {
 }
 
 function reportFailures<Part extends object>(part: Part, isFailure: IsFailure): Part {
-  const methods = Object.entries(part) as [string, Method][]; // a part of a store has nothing else
+  const methods = Object.entries(part) as [string, Method][]; // a part of a store has only methods
   const reported = methods.map(([name, method]) => {
     const call: Method = async (...values) => {
       try {

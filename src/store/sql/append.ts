@@ -15,7 +15,7 @@ export function appendWith(db: Kysely<Tables>): Append {
   const sums = sumInsert();
   return async (rows) =>
     db.transaction().execute(async (transaction) => {
-      const ids = new Set<string>(); // what the database says is new
+      const ids = new Set<string>(); // rows that the database reports as new
       for (const part of insert.of(db, rows)) {
         const { rows: inserted } = await transaction.executeQuery<{ readonly id: string }>(queryOf(part));
         for (const { id } of inserted) ids.add(id);
@@ -36,7 +36,7 @@ export function appendInOneMessage(db: Kysely<Tables>): Append {
   return async (rows) => {
     const batch = { checked: insert.of(db, rows), changes: rows.length, rest: sums.of(db, sumsOf(rows)) };
     const areNew = await db.getExecutor().provideConnection(
-      (connection) => (connection as ThreadConnection).write(batch), // the dialect of a SQLite file makes no other
+      (connection) => (connection as ThreadConnection).write(batch), // the SQLite dialect opens only these
     );
     if (!areNew) await appendKnown(rows);
   };

@@ -13,7 +13,7 @@ export const {
   SqliteIntrospector,
   SqliteQueryCompiler,
   sql,
-} = createRequire(import.meta.url)('kysely') as typeof Whole; // the same by another way
+} = createRequire(import.meta.url)('kysely') as typeof Whole; // the same module, loaded as CommonJS
 
 export type CompiledQuery<Result = unknown> = Whole.CompiledQuery<Result>;
 export type Kysely<Database> = Whole.Kysely<Database>;

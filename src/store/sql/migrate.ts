@@ -38,7 +38,7 @@ export async function isOutdated(
   const count = sql<{ count: number }>`select count(*) as count from migrations`.execute(db);
   const applied = await count.then(
     ({ rows }) => rows[0]?.count ?? 0,
-    () => 0, // no such table: it is new, or no database
+    () => 0, // no such table: a new file, or not a database
   );
   return applied > 0 && applied < known.length;
 }

@@ -46,7 +46,7 @@ export async function openPostgres(url: string, log: Logger): Promise<Postgres> 
 /** True if the driver's error means that the server is unreachable, shutting down or out of connections. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseError) return /^(08|57P|53)/.test(error.code ?? '');
-  return !(error instanceof TypeError || error instanceof SyntaxError); // a fault of ours, or of what is stored
+  return !(error instanceof TypeError || error instanceof SyntaxError); // a bug, or invalid stored data
 }
 
 /** True for a failure of the server or of the connection to it, rather than of a statement's values. */

@@ -86,7 +86,7 @@ export class SqliteThread {
     if (!worker) return;
     worker.ref();
     const closed = this.#ask({ kind: 'close' }, 0, 0);
-    await within(closed, closeTimeoutMs, 'The SQLite file is still in use.').catch(() => undefined); // ended all the same
+    await within(closed, closeTimeoutMs, 'The SQLite file is still in use.').catch(() => undefined); // terminated anyway
     await worker.terminate();
   }
 
@@ -107,7 +107,7 @@ export class SqliteThread {
     const workerData: ThreadOptions = { file, lockTimeoutMs };
     const worker = new Worker(new URL('./sqlite-worker.js', import.meta.url), {
       name: 'sqlite',
-      execArgv: [], // not this process's own, such as --input-type
+      execArgv: [], // without this process's own options, such as --input-type
       workerData,
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: maxYoungHeapMb },
     });
@@ -120,7 +120,7 @@ export class SqliteThread {
       this.#rejectAll(failure);
       if (!this.#isClosed) onLost(failure ?? lost());
     });
-    worker.unref(); // it keeps the process alive only while it owes an answer
+    worker.unref(); // keeps the process alive only while a query is pending
     return worker;
   }
 

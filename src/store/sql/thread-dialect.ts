@@ -114,9 +114,9 @@ export class ThreadConnection implements DatabaseConnection {
 
   async end(kind: 'commit' | 'rollback'): Promise<void> {
     const worker = this.#worker;
-    const hasEnded = worker !== this.#thread.worker; // and the transaction with it
+    const hasEnded = worker !== this.#thread.worker; // which also ends the transaction
     if (kind === 'commit' || !hasEnded) await this.#thread.run({ kind }, this.#number, worker);
-    this.#worker = undefined; // not before: a rollback follows a commit that fails
+    this.#worker = undefined; // only now: a failed commit is followed by a rollback
   }
 
   streamQuery(): never {

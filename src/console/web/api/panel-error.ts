@@ -24,7 +24,7 @@ export async function errorOf(response: Response): Promise<PanelError> {
   const waitSeconds = Number(response.headers.get('retry-after') ?? Number.NaN);
   const retryAfter = Number.isFinite(waitSeconds) ? waitSeconds : null;
   const body: unknown = await response.json().catch(() => null);
-  const { error } = Object(body) as { error?: { code?: unknown; message?: unknown } }; // looked at below
+  const { error } = Object(body) as { error?: { code?: unknown; message?: unknown } }; // checked below
   const code = typeof error?.code === 'string' ? error.code : 'unexpected_answer';
   const message =
     typeof error?.message === 'string'

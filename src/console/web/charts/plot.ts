@@ -30,7 +30,7 @@ export function drawPlot({ data, host, formatValue, formatTime, onPoint }: PlotO
     {
       width: host.clientWidth,
       height,
-      padding: [8, 18, 0, 0], // half of the last label stands beyond the last value
+      padding: [8, 18, 0, 0], // room for half of the last label
       legend: { show: false },
       cursor: {
         sync: { key: 'overview' },

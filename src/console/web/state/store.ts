@@ -29,7 +29,7 @@ export function useStore<Value>(store: Store<Value>): Value {
   const [value, setValue] = useState(() => store.get());
   useEffect(() => {
     const read = () => setValue(() => store.get());
-    read(); // it may have changed between the first drawing and now
+    read(); // it may have changed since the first render
     return store.subscribe(read);
   }, [store]);
   return value;

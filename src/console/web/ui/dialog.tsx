@@ -14,7 +14,7 @@ export interface DialogProps {
 /** The browser's own modal dialog: traps the focus, and restores it when closed. Escape closes it. */
 export function Dialog({ title, wide = false, firm = false, onClose, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
-  const opener = useRef(document.activeElement); // as it is rendered: effects run after a paint
+  const opener = useRef(document.activeElement); // during rendering: effects run after the paint
   const titleId = useId();
   useEffect(() => {
     const dialog = ref.current;

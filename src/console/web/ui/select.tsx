@@ -24,7 +24,7 @@ export function Select<Value extends string>(props: SelectProps<Value>) {
           class="input"
           value={value}
           disabled={disabled}
-          onChange={(event) => onValue(event.currentTarget.value as Value)} // its options are the only values it has
+          onChange={(event) => onValue(event.currentTarget.value as Value)} // only its options can be values
         >
           {options.map((option) => (
             <option key={option.value} value={option.value}>

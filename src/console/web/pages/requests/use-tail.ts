@@ -46,7 +46,7 @@ export function useTail(filters: Filters, isOn: boolean, onLive: () => void): Ta
       void panel.session().catch(() => setState('lost'));
     });
     source.addEventListener('request', ({ data }: MessageEvent<string>) => {
-      const row = JSON.parse(data) as LedgerRequest; // of the API that the page is shipped with
+      const row = JSON.parse(data) as LedgerRequest; // page and API are of the same version
       setKept((last) => withRow(last, row));
     });
     return () => {
