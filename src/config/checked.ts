@@ -39,19 +39,24 @@ export function explain({ path, message, types = [] }: SchemaError, root: unknow
   const found = valueAt(root, path);
   if (types.includes('string') && ['number', 'boolean'].includes(typeof found))
     return `${message}; write it in quotes`;
-  if (path.length === 2 && path[0] === 'pipeline' && typeof found === 'string')
-    return `${message}; write \`- use: ${found}\``;
+  if (isStagePath(path) && typeof found === 'string') return `${message}; write \`- use: ${found}\``;
   const unquoted = typeof found === 'string' ? typeof typed(found) : 'undefined';
   if (types.some((type) => (type === 'integer' ? 'number' : type) === unquoted) && unquoted !== 'string')
     return `${message}; write it without quotes`;
   return message;
 }
 
-function isWithin(path: Path, enclosing: Path): boolean {
+/** True for `pipeline[3]` and `pipeline[3].oneOf[0]`. */
+function isStagePath([root, , ...rest]: Path): boolean {
+  return root === 'pipeline' && (rest.length === 0 || (rest.length === 2 && rest[0] === 'oneOf'));
+}
+
+export function isWithin(path: Path, enclosing: Path): boolean {
   return enclosing.every((key, at) => path[at] === key);
 }
 
-function valueAt(root: unknown, path: Path): unknown {
+/** Value at a path; undefined if there is none. */
+export function valueAt(root: unknown, path: Path): unknown {
   return path.reduce<unknown>(
     (value, key) =>
       typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined, // any object has keys

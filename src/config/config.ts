@@ -9,8 +9,8 @@ export interface Position {
   readonly column: number;
 }
 
-/** Conditions of a stage: it runs only for requests that match every given field. */
-export interface When {
+/** Conditions over a request, which matches if every given field does. */
+export interface Conditions {
   /** Names of formats. */
   readonly format?: readonly string[];
   /** Globs over the catalog id. */
@@ -18,9 +18,32 @@ export interface When {
   readonly operation?: readonly Operation[];
   /** Globs over the caller's key id or name; `master` is the master key. */
   readonly caller?: readonly string[];
+  /** Globs over the value of each header, by its name in lower case; an absent header never matches. */
+  readonly header?: Readonly<Record<string, readonly string[]>>;
+  /** True for answers that are streamed. */
+  readonly stream?: boolean;
+  /** Percentage of sessions; of requests where nothing names a session. */
+  readonly sample?: number;
+}
+
+/** Conditions of a stage: it runs only for requests that match them, and do not match `not`. */
+export interface When extends Conditions {
+  readonly not?: Conditions;
+}
+
+/** An entry of the pipeline that has alternatives. */
+export interface StageGroup {
+  /** `pipeline[3]`. */
+  readonly path: string;
+  /** Some alternative takes each request; false if the last one has a problem that is reported already. */
+  readonly isComplete: boolean;
 }
 
 export interface StageConfig {
+  /** Name of the entry; default: that of its plugin. */
+  readonly name?: string;
+  /** Entry that has this stage as an alternative; the same object in all of them. */
+  readonly group?: StageGroup;
   /** A built-in name, a path relative to the config file, or an npm package. */
   readonly use: string;
   readonly enabled: boolean;
@@ -29,11 +52,11 @@ export interface StageConfig {
   readonly written: Readonly<Record<string, unknown>>;
   readonly when: When | undefined;
   /**
-   * Problems of this entry are already reported; of a broken entry only `use`, `when` and its position are
-   * read.
+   * Problems of this entry are already reported; of a broken entry only `use`, `name`, `when` and its position
+   * are read.
    */
   readonly isBroken?: boolean;
-  /** `pipeline[3]`. */
+  /** `pipeline[3]`, or `pipeline[3].oneOf[0]`. */
   readonly path: string;
   /** Position of the entry. */
   readonly at: Position;

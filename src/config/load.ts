@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { readFile } from 'node:fs/promises';
 import { readCatalog } from './catalog.js';
-import { checkSource, type Checked } from './checked.js';
+import { checkSource } from './checked.js';
 import {
   ConfigError,
   type Config,
@@ -9,14 +9,14 @@ import {
   type ConfigProblem,
   type SlotPluginsConfig,
   type StageConfig,
-  type When,
 } from './config.js';
-import { locate, readSource, readWritten, writePath, type Path, type Source } from './document.js';
+import { locate, readSource, readWritten, writePath, type Source } from './document.js';
 import { toListen } from './listen.js';
 import { toLive, toLedger, toStore } from './state.js';
 import { ruleErrors } from './rules.js';
-import { ConfigSchema, type RawConfig, type RawStage } from './schema.js';
+import { ConfigSchema, type RawConfig } from './schema.js';
 import { soundSlotPlugins, toSlot, variableErrors } from './slots.js';
+import { readStages, withoutSwitchedOff } from './stages.js';
 import type { Environment } from './environment.js';
 
 export interface ConfigInput {
@@ -82,12 +82,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
     ...ruleErrors(raw, source, env, checked),
     ...variableErrors(written),
   ];
-  const entries: readonly unknown[] = Array.isArray(raw.pipeline) ? raw.pipeline : [];
-  const pipeline = entries.map((entry, at) =>
-    isSound(['pipeline', at])
-      ? toStage(entry as RawStage, at, source, written)
-      : brokenStage(entry, at, source, checked),
-  );
+  const pipeline = readStages(raw.pipeline, source, written, checked);
   const formats = isSound(['formats']) ? raw.formats.map((entry, at) => toFormat(entry, at, source)) : [];
   const slots = (Array.isArray(raw.slots) ? raw.slots : []).flatMap(
     (slot, at) => soundSlotPlugins(slot, at, source, isSound) ?? [],
@@ -114,47 +109,6 @@ export function readConfig(input: ConfigInput): ConfigReading {
   return { config, ...plugins, problems: [] };
 }
 
-/** Drops errors of disabled stages: these may name variables that are not set. */
-function withoutSwitchedOff(source: Source): Source {
-  const { pipeline } = source.value as { pipeline?: unknown }; // any value has properties, perhaps undefined
-  const isOff = ([key, at]: Path) =>
-    key === 'pipeline' &&
-    typeof at === 'number' &&
-    Array.isArray(pipeline) &&
-    pipeline[at]?.enabled === false;
-  return { ...source, errors: source.errors.filter(({ path }) => !isOff(path)) };
-}
-
-function toStage(raw: RawStage, index: number, source: Source, written: unknown): StageConfig {
-  const place = ['pipeline', index];
-  const { pipeline } = written as { pipeline: readonly Partial<RawStage>[] }; // it has the shape of `raw`
-  return {
-    use: raw.use,
-    enabled: raw.enabled,
-    with: raw.with,
-    written: pipeline[index]?.with ?? {},
-    when: raw.when && toWhen(raw.when),
-    path: writePath(place),
-    at: source.positionOf(place),
-    positionOf: (path) => source.positionOf([...place, ...path]),
-  };
-}
-
-/**
- * A broken stage with its name, condition and position only, so that problems of the other stages are
- * reported too.
- */
-function brokenStage(entry: unknown, index: number, source: Source, { isSound }: Checked): StageConfig {
-  const { use, when } = Object(entry) as Partial<RawStage>; // any object has properties; each is asked for first
-  const bare = {
-    use: isSound(['pipeline', index, 'use']) && use !== undefined ? use : '',
-    enabled: true,
-    with: {},
-    ...(when && isSound(['pipeline', index, 'when']) && { when }),
-  };
-  return { ...toStage(bare, index, source, { pipeline: [] }), isBroken: true };
-}
-
 function toFormat(entry: RawConfig['formats'][number], index: number, source: Source): FormatConfig {
   const place = ['formats', index];
   const isName = typeof entry === 'string';
@@ -165,14 +119,5 @@ function toFormat(entry: RawConfig['formats'][number], index: number, source: So
     path: writePath(place),
     at: source.positionOf(place),
     positionOf: (path) => source.positionOf([...place, ...path]),
-  };
-}
-
-function toWhen({ format, model, operation, caller }: NonNullable<RawStage['when']>): When {
-  return {
-    ...(format && { format: [format].flat() }),
-    ...(model && { model: [model].flat() }),
-    ...(operation && { operation: [operation].flat() }),
-    ...(caller && { caller: [caller].flat() }),
   };
 }

@@ -4,6 +4,7 @@ import { listenErrors, portErrors } from './listen.js';
 import { liveErrors, storeErrors } from './state.js';
 import type { RawConfig, RawSlot } from './schema.js';
 import { duplicateSlots, slotErrors } from './slots.js';
+import { stageErrors } from './stages.js';
 import type { Environment } from './environment.js';
 import { didYouMean, globMatcher, type CatalogModel, type SchemaError } from '../plugin/internal.js';
 import type { Config, ConfigProblem, SlotConfig, StageConfig } from './config.js';
@@ -22,6 +23,7 @@ export function ruleErrors(
     isSound(['store']) ? storeErrors(raw.store) : [],
     isSound(['live']) ? liveErrors(raw.live) : [],
     isSound(['officialClient']) ? patternErrors(raw.officialClient) : [],
+    stageErrors(isSound, source),
     slots.flatMap((slot, at) => (slot ? slotErrors(slot, at, isSound) : [])),
     duplicateSlots(
       slots.map((slot) => slot?.id),
@@ -42,7 +44,7 @@ function patternErrors({ userAgent }: RawConfig['officialClient']): readonly Sch
 
 /** Warnings about names of models that are not in the catalog: allowed, but probably a mistake. */
 export function warningsOf({ slots, pipeline, models }: Config): readonly ConfigProblem[] {
-  const lists = [...pipeline.filter(({ enabled }) => enabled).map(conditionOf), ...slots.map(servedBy)];
+  const lists = [...pipeline.filter(({ enabled }) => enabled).flatMap(conditionsOf), ...slots.map(servedBy)];
   return lists.flatMap(({ names, ...place }) =>
     names.flatMap((name, index) => {
       const message = unknownName(name, models);
@@ -55,9 +57,15 @@ interface NameList extends Pick<ConfigProblem, 'at' | 'path'> {
   readonly names: readonly string[];
 }
 
-function conditionOf(stage: StageConfig): NameList {
-  const at = stage.positionOf(['when', 'model']);
-  return { names: stage.when?.model ?? [], at, path: `${stage.path}.when.model` };
+function conditionsOf({ when, path, positionOf }: StageConfig): readonly NameList[] {
+  return [
+    { names: when?.model ?? [], at: positionOf(['when', 'model']), path: `${path}.when.model` },
+    {
+      names: when?.not?.model ?? [],
+      at: positionOf(['when', 'not', 'model']),
+      path: `${path}.when.not.model`,
+    },
+  ];
 }
 
 function servedBy({ models, path, at }: SlotConfig): NameList {

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import { Closed, Duration, Type, type Operation } from '../plugin/internal.js';
+import { Closed, Duration, Percentage, Type, type Operation } from '../plugin/internal.js';
 
 export const operations = [
   'generate',
@@ -24,18 +24,36 @@ function OneOrMore<Item extends string>(item: TSchema) {
 const Text = Type.String({ minLength: 1 });
 const Globs = OneOrMore<string>(Text);
 
-const When = Closed({
+const conditions = {
   format: Type.Optional(OneOrMore<string>(Text)),
   model: Type.Optional(Globs),
   operation: Type.Optional(OneOrMore<Operation>(Type.Enum(operations))),
   caller: Type.Optional(Globs),
-});
+  header: Type.Optional(Type.Record(Type.String(), Globs, { minProperties: 1 })),
+  stream: Type.Optional(Type.Boolean()),
+  sample: Type.Optional(Percentage()),
+};
 
-const Stage = Closed({
+const When = Closed({ ...conditions, not: Type.Optional(Closed(conditions, { minProperties: 1 })) });
+
+/** Schema of an entry under `pipeline:` that is a stage. */
+export const StageSchema = Closed({
   use: Text,
+  name: Type.Optional(Type.String({ pattern: String.raw`^[\w.:-]{1,64}$` })),
   enabled: Type.Boolean({ default: true }),
   with: Type.Unsafe<Record<string, unknown>>({ type: 'object', default: {} }),
   when: Type.Optional(When),
+});
+
+/** A stage, or alternatives and nothing else, which is a rule of `stageErrors`. */
+const Entry = Type.Unsafe<
+  Static<typeof StageSchema> | { readonly oneOf: readonly Static<typeof StageSchema>[] }
+>({
+  type: 'object',
+  properties: { ...StageSchema.properties, oneOf: Type.Array(StageSchema, { minItems: 1 }) },
+  additionalProperties: false,
+  if: { type: 'object', required: ['oneOf'] },
+  else: { required: ['use'] },
 });
 
 /** Schema of an entry under `formats:` that is more than a name. */
@@ -93,7 +111,7 @@ const Listen = Closed(
 /** Schema of `gateway.yaml` (design §5); `ruleProblems` has the rules that a schema cannot express. */
 export const ConfigSchema = Closed({
   listen: Listen,
-  pipeline: Type.Array(Stage, { minItems: 1 }),
+  pipeline: Type.Array(Entry, { minItems: 1 }),
   formats: Type.Array(FormatEntry, {
     minItems: 1,
     default: ['messages', 'chat', 'responses', 'completions'],
@@ -137,5 +155,5 @@ export const CatalogSchema = Closed({
 
 export type RawConfig = Static<typeof ConfigSchema>;
 export type RawSlot = Static<typeof SlotSchema>;
-export type RawStage = Static<typeof Stage>;
+export type RawStage = Static<typeof StageSchema>;
 export type RawModel = Static<typeof CatalogSchema>['models'][number];

@@ -16,7 +16,7 @@ export function maskedConfig({ config, formats, pipeline }: Runtime, slots: Serv
   const written = config.written as Written;
   return {
     ...written,
-    pipeline: written.pipeline.map((entry, at) => withOptions(entry, pipeline.stages[at]?.options)),
+    pipeline: written.pipeline.map((entry, at) => maskedStage(entry, `pipeline[${at}]`, pipeline.stages)),
     ...(written.formats && {
       formats: written.formats.map((entry, at) =>
         typeof entry === 'string' ? entry : masked(entry, 'with', formats[at]?.options),
@@ -42,6 +42,13 @@ function unknownOf(use: unknown): object {
 
 function masked(entry: Entry, part: string, schema: object | undefined): Entry {
   return Object.hasOwn(entry, part) ? { ...entry, [part]: redactMarked(entry[part], schema) } : entry;
+}
+
+/** An entry of the pipeline, or an alternative of one, without the options that its plugin marks as secret. */
+function maskedStage(entry: Entry, path: string, stages: Runtime['pipeline']['stages']): Entry {
+  const { oneOf } = entry as { oneOf?: readonly Entry[] }; // it has been checked
+  if (!oneOf) return withOptions(entry, stages.find((stage) => stage.path === path)?.options);
+  return { ...entry, oneOf: oneOf.map((one, at) => maskedStage(one, `${path}.oneOf[${at}]`, stages)) };
 }
 
 /** An entry of the pipeline with what is shown of its options. */

@@ -1,4 +1,5 @@
-import type { Config, When } from '../config/config.js';
+import type { Config } from '../config/config.js';
+import { stepsOf } from './alternatives.js';
 import type { StageInfo } from './stage-info.js';
 
 /** Text of a config and its pipeline, as `check` prints it: the requests' way, top to bottom. */
@@ -6,8 +7,8 @@ export function describePipeline(
   { file, listen, slots, models }: Config,
   { stages }: { readonly stages: readonly StageInfo[] },
 ): string {
-  const rows = stages.map(stageRow);
-  const head = `${file}: ${count(rows.length, 'stage')}, ${count(slots.length, 'slot')}, ${count(models.length, 'model')}`;
+  const rows = stepsOf(stages).flatMap(stepRows);
+  const head = `${file}: ${count(stages.length, 'stage')}, ${count(slots.length, 'slot')}, ${count(models.length, 'model')}`;
   return [
     `${head}, ${listen.host}:${listen.port}`,
     '',
@@ -28,8 +29,15 @@ export function describePipeline(
   ].join('\n');
 }
 
+/** Rows of a step; alternatives stand below a title, the first whose conditions hold before the others. */
+function stepRows(stages: readonly StageInfo[]): readonly (readonly string[])[] {
+  const rows = stages.map(stageRow);
+  if (!stages[0]?.group) return rows;
+  return [['one of'], ...rows.map(([title = '', ...cells]) => [`  ${title}`, ...cells])];
+}
+
 function stageRow(stage: StageInfo): readonly string[] {
-  const { name, use, enabled, requires, provides, seals, operations, when } = stage;
+  const { name, use, enabled, requires, provides, seals, operations, conditions } = stage;
   const title = name === use ? name : `${name} (${use})`;
   if (!enabled) return [title, 'off'];
   const changes =
@@ -38,15 +46,9 @@ function stageRow(stage: StageInfo): readonly string[] {
   const notes = [
     seals.length > 0 ? `seals ${seals.join(' ')}` : '',
     isDefault ? '' : `for ${operations.join(' ')}`,
-    when ? `when ${conditions(when)}` : '',
+    conditions.length > 0 ? `when ${conditions.join(', ')}` : '',
   ];
   return [title, changes, notes.filter(Boolean).join('; ')];
-}
-
-function conditions(when: When): string {
-  return Object.entries(when)
-    .map(([key, values]: [string, readonly string[]]) => `${key} is ${values.join(' or ')}`)
-    .join(', ');
 }
 
 /** Columns as wide as their widest cell, two spaces apart, indented by two. */

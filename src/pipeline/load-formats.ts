@@ -146,16 +146,25 @@ function filled(pattern: string): readonly string[] {
   );
 }
 
-function unknownFormats(
-  { when, path, positionOf }: StageConfig,
+function unknownFormats({ when, ...stage }: StageConfig, names: readonly string[]): readonly ConfigProblem[] {
+  return [
+    ...unknownAmong(when?.format, ['when', 'format'], stage, names),
+    ...unknownAmong(when?.not?.format, ['when', 'not', 'format'], stage, names),
+  ];
+}
+
+function unknownAmong(
+  formats: readonly string[] = [],
+  place: readonly string[],
+  { path, positionOf }: Pick<StageConfig, 'path' | 'positionOf'>,
   names: readonly string[],
 ): readonly ConfigProblem[] {
-  return (when?.format ?? []).flatMap((name, at) => {
+  return formats.flatMap((name, at) => {
     if (names.includes(name)) return [];
     const meant = didYouMean(name, names);
     const cure = meant ? `; did you mean "${meant}"?` : '';
     const known = names.map((known) => JSON.stringify(known)).join(', ');
     const message = `must be one of ${known}, not ${JSON.stringify(name)}${cure}`;
-    return [{ at: positionOf(['when', 'format', at]), path: `${path}.when.format[${at}]`, message }];
+    return [{ at: positionOf([...place, at]), path: `${path}.${place.join('.')}[${at}]`, message }];
   });
 }

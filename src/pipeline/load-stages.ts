@@ -9,6 +9,7 @@ import { stageKind } from './stage-kind.js';
 /** A stage of the config with its plugin and its options, defaults filled in. */
 export interface LoadedStage {
   readonly config: StageConfig;
+  /** Under the name of its entry, where that has one. */
   readonly plugin: Plugin;
   readonly options: object;
 }
@@ -42,7 +43,7 @@ interface Attempt {
 
 async function loadStage(config: StageConfig, where: Loading): Promise<Attempt> {
   const { plugin, options, problems } = await loadEntry(stageKind, config, where);
-  const stage = plugin && { config, plugin, options };
+  const stage = plugin && { config, plugin: { ...plugin, name: config.name ?? plugin.name }, options };
   return { config, stage, problems: config.isBroken ? [] : problems };
 }
 
@@ -60,7 +61,7 @@ async function orderProblems(
   return checkOrder({ ...order, builtins: await loadBuiltins(stageKind, where) });
 }
 
-function toOrdered({ config: { use, when, path, at }, stage }: Attempt): OrderedStage {
-  const nothing = { name: use, requires: [], provides: [], seals: [], operations };
-  return { ...(stage?.plugin ?? nothing), when, path, at, isUnknown: !stage };
+function toOrdered({ config: { use, name = use, when, group, path, at }, stage }: Attempt): OrderedStage {
+  const nothing = { name, requires: [], provides: [], seals: [], operations };
+  return { ...(stage?.plugin ?? nothing), when, group, path, at, isUnknown: !stage };
 }

@@ -1,13 +1,7 @@
 import type { ConfigProblem } from '../config/config.js';
 import { coreKeys, didYouMean, type Operation, type StateKey } from '../plugin/internal.js';
-import {
-  introduces,
-  operationsOf,
-  ownOperations,
-  type Need,
-  type Order,
-  type OrderedStage,
-} from './order-stage.js';
+import type { Need } from './conditions.js';
+import { introduces, operationsOf, ownOperations, type Order, type OrderedStage } from './order-stage.js';
 
 /** Error in the order of stages for one operation; its message is `<head> for count-tokens<tail>`. */
 export interface OrderError {
@@ -77,15 +71,18 @@ export function missing(
   return { key, stage, operation, head, ...absence(order, key, operation, stage) };
 }
 
+/** State of a walk that errors tell of. */
+interface Walked {
+  readonly order: Order;
+  readonly operation: Operation;
+  readonly partly: ReadonlyMap<StateKey, Partly>;
+}
+
 /** Error for a key that the core requires after the last stage. */
-export function unanswered(order: Order, key: StateKey, operation: Operation): OrderError {
-  return {
-    key,
-    stage: undefined,
-    operation,
-    head: `must provide "${key}"`,
-    ...absence(order, key, operation),
-  };
+export function unanswered({ order, operation, partly }: Walked, key: StateKey): OrderError {
+  const alternatives = partly.get(key);
+  const rest = alternatives ? { tail: partlyTail(alternatives) } : absence(order, key, operation);
+  return { key, stage: undefined, operation, head: `must provide "${key}"`, ...rest };
 }
 
 /** Cure for a key that no stage provides to these requests; `stage` is the one that requires it. */
@@ -121,9 +118,32 @@ function cure({ off }: Order, key: StateKey, builtin: string | undefined, stage?
   return `switch on "${builtin}" at line ${disabled.at.line}${isBelow ? ' and move it above' : ''}`;
 }
 
-/** Error for a conditional stage that is the first to provide a key. */
+/** Two alternatives of an entry, one of which provides a key. */
+export interface Partly {
+  readonly by: OrderedStage;
+  readonly without: OrderedStage;
+}
+
+/** Error for a key that only some alternatives above the stage provide. */
+export function partly(
+  stage: OrderedStage,
+  { key, why }: Need,
+  alternatives: Partly,
+  operation: Operation,
+): OrderError {
+  return { key, stage, operation, head: `needs "${key}"${why}`, tail: partlyTail(alternatives) };
+}
+
+function partlyTail({ by, without }: Partly): string {
+  const lacking = `its alternative "${without.name}" at line ${without.at.line} does not`;
+  return `, which "${by.name}" at line ${by.at.line} provides and ${lacking}; let every alternative provide it`;
+}
+
+/** Error for a stage that not all requests pass, and that is the first to provide a key. */
 export function introduced(stage: OrderedStage, key: StateKey, operation: Operation): OrderError {
-  const tail = `, which requests that its "when" leaves out would lack; drop its "when"`;
+  const tail = stage.group
+    ? ', which requests that no alternative takes would lack; let the last alternative take these too'
+    : `, which requests that its "when" leaves out would lack; drop its "when"`;
   return { key, stage, operation, head: `is the first to provide "${key}"`, tail };
 }
 

@@ -1,5 +1,6 @@
-import type { Position, When } from '../config/config.js';
+import type { Position, StageGroup, When } from '../config/config.js';
 import type { Operation, StateKey } from '../plugin/internal.js';
+import { conditionNeeds, leavesOut, type Need } from './conditions.js';
 
 /** Declaration of a plugin's state keys. */
 export interface Provider {
@@ -13,6 +14,8 @@ export interface OrderedStage extends Provider {
   readonly seals: readonly StateKey[];
   readonly operations: readonly Operation[];
   readonly when: When | undefined;
+  /** Set for alternatives; the same in those of one entry. */
+  readonly group: StageGroup | undefined;
   /** It could not be loaded, so it may provide anything. */
   readonly isUnknown: boolean;
   readonly path: string;
@@ -30,40 +33,26 @@ export interface Order {
   readonly builtins: readonly Provider[];
 }
 
-/** A key that a stage cannot do without. */
-export interface Need {
-  readonly key: StateKey;
-  /** ` for its when.model`, or nothing. */
-  readonly why: string;
-}
-
 /** True for a stage that gives a key its first value, not for one that replaces it. */
 export function introduces({ provides, requires }: Provider, key: StateKey): boolean {
   return provides.includes(key) && !requires.includes(key);
 }
 
 /** State keys that must be provided above the stage. */
-export function needsOf(stage: OrderedStage): readonly Need[] {
-  return [...stage.requires.map((key) => ({ key, why: '' })), ...conditionNeeds(stage)];
-}
-
-export function conditionNeeds({ when }: OrderedStage): readonly Need[] {
-  return [
-    ...(when?.model ? [{ key: 'request' as const, why: ' for its when.model' }] : []),
-    ...(when?.caller ? [{ key: 'caller' as const, why: ' for its when.caller' }] : []),
-  ];
+export function needsOf({ requires, when }: OrderedStage): readonly Need[] {
+  return [...requires.map((key) => ({ key, why: '' })), ...conditionNeeds(when)];
 }
 
 /** Operations of the stage, without those that never have the key its conditions need. */
 export function operationsOf(stage: OrderedStage, order: Order): readonly Operation[] {
   return ownOperations(stage).filter((operation) =>
-    conditionNeeds(stage).every(({ key }) => isThere(key, order, operation)),
+    conditionNeeds(stage.when).every(({ key }) => isThere(key, order, operation)),
   );
 }
 
-/** Operations of the stage, ignoring `when.model` and `when.caller`. */
+/** Operations of the stage, ignoring the conditions that need a key. */
 export function ownOperations({ operations, when }: OrderedStage): readonly Operation[] {
-  return operations.filter((operation) => when?.operation?.includes(operation) ?? true);
+  return operations.filter((operation) => !leavesOut(when, operation));
 }
 
 /** True if any stage provides the key, above or below. */

@@ -1,3 +1,4 @@
+import type Koa from 'koa';
 import type { ConfigProblem } from '../config/config.js';
 import { LateError, stageParts, within, type ReadyParts } from '../plugin/internal.js';
 import type { LoadedStage } from './load-stages.js';
@@ -67,9 +68,13 @@ function readyStage(
   const { middleware, dispose } = parts;
   if (dispose) disposers.add(dispose, stage);
   const place = { stage: plugin.name, path: config.path };
-  const takes = whenMatcher(config.when, models);
-  return { ...stage, parts, stage: middleware && { place, middleware, takes } };
+  const { when, group } = config;
+  const takes = whenMatcher(when, models);
+  const passed = middleware ?? (group && passOn); // an alternative takes its requests whatever it does with them
+  return { ...stage, parts, stage: passed && { place, middleware: passed, takes, group } };
 }
+
+const passOn: Koa.Middleware = (_, next) => next();
 
 /** ConfigProblem of a stage as a whole; `message` continues its name. */
 export function problemOf(

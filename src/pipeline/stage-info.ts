@@ -1,9 +1,14 @@
 import type { StageConfig } from '../config/config.js';
 import { redactMarked, type Operation, type Plugin, type StateKey } from '../plugin/internal.js';
+import { conditionTexts } from './conditions.js';
 
 /** Stage as `check` and `/admin/pipeline` show it. A disabled one is not loaded and shows only its config. */
 export interface StageInfo extends Pick<StageConfig, 'use' | 'enabled' | 'when' | 'path' | 'at'> {
   readonly name: string;
+  /** Path of the entry whose alternative it is: `pipeline[3]`; null for an entry of its own. */
+  readonly group: string | null;
+  /** Conditions in words: `model is sonnet-*`. */
+  readonly conditions: readonly string[];
   /** As the file has them, with the defaults of those that it leaves out, without those marked as secret. */
   readonly options: object;
   readonly requires: readonly StateKey[];
@@ -13,13 +18,16 @@ export interface StageInfo extends Pick<StageConfig, 'use' | 'enabled' | 'when' 
 }
 
 export function toStageInfo(
-  { use, enabled, when, path, at, written }: StageConfig,
+  { use, name: ownName, enabled, when, group: entry, path, at, written }: StageConfig,
   loaded: { readonly plugin: Plugin; readonly options: object } | undefined,
 ): StageInfo {
-  const { name, requires, provides, seals, operations } = loaded?.plugin ?? nothing(use);
+  const { name, requires, provides, seals, operations } = loaded?.plugin ?? nothing(ownName ?? use);
   const given = { ...loaded?.options, ...written };
   const options = redactMarked(given, loaded?.plugin.options) as object; // the copy of an object is an object
-  return { name, use, enabled, when, path, at, options, requires, provides, seals, operations };
+  const group = entry?.path ?? null;
+  const conditions = conditionTexts(when);
+  const keys = { requires, provides, seals, operations };
+  return { name, use, enabled, group, when, conditions, path, at, options, ...keys };
 }
 
 function nothing(name: string): Omit<Plugin, 'options' | 'setup'> {

@@ -1,23 +1,38 @@
 import type Koa from 'koa';
 import compose from 'koa-compose';
 import type { RequestTrace, StagePlace } from '../plugin/internal.js';
+import { stepsOf } from './alternatives.js';
+import type { Conditional } from './when.js';
 
 /** A stage that requests can pass. */
 export interface Stage {
   readonly place: StagePlace;
   readonly middleware: Koa.Middleware;
   /** Filter of requests: those that it rejects skip the stage. */
-  readonly takes: ((state: object) => boolean) | undefined;
+  readonly takes: ((request: Conditional) => boolean) | undefined;
+  /** Set for alternatives; the same in those of one entry. */
+  readonly group?: object | undefined;
 }
 
 /** Composes stages into one middleware, each around those below it. */
 export function composeStages(stages: readonly Stage[]): Koa.Middleware {
-  return compose(stages.map(traced));
+  return compose(stepsOf(stages).map(stepped));
+}
+
+/** Middleware of a step: a request passes the first stage of it that takes it, and only that one. */
+function stepped(stages: readonly Stage[]): Koa.Middleware {
+  const alternatives = stages.map((stage) => ({ takes: stage.takes, pass: traced(stage) }));
+  const [first] = alternatives;
+  if (first && !first.takes) return first.pass;
+  return (ctx, next) => {
+    for (const { takes, pass } of alternatives) if (!takes || takes(ctx)) return pass(ctx, next);
+    return next();
+  };
 }
 
 /** Middleware of a stage that traces its time, its error, and whether it ended the request. */
-export function traced({ place, middleware, takes }: Stage): Koa.Middleware {
-  const pass: Koa.Middleware = async (ctx, next) => {
+function traced({ place, middleware }: Stage): Koa.Middleware {
+  return async (ctx, next) => {
     const { trace } = ctx.state as { trace: RequestTrace }; // Koa types its state as anything
     const step = trace.enter(place);
     try {
@@ -28,5 +43,4 @@ export function traced({ place, middleware, takes }: Stage): Koa.Middleware {
       throw error;
     }
   };
-  return takes ? (ctx, next) => (takes(ctx.state) ? pass(ctx, next) : next()) : pass;
 }

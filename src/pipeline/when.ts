@@ -1,24 +1,84 @@
-import type { When } from '../config/config.js';
-import { globMatcher, type GatewayState, type Models } from '../plugin/internal.js';
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Conditions, When } from '../config/config.js';
+import { conditionNeeds } from './conditions.js';
+import { globMatcher, sessionName, type GatewayState, type Models } from '../plugin/internal.js';
 
-/** Not every kind of request has a model, or a caller. */
-type Seeded = Pick<GatewayState, 'format' | 'operation'> & Partial<Pick<GatewayState, 'request' | 'caller'>>;
+/** Not every kind of request has a model, a caller, a delivery or a body. */
+type Seeded = Pick<GatewayState, 'format' | 'operation' | 'requestId'> &
+  Partial<Pick<GatewayState, 'request' | 'caller' | 'delivery' | 'body'>>;
 
-/** Predicate over a request's state, true if every part of `when` matches; undefined without conditions. */
+/** The part of a request's context that conditions are about. */
+export interface Conditional {
+  readonly state: object;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** Predicate over requests, true if every part of `when` matches; undefined without conditions. */
 export function whenMatcher(
   when: When | undefined,
   models: Models,
-): ((state: object) => boolean) | undefined {
+): ((request: Conditional) => boolean) | undefined {
   if (!when) return undefined;
-  const isModel = when.model && globMatcher(when.model);
-  const isCaller = when.caller && globMatcher(when.caller);
-  return (state) => {
-    const { format, operation, request, caller } = state as Seeded; // the core has seeded it
-    return (
-      (when.format?.includes(format) ?? true) &&
-      (when.operation?.includes(operation) ?? true) &&
-      (!isModel || (request !== undefined && isModel(models.find(request.model)?.id ?? request.model))) &&
-      (!isCaller || (caller !== undefined && (isCaller(caller.keyId) || isCaller(caller.name))))
-    );
+  const tests = [...presenceTests(when), ...testsOf(when, models)];
+  const excluded = when.not && testsOf(when.not, models);
+  return ({ state, headers }) => {
+    const matches = (test: Test): boolean => test(state as Seeded, headers); // the core has seeded it
+    return tests.every(matches) && !excluded?.every(matches);
   };
+}
+
+type Test = (state: Seeded, headers: IncomingHttpHeaders) => boolean;
+
+/** Tests that requests have the keys that `not` reads: one without a model is no request of another model. */
+function presenceTests({ not }: When): readonly Test[] {
+  return conditionNeeds(not).map(
+    ({ key }) =>
+      (state) =>
+        (state as Partial<GatewayState>)[key] !== undefined,
+  );
+}
+
+function testsOf(conditions: Conditions, models: Models): readonly Test[] {
+  const { format, operation, model, caller, header = {}, stream, sample } = conditions;
+  const tests: Test[] = Object.entries(header).map(([name, globs]) => headerTest(name, globs));
+  if (format) tests.push((state) => format.includes(state.format));
+  if (operation) tests.push((state) => operation.includes(state.operation));
+  if (model) tests.push(modelTest(model, models));
+  if (caller) tests.push(callerTest(caller));
+  if (stream !== undefined) tests.push(({ delivery }) => delivery === (stream ? 'stream' : 'whole'));
+  if (sample !== undefined) tests.push((state, headers) => positionOf(state, headers) < sample);
+  return tests;
+}
+
+function headerTest(name: string, globs: readonly string[]): Test {
+  const matches = globMatcher(globs);
+  return (_, headers) => {
+    const value = headers[name];
+    return value !== undefined && matches([value].flat().join(', '));
+  };
+}
+
+function modelTest(globs: readonly string[], models: Models): Test {
+  const matches = globMatcher(globs);
+  return ({ request }) => request !== undefined && matches(models.find(request.model)?.id ?? request.model);
+}
+
+function callerTest(globs: readonly string[]): Test {
+  const matches = globMatcher(globs);
+  return ({ caller }) => caller !== undefined && (matches(caller.keyId) || matches(caller.name));
+}
+
+/**
+ * Position of a request's session among all, from 0 to 100; of the request where nothing names a session. The
+ * same in every stage, so that one experiment can span several of them.
+ */
+function positionOf({ body, requestId }: Seeded, headers: IncomingHttpHeaders): number {
+  const { prompt_cache_key: cacheKey, metadata } = Object(body) as {
+    prompt_cache_key?: unknown;
+    metadata?: unknown;
+  }; // any object has properties
+  const { user_id: user } = Object(metadata) as { user_id?: unknown };
+  const name = sessionName(headers, [cacheKey, user, headers['session-id']]) ?? requestId;
+  return (createHash('sha256').update(name).digest().readUInt32BE(0) / 2 ** 32) * 100;
 }

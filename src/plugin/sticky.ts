@@ -14,8 +14,16 @@ export function stickyKey(
   headers: IncomingHttpHeaders,
   further: readonly unknown[] = [],
 ): string | undefined {
-  const session = stickyHeaders.map((name) => headers[name]).find(isName) ?? further.find(isName);
+  const session = sessionName(headers, further);
   return session && `${keyId}:${createHash('sha256').update(session).digest('hex')}`;
+}
+
+/** Name of a session as the caller wrote it; undefined if nothing names one. */
+export function sessionName(
+  headers: IncomingHttpHeaders,
+  further: readonly unknown[] = [],
+): string | undefined {
+  return stickyHeaders.map((name) => headers[name]).find(isName) ?? further.find(isName);
 }
 
 function isName(value: unknown): value is string {

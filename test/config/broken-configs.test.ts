@@ -20,6 +20,9 @@ const unsendable = 'has a line end or another character within it that no HTTP h
 const noHeader =
   'is not a header that can be added: a name of letters, digits and dashes, none that is about the connection, and a text of one line';
 
+const secretHeader = 'is a header whose value is a secret; name the caller by "caller" in place of it';
+const lastTakesAll = 'the last alternative takes all requests that the others leave';
+
 /** Configs that cannot work. */
 const broken: readonly Broken[] = [
   {
@@ -114,7 +117,7 @@ const broken: readonly Broken[] = [
     says: [
       'gateway.yaml:3:29 pipeline[0].when.operation: must be one of "generate", "count-tokens", "models", "usage", "route", "other", not "generatte"',
       'gateway.yaml:3:51 pipeline[0].when.model: must be a string or an array, not a number; write it in quotes',
-      'gateway.yaml:3:61 pipeline[0].when.colour: is not a known key; known here: format, model, operation, caller',
+      'gateway.yaml:3:61 pipeline[0].when.colour: is not a known key; known here: format, model, operation, caller, header, stream, sample, not',
     ],
   },
   {
@@ -159,6 +162,74 @@ const broken: readonly Broken[] = [
       'gateway.yaml:5:69 slots[2].account.kind: is required',
       'gateway.yaml:9:62 slots[3].account.tokenUrl: must be a URL that begins with http:// or https://',
       'gateway.yaml:9:88 slots[3].account.expiresAt: must be a time such as 2026-01-01T12:00:00Z, or unix milliseconds, not "soon"',
+    ],
+  },
+  {
+    wrong: 'conditions that are none',
+    text: [
+      'pipeline:',
+      '  - use: auth',
+      '    when: { haeder: { x-team: red }, stream: yes, sample: 120% }',
+      '  - use: auth',
+      '    when: { sample: 0.1, not: {} }',
+      '  - use: auth',
+      '    when: { header: { "x team": red, X-Api-Key: secret }, not: { header: { Authorization: x } } }',
+    ].join('\n'),
+    says: [
+      'gateway.yaml:3:13 pipeline[0].when.haeder: is not a known key; did you mean "header"?',
+      'gateway.yaml:3:38 pipeline[0].when.stream: must be true or false, not a string',
+      'gateway.yaml:3:51 pipeline[0].when.sample: must be a percentage such as "10%" or "0.5%", not "120%"',
+      'gateway.yaml:5:13 pipeline[1].when.sample: must be a percentage such as "10%" or "0.5%", not 0.1',
+      'gateway.yaml:5:26 pipeline[1].when.not: must have at least 1 key(s)',
+      'gateway.yaml:7:23 pipeline[2].when.header.x team: is not the name of a header',
+      `gateway.yaml:7:38 pipeline[2].when.header.X-Api-Key: ${secretHeader}`,
+      `gateway.yaml:7:76 pipeline[2].when.not.header.Authorization: ${secretHeader}`,
+    ],
+  },
+  {
+    wrong: 'alternatives that are none',
+    text: [
+      'pipeline:',
+      '  - oneof: []',
+      '  - oneOf: []',
+      '  - when: { format: chat }',
+      '    oneOf:',
+      '      - auth',
+      '      - use: auth',
+      '        enabled: false',
+      '  - oneOf:',
+      '      - use: auth',
+      '      - { use: auth, when: { fromat: chat } }',
+      '      - { use: auth, when: { format: chat } }',
+      '      - { use: auth, when: { format: chat } }',
+    ].join('\n'),
+    says: [
+      'gateway.yaml:2:5 pipeline[0].use: is required',
+      'gateway.yaml:2:5 pipeline[0].oneof: is not a known key; did you mean "oneOf"?',
+      'gateway.yaml:3:5 pipeline[1].oneOf: must have at least 1 item(s)',
+      'gateway.yaml:4:5 pipeline[2].when: has no meaning beside "oneOf"; write it in each alternative that it is for',
+      'gateway.yaml:6:9 pipeline[2].oneOf[0]: must be an object, not a string; write `- use: auth`',
+      `gateway.yaml:8:9 pipeline[2].oneOf[1].enabled: must not be false; ${lastTakesAll}`,
+      'gateway.yaml:10:9 pipeline[3].oneOf[0]: has no "when", so that the alternatives below it never run; give it one, or make it the last',
+      'gateway.yaml:11:30 pipeline[3].oneOf[1].when.fromat: is not a known key; did you mean "format"?',
+      `gateway.yaml:13:22 pipeline[3].oneOf[3].when: must not be here; ${lastTakesAll}`,
+    ],
+  },
+  {
+    wrong: 'names that tell no entry from another',
+    text: [
+      'pipeline:',
+      '  - { use: auth, name: gate }',
+      '  - { use: auth, name: gate, enabled: false }',
+      '  - use: body-limit',
+      '  - { use: body-limit, name: body-limit }',
+      '  - oneOf: [{ use: auth, name: gate }]',
+      '  - { use: auth, name: "a gate" }',
+    ].join('\n'),
+    says: [
+      'gateway.yaml:5:24 pipeline[3].name: is the name of pipeline[2] at line 4 too; give one of them another name',
+      'gateway.yaml:6:26 pipeline[4].oneOf[0].name: is the name of pipeline[0] at line 2 too; give one of them another name',
+      'gateway.yaml:7:18 pipeline[5].name: must match ^[\\w.:-]{1,64}$, not "a gate"',
     ],
   },
   {

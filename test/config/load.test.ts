@@ -102,6 +102,40 @@ slots:
     expect(config.pipeline[0]!.when).to.deep.equal({ format: ['chat'], model: ['a', 'b-*'] });
   });
 
+  it('reads all kinds of conditions', () => {
+    const config = load(
+      'pipeline: [{ use: x, when: { header: { X-Team: red }, stream: false, sample: 12.5%, not: { caller: a } } }]',
+    );
+    expect(config.pipeline[0]!.when).to.deep.equal({
+      header: { 'x-team': ['red'] },
+      stream: false,
+      sample: 12.5,
+      not: { caller: ['a'] },
+    });
+  });
+
+  it('reads alternatives as stages of one entry, each with its place and what was written', () => {
+    const { pipeline } = load(
+      'pipeline:\n  - use: x\n  - oneOf:\n      - { use: y, name: first, when: { stream: true }, with: { a: "${A:-1}" } }\n      - use: y',
+    );
+    const [before, first, last] = pipeline;
+    expect(pipeline.map(({ path }) => path)).to.deep.equal([
+      'pipeline[0]',
+      'pipeline[1].oneOf[0]',
+      'pipeline[1].oneOf[1]',
+    ]);
+    expect(first).to.deep.include({ name: 'first', written: { a: '${A:-1}' }, with: { a: '1' } });
+    expect(first!.positionOf(['with', 'a'])).to.include({ line: 4, column: 64 });
+    expect(first!.group).to.deep.equal({ path: 'pipeline[1]', isComplete: true });
+    expect(last!.group).to.equal(first!.group);
+    expect(before!.group).to.equal(undefined);
+  });
+
+  it('does not mind variables of an alternative that is switched off', () => {
+    const off = '{ use: y, enabled: false, with: { a: "${NOT_SET}" } }';
+    expect(load(`pipeline: [{ oneOf: [${off}, { use: x }] }]`).pipeline[0]!.enabled).to.equal(false);
+  });
+
   it('knows where each part of a stage is written', () => {
     const stage = load('pipeline:\n  - use: x\n    with:\n      list: [1, 2]').pipeline[0]!;
     expect(stage.at).to.include({ line: 2, column: 5 });

@@ -79,8 +79,8 @@ describe('the catalog that ships', () => {
   });
 });
 
-/** What a schema does not name: options are their plugin's, headers the upstream's. */
-const optionsAndHeaders = /^pipeline\[\]\.with\.|^slots\[\]\.headers\./;
+/** What a schema does not name: options are their plugin's, headers the upstream's; alternatives have the keys of stages. */
+const optionsAndHeaders = /^pipeline\[\]\.with\.|^pipeline\[\]\.oneOf\[\]\.|\.header\.|^slots\[\]\.headers\./;
 
 function without(keys: readonly string[], pattern: RegExp): readonly string[] {
   return keys.filter((key) => !pattern.test(key));

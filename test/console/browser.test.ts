@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { slotAt, startPair, masterKey, type Pair } from '../gateway/harness.js';
+import { slotAt, stages, startPair, masterKey, type Pair } from '../gateway/harness.js';
 import {
   chromium,
   openWindow,
@@ -22,6 +22,11 @@ const pages = {
   connect: '/panel/connect',
 } as const;
 
+const toolChoices = [
+  { use: 'tool-choice', name: 'streamed-tool-choice', when: { stream: true, not: { caller: 'team-*' } } },
+  { use: 'tool-choice' },
+];
+
 describe('the console in a browser', function () {
   this.timeout(60_000);
   let pair: Pair;
@@ -32,7 +37,10 @@ describe('the console in a browser', function () {
 
   before(async function () {
     if (!chromium) return this.skip(); // set GW_TEST_CHROMIUM to a Chromium
-    pair = await startPair({}, { now: clock.now }, (url) => [
+    const pipeline = stages().map((stage) =>
+      (stage as { use: string }).use === 'tool-choice' ? { oneOf: toolChoices } : stage,
+    );
+    pair = await startPair({ pipeline }, { now: clock.now }, (url) => [
       slotAt(url, { id: 'team-a' }),
       slotAt(url, { id: 'team-b', account: { kind: 'api-key', key: 'upstream-key-b' }, maxConcurrent: 8 }),
     ]);
@@ -242,6 +250,17 @@ describe('the console in a browser', function () {
     const slot = page.getByRole('article', { name: 'Slot team-a' });
     await slot.getByText('Config file').waitFor();
     expect(await slot.getByRole('button', { name: 'Edit team-a' }).count()).to.equal(0);
+  });
+
+  it('shows the pipeline, alternatives as one step of it', async () => {
+    await page.goto('/panel/pipeline');
+    const alternatives = page.getByRole('listitem').filter({ hasText: 'One of these' });
+    await alternatives.waitFor();
+    expect(await alternatives.getByRole('heading').allTextContents()).to.deep.equal([
+      'streamed-tool-choice',
+      'tool-choice',
+    ]);
+    await alternatives.getByText('Only where stream is true, and not (caller is team-*).').waitFor();
   });
 
   it('goes back to the login where the session has ended, and back to where one was', async () => {

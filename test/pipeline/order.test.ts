@@ -197,6 +197,105 @@ describe('the order check', () => {
       ],
     },
     {
+      rule: 'wants what conditions on deliveries, and on what a request is not, ask about above it',
+      text: list(
+        './plain.js\n    when: { stream: true }',
+        './plain.js\n    when: { not: { caller: team-* } }',
+        './plain.js\n    when: { header: { x-team: red }, sample: 10% }',
+        ...whole,
+      ),
+      says: [
+        'gateway.yaml:2:5 pipeline[0] "./plain.js" needs "delivery" for its when.stream, which "format-decode" provides only at line 10; move it below',
+        'gateway.yaml:4:5 pipeline[1] "./plain.js" needs "caller" for its when.not.caller, which "auth" provides only at line 8; move it below',
+      ],
+    },
+    {
+      rule: 'lets a header, a delivery, a sample and an exclusion replace a key and not introduce it',
+      text: list(
+        'auth\n    when: { header: { x-team: red } }',
+        'body-limit\n    when: { sample: 10% }',
+        'format-decode',
+        'max-tokens\n    when: { stream: true }',
+        'slot-pick\n    when: { not: { format: chat } }',
+        'upstream-call',
+        'format-encode',
+      ),
+      says: [
+        'gateway.yaml:2:5 pipeline[0] "auth" is the first to provide "caller", which requests that its "when" leaves out would lack; drop its "when"',
+        'gateway.yaml:4:5 pipeline[1] "body-limit" is the first to provide "body", which requests that its "when" leaves out would lack; drop its "when"',
+        'gateway.yaml:9:5 pipeline[4] "slot-pick" is the first to provide "lease", which requests that its "when" leaves out would lack; drop its "when"',
+      ],
+    },
+    {
+      rule: 'names a stage whose exclusion leaves nothing',
+      text: list(
+        ...whole.slice(0, 4),
+        'max-tokens\n    when: { not: { operation: generate } }',
+        ...whole.slice(4),
+      ),
+      says: [
+        'gateway.yaml:6:5 pipeline[4] "max-tokens" never runs: it is for generate requests, which its when.operation leaves out',
+      ],
+    },
+    {
+      rule: 'lets alternatives introduce a key that all of them provide',
+      text: oneOf('{ use: slot-pick, when: { caller: a } }', './own-pick.js'),
+      says: [],
+    },
+    {
+      rule: 'checks each alternative as if it stood there alone',
+      text: oneOf(
+        '{ use: ./painter.js, when: { caller: a } }',
+        '{ use: usage-mask, when: { format: chat } }',
+        'slot-pick',
+      ),
+      says: [
+        'gateway.yaml:7:9 pipeline[4].oneOf[0] "painter" needs "colour", which no stage provides; add a plugin that does above it',
+        'gateway.yaml:8:9 pipeline[4].oneOf[1] "usage-mask" needs "reply", which "upstream-call" provides only at line 10; move it below',
+        'gateway.yaml:10:5 pipeline[5] "upstream-call" needs "lease" for generate, which "slot-pick" at line 9 provides and its alternative "painter" at line 7 does not; let every alternative provide it',
+      ],
+    },
+    {
+      rule: 'takes a seal for one where all alternatives have it',
+      text: list(
+        ...whole.slice(0, 3),
+        `slot-pick\n  - oneOf:\n      - { use: upstream-call, when: { caller: a } }\n      - { use: upstream-call, name: other-call }`,
+        'max-tokens',
+        'format-encode',
+      ),
+      says: [
+        'gateway.yaml:9:5 pipeline[5] "max-tokens" replaces "request", which "other-call" at line 8 has used by then; move it above that line',
+      ],
+    },
+    {
+      rule: 'wants an alternative for every request that one of them is for',
+      text: oneOf('{ use: slot-pick, when: { caller: a } }', './chat-pick.js'),
+      says: [
+        'gateway.yaml:7:9 pipeline[4].oneOf[0] "slot-pick" is the first to provide "lease" for count-tokens, which requests that no alternative takes would lack; let the last alternative take these too',
+      ],
+    },
+    {
+      rule: 'leaves alternatives alone that their operations tell apart',
+      text: oneOf('{ use: slot-pick, when: { operation: count-tokens } }', './chat-pick.js'),
+      says: [],
+    },
+    {
+      rule: 'says nothing more of alternatives whose last one is faulty',
+      text: oneOf('{ use: slot-pick, when: { caller: a } }', '{ use: slot-pick, when: { caller: b } }'),
+      says: [
+        'gateway.yaml:8:27 pipeline[4].oneOf[1].when: must not be here; the last alternative takes all requests that the others leave',
+      ],
+    },
+    {
+      rule: 'names an entry by its own name',
+      text: list('slot-pick\n    name: first-pick', ...whole),
+      says: [
+        'gateway.yaml:2:5 pipeline[0] "first-pick" needs "request", which "format-decode" provides only at line 6; move it below',
+        'gateway.yaml:2:5 pipeline[0] "first-pick" needs "caller", which "auth" provides only at line 4; move it below',
+        'gateway.yaml:8:5 pipeline[5] "slot-pick" provides "lease", which "first-pick" at line 2 has provided already; keep one of them, or let it require "lease" where it is to replace it',
+      ],
+    },
+    {
       rule: 'says all at once',
       text: list(
         'body-limit',
@@ -224,6 +323,10 @@ describe('the order check', () => {
     await workshop.write('plain.js', 'export default () => (ctx, next) => next();');
     await workshop.write('painter.js', moduleText({ name: 'painter', requires: ['colour'] }));
     await workshop.write('mistyped.js', moduleText({ name: 'mistyped', requires: ['reqest', 'formt'] }));
+    const pick = { requires: ['request', 'caller'], provides: ['lease'] };
+    const operations = ['generate', 'count-tokens'];
+    await workshop.write('own-pick.js', moduleText({ name: 'own-pick', ...pick, operations }));
+    await workshop.write('chat-pick.js', moduleText({ name: 'chat-pick', ...pick }));
     await workshop.write('package.json', '{"type":"module"}');
   });
 
@@ -232,3 +335,9 @@ describe('the order check', () => {
       expect(await workshop.problems(text)).to.deep.equal(says);
     });
 });
+
+/** A pipeline that has alternatives in place of slot-pick, from line 7 on. */
+function oneOf(...alternatives: readonly string[]): string {
+  const lines = alternatives.map((one) => `\n      - ${one.startsWith('{') ? one : `use: ${one}`}`);
+  return list(...whole.slice(0, 3), `max-tokens\n  - oneOf:${lines.join('')}`, ...whole.slice(5));
+}

@@ -93,6 +93,156 @@ describe('a pipeline', () => {
       expect(await passes(pipeline, { format: 'chat', ...request('haiku-5') })).to.equal(true);
       expect(await passes(pipeline, { format: 'messages', ...request('haiku-5') })).to.equal(false);
     });
+
+    it('matches the value of a header, whole, and never a header that is not there', async () => {
+      const pipeline = await conditional(workshop, '{ header: { X-Team: [red, "blue-*"] } }');
+      const passesWith = (headers: object) => passes(pipeline, {}, headers);
+      expect(await passesWith({ 'x-team': 'red' })).to.equal(true);
+      expect(await passesWith({ 'x-team': 'blue-2' })).to.equal(true);
+      expect(await passesWith({ 'x-team': 'redder' })).to.equal(false);
+      expect(await passesWith({})).to.equal(false);
+      expect(await passes(await conditional(workshop, '{ header: { x-team: "*" } }'), {})).to.equal(false);
+    });
+
+    it('matches answers that are streamed, or whole ones', async () => {
+      for (const [stream, other] of [
+        ['stream', 'whole'],
+        ['whole', 'stream'],
+      ]) {
+        const pipeline = await conditional(workshop, `{ stream: ${stream === 'stream'} }`);
+        expect(await passes(pipeline, { delivery: stream })).to.equal(true);
+        expect(await passes(pipeline, { delivery: other })).to.equal(false);
+      }
+    });
+
+    it('takes its part of the sessions, a session always on the same side', async () => {
+      const pipeline = await conditional(workshop, '{ sample: 25% }');
+      const names = Array.from({ length: 400 }, (_, at) => `session-${at}`);
+      const asHeader = (name: string) =>
+        passes(pipeline, { requestId: name + name }, { 'x-session-id': name });
+      const sides = await Promise.all(names.map(asHeader));
+      expect(sides.filter(Boolean).length).to.be.within(70, 130);
+      expect(await Promise.all(names.map(asHeader))).to.deep.equal(sides);
+      const inBody = (name: string) => passes(pipeline, { body: { prompt_cache_key: name } });
+      expect(await Promise.all(names.map(inBody))).to.deep.equal(sides);
+      const asUser = (name: string) => passes(pipeline, { body: { metadata: { user_id: name } } });
+      expect(await Promise.all(names.map(asUser))).to.deep.equal(sides);
+    });
+
+    it('takes its part of the requests where nothing names a session', async () => {
+      const pipeline = await conditional(workshop, '{ sample: 25% }');
+      const ids = Array.from({ length: 400 }, (_, at) => `request-${at}`);
+      const sides = await Promise.all(ids.map((requestId) => passes(pipeline, { requestId })));
+      expect(sides.filter(Boolean).length).to.be.within(70, 130);
+      for (const [share, isTaken] of [
+        ['0%', false],
+        ['100%', true],
+      ])
+        expect(await passes(await conditional(workshop, `{ sample: ${share} }`), {})).to.equal(isTaken);
+    });
+
+    it('leaves out what matches all of "not"', async () => {
+      const pipeline = await conditional(workshop, '{ format: chat, not: { model: haiku-5, stream: true } }');
+      const chat = { format: 'chat', ...request('haiku-5') };
+      expect(await passes(pipeline, { ...chat, delivery: 'stream' })).to.equal(false);
+      expect(await passes(pipeline, { ...chat, delivery: 'whole' })).to.equal(true);
+      expect(await passes(pipeline, { ...chat, ...request('sonnet'), delivery: 'stream' })).to.equal(true);
+      expect(
+        await passes(pipeline, { format: 'messages', ...request('sonnet'), delivery: 'whole' }),
+      ).to.equal(false);
+      expect(await passes(pipeline, { format: 'chat', delivery: 'whole' }), 'one without a model').to.equal(
+        false,
+      );
+    });
+  });
+
+  describe('with alternatives', () => {
+    it('passes the first whose conditions hold, and only that one', async () => {
+      const pipeline = await workshop.build(
+        alternatives(
+          '{ use: slot-pick, name: for-red, when: { header: { x-team: red } } }',
+          '{ use: slot-pick, name: for-chat, when: { format: chat } }',
+          '{ use: slot-pick, name: for-all }',
+        ),
+      );
+      const taken = async (state: object, headers: object = {}) =>
+        (await stagesOf(pipeline, state, headers)).filter((name) => name.startsWith('for-'));
+      expect(await taken({ format: 'chat' }, { 'x-team': 'red' })).to.deep.equal(['for-red']);
+      expect(await taken({ format: 'chat' })).to.deep.equal(['for-chat']);
+      expect(await taken({})).to.deep.equal(['for-all']);
+      expect(await stagesOf(pipeline, {})).to.deep.equal(
+        whole.map((name) => (name === 'slot-pick' ? 'for-all' : name)),
+      );
+    });
+
+    it('goes by those that are for requests of this kind, and that are switched on', async () => {
+      await workshop.write('chats.js', moduleText({ name: 'chats', provides: ['lease'] }));
+      const pipeline = await workshop.build(
+        alternatives(
+          '{ use: slot-pick, name: off, enabled: false }',
+          '{ use: ./chats.js, when: { format: messages } }',
+          'slot-pick',
+        ),
+      );
+      expect(await stagesOf(pipeline, {}))
+        .to.include('chats')
+        .and.not.include.members(['slot-pick', 'off']);
+      const count = { operation: 'count-tokens' };
+      expect(await stagesOf(pipeline, count))
+        .to.include('slot-pick')
+        .and.not.include('lists');
+    });
+
+    it('blames a fault on the alternative that had it', async () => {
+      await workshop.write(
+        'fails.js',
+        moduleText({ name: 'fails' }).replace('await next()', 'throw new Error("mine")'),
+      );
+      const pipeline = await workshop.build(
+        list(...whole.slice(0, -1), `format-encode\n  - oneOf: [{ use: ./fails.js, name: broken }]`),
+      );
+      const trace = new RequestTrace(Date.now);
+      const error = await walk(pipeline, { trace }).catch((thrown: unknown) => thrown);
+      expect(trace.blamed(error)).to.deep.equal({ stage: 'broken', path: 'pipeline[8].oneOf[0]' });
+    });
+
+    it('shows them as alternatives of their entry', async () => {
+      const text = alternatives(
+        '{ use: slot-pick, name: for-red, when: { header: { x-team: [red, blue] }, not: { stream: true } } }',
+        '{ use: slot-pick, name: off, enabled: false, when: { sample: 0.5% } }',
+        'slot-pick',
+      );
+      const pipeline = await workshop.build(text);
+      expect(describePipeline(workshop.config(text), pipeline).split('\n').slice(7, 11)).to.deep.equal([
+        '  one of',
+        '    for-red (slot-pick)  request caller -> lease                                    for generate count-tokens; when header x-team is red or blue, not (stream is true)',
+        '    off (slot-pick)      off',
+        '    slot-pick            request caller -> lease                                    for generate count-tokens',
+      ]);
+      const shown = pipeline.stages
+        .slice(4, 7)
+        .map(({ group, path, conditions }) => [group, path, ...conditions]);
+      expect(shown).to.deep.equal([
+        ['pipeline[4]', 'pipeline[4].oneOf[0]', 'header x-team is red or blue', 'not (stream is true)'],
+        ['pipeline[4]', 'pipeline[4].oneOf[1]', 'sample is 0.5%'],
+        ['pipeline[4]', 'pipeline[4].oneOf[2]'],
+      ]);
+    });
+  });
+
+  it('names an entry by its own name in what it logs and registers', async () => {
+    await setUp(
+      workshop,
+      'one',
+      'host.onDispose(() => { host.log.info({}, "gone"); throw new Error("stuck"); });',
+    );
+    const pipeline = await workshop.build(list('./one.js\n    name: mine', ...whole));
+    expect(pipeline.stages[0]).to.include({ name: 'mine', use: './one.js' });
+    await pipeline.retire();
+    expect(workshop.logged).to.deep.equal([
+      'info: gone {"stage":"mine"}',
+      'error: A stage could not be disposed. {"stage":"mine","problem":"gateway.yaml:2:5 pipeline[0] \\"mine\\" cannot be disposed: stuck","err":{}}',
+    ]);
   });
 
   describe('at its end', () => {
@@ -187,8 +337,14 @@ function conditional(workshop: Workshop, when: string): Promise<Pipeline> {
   return workshop.build(text, { models: fakeModels({ id: 'sonnet-5', aliases: ['sonnet'] }) });
 }
 
-async function passes(pipeline: Pipeline, state: object): Promise<boolean> {
-  return (await trail(pipeline, state)).includes('max-tokens');
+async function passes(pipeline: Pipeline, state: object, headers: object = {}): Promise<boolean> {
+  return (await stagesOf(pipeline, state, headers)).includes('max-tokens');
+}
+
+/** A pipeline that has alternatives in place of slot-pick. */
+function alternatives(...entries: readonly string[]): string {
+  const lines = entries.map((one) => `\n      - ${one.startsWith('{') ? one : `use: ${one}`}`);
+  return list(...whole.slice(0, 3), `max-tokens\n  - oneOf:${lines.join('')}`, ...whole.slice(5));
 }
 
 function request(model: string): object {
@@ -204,15 +360,31 @@ function setUp(workshop: Workshop, name: string, setup: string): Promise<void> {
   return workshop.write(`${name}.js`, moduleText({ name }, setup));
 }
 
-/** The names of the stages that a request passes. */
+/** The names of the plugins that a request passes. */
 async function trail(pipeline: Pipeline, state: object): Promise<readonly string[]> {
+  const names: string[] = [];
+  await walk(pipeline, { trail: names, ...state });
+  return names;
+}
+
+/** The names of the stages that a request passes, as its trace has them. */
+async function stagesOf(pipeline: Pipeline, state: object, headers: object = {}): Promise<readonly string[]> {
   const trace = new RequestTrace(Date.now);
-  const basics = { trail: [] as string[], operation: 'generate', format: 'messages', trace };
-  const ctx = { state: { ...basics, ...state } };
+  await walk(pipeline, { trace, ...state }, headers);
+  return trace.stages.map(({ stage }) => stage);
+}
+
+async function walk(pipeline: Pipeline, state: object, headers: object = {}): Promise<void> {
+  const basics = {
+    operation: 'generate',
+    format: 'messages',
+    requestId: 'r',
+    trace: new RequestTrace(Date.now),
+  };
+  const ctx = { state: { ...basics, ...state }, headers };
   const { operation } = ctx.state as { operation: 'generate' };
   const middleware = pipeline.middlewareFor(operation);
   await middleware(ctx as unknown as Parameters<typeof middleware>[0], async () => undefined);
-  return ctx.state.trail;
 }
 
 /** All that could happen without anything from outside has happened. */

@@ -75,7 +75,9 @@ export interface PanelStage {
   readonly name: string;
   readonly use: string;
   readonly enabled: boolean;
+  readonly group: string | null;
   readonly when: object | undefined;
+  readonly conditions: readonly string[];
   readonly path: string;
   readonly at: { readonly file: string; readonly line: number; readonly column: number };
   readonly options: object;

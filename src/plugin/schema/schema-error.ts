@@ -64,6 +64,7 @@ const descriptions: Readonly<Record<string, Describe>> = {
   maximum: ({ params }, path) => ({ path, message: `must be at most ${params['limit']}` }),
   minItems: ({ params }, path) => ({ path, message: `must have at least ${params['limit']} item(s)` }),
   maxItems: ({ params }, path) => ({ path, message: `must have at most ${params['limit']} item(s)` }),
+  minProperties: ({ params }, path) => ({ path, message: `must have at least ${params['limit']} key(s)` }),
   maxLength: ({ params }, path) => ({ path, message: `must have at most ${params['limit']} characters` }),
   minLength: (_, path) => ({ path, message: 'must not be empty' }),
   pattern: ({ params, data }, path) => ({

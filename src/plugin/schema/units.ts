@@ -11,19 +11,28 @@ interface Unit {
 const durations: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 60e3, h: 3_600e3, d: 86_400e3 };
 const sizes: Readonly<Record<string, number>> = { '': 1, b: 1, kb: 2 ** 10, mb: 2 ** 20, gb: 2 ** 30 };
 
+const percentages: Readonly<Record<string, number>> = { '%': 1 };
+
 /** The units by the name that a schema's `unit` keyword gives them. */
-export const units: Readonly<Record<'duration' | 'size' | 'time', Unit>> = {
+export const units: Readonly<Record<'duration' | 'size' | 'time' | 'percentage', Unit>> = {
   duration: {
     noun: 'a duration such as "500ms", "30s" or "1h"',
-    parse: (value) => amount(value, durations, /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/),
+    parse: (value) => whole(amount(value, durations, /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/)),
   },
   size: {
     noun: 'a size such as "512kb" or "128mb", or a number of bytes',
-    parse: (value) => amount(value, sizes, /^(\d+(?:\.\d+)?)\s*(b|kb|mb|gb|)$/),
+    parse: (value) => whole(amount(value, sizes, /^(\d+(?:\.\d+)?)\s*(b|kb|mb|gb|)$/)),
   },
   time: {
     noun: 'a time such as 2026-01-01T12:00:00Z, or unix milliseconds',
     parse: (value) => unixMs(String(value)),
+  },
+  percentage: {
+    noun: 'a percentage such as "10%" or "0.5%"',
+    parse: (value) => {
+      const percent = amount(value, percentages, /^(\d+(?:\.\d+)?)\s*(%)$/);
+      return percent !== undefined && percent <= 100 ? percent : undefined;
+    },
   },
 };
 
@@ -45,6 +54,16 @@ export function Size(options?: UnitOptions) {
 /** Schema of a moment: an ISO 8601 time with its zone, a date (midnight UTC), or unix milliseconds. */
 export function Time(options?: UnitOptions) {
   return Type.Unsafe<string | number>({ unit: 'time', ...options });
+}
+
+/** Schema of a percentage with its sign, `10%`: a bare number might be a fraction. */
+export function Percentage(options?: UnitOptions) {
+  return Type.Unsafe<string>({ unit: 'percentage', ...options });
+}
+
+/** Number before the sign of a `Percentage` value. Throws a TypeError on anything else. */
+export function percentOf(text: string): number {
+  return inUnit('percentage', text);
 }
 
 /** Unix milliseconds of a `Time` value. Throws a TypeError on anything else. */
@@ -77,6 +96,10 @@ function unixMs(text: string): number | undefined {
 const isoTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/i;
 const maxTimeMs = Date.UTC(9999, 11, 31);
 
+function whole(value: number | undefined): number | undefined {
+  return value === undefined ? undefined : Math.round(value);
+}
+
 function amount(
   value: unknown,
   factors: Readonly<Record<string, number>>,
@@ -85,5 +108,5 @@ function amount(
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const [, digits, suffix] = pattern.exec(String(value).trim().toLowerCase()) ?? [];
   const factor = factors[suffix ?? 'none'];
-  return digits === undefined || factor === undefined ? undefined : Math.round(Number(digits) * factor);
+  return digits === undefined || factor === undefined ? undefined : Number(digits) * factor;
 }

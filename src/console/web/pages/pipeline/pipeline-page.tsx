@@ -2,7 +2,7 @@ import { panel } from '../../api/panel.js';
 import { useResource } from '../../state/use-resource.js';
 import { Loaded, Skeleton } from '../../ui/loaded.js';
 import { Page } from '../../ui/page.js';
-import { StageItem } from './stage-item.js';
+import { Step, stepsOf } from './step.js';
 
 export function PipelinePage() {
   const pipeline = useResource('pipeline', (signal) => panel.pipeline(signal), 30_000);
@@ -24,8 +24,8 @@ export function PipelinePage() {
         {({ data }) => (
           <ol class="stages">
             <li class="stage-end">A request comes in</li>
-            {data.map((stage, index) => (
-              <StageItem key={stage.path} stage={stage} number={index + 1} />
+            {stepsOf(data).map(([place, stages], index) => (
+              <Step key={place} stages={stages} number={index + 1} />
             ))}
             <li class="stage-end">The answer goes out</li>
           </ol>

@@ -68,10 +68,9 @@ function KeyList({ name, keys, look }: KeyListProps) {
   );
 }
 
-function When({ stage: { when } }: { readonly stage: Stage }) {
-  if (!when) return null;
-  const parts = Object.entries(when).map(([name, value]) => `${name} is ${[value].flat().join(' or ')}`);
-  return <p class="stage-when">Only where {parts.join(', and ')}.</p>;
+function When({ stage: { conditions } }: { readonly stage: Stage }) {
+  if (conditions.length === 0) return null;
+  return <p class="stage-when">Only where {conditions.join(', and ')}.</p>;
 }
 
 function Options({ stage: { options, enabled } }: { readonly stage: Stage }) {
