@@ -7,7 +7,7 @@ import { openLive } from '../live/index.js';
 import { KnownModels } from '../models/known-models.js';
 import { ModelLists } from '../models/model-lists.js';
 import { CatalogModels } from '../models/models.js';
-import type { Caches, Live, Logger, Models, Store } from '../plugin/internal.js';
+import type { Caches, Live, Logger, Models, WholeStore } from '../plugin/internal.js';
 import { SlotPool } from '../slots/pool.js';
 import { Housekeeper } from '../store/housekeeper.js';
 import { openStore } from '../store/index.js';
@@ -23,7 +23,7 @@ export interface Services {
   readonly log: Logger;
   /** Unix milliseconds. */
   readonly now: () => number;
-  readonly store: Store;
+  readonly store: WholeStore;
   readonly live: Live;
   readonly keys: CheckedKeys;
   readonly ledger: LedgerWriter;
@@ -121,7 +121,7 @@ const keysTopic = 'keys';
 async function openConfigured(
   config: Config,
   { log, secretKey, now }: Pick<GatewayOptions, 'log' | 'secretKey'> & Pick<Services, 'now'>,
-): Promise<Store> {
+): Promise<WholeStore> {
   try {
     return await openStore(config.store, { log, now, ...(secretKey !== undefined && { secretKey }) });
   } catch (error) {

@@ -1,8 +1,8 @@
-import type { Store } from '../plugin/internal.js';
+import type { WholeStore } from '../plugin/internal.js';
 import type { LedgerWriter } from './ledger-writer.js';
 
 /** Store with read-your-writes sums: the ledger queue is flushed before they are read. */
-export function withFlushedUsage(store: Store, writer: Pick<LedgerWriter, 'flush'>): Store {
+export function withFlushedUsage(store: WholeStore, writer: Pick<LedgerWriter, 'flush'>): WholeStore {
   const { ledger } = store;
   return {
     ...store,

@@ -1,9 +1,21 @@
-import type { Host, Limits, Metrics, PickPolicy } from '../plugin/internal.js';
+import {
+  pluginStorage,
+  type Host,
+  type Limits,
+  type Metrics,
+  type PickPolicy,
+  type Store,
+  type WholeStore,
+} from '../plugin/internal.js';
 import type { Disposers } from './disposers.js';
 import type { LoadedStage } from './load-stages.js';
 
 /** Services that the gateway gives to every stage of a pipeline. */
-export interface HostServices extends Omit<Host, 'policies' | 'announce' | 'limits' | 'onDispose'> {
+export interface HostServices extends Omit<
+  Host,
+  'policies' | 'announce' | 'limits' | 'onDispose' | 'store' | 'storage'
+> {
+  readonly store: WholeStore;
   /** The policies that every pipeline starts with, by name. */
   readonly builtinPolicies: Readonly<Record<string, () => PickPolicy>>;
 }
@@ -25,7 +37,8 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
     slots,
     formats,
     keys,
-    store,
+    store: withoutSpaces(store),
+    storage: pluginStorage(store.spaces, spaceOf(stage), () => services.now()),
     live,
     metrics: stageMetrics(services.metrics, (stop) => disposers.add(stop, stage)),
     policies: registrations.policies,
@@ -37,6 +50,22 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
     },
     limits: () => registrations.limits,
     onDispose: (dispose) => disposers.add(dispose, stage),
+  };
+}
+
+/** Name of a stage's space: what it is listed by, as two plugins may have one name. */
+function spaceOf({ config }: LoadedStage): string {
+  return config.use;
+}
+
+function withoutSpaces(store: WholeStore): Store {
+  const { spaces: _, ...parts } = store;
+  return {
+    ...parts,
+    get isDown() {
+      return store.isDown;
+    },
+    close: () => store.close(),
   };
 }
 

@@ -46,9 +46,13 @@ export type {
   Expiring,
   KeyPatch,
   ResponseTotal,
+  SpaceEntry,
+  SpaceQuery,
+  Spaces,
   StateChange,
   StoredSlot,
   StoredState,
+  WholeStore,
 } from './contract/store.js';
 export { errorCodes } from './error.js';
 export { globMatcher } from './glob.js';
@@ -56,6 +60,7 @@ export { CallController } from './http/call-controller.js';
 export { ownSignal } from './http/call-signal.js';
 export { maxTags, tagNamePattern } from './usage-tags.js';
 export { sessionName } from './sticky.js';
+export { pluginStorage } from './plugin-storage.js';
 export { RequestTrace } from './request-trace.js';
 export type { StagePlace } from './request-trace.js';
 export { AddressMeters } from './limits/address-meters.js';

@@ -1,8 +1,11 @@
 import { setImmediate as breath } from 'node:timers/promises';
-import type { Live, Logger, Store } from '../plugin/internal.js';
+import type { Live, Logger, WholeStore } from '../plugin/internal.js';
 
 export interface HousekeeperOptions {
-  readonly store: Pick<Store, 'bindings' | 'responses' | 'sessions' | 'slotStates' | 'ledger' | 'reclaim'>;
+  readonly store: Pick<
+    WholeStore,
+    'bindings' | 'responses' | 'sessions' | 'slotStates' | 'spaces' | 'ledger' | 'reclaim'
+  >;
   /** Live state shared with the other instances: one does the work for all. */
   readonly live: Pick<Live, 'shared' | 'withLock'>;
   /** Days that the ledger is kept. */
@@ -59,7 +62,7 @@ export class Housekeeper {
     const { store, keepDays, now, log } = this.#options;
     const beforeMs = now() - keepDays * dayMs;
     try {
-      for (const part of [store.bindings, store.responses, store.sessions, store.slotStates])
+      for (const part of [store.bindings, store.responses, store.sessions, store.slotStates, store.spaces])
         await this.#repeat(() => part.deleteExpired(stepRows));
       await this.#repeat(() => store.ledger.prune(beforeMs, stepRows));
       await this.#repeat(async () => store.reclaim?.(stepRows) ?? 0);

@@ -1,4 +1,4 @@
-import type { Logger, Store } from '../plugin/internal.js';
+import type { Logger, WholeStore } from '../plugin/internal.js';
 import { MemoryStore } from './memory/store.js';
 import { createCipher, type SecretKey } from './credential-cipher.js';
 
@@ -19,7 +19,7 @@ export interface StoreOptions {
 }
 
 /** Opens a store and migrates it; drivers are loaded on demand. Throws a StoreError on failure. */
-export async function openStore(settings: StoreSettings, options: StoreOptions): Promise<Store> {
+export async function openStore(settings: StoreSettings, options: StoreOptions): Promise<WholeStore> {
   const { log, now = Date.now } = options;
   if (settings.kind === 'memory') return new MemoryStore({ now });
   const parts = { cipher: createCipher(options.secretKey), log, now };

@@ -1,4 +1,13 @@
-import type { CatalogModel, Host, Keys, Limits, Logger, Models, PickPolicy } from '../plugin/internal.js';
+import {
+  pluginStorage,
+  type CatalogModel,
+  type Host,
+  type Keys,
+  type Limits,
+  type Logger,
+  type Models,
+  type PickPolicy,
+} from '../plugin/internal.js';
 import { CatalogModels } from '../models/models.js';
 import { fakeFormat } from './fake-format.js';
 import { MemoryHub } from '../live/memory/hub.js';
@@ -26,13 +35,15 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
   const logged: LogLine[] = [];
   const disposers: (() => void | Promise<void>)[] = [];
   let announced: Limits = {};
+  const store = new MemoryStore({ now });
   return {
     log: recorder(logged),
     models: fakeModels({ id: 'test-model' }),
     slots: fakeSlots(),
     formats: { get: (name) => fakeFormat(name) },
     keys: fakeKeys({}),
-    store: new MemoryStore({ now }),
+    store,
+    storage: pluginStorage(store.spaces, 'test', now),
     live: new MemoryHub({ now }).connect(),
     metrics: {
       counter: () => ({ add: () => undefined }),

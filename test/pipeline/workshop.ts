@@ -6,7 +6,7 @@ import { loadConfig } from '#src/config/load.js';
 import { Pipeline, type BuildOptions } from '#src/pipeline/pipeline.js';
 import type { HostServices } from '#src/pipeline/stage-host.js';
 import type { Host, Logger } from 'gw2api/plugin';
-import { fakeModels } from 'gw2api/testing';
+import { fakeModels, MemoryStore } from 'gw2api/testing';
 
 /** A folder with a config, plugins and built-ins of its own, outside of the package. */
 export class Workshop {
@@ -139,7 +139,7 @@ function fakeServices(logged: string[], services: Partial<HostServices>): HostSe
     slots: nothing.slots,
     formats: nothing.formats,
     keys: nothing.keys,
-    store: nothing.store,
+    store: new MemoryStore(),
     live: nothing.live,
     metrics: nothing.metrics,
     isOfficialClient: () => false,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Store } from '#src/plugin/internal.js';
+import type { WholeStore } from '#src/plugin/internal.js';
 import { openStore } from '#src/store/index.js';
 import { eventually } from '../eventually.js';
 import { livedMs } from '../lived-ms.js';
@@ -14,8 +14,8 @@ describe('a store whose PostgreSQL goes away', () => {
 
 function describeAbsence(server: string): void {
   let proxy: TcpProxy;
-  let store: Store;
-  let direct: Store;
+  let store: WholeStore;
+  let direct: WholeStore;
   let remove: () => Promise<void>;
   const logged: string[] = [];
   beforeEach(async () => {
@@ -60,6 +60,7 @@ function describeAbsence(server: string): void {
         expect(await store.keys.findByHash('hash of k').catch(causeOf)).to.match(
           /^PostgreSQL at 127\.0\.0\.1:\d+ is away\.$/,
         );
+        expect(await store.spaces.get('a', 'k').catch(causeOf)).to.include('is away');
         proxy.forward();
         await eventually(() => !store.isDown);
         expect(await store.keys.findByHash('hash of k')).to.deep.equal(key('k'));

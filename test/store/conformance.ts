@@ -7,11 +7,12 @@ import type {
   StoredResponse,
   StoredSlot,
   UsageSum,
+  WholeStore,
 } from '#src/plugin/internal.js';
 
 /** How a kind of store is opened for one test. */
 export interface StoreUnderTest {
-  readonly store: Store;
+  readonly store: WholeStore;
   close(): Promise<void>;
 }
 
@@ -21,7 +22,7 @@ export type OpenStore = (now: () => number) => Promise<StoreUnderTest>;
 export function describeStore(open: OpenStore): void {
   const clock = { nowMs: 0 };
   let under: StoreUnderTest;
-  let store: Store;
+  let store: WholeStore;
   beforeEach(async () => {
     clock.nowMs = Date.UTC(2026, 0, 1, 12, 30);
     under = await open(() => clock.nowMs);
@@ -355,6 +356,66 @@ export function describeStore(open: OpenStore): void {
       await Promise.all(ids.map((id) => store.responses.put(response(id, clock.nowMs + 1000), quota)));
       expect((await store.responses.totals()).get('me')!.count).to.equal(3);
       expect(await kept('me', ids)).to.have.length(3);
+    });
+  });
+
+  describe('its spaces of plugins', () => {
+    const list = async (space: string, query: object = {}) =>
+      (await store.spaces.list(space, { prefix: '', limit: 100, ...query })).map(({ key: name }) => name);
+
+    it('keep texts by key, each space its own', async () => {
+      await store.spaces.put('a', { key: 'k', text: '"old"' }, 10);
+      await store.spaces.put('a', { key: 'k', text: '"é \u{1F600}"' }, 10);
+      await store.spaces.put('a","k', { key: 'k', text: '2' }, 10);
+      expect(await store.spaces.get('a', 'k')).to.equal('"é \u{1F600}"');
+      expect(await store.spaces.get('b', 'k')).to.equal(undefined);
+      expect(await list('a')).to.deep.equal(['k']);
+      expect(await store.spaces.delete('b', 'k')).to.equal(false);
+      expect(await store.spaces.delete('a', 'k')).to.equal(true);
+      expect(await store.spaces.delete('a', 'k')).to.equal(false);
+      expect(await store.spaces.get('a","k', 'k')).to.equal('2');
+    });
+
+    it('list the keys with a prefix in their order, page by page', async () => {
+      for (const name of ['u:b', 'u:a', 'u:', 'U:c', 'u%d', 'v', 'u:ä'])
+        await store.spaces.put('a', { key: name, text: '1' }, 10);
+      expect(await list('a', { prefix: 'u:' })).to.deep.equal(['u:', 'u:a', 'u:b', 'u:ä']);
+      expect(await list('a', { prefix: 'u:', limit: 2 })).to.deep.equal(['u:', 'u:a']);
+      expect(await list('a', { prefix: 'u:', after: 'u:a', limit: 1 })).to.deep.equal(['u:b']);
+      expect(await list('a', { prefix: 'u:', after: 'A' })).to.deep.equal(['u:', 'u:a', 'u:b', 'u:ä']);
+      expect(await list('a', { prefix: 'u:', after: 'v' })).to.deep.equal([]);
+      expect(await list('a', { limit: 0 })).to.deep.equal([]);
+    });
+
+    it('forget what has expired, and sweep it in steps', async () => {
+      const expiresAtMs = clock.nowMs + 60_000;
+      for (const name of ['x', 'y', 'z'])
+        await store.spaces.put('a', { key: name, text: '1', expiresAtMs }, 10);
+      await store.spaces.put('a', { key: 'kept', text: '1' }, 10);
+      expect(await list('a')).to.deep.equal(['kept', 'x', 'y', 'z']);
+      clock.nowMs = expiresAtMs;
+      expect(await store.spaces.get('a', 'x')).to.equal(undefined);
+      expect(await list('a')).to.deep.equal(['kept']);
+      expect(await store.spaces.delete('a', 'x')).to.equal(false);
+      await store.spaces.put('a', { key: 'y', text: '2' }, 10);
+      const swept = await store.spaces.deleteExpired(1);
+      expect([swept, await store.spaces.deleteExpired(5)]).to.satisfy(([a, b]: number[]) => a! + b! >= 1);
+      expect(await store.spaces.deleteExpired(5)).to.equal(0);
+      expect(await list('a')).to.deep.equal(['kept', 'y']);
+    });
+
+    it('are full at so many keys, of which the expired count for nothing', async () => {
+      const put = (name: string, expiresAtMs?: number) =>
+        store.spaces.put('a', { key: name, text: '1', ...(expiresAtMs && { expiresAtMs }) }, 2);
+      expect(await put('x', clock.nowMs + 1000)).to.equal(true);
+      expect(await put('y')).to.equal(true);
+      expect(await put('z')).to.equal(false);
+      expect(await put('y')).to.equal(true);
+      expect(await store.spaces.put('b', { key: 'z', text: '1' }, 2)).to.equal(true);
+      expect(await list('a')).to.deep.equal(['x', 'y']);
+      clock.nowMs += 1000;
+      expect(await put('z')).to.equal(true);
+      expect(await list('a')).to.deep.equal(['y', 'z']);
     });
   });
 

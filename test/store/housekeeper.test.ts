@@ -40,8 +40,15 @@ describe('the housekeeper', () => {
       return store.ledger.prune(beforeMs, limit);
     };
     await store.ledger.append([row('old', nowMs - 91 * dayMs)]);
-    const { bindings, responses, sessions, slotStates, ledger } = store;
-    const parts = { bindings, responses, sessions, slotStates, ledger: { ...asLedger(ledger), prune } };
+    const { bindings, responses, sessions, slotStates, spaces, ledger } = store;
+    const parts = {
+      bindings,
+      responses,
+      sessions,
+      slotStates,
+      spaces,
+      ledger: { ...asLedger(ledger), prune },
+    };
     const keeper = new Housekeeper({
       store: parts,
       live: new MemoryHub().connect(),
@@ -68,8 +75,15 @@ describe('the housekeeper', () => {
         await new Promise<void>((resolve) => void (end = resolve));
         return 0;
       };
-      const { bindings, responses, sessions, slotStates, ledger } = store;
-      const parts = { bindings, responses, sessions, slotStates, ledger: { ...asLedger(ledger), prune } };
+      const { bindings, responses, sessions, slotStates, spaces, ledger } = store;
+      const parts = {
+        bindings,
+        responses,
+        sessions,
+        slotStates,
+        spaces,
+        ledger: { ...asLedger(ledger), prune },
+      };
       return new Housekeeper({ store: parts, live: hub.connect(), keepDays: 90, log: quiet, now });
     });
     const [a, b] = keepers;

@@ -4,6 +4,7 @@ import type { Metrics } from './metrics.js';
 import type { Format } from './format.js';
 import type { Live } from './live.js';
 import type { PickPolicy, Slots } from './slots.js';
+import type { PluginStorage } from './storage.js';
 import type { ProtocolKey, Store } from './store.js';
 
 export interface Keys {
@@ -26,6 +27,7 @@ export interface Host {
   readonly formats: { get(name: string): Format };
   readonly keys: Keys;
   readonly store: Store;
+  readonly storage: PluginStorage;
   readonly live: Live;
   readonly metrics: Metrics;
   /** Policies for picking a slot, by name; a stage above slot-pick may register one. */

@@ -116,6 +116,32 @@ export interface Expiring {
   deleteExpired(limit: number): Promise<number>;
 }
 
+/** Value in a space, as JSON text. */
+export interface SpaceEntry {
+  readonly key: string;
+  readonly text: string;
+}
+
+/** Key-value spaces of plugins, each with a name. */
+export interface Spaces extends Expiring {
+  get(space: string, key: string): Promise<string | undefined>;
+  /** Returns false, and stores nothing, where the space has `maxKeys` other keys. `expiresAtMs`: absent: never. */
+  put(
+    space: string,
+    entry: SpaceEntry & { readonly expiresAtMs?: number },
+    maxKeys: number,
+  ): Promise<boolean>;
+  delete(space: string, key: string): Promise<boolean>;
+  /** Ordered by key, from after the key `after`. */
+  list(space: string, query: SpaceQuery): Promise<readonly SpaceEntry[]>;
+}
+
+export interface SpaceQuery {
+  readonly prefix: string;
+  readonly after?: string;
+  readonly limit: number;
+}
+
 /**
  * Persistent state, which survives a restart. Every method may be asynchronous; a read of something absent
  * gives undefined, `put` replaces the item with the same id, `delete` gives false if there was none.
@@ -198,4 +224,9 @@ export interface Store {
    */
   readonly reclaim?: (pages: number) => Promise<number>;
   close(): Promise<void>;
+}
+
+/** The whole store, as the gateway opens it. */
+export interface WholeStore extends Store {
+  readonly spaces: Spaces;
 }

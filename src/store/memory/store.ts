@@ -7,11 +7,13 @@ import type {
   OAuthTokens,
   Store,
   StoredSlot,
+  WholeStore,
 } from '../../plugin/internal.js';
 import { keepKeys } from './keys.js';
 import { MemoryLedger } from './ledger.js';
 import { MemoryResponses } from './responses.js';
 import { deleteExpired, unexpired } from './expiry.js';
+import { keepSpaces } from './spaces.js';
 import { keepSlotStates } from './slot-states.js';
 
 export interface MemoryStoreOptions {
@@ -30,12 +32,14 @@ interface Limits {
   readonly sessions: number;
   readonly slots: number;
   readonly slotStates: number;
+  /** Characters of all values of plugins together, with some for each. */
+  readonly spaceText: number;
   /** Rows of the ledger, and as many sums of hours. */
   readonly ledger: number;
 }
 
 /** In-memory store, lost at a restart. Bounded: drops the least recently used entries first. */
-export class MemoryStore implements Store {
+export class MemoryStore implements WholeStore {
   readonly isDown = false;
   readonly caches: Caches;
   readonly keys: Store['keys'];
@@ -46,6 +50,7 @@ export class MemoryStore implements Store {
   readonly slots: Store['slots'];
   readonly slotStates: Store['slotStates'];
   readonly ledger: Store['ledger'];
+  readonly spaces: WholeStore['spaces'];
 
   constructor({ now = Date.now, max = {} }: MemoryStoreOptions = {}) {
     const limits = { ...defaultLimits, ...max };
@@ -66,6 +71,9 @@ export class MemoryStore implements Store {
     this.slots = keepSlots(bounded('slots', limits.slots));
     this.slotStates = keepSlotStates(bounded('slot_states', limits.slotStates), now);
     this.ledger = ledger;
+    const spaces = keepSpaces(limits.spaceText, now);
+    caches['memory_plugin_values'] = () => spaces.fill;
+    this.spaces = spaces;
     this.caches = { ...caches, ...ledger.caches };
   }
 
@@ -83,6 +91,7 @@ const defaultLimits: Limits = {
   sessions: 10_000,
   slots: 10_000,
   slotStates: 50_000,
+  spaceText: 32 * 1024 * 1024,
   ledger: 20_000,
 };
 

@@ -1,4 +1,12 @@
-import type { Binding, Logger, ResponseQuota, Store, StoredResponse } from '../../plugin/internal.js';
+import type {
+  Binding,
+  Logger,
+  ResponseQuota,
+  Spaces,
+  Store,
+  StoredResponse,
+  WholeStore,
+} from '../../plugin/internal.js';
 import { Breaker } from './breaker.js';
 import { PendingWrites } from './pending-writes.js';
 
@@ -18,7 +26,7 @@ export interface Guarded {
  * Store on a server, behind a circuit breaker. While the server is down, keys cannot be looked up; bindings
  * and responses are buffered here and written later.
  */
-export function resilientStore(store: Store, options: Guarded): Store {
+export function resilientStore(store: WholeStore, options: Guarded): WholeStore {
   const breaker = new Breaker({
     ...options,
     onOpen: (isSilent) => isSilent && options.closeConnections(),
@@ -47,6 +55,7 @@ export function resilientStore(store: Store, options: Guarded): Store {
       ...store.ledger,
       append: (rows) => breaker.run(() => store.ledger.append(rows), writeTimeoutMs),
     },
+    spaces: guardSpaces(store.spaces, breaker),
     caches: {
       ...store.caches,
       late_sticky_sessions: () => bindings.late.fill,
@@ -83,6 +92,17 @@ function guardBindings(bindings: Store['bindings'], breaker: Breaker, now: () =>
     delete: (key) => writeOrKeep(key, undefined),
   };
   return { late, guarded };
+}
+
+/** Not buffered: a plugin reads what it has written, on every instance. */
+function guardSpaces(spaces: Spaces, breaker: Breaker): Spaces {
+  return {
+    ...spaces,
+    get: (space, key) => breaker.run(() => spaces.get(space, key)),
+    put: (space, entry, maxKeys) => breaker.run(() => spaces.put(space, entry, maxKeys), writeTimeoutMs),
+    delete: (space, key) => breaker.run(() => spaces.delete(space, key), writeTimeoutMs),
+    list: (space, query) => breaker.run(() => spaces.list(space, query), bodyTimeoutMs),
+  };
 }
 
 interface LateResponse {

@@ -1,4 +1,4 @@
-import { GatewayError, isGatewayError, LateError, type Store } from '../../plugin/internal.js';
+import { GatewayError, isGatewayError, LateError, type WholeStore } from '../../plugin/internal.js';
 import { StoreDownError } from '../store-error.js';
 
 /** True for a failure of the database, false for one of the query. */
@@ -8,7 +8,7 @@ type IsFailure = (error: unknown) => boolean;
  * Wraps a store, so that its failures become a GatewayError `store_unavailable` with the driver's error as
  * cause.
  */
-export function unavailable(store: Store, isFailure: IsFailure): Store {
+export function unavailable(store: WholeStore, isFailure: IsFailure): WholeStore {
   const reported = <Part extends object>(part: Part): Part => reportFailures(part, isFailure);
   return {
     ...store,
@@ -23,6 +23,7 @@ export function unavailable(store: Store, isFailure: IsFailure): Store {
     bindings: reported(store.bindings),
     responses: reported(store.responses),
     ledger: reported(store.ledger),
+    spaces: reported(store.spaces),
   };
 }
 

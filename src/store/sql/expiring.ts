@@ -72,7 +72,7 @@ export function sqlBindings(db: Kysely<Tables>, now: () => number): Store['bindi
 /** Neither database deletes with a limit by itself, so that a query for the primary keys sets it. */
 export function deleteExpired(
   db: Kysely<Tables>,
-  table: 'sessions' | 'bindings' | 'responses',
+  table: 'sessions' | 'bindings' | 'responses' | 'plugin_values',
   primaryKey: readonly string[],
   now: () => number,
 ): (limit: number) => Promise<number> {

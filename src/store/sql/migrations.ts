@@ -52,6 +52,10 @@ export const migrations: readonly Migration[] = [
       await db.schema.alterTable('ledger').addColumn('tags', 'text').execute();
     },
   },
+  {
+    name: '0008-plugin-values',
+    up: pluginValues,
+  },
 ];
 
 async function keys(db: Kysely<Tables>): Promise<void> {
@@ -111,6 +115,20 @@ async function slotStates(db: Kysely<Tables>): Promise<void> {
     .addColumn('expires_at', 'bigint')
     .execute();
   await index(db, 'slot_states', ['expires_at']);
+}
+
+/** Keys are compared byte by byte, so that those with a prefix are a range. */
+async function pluginValues(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Promise<void> {
+  const bytewise = dialect === 'sqlite' ? sql`text` : sql`text collate "C"`;
+  await db.schema
+    .createTable('plugin_values')
+    .addColumn('space', 'text', (column) => column.notNull())
+    .addColumn('key', bytewise, (column) => column.notNull())
+    .addColumn('value', 'text', (column) => column.notNull())
+    .addColumn('expires_at', 'bigint')
+    .addPrimaryKeyConstraint('plugin_values_pk', ['space', 'key'])
+    .execute();
+  await index(db, 'plugin_values', ['expires_at']);
 }
 
 async function sessions(db: Kysely<Tables>): Promise<void> {

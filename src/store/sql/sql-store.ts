@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Logger, Store } from '../../plugin/internal.js';
+import type { Logger, WholeStore } from '../../plugin/internal.js';
 import { resilientStore } from '../outage/resilient-store.js';
 import { unavailable } from '../outage/unavailable.js';
 import type { CredentialCipher } from '../credential-cipher.js';
@@ -9,6 +9,7 @@ import { sqlLedger } from './ledger.js';
 import { migrate } from './migrate.js';
 import { sqlResponses } from './responses.js';
 import { sqlCredentials, sqlSlots } from './secrets.js';
+import { sqlSpaces } from './spaces.js';
 import { sqlSlotStates } from './slot-states.js';
 import { isSqliteFailure, migrateSqlite, openSqlite, openSqliteReader, reclaimPages } from './sqlite.js';
 import type { SqliteThread } from './sqlite-thread.js';
@@ -26,18 +27,20 @@ export interface SqlStoreOptions {
  * Store in a SQLite file: a separate thread writes and searches, and the look-ups of requests are read here.
  * Throws a StoreError if the file cannot be opened.
  */
-export async function openSqliteStore(thread: SqliteThread, options: SqlStoreOptions): Promise<Store> {
+export async function openSqliteStore(thread: SqliteThread, options: SqlStoreOptions): Promise<WholeStore> {
   const { file } = thread;
   const db = await openSqlite(thread);
   await destroyedOnError(db, () => migrateSqlite(db, file, options.log));
   const store = storeOver(db, 'sqlite', options);
   const reader = openSqliteReader(file);
   const [keys, bindings] = [sqlKeys(reader, options.now), sqlBindings(reader, options.now)];
+  const spaces = sqlSpaces(reader, options.now);
   return unavailable(
     {
       ...store,
       keys: { ...store.keys, findByHash: (hash) => keys.findByHash(hash) },
       bindings: { ...store.bindings, get: (stickyKey) => bindings.get(stickyKey) },
+      spaces: { ...store.spaces, get: (space, key) => spaces.get(space, key) },
       reclaim: (pages) => reclaimPages(db, pages),
       caches: { sqlite_statements: () => thread.fill },
       async close() {
@@ -50,7 +53,7 @@ export async function openSqliteStore(thread: SqliteThread, options: SqlStoreOpt
 }
 
 /** A store in PostgreSQL, whose driver is loaded with it. Throws a StoreError where it cannot be reached. */
-export async function openPostgresStore(url: string, options: SqlStoreOptions): Promise<Store> {
+export async function openPostgresStore(url: string, options: SqlStoreOptions): Promise<WholeStore> {
   const { isUnavailable, isFailure, openPostgres } = await import('./postgres.js');
   const { db, host, closeConnections } = await openPostgres(url, options.log);
   await destroyedOnError(db, () => migrate(db, 'postgres'));
@@ -67,7 +70,7 @@ function storeOver(
   db: Kysely<Tables>,
   dialect: 'sqlite' | 'postgres',
   { cipher, now }: SqlStoreOptions,
-): Store {
+): WholeStore {
   return {
     isDown: false,
     keys: sqlKeys(db, now),
@@ -78,6 +81,7 @@ function storeOver(
     bindings: sqlBindings(db, now),
     responses: sqlResponses(db, now),
     ledger: sqlLedger(db, dialect),
+    spaces: sqlSpaces(db, now),
     close: () => db.destroy(),
   };
 }

@@ -12,6 +12,7 @@ export interface Tables {
   readonly bindings: BindingRecord;
   readonly responses: ResponseRecord;
   readonly response_totals: ResponseTotalRecord;
+  readonly plugin_values: PluginValueRecord;
   readonly ledger: LedgerRecord;
   readonly ledger_sums: HourRecord;
 }
@@ -94,6 +95,15 @@ interface ResponseTotalRecord {
   readonly owner: string;
   readonly responses: number;
   readonly bytes: number;
+}
+
+interface PluginValueRecord {
+  readonly space: string;
+  readonly key: string;
+  /** JSON. */
+  readonly value: string;
+  /** Null: never. */
+  readonly expires_at: number | null;
 }
 
 /** The columns of tokens, in the order of `LedgerTokens`, as billed and as shown. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Store } from '#src/plugin/internal.js';
+import type { Store, WholeStore } from '#src/plugin/internal.js';
 import { MemoryHub } from 'gw2api/testing';
 import { Housekeeper } from '#src/store/housekeeper.js';
 import { quantile } from '../report/statistics.js';
@@ -8,7 +8,7 @@ import { rowAt } from './rows.js';
 import { cpuNowMs, TurnWatch } from './turn-watch.js';
 
 /** Deletes the older half while somebody reads and writes, and says what that was like. */
-export async function retention(store: Store, nowMs: number): Promise<string> {
+export async function retention(store: WholeStore, nowMs: number): Promise<string> {
   const beside = new Beside(store, nowMs);
   await sleep(3000);
   const before = beside.sofar();
