@@ -115,7 +115,7 @@ export class Gateway {
     const { listen } = this.runtime.config;
     const onRefused = refusedConnections(this.services, listen.maxConnections);
     this.#listener = await Listener.open(this.#makeHandler(this), { ...listen, onRefused });
-    this.exchanges.watchBodies(listen.bodyIdleTimeoutMs);
+    this.exchanges.watch(listen.bodyIdleTimeoutMs);
     return this.#listener.url;
   }
 

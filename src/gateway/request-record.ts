@@ -29,6 +29,7 @@ export function recordOf(
     billed: usage.billed,
     masked: usage.masked,
     code: (failure ?? refusal)?.code,
+    waitingFor: trace.current(),
     upstreamRequestId: (refusal ?? reply)?.headers?.['request-id'], // a plugin's reply may lack them
   };
 }

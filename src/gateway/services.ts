@@ -13,6 +13,7 @@ import { Housekeeper } from '../store/housekeeper.js';
 import { openStore } from '../store/index.js';
 import { StoreError } from '../store/store-error.js';
 import { PrometheusMetrics } from '../telemetry/metrics.js';
+import { StageMetrics } from '../telemetry/stage-metrics.js';
 import type { GatewayOptions } from './options.js';
 import { createPseudonyms } from './pseudonym.js';
 import { slotLoader } from './slot-loader.js';
@@ -28,6 +29,7 @@ export interface Services {
   readonly keys: CheckedKeys;
   readonly ledger: LedgerWriter;
   readonly metrics: PrometheusMetrics;
+  readonly stageMetrics: StageMetrics;
   readonly slots: SlotPool;
   readonly slotSources: SlotSources;
   readonly knownModels: KnownModels;
@@ -80,10 +82,22 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   const modelLists = new ModelLists({ log, now, known: knownModels, sources: () => slots.modelSources() });
   onClose(() => modelLists.close());
   const metrics = new PrometheusMetrics();
+  const stageMetrics = new StageMetrics(metrics);
   const pseudonym = createPseudonyms(options);
   const caches = { ...durable.caches, ...slots.caches, learned_models: () => knownModels.fill };
   return {
-    services: { log, now, ...durable, metrics, slots, slotSources, knownModels, caches, pseudonym },
+    services: {
+      log,
+      now,
+      ...durable,
+      metrics,
+      stageMetrics,
+      slots,
+      slotSources,
+      knownModels,
+      caches,
+      pseudonym,
+    },
     models,
   };
 }

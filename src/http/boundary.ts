@@ -3,6 +3,7 @@ import {
   errorCodes,
   isGatewayError,
   isHeaderValue,
+  pluginPlace,
   toGatewayError,
   type ErrorCode,
 } from '../plugin/internal.js';
@@ -16,10 +17,16 @@ export async function errorBoundary(ctx: CoreContext, next: () => Promise<void>)
     state.onSettled(() => logFailure(state));
   } catch (thrown) {
     if (ctx.req.socket.destroyed && state.trace.failure === undefined) return; // caused by the caller's disconnect
-    const error = fromThrown(thrown);
+    const error = fromThrown(thrown, failureOf(state, thrown));
     logError(state, error, thrown);
     respond(ctx, state, error);
   }
+}
+
+/** Message for a failure that nobody has foreseen: it names the stage, and how to find it in the log. */
+function failureOf({ trace, requestId }: CoreState, thrown: unknown): string | undefined {
+  const by = trace.blamed(thrown);
+  return by && `The stage ${JSON.stringify(by.stage)} failed on request ${requestId}; the log says why.`;
 }
 
 /** Answers with the error object of contract §2.3 and nothing beside it. */
@@ -58,19 +65,19 @@ function isFinal({ status, code }: GatewayError): boolean {
  * Converts any thrown value to an error that can be answered; also the errors of plain Koa middleware:
  * `ctx.throw(418, 'text')`, http-errors. An unreadable value (a proxy, a throwing getter) becomes `internal`.
  */
-export function fromThrown(thrown: unknown): GatewayError {
+export function fromThrown(thrown: unknown, message?: string): GatewayError {
   try {
-    return answerable(isGatewayError(thrown) ? thrown : fromKoa(thrown));
+    return answerable(isGatewayError(thrown) ? thrown : fromKoa(thrown, message), message);
   } catch {
-    return unforeseen(thrown); // the log takes the fields that can be read
+    return unforeseen(thrown, message); // the log takes the fields that can be read
   }
 }
 
 /** The error where all of it can be sent, else what of it can be. Throws where its parts cannot be read. */
-function answerable(error: GatewayError): GatewayError {
+function answerable(error: GatewayError, expected: string | undefined): GatewayError {
   const { code, type, message, status, details, headers, failure, cause } = error;
   const isSound = [code, type, message].every((part) => typeof part === 'string') && isErrorStatus(status);
-  if (!isSound) return unforeseen(error);
+  if (!isSound) return unforeseen(error, expected);
   const fields = Object.entries(Object(headers) as object).filter(isHeader);
   JSON.stringify(details); // throws if it cannot be sent
   return new GatewayError(code, message, {
@@ -83,8 +90,8 @@ function answerable(error: GatewayError): GatewayError {
   });
 }
 
-function unforeseen(cause: unknown): GatewayError {
-  return new GatewayError('internal', toGatewayError(undefined).message, { cause });
+function unforeseen(cause: unknown, message = toGatewayError(undefined).message): GatewayError {
+  return new GatewayError('internal', message, { cause });
 }
 
 function isErrorStatus(status: unknown): boolean {
@@ -96,10 +103,11 @@ function isHeader([name, value]: [string, unknown]): boolean {
   return /^[\w!#$%&'*+.^`|~-]{1,200}$/.test(name) && typeof value === 'string' && isHeaderValue(value);
 }
 
-function fromKoa(thrown: unknown): GatewayError {
-  if (!(thrown instanceof Error)) return toGatewayError(thrown);
+function fromKoa(thrown: unknown, unforeseenMessage: string | undefined): GatewayError {
+  if (!(thrown instanceof Error)) return unforeseen(thrown, unforeseenMessage);
   const { status, expose, message, headers } = thrown as Error & HttpErrorParts; // parts are checked below
-  if (typeof status !== 'number' || !isErrorStatus(status) || !expose) return toGatewayError(thrown);
+  if (typeof status !== 'number' || !isErrorStatus(status) || !expose)
+    return unforeseen(thrown, unforeseenMessage);
   const code = codeOfStatus(status);
   const type = errorCodes[code].status === status ? errorCodes[code].type : 'invalid_request_error';
   return new GatewayError(code, message, { status, type, headers: headers ?? {}, cause: thrown });
@@ -133,9 +141,13 @@ function logFailure(state: CoreState): void {
 }
 
 function logError({ trace, log }: CoreState, error: GatewayError, thrown: unknown): void {
-  const fields = { code: error.code, status: error.status, ...trace.blamed(thrown) };
-  if (error.code === 'internal') log.error({ ...fields, err: error.cause ?? thrown }, 'The gateway failed.');
-  else if (error.status >= 500) log.warn({ ...fields, cause: causeOf(error) }, error.message);
+  const { stage, path, at, meter } = trace.blamed(thrown) ?? {};
+  const fields = { code: error.code, status: error.status, ...(stage !== undefined && { stage, path, at }) };
+  if (error.code === 'internal') {
+    meter?.fault();
+    const err = error.cause ?? thrown;
+    log.error({ ...fields, plugin: pluginPlace(err), err }, 'The gateway failed.');
+  } else if (error.status >= 500) log.warn({ ...fields, cause: causeOf(error) }, error.message);
   else log.debug(fields, 'The request was refused.'); // the message may quote what its caller wrote
 }
 

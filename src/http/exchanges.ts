@@ -4,6 +4,7 @@ import { BodyWatch } from './body-watch.js';
 import { Exchange, type CoreContext } from './exchange.js';
 import { closeLingering, lingerAfterAnswer } from './lingering-close.js';
 import { requestIdOf } from './request-id.js';
+import { StageWatch } from './stage-watch.js';
 
 export interface ExchangesOptions {
   readonly log: Logger;
@@ -17,7 +18,7 @@ export class Exchanges {
   readonly #options: ExchangesOptions;
   readonly #open = new OpenExchanges();
   readonly #idleWaiters: (() => void)[] = [];
-  #watch: BodyWatch | undefined;
+  #watches: readonly (BodyWatch | StageWatch)[] = [];
 
   constructor(options: ExchangesOptions) {
     this.#options = options;
@@ -36,13 +37,16 @@ export class Exchanges {
     sendDirectly(ctx);
   };
 
-  /** Refuses requests whose bodies come too slowly, until `close`. */
-  watchBodies(idleTimeoutMs: number): void {
-    this.#watch = new BodyWatch(() => this.#open.list(), idleTimeoutMs);
+  /**
+   * Until `close`, refuses requests whose bodies come too slowly, and logs stages that keep requests waiting.
+   */
+  watch(bodyIdleTimeoutMs: number): void {
+    const list = () => this.#open.list();
+    this.#watches = [new BodyWatch(list, bodyIdleTimeoutMs), new StageWatch(list)];
   }
 
   close(): void {
-    this.#watch?.close();
+    for (const watch of this.#watches) watch.close();
   }
 
   get count(): number {

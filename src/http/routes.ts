@@ -103,8 +103,11 @@ function shuttingDown(ctx: CoreContext): GatewayError {
 function requireAnswer(ctx: CoreContext): void {
   const isUntouched = ctx.status === 404 && ctx.body === undefined && !ctx.headerSent;
   if (!isUntouched || ctx.respond === false) return;
-  const error = new GatewayError('internal', 'A stage has ended the request without an answer.');
-  ctx.state.trace.blameEnd(error);
+  const { trace, requestId } = ctx.state;
+  const by = trace.endedBy;
+  const stage = by ? `The stage ${JSON.stringify(by.stage)}` : 'A stage';
+  const error = new GatewayError('internal', `${stage} has ended request ${requestId} without an answer.`);
+  trace.blame(error, by);
   throw error;
 }
 

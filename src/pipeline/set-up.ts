@@ -60,15 +60,20 @@ async function setUp(
 function readyStage(
   stage: LoadedStage,
   made: unknown,
-  { models }: HostServices,
+  { models, stageMetrics }: HostServices,
   { disposers }: Registrations,
 ): ReadyStage {
   const { config, plugin } = stage;
   const parts = stageParts(made);
   const { middleware, dispose } = parts;
   if (dispose) disposers.add(dispose, stage);
-  const place = { stage: plugin.name, path: config.path };
-  const { when, group } = config;
+  const { when, group, at } = config;
+  const place = {
+    stage: plugin.name,
+    path: config.path,
+    at: `${at.file}:${at.line}:${at.column}`,
+    meter: stageMetrics.of(plugin.name),
+  };
   const takes = whenMatcher(when, models);
   const passed = middleware ?? (group && passOn); // an alternative takes its requests whatever it does with them
   return { ...stage, parts, stage: passed && { place, middleware: passed, takes, group } };

@@ -4,6 +4,7 @@ import {
   type Limits,
   type Metrics,
   type PickPolicy,
+  type StageMeter,
   type Store,
   type WholeStore,
 } from '../plugin/internal.js';
@@ -16,6 +17,8 @@ export interface HostServices extends Omit<
   'policies' | 'announce' | 'limits' | 'onDispose' | 'store' | 'storage'
 > {
   readonly store: WholeStore;
+  /** Metrics of the stages themselves, by their names. */
+  readonly stageMetrics: { of(stage: string): StageMeter };
   /** The policies that every pipeline starts with, by name. */
   readonly builtinPolicies: Readonly<Record<string, () => PickPolicy>>;
 }

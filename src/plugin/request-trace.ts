@@ -8,6 +8,17 @@ export interface StagePlace {
   readonly stage: string;
   /** `pipeline[3]`. */
   readonly path: string;
+  /** `config/gateway.yaml:14:5`. */
+  readonly at: string;
+  readonly meter?: StageMeter;
+}
+
+/** Metrics of a stage, held from the build of its pipeline on. */
+export interface StageMeter {
+  /** Adds the stage's own time in one request. */
+  time(ms: number): void;
+  fault(): void;
+  skip(): void;
 }
 
 /** Trace of one request, with what only the core reports to it. */
@@ -97,25 +108,40 @@ export class RequestTrace implements Trace {
   }
 
   /** Ends a stage. The first one to end has ended the request: nothing below it runs, or it did not wait for that. */
-  leave({ place, above }: StageStep): void {
+  leave({ place, timed, above }: StageStep): void {
     this.#endedBy ??= place;
     this.#turnTo(above);
+    place.meter?.time(timed.ms);
   }
 
   /** Ends a stage by its error. */
-  leaveFailed({ place, above }: StageStep, error: unknown): void {
-    if (this.#thrown?.error !== error) this.#thrown = { error, by: place };
+  leaveFailed({ place, timed, above }: StageStep, error: unknown): void {
+    if (!this.#thrown || this.#thrown.error !== error) this.#thrown = { error, by: place };
     this.#turnTo(above);
+    place.meter?.time(timed.ms);
   }
 
-  /** Blames an error on the stage that ended the request. */
-  blameEnd(error: unknown): void {
-    this.#thrown = { error, by: this.#endedBy };
+  /** Stage that ended the request. */
+  get endedBy(): StagePlace | undefined {
+    return this.#endedBy;
+  }
+
+  /** Blames an error on a stage that did not throw it. */
+  blame(error: unknown, by: StagePlace | undefined): void {
+    this.#thrown = { error, by };
   }
 
   /** Stage that threw the error first; undefined if no stage did. */
   blamed(error: unknown): StagePlace | undefined {
-    return this.#thrown?.error === error ? this.#thrown?.by : undefined;
+    return this.#thrown && this.#thrown.error === error ? this.#thrown.by : undefined;
+  }
+
+  /** Stage that the request waits for, with its own time until now; undefined once the stages have ended. */
+  current(): { readonly place: StagePlace; readonly ms: number } | undefined {
+    if (!this.#current) return undefined;
+    this.#turnTo(this.#current);
+    const { place, timed } = this.#current;
+    return { place, ms: timed.ms };
   }
 
   /** Adds the time since the last turn to the stage that had it, then times the next one. */

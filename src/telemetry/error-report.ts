@@ -1,3 +1,5 @@
+import { readProperty } from '../plugin/internal.js';
+
 /**
  * Error as it is logged: type, message, stack, causes and simple fields; any other value stays as it is.
  * Never throws, not even for a proxy, a throwing getter or a frozen error.
@@ -10,16 +12,16 @@ function report(error: unknown, depth: number): unknown {
   if (typeof error === 'symbol' || typeof error === 'function' || typeof error === 'bigint')
     return typeof error;
   if (typeof error !== 'object' || error === null) return error;
-  const name = read(error, 'name');
+  const name = readProperty(error, 'name');
   const fields: Record<string, unknown> = {
     ...simpleFields(error),
     type: typeof name === 'string' ? bounded(name) : 'object',
-    message: text(read(error, 'message')),
-    stack: text(read(error, 'stack')),
+    message: text(readProperty(error, 'message')),
+    stack: text(readProperty(error, 'stack')),
   };
   if (depth >= deepestCause) return fields;
-  const cause = read(error, 'cause');
-  const errors = read(error, 'errors');
+  const cause = readProperty(error, 'cause');
+  const errors = readProperty(error, 'errors');
   if (cause !== undefined) fields['cause'] = report(cause, depth + 1);
   if (Array.isArray(errors)) fields['errors'] = firstOf(errors).map((each) => report(each, depth + 1));
   return fields;
@@ -28,15 +30,6 @@ function report(error: unknown, depth: number): unknown {
 const deepestCause = 5;
 const maxFields = 20;
 const maxTextLength = 20_000;
-
-/** A property, or undefined where reading it throws. */
-export function read(object: object, key: string): unknown {
-  try {
-    return (object as Record<string, unknown>)[key]; // any object has properties, perhaps undefined
-  } catch {
-    return undefined; // an unreadable field is left out
-  }
-}
 
 function text(value: unknown): string | undefined {
   return typeof value === 'string' ? bounded(value) : undefined;
@@ -50,7 +43,7 @@ function bounded(value: string): string {
 function simpleFields(error: object): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const key of keysOf(error).slice(0, maxFields)) {
-    const value = read(error, key);
+    const value = readProperty(error, key);
     if (typeof value === 'string') fields[key] = bounded(value);
     else if (typeof value === 'number' || typeof value === 'boolean') fields[key] = value;
   }

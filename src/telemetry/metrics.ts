@@ -89,6 +89,11 @@ export class PrometheusMetrics implements Metrics {
     });
   }
 
+  /** Adds a metric of another kind to those of the registry. */
+  register(make: (registry: prom.Registry) => object): void {
+    make(this.#registry);
+  }
+
   cache(name: string, read: () => CacheStats): () => void {
     const cache = { name, read };
     this.#caches.add(cache);

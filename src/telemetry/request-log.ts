@@ -1,4 +1,13 @@
-import type { Counter, Histogram, Logger, Metrics, Outcome, TimedCall, Usage } from '../plugin/internal.js';
+import type {
+  Counter,
+  Histogram,
+  Logger,
+  Metrics,
+  Outcome,
+  StagePlace,
+  TimedCall,
+  Usage,
+} from '../plugin/internal.js';
 
 /** Log record of one request, made when its response has closed. Never a body, never a secret. */
 export interface RequestRecord {
@@ -24,6 +33,8 @@ export interface RequestRecord {
   readonly masked: Usage;
   /** The code of the error that was the answer, or that broke it off. */
   readonly code: string | undefined;
+  /** Stage that the request was waiting for when its response closed, and the stage's own time until then. */
+  readonly waitingFor: { readonly place: StagePlace; readonly ms: number } | undefined;
   /** The upstream's own name for the request. */
   readonly upstreamRequestId: string | undefined;
 }
@@ -99,7 +110,7 @@ function codeLabel(code: string): string {
 
 /** Log line, built field by field: a rest pattern over the record would be the slowest part of the line. */
 function lineOf(record: RequestRecord): object {
-  const { billed, masked } = record;
+  const { billed, masked, waitingFor } = record;
   return {
     id: record.id,
     method: record.method,
@@ -117,6 +128,7 @@ function lineOf(record: RequestRecord): object {
     code: record.code,
     upstreamRequestId: record.upstreamRequestId,
     tokens: tokensOf(billed),
+    ...(waitingFor && { stage: waitingFor.place.stage, stageMs: Math.round(waitingFor.ms) }),
     ...(hasTokens(masked) && { masked: tokensOf(masked) }),
   };
 }

@@ -12,8 +12,9 @@ describe('a plugin that misbehaves', () => {
     status: 500,
     type: 'api_error',
     code: 'internal',
-    message: 'The gateway failed on this request; its log says why.',
+    message: 'The stage "bad" failed on request req-bad; the log says why.',
   };
+  const id = { 'x-request-id': 'req-bad' };
 
   async function startWith(middleware: string): Promise<void> {
     await shop.start([{ use: './bad.js' }, ...stages()], {
@@ -36,10 +37,11 @@ describe('a plugin that misbehaves', () => {
   for (const [what, middleware] of Object.entries(thrown))
     it(`and throws ${what} is answered for with 500, and told of in the log alone`, async () => {
       await startWith(middleware);
-      expect(await errorIn(await shop.under.post('/v1/messages', ask('Hi')))).to.deep.equal(internal);
+      expect(await errorIn(await shop.under.post('/v1/messages', ask('Hi'), id))).to.deep.equal(internal);
       const lines = shop.under.logged.filter(({ level }) => level === 'error');
       expect(lines).to.have.length(1);
-      expect(lines[0]).to.include({ msg: 'The gateway failed.', code: 'internal' });
+      expect(lines[0]).to.include({ msg: 'The gateway failed.', code: 'internal', stage: 'bad' });
+      expect(lines[0]!['at']).to.match(/\/gateway\.yaml:1:\d+$/);
       await isClean();
     });
 
@@ -55,13 +57,13 @@ describe('a plugin that misbehaves', () => {
 
   it('and calls next twice is answered for with 500', async () => {
     await startWith(`async (ctx, next) => { await next(); await next(); }`);
-    expect(await errorIn(await shop.answered())).to.deep.equal(internal);
+    expect(await errorIn(await shop.answered(ask('Hi'), id))).to.deep.equal(internal);
     await isClean();
   });
 
   it('and throws when the stream stands ready ends the upstream call too', async () => {
     await startWith(`async (ctx, next) => { await next(); throw new Error('SECRET'); }`);
-    const response = shop.under.post('/v1/messages', ask('Hi', { stream: true }));
+    const response = shop.under.post('/v1/messages', ask('Hi', { stream: true }), id);
     const { closed } = await shop.upstream.next();
     expect(await errorIn(await response)).to.deep.equal(internal);
     expect(await closed, 'whether the upstream could finish').to.equal(false);
@@ -91,6 +93,7 @@ describe('a plugin that misbehaves', () => {
       const lines = shop.under.logged.filter(({ level }) => level === 'error');
       expect(lines).to.have.length(1);
       expect(lines[0]).to.include({ id: 'req-broken', code: 'internal', msg: 'The gateway failed.' });
+      expect(lines[0]!['plugin'], 'the file that threw').to.match(/\/bad\.js:\d+:\d+$/);
       expect(lines[0]!['err']).to.be.an.instanceof(TypeError).with.property('message', 'SECRET');
     });
 
@@ -136,6 +139,9 @@ describe('a plugin that misbehaves', () => {
         code: 'internal',
       });
       expect(shop.under.logged.find(({ msg }) => msg === 'The gateway failed.')).to.include(by);
+      const { stage } = by as { stage: string };
+      const metrics = await (await shop.under.get('/metrics')).text();
+      expect(metrics).to.include(`gw2api_stage_faults_total{stage="${stage}"} 1`);
     });
 
   it('and answers itself is let to', async () => {

@@ -34,13 +34,14 @@ describe('an error that breaks the error path', () => {
     status: 500,
     type: 'api_error',
     code: 'internal',
-    message: 'The gateway failed on this request; its log says why.',
+    message: 'The stage "bad" failed on request req-bad; the log says why.',
   };
+  const id = { 'x-request-id': 'req-bad' };
 
   for (const [what, value] of Object.entries(thrown))
     it(`is answered with the error object, and written by the log: ${what}`, async () => {
       await startWith(`async () => { throw ${value}; }`);
-      expect(await errorIn(await shop.under.post('/v1/messages', ask('Hi')))).to.deep.equal(internal);
+      expect(await errorIn(await shop.under.post('/v1/messages', ask('Hi'), id))).to.deep.equal(internal);
       const lines = shop.under.logged.filter(({ level }) => level === 'error');
       expect(lines.map(({ msg }) => msg)).to.deep.equal(['The gateway failed.']);
       expect(lines[0]).to.include({ stage: 'bad', path: 'pipeline[0]' });
@@ -69,7 +70,9 @@ describe('an error that breaks the error path', () => {
   }))
     it(`is told of where the state is ${what}`, async () => {
       await startWith(`async (ctx, next) => { ${text}; await next(); }`);
-      expect(await errorIn(await shop.under.post('/v1/messages', ask('Hi')))).to.deep.equal(internal);
+      const { message, ...error } = await errorIn(await shop.under.post('/v1/messages', ask('Hi'), id));
+      expect(error).to.deep.equal({ status: 500, type: 'api_error', code: 'internal' });
+      expect(message).to.match(/^The stage "(?:bad|auth)" failed on request req-bad; the log says why\.$/);
       expect(shop.under.logged.filter(({ msg }) => msg === 'The gateway failed.')).to.have.length(1);
       await shop.under.gateway.exchanges.idle();
       expect(shop.under.logged.find(({ msg }) => msg === 'request')).to.include({

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
-import { pluginOf } from '#src/gateway/lost-errors.js';
+import { pluginPlace } from '#src/plugin/internal.js';
 import { eventually } from '../eventually.js';
 import { ProcessWorkshop, type GatewayProcess } from './gateway-process.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';
@@ -154,12 +154,12 @@ describe('the plugin of an error', () => {
       [stackOf(), undefined],
       [{ stack: 5 }, undefined],
     ];
-    for (const [error, place] of plugins) expect(pluginOf(error)).to.equal(place);
-    for (const nothing of [null, undefined, 'text', 5]) expect(pluginOf(nothing)).to.equal(undefined);
+    for (const [error, place] of plugins) expect(pluginPlace(error)).to.equal(place);
+    for (const nothing of [null, undefined, 'text', 5]) expect(pluginPlace(nothing)).to.equal(undefined);
   });
 
   it('is looked for in a stack of any size, in no time to speak of', () => {
     const stack = `    at ${'('.repeat(5_000_000)}`;
-    expect(pluginOf({ stack })).to.equal(undefined);
+    expect(pluginPlace({ stack })).to.equal(undefined);
   });
 });

@@ -36,17 +36,17 @@ describe('the composed stages', () => {
     };
     const { error, trace } = await send({ pass, fail });
     expect(error).to.equal(fault);
-    expect(trace.blamed(fault)).to.deep.equal({ stage: 'fail', path: 'pipeline[1]' });
+    expect(trace.blamed(fault)).to.deep.equal({ stage: 'fail', path: 'pipeline[1]', at: 'gateway.yaml:1:5' });
   });
 
   it('tells which stage has ended the request', async () => {
     const { trace } = await send({ pass: (_, next) => next(), answer: async () => undefined });
-    expect(endOf(trace)).to.deep.equal({ stage: 'answer', path: 'pipeline[1]' });
+    expect(trace.endedBy).to.include({ stage: 'answer', path: 'pipeline[1]' });
   });
 
   it('tells that a stage has ended it which has nothing below it, also where that is the end itself', async () => {
     const { trace } = await send({ pass: (_, next) => next() });
-    expect(endOf(trace)).to.deep.equal({ stage: 'pass', path: 'pipeline[0]' });
+    expect(trace.endedBy).to.include({ stage: 'pass', path: 'pipeline[0]' });
   });
 
   it('gives the time of those above to none that is through already', async () => {
@@ -87,7 +87,7 @@ describe('the composed stages', () => {
 /** Sends one request through stages of these names. */
 async function send(stages: Readonly<Record<string, Middleware>>, end: Koa.Next = async () => undefined) {
   const composed = Object.entries(stages).map(([stage, middleware], at) => ({
-    place: { stage, path: `pipeline[${at}]` },
+    place: { stage, path: `pipeline[${at}]`, at: `gateway.yaml:${at}:5` },
     middleware: middleware as unknown as Koa.Middleware, // they look at nothing but the state
     takes: undefined,
   }));
@@ -98,13 +98,6 @@ async function send(stages: Readonly<Record<string, Middleware>>, end: Koa.Next 
     (thrown: unknown) => thrown,
   );
   return { trace, error };
-}
-
-/** The stage that ended the request. */
-function endOf(trace: RequestTrace): object | undefined {
-  const error = new Error('No answer.');
-  trace.blameEnd(error);
-  return trace.blamed(error);
 }
 
 function busy(ms: number): void {

@@ -142,6 +142,7 @@ function fakeServices(logged: string[], services: Partial<HostServices>): HostSe
     store: new MemoryStore(),
     live: nothing.live,
     metrics: nothing.metrics,
+    stageMetrics: { of: () => ({ time: () => undefined, fault: () => undefined, skip: () => undefined }) },
     isOfficialClient: () => false,
     pseudonym: async () => 'pseudonym',
     now: () => 0,

@@ -22,6 +22,7 @@ const record: RequestRecord = {
   billed: {},
   masked: {},
   code: undefined,
+  waitingFor: undefined,
   upstreamRequestId: undefined,
 };
 
