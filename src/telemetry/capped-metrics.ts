@@ -9,14 +9,20 @@ export interface MetricShape {
   readonly labels: readonly string[];
 }
 
-/** Counter of prom-client with a cap on its label sets. */
+/** Counter of prom-client with a cap on its label sets; it gets what was added to them before each scrape. */
 export function cappedCounter({ name, help, labels }: MetricShape, registry: prom.Registry): Counter {
-  const counter = new prom.Counter({ name, help, labelNames: [...labels], registers: [registry] });
-  const admitted = cap({ name, labels });
+  const sets = new LabelSets(name, labels, (values) => ({ values, pending: 0 }));
+  const collect = (): void => {
+    for (const set of sets) {
+      counter.inc(set.values, set.pending);
+      set.pending = 0;
+    }
+  };
+  const counter = new prom.Counter({ name, help, labelNames: [...labels], registers: [registry], collect });
   return {
     add(values, amount = 1) {
       if (!Number.isFinite(amount) || amount < 0) throw cannotTake(name, amount);
-      counter.inc(admitted(values), amount);
+      sets.of(values).pending += amount;
     },
   };
 }
@@ -28,32 +34,62 @@ export function cappedHistogram(
 ): Histogram {
   const shape = { name, help, labelNames: [...labels], buckets: [...buckets] };
   const histogram = new prom.Histogram({ ...shape, registers: [registry] });
-  const admitted = cap({ name, labels });
+  const sets = new LabelSets(name, labels, (values) => values);
   return {
     observe(values, value) {
       if (!Number.isFinite(value)) throw cannotTake(name, value);
-      histogram.observe(admitted(values), value);
+      histogram.observe(sets.of(values), value);
     },
   };
 }
 
 /**
- * Admits label sets up to a max number; the rest counts as `other`, so that made-up labels cannot fill the
- * memory. Throws for a label that the metric does not have.
+ * Entries by label set, up to a max number; the rest counts as `other`, so that made-up labels cannot fill
+ * the memory.
  */
-function cap({ name, labels }: Pick<MetricShape, 'name' | 'labels'>): (values: Labels) => Labels {
-  const known = new Set<string>();
-  const other = Object.fromEntries(labels.map((label) => [label, 'other']));
-  return (values) => {
-    for (const label in values)
-      if (!labels.includes(label)) throw new TypeError(`The metric "${name}" has no label "${label}".`);
+class LabelSets<Entry> implements Iterable<Entry> {
+  readonly #name: string;
+  readonly #labels: readonly string[];
+  readonly #create: (values: Labels) => Entry;
+  readonly #entries = new Map<string, Entry>();
+
+  /** `create`: entry of a label set, which is a copy of its own. */
+  constructor(name: string, labels: readonly string[], create: (values: Labels) => Entry) {
+    this.#name = name;
+    this.#labels = labels;
+    this.#create = create;
+  }
+
+  /** Throws for a label that the metric does not have. */
+  of(values: Labels): Entry {
+    for (const label in values) if (!this.#labels.includes(label)) throw this.#unknown(label);
     let key = '';
-    for (const label of labels) key += `${values[label] ?? ''}\0`;
-    if (known.has(key)) return values;
-    if (known.size >= maxLabelSets) return other;
-    known.add(key);
-    return { ...values }; // prom-client keeps the first object of a label set
-  };
+    for (const label of this.#labels) key += `${values[label] ?? ''}\0`;
+    return this.#entries.get(key) ?? this.#added(key, { ...values });
+  }
+
+  [Symbol.iterator](): Iterator<Entry> {
+    return this.#entries.values();
+  }
+
+  #added(key: string, values: Labels): Entry {
+    if (this.#entries.size >= maxLabelSets) return this.#other();
+    const entry = this.#create(values);
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  /** Entry of all sets beyond the cap, under a key that no set has: theirs end with NUL. */
+  #other(): Entry {
+    const known = this.#entries.get('other');
+    const entry = known ?? this.#create(Object.fromEntries(this.#labels.map((label) => [label, 'other'])));
+    this.#entries.set('other', entry);
+    return entry;
+  }
+
+  #unknown(label: string): TypeError {
+    return new TypeError(`The metric "${this.#name}" has no label "${label}".`);
+  }
 }
 
 const maxLabelSets = 10_000;

@@ -23,16 +23,12 @@ export interface EventParserOptions {
  */
 export class EventParser {
   readonly #options: EventParserOptions;
-  readonly #parser: EventSourceParser;
+  /** Opened for the first event that is not in the usual form. */
+  #parser: EventSourceParser | undefined;
   #hasBareCr = false;
 
   constructor(options: EventParserOptions) {
     this.#options = options;
-    this.#parser = createParser({
-      onEvent: (message) => this.#receive(message),
-      maxBufferSize: options.maxEventBytes,
-      onError: ({ type }) => type === 'max-buffer-size-exceeded' && options.onTooLong(),
-    });
   }
 
   /** Parses complete events. After a line end of CR alone, eventsource-parser parses the rest of the stream. */
@@ -74,7 +70,17 @@ export class EventParser {
   /** Ends a last line at its CR at once; an LF that follows in the next read is an empty line too many. */
   #parse(events: BinaryString): void {
     const text = fromBinaryString(events);
+    this.#parser ??= this.#openParser();
     this.#parser.feed(text.endsWith('\r') ? `${text}\n` : text);
+  }
+
+  #openParser(): EventSourceParser {
+    const { maxEventBytes, onTooLong } = this.#options;
+    return createParser({
+      onEvent: (message) => this.#receive(message),
+      maxBufferSize: maxEventBytes,
+      onError: ({ type }) => type === 'max-buffer-size-exceeded' && onTooLong(),
+    });
   }
 
   #receive({ event, data }: EventSourceMessage): void {

@@ -40,10 +40,16 @@ export function joinHeaders(headers: IncomingHttpHeaders): Headers {
 
 /** Media type of an answer, without parameters; a duplicate header counts once if both are equal. */
 export function mediaType(headers: Headers): string {
-  const all = (headers['content-type'] ?? '').split(',');
+  const field = headers['content-type'] ?? '';
+  const [usual] = usualField.exec(field) ?? [];
+  if (usual !== undefined) return usual;
+  const all = field.split(',');
   const types = all.map((one) => (one.split(';', 1)[0] ?? '').trim().toLowerCase());
   return [...new Set(types)].join(', ');
 }
+
+/** One media type in lower case, with parameters or without: the usual form, at a tenth of the cost. */
+const usualField = /^[a-z]+\/[a-z.+-]+(?=$|;[^,]*$)/;
 
 // Our own package.json: its version goes into the user agent.
 const { version } = createRequire(import.meta.url)('gw2api/package.json') as { readonly version: string };
