@@ -112,7 +112,7 @@ function streamBody(
   const onFailure = (error: unknown) => trace.fail(toGatewayError(error));
   const { keepAlive } = encoder;
   const heartbeat = keepAlive === undefined ? noHeartbeat : { keepAlive, keepAliveMs };
-  return sseBody(encoder.stream(reply), { ...heartbeat, onFailure });
+  return sseBody(encoder.stream(reply), { onFailure, ...heartbeat });
 }
 
 /**

@@ -159,7 +159,7 @@ function leaseTaker({ lease, onSettled }: CallState): () => Promise<SlotLease> {
   };
 }
 
-interface Asking extends Pick<CommitOptions, 'delivery' | 'see'> {
+interface Asking extends Required<Pick<CommitOptions, 'delivery' | 'see'>> {
   readonly firstContentMs: number;
 }
 
@@ -168,7 +168,7 @@ async function ask(
   lease: SlotLease,
   call: SlotCall,
   attempts: number,
-  { firstContentMs, ...options }: Asking,
+  { firstContentMs, delivery, see }: Asking,
 ): Promise<ModelReply> {
   const { slot } = lease;
   const content = new FirstContent(call.signal, slot.id, firstContentMs);
@@ -182,7 +182,7 @@ async function ask(
     const { status, headers, events } = await slot.generate(sent);
     answered = headers;
     const onCommit = (): void => lease.answered(headers);
-    const reply = await committed(events, { ...options, onContent: content.come, onCommit, onEnd });
+    const reply = await committed(events, { delivery, see, onContent: content.come, onCommit, onEnd });
     return { status, headers, slot: slot.id, attempts, events: reply };
   } catch (error) {
     throw withHeaders(toGatewayError(content.end(error)), answerHeaders(answered));

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { Exchange } from '../http/exchange.js';
+import { timeOrderedId } from '../http/request-id.js';
 import {
   ledgerTokens,
   type LedgerRow,
@@ -18,7 +18,7 @@ export function ledgerRowOf({ state, startedMs }: Exchange, record: RequestRecor
   const { billed, shown } = ledgerTokens(record);
   // Optional fields are assigned last: spreading them in would take as long as all the rest.
   const row: Writable<LedgerRow> = {
-    id: randomUUID(),
+    id: timeOrderedId(),
     atMs: startedMs,
     requestId,
     keyId: caller.keyId,

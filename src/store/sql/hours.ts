@@ -1,8 +1,8 @@
 import type { LedgerRow, UsageSum } from '../../plugin/internal.js';
-import { hourOf, addSums, sumOf, type ColumnGroup } from '../../ledger/usage.js';
+import { hourOf, addSums, sumOf } from '../../ledger/usage.js';
 import { PreparedInsert } from './insert-rows.js';
 import { writeTokens } from './ledger-record.js';
-import { groupKinds, sumColumns, type SumKind } from './tables.js';
+import { sumColumns, type SumKind } from './tables.js';
 import { sql } from './kysely.js';
 
 /** The sum of one hour and one group. */
@@ -40,62 +40,46 @@ function writeSum({ kind, atMs, name, sum }: GroupSum, values: unknown[]): void 
  * locking the same hours in different orders would deadlock.
  */
 export function sumsOf(rows: readonly LedgerRow[]): readonly GroupSum[] {
-  const hours = new Map<number, Hour>();
+  const sums = new Map<string, GroupSum>();
+  for (const { atMs, row, sum } of combinationsOf(rows)) {
+    for (const [kind, name] of groupsOf(row)) {
+      const place = `${kind} ${atMs} ${name}`;
+      const known = sums.get(place);
+      sums.set(place, { kind, atMs, name, sum: known ? addSums(known.sum, sum) : sum });
+    }
+  }
+  return [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
+}
+
+/** Groups of a row: one of each column, and two for each tag. */
+function groupsOf({ keyId, slot, model, format, tags }: LedgerRow): (readonly [SumKind, string])[] {
+  const groups: (readonly [SumKind, string])[] = [
+    ['key', keyId ?? ''],
+    ['slot', slot ?? ''],
+    ['model', model ?? ''],
+    ['format', format],
+  ];
+  for (const [tag, value] of Object.entries(tags ?? {})) groups.push(['tag', tag], [`tag:${tag}`, value]);
+  return groups;
+}
+
+/** Sum of the rows of one hour that belong to the same groups as `row`, which is one of them. */
+interface Combination {
+  readonly atMs: number;
+  readonly row: LedgerRow;
+  sum: UsageSum;
+}
+
+/** Few among many rows, so that most rows are added once and not to each of their groups. */
+function combinationsOf(rows: readonly LedgerRow[]): Iterable<Combination> {
+  const combinations = new Map<string, Combination>();
   for (const row of rows) {
     const atMs = hourOf(row.atMs);
-    const hour = hours.get(atMs) ?? emptyHour();
-    hours.set(atMs, hour);
-    addRow(hour, row);
+    const { keyId, slot, model, format, tags } = row;
+    const place = [atMs, keyId, slot, model, format, tags && JSON.stringify(tags)].join('\0');
+    const known = combinations.get(place);
+    if (known) known.sum = addSums(known.sum, sumOf(row));
+    else combinations.set(place, { atMs, row, sum: sumOf(row) });
   }
-  const sums = [...hours].flatMap(([atMs, hour]) => sumsIn(atMs, hour));
-  return sums.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
-}
-
-/** By what they are called. */
-type Hour = Readonly<Record<ColumnGroup, Map<string, UsageSum>>> & {
-  /** By kind; empty where no row has a tag. */
-  readonly tags: Map<SumKind, Map<string, UsageSum>>;
-};
-
-function emptyHour(): Hour {
-  return { key: new Map(), slot: new Map(), model: new Map(), format: new Map(), tags: new Map() };
-}
-
-function addRow(hour: Hour, row: LedgerRow): void {
-  const sum = sumOf(row);
-  add(hour.key, row.keyId ?? '', sum);
-  add(hour.slot, row.slot ?? '', sum);
-  add(hour.model, row.model ?? '', sum);
-  add(hour.format, row.format, sum);
-  if (row.tags) addTags(hour.tags, row.tags, sum);
-}
-
-function addTags(kinds: Hour['tags'], tags: NonNullable<LedgerRow['tags']>, sum: UsageSum): void {
-  for (const [tag, value] of Object.entries(tags)) {
-    add(namesOf(kinds, 'tag'), tag, sum);
-    add(namesOf(kinds, `tag:${tag}`), value, sum);
-  }
-}
-
-function namesOf(kinds: Hour['tags'], kind: SumKind): Map<string, UsageSum> {
-  const names = kinds.get(kind) ?? new Map<string, UsageSum>();
-  kinds.set(kind, names);
-  return names;
-}
-
-function add(sums: Map<string, UsageSum>, name: string, sum: UsageSum): void {
-  const known = sums.get(name);
-  sums.set(name, known ? addSums(known, sum) : sum);
-}
-
-function sumsIn(atMs: number, hour: Hour): readonly GroupSum[] {
-  const ofKind = (kind: SumKind, names: ReadonlyMap<string, UsageSum>) =>
-    Array.from(names, ([name, sum]) => ({ kind, atMs, name, sum }));
-  const columns = groupKinds.flatMap(([kind]) => ofKind(kind, hour[kind]));
-  if (hour.tags.size === 0) return columns;
-  return [...columns, ...[...hour.tags].flatMap(([kind, names]) => ofKind(kind, names))];
-}
-
-function placeOf({ kind, atMs, name }: GroupSum): string {
-  return `${kind} ${atMs} ${name}`;
+  return combinations.values();
 }
