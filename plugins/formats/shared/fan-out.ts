@@ -1,4 +1,11 @@
-import { EventStream, type Interceptor, type MessagesRequest, type ModelReply } from 'gw2api/plugin';
+import {
+  EventStream,
+  ModelEvent,
+  type Interceptor,
+  type MessagesRequest,
+  type ModelEventBatch,
+  type ModelReply,
+} from 'gw2api/plugin';
 
 /** Makes one of several requests out of the one that the stages have prepared. */
 export type Variant = (request: MessagesRequest) => MessagesRequest;
@@ -6,20 +13,25 @@ export type Variant = (request: MessagesRequest) => MessagesRequest;
 /**
  * Fan-out: makes several calls at once and merges them into one reply, in which the events of call `i` carry
  * choice `i`; the first failure ends the other calls and is thrown. Early replies are read ahead while the
- * others wait, as those may wait for their permits.
+ * others wait for their permits, up to `maxAheadBytes` together.
  */
 export function fanOut(calls: number | readonly Variant[]): Interceptor {
   const variants = typeof calls === 'number' ? Array.from({ length: calls }, () => same) : calls;
   return (call) => async (request) => {
+    let aheadBytes = 0;
+    const hasRoom = (batch: ModelEventBatch) => (aheadBytes += ModelEvent.heldBytes(batch)) < maxAheadBytes;
     const pending = variants.map(async (vary) => {
       const reply = await call(vary(request));
       const events = EventStream.from(reply.events);
-      events.readAhead();
+      events.readAhead(hasRoom);
       return { ...reply, events };
     });
     return join(await allOrNone(pending));
   };
 }
+
+/** Beyond it the early calls keep their permits; the others then wait as long as the queue lets them. */
+const maxAheadBytes = 64 * 1024 * 1024;
 
 const same: Variant = (request) => request;
 

@@ -47,9 +47,9 @@ export class EventStream<Value = ModelEventBatch> implements AsyncIterable<Value
     return this.#controller.opened();
   }
 
-  /** Reads ahead, without a bound, until the reader comes. */
-  readAhead(): void {
-    this.#controller.readAhead();
+  /** Reads ahead until the reader comes, or `hasRoom`, called with each value, returns false. */
+  readAhead(hasRoom: (value: Value) => boolean): void {
+    this.#controller.readAhead(hasRoom);
   }
 
   /** Cancels the source of a stream that has no reader. */

@@ -29,7 +29,7 @@ export class StreamController<Value> implements Sink<Value>, Flow, Pipe<Value> {
   readonly #held: Value[] = [];
   #sink: Sink<Value> | undefined;
   #isFlowing = false;
-  #readsAhead = false;
+  #hasRoomAhead: ((value: Value) => boolean) | undefined;
   #ended: { readonly error: unknown } | undefined;
   #opened: Promise<void> | undefined;
   #opening: { resolve(): void; reject(error: unknown): void } | undefined;
@@ -43,7 +43,8 @@ export class StreamController<Value> implements Sink<Value>, Flow, Pipe<Value> {
     if (this.#isFlowing && this.#sink) return (this.#isFlowing = this.#sink.write(value));
     this.#held.push(value);
     this.#opening?.resolve();
-    return this.#readsAhead || (!this.#sink && this.#held.length < maxUnread);
+    if (this.#sink) return false;
+    return this.#hasRoomAhead ? this.#hasRoomAhead(value) : this.#held.length < maxUnread;
   }
 
   end(error?: unknown): void {
@@ -78,12 +79,12 @@ export class StreamController<Value> implements Sink<Value>, Flow, Pipe<Value> {
   pipe(sink: Sink<Value>): Flow {
     if (this.#sink) throw new TypeError('These events have a reader already.');
     this.#sink = sink;
-    this.#readsAhead = false;
+    this.#hasRoomAhead = undefined;
     return this;
   }
 
-  readAhead(): void {
-    this.#readsAhead = true;
+  readAhead(hasRoom: (value: Value) => boolean): void {
+    this.#hasRoomAhead = hasRoom;
     this.#source.resume();
   }
 

@@ -188,6 +188,30 @@ describe('a fan-out', () => {
     expect([answered.isEnded, source.isEnded]).to.deep.equal([true, true]);
   });
 
+  it('reads early replies ahead only up to a bound, and goes on when the last one has come', async () => {
+    const late = deferred<ReturnType<typeof replyOf>>();
+    const early = new Source();
+    const calls = [async () => replyOf(early), () => late.promise];
+    const reply = fanOut(2)(() => calls.shift()!())(request);
+    await settled();
+    const megabyte = 'x'.repeat(1024 * 1024);
+    let given = 0;
+    for (; given < early.asked && given < 200; given += 1) {
+      early.give(megabyte);
+      await settled();
+    }
+    expect(given).to.be.within(60, 70);
+    late.resolve(replyOf(new Source()));
+    const iterator = (await reply).events[Symbol.asyncIterator]();
+    for (let at = 0; at < given; at += 1)
+      expect((await iterator.next()).value?.[0]?.data).to.have.length(megabyte.length);
+    const next = iterator.next();
+    await settled();
+    expect(early.asked).to.equal(given + 1);
+    await iterator.return?.();
+    await next;
+  });
+
   it('keeps each choice complete and in order, whatever the batches', async () => {
     const batches = fc.array(fc.array(fc.string(), { minLength: 1, maxLength: 4 }), { maxLength: 6 });
     await fc.assert(
