@@ -1,6 +1,10 @@
+import { EventEmitter, once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
-import { eventsIn, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
+import { heldBytes } from '../held-bytes.js';
+import { eventsIn, masterKey, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
 
 describe('several answers to one request', () => {
   let simulator: Simulator;
@@ -47,6 +51,35 @@ describe('several answers to one request', () => {
     await Promise.all(answers.map((answer) => answer.text()));
     await under.gateway.exchanges.idle();
     expect(under.gateway.services.slots.list()[0]).to.include({ inFlight: 0, queued: 0 });
+  });
+
+  it('share one body, however many of them wait for an upstream to read it', async () => {
+    let calls = 0;
+    const all = new EventEmitter();
+    const unread = createServer(() => (calls += 1) === 32 && all.emit('called'));
+    unread.listen(0, '127.0.0.1');
+    await once(unread, 'listening');
+    const { port } = unread.address() as AddressInfo; // it listens on a port
+    under = await startGateway({ slots: [slotAt(`http://127.0.0.1:${port}`, { maxConcurrent: 32 })] });
+    const mega = 'A large part of a prompt. '.repeat(40_000);
+    const content = Array.from({ length: 4 }, () => ({ type: 'text', text: mega }));
+    const body = { model: 'sonnet-5', n: 32, messages: [{ role: 'user', content }] };
+    const before = heldBytes();
+    const called = once(all, 'called');
+    const leave = new AbortController();
+    const answer = fetch(`${under.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': masterKey },
+      body: JSON.stringify(body),
+      signal: leave.signal,
+    }).catch(() => undefined);
+    await called;
+    const held = heldBytes() - before;
+    leave.abort();
+    await answer;
+    unread.closeAllConnections();
+    unread.close();
+    expect(held).to.be.below(8 * 4 * mega.length);
   });
 
   it('are as many as 128 without a warning of Node about leaking listeners', async () => {

@@ -6,6 +6,7 @@ import {
   type ModelEventBatch,
   type ModelReply,
 } from 'gw2api/plugin';
+import { shareBytes } from 'gw2api/plugin/raw';
 
 /** Makes one of several requests out of the one that the stages have prepared. */
 export type Variant = (request: MessagesRequest) => MessagesRequest;
@@ -20,8 +21,9 @@ export function fanOut(calls: number | readonly Variant[]): Interceptor {
   return (call) => async (request) => {
     let aheadBytes = 0;
     const hasRoom = (batch: ModelEventBatch) => (aheadBytes += ModelEvent.heldBytes(batch)) < maxAheadBytes;
+    const shared = shareBytes(request);
     const pending = variants.map(async (vary) => {
-      const reply = await call(vary(request));
+      const reply = await call(vary(shared));
       const events = EventStream.from(reply.events);
       events.readAhead(hasRoom);
       return { ...reply, events };

@@ -9,7 +9,7 @@ export { joinBytes } from '../raw/join-bytes.js';
 export { parseInPieces } from '../raw/parse-in-pieces.js';
 export { plainDeltaEnd } from '../raw/plain-delta.js';
 export type { PlainDelta } from '../raw/plain-delta.js';
-export { requestBytes } from '../raw/raw-messages.js';
+export { requestBytes, shareBytes } from '../raw/raw-messages.js';
 export { BinaryStringBuilder } from '../raw/binary-string-builder.js';
 export type { RawLines } from '../raw/binary-string-builder.js';
 export { StreamController } from '../events/stream-controller.js';

@@ -16,8 +16,26 @@ export function keepRawMessages(body: object, bytes: Buffer, runs: readonly Run[
   Object.assign(body, { [rawMessages]: new RawMessages(bytes, runs, total) });
 }
 
+/** Copy of a request whose own copies, if their fields are equal, share the result of `requestBytes`. */
+export function shareBytes<Request extends object>(request: Request): Request {
+  return { ...request, [lastBytes]: {} };
+}
+
 /** Outgoing JSON of a request, with unchanged messages as received. */
 export function requestBytes(request: object): Buffer {
+  const { [lastBytes]: last } = request as MaybeShared; // any object may have it
+  if (last?.bytes && isCopy(request, last.of)) return last.bytes;
+  const bytes = serialize(request);
+  if (last) Object.assign(last, { of: request, bytes });
+  return bytes;
+}
+
+function isCopy(request: object, other: object): boolean {
+  const [fields, others] = [Object.entries(request), new Map(Object.entries(other))];
+  return fields.length === others.size && fields.every(([name, value]) => others.get(name) === value);
+}
+
+function serialize(request: object): Buffer {
   const { messages, [rawMessages]: kept } = request as MaybeRawMessages; // any object may have these
   if (!kept || !Array.isArray(messages)) return Buffer.from(JSON.stringify(request));
   const text = JSON.stringify({ ...request, messages: placeholder });
@@ -38,6 +56,13 @@ const rawMessages = Symbol.for('gw2api.rawMessages');
 interface MaybeRawMessages {
   readonly messages?: unknown;
   readonly [rawMessages]?: RawMessages;
+}
+
+const lastBytes = Symbol.for('gw2api.lastBytes');
+
+interface MaybeShared {
+  /** Bytes of the copy that was serialized last. */
+  readonly [lastBytes]?: { readonly of: object; readonly bytes?: Buffer };
 }
 
 interface KeptRun extends Run {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { array, assert, constantFrom, jsonValue, oneof, property, record, string } from 'fast-check';
-import { parseInPieces, requestBytes } from '#src/plugin/internal.js';
+import { parseInPieces, requestBytes, shareBytes } from '#src/plugin/internal.js';
 
 describe('a large body', () => {
   it('may have white space between its messages, and no other control characters', () => {
@@ -12,6 +12,16 @@ describe('a large body', () => {
       .of.length(3);
     for (const gap of ['\u0001', '\u000b', ' \u0000'])
       expect(parseInPieces(bodyWith(gap), true)).to.equal(undefined);
+  });
+
+  it('is serialized once for the copies of a request that shares its bytes', () => {
+    const request = shareBytes<object>({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] });
+    const [one, same] = [1, 2].map(() => requestBytes({ ...request, stream: true }));
+    expect(same).to.equal(one);
+    const other = requestBytes({ ...request, stream: false });
+    expect(other.toString()).to.equal(JSON.stringify({ ...request, stream: false }));
+    expect(requestBytes({ ...request, stream: true }).equals(one!)).to.equal(true);
+    expect(requestBytes({ ...request }).equals(Buffer.from(JSON.stringify(request)))).to.equal(true);
   });
 
   it('means what its JSON says, however it is written', () => {
