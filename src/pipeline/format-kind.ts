@@ -1,6 +1,6 @@
 import { Router } from '@koa/router';
-import { defineFormat, type Format, type FormatRoute } from '../plugin/internal.js';
-import type { PluginKind } from './load-plugin.js';
+import { formatFields, normalizeFormat, type Format, type FormatRoute } from '../plugin/internal.js';
+import { checkFields, type PluginKind } from './load-plugin.js';
 
 /** Formats: the result of `defineFormat` or a similar object. */
 export const formatKind: PluginKind<Format> = {
@@ -9,7 +9,8 @@ export const formatKind: PluginKind<Format> = {
   fields: 'name, routes, decode and encoder',
   define(exported) {
     if (!isDefinition(exported)) return undefined;
-    const format = defineFormat(exported);
+    checkFields(exported, formatFields);
+    const format = normalizeFormat(exported);
     format.routes.forEach(checkRoute);
     return format;
   },
@@ -37,7 +38,7 @@ function isPattern(path: unknown): boolean {
 const methods: ReadonlySet<unknown> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 const operations: readonly unknown[] = ['generate', 'count-tokens', 'route'];
 
-type Definition = Parameters<typeof defineFormat>[0];
+type Definition = Parameters<typeof normalizeFormat>[0];
 
 function isDefinition(value: unknown): value is Definition {
   const { name, routes, decode, encoder } = Object(value) as Partial<Definition>; // any object has properties

@@ -1,7 +1,7 @@
 import type { Position, ConfigProblem } from '../config/config.js';
 import { explain } from '../config/checked.js';
 import { writePath, type Path } from '../config/document.js';
-import { compileCheck, within } from '../plugin/internal.js';
+import { compileCheck, definitionFault, within, type ApiLevel, type Fields } from '../plugin/internal.js';
 import { pluginTimeoutMs } from './plugin-timeout.js';
 import { builtinNames, importModule, type ResolveOptions } from './resolve.js';
 
@@ -10,6 +10,8 @@ export interface Loadable {
   readonly name: string;
   /** JSON Schema of the options. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** Level of the plugin API that it was written for. */
+  readonly api?: ApiLevel;
 }
 
 /** A kind of plugin: stage, format, upstream or account. */
@@ -83,6 +85,12 @@ export async function loadPlugin<Definition extends Loadable>(
   const definition = kind.define(exported, use) ?? kind.define(innerDefault(exported), use);
   if (definition) return definition;
   throw new Error(`must export default ${kind.expected}, but ${describe(module, kind.fields)}`);
+}
+
+/** Throws the fault of a definition with an unknown field, or for another level of the plugin API. */
+export function checkFields(definition: object, fields: Fields): void {
+  const fault = definitionFault(definition, fields);
+  if (fault !== undefined) throw new Error(fault);
 }
 
 /** All built-ins of a kind that can be loaded. */

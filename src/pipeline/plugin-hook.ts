@@ -1,7 +1,14 @@
+import { PluginUrls } from './plugin-urls.js';
+
 /** Module resolution hooks (node:module), loaded into their own thread or, where Node can, called in ours. */
 
 interface Context {
   readonly parentURL?: string | undefined;
+  readonly conditions?: readonly string[] | undefined;
+}
+
+interface Resolved {
+  readonly url: string;
 }
 
 type Next<Result> = (specifier: string, context: Context) => Result;
@@ -12,30 +19,44 @@ type Route = readonly [specifier: string, context: Context];
 /** `gw2api-package:<config's URL>#<package>`: a package resolved from the config's folder, else from ours. */
 export const packageScheme = 'gw2api-package:';
 
-export async function resolve<Result>(
+/** Versions of the process's modules, as its module cache has them. */
+const urls = new PluginUrls();
+
+export async function resolve<Result extends Resolved>(
   specifier: string,
   context: Context,
   next: Next<Promise<Result>>,
 ): Promise<Result> {
   const [first, second] = routes(specifier, context);
   try {
-    return await next(...first);
+    return versioned(await next(...first), context);
   } catch (error) {
     if (!second || !isNotFound(error)) throw error;
     return next(...second);
   }
 }
 
-export function resolveSync<Result>(specifier: string, context: Context, next: Next<Result>): Result {
+export function resolveSync<Result extends Resolved>(
+  specifier: string,
+  context: Context,
+  next: Next<Result>,
+): Result {
   const [first, second] = routes(specifier, context);
   try {
-    return next(...first);
+    return versioned(next(...first), context);
   } catch (error) {
     if (!second || !isNotFound(error)) throw error;
     return next(...second);
   }
 }
 
+/** Gives what a plugin imports from its own folder the URL of its version; `require` has no versions. */
+function versioned<Result extends Resolved>(resolved: Result, context: Context): Result {
+  const { parentURL, conditions = [] } = context;
+  if (parentURL === undefined || conditions.includes('require')) return resolved;
+  const url = urls.imported(resolved.url, parentURL);
+  return url === resolved.url ? resolved : { ...resolved, url };
+}
 /** Resolves a plugin's imports: the SDK of the running gateway, and its TypeBox if the plugin has none. */
 function routes(specifier: string, context: Context): readonly [Route, Route?] {
   const fromHere: Context = { ...context, parentURL: import.meta.url };

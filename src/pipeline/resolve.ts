@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { didYouMean } from '../plugin/internal.js';
+import { importFault } from './import-fault.js';
+import { importFile } from './import-file.js';
 import { packageScheme } from './plugin-hook.js';
 
 /** Folder of the built-in plugins, compiled. */
@@ -27,10 +28,10 @@ export async function importModule(
   { baseDir, builtins }: ResolveOptions,
   folder = '',
 ): Promise<object> {
-  if (isPath(use)) return importFile(path.resolve(baseDir, use), use);
+  if (isPath(use)) return importFile(path.resolve(baseDir, use), baseDir);
   const known = await builtinFiles(builtins, folder);
   const file = known.get(use);
-  if (file) return load(pathToFileURL(file).href, use);
+  if (file) return load(pathToFileURL(file).href, use, baseDir);
   return importPackage(use, baseDir, [...known.keys()]);
 }
 
@@ -57,50 +58,34 @@ function isPath(use: string): boolean {
   return use.startsWith('./') || use.startsWith('../') || path.isAbsolute(use);
 }
 
-async function importFile(file: string, use: string): Promise<object> {
-  const stats = await stat(file).catch(() => undefined);
-  if (!stats?.isFile()) throw new Error(`is not there${await hint(file)}`);
-  if (/\.[cm]?ts$/.test(file)) throw new Error(typeScript(use));
-  // A CommonJS module is kept under its path whatever its query says.
-  delete createRequire(file).cache[file];
-  await import('./install-hook.js');
-  return load(`${pathToFileURL(file).href}?mtime=${stats.mtimeMs}`, use);
-}
-
-function typeScript(use: string): string {
-  const compiled = path.basename(use).replace(/ts$/, 'js');
-  return `is TypeScript, which Node does not load: compile it and list ${compiled}`;
-}
-
-async function hint(file: string): Promise<string> {
-  const there = await readdir(path.dirname(file)).catch(() => []);
-  const siblings = there.filter((name) => !/\.[cm]?ts$/.test(name));
-  const meant =
-    siblings.find((name) => name === `${path.basename(file)}.js`) ??
-    didYouMean(path.basename(file), siblings);
-  return meant ? `; did you mean "${meant}"?` : '; paths start at the folder of the config file';
-}
-
 async function importPackage(use: string, baseDir: string, builtins: readonly string[]): Promise<object> {
   await import('./install-hook.js');
   const config = pathToFileURL(path.join(baseDir, 'config')).href;
-  return load(`${packageScheme}${config}#${encodeURIComponent(use)}`, use, () => {
+  return load(`${packageScheme}${config}#${encodeURIComponent(use)}`, use, baseDir, () => {
     const meant = didYouMean(use, builtins);
     const cure = meant ? `did you mean "${meant}"?` : `install it, or write "./${use}.js" for a file`;
     return `is neither a built-in nor an installed npm package; ${cure}`;
   });
 }
 
-async function load(specifier: string, use: string, notInstalled?: () => string): Promise<object> {
+async function load(
+  specifier: string,
+  use: string,
+  baseDir: string,
+  notInstalled?: () => string,
+): Promise<object> {
   try {
     return (await import(specifier)) as object; // a module namespace
   } catch (error) {
-    const { message, code } =
-      error instanceof Error ? (error as NodeJS.ErrnoException) : { message: String(error), code: '' };
-    if (notInstalled && code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${packageName(use)}'`))
-      throw new Error(notInstalled(), { cause: error });
-    throw new Error(`cannot be loaded: ${message.split('\n')[0]}`, { cause: error });
+    if (notInstalled && isMissing(error, packageName(use))) throw new Error(notInstalled(), { cause: error });
+    const file = fileURLToPath(import.meta.resolve(specifier));
+    throw new Error(`cannot be loaded: ${await importFault(error, file, baseDir)}`, { cause: error });
   }
+}
+
+function isMissing(error: unknown, name: string): boolean {
+  if (!(error instanceof Error) || !error.message.includes(`'${name}'`)) return false;
+  return 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
 }
 
 /** `@koa/cors` of `@koa/cors/sub`. */

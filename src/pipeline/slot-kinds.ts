@@ -1,10 +1,13 @@
 import {
+  accountFields,
   normalizeAccount,
   normalizeUpstream,
+  upstreamFields,
   type AccountKind,
+  type Fields,
   type UpstreamKind,
 } from '../plugin/internal.js';
-import type { Loadable, PluginKind } from './load-plugin.js';
+import { checkFields, type Loadable, type PluginKind } from './load-plugin.js';
 
 type Definition = object & { readonly name: string; readonly open: unknown };
 
@@ -13,7 +16,7 @@ export const upstreamKind: PluginKind<UpstreamKind> = {
   folder: 'upstreams',
   expected: 'an upstream',
   fields: 'name and open',
-  define: defining(normalizeUpstream),
+  define: defining(normalizeUpstream, upstreamFields),
 };
 
 /** Accounts: the result of `defineAccount` or a similar object. */
@@ -21,14 +24,15 @@ export const accountKind: PluginKind<AccountKind> = {
   folder: 'accounts',
   expected: 'an account',
   fields: 'name and open',
-  define: defining(normalizeAccount),
+  define: defining(normalizeAccount, accountFields),
 };
 
 /** Gives one definition for one export: slots whose plugin is the same one go on over a reload. */
-function defining<Kind extends Loadable>(normalize: (definition: Definition) => Kind) {
+function defining<Kind extends Loadable>(normalize: (definition: Definition) => Kind, fields: Fields) {
   const known = new WeakMap<object, Kind>();
   return (exported: unknown): Kind | undefined => {
     if (!isDefinition(exported)) return undefined;
+    checkFields(exported, fields);
     const kind = known.get(exported) ?? normalize(exported);
     known.set(exported, kind);
     return kind;

@@ -1,6 +1,6 @@
-import { normalizePlugin, type Plugin } from '../plugin/internal.js';
+import { normalizePlugin, stageFields, type Plugin } from '../plugin/internal.js';
 import { operations } from '../config/schema.js';
-import type { PluginKind } from './load-plugin.js';
+import { checkFields, type PluginKind } from './load-plugin.js';
 
 /**
  * Stages: the result of `definePlugin` or a similar object, or a factory of Koa middleware that all requests
@@ -28,6 +28,7 @@ function isDefinition(value: unknown): value is Definition {
 }
 
 function fromDefinition(definition: Definition): Plugin {
+  checkFields(definition, stageFields);
   const plugin = normalizePlugin(definition);
   for (const key of ['requires', 'provides', 'seals', 'operations'] as const)
     if (!isTexts(plugin[key])) throw new Error(`has ${key} that are no list of names`);

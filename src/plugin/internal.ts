@@ -4,9 +4,12 @@ export * from './format/index.js';
 export * from './upstream/index.js';
 export * from './raw/index.js';
 export { requireMasterKey } from './caller-key.js';
-export { normalizeAccount } from './contract/account.js';
-export { normalizePlugin } from './contract/define.js';
-export { normalizeUpstream } from './contract/upstream.js';
+export { accountFields, normalizeAccount } from './contract/account.js';
+export { normalizePlugin, stageFields } from './contract/define.js';
+export { definitionFault } from './contract/definition.js';
+export type { ApiLevel, Fields } from './contract/definition.js';
+export { formatFields, normalizeFormat } from './contract/format.js';
+export { normalizeUpstream, upstreamFields } from './contract/upstream.js';
 export type {
   Ledger,
   LedgerFilter,
@@ -67,6 +70,8 @@ export { pluginPlace, readProperty } from './plugin-place.js';
 export { AddressMeters } from './limits/address-meters.js';
 export { asError } from './limits/within.js';
 export type { AddressMetersOptions } from './limits/address-meters.js';
+export { stackPlaces } from './stack-places.js';
+export type { StackPlace } from './stack-places.js';
 export { Closed } from './schema/closed.js';
 export { didYouMean } from './schema/did-you-mean.js';
 export { isRecord } from './schema/record.js';

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { stackPlaces } from './stack-places.js';
 
 /** Folder of the gateway's own modules. */
 const ours = fileURLToPath(new URL('../', import.meta.url));
@@ -11,7 +12,9 @@ const ours = fileURLToPath(new URL('../', import.meta.url));
 export function pluginPlace(error: unknown): string | undefined {
   const stack = typeof error === 'object' && error !== null ? readProperty(error, 'stack') : undefined;
   if (typeof stack !== 'string') return undefined;
-  const places = stack.slice(0, maxStackLength).split('\n').flatMap(placeIn).filter(isForeign);
+  const places = stackPlaces(stack)
+    .map(({ file, position }) => `${file}:${position}`)
+    .filter(isForeign);
   return places.find((place) => !place.includes('/node_modules/')) ?? places[0];
 }
 
@@ -22,25 +25,6 @@ export function readProperty(object: object, key: string): unknown {
   } catch {
     return undefined; // an unreadable field is left out
   }
-}
-
-const maxStackLength = 20_000;
-
-/** File position of a stack line such as `    at async name (file:///srv/redact.js?mtime=1.5:12:5)`. */
-function placeIn(line: string): readonly string[] {
-  const trimmed = line.trim();
-  if (!trimmed.startsWith('at ')) return [];
-  const begin = trimmed.lastIndexOf('(') + 1;
-  const place = begin > 0 ? trimmed.slice(begin, -1) : trimmed.slice(trimmed.lastIndexOf(' ') + 1);
-  const position = /:\d{1,9}:\d{1,9}$/.exec(place)?.[0];
-  if (position === undefined) return [];
-  const file = place.slice(0, -position.length).split('?', 1)[0] ?? '';
-  const path = file.startsWith('file:') ? pathOf(file) : file;
-  return path.startsWith('/') || /^[A-Za-z]:\\/.test(path) ? [`${path}${position}`] : [];
-}
-
-function pathOf(url: string): string {
-  return URL.canParse(url) ? fileURLToPath(url) : '';
 }
 
 /** True for a frame outside the gateway; its built-in plugins count as outside. */

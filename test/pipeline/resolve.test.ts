@@ -1,5 +1,3 @@
-import { utimes } from 'node:fs/promises';
-import path from 'node:path';
 import { expect } from 'chai';
 import type { Pipeline } from '#src/pipeline/pipeline.js';
 import { RequestTrace } from '#src/plugin/internal.js';
@@ -26,7 +24,6 @@ describe('resolving a plugin', () => {
       await workshop.write('mine.js', moduleText({ name: 'before' }));
       expect(await trail(await workshop.build(first('./mine.js')))).to.include('before');
       await workshop.write('mine.js', moduleText({ name: 'after' }));
-      await touch(workshop, 'mine.js');
       expect(await trail(await workshop.build(first('./mine.js'))))
         .to.include('after')
         .and.not.include('before');
@@ -36,7 +33,6 @@ describe('resolving a plugin', () => {
       await workshop.write('mine.cjs', commonJs('before'));
       await workshop.build(first('./mine.cjs'));
       await workshop.write('mine.cjs', commonJs('after'));
-      await touch(workshop, 'mine.cjs');
       expect(await trail(await workshop.build(first('./mine.cjs')))).to.include('after');
     });
 
@@ -147,16 +143,6 @@ describe('resolving a plugin', () => {
       says: 'gateway.yaml:2:5 pipeline[0].use "./mine" is not there; did you mean "mine.js"?',
     },
     {
-      what: 'TypeScript',
-      use: './mine.ts',
-      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.ts" is TypeScript, which Node does not load: compile it and list mine.js',
-    },
-    {
-      what: 'a file that is there as TypeScript only',
-      use: './mine.js',
-      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" is not there; paths start at the folder of the config file',
-    },
-    {
       what: 'a middleware in place of its factory',
       use: './mine.js',
       text: 'export default async (ctx, next) => { await next(); };',
@@ -214,13 +200,13 @@ describe('resolving a plugin', () => {
       what: 'a syntax error',
       use: './mine.js',
       text: 'export default {,};',
-      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" cannot be loaded: Unexpected token \',\'',
+      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" cannot be loaded: Unexpected token \',\' (mine.js:1)',
     },
     {
       what: 'a module that throws',
       use: './mine.js',
       text: 'throw new Error("no luck\\nat all");',
-      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" cannot be loaded: no luck',
+      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" cannot be loaded: no luck (mine.js:1:7)',
     },
     {
       what: 'a factory that makes no middleware',
@@ -283,10 +269,4 @@ async function trail(
 
 function commonJs(name: string): string {
   return moduleText({ name }).replace('export default', 'module.exports =');
-}
-
-/** Later than any time that the file was written at. */
-function touch({ dir }: Workshop, file: string): Promise<void> {
-  const later = new Date(Date.now() + 5_000);
-  return utimes(path.join(dir, file), later, later);
 }

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { CallSignal } from '../http/call-signal.js';
 import type { SchemaError } from '../schema/schema-error.js';
+import { checkDefinition, type ApiLevel } from './definition.js';
 import type { Credential, HttpClient, OutgoingRequest } from './http-client.js';
 import type { Logger } from './logger.js';
 import type { OAuthTokens } from './store.js';
@@ -54,6 +55,8 @@ export interface AccountDefinition<Options extends TSchema = TSchema> {
   readonly name: string;
   /** JSON Schema of the keys beside `kind`; defaults are filled in, unknown keys are refused. */
   readonly options?: Options;
+  /** Level of the plugin API that it was written for; another one than the gateway's is refused. */
+  readonly api?: ApiLevel;
   /** The upstream reports usage windows of the account, so counts and `/v1/usage` answer with them. */
   readonly reports?: 'windows';
   /** Rules that the schema cannot express; called for options that have passed it. */
@@ -67,6 +70,7 @@ export interface AccountKind {
   readonly name: string;
   readonly options: Readonly<Record<string, unknown>>;
   readonly reports: 'windows' | undefined;
+  readonly api?: ApiLevel;
   check(options: unknown): readonly SchemaError[];
   open(options: unknown, host: AccountHost): Account | Promise<Account>;
 }
@@ -75,8 +79,19 @@ export interface AccountKind {
 export function defineAccount<const Options extends TSchema = TSchema>(
   definition: AccountDefinition<Options>,
 ): AccountKind {
+  checkDefinition('account', definition, accountFields);
   return normalizeAccount(definition);
 }
+
+/** Fields of an account's definition. */
+export const accountFields = {
+  name: true,
+  options: true,
+  api: true,
+  reports: true,
+  check: true,
+  open: true,
+} as const satisfies Record<keyof AccountDefinition, true>;
 
 /** Fills in the defaults of a definition; also accepts a plain object not made by `defineAccount`. */
 export function normalizeAccount(definition: object & { name: string; open: unknown }): AccountKind {
@@ -85,6 +100,7 @@ export function normalizeAccount(definition: object & { name: string; open: unkn
     name: given.name,
     options: optionsOf(given.options),
     reports: given.reports,
+    ...(given.api && { api: given.api }),
     check: (options) => given.check?.(options) ?? [],
     open: (options, host) => given.open(options, host),
   };

@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox';
+import { checkDefinition, type ApiLevel } from './definition.js';
 import type { Host } from './host.js';
 import { closeObjects } from '../schema/closed.js';
 import type { StageContext, StateKey } from './state.js';
@@ -41,6 +42,8 @@ export interface PluginDefinition<
   readonly operations?: readonly Operation[];
   /** JSON Schema of `with:`; defaults are filled in, unknown options are refused. */
   readonly options?: Options;
+  /** Level of the plugin API that it was written for; another one than the gateway's is refused. */
+  readonly api?: ApiLevel;
   /**
    * Called once for each pipeline, also by `check`: opens nothing, `start` does. An error thrown here is a
    * problem of the config.
@@ -63,6 +66,7 @@ export interface Plugin {
   readonly seals: readonly StateKey[];
   readonly operations: readonly Operation[];
   readonly options: Readonly<Record<string, unknown>>;
+  readonly api?: ApiLevel;
   /** Returns a middleware or parts; `stageParts` checks which. */
   setup(options: unknown, host: Host): unknown;
 }
@@ -73,8 +77,21 @@ export function definePlugin<
   const Provides extends StateKey = never,
   const Options extends TSchema = TSchema,
 >(definition: PluginDefinition<Requires, Provides, Options>): Plugin {
+  checkDefinition('stage', definition, stageFields);
   return normalizePlugin(definition);
 }
+
+/** Fields of a stage's definition. */
+export const stageFields = {
+  name: true,
+  requires: true,
+  provides: true,
+  seals: true,
+  operations: true,
+  options: true,
+  api: true,
+  setup: true,
+} as const satisfies Record<keyof PluginDefinition, true>;
 
 /** Fills in the defaults of a definition; also accepts a plain object that was not made by `definePlugin`. */
 export function normalizePlugin(definition: object & { name: string; setup: unknown }): Plugin {
@@ -86,6 +103,7 @@ export function normalizePlugin(definition: object & { name: string; setup: unkn
     seals: given.seals ?? [],
     operations: given.operations ?? ['generate'],
     options: closeObjects(given.options ?? { type: 'object', properties: {} }) as Plugin['options'], // the copy of an object is an object
+    ...(given.api && { api: given.api }),
     setup: (options, host) => given.setup(options, host),
   };
 }

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Static, TSchema } from 'typebox';
 import type { GatewayError } from '../error.js';
 import { closeObjects } from '../schema/closed.js';
+import { checkDefinition, type ApiLevel } from './definition.js';
 import type { Caller, Interceptor, ModelReply, StageContext } from './state.js';
 import type { MessagesRequest } from './messages.js';
 import type { CatalogModel, Models } from './models.js';
@@ -88,6 +89,8 @@ export interface FormatDefinition<Options extends TSchema = TSchema> {
   readonly name: string;
   /** JSON Schema of `with:`; defaults are filled in, unknown options are refused. */
   readonly options?: Options;
+  /** Level of the plugin API that it was written for; another one than the gateway's is refused. */
+  readonly api?: ApiLevel;
   readonly routes: readonly FormatRoute[];
   /** JSON Schema of the request body. */
   readonly body: object;
@@ -120,12 +123,33 @@ export interface Format extends Omit<FormatDefinition, 'options' | 'keepsBytes'>
 export function defineFormat<const Options extends TSchema = TSchema>(
   definition: FormatDefinition<Options>,
 ): Format {
+  checkDefinition('format', definition, formatFields);
+  return normalizeFormat(definition);
+}
+
+/** Fields of a format's definition, and `settings`, which a defined one has. */
+export const formatFields = {
+  name: true,
+  options: true,
+  api: true,
+  routes: true,
+  body: true,
+  keepsBytes: true,
+  decode: true,
+  encoder: true,
+  count: true,
+  error: true,
+  settings: true,
+} as const satisfies Record<keyof FormatDefinition | 'settings', true>;
+
+/** Fills in the defaults of a definition; also accepts a plain object not made by `defineFormat`. */
+export function normalizeFormat(definition: FormatDefinition): Format {
   const options = closeObjects(definition.options ?? { type: 'object', properties: {} });
   // The loader checks the settings by this very schema before it hands them over.
   return {
     settings: {},
     keepsBytes: false,
-    ...(definition as FormatDefinition),
+    ...definition,
     options: options as Format['options'],
   };
 }

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { closeObjects } from '../schema/closed.js';
 import type { SchemaError } from '../schema/schema-error.js';
+import { checkDefinition, type ApiLevel } from './definition.js';
 import type { HttpClient, RequestTerms } from './http-client.js';
 import type { Logger } from './logger.js';
 import type { ModelProfile } from './models.js';
@@ -83,6 +84,8 @@ export interface UpstreamDefinition<Options extends TSchema = TSchema> {
   readonly name: string;
   /** JSON Schema of the slot's `with:`; defaults are filled in, unknown options are refused. */
   readonly options?: Options;
+  /** Level of the plugin API that it was written for; another one than the gateway's is refused. */
+  readonly api?: ApiLevel;
   /** Keys of the slot that this upstream cannot do without. */
   readonly needs?: readonly ('baseUrl' | 'account')[];
   /** Kinds of account that fit; default any. */
@@ -99,6 +102,7 @@ export interface UpstreamKind {
   readonly options: Readonly<Record<string, unknown>>;
   readonly needs: readonly ('baseUrl' | 'account')[];
   readonly accounts: readonly string[] | undefined;
+  readonly api?: ApiLevel;
   check(options: unknown): readonly SchemaError[];
   open(options: unknown, host: UpstreamHost): Upstream | Promise<Upstream>;
 }
@@ -107,8 +111,20 @@ export interface UpstreamKind {
 export function defineUpstream<const Options extends TSchema = TSchema>(
   definition: UpstreamDefinition<Options>,
 ): UpstreamKind {
+  checkDefinition('upstream', definition, upstreamFields);
   return normalizeUpstream(definition);
 }
+
+/** Fields of an upstream's definition. */
+export const upstreamFields = {
+  name: true,
+  options: true,
+  api: true,
+  needs: true,
+  accounts: true,
+  check: true,
+  open: true,
+} as const satisfies Record<keyof UpstreamDefinition, true>;
 
 /** Fills in the defaults of a definition; also accepts a plain object not made by `defineUpstream`. */
 export function normalizeUpstream(definition: object & { name: string; open: unknown }): UpstreamKind {
@@ -118,6 +134,7 @@ export function normalizeUpstream(definition: object & { name: string; open: unk
     options: optionsOf(given.options),
     needs: given.needs ?? [],
     accounts: given.accounts,
+    ...(given.api && { api: given.api }),
     check: (options) => given.check?.(options) ?? [],
     open: (options, host) => given.open(options, host),
   };
