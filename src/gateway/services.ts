@@ -7,7 +7,14 @@ import { openLive } from '../live/index.js';
 import { KnownModels } from '../models/known-models.js';
 import { ModelLists } from '../models/model-lists.js';
 import { CatalogModels } from '../models/models.js';
-import type { Caches, Live, Logger, Models, WholeStore } from '../plugin/internal.js';
+import {
+  KeptState,
+  type Caches,
+  type Live,
+  type Logger,
+  type Models,
+  type WholeStore,
+} from '../plugin/internal.js';
 import { SlotPool } from '../slots/pool.js';
 import { Housekeeper } from '../store/housekeeper.js';
 import { openStore } from '../store/index.js';
@@ -33,6 +40,8 @@ export interface Services {
   readonly slots: SlotPool;
   readonly slotSources: SlotSources;
   readonly knownModels: KnownModels;
+  /** State that stages hand over at a reload. */
+  readonly kept: KeptState;
   /** Statistics of all in-memory caches. */
   readonly caches: Caches;
   /** Makes an opaque name for a text, by a key of the gateway. */
@@ -95,6 +104,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
       slots,
       slotSources,
       knownModels,
+      kept: new KeptState(),
       caches,
       pseudonym,
     },

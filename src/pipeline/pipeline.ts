@@ -65,7 +65,7 @@ export class Pipeline {
     if (known.length + problems.length > 0) throw new ConfigError([...known, ...problems]);
     const disposers = new Disposers(services.log, timeoutMs);
     const policies = createPolicies(services.builtinPolicies);
-    const registrations: Registrations = { policies, disposers, limits: {} };
+    const registrations: Registrations = { policies, disposers, limits: {}, counts: new Map() };
     const { ready, problems: refusals } = await setUpAll(stages, services, registrations, timeoutMs);
     if (refusals.length === 0) return new Pipeline(config.pipeline, ready, registrations, timeoutMs);
     throw new ConfigError([...refusals, ...(await disposers.run())]);

@@ -1,6 +1,7 @@
 import {
   pluginStorage,
   type Host,
+  type KeptState,
   type Limits,
   type Metrics,
   type PickPolicy,
@@ -14,13 +15,14 @@ import type { LoadedStage } from './load-stages.js';
 /** Services that the gateway gives to every stage of a pipeline. */
 export interface HostServices extends Omit<
   Host,
-  'policies' | 'announce' | 'limits' | 'onDispose' | 'store' | 'storage'
+  'policies' | 'announce' | 'limits' | 'keep' | 'onDispose' | 'store' | 'storage'
 > {
   readonly store: WholeStore;
   /** Metrics of the stages themselves, by their names. */
   readonly stageMetrics: { of(stage: string): StageMeter };
   /** The policies that every pipeline starts with, by name. */
   readonly builtinPolicies: Readonly<Record<string, () => PickPolicy>>;
+  readonly kept: KeptState;
 }
 
 /** Registrations of the stages of one pipeline. */
@@ -28,6 +30,8 @@ export interface Registrations {
   readonly policies: Host['policies'];
   readonly disposers: Disposers;
   limits: Limits;
+  /** Stages that have a host so far, by name. */
+  readonly counts: Map<string, number>;
 }
 
 /** The host of one stage: its log lines name it, and what it registers ends with its pipeline. */
@@ -52,6 +56,7 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
       registrations.limits = { ...registrations.limits, ...limits };
     },
     limits: () => registrations.limits,
+    keep: services.kept.keeper(entryName(stage, registrations), (release) => disposers.add(release, stage)),
     onDispose: (dispose) => disposers.add(dispose, stage),
   };
 }
@@ -70,6 +75,13 @@ function withoutSpaces(store: WholeStore): Store {
     },
     close: () => store.close(),
   };
+}
+
+/** Name of a stage that it has in the next pipeline too: `rate-limit`, and `rate-limit#2` for a second one. */
+function entryName({ plugin: { name } }: LoadedStage, { counts }: Registrations): string {
+  const count = (counts.get(name) ?? 0) + 1;
+  counts.set(name, count);
+  return count === 1 ? name : `${name}#${count}`;
 }
 
 /** Metrics of a stage: counters continue in the next pipeline; cache gauges end with this one. */

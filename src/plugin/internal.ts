@@ -70,6 +70,7 @@ export { pluginPlace, readProperty } from './plugin-place.js';
 export { AddressMeters } from './limits/address-meters.js';
 export { asError } from './limits/within.js';
 export type { AddressMetersOptions } from './limits/address-meters.js';
+export { KeptState } from './kept-state.js';
 export { stackPlaces } from './stack-places.js';
 export type { StackPlace } from './stack-places.js';
 export { Closed } from './schema/closed.js';

@@ -1,4 +1,5 @@
 import {
+  KeptState,
   pluginStorage,
   type CatalogModel,
   type Host,
@@ -56,6 +57,7 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
     isOfficialClient: () => false,
     pseudonym: async (text) => `pseudonym-of-${text.length}`,
     now,
+    keep: new KeptState().keeper('test', (release) => void disposers.push(release)),
     onDispose: (dispose) => void disposers.push(dispose),
     ...overrides,
     logged,

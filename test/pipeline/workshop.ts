@@ -4,6 +4,7 @@ import path from 'node:path';
 import { ConfigError, formatProblem, type Config } from '#src/config/config.js';
 import { loadConfig } from '#src/config/load.js';
 import { Pipeline, type BuildOptions } from '#src/pipeline/pipeline.js';
+import { KeptState } from '#src/plugin/internal.js';
 import type { HostServices } from '#src/pipeline/stage-host.js';
 import type { Host, Logger } from 'gw2api/plugin';
 import { fakeModels, MemoryStore } from 'gw2api/testing';
@@ -146,6 +147,7 @@ function fakeServices(logged: string[], services: Partial<HostServices>): HostSe
     isOfficialClient: () => false,
     pseudonym: async () => 'pseudonym',
     now: () => 0,
+    kept: new KeptState(),
     builtinPolicies: { first: () => (candidates) => candidates[0]! },
     ...services,
   };

@@ -45,6 +45,11 @@ export interface Host {
   pseudonym(text: string): Promise<string>;
   /** Unix milliseconds. */
   now(): number;
+  /**
+   * State that a reload hands over to the next pipeline: the value under this key of this stage, made where there
+   * is none. To be called in `setup`; `dispose` runs once no pipeline uses the value any more.
+   */
+  keep<Value>(key: string, make: () => Value, dispose?: (value: Value) => void | Promise<void>): Value;
   /** Registers a cleanup that runs after the last response of this pipeline, in reverse order. */
   onDispose(dispose: () => void | Promise<void>): void;
 }
