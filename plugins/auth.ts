@@ -2,8 +2,11 @@ import {
   callerKey,
   definePlugin,
   GatewayError,
+  isLoopback,
   keyLimits,
+  Type,
   type Caller,
+  type Host,
   type ProtocolKey,
 } from 'gw2api/plugin';
 
@@ -12,18 +15,46 @@ export default definePlugin({
   name: 'auth',
   provides: ['caller'],
   operations: ['generate', 'count-tokens', 'models', 'usage', 'route'],
-  setup(_, host) {
+  options: Type.Object({
+    /**
+     * Lets in callers that send no key at all (against contract §5.2). `true`: from this machine, where the
+     * gateway listens on a loopback address alone; `everyone`: from anywhere.
+     */
+    anonymous: Type.Unsafe<boolean | 'everyone'>({ enum: [true, false, 'everyone'], default: false }),
+  }),
+  setup({ anonymous }, host) {
+    if (anonymous === false)
+      return async function auth(ctx, next) {
+        ctx.state.caller = await keyCaller(ctx.headers, host);
+        await next();
+      };
+    if (anonymous === true && !host.isLocal) throw new Error(notLocal);
+    const isWelcome = (name: string) => anonymous === 'everyone' || isLoopback(name);
     return async function auth(ctx, next) {
-      const found = await host.keys.check(callerKey(ctx.headers));
-      if (!found) throw new GatewayError('invalid_api_key', 'This key is unknown, expired or revoked.');
-      ctx.state.caller = found.kind === 'master' ? master : callerOf(found.key);
+      const { headers } = ctx;
+      const sendsKey = headers['x-api-key'] !== undefined || headers.authorization !== undefined;
+      // The name that was called is checked too: a page of another site may resolve its own to this machine.
+      ctx.state.caller =
+        sendsKey || !isWelcome(ctx.hostname) ? await keyCaller(headers, host) : anonymousCaller;
       await next();
     };
   },
 });
 
+const notLocal =
+  'anonymous: true lets in whoever reaches the gateway, and that is not this machine alone: set listen.host to 127.0.0.1 (and HOST, where it is set) without trustProxy, or say anonymous: everyone';
+
+async function keyCaller(headers: Parameters<typeof callerKey>[0], { keys }: Host): Promise<Caller> {
+  const found = await keys.check(callerKey(headers));
+  if (!found) throw new GatewayError('invalid_api_key', 'This key is unknown, expired or revoked.');
+  return found.kind === 'master' ? master : callerOf(found.key);
+}
+
 /** Caller with the master key; shared by all requests, so no stage may modify it. */
 const master: Caller = Object.freeze({ kind: 'master', keyId: 'master', name: 'master' });
+
+/** All callers without a key, who share their limits. */
+const anonymousCaller: Caller = Object.freeze({ kind: 'anonymous', keyId: 'anonymous', name: 'anonymous' });
 
 function callerOf(key: ProtocolKey): Caller {
   const { id, name, models } = key;

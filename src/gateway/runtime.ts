@@ -5,7 +5,7 @@ import { Pipeline, type BuildOptions } from '../pipeline/pipeline.js';
 import { builtinFolder } from '../pipeline/resolve.js';
 import type { HostServices } from '../pipeline/stage-host.js';
 import { formatContext, type Format, type FormatContext, type Models } from '../plugin/internal.js';
-import type { Services } from './services.js';
+import { isLocal, type Services } from './services.js';
 import { builtinPolicies } from '../slots/selection/policies.js';
 
 /** The config, catalog and pipeline in force; swapped by a reload. */
@@ -40,6 +40,7 @@ export async function buildRuntime(
     models,
     formats: byName(formats),
     builtinPolicies,
+    isLocal: services.isLocal && isLocal(config.listen),
     isOfficialClient: (agent) => userAgent?.test(agent.slice(0, maxAgentLength)) ?? false,
   };
   const pipeline = await Pipeline.build(config, host, { ...options, problems });

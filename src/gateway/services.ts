@@ -9,6 +9,7 @@ import { ModelLists } from '../models/model-lists.js';
 import { CatalogModels } from '../models/models.js';
 import {
   KeptState,
+  isLoopback,
   type Caches,
   type Live,
   type Logger,
@@ -32,6 +33,8 @@ export interface Services {
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly store: WholeStore;
+  /** True where the process listens for this machine alone; a reload does not change that. */
+  readonly isLocal: boolean;
   readonly live: Live;
   readonly keys: CheckedKeys;
   readonly ledger: LedgerWriter;
@@ -99,6 +102,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
       log,
       now,
       ...durable,
+      isLocal: isLocal(config.listen),
       metrics,
       stageMetrics,
       slots,
@@ -110,6 +114,11 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
     },
     models,
   };
+}
+
+/** True for a loopback address that no proxy stands before. */
+export function isLocal({ host, trustProxy }: Config['listen']): boolean {
+  return isLoopback(host) && !trustProxy;
 }
 
 /** Opens data that outlives the process or is shared, with its background work. */

@@ -49,6 +49,7 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
     live,
     metrics: stageMetrics(services.metrics, (stop) => disposers.add(stop, stage)),
     policies: registrations.policies,
+    isLocal: services.isLocal,
     isOfficialClient: (userAgent) => services.isOfficialClient(userAgent),
     pseudonym: (text) => services.pseudonym(text),
     now: () => services.now(),

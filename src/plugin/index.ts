@@ -65,6 +65,7 @@ export { formatContext } from './format-context.js';
 export { reportDropped } from './http/dropped-header.js';
 export { headerChoice } from './http/header-choice.js';
 export { answerHeaders, forwardedHeaders } from './http/headers.js';
+export { isLoopback } from './http/loopback.js';
 export { parseJson } from './http/parse-json.js';
 export { bodyAborted, bodyTooLarge, readBytes } from './http/read-bytes.js';
 export { sseBody } from './http/sse-body.js';

@@ -54,6 +54,7 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
     policies: fakePolicies(),
     announce: (limits) => void (announced = { ...announced, ...limits }),
     limits: () => announced,
+    isLocal: true,
     isOfficialClient: () => false,
     pseudonym: async (text) => `pseudonym-of-${text.length}`,
     now,

@@ -144,6 +144,7 @@ function fakeServices(logged: string[], services: Partial<HostServices>): HostSe
     live: nothing.live,
     metrics: nothing.metrics,
     stageMetrics: { of: () => ({ time: () => undefined, fault: () => undefined, skip: () => undefined }) },
+    isLocal: true,
     isOfficialClient: () => false,
     pseudonym: async () => 'pseudonym',
     now: () => 0,

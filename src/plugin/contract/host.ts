@@ -36,6 +36,8 @@ export interface Host {
   announce(limits: Limits): void;
   /** Limits announced by the stages of this pipeline; complete once it serves. */
   limits(): Limits;
+  /** True where this machine alone reaches the gateway: it listens on a loopback address, behind no proxy. */
+  readonly isLocal: boolean;
   /** True for a client whose usage is not masked (config `officialClient`). */
   isOfficialClient(userAgent: string): boolean;
   /**

@@ -16,8 +16,9 @@ export interface CallerClaims {
 
 /** Caller of the gateway. */
 export interface Caller {
-  readonly kind: 'master' | 'key';
-  /** `master`, or the id of the protocol key. */
+  /** `anonymous`: whoever sends no key, where `auth` lets them in. */
+  readonly kind: 'master' | 'key' | 'anonymous';
+  /** `master`, `anonymous`, or the id of the protocol key. */
   readonly keyId: string;
   readonly name: string;
   /** Catalog ids or globs that the key may use; absent: all. */
