@@ -4,14 +4,14 @@ import type { EventReader } from './relay.js';
 
 /** Reads the answers to one request, which arrive mingled: several where it has an `n` or several prompts. */
 export class AnswersReader<Writer extends AnswerWriter> implements EventReader {
-  readonly #readers: readonly AnswerReader[];
+  readonly #readers: AnswerReader[] = [];
 
   /** `count`: how many answers the request asked for; `make` is called for each of them. */
   constructor(count: number, parts: PartTable<Writer>, make: (choice: number) => Writer) {
-    this.#readers = Array.from({ length: count }, (_, choice) => {
+    for (let choice = 0; choice < count; choice += 1) {
       const writer = make(choice);
-      return new AnswerReader(partMaker(parts, writer), writer);
-    });
+      this.#readers.push(new AnswerReader(partMaker(parts, writer), writer));
+    }
   }
 
   get isComplete(): boolean {

@@ -24,10 +24,10 @@ export function readThinking(
   const reasoning = readReasoning(fields.reasoning, dropped);
   if (effort && contradicts(reasoning, effort)) dropped.add(reasoning.path);
   const params = effort ? { ...reasoning, effort, path: 'reasoning_effort' } : reasoning;
-  if (saysNothing(thinking)) return { ...params, profile };
-  if (!params.effort && isRecord(thinking)) return { ...readOwnThinking(thinking, dropped), profile };
+  if (saysNothing(thinking)) return { profile, ...params };
+  if (!params.effort && isRecord(thinking)) return { profile, ...readOwnThinking(thinking, dropped) };
   dropped.add('thinking');
-  return { ...params, profile };
+  return { profile, ...params };
 }
 
 /**
