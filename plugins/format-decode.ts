@@ -7,15 +7,18 @@ import {
   reportDropped,
   Type,
   type Caller,
+  type Intercept,
   type MessagesRequest,
   type Models,
+  type StageContext,
 } from 'gw2api/plugin';
 
 /** Turns the caller's body into a Messages request (contract §2.1). */
 export default definePlugin({
   name: 'format-decode',
   requires: ['body', 'caller'],
-  provides: ['request', 'delivery', 'interceptors'],
+  provides: ['request', 'delivery'],
+  intercepts: true,
   seals: ['body'],
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
@@ -23,7 +26,8 @@ export default definePlugin({
     unsupported: Type.Union([Type.Literal('report'), Type.Literal('reject')], { default: 'report' }),
   }),
   setup({ unsupported }, host) {
-    return async function formatDecode(ctx, next) {
+    const intercepts = new WeakMap<object, Intercept>(); // of the formats, by request
+    async function formatDecode(ctx: DecodeContext, next: () => Promise<void>): Promise<void> {
       const { state } = ctx;
       const mustBeWhole = headerChoice(ctx.headers, 'x-gw-delivery', ['verified']) !== undefined;
       const format = host.formats.get(state.format);
@@ -37,11 +41,20 @@ export default definePlugin({
       state.request = underCatalogId(decoded.request, host.models);
       checkModels(state.caller, state.request, decoded.request.model, host.models);
       state.delivery = decoded.stream && !mustBeWhole ? 'stream' : 'whole';
-      state.interceptors.push(...decoded.interceptors);
+      if (decoded.intercept) intercepts.set(ctx, decoded.intercept);
       await next();
+    }
+    return {
+      middleware: formatDecode,
+      applies: (ctx) => intercepts.has(ctx),
+      intercept: (request, call, ctx) => (intercepts.get(ctx) ?? goOn)(request, call, ctx),
     };
   },
 });
+
+type DecodeContext = StageContext<'body' | 'caller', 'request' | 'delivery'>;
+
+const goOn: Intercept = (request, call) => call(request);
 
 /** The fields of a translated request that an upstream counts; it refuses all others. */
 function countable(request: MessagesRequest): MessagesRequest {

@@ -3,7 +3,6 @@ import {
   mapText,
   Type,
   type EventStream,
-  type Interceptor,
   type MessagesRequest,
   type TextMap,
 } from 'gw2api/plugin';
@@ -20,7 +19,8 @@ import { mapTexts } from './shared/request-texts.js';
 export default definePlugin({
   name: 'redact',
   requires: ['request'],
-  provides: ['request', 'interceptors'],
+  provides: ['request'],
+  intercepts: true,
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
     /** Known patterns by name, and patterns of one's own. */
@@ -42,16 +42,16 @@ export default definePlugin({
         system,
       });
     const newValues = () => new Values(restore ? maxValues : 0, (name) => counter.add({ pattern: name }));
-    const intercept: Interceptor = (call) => async (request) => {
-      const values = newValues();
-      const reply = await call(redacted(request, values));
-      return { ...reply, events: values.restored(reply.events) };
-    };
-    return async function redact(ctx, next) {
-      const { state } = ctx;
-      if (state.operation === 'count-tokens') state.request = redacted(state.request, newValues());
-      else state.interceptors.push(intercept);
-      await next();
+    return {
+      async middleware({ state }, next) {
+        if (state.operation === 'count-tokens') state.request = redacted(state.request, newValues());
+        await next();
+      },
+      async intercept(request, call) {
+        const values = newValues();
+        const reply = await call(redacted(request, values));
+        return { ...reply, events: values.restored(reply.events) };
+      },
     };
   },
 });

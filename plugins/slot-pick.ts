@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { definePlugin, Duration, durationMs, stickyKey, Type, type GatewayState } from 'gw2api/plugin';
 import { callSignal } from 'gw2api/plugin/raw';
 
-/** Takes a permit in a slot, the same slot for all requests of a session (contract §3, §4.6). */
+/** Says how the calls of a request are given slots: the same one for all requests of a session (contract §3, §4.6). */
 export default definePlugin({
   name: 'slot-pick',
   requires: ['request', 'caller', 'body'],
-  provides: ['lease'],
+  provides: ['picker'],
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
     /** Policy for picking a slot: least-loaded, round-robin, priority. */
@@ -25,20 +25,17 @@ export default definePlugin({
     const ttlMs = durationMs(stickyTtl);
     const queueTimeoutMs = durationMs(queueTimeout);
     const fields = stickyFrom.map((name) => ({ path: name.split('.'), header: name.toLowerCase() }));
-    return async function slotPick(ctx, next) {
+    return function slotPick(ctx, next) {
       const { state } = ctx;
       const key = stickyKey(state.caller.keyId, ctx.headers, namesIn(ctx.headers, fields, state));
-      const lease = await host.slots.lease({
-        model: state.request.model,
+      state.picker = host.slots.picker({
         ...(key && { sticky: { key, ttlMs } }),
         policy,
         caller: state.caller.keyId,
         queueTimeoutMs,
         signal: callSignal(state),
       });
-      state.onSettled(() => lease.release());
-      state.lease = lease;
-      await next();
+      return next();
     };
   },
 });

@@ -10,6 +10,7 @@ import {
   toGatewayError,
   withFields,
   withHeaders,
+  wrapCall,
   usageMeter,
   Type,
   type CallTimer,
@@ -29,13 +30,14 @@ import {
   type TokenCount,
 } from 'gw2api/plugin';
 import { callSignal } from 'gw2api/plugin/raw';
+import { isHeaderValue } from 'gw2api/plugin/upstream';
 
 /** Calls the upstream, with failover to another slot before the commit point (design §4, contract §6). */
 export default definePlugin({
   name: 'upstream-call',
-  requires: ['request', 'delivery', 'lease'],
+  requires: ['request', 'delivery', 'picker'],
   provides: ['reply', 'count'],
-  seals: ['request', 'lease', 'interceptors'],
+  seals: ['request', 'picker', 'interceptors'],
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
     /** Max upstream calls for one answer. */
@@ -63,32 +65,31 @@ export default definePlugin({
         ...timeouts,
       });
       // Set as each call begins, so that they are on an answer that some other stage makes of a failure.
-      let shown: readonly [slot?: string, attempts?: number] = [];
-      const setHeaders = (slot: string, attempts: number): void => {
-        if (slot !== shown[0]) ctx.set('x-gw-slot', slot);
+      let shown: readonly [slot?: string | undefined, attempts?: number] = [];
+      const setHeaders = (slot: string | undefined, attempts: number): void => {
+        if (slot === undefined) ctx.remove('x-gw-slot');
+        else if (slot !== shown[0]) ctx.set('x-gw-slot', slot);
         if (attempts !== shown[1]) ctx.set('x-gw-attempts', String(attempts));
         shown = [slot, attempts];
       };
       if (state.operation === 'count-tokens') {
-        setHeaders(state.lease.slot.id, 1);
-        state.count = await countTokens(state, prepare(state.request));
+        const lease = await state.picker.lease(state.request);
+        setHeaders(lease.slot.id, 1);
+        state.count = await countTokens(lease, state.trace, prepare(state.request));
       } else {
-        // The first interceptor that was pushed is the outermost.
-        const call = state.interceptors.reduceRight<ModelCall>(
-          (inner, wrap) => wrap(inner),
-          modelCall(state, prepare, { attempts, firstContentMs, setHeaders }),
-        );
+        const call = wrapCall(ctx, modelCall(state, prepare, { attempts, firstContentMs, setHeaders }));
         const reply = await call(state.request);
         state.reply = reply;
         ctx.set(answerHeaders(reply.headers));
         setHeaders(reply.slot, Math.max(reply.attempts, state.trace.calls.length)); // those that were made again, too
+        if (reply.model !== '' && isHeaderValue(reply.model)) ctx.set('x-gw-model', reply.model);
       }
       await next();
     };
   },
 });
 
-type CallState = Pick<GatewayState, 'delivery' | 'lease' | 'signal' | 'onSettled' | 'trace'>;
+type CallState = Pick<GatewayState, 'delivery' | 'picker' | 'request' | 'signal' | 'onSettled' | 'trace'>;
 type Prepare = (request: MessagesRequest) => SlotCall;
 
 interface Calling {
@@ -103,25 +104,34 @@ function outgoing(request: MessagesRequest, models: Models, operation: Operation
   return operation === 'count-tokens' ? { ...request, model } : withFields(request, { stream: true, model });
 }
 
-/** Model call that all interceptors wrap. Each call holds a permit of its own until its events have ended. */
+/**
+ * Model call that all interceptors wrap. Each one is leased a slot by its own request, and holds the permit
+ * until its events have ended.
+ */
 function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelCall {
   const { attempts, firstContentMs, setHeaders } = calling;
-  const { delivery } = state;
-  const takeLease = leaseTaker(state);
-  const meter = usageMeter(state.trace);
-  return async (request) => {
+  const { delivery, trace } = state;
+  const meter = usageMeter(trace);
+  return async (request, options) => {
+    const { model } = request;
     const call = prepare(request);
-    let lease = await takeLease();
+    let lease = await leaseFor(request, state);
     for (let attempt = 1; ; attempt += 1) {
-      setHeaders(lease.slot.id, attempt);
-      const timer = state.trace.call(lease.slot.id);
+      setHeaders(lease.slot.id, trace.calls.length + 1);
+      const timer = trace.call(lease.slot.id, model === state.request.model ? undefined : model);
       const see = watch(timer, meter());
       try {
-        const reply = await ask(lease, call, attempt, { delivery, see, firstContentMs });
+        const reply = await ask(lease, call, model, {
+          attempts: attempt,
+          delivery,
+          see,
+          through: options?.through,
+          firstContentMs,
+        });
         timer.end();
         return reply;
       } catch (thrown) {
-        const error = withHeaders(toGatewayError(thrown), provenance(lease.slot.id, attempt));
+        const error = withHeaders(toGatewayError(thrown), provenance(lease.slot.id, trace.calls.length));
         timer.fail(error);
         const next = callSignal(state).aborted
           ? undefined
@@ -145,21 +155,15 @@ function watch(timer: CallTimer, measure: (event: ModelEvent) => void): (event: 
   };
 }
 
-/** Source of permits: the first call uses the one that slot-pick took; each further call takes its own. */
-function leaseTaker({ lease, onSettled }: CallState): () => Promise<SlotLease> {
-  let isTaken = false;
-  return async () => {
-    if (!isTaken) {
-      isTaken = true;
-      return lease;
-    }
-    const own = await lease.again();
-    onSettled(() => own.release());
-    return own;
-  };
+async function leaseFor(request: MessagesRequest, { picker, onSettled }: CallState): Promise<SlotLease> {
+  const lease = await picker.lease(request);
+  onSettled(() => lease.release());
+  return lease;
 }
 
-interface Asking extends Required<Pick<CommitOptions, 'delivery' | 'see'>> {
+interface Asking extends Required<Pick<CommitOptions, 'delivery' | 'see' | 'through'>> {
+  /** Number of this attempt, from 1. */
+  readonly attempts: number;
   readonly firstContentMs: number;
 }
 
@@ -167,8 +171,8 @@ interface Asking extends Required<Pick<CommitOptions, 'delivery' | 'see'>> {
 async function ask(
   lease: SlotLease,
   call: SlotCall,
-  attempts: number,
-  { firstContentMs, delivery, see }: Asking,
+  model: string,
+  { attempts, firstContentMs, delivery, see, through }: Asking,
 ): Promise<ModelReply> {
   const { slot } = lease;
   const content = new FirstContent(call.signal, slot.id, firstContentMs);
@@ -182,8 +186,15 @@ async function ask(
     const { status, headers, events } = await slot.generate(sent);
     answered = headers;
     const onCommit = (): void => lease.answered(headers);
-    const reply = await committed(events, { delivery, see, onContent: content.come, onCommit, onEnd });
-    return { status, headers, slot: slot.id, attempts, events: reply };
+    const reply = await committed(events, {
+      delivery,
+      see,
+      through,
+      onContent: content.come,
+      onCommit,
+      onEnd,
+    });
+    return { status, headers, model, slot: slot.id, attempts, events: reply };
   } catch (error) {
     throw withHeaders(toGatewayError(content.end(error)), answerHeaders(answered));
   }
@@ -203,7 +214,8 @@ async function elsewhere(
 
 /** Token count. An account that reports usage windows does not count: it gets an estimate and its usage windows (contract §2.2). */
 async function countTokens(
-  { lease, trace }: Pick<GatewayState, 'lease' | 'trace'>,
+  lease: SlotLease,
+  trace: GatewayState['trace'],
   { request, ...call }: SlotCall,
 ): Promise<Count> {
   const { slot } = lease;

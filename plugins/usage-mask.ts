@@ -29,7 +29,7 @@ export default definePlugin({
       const { additions, reply, request, trace } = ctx.state;
       const isMasked = additions.system.length + additions.tools.length > 0;
       if (isMasked && !host.isOfficialClient(ctx.get('user-agent'))) {
-        const tokens = additionTokens.estimate(additions, request.model, reply.slot);
+        const tokens = additionTokens.estimate(additions, reply.model || request.model, reply.slot);
         ctx.state.reply = { ...reply, events: mapEvents(reply.events, mask(tokens, trace, reply.calls)) };
       }
       await next();
@@ -143,11 +143,12 @@ class AdditionTokens {
     }));
   }
 
-  estimate(additions: Additions, model: string, slotId: string): number {
+  estimate(additions: Additions, model: string, slotId: string | undefined): number {
     const key = this.#keyOf(additions, model);
     const known = this.#estimates.get(key);
     if (known && this.#host.now() < known.measureAtMs) return known.tokens;
     const tokens = known?.tokens ?? estimateTokens([...additions.system, ...additions.tools]);
+    if (slotId === undefined) return tokens;
     this.#estimates.set(key, { tokens, measureAtMs: this.#host.now() + 300_000 });
     const slot = this.#host.slots.get(slotId);
     if (slot) void this.#measure(key, additions, model, slot);

@@ -1,13 +1,13 @@
 import type Koa from 'koa';
 import {
   CallController,
+  noInterceptors,
   ownSignal,
   RequestTrace,
   type Additions,
   type CoreKey,
   type GatewayError,
   type GatewayState,
-  type Interceptor,
   type Logger,
   type Operation,
   type Outcome,
@@ -89,7 +89,7 @@ class InitialState implements Pick<GatewayState, CoreKey> {
   operation: Operation = 'other';
   format = 'messages';
   readonly [ownSignal]: CallController;
-  readonly interceptors: Interceptor[] = [];
+  interceptors: GatewayState['interceptors'] = noInterceptors;
   additions: Additions = { system: [], tools: [] };
   readonly onSettled: GatewayState['onSettled'];
   readonly #trace: RequestTrace;

@@ -166,8 +166,10 @@ export function replaced(
   by: OrderedStage,
   operation: Operation,
 ): OrderError {
-  const tail = `, which "${by.name}" at line ${by.at.line} has used by then; move it above that line`;
-  return { key, stage, operation, head: `replaces "${key}"`, tail };
+  const isCall = key === 'interceptors';
+  const head = isCall ? 'intercepts the call of the model' : `replaces "${key}"`;
+  const tail = `, which "${by.name}" at line ${by.at.line} has ${isCall ? 'made' : 'used'} by then; move it above that line`;
+  return { key, stage, operation, head, tail };
 }
 
 /** Error for a stage that no request passes. */

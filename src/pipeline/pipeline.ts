@@ -111,5 +111,7 @@ export class Pipeline {
 
 function composeFor(operation: Operation, stages: readonly ReadyStage[]): Koa.Middleware {
   const passed = stages.filter(({ plugin }) => plugin.operations.includes(operation));
-  return composeStages(passed.flatMap(({ stage }) => stage ?? []));
+  const stagesOf = passed.flatMap(({ stage }) => stage ?? []);
+  if (operation === 'generate') return composeStages(stagesOf);
+  return composeStages(stagesOf.map((stage) => ({ ...stage, interceptor: undefined }))); // there is no call to wrap
 }

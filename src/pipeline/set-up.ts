@@ -64,8 +64,8 @@ function readyStage(
   { disposers }: Registrations,
 ): ReadyStage {
   const { config, plugin } = stage;
-  const parts = stageParts(made);
-  const { middleware, dispose } = parts;
+  const parts = stageParts(made, plugin);
+  const { middleware, intercept, applies, dispose } = parts;
   if (dispose) disposers.add(dispose, stage);
   const { when, group, at } = config;
   const place = {
@@ -75,8 +75,9 @@ function readyStage(
     meter: stageMetrics.of(plugin.name),
   };
   const takes = whenMatcher(when, models);
-  const passed = middleware ?? (group && passOn); // an alternative takes its requests whatever it does with them
-  return { ...stage, parts, stage: passed && { place, middleware: passed, takes, group } };
+  const interceptor = intercept && { place, intercept, applies };
+  const passed = middleware ?? ((interceptor ?? group) && passOn); // an alternative takes its requests whatever it does with them
+  return { ...stage, parts, stage: passed && { place, middleware: passed, interceptor, takes, group } };
 }
 
 const passOn: Koa.Middleware = (_, next) => next();

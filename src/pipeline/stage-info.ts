@@ -31,5 +31,5 @@ export function toStageInfo(
 }
 
 function nothing(name: string): Omit<Plugin, 'options' | 'setup'> {
-  return { name, requires: [], provides: [], seals: [], operations: [] };
+  return { name, requires: [], provides: [], seals: [], intercepts: false, operations: [] };
 }

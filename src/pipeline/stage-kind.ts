@@ -32,6 +32,15 @@ function fromDefinition(definition: Definition): Plugin {
   const plugin = normalizePlugin(definition);
   for (const key of ['requires', 'provides', 'seals', 'operations'] as const)
     if (!isTexts(plugin[key])) throw new Error(`has ${key} that are no list of names`);
+  const { intercepts, operations: own } = plugin;
+  if (typeof intercepts !== 'boolean')
+    throw new Error(`has intercepts: ${String(intercepts)}; say true, or nothing`);
+  if (intercepts && !own.includes('generate'))
+    throw new Error('intercepts calls of the model, but generate is not among its operations');
+  if (!intercepts && plugin.provides.includes('interceptors'))
+    throw new Error(
+      'provides "interceptors"; in place of that, say intercepts: true and let setup give intercept',
+    );
   const stranger = plugin.operations.find((operation) => !operations.includes(operation));
   if (stranger) throw new Error(`has operations with "${stranger}"; there are ${operations.join(', ')}`);
   return plugin;
@@ -47,6 +56,7 @@ function fromFactory(factory: Factory, use: string): Plugin {
     requires: [],
     provides: [],
     seals: [],
+    intercepts: false,
     operations,
     options: { type: 'object' },
     setup: (options: unknown) => make(factory, options),

@@ -1,6 +1,6 @@
 import type Koa from 'koa';
 import compose from 'koa-compose';
-import type { RequestTrace, StagePlace } from '../plugin/internal.js';
+import { joining, type Interceptor, type RequestTrace, type StagePlace } from '../plugin/internal.js';
 import { stepsOf } from './alternatives.js';
 import type { Conditional } from './when.js';
 
@@ -8,6 +8,8 @@ import type { Conditional } from './when.js';
 export interface Stage {
   readonly place: StagePlace;
   readonly middleware: Koa.Middleware;
+  /** Wraps the call of the requests that pass the stage. */
+  readonly interceptor?: Interceptor | undefined;
   /** Filter of requests: those that it rejects skip the stage. */
   readonly takes: ((request: Conditional) => boolean) | undefined;
   /** Set for alternatives; the same in those of one entry. */
@@ -31,11 +33,14 @@ function stepped(stages: readonly Stage[]): Koa.Middleware {
 }
 
 /** Middleware of a stage that traces its time, its error, and whether it ended the request. */
-function traced({ place, middleware }: Stage): Koa.Middleware {
+function traced({ place, middleware, interceptor }: Stage): Koa.Middleware {
+  const join = interceptor && joining(interceptor);
   // No async function: each stage of each request would pay for a second one.
   return (ctx, next) => {
-    const { trace } = ctx.state as { trace: RequestTrace }; // Koa types its state as anything
+    const state = ctx.state as TracedState; // Koa types its state as anything
+    const { trace } = state;
     const step = trace.enter(place);
+    join?.(state);
     const failed = (error: unknown): never => {
       trace.leaveFailed(step, error);
       throw error;
@@ -49,4 +54,9 @@ function traced({ place, middleware }: Stage): Koa.Middleware {
     trace.leave(step);
     return undefined;
   };
+}
+
+interface TracedState {
+  readonly trace: RequestTrace;
+  interceptors: readonly Interceptor[];
 }

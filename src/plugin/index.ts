@@ -24,18 +24,17 @@ export type {
   ToolChoice,
   Usage,
 } from './contract/messages.js';
-export type { Metrics } from './contract/metrics.js';
 export type { CatalogModel, Models } from './contract/models.js';
 export type { Operation } from './contract/operation.js';
 export type { Slot, SlotCall, TokenCount } from './contract/slot.js';
-export type { Candidate, PickPolicy, SlotLease, Slots } from './contract/slots.js';
+export type { Candidate, PickPolicy, SlotLease, SlotPicker, Slots } from './contract/slots.js';
 export type {
   Additions,
   Caller,
   CallerClaims,
   Count,
   GatewayState,
-  Interceptor,
+  Intercept,
   ModelCall,
   ModelReply,
   Outcome,
@@ -55,13 +54,14 @@ export type { ModelEventBatch, ModelEvents } from './events/events.js';
 export { FirstContent } from './events/first-content.js';
 export { foldMessage, mergeUsage } from './events/fold.js';
 export { ledgerTokens, totalTokens } from './events/ledger-tokens.js';
-export { mapEvents, tapEvents } from './events/map-events.js';
+export { mapEvents } from './events/map-events.js';
 export type { EventMap } from './events/map-events.js';
 export { mapText, TextMapper } from './events/map-text.js';
 export type { Transform } from './events/stream-step.js';
 export type { TextMap } from './events/text-window.js';
 export { addUsage, usageBody, usageMeter } from './events/usage.js';
 export { formatContext } from './format-context.js';
+export { wrapCall } from './interceptors.js';
 export { reportDropped } from './http/dropped-header.js';
 export { headerChoice } from './http/header-choice.js';
 export { answerHeaders, forwardedHeaders } from './http/headers.js';

@@ -39,10 +39,14 @@ export type {
   MessageStopEvent,
   PingEvent,
 } from './contract/messages.js';
-export type { CacheStats, Caches } from './contract/metrics.js';
+export type { CacheStats, Caches, Metrics } from './contract/metrics.js';
+export { tapEvents } from './events/map-events.js';
 export type { CoolReason, SlotState } from './contract/slot.js';
 export { coreKeys } from './contract/state.js';
-export type { CoreKey } from './contract/state.js';
+export type { CallOptions, CoreKey, Interceptor } from './contract/state.js';
+export type { StageMeter, StagePlace } from './contract/trace.js';
+export { joining, noInterceptors } from './interceptors.js';
+export type { PickTerms } from './contract/slots.js';
 export type {
   Binding,
   ConsoleSession,
@@ -65,7 +69,6 @@ export { maxTags, tagNamePattern } from './usage-tags.js';
 export { sessionName } from './sticky.js';
 export { pluginStorage } from './plugin-storage.js';
 export { RequestTrace } from './request-trace.js';
-export type { StageMeter, StagePlace } from './request-trace.js';
 export { pluginPlace, readProperty } from './plugin-place.js';
 export { AddressMeters } from './limits/address-meters.js';
 export { asError } from './limits/within.js';

@@ -1,29 +1,11 @@
 import type { Usage } from './contract/messages.js';
-import type { CallTimer, TimedCall, TimedStage, Trace, UsageTally } from './contract/trace.js';
+import type { CallTimer, StagePlace, TimedCall, TimedStage, Trace, UsageTally } from './contract/trace.js';
 import type { GatewayError } from './error.js';
 import { withTag } from './usage-tags.js';
 
-/** A stage as log lines name it. */
-export interface StagePlace {
-  readonly stage: string;
-  /** `pipeline[3]`. */
-  readonly path: string;
-  /** `config/gateway.yaml:14:5`. */
-  readonly at: string;
-  readonly meter?: StageMeter;
-}
-
-/** Metrics of a stage, held from the build of its pipeline on. */
-export interface StageMeter {
-  /** Adds the stage's own time in one request. */
-  time(ms: number): void;
-  fault(): void;
-  skip(): void;
-}
-
 /** Trace of one request, with what only the core reports to it. */
 export class RequestTrace implements Trace {
-  readonly stages: TimedStage[] = [];
+  readonly stages: TracedStage[] = [];
   readonly calls: TimedCall[] = [];
   readonly #now: () => number;
   #usage: UsageTally = { billed: {}, masked: {} };
@@ -69,8 +51,8 @@ export class RequestTrace implements Trace {
     return this.#refusal;
   }
 
-  call(slot: string): CallTimer {
-    const timed: Writable<TimedCall> = { slot, ms: 0 };
+  call(slot: string, model?: string): CallTimer {
+    const timed: Writable<TimedCall> = model === undefined ? { slot, ms: 0 } : { slot, model, ms: 0 };
     this.calls.push(timed);
     this.#slot = slot;
     const answered = (firstEventAtMs: number | undefined) => (this.#firstEventAtMs ??= firstEventAtMs);
@@ -100,7 +82,7 @@ export class RequestTrace implements Trace {
 
   /** Adds a stage, and times it from now on in place of the one above it. */
   enter(place: StagePlace): StageStep {
-    const timed = { stage: place.stage, ms: 0 };
+    const timed = new TracedStage(place);
     this.stages.push(timed);
     const step = { place, timed, above: this.#current };
     this.#turnTo(step);
@@ -126,7 +108,15 @@ export class RequestTrace implements Trace {
     return this.#endedBy;
   }
 
-  /** Blames an error on a stage that did not throw it. */
+  /** Moves time of the stage that waits for the call of the model to a stage that wraps it. */
+  moveTime({ path }: StagePlace, ms: number): void {
+    const wrapping = this.stages.findLast((timed) => timed.isAt(path));
+    if (!wrapping || !this.#current) return;
+    wrapping.ms += ms;
+    this.#current.timed.ms -= ms;
+  }
+
+  /** Blames an error on a stage that did not throw it from its middleware. */
   blame(error: unknown, by: StagePlace | undefined): void {
     this.#thrown = { error, by };
   }
@@ -150,6 +140,21 @@ export class RequestTrace implements Trace {
     if (this.#current) this.#current.timed.ms += nowMs - this.#sinceMs;
     this.#current = next;
     this.#sinceMs = nowMs;
+  }
+}
+
+class TracedStage implements TimedStage {
+  readonly stage: string;
+  ms = 0;
+  readonly #path: string;
+
+  constructor({ stage, path }: StagePlace) {
+    this.stage = stage;
+    this.#path = path;
+  }
+
+  isAt(path: string): boolean {
+    return this.#path === path;
   }
 }
 
@@ -198,7 +203,7 @@ interface CallReport {
 /** A stage that a request has entered. */
 export interface StageStep {
   readonly place: StagePlace;
-  readonly timed: Writable<TimedStage>;
+  readonly timed: TracedStage;
   /** The one that waits for it. */
   readonly above: StageStep | undefined;
 }

@@ -1,10 +1,14 @@
 import type Koa from 'koa';
+import type { Plugin } from './contract/define.js';
+import type { Intercept, Interceptor } from './contract/state.js';
 import { didYouMean } from './schema/did-you-mean.js';
 
 /** Parts of a stage that has been set up. */
 export interface ReadyParts {
   /** Undefined for a stage that requests do not pass. */
   readonly middleware: Koa.Middleware | undefined;
+  readonly intercept: Intercept | undefined;
+  readonly applies: Interceptor['applies'];
   readonly start: Act | undefined;
   readonly probe: Act | undefined;
   readonly dispose: Act | undefined;
@@ -13,23 +17,41 @@ export interface ReadyParts {
 type Act = () => void | Promise<void>;
 
 /** Reads what a `setup` has returned. Throws an Error whose message continues the name of the stage. */
-export function stageParts(made: unknown): ReadyParts {
+export function stageParts(made: unknown, { intercepts }: Pick<Plugin, 'intercepts'>): ReadyParts {
+  const parts = readParts(made);
+  if (intercepts && !parts.intercept)
+    throw new Error('says intercepts: true, and its setup gave no intercept; let it return { intercept }');
+  if (!intercepts && parts.intercept)
+    throw new Error('gave an intercept that its definition does not announce; add intercepts: true to it');
+  return parts;
+}
+
+function readParts(made: unknown): ReadyParts {
   if (typeof made === 'function') return { ...nothing, middleware: made as Koa.Middleware }; // any function is accepted as middleware
   if (typeof made !== 'object' || made === null || Array.isArray(made)) throw unfit(describe(made));
   for (const [name, part] of Object.entries(made)) {
     if (!names.includes(name)) throw unfit(`an object with "${name}"${hint(name)}`);
     if (part !== undefined && typeof part !== 'function') throw unfit(`${describe(part)} as "${name}"`);
   }
-  const { middleware, start, probe, dispose } = made as ReadyParts; // functions, if present
+  const { middleware, intercept, applies, start, probe, dispose } = made as ReadyParts; // functions, if present
   return {
     middleware: middleware?.bind(made),
+    intercept: intercept?.bind(made),
+    applies: applies?.bind(made),
     start: start?.bind(made),
     probe: probe?.bind(made),
     dispose: dispose?.bind(made),
   };
 }
 
-const nothing: ReadyParts = { middleware: undefined, start: undefined, probe: undefined, dispose: undefined };
+const nothing: ReadyParts = {
+  middleware: undefined,
+  intercept: undefined,
+  applies: undefined,
+  start: undefined,
+  probe: undefined,
+  dispose: undefined,
+};
 const names: readonly string[] = Object.keys(nothing);
 
 function unfit(what: string): Error {

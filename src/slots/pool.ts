@@ -7,7 +7,9 @@ import type {
   Logger,
   Models,
   Slot,
+  PickTerms,
   SlotLease,
+  SlotPicker,
   Slots,
   SlotStatus,
   Store,
@@ -25,6 +27,7 @@ import { Prober } from './health/prober.js';
 import { poolClosed } from './refusal.js';
 import { SlotRegistry } from './slot-registry.js';
 import { Acquisition } from './selection/acquisition.js';
+import { RequestPicker } from './selection/request-picker.js';
 import { SessionClaims } from './sticky/session-claims.js';
 import { wantedModel, type SlotEntry } from './slot-entry.js';
 import { PermitRegistry } from './slot-permits.js';
@@ -135,6 +138,10 @@ export class SlotPool implements Slots {
   lease(request: LeaseRequest): Promise<SlotLease> {
     if (this.#isClosed) return Promise.reject(poolClosed());
     return new Acquisition(this.#context, request, wantedModel(this.#models, request.model)).first();
+  }
+
+  picker(terms: PickTerms): SlotPicker {
+    return new RequestPicker(this.#context, terms, () => this.#models);
   }
 
   get(id: string): UpstreamSlot | undefined {

@@ -60,13 +60,13 @@ function copyOf(context: FormatContext): FormatContext {
 
 async function checkDecoded(format: Format, body: unknown, context: FormatContext): Promise<void> {
   const before = structuredClone(body);
-  const { request, stream, dropped, interceptors } = await format.decode(body, context);
+  const { request, stream, dropped, intercept } = await format.decode(body, context);
   const isRequest = typeof request.model === 'string' && Array.isArray(request.messages);
   rule(isRequest, 'decode gives a Messages request, with a model and messages');
   rule(typeof stream === 'boolean', 'decode says if the caller asked for a stream');
   rule(
-    Array.isArray(dropped) && Array.isArray(interceptors),
-    'decode gives lists of dropped and interceptors',
+    Array.isArray(dropped) && ['undefined', 'function'].includes(typeof intercept),
+    'decode gives a list of dropped, and a function or nothing as intercept',
   );
   rule(isDeepStrictEqual(body, before), 'decode leaves the body as it is');
 }

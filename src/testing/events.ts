@@ -121,6 +121,7 @@ export function replyOf(
   return {
     status: 200,
     headers: {},
+    model: 'test-model',
     slot: 'a',
     attempts: 1,
     events: EventStream.from(events),

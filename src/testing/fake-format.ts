@@ -18,7 +18,7 @@ export function fakeFormat(name: string, decoded: Partial<Decoded> = {}): Format
     keepsBytes: name === 'messages',
     decode(body) {
       const { stream = false, ...request } = body as MessagesRequest; // given by the test
-      return { request, stream, dropped: [], interceptors: [], ...decoded };
+      return { request, stream, dropped: [], ...decoded };
     },
     encoder: () => ({
       keepAlive: ': keep-alive\n\n',

@@ -6,6 +6,7 @@ import {
   type Slot,
   type SlotCall,
   type SlotLease,
+  type SlotPicker,
   type Slots,
   type TokenCount,
   type UpstreamReply,
@@ -47,16 +48,27 @@ export function fakeSlot(id: string, options: FakeSlotOptions = {}): FakeSlot {
 
 const tenTokens: TokenCount = { inputTokens: 10, estimated: false };
 
-/** History of a lease: `answered a`, `failed a: upstream_timeout`, `again a`, `released a`. */
+/** History of leases: `answered a`, `failed a: upstream_timeout`, `again a`, `released a`. */
 export type LeaseHistory = readonly string[];
 
 /**
- * Lease of a permit in the first slot; each failure moves on to the next one, and after the last there is
- * none.
+ * Picker whose leases are of the first slot; each failure moves on to the next one, and after the last there
+ * is none. `models`: those asked for, in order.
  */
-export function leaseOf(...slots: readonly Slot[]): { lease: SlotLease; history: LeaseHistory } {
+export function pickerOf(...slots: readonly Slot[]): {
+  picker: SlotPicker;
+  history: LeaseHistory;
+  models: readonly string[];
+} {
   const history: string[] = [];
-  return { lease: place(slots, history), history };
+  const models: string[] = [];
+  const picker: SlotPicker = {
+    async lease({ model }) {
+      if (models.push(model) > 1) history.push(`again ${slots[0]?.id}`);
+      return place(slots, history);
+    },
+  };
+  return { picker, history, models };
 }
 
 function place(slots: readonly Slot[], history: string[]): SlotLease {
@@ -75,10 +87,6 @@ function place(slots: readonly Slot[], history: string[]): SlotLease {
       return others.length > 0 ? place(others, history) : undefined;
     },
     failed,
-    async again() {
-      history.push(`again ${slot.id}`);
-      return place(slots, history);
-    },
     release() {
       if (isHeld) history.push(`released ${slot.id}`);
       isHeld = false;
@@ -87,7 +95,7 @@ function place(slots: readonly Slot[], history: string[]): SlotLease {
 }
 
 export interface FakeSlots extends Slots {
-  /** Requests passed to `lease`, in order. */
+  /** Requests for a lease, in order, those of pickers included. */
   readonly requests: readonly LeaseRequest[];
   readonly history: LeaseHistory;
 }
@@ -96,13 +104,15 @@ export interface FakeSlots extends Slots {
 export function fakeSlots(...slots: readonly Slot[]): FakeSlots {
   const requests: LeaseRequest[] = [];
   const history: string[] = [];
+  const lease = async (request: LeaseRequest) => {
+    requests.push(request);
+    return place(slots, history);
+  };
   return {
     requests,
     history,
-    async lease(request) {
-      requests.push(request);
-      return place(slots, history);
-    },
+    lease,
+    picker: (terms) => ({ lease: ({ model }) => lease({ ...terms, model }) }),
     get: (id) => slots.find((slot) => slot.id === id),
     list: () => [],
     account: () => slots.find(({ reportsWindows }) => reportsWindows),

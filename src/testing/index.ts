@@ -5,7 +5,7 @@ export type { FakeHost, LogLine } from './fake-host.js';
 export { checkFormat } from './check-format.js';
 export type { FormatCheck } from './check-format.js';
 export { fakeFormat } from './fake-format.js';
-export { fakeSlot, fakeSlots, leaseOf } from './fake-slots.js';
+export { fakeSlot, fakeSlots, pickerOf } from './fake-slots.js';
 export type { FakeSlot, FakeSlots, LeaseHistory } from './fake-slots.js';
 export { MemoryHub } from '../live/memory/hub.js';
 export { MemoryStore } from '../store/memory/store.js';

@@ -6,9 +6,12 @@ import {
   compileCheck,
   formatPath,
   isGatewayError,
+  joining,
+  wrapCall,
   stageParts,
   type GatewayState,
   type Host,
+  type ModelCall,
   type Outcome,
   type Plugin,
 } from '../plugin/internal.js';
@@ -24,6 +27,8 @@ export interface StageOptions {
   /** State provided by the core and the stages above; the core's part has defaults. */
   readonly state?: Partial<GatewayState>;
   readonly host?: Host;
+  /** Answers the calls of a stage that intercepts; its reply is then `state.reply`, before `below`. */
+  readonly call?: ModelCall;
   /** Replaces the stages below. */
   readonly below?: (ctx: Koa.Context) => void | Promise<void>;
 }
@@ -72,9 +77,15 @@ export async function runStage(plugin: Plugin, options: StageOptions & StageRequ
  */
 export async function serveStage(plugin: Plugin, options: StageOptions = {}): Promise<StageServer> {
   const host = options.host ?? fakeHost();
-  const { middleware, start, dispose } = stageParts(
-    await plugin.setup(checkOptions(plugin, options.options), host),
-  );
+  const made = await plugin.setup(checkOptions(plugin, options.options), host);
+  const { middleware, intercept, applies, start, dispose } = stageParts(made, plugin);
+  const join =
+    intercept &&
+    joining({
+      place: { stage: plugin.name, path: 'pipeline[0]', at: 'gateway.yaml:1:1' },
+      intercept,
+      applies,
+    });
   await start?.();
   const app = new Koa();
   app.silent = true; // connection errors show in the outcome
@@ -83,12 +94,15 @@ export async function serveStage(plugin: Plugin, options: StageOptions = {}): Pr
     app.use(async (ctx, next) => {
       const { state, closed } = seedState(ctx, host, options.state);
       ctx.state = state;
+      if (state.operation === 'generate') join?.(state);
       const error = await outcomeOf(ctx, next);
       void report(resolve, closed, { ctx, state, nextCalled, error });
     });
     if (middleware) app.use(middleware);
     app.use(async (ctx) => {
       nextCalled = true;
+      const state = ctx.state as GatewayState; // Koa types it as anything
+      if (options.call) state.reply = await wrapCall(ctx, options.call)(state.request);
       await options.below?.(ctx);
     });
   });

@@ -1,5 +1,11 @@
 import type Koa from 'koa';
-import { RequestTrace, type GatewayState, type Host, type Outcome } from '../plugin/internal.js';
+import {
+  noInterceptors,
+  RequestTrace,
+  type GatewayState,
+  type Host,
+  type Outcome,
+} from '../plugin/internal.js';
 
 /**
  * State seeded by the core, with the test's own values. Listeners are called before the test sees the
@@ -18,7 +24,7 @@ export function seedState(
     format: 'messages',
     signal: closing.signal,
     log: host.log,
-    interceptors: [],
+    interceptors: noInterceptors,
     additions: { system: [], tools: [] },
     onSettled: (listener) => void listeners.push(listener),
     trace: new RequestTrace(() => host.now()),

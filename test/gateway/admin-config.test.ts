@@ -126,7 +126,7 @@ describe('what an operator is shown', () => {
       use: 'slot-pick',
       enabled: true,
       requires: ['request', 'caller', 'body'],
-      provides: ['lease'],
+      provides: ['picker'],
       operations: ['generate', 'count-tokens'],
     });
     expect(data.at(-2)).to.deep.include({ name: 'notify', use: './notify.js', when: { caller: ['team-*'] } });

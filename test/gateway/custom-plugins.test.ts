@@ -195,20 +195,19 @@ describe('a plugin of a team', () => {
     expect(said(pair)).to.include('failed').and.not.include('completed');
   });
 
-  it('may ask the model again by an interceptor; the first one pushed is the outermost', async () => {
+  it('may ask the model again by an interceptor; the highest one in the list is the outermost', async () => {
     const interceptor = (name: string) => `
       import { definePlugin } from 'gw2api/plugin';
       export default definePlugin({
-        name: '${name}', requires: ['request', 'interceptors'],
-        setup: () => async (ctx, next) => {
-          ctx.state.interceptors.push((call) => async (request) => {
+        name: '${name}', requires: ['request'], intercepts: true,
+        setup: () => ({
+          async intercept(request, call) {
             const messages = [...request.messages, { role: 'assistant', content: '${name} asks' }, { role: 'user', content: 'Go on.' }];
             const first = await call(request);
             for await (const _ of first.events);
             return call({ ...request, messages });
-          });
-          await next();
-        },
+          },
+        }),
       });`;
     const pair = await start(
       { 'outer.mjs': interceptor('outer'), 'inner.mjs': interceptor('inner') },

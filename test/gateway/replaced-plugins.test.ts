@@ -192,17 +192,14 @@ describe('a plugin of somebody else', () => {
           export default definePlugin({
             name: 'own-slot-pick',
             requires: ['request', 'caller'],
-            provides: ['lease'],
+            provides: ['picker'],
             operations: ['generate', 'count-tokens'],
             setup: (_, host) => async (ctx, next) => {
-              const lease = await host.slots.lease({
-                model: ctx.state.request.model,
+              ctx.state.picker = host.slots.picker({
                 policy: (candidates) => candidates.find(({ id }) => id === ctx.get('x-slot')) ?? candidates[0],
                 queueTimeoutMs: 1000,
                 signal: ctx.state.signal,
               });
-              ctx.state.onSettled(() => lease.release());
-              ctx.state.lease = lease;
               await next();
             },
           });`,
@@ -218,7 +215,7 @@ describe('a plugin of somebody else', () => {
 
     it('can be its own upstream-call, which asks nobody', async () => {
       await shop.start(replaced('upstream-call'), {
-        'own-upstream-call.js': `import { definePlugin, ModelEvent } from 'gw2api/plugin';
+        'own-upstream-call.js': `import { definePlugin, EventStream, ModelEvent, wrapCall } from 'gw2api/plugin';
         const events = [
           { type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [],
             stop_reason: null, stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } } },
@@ -230,14 +227,16 @@ describe('a plugin of somebody else', () => {
         ];
         export default definePlugin({
           name: 'own-upstream-call',
-          requires: ['request', 'lease'],
+          requires: ['request', 'picker'],
           provides: ['reply', 'count'],
-          seals: ['request', 'lease'],
+          seals: ['request', 'picker', 'interceptors'],
           operations: ['generate', 'count-tokens'],
           setup: () => async (ctx, next) => {
             async function* canned() { yield events.map((event) => ModelEvent.of(event)); }
             ctx.state.count = { inputTokens: 7, estimated: true, slot: 'none', windows: undefined };
-            ctx.state.reply = { status: 200, headers: {}, slot: 'none', attempts: 1, events: canned() };
+            const answer = async ({ model }) =>
+              ({ status: 200, headers: {}, model, attempts: 0, events: EventStream.from(canned()) });
+            ctx.state.reply = await wrapCall(ctx, answer)(ctx.state.request);
             await next();
           },
         });`,

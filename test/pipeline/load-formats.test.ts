@@ -13,7 +13,7 @@ const builtins = ['messages', 'chat', 'responses', 'completions'];
 function formatText(name: string, routes: readonly object[], more = ''): string {
   return `export default {
     name: ${JSON.stringify(name)}, routes: ${JSON.stringify(routes)}, body: {}, ${more}
-    decode: (request) => ({ request, stream: false, dropped: [], interceptors: [] }),
+    decode: (request) => ({ request, stream: false, dropped: [] }),
     encoder: () => ({ whole: async () => ({}), stream: async function* () {} }),
   };`;
 }

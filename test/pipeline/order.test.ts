@@ -41,7 +41,7 @@ describe('the order check', () => {
       rule: 'asks for a stage that is switched off before it asks for a new one',
       text: list(...whole.map((name) => (name === 'slot-pick' ? `${name}\n    enabled: false` : name))),
       says: [
-        'gateway.yaml:8:5 pipeline[5] "upstream-call" needs "lease", which no stage provides; switch on "slot-pick" at line 6',
+        'gateway.yaml:8:5 pipeline[5] "upstream-call" needs "picker", which no stage provides; switch on "slot-pick" at line 6',
       ],
     },
     {
@@ -55,7 +55,22 @@ describe('the order check', () => {
         'slot-pick\n    enabled: false',
       ),
       says: [
-        'gateway.yaml:5:5 pipeline[3] "upstream-call" needs "lease", which no stage provides; switch on "slot-pick" at line 7 and move it above',
+        'gateway.yaml:5:5 pipeline[3] "upstream-call" needs "picker", which no stage provides; switch on "slot-pick" at line 7 and move it above',
+      ],
+    },
+    {
+      rule: 'refuses to intercept a call that has been made',
+      text: list(...whole.slice(0, 6), './wraps.js', ...whole.slice(6)),
+      says: [
+        'gateway.yaml:8:5 pipeline[6] "wraps" intercepts the call of the model, which "upstream-call" at line 7 has made by then; move it above that line',
+      ],
+    },
+    {
+      rule: 'refuses to intercept without a call, and to write the list of those that do',
+      text: list('./no-call.js', './pushes.js', ...whole),
+      says: [
+        'gateway.yaml:2:5 pipeline[0].use "./no-call.js" intercepts calls of the model, but generate is not among its operations',
+        'gateway.yaml:3:5 pipeline[1].use "./pushes.js" provides "interceptors"; in place of that, say intercepts: true and let setup give intercept',
       ],
     },
     {
@@ -223,7 +238,7 @@ describe('the order check', () => {
       says: [
         'gateway.yaml:2:5 pipeline[0] "auth" is the first to provide "caller", which requests that its "when" leaves out would lack; drop its "when"',
         'gateway.yaml:4:5 pipeline[1] "body-limit" is the first to provide "body", which requests that its "when" leaves out would lack; drop its "when"',
-        'gateway.yaml:9:5 pipeline[4] "slot-pick" is the first to provide "lease", which requests that its "when" leaves out would lack; drop its "when"',
+        'gateway.yaml:9:5 pipeline[4] "slot-pick" is the first to provide "picker", which requests that its "when" leaves out would lack; drop its "when"',
       ],
     },
     {
@@ -252,7 +267,7 @@ describe('the order check', () => {
       says: [
         'gateway.yaml:7:9 pipeline[4].oneOf[0] "painter" needs "colour", which no stage provides; add a plugin that does above it',
         'gateway.yaml:8:9 pipeline[4].oneOf[1] "usage-mask" needs "reply", which "upstream-call" provides only at line 10; move it below',
-        'gateway.yaml:10:5 pipeline[5] "upstream-call" needs "lease" for generate, which "slot-pick" at line 9 provides and its alternative "painter" at line 7 does not; let every alternative provide it',
+        'gateway.yaml:10:5 pipeline[5] "upstream-call" needs "picker" for generate, which "slot-pick" at line 9 provides and its alternative "painter" at line 7 does not; let every alternative provide it',
       ],
     },
     {
@@ -271,7 +286,7 @@ describe('the order check', () => {
       rule: 'wants an alternative for every request that one of them is for',
       text: oneOf('{ use: slot-pick, when: { caller: a } }', './chat-pick.js'),
       says: [
-        'gateway.yaml:7:9 pipeline[4].oneOf[0] "slot-pick" is the first to provide "lease" for count-tokens, which requests that no alternative takes would lack; let the last alternative take these too',
+        'gateway.yaml:7:9 pipeline[4].oneOf[0] "slot-pick" is the first to provide "picker" for count-tokens, which requests that no alternative takes would lack; let the last alternative take these too',
       ],
     },
     {
@@ -292,7 +307,7 @@ describe('the order check', () => {
       says: [
         'gateway.yaml:2:5 pipeline[0] "first-pick" needs "request", which "format-decode" provides only at line 6; move it below',
         'gateway.yaml:2:5 pipeline[0] "first-pick" needs "caller", which "auth" provides only at line 4; move it below',
-        'gateway.yaml:8:5 pipeline[5] "slot-pick" provides "lease", which "first-pick" at line 2 has provided already; keep one of them, or let it require "lease" where it is to replace it',
+        'gateway.yaml:8:5 pipeline[5] "slot-pick" provides "picker", which "first-pick" at line 2 has provided already; keep one of them, or let it require "picker" where it is to replace it',
       ],
     },
     {
@@ -308,7 +323,7 @@ describe('the order check', () => {
       ),
       says: [
         'gateway.yaml:4:5 pipeline[2] "max-tokens" needs "request", which "format-decode" provides only at line 5; move it below',
-        'gateway.yaml:6:5 pipeline[4] "upstream-call" needs "lease", which "slot-pick" provides only at line 7; move it below',
+        'gateway.yaml:6:5 pipeline[4] "upstream-call" needs "picker", which "slot-pick" provides only at line 7; move it below',
         'gateway.yaml:8:5 pipeline[6] "persona-inject" replaces "request", which "upstream-call" at line 6 has used by then; move it above that line',
         'gateway.yaml:8:5 pipeline: must provide "response" for generate and count-tokens, which no stage provides; add "- use: format-encode" as the last stage',
       ],
@@ -323,10 +338,16 @@ describe('the order check', () => {
     await workshop.write('plain.js', 'export default () => (ctx, next) => next();');
     await workshop.write('painter.js', moduleText({ name: 'painter', requires: ['colour'] }));
     await workshop.write('mistyped.js', moduleText({ name: 'mistyped', requires: ['reqest', 'formt'] }));
-    const pick = { requires: ['request', 'caller'], provides: ['lease'] };
+    const pick = { requires: ['request', 'caller'], provides: ['picker'] };
     const operations = ['generate', 'count-tokens'];
     await workshop.write('own-pick.js', moduleText({ name: 'own-pick', ...pick, operations }));
     await workshop.write('chat-pick.js', moduleText({ name: 'chat-pick', ...pick }));
+    await workshop.write('wraps.js', moduleText({ name: 'wraps', intercepts: true }));
+    await workshop.write(
+      'no-call.js',
+      moduleText({ name: 'no-call', intercepts: true, operations: ['count-tokens'] }),
+    );
+    await workshop.write('pushes.js', moduleText({ name: 'pushes', provides: ['interceptors'] }));
     await workshop.write('package.json', '{"type":"module"}');
   });
 

@@ -8,15 +8,15 @@ import { Workshop, list, moduleText, whole } from './workshop.js';
 const checked = `gateway.yaml: 9 stages, 1 slot, 3 models, 0.0.0.0:8787
 
 pipeline
-  auth           -> caller                                                  for generate count-tokens models usage route
-  body-limit     -> body                                                    for generate count-tokens
+  auth           -> caller                                     for generate count-tokens models usage route
+  body-limit     -> body                                       for generate count-tokens
   ./redact.js    off
-  format-decode  format body interceptors -> request delivery interceptors  seals body; for generate count-tokens
-  max-tokens     request -> request                                         when format is chat or responses, model is sonnet-*
-  slot-pick      request caller -> lease                                    for generate count-tokens
-  upstream-call  request lease interceptors -> reply                        seals request lease interceptors; for generate count-tokens
+  format-decode  format body interceptors -> request delivery  seals body; for generate count-tokens
+  max-tokens     request -> request                            when format is chat or responses, model is sonnet-*
+  slot-pick      request caller -> picker                      for generate count-tokens
+  upstream-call  request picker interceptors -> reply          seals request picker interceptors; for generate count-tokens
   usage-mask     reply additions -> reply
-  format-encode  format delivery reply -> response                          seals reply; for generate count-tokens
+  format-encode  format delivery reply -> response             seals reply; for generate count-tokens
 
 slots
   a  simulator  none  *
@@ -176,7 +176,7 @@ describe('a pipeline', () => {
     });
 
     it('goes by those that are for requests of this kind, and that are switched on', async () => {
-      await workshop.write('chats.js', moduleText({ name: 'chats', provides: ['lease'] }));
+      await workshop.write('chats.js', moduleText({ name: 'chats', provides: ['picker'] }));
       const pipeline = await workshop.build(
         alternatives(
           '{ use: slot-pick, name: off, enabled: false }',
@@ -215,9 +215,9 @@ describe('a pipeline', () => {
       const pipeline = await workshop.build(text);
       expect(describePipeline(workshop.config(text), pipeline).split('\n').slice(7, 11)).to.deep.equal([
         '  one of',
-        '    for-red (slot-pick)  request caller -> lease                                    for generate count-tokens; when header x-team is red or blue, not (stream is true)',
+        '    for-red (slot-pick)  request caller -> picker                      for generate count-tokens; when header x-team is red or blue, not (stream is true)',
         '    off (slot-pick)      off',
-        '    slot-pick            request caller -> lease                                    for generate count-tokens',
+        '    slot-pick            request caller -> picker                      for generate count-tokens',
       ]);
       const shown = pipeline.stages
         .slice(4, 7)

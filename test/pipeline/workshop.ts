@@ -69,6 +69,7 @@ interface Keys {
   readonly requires?: readonly string[];
   readonly provides?: readonly string[];
   readonly seals?: readonly string[];
+  readonly intercepts?: boolean;
   readonly operations?: readonly string[];
   readonly options?: object;
 }
@@ -90,7 +91,7 @@ const builtinKeys: Readonly<Record<string, Keys>> = {
   'body-limit': { provides: ['body'], operations: counted },
   'format-decode': {
     requires: ['format', 'body', 'interceptors'],
-    provides: ['request', 'delivery', 'interceptors'],
+    provides: ['request', 'delivery'],
     seals: ['body'],
     operations: counted,
   },
@@ -99,11 +100,11 @@ const builtinKeys: Readonly<Record<string, Keys>> = {
     ...replacesRequest,
     options: { type: 'object', properties: { cap: { type: 'integer', default: 128_000 } } },
   },
-  'slot-pick': { requires: ['request', 'caller'], provides: ['lease'], operations: counted },
+  'slot-pick': { requires: ['request', 'caller'], provides: ['picker'], operations: counted },
   'upstream-call': {
-    requires: ['request', 'lease', 'interceptors'],
+    requires: ['request', 'picker', 'interceptors'],
     provides: ['reply'],
-    seals: ['request', 'lease', 'interceptors'],
+    seals: ['request', 'picker', 'interceptors'],
     operations: counted,
   },
   'usage-mask': { requires: ['reply', 'additions'], provides: ['reply'] },

@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import {
   continuePausedTurns,
   estimateTokens,
-  type Interceptor,
+  type MessagesRequest,
   type ModelCall,
+  type ModelReply,
   type StopReason,
 } from 'gw2api/plugin';
 import { collectEvents, eventsOf, messageEvents, replyOf, runStage } from 'gw2api/testing';
@@ -14,14 +15,16 @@ const request = { model: 'm', messages: [] };
 const additions = { system: [{ type: 'text', text: 'Be careful.' }], tools: [] } as const;
 const added = estimateTokens(additions.system);
 
+type Wrap = (request: MessagesRequest, call: ModelCall) => Promise<ModelReply>;
+
 /** What the caller is told at the end of an answer that `reasons` calls make up, each of 1000 input tokens. */
-async function reported(reasons: readonly StopReason[], ...interceptors: readonly Interceptor[]) {
+async function reported(reasons: readonly StopReason[], ...intercepts: readonly Wrap[]) {
   const left = [...reasons];
   const ask = async () => {
     const stopReason = left.shift() ?? 'end_turn';
     return replyOf(eventsOf(messageEvents({ stopReason, usage: { input_tokens: 1000, output_tokens: 1 } })));
   };
-  const call = interceptors.reduceRight<ModelCall>((inner, wrap) => wrap(inner), ask);
+  const call = intercepts.reduceRight<ModelCall>((inner, wrap) => (asked) => wrap(asked, inner), ask);
   const { state } = await runStage(usageMask, { state: { additions, request, reply: await call(request) } });
   const events = await collectEvents(state.reply.events);
   const usages = events.flatMap((event) =>

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Decoded, GatewayState, Interceptor } from '#src/plugin/internal.js';
-import { fakeFormat, fakeHost, fakeModels, runStage, type StageOptions } from 'gw2api/testing';
+import type { Decoded, GatewayState, Intercept, ModelCall } from '#src/plugin/internal.js';
+import { fakeFormat, fakeHost, fakeModels, replyOf, runStage, type StageOptions } from 'gw2api/testing';
 import formatDecode from '#plugins/format-decode.js';
 import type { FormatName } from '../support/formats.js';
 
@@ -64,10 +64,16 @@ describe('format-decode', () => {
     expect((await run({}, { model: 'other' })).state.request.model).to.equal('other');
   });
 
-  it('adds the interceptors of the format after those that are there', async () => {
-    const [first, second]: Interceptor[] = [(call) => call, (call) => call];
-    const { state } = await run({ decoded: { interceptors: [second!] }, state: { interceptors: [first!] } });
-    expect(state.interceptors).to.deep.equal([first, second]);
+  it('wraps the call as the format says for this request, and leaves other calls alone', async () => {
+    const asked: unknown[] = [];
+    const call: ModelCall = async ({ max_tokens }) => {
+      asked.push(max_tokens);
+      return replyOf();
+    };
+    const intercept: Intercept = (request, call) => call({ ...request, max_tokens: 7 });
+    await run({ decoded: { intercept }, call });
+    await run({ call });
+    expect(asked).to.deep.equal([7, undefined]);
   });
 
   it('names what was dropped in x-gw-dropped', async () => {

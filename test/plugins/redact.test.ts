@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ContentBlock, MessagesRequest, MessagesStreamEvent } from 'gw2api/plugin';
+import type { ContentBlock, MessagesRequest, MessagesStreamEvent, ModelCall } from 'gw2api/plugin';
 import { foldMessage } from 'gw2api/plugin';
 import { eventsOf, messageEvents, replyOf, runStage } from 'gw2api/testing';
 import redact from '#plugins/redact.js';
@@ -17,14 +17,13 @@ async function through(
   answer: readonly MessagesStreamEvent[] = messageEvents(),
   options: Readonly<Record<string, unknown>> = {},
 ) {
-  const { state } = await runStage(redact, { options, state: { request: asked } });
   let sent: MessagesRequest | undefined;
-  const call = state.interceptors[0]!((outgoing) => {
+  const call: ModelCall = async (outgoing) => {
     sent = outgoing;
-    return Promise.resolve(replyOf(eventsOf(...answer)));
-  });
-  const { events } = await call(state.request);
-  return { sent: sent!, message: await foldMessage(events) };
+    return replyOf(eventsOf(...answer));
+  };
+  const { state } = await runStage(redact, { options, state: { request: asked }, call });
+  return { sent: sent!, message: await foldMessage(state.reply.events) };
 }
 
 describe('redact', () => {

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
-import { GatewayError, stickyKey, type Caller, type GatewayState } from 'gw2api/plugin';
+import { stickyKey, type Caller, type GatewayState } from 'gw2api/plugin';
 import { fakeHost, fakeSlot, fakeSlots, runStage } from 'gw2api/testing';
 import slotPick from '#plugins/slot-pick.js';
 
 describe('slot-pick', () => {
-  it('takes a place for the model and gives it back when the response has closed', async () => {
+  it('gives a picker that leases slots for the models asked for', async () => {
     const { slots, state } = await run();
-    expect(state.lease.slot.id).to.equal('a');
     expect(slots.requests[0]).to.include({ model: 'sonnet-5', queueTimeoutMs: 30_000 });
     expect(slots.requests[0]).to.not.have.property('sticky');
-    expect(slots.history).to.deep.equal(['released a']);
+    expect((await state.picker.lease({ model: 'haiku-5' })).slot.id).to.equal('a');
+    expect(slots.requests[1]).to.include({ model: 'haiku-5', queueTimeoutMs: 30_000 });
   });
 
   it('names the session by the headers of the contract, the first one sent', async () => {
@@ -51,16 +51,6 @@ describe('slot-pick', () => {
     expect((await run({ request, body: request })).slots.requests[0]).to.not.have.property('sticky');
   });
 
-  it('hands on that there is no slot', async () => {
-    const none = new GatewayError('no_slot_available', 'All slots are full.', {
-      headers: { 'retry-after': '3' },
-    });
-    const host = fakeHost({ slots: { ...fakeSlots(), lease: () => Promise.reject(none) } });
-    const { status, headers } = await runStage(slotPick, { host, state: basics });
-    expect(status).to.equal(503);
-    expect(headers['retry-after']).to.equal('3');
-  });
-
   it('refuses a policy that nobody has registered, and a duration that is none', async () => {
     for (const options of [{ policy: 'lucky' }, { stickyTtl: 'long' }]) {
       const problem: unknown = await run({}, {}, options).catch((error: unknown) => error);
@@ -79,7 +69,11 @@ async function run(
 ) {
   const slots = fakeSlots(fakeSlot('a'));
   const host = fakeHost({ slots });
-  const result = await runStage(slotPick, { host, headers, options, state: { ...basics, ...state } });
+  const below = async (ctx: { state: Partial<GatewayState> }) => {
+    const { picker, request } = ctx.state as GatewayState; // set by the stage and the test
+    await picker.lease(request);
+  };
+  const result = await runStage(slotPick, { host, headers, options, below, state: { ...basics, ...state } });
   return { ...result, slots };
 }
 

@@ -6,6 +6,7 @@ import {
   GatewayError,
   ModelEvent,
   type GatewayState,
+  type Intercept,
   type Interceptor,
   type MessagesRequest,
   type MessagesStreamEvent,
@@ -19,8 +20,9 @@ import {
   fakeHost,
   fakeModels,
   fakeSlot,
-  leaseOf,
   messageEvents,
+  pickerOf,
+  replyOf,
   runStage,
   serveStage,
 } from 'gw2api/testing';
@@ -245,13 +247,11 @@ describe('upstream-call', () => {
 
   it('wraps the call in the interceptors, the first one outermost', async () => {
     const seen: string[] = [];
-    const named =
-      (name: string): Interceptor =>
-      (call) =>
-      (request) => {
+    const named = (name: string): Interceptor =>
+      interceptor((request, call) => {
         seen.push(name);
         return call({ ...request, max_tokens: 7 });
-      };
+      });
     const slot = fakeSlot('a');
     await run([slot], { state: { interceptors: [named('outer'), named('inner')] } });
     expect(seen).to.deep.equal(['outer', 'inner']);
@@ -259,9 +259,54 @@ describe('upstream-call', () => {
   });
 
   it('takes a place for each further call of an interceptor', async () => {
-    const { history, state } = await run([fakeSlot('a')], { state: { interceptors: [twice] } });
+    const { history, state } = await run([fakeSlot('a')], { state: { interceptors: [interceptor(twice)] } });
     expect(history).to.deep.equal(['answered a', 'released a', 'again a', 'answered a', 'released a']);
     expect(state.trace.usage.billed).to.deep.equal({ input_tokens: 20, output_tokens: 10 });
+  });
+
+  it('leases a slot for each call by the model of that call, and says which one answered', async () => {
+    const slot = fakeSlot('a');
+    const other: Intercept = async (request, call) => {
+      await collectEvents((await call(request)).events);
+      return call({ ...request, model: 'haiku-5' });
+    };
+    const { models, state, headers } = await run([slot], { state: { interceptors: [interceptor(other)] } });
+    expect(models).to.deep.equal(['sonnet-5', 'haiku-5']);
+    expect(state.reply).to.include({ model: 'haiku-5', slot: 'a' });
+    expect(headers).to.include({ 'x-gw-model': 'haiku-5', 'x-gw-attempts': '2' });
+    expect(state.trace.calls.map(({ model }) => model)).to.deep.equal([undefined, 'haiku-5']);
+  });
+
+  it('names no slot where an interceptor has answered without a call', async () => {
+    const answer: Intercept = async () => {
+      const { slot: _, ...reply } = replyOf(eventsOf(messageEvents()), { model: '', attempts: 0 });
+      return reply;
+    };
+    const { headers, models, history, events } = await run([fakeSlot('a')], {
+      state: { interceptors: [interceptor(answer)] },
+    });
+    expect(events).to.deep.equal(messageEvents());
+    expect(headers).to.not.have.any.keys('x-gw-slot', 'x-gw-model');
+    expect(headers['x-gw-attempts']).to.equal('0');
+    expect([...models, ...history]).to.deep.equal([]);
+  });
+
+  it('hands on that there is no slot, which an interceptor may cure', async () => {
+    const none = new GatewayError('no_slot_available', 'All slots are full.', {
+      headers: { 'retry-after': '3' },
+    });
+    const { picker } = pickerOf(fakeSlot('a'));
+    const full = {
+      lease: ({ model }: { model: string }) =>
+        model === 'haiku-5' ? picker.lease({ model }) : Promise.reject(none),
+    };
+    const refused = await run([], { state: { picker: full } });
+    expect(refused.status).to.equal(503);
+    expect(refused.headers['retry-after']).to.equal('3');
+    const cure: Intercept = (request, call) =>
+      call(request).catch(() => call({ ...request, model: 'haiku-5' }));
+    const cured = await run([], { state: { picker: full, interceptors: [interceptor(cure)] } });
+    expect(cured.events).to.deep.equal(messageEvents());
   });
 
   it('tallies what the upstream bills', async () => {
@@ -284,8 +329,8 @@ describe('upstream-call', () => {
         throw overloaded();
       },
     });
-    const { lease, history } = leaseOf(slot, fakeSlot('b'));
-    const server = await serveStage(upstreamCall, { state: { ...basics, lease } });
+    const { picker, history } = pickerOf(slot, fakeSlot('b'));
+    const server = await serveStage(upstreamCall, { state: { ...basics, picker } });
     const sent = sendRequest(server.origin, { method: 'POST' }).on('error', () => undefined);
     const call = once(asked, 'call');
     sent.end();
@@ -384,7 +429,12 @@ function breaking(...events: readonly MessagesStreamEvent[]): () => ModelEvents 
   return () => eventsOf(...events, overloaded());
 }
 
-const twice: Interceptor = (call) => async (request) => {
+const interceptor = (intercept: Intercept): Interceptor => ({
+  place: { stage: 'own', path: 'pipeline[3]', at: 'gateway.yaml:4:5' },
+  intercept,
+});
+
+const twice: Intercept = async (request, call) => {
   const first = await call(request);
   await collectEvents(first.events);
   return call(request);
@@ -395,12 +445,12 @@ async function run(
   slots: readonly Slot[],
   options: Omit<Parameters<typeof runStage>[1] & object, 'below'> = {},
 ) {
-  const { lease, history } = leaseOf(...slots);
+  const { picker, history, models } = pickerOf(...slots);
   const events: unknown[] = [];
   let failure: unknown;
   const result = await runStage(upstreamCall, {
     ...options,
-    state: { ...basics, lease, ...options.state },
+    state: { ...basics, picker, ...options.state },
     async below(ctx) {
       const { reply } = ctx.state as GatewayState;
       if (!reply) return;
@@ -411,5 +461,5 @@ async function run(
       }
     },
   });
-  return { ...result, history, events, failure };
+  return { ...result, history, models, events, failure };
 }

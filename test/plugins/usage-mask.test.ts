@@ -195,7 +195,7 @@ async function run(state: Partial<GatewayState>, options: RunOptions = {}) {
 }
 
 function mask(options: Parameters<typeof messageEvents>[0], more: RunOptions = {}) {
-  return run({ reply: replyOf(eventsOf(messageEvents(options))) }, more);
+  return run({ reply: replyOf(eventsOf(messageEvents(options)), { model: '' }) }, more);
 }
 
 /** What one and the same stage takes out of several requests after each other. */
@@ -208,7 +208,7 @@ async function sequence(
   const stage: Plugin = { ...usageMask, setup: () => setUp };
   const taken: number[] = [];
   for (let nth = 0; nth < times; nth += 1) {
-    const reply = replyOf(eventsOf(messageEvents({ usage: { input_tokens: 1000 } })));
+    const reply = replyOf(eventsOf(messageEvents({ usage: { input_tokens: 1000 } })), { model: '' });
     const { state } = await runStage(stage, {
       host,
       state: { additions: added(nth), request, reply },

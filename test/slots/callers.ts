@@ -1,15 +1,24 @@
-import type { GatewayError, SlotLease } from 'gw2api/plugin';
+import type { GatewayError, SlotLease, SlotPicker, Slots } from 'gw2api/plugin';
+import type { LeaseRequest } from '#src/plugin/internal.js';
 
 /** Those who ask for places in one run: who holds which lease, and how many wait for one. */
 export class Callers {
   readonly held = new Map<SlotLease, AbortController>();
   readonly callers = new Set<AbortController>();
+  readonly pickers = new Map<AbortController, { readonly picker: SlotPicker; readonly model: string }>();
   waiting = 0;
 
   come(): AbortController {
     const caller = new AbortController();
     this.callers.add(caller);
     return caller;
+  }
+
+  /** Has a caller ask for its first place. */
+  ask(pool: Pick<Slots, 'picker'>, { model, ...terms }: LeaseRequest, caller: AbortController): void {
+    const picker = pool.picker(terms);
+    this.pickers.set(caller, { picker, model });
+    this.expectLease(picker.lease({ model }), caller);
   }
 
   /** Takes what comes of a promised lease, whenever that is. */
@@ -50,7 +59,8 @@ export function leaseSteps(failures: readonly GatewayError[]) {
     },
     again: (world: Callers, seed: number) => {
       const [lease, caller] = world.pick(seed) ?? [];
-      if (lease && caller) world.expectLease(lease.again(), caller);
+      const asking = caller && world.pickers.get(caller);
+      if (lease && asking) world.expectLease(asking.picker.lease({ model: asking.model }), caller);
     },
     abort: (world: Callers, seed: number) =>
       world.abort([...world.callers][seed % Math.max(1, world.callers.size)]),

@@ -68,7 +68,7 @@ const steps: Readonly<Record<string, (world: World, seed: number) => void>> = {
     const caller = world.come();
     const session = seed % 2 === 0 ? { sticky: { key: `s${seed % 5}`, ttlMs: 60_000 } } : {};
     const request = leaseRequest({ ...session, queueTimeoutMs: 100 + seed, signal: caller.signal });
-    world.expectLease(world.kit(seed).pool.lease(request), caller);
+    world.ask(world.kit(seed).pool, request, caller);
   },
   leaseMore: (world, seed) => steps['lease']!(world, seed + 1),
   leaseStillMore: (world, seed) => steps['lease']!(world, seed + 7),

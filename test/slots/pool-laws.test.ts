@@ -34,7 +34,7 @@ class World extends Callers {
       signal: caller.signal,
       ...(seed % 2 === 0 ? { sticky: { key: `session-${seed % 5}`, ttlMs: 60_000 } } : {}),
     });
-    this.expectLease(this.kit.pool.lease(request), caller);
+    this.ask(this.kit.pool, request, caller);
   }
 
   check(limits: ReadonlyMap<string, number>): void {

@@ -17,6 +17,8 @@ import { Bindings } from '#src/slots/sticky/bindings.js';
 import { setUnrefTimer } from '#src/slots/timing.js';
 import { MemoryHub } from '#src/live/memory/hub.js';
 
+const sonnet = { model: 'sonnet-5' };
+
 describe('a sticky key', () => {
   const two = [slotConfig('a'), slotConfig('b')];
 
@@ -101,8 +103,9 @@ describe('a sticky key', () => {
 
   it('takes its further calls to the same slot, and waits for it', async () => {
     const kit = await openPool([slotConfig('a', { maxConcurrent: 1 }), slotConfig('b')]);
-    const lease = await kit.pool.lease(sticky('s'));
-    const further = lease.again();
+    const picker = kit.pool.picker(sticky('s'));
+    const lease = await picker.lease(sonnet);
+    const further = picker.lease(sonnet);
     await settled();
     expect(kit.pool.list().map(({ queued }) => queued)).to.deep.equal([1, 0]);
     lease.release();

@@ -35,7 +35,7 @@ export default defineFormat({
     const messages = given.messages.filter(({ role }) => role !== 'system');
     const request = { model: given.model, max_tokens: options.maxTokens, messages };
     if (system.length > 0) request.system = system.join('\\n');
-    return { request, stream: given.stream !== false, dropped: [], interceptors: [] };
+    return { request, stream: given.stream !== false, dropped: [] };
   },
   encoder({ model }) {
     return {
@@ -100,7 +100,7 @@ export default defineFormat({
       content: parts.map(({ text }) => ({ type: 'text', text })),
     }));
     const request = { model: params.model, max_tokens: generationConfig?.maxOutputTokens ?? 1024, messages };
-    return { request, stream: path.endsWith(':streamGenerateContent'), dropped: [], interceptors: [] };
+    return { request, stream: path.endsWith(':streamGenerateContent'), dropped: [] };
   },
   encoder(_, { query }) {
     const isArray = query.get('alt') !== 'sse';

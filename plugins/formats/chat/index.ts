@@ -1,5 +1,5 @@
-import { Type } from 'gw2api/plugin';
-import { defineFormat, type FormatContext } from 'gw2api/plugin/format';
+import { Type, type ModelReply } from 'gw2api/plugin';
+import { answeringModel, defineFormat, type FormatContext } from 'gw2api/plugin/format';
 import { chatBody, type ChatBody } from './body.js';
 import type { ChatRequest } from './choice.js';
 import { chatReply } from './reply.js';
@@ -35,8 +35,8 @@ export default defineFormat({
     const request = chatRequest(body as ChatBody, context); // checked by `decode`
     return {
       keepAlive: sseComment,
-      whole: ({ events }) => chatReply(events, request),
-      stream: ({ events }) => chatStream(events, request),
+      whole: (reply) => chatReply(reply.events, answered(request, reply, context)),
+      stream: (reply) => chatStream(reply.events, answered(request, reply, context)),
     };
   },
 });
@@ -55,4 +55,10 @@ function chatRequest(body: ChatBody, context: FormatContext): ChatRequest {
 
 function calledIds({ messages }: ChatBody): readonly string[] {
   return messages.flatMap(({ tool_calls: calls }) => (calls ?? []).flatMap(({ id }) => id ?? []));
+}
+
+/** The request under the name of the model that answered. */
+function answered(request: ChatRequest, reply: ModelReply, context: FormatContext): ChatRequest {
+  const model = answeringModel(request.model, reply, context);
+  return model === request.model ? request : { ...request, model };
 }

@@ -5,7 +5,7 @@ import { readConversation } from './conversation.js';
 import { readChoice, readTools } from './tools.js';
 import { buildRequest } from '../shared/build-request.js';
 import { bodyCheck } from '../shared/body.js';
-import { fanOut } from '../shared/fan-out.js';
+import { fanOut, nested } from '../shared/fan-out.js';
 import type { OutputParams } from '../shared/output-format.js';
 import { readThinking } from '../shared/thinking-dialects.js';
 import { thinkingRetry } from '../shared/thinking-retry.js';
@@ -46,7 +46,7 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
     request,
     stream: body.stream === true,
     dropped: dropped.paths,
-    interceptors: [...(n > 1 ? [fanOut(n)] : []), ...thinkingRetry(thinking, request, context.models)],
+    intercept: nested(n > 1 ? fanOut(n) : undefined, thinkingRetry(thinking, request, context.models)),
   };
 }
 

@@ -1,5 +1,5 @@
-import { Type } from 'gw2api/plugin';
-import { defineFormat, type FormatContext } from 'gw2api/plugin/format';
+import { Type, type ModelReply } from 'gw2api/plugin';
+import { answeringModel, defineFormat, type FormatContext } from 'gw2api/plugin/format';
 import type { CompletionsRequest } from './choice.js';
 import { completionsReply } from './reply.js';
 import { type CompletionsBody, completionsBody, decodeCompletions, promptsOf } from './request.js';
@@ -33,8 +33,8 @@ export default defineFormat({
     const request = completionsRequest(body as CompletionsBody, context); // checked by `decode`
     return {
       keepAlive: sseComment,
-      whole: ({ events }) => completionsReply(events, request),
-      stream: ({ events }) => completionsStream(events, request),
+      whole: (reply) => completionsReply(reply.events, answered(request, reply, context)),
+      stream: (reply) => completionsStream(reply.events, answered(request, reply, context)),
     };
   },
 });
@@ -50,4 +50,14 @@ function completionsRequest(body: CompletionsBody, context: FormatContext): Comp
     echo: (choice) => (body.echo ? (prompts[Math.floor(choice / n)] ?? '') : ''),
     includeUsage: body.stream_options?.include_usage === true,
   };
+}
+
+/** The request under the name of the model that answered. */
+function answered(
+  request: CompletionsRequest,
+  reply: ModelReply,
+  context: FormatContext,
+): CompletionsRequest {
+  const model = answeringModel(request.model, reply, context);
+  return model === request.model ? request : { ...request, model };
 }

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { Type, type Interceptor, type MessagesRequest } from 'gw2api/plugin';
+import { Type, type Intercept, type MessagesRequest } from 'gw2api/plugin';
 import type { Decoded, FormatContext } from 'gw2api/plugin/format';
 import { buildRequest } from '../shared/build-request.js';
 import { bodyCheck, invalidField, nullable } from '../shared/body.js';
@@ -50,7 +50,7 @@ export function decodeCompletions(value: unknown, context: FormatContext): Decod
     request: { ...request, messages },
     stream: body.stream === true,
     dropped: dropped.paths,
-    interceptors: interceptors(prompts.length, body.n ?? 1),
+    intercept: interceptOf(prompts.length, body.n ?? 1),
   };
 }
 
@@ -75,13 +75,13 @@ const maxChoices = 128;
  * Fan-out to one call per prompt and answer. The request has a message for each prompt, so that stages see
  * all of them; each call keeps its own prompt and the messages that stages added after it.
  */
-function interceptors(prompts: number, n: number): readonly Interceptor[] {
+function interceptOf(prompts: number, n: number): Intercept | undefined {
   const choices = prompts * n;
   if (choices > maxChoices)
     throw invalidField('n', `asks for ${choices} answers with these prompts; the most is ${maxChoices}`);
-  if (choices === 1) return [];
+  if (choices === 1) return undefined;
   const variants = Array.from({ length: choices }, (_, choice) => Math.floor(choice / n));
-  return [fanOut(variants.map((prompt) => (request) => onlyPrompt(request, prompt, prompts)))];
+  return fanOut(variants.map((prompt) => (request) => onlyPrompt(request, prompt, prompts)));
 }
 
 function onlyPrompt(request: MessagesRequest, prompt: number, prompts: number): MessagesRequest {

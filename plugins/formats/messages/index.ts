@@ -5,7 +5,7 @@ import {
   type MessagesResponse,
   type ModelEvents,
 } from 'gw2api/plugin';
-import { defineFormat, sseEvent, type Decoded } from 'gw2api/plugin/format';
+import { answeringModel, defineFormat, sseEvent, type Decoded } from 'gw2api/plugin/format';
 import { messagesStream } from './stream.js';
 import { bodyCheck } from '../shared/body.js';
 
@@ -45,12 +45,12 @@ export default defineFormat({
   body: messagesBody,
   keepsBytes: true,
   decode: decodeMessages,
-  encoder(body) {
+  encoder(body, context) {
     const { model } = body as MessagesRequest; // checked by `decode`
     return {
       keepAlive: sseEvent('ping', '{"type":"ping"}'),
-      whole: ({ events }) => messagesReply(events, model),
-      stream: ({ events }) => messagesStream(events, model),
+      whole: (reply) => messagesReply(reply.events, answeringModel(model, reply, context)),
+      stream: (reply) => messagesStream(reply.events, answeringModel(model, reply, context)),
     };
   },
 });
@@ -68,5 +68,5 @@ const check = bodyCheck(messagesBody);
  */
 export function decodeMessages(body: unknown): Decoded {
   const request = check(body) as MessagesRequest; // only the fields that the gateway reads are checked
-  return { request, stream: request.stream === true, dropped: [], interceptors: [] };
+  return { request, stream: request.stream === true, dropped: [] };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { defineFormat, type FormatContext } from 'gw2api/plugin/format';
+import type { ModelReply } from 'gw2api/plugin';
+import { answeringModel, defineFormat, type FormatContext } from 'gw2api/plugin/format';
 import type { ResponsesRequest } from './answer.js';
 import { responsesBody, type InputItem, type ResponsesBody } from './body.js';
 import { inputItems } from './input.js';
@@ -23,11 +24,18 @@ export default defineFormat({
     const request = await responsesRequest(body as ResponsesBody, context); // checked by `decode`
     return {
       keepAlive: sseComment,
-      whole: ({ events }) => responsesReply(events, request),
-      stream: ({ events }) => responsesStream(events, request),
+      whole: (reply) => responsesReply(reply.events, answered(request, reply, context)),
+      stream: (reply) => responsesStream(reply.events, answered(request, reply, context)),
     };
   },
 });
+
+/** The request under the name of the model that answered. */
+function answered(request: ResponsesRequest, reply: ModelReply, context: FormatContext): ResponsesRequest {
+  const asked = String(request.body['model']);
+  const model = answeringModel(asked, reply, context);
+  return model === asked ? request : { ...request, body: { ...request.body, model } };
+}
 
 async function responsesRequest(body: ResponsesBody, context: FormatContext): Promise<ResponsesRequest> {
   const input = await inputItems(body, context);

@@ -48,8 +48,8 @@ export async function decodeResponses(value: unknown, context: FormatContext): P
     dropped,
   );
   reportRest(body, Boolean(thinking.effort), dropped);
-  const interceptors = thinkingRetry(thinking, request, context.models);
-  return { request, stream: body.stream === true, dropped: dropped.paths, interceptors };
+  const intercept = thinkingRetry(thinking, request, context.models);
+  return { request, stream: body.stream === true, dropped: dropped.paths, intercept };
 }
 
 /** Refuses fields that need a background server or state stored by the vendor. */

@@ -1,8 +1,9 @@
 import {
   EventStream,
   ModelEvent,
-  type Interceptor,
+  type Intercept,
   type MessagesRequest,
+  type ModelCall,
   type ModelEventBatch,
   type ModelReply,
 } from 'gw2api/plugin';
@@ -16,9 +17,11 @@ export type Variant = (request: MessagesRequest) => MessagesRequest;
  * choice `i`; the first failure ends the other calls and is thrown. Early replies are read ahead while the
  * others wait for their permits, up to `maxAheadBytes` together.
  */
-export function fanOut(calls: number | readonly Variant[]): Interceptor {
+export function fanOut(
+  calls: number | readonly Variant[],
+): (request: MessagesRequest, call: ModelCall) => Promise<ModelReply> {
   const variants = typeof calls === 'number' ? Array.from({ length: calls }, () => same) : calls;
-  return (call) => async (request) => {
+  return async (request, call) => {
     let aheadBytes = 0;
     const hasRoom = (batch: ModelEventBatch) => (aheadBytes += ModelEvent.heldBytes(batch)) < maxAheadBytes;
     const shared = shareBytes(request);
@@ -34,6 +37,13 @@ export function fanOut(calls: number | readonly Variant[]): Interceptor {
 
 /** Beyond it the early calls keep their permits; the others then wait as long as the queue lets them. */
 const maxAheadBytes = 64 * 1024 * 1024;
+
+/** Joins two interceptors into one, the first one outermost. */
+export function nested(outer: Intercept | undefined, inner: Intercept | undefined): Intercept | undefined {
+  if (!outer || !inner) return outer ?? inner;
+  return (request, call, ctx) =>
+    outer(request, (inside, options) => inner(inside, (innermost) => call(innermost, options), ctx), ctx);
+}
 
 const same: Variant = (request) => request;
 

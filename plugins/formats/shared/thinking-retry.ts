@@ -1,10 +1,4 @@
-import {
-  isGatewayError,
-  withFields,
-  type Interceptor,
-  type MessagesRequest,
-  type Models,
-} from 'gw2api/plugin';
+import { isGatewayError, withFields, type Intercept, type MessagesRequest, type Models } from 'gw2api/plugin';
 import type { ModelProfile } from 'gw2api/plugin/format';
 import { present } from './body.js';
 import { planThinking, type ThinkingParams } from './thinking.js';
@@ -12,18 +6,18 @@ import { isForced } from './tool-choice.js';
 import { UnsupportedFields } from './unsupported-fields.js';
 
 /**
- * Retry interceptor: if the model refuses the kind of thinking that was chosen for an effort, retries with the kind that
- * it takes; a refusal about the model is kept as its profile. Empty if no thinking was chosen here.
+ * Interceptor for a retry: if the model refuses the kind of thinking that was chosen for an effort, retries with the kind that
+ * it takes; a refusal about the model is kept as its profile. Undefined if no thinking was chosen here.
  */
 export function thinkingRetry(
   params: ThinkingParams,
   decoded: MessagesRequest,
   models: Models,
-): readonly Interceptor[] {
+): Intercept | undefined {
   const isChosen =
     params.effort && !params.kind && (decoded.thinking ?? decoded.output_config?.effort) !== undefined;
-  if (!isChosen) return [];
-  const retry: Interceptor = (call) => async (request) => {
+  if (!isChosen) return undefined;
+  return async (request, call) => {
     try {
       return await call(request);
     } catch (error) {
@@ -35,7 +29,6 @@ export function thinkingRetry(
       return withFields(reply, { attempts: reply.attempts + 1 });
     }
   };
-  return [retry];
 }
 
 /** The request with thinking and effort as they are planned for this profile. */

@@ -2,7 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import { checkDefinition, type ApiLevel } from './definition.js';
 import type { Host } from './host.js';
 import { closeObjects } from '../schema/closed.js';
-import type { StageContext, StateKey } from './state.js';
+import type { Intercept, StageContext, StateKey } from './state.js';
 import type { Operation } from './operation.js';
 
 /** An ordinary Koa middleware over a typed `ctx.state`. */
@@ -14,6 +14,10 @@ export type StageMiddleware<Requires extends StateKey, Provides extends StateKey
 /** Parts of a stage that is more than a middleware; each may be left out, and may return a promise. */
 export interface StageParts<Requires extends StateKey = StateKey, Provides extends StateKey = StateKey> {
   readonly middleware?: StageMiddleware<Requires, Provides>;
+  /** Wraps the call of the model; with `intercepts: true` in the definition, and only then. */
+  readonly intercept?: Intercept<StageContext<Requires, Provides>>;
+  /** False for a request whose call `intercept` leaves alone, asked as the call is made; absent: it wraps all. */
+  applies?(ctx: StageContext<Requires, Provides>): boolean;
   /**
    * Opens connections, files and timers: called once the whole pipeline is set up, before its first request.
    * What it throws is a problem of the config; `check` does not call it.
@@ -38,6 +42,8 @@ export interface PluginDefinition<
   readonly provides?: readonly Provides[];
   /** Keys that no stage below may replace, because this one has used them. */
   readonly seals?: readonly StateKey[];
+  /** The stage wraps the call of the model: `setup` returns `intercept`. It stands above upstream-call. */
+  readonly intercepts?: true;
   /** Operations that pass this stage; default `['generate']`. */
   readonly operations?: readonly Operation[];
   /** JSON Schema of `with:`; defaults are filled in, unknown options are refused. */
@@ -64,6 +70,7 @@ export interface Plugin {
   readonly requires: readonly StateKey[];
   readonly provides: readonly StateKey[];
   readonly seals: readonly StateKey[];
+  readonly intercepts: boolean;
   readonly operations: readonly Operation[];
   readonly options: Readonly<Record<string, unknown>>;
   readonly api?: ApiLevel;
@@ -99,8 +106,9 @@ export function normalizePlugin(definition: object & { name: string; setup: unkn
   return {
     name: given.name,
     requires: given.requires ?? [],
-    provides: given.provides ?? [],
+    provides: [...(given.provides ?? []), ...(given.intercepts ? (['interceptors'] as const) : [])],
     seals: given.seals ?? [],
+    intercepts: given.intercepts ?? false,
     operations: given.operations ?? ['generate'],
     options: closeObjects(given.options ?? { type: 'object', properties: {} }) as Plugin['options'], // the copy of an object is an object
     ...(given.api && { api: given.api }),

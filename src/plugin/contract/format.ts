@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import type { GatewayError } from '../error.js';
 import { closeObjects } from '../schema/closed.js';
 import { checkDefinition, type ApiLevel } from './definition.js';
-import type { Caller, Interceptor, ModelReply, StageContext } from './state.js';
+import type { Caller, Intercept, ModelReply, StageContext } from './state.js';
 import type { MessagesRequest } from './messages.js';
 import type { CatalogModel, Models } from './models.js';
 import type { Logger } from './logger.js';
@@ -43,8 +43,8 @@ export interface Decoded {
   readonly stream: boolean;
   /** Fields that Messages cannot express, as the caller wrote their paths: `logprobs`, `tools[2]`. */
   readonly dropped: readonly string[];
-  /** Interceptors for the fan-out of `n` and of several prompts. */
-  readonly interceptors: readonly Interceptor[];
+  /** Wraps the call of this request: the fan-out of `n` and of several prompts. */
+  readonly intercept?: Intercept | undefined;
 }
 
 /** Turns one reply into the caller's dialect. */

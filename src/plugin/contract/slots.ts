@@ -1,11 +1,10 @@
 import type { CallSignal } from '../http/call-signal.js';
 import type { GatewayError } from '../error.js';
+import type { MessagesRequest } from './messages.js';
 import type { Slot, SlotStatus } from './slot.js';
 
-/** Options of `lease`. */
-export interface LeaseRequest {
-  /** Catalog id, or the name sent by the caller if the catalog has none. */
-  readonly model: string;
+/** Terms on which the calls of one request are given slots. */
+export interface PickTerms {
   /** Sticky session, already scoped to the caller's key. */
   readonly sticky?: { readonly key: string; readonly ttlMs: number };
   readonly policy: PickPolicy;
@@ -17,6 +16,21 @@ export interface LeaseRequest {
   /** Queue timeout: max wait for a permit while every schedulable slot is full. */
   readonly queueTimeoutMs: number;
   readonly signal: CallSignal;
+}
+
+/** Options of `lease`. */
+export interface LeaseRequest extends PickTerms {
+  /** Catalog id, or the name sent by the caller if the catalog has none. */
+  readonly model: string;
+}
+
+/** Leases slots for the calls of one request. */
+export interface SlotPicker {
+  /**
+   * Takes a permit in a slot that serves the request's model, as `Slots.lease` does. Further calls keep the
+   * slot of the earlier ones of that model, and try last what has failed them.
+   */
+  lease(request: Pick<MessagesRequest, 'model'>): Promise<SlotLease>;
 }
 
 /** A slot as a policy sees it: schedulable, serving the model, with room. */
@@ -44,8 +58,6 @@ export interface SlotLease {
   another(error: GatewayError): Promise<SlotLease | undefined>;
   /** Reports a failed call, as `another` does, and releases the permit: the request will not be retried. */
   failed(error: GatewayError): void;
-  /** Permit of its own for a further call of the same request, on the same terms. */
-  again(): Promise<SlotLease>;
   /** Releases the permit; further calls do nothing. */
   release(): void;
 }
@@ -58,6 +70,8 @@ export interface Slots {
    * 429 if the only slots have an exhausted window.
    */
   lease(request: LeaseRequest): Promise<SlotLease>;
+  /** Picker for the calls of one request. */
+  picker(terms: PickTerms): SlotPicker;
   get(id: string): Slot | undefined;
   list(): readonly SlotStatus[];
   /**

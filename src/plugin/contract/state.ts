@@ -6,8 +6,9 @@ import type { Logger } from './logger.js';
 import type { KeyLimits } from './key-limits.js';
 import type { MessagesRequest, TextBlock, Tool } from './messages.js';
 import type { TokenCount, Windows } from './slot.js';
-import type { SlotLease } from './slots.js';
-import type { Trace } from './trace.js';
+import type { SlotPicker } from './slots.js';
+import type { StagePlace, Trace } from './trace.js';
+import type { TransformFactory } from '../events/stream-step.js';
 
 /** Facts about a caller, as `callerClaims` makes them. Plugins add fields by declaration merging. */
 export interface CallerClaims {
@@ -35,14 +36,16 @@ export interface Additions {
   readonly tools: readonly Tool[];
 }
 
-/** Committed reply of an upstream: its first content event has arrived. */
+/** Committed reply of a model: its first content event has arrived. */
 export interface ModelReply {
   readonly status: number;
   /** The upstream's answer headers, lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Id of the slot that answered. */
-  readonly slot: string;
-  /** Number of upstream calls made. */
+  /** Catalog id of the model that answered, or its name if the catalog has none; `''` for a text of a stage. */
+  readonly model: string;
+  /** Id of the slot that answered; absent for an answer without a call. */
+  readonly slot?: string;
+  /** Number of upstream calls made; 0 for an answer without a call. */
   readonly attempts: number;
   readonly events: EventStream;
   /**
@@ -51,10 +54,33 @@ export interface ModelReply {
   readonly calls?: (choice: number) => number;
 }
 
-export type ModelCall = (request: MessagesRequest) => Promise<ModelReply>;
+export interface CallOptions {
+  /**
+   * Makes a transform of the answer before the commit point, a fresh one for each attempt: what it throws may
+   * be cured by another slot. Where it is over (`isOver`), the answer is committed and the upstream call ends.
+   */
+  readonly through?: TransformFactory | readonly TransformFactory[] | undefined;
+}
 
-/** Wraps the model call: tool loops, caches, fan-out. The first one pushed is the outermost. */
-export type Interceptor = (call: ModelCall) => ModelCall;
+export type ModelCall = (request: MessagesRequest, options?: CallOptions) => Promise<ModelReply>;
+
+/**
+ * Wraps the call of the model: asks again, asks another model, or answers without a call. `call` makes the
+ * call, in a slot of its own each time; a failure that another slot has cured is never seen.
+ */
+export type Intercept<Context = StageContext<never, never>> = (
+  request: MessagesRequest,
+  call: ModelCall,
+  ctx: Context,
+) => Promise<ModelReply>;
+
+/** Interceptor of one stage, as the requests that pass it list it. */
+export interface Interceptor {
+  readonly place: StagePlace;
+  readonly intercept: Intercept;
+  /** False for a request whose call it leaves alone; absent: it wraps all. */
+  readonly applies?: ((ctx: StageContext<never, never>) => boolean) | undefined;
+}
 
 /**
  * Outcome of a request, once its response has closed. `abandoned`: the caller disconnected before the end.
@@ -78,7 +104,8 @@ export interface GatewayState {
   readonly signal: AbortSignal;
   /** Child logger with the request id. */
   readonly log: Logger;
-  readonly interceptors: Interceptor[];
+  /** Stages that wrap the call, top to bottom: filled as the request passes them, applied by `wrapCall`. */
+  readonly interceptors: readonly Interceptor[];
   additions: Additions;
   /** Calls `listener` exactly once, when the response has closed. */
   readonly onSettled: (listener: (outcome: Outcome) => void) => void;
@@ -93,7 +120,7 @@ export interface GatewayState {
   /** By format-decode: `stream: false` or `x-gw-delivery: verified` means whole. */
   delivery: 'stream' | 'whole';
   /** By slot-pick. */
-  lease: SlotLease;
+  picker: SlotPicker;
   /** By upstream-call, changed by usage-mask. */
   reply: ModelReply;
   /** By upstream-call, for count-tokens. */

@@ -1,6 +1,24 @@
 import type { GatewayError } from '../error.js';
 import type { Usage } from './messages.js';
 
+/** A stage as log lines name it. */
+export interface StagePlace {
+  readonly stage: string;
+  /** `pipeline[3]`. */
+  readonly path: string;
+  /** `config/gateway.yaml:14:5`. */
+  readonly at: string;
+  readonly meter?: StageMeter;
+}
+
+/** Metrics of a stage, held from the build of its pipeline on. */
+export interface StageMeter {
+  /** Adds the stage's own time in one request. */
+  time(ms: number): void;
+  fault(): void;
+  skip(): void;
+}
+
 /** Trace of a request: the source of its log line, metrics and ledger row. Changed by its methods alone. */
 export interface Trace {
   /** Stages reached, top to bottom. */
@@ -14,8 +32,8 @@ export interface Trace {
   readonly firstEventAtMs: number | undefined;
   /** Error of an answer that broke after it had begun; the outcome is then `failed`. */
   readonly failure: GatewayError | undefined;
-  /** Adds an upstream call, and starts its timer. */
-  call(slot: string): CallTimer;
+  /** Adds an upstream call, and starts its timer; `model`: catalog id. */
+  call(slot: string, model?: string): CallTimer;
   /** Sets the tokens billed by the upstream so far. */
   bill(usage: Usage): void;
   /** Sets the part of the billed tokens that is hidden from the caller so far. */
@@ -38,6 +56,7 @@ export interface TimedStage {
 /** Upstream call: time to its first event or failure (0 until then), and the error code of the failure. */
 export interface TimedCall {
   readonly slot: string;
+  readonly model?: string;
   readonly ms: number;
   readonly code?: string;
 }

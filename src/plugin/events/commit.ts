@@ -4,12 +4,14 @@ import type { ModelEvent, ModelEventBatch, ModelEvents } from './events.js';
 import { EventStream } from './event-stream.js';
 import { KeptBatches } from './kept-batches.js';
 import type { ContentBlock, MessagesStreamEvent } from '../contract/messages.js';
-import type { Transform } from './stream-step.js';
+import type { Transform, TransformFactory } from './stream-step.js';
 import { errorFromEvent, interruptedError } from './upstream-error.js';
 
 export interface CommitOptions {
   /** `stream`: the commit point is the first content; `whole`: it is `message_stop`. */
   readonly delivery: 'stream' | 'whole';
+  /** Makes transforms of the events before the commit point, in this order. */
+  readonly through?: TransformFactory | readonly TransformFactory[] | undefined;
   /** Observer of every event, called once as it is read. */
   readonly see?: (event: ModelEvent) => void;
   /** Called once, with the first content, which may be before the commit point. */
@@ -28,9 +30,19 @@ export interface CommitOptions {
  * first, so that its text is kept.
  */
 export async function committed(events: ModelEvents, options: CommitOptions): Promise<EventStream> {
-  const stream = EventStream.from(events).through(new Commit(options));
+  const stream = held(EventStream.from(events), options);
   await stream.opened();
   return stream;
+}
+
+/** With transforms, the upstream's events are watched before them, and the commit point is that of their output. */
+function held(events: EventStream, options: CommitOptions): EventStream {
+  const { through, onCommit: _c, onEnd: _e, ...watching } = options;
+  if (!through) return events.through(new Commit(options));
+  const { see: _s, onContent: _o, ...committing } = options;
+  let stream = events.through(new Commit({ ...watching, delivery: 'stream' }));
+  for (const make of [through].flat()) stream = stream.through(make(), { cancelsRest: true });
+  return stream.through(new Commit(committing));
 }
 
 /** Holds the events up to the commit point, then passes them on as they arrive. */

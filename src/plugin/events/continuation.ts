@@ -3,7 +3,7 @@ import { EventStream } from './event-stream.js';
 import { MessageFold, mergeUsage } from './fold.js';
 import { mapEvents, tapEvents, type EventMap } from './map-events.js';
 import type { ContentBlock, MessagesRequest, Usage } from '../contract/messages.js';
-import type { Interceptor } from '../contract/state.js';
+import type { ModelCall, ModelReply } from '../contract/state.js';
 import { addUsage } from './usage.js';
 import { withFields } from '../raw/with-fields.js';
 
@@ -12,8 +12,10 @@ import { withFields } from '../raw/with-fields.js';
  * with its output so far, at most `limit` times, and joins the answers into one. Block indices go on, usage
  * adds up, and the pauses in between are hidden.
  */
-export function continuePausedTurns(limit: number): Interceptor {
-  return (call) => async (request) => {
+export function continuePausedTurns(
+  limit: number,
+): (request: MessagesRequest, call: ModelCall) => Promise<ModelReply> {
+  return async (request, call) => {
     const reply = await call(request);
     const answer = new JoinedAnswer(limit);
     const events = EventStream.chain(answer.join(reply.events), async () => {

@@ -34,9 +34,12 @@ export class EventStream<Value = ModelEventBatch> implements AsyncIterable<Value
     return new EventStream(new Merge(streams).controller);
   }
 
-  /** Adds a step. All steps of a stream run in one call for each batch. */
-  through<Out>(transform: Transform<Value, Out>): EventStream<Out> {
-    return new EventStream(new Step(this, transform).controller);
+  /**
+   * Adds a step. All steps of a stream run in one call for each batch. `cancelsRest`: a transform that is over
+   * cancels the source; by default the rest of that is drained.
+   */
+  through<Out>(transform: Transform<Value, Out>, { cancelsRest = false } = {}): EventStream<Out> {
+    return new EventStream(new Step(this, transform, cancelsRest).controller);
   }
 
   /**

@@ -15,6 +15,9 @@ export interface Transform<In = ModelEventBatch, Out = In> {
   cancel?(reason: unknown): void;
 }
 
+/** Makes a fresh transform for each stream. */
+export type TransformFactory = () => Transform;
+
 type Phase = 'open' | 'flushing' | 'draining' | 'over';
 
 /** Runs a transform between two streams. */
@@ -23,11 +26,14 @@ export class Step<In, Out> implements Sink<In>, Flow {
   readonly #source: Flow;
   readonly #transform: Transform<In, Out>;
   #phase: Phase = 'open';
+  readonly #cancelsRest: boolean;
   #hasSourceEnded = false;
 
-  constructor(source: Pipe<In>, transform: Transform<In, Out>) {
+  /** `cancelsRest`: once the transform is over, the source is cancelled in place of drained. */
+  constructor(source: Pipe<In>, transform: Transform<In, Out>, cancelsRest = false) {
     this.#source = source.pipe(this);
     this.#transform = transform;
+    this.#cancelsRest = cancelsRest;
   }
 
   write(batch: In): boolean {
@@ -81,7 +87,8 @@ export class Step<In, Out> implements Sink<In>, Flow {
     if (this.#phase !== 'flushing') return;
     this.#phase = 'draining';
     if (last !== undefined) this.controller.write(last);
-    if (this.#hasSourceEnded) this.#close();
+    if (!this.#hasSourceEnded && this.#cancelsRest) this.#source.cancel();
+    if (this.#hasSourceEnded || this.#cancelsRest) this.#close();
     else this.#source.resume();
   };
 

@@ -1,4 +1,5 @@
 /** `gw2api/plugin/format`: what a format needs besides `gw2api/plugin`. */
+export { answeringModel } from '../answering-model.js';
 export { defineFormat } from '../contract/format.js';
 export type { Decoded, FormatContext, FormatRoute } from '../contract/format.js';
 export type { CacheControl, Citation, OutputConfig, StopDetails, Thinking } from '../contract/messages.js';

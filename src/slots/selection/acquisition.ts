@@ -2,10 +2,10 @@ import {
   isGatewayError,
   type CallFailure,
   type GatewayError,
-  type LeaseRequest,
+  type PickTerms,
   type SlotLease,
 } from '../../plugin/internal.js';
-import { choose, type Wanted } from './choose.js';
+import { choose, noEarlier, type Earlier, type Wanted } from './choose.js';
 import { type PoolContext, cool, reject } from './pool-context.js';
 import { Lease, type LeaseOwner } from './lease.js';
 import type { Attempt, Acquired, Waiter } from './permit-queue.js';
@@ -15,28 +15,33 @@ import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import { effectOf, exhaustion, type Cooling } from '../health/transitions.js';
 import type { UpstreamSlot } from '../upstream-slot.js';
 
-/** Acquisition of a lease for one request, with its retries in other slots. */
+/** Acquisition of a lease for one call of a request, with its retries in other slots. */
 export class Acquisition implements Waiter, LeaseOwner {
   readonly #context: PoolContext;
-  readonly #request: LeaseRequest;
+  readonly #request: PickTerms;
   readonly #model: WantedModel;
-  readonly #tried = new Map<SlotEntry, boolean>();
+  readonly #tried: Map<SlotEntry, boolean>;
   readonly #sentOnceMore = new Set<SlotEntry>();
   /** Slot for a further call of the request; undefined: chosen by the sticky key. */
   readonly #origin: SlotEntry | undefined;
   /** Claim of the session, until the session is bound. */
   readonly #claim: SessionClaim | undefined;
   #preferred: SlotEntry | undefined;
+  #entry: SlotEntry | undefined;
   #waitsFor: readonly string[] = noSlots;
   #isQueued = false;
+  #isWaiting = true;
   readonly sinceMs: number;
 
-  constructor(context: PoolContext, request: LeaseRequest, model: WantedModel, origin?: SlotEntry) {
+  constructor(context: PoolContext, request: PickTerms, model: WantedModel, earlier: Earlier = noEarlier) {
+    const { entry: origin, tried } = earlier;
     this.#context = context;
     this.#request = request;
     this.#model = model;
+    // What has failed an earlier call may be asked again, as the last one.
+    this.#tried = tried.length === 0 ? new Map() : new Map(tried.map((entry) => [entry, true]));
     this.#origin = origin;
-    this.#preferred = origin;
+    this.#preferred = origin && tried.includes(origin) ? undefined : origin;
     const key = origin ? undefined : request.sticky?.key;
     this.#claim =
       key === undefined ? undefined : new SessionClaim(context.claims, key, (id) => this.#judge(id));
@@ -47,19 +52,33 @@ export class Acquisition implements Waiter, LeaseOwner {
     return this.#request.caller ?? '';
   }
 
+  /** Slot leased last, and those that have failed. */
+  get earlier(): Earlier {
+    return { entry: this.#entry, tried: [...this.#tried.keys()] };
+  }
+
   get waitsFor(): readonly string[] {
     return this.#waitsFor;
+  }
+
+  /** True until the first lease has been acquired or refused. */
+  get isWaiting(): boolean {
+    return this.#isWaiting;
   }
 
   /** Acquires the first lease; throws as `Slots.lease` does, and the signal's reason if that aborts. */
   async first(): Promise<SlotLease> {
     const key = this.#origin ? undefined : this.#request.sticky?.key;
-    await (key === undefined ? undefined : this.#context.bindings.load(key));
-    if (key !== undefined) this.#dropUnusable(key);
-    const acquiring = this.#acquire();
-    const acquired = acquiring instanceof Promise ? await acquiring : acquiring;
-    if (isGatewayError(acquired)) throw acquired;
-    return acquired;
+    try {
+      await (key === undefined ? undefined : this.#context.bindings.load(key));
+      if (key !== undefined) this.#dropUnusable(key);
+      const acquiring = this.#acquire();
+      const acquired = acquiring instanceof Promise ? await acquiring : acquiring;
+      if (isGatewayError(acquired)) throw acquired;
+      return acquired;
+    } finally {
+      this.#isWaiting = false;
+    }
   }
 
   displaced(): GatewayError {
@@ -95,10 +114,6 @@ export class Acquisition implements Waiter, LeaseOwner {
     return isGatewayError(acquired) ? undefined : acquired;
   }
 
-  again({ entry }: Lease): Promise<SlotLease> {
-    return new Acquisition(this.#context, this.#request, this.#model, entry).first();
-  }
-
   released(entry: SlotEntry): void {
     this.#claim?.release();
     this.#context.freed(entry.id);
@@ -114,7 +129,7 @@ export class Acquisition implements Waiter, LeaseOwner {
     }
     const { state, elsewhere, again } = effectOf(failure, this.#context.now());
     this.#preferred = undefined;
-    this.#tried.set(entry, again);
+    if (elsewhere) this.#tried.set(entry, again);
     if (elsewhere) entry.noteError(error.message, this.#context.now());
     const isCurrent = slot.health === entry.slot.health; // what a reload has replaced says nothing about what came
     if (isCurrent && state === 'rejected') reject(slot, began, this.#context);
@@ -229,6 +244,7 @@ export class Acquisition implements Waiter, LeaseOwner {
   }
 
   #lease(entry: SlotEntry): Lease {
+    this.#entry = entry;
     return new Lease(entry, this, this.#request.signal);
   }
 

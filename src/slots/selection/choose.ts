@@ -15,6 +15,14 @@ export interface Wanted {
   readonly tried: ReadonlyMap<SlotEntry, boolean>;
 }
 
+/** Slot and failed slots of the calls that a request has made before. */
+export interface Earlier {
+  readonly entry: SlotEntry | undefined;
+  readonly tried: readonly SlotEntry[];
+}
+
+export const noEarlier: Earlier = { entry: undefined, tried: [] };
+
 /** Choice: a slot with room, slots to wait for, or none that can serve the request. */
 export type Choice =
   | { readonly kind: 'take'; readonly entry: SlotEntry }

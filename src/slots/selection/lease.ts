@@ -9,7 +9,6 @@ export interface LeaseOwner {
   failed(lease: Lease, error: GatewayError): boolean;
   /** Acquires another lease for the request that has just failed. */
   elsewhere(): Promise<SlotLease | undefined>;
-  again(lease: Lease): Promise<SlotLease>;
   released(entry: SlotEntry): void;
 }
 
@@ -54,10 +53,6 @@ export class Lease implements SlotLease {
 
   failed(error: GatewayError): void {
     this.#fail(error);
-  }
-
-  again(): Promise<SlotLease> {
-    return this.#owner.again(this);
   }
 
   release(): void {

@@ -106,6 +106,6 @@ async function ask(limit: number, ...answers: readonly (MessageOptions | Error)[
     if (answer instanceof Error) throw answer;
     return replyOf(eventsOf(...messageEvents(answer)));
   };
-  const reply: ModelReply = await continuePausedTurns(limit)(call)({ model: 'm', messages: [question] });
+  const reply: ModelReply = await continuePausedTurns(limit)({ model: 'm', messages: [question] }, call);
   return { reply, requests };
 }

@@ -30,7 +30,7 @@ const steps: Readonly<Record<string, Step>> = {
   tapEvents: (events) => opened(tapEvents(events, () => undefined)),
   committed: async (events) => opened(await committed(events, { delivery: 'stream' })),
   continuePausedTurns: async (events) => {
-    const { events: joined } = await continuePausedTurns(1)(() => Promise.resolve(replyOf(events)))(request);
+    const { events: joined } = await continuePausedTurns(1)(request, () => Promise.resolve(replyOf(events)));
     return opened(joined);
   },
   relay: (events) => opened(messagesStream(events, 'm')),

@@ -73,7 +73,7 @@ function callsOf(sources: readonly ModelEvents[]): ModelCall {
 }
 
 async function opened(sources: readonly ModelEvents[]) {
-  const reply = await fanOut(sources.length)(callsOf(sources))(request);
+  const reply = await fanOut(sources.length)(request, callsOf(sources));
   return { reply, iterator: reply.events[Symbol.asyncIterator]() };
 }
 
@@ -108,7 +108,7 @@ describe('a fan-out', () => {
       return replyOf();
     };
     const variants = [1, 2].map((max_tokens): Variant => (prepared) => ({ ...prepared, max_tokens }));
-    await fanOut(variants)(call)(request);
+    await fanOut(variants)(request, call);
     expect(asked).to.deep.equal([1, 2]);
   });
 
@@ -180,7 +180,7 @@ describe('a fan-out', () => {
       async () => replyOf(answered),
       () => Promise.reject(new Error('refused')),
     ];
-    const told = fanOut(3)(() => (calls.shift() ?? expect.fail('One call too many.'))())(request);
+    const told = fanOut(3)(request, () => (calls.shift() ?? expect.fail('One call too many.'))());
     expect(await told.then(String, String)).to.equal('Error: refused');
     const source = new Source();
     late.resolve(replyOf(source));
@@ -192,7 +192,7 @@ describe('a fan-out', () => {
     const late = deferred<ReturnType<typeof replyOf>>();
     const early = new Source();
     const calls = [async () => replyOf(early), () => late.promise];
-    const reply = fanOut(2)(() => calls.shift()!())(request);
+    const reply = fanOut(2)(request, () => calls.shift()!());
     await settled();
     const megabyte = 'x'.repeat(1024 * 1024);
     let given = 0;
@@ -219,7 +219,7 @@ describe('a fan-out', () => {
         const sources = choices.map(async function* (batches): AsyncGenerator<ModelEventBatch> {
           for (const batch of batches) yield batch.map(event);
         });
-        const reply = await fanOut(sources.length)(callsOf(sources))(request);
+        const reply = await fanOut(sources.length)(request, callsOf(sources));
         const seen = choices.map((): string[] => []);
         for await (const batch of reply.events)
           for (const { choice, data } of batch) seen[choice]!.push(data);

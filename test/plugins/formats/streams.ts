@@ -71,7 +71,14 @@ export function replyOf(
     if (at < events.length) yield events.slice(at);
     if (error) throw error;
   }
-  return { status: 200, headers: {}, slot: 'a', attempts: 1, events: EventStream.from(batches()) };
+  return {
+    status: 200,
+    headers: {},
+    model: 'm',
+    slot: 'a',
+    attempts: 1,
+    events: EventStream.from(batches()),
+  };
 }
 
 export interface Streamed {

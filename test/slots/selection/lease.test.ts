@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import { getEventListeners } from 'node:events';
-import { leaseRequest, openPool, rejection, refusal, settled, slotConfig, type Kit } from '../kit.js';
+import { leaseRequest, openPool, rejection, refusal, settled, slotConfig, sticky, type Kit } from '../kit.js';
+import { builtinPolicies } from '#src/slots/selection/policies.js';
+
+const sonnet = { model: 'sonnet-5' };
+const first = builtinPolicies['priority']!();
 
 describe('a lease', () => {
   it('holds a place until it is released, once', async () => {
@@ -180,8 +184,9 @@ describe('a lease', () => {
     it('is not had twice where one caller holds a place and waits for another', async () => {
       const kit = await openPool([slotConfig('a', { maxConcurrent: 1 })]);
       const caller = new AbortController();
-      const lease = await kit.pool.lease(leaseRequest({ signal: caller.signal }));
-      const waiting = rejection(lease.again());
+      const picker = kit.pool.picker(leaseRequest({ signal: caller.signal }));
+      await picker.lease(sonnet);
+      const waiting = rejection(picker.lease(sonnet));
       await settled();
       caller.abort(new Error('gone'));
       expect((await waiting).message).to.equal('gone');
@@ -199,18 +204,61 @@ describe('a lease', () => {
   describe('for a further call', () => {
     it('is one in the same slot where that has room, else in another', async () => {
       const kit = await openPool([slotConfig('a', { maxConcurrent: 2 }), slotConfig('b')]);
-      const lease = await kit.pool.lease(leaseRequest());
-      const further = [await lease.again(), await lease.again()];
-      expect(further.map(({ slot }) => slot.id)).to.deep.equal(['a', 'b']);
+      const picker = kit.pool.picker(leaseRequest());
+      const leases = await Promise.all([1, 2, 3].map(() => picker.lease(sonnet)));
+      expect(leases.map(({ slot }) => slot.id)).to.deep.equal(['a', 'a', 'b']);
       expect(inFlight(kit)).to.deep.equal([2, 1]);
     });
 
     it('can be had when the first one has been given back', async () => {
       const kit = await openPool([slotConfig('a')]);
-      const lease = await kit.pool.lease(leaseRequest());
-      lease.release();
-      expect((await lease.again()).slot.id).to.equal('a');
+      const picker = kit.pool.picker(leaseRequest());
+      (await picker.lease(sonnet)).release();
+      expect((await picker.lease(sonnet)).slot.id).to.equal('a');
       expect(inFlight(kit)).to.deep.equal([1]);
+    });
+
+    it('is one that serves its model', async () => {
+      const kit = await openPool([
+        slotConfig('a', { models: ['sonnet-*'] }),
+        slotConfig('b', { models: ['haiku-*'] }),
+      ]);
+      const picker = kit.pool.picker(sticky('s'));
+      const ids = [];
+      for (const model of ['sonnet-5', 'haiku-5', 'sonnet-5'])
+        ids.push((await picker.lease({ model })).slot.id);
+      expect(ids).to.deep.equal(['a', 'b', 'a']);
+    });
+
+    it('is in the slot that has refused the first one for what it asked, not in one that has failed it', async () => {
+      const kit = await openPool([slotConfig('a'), slotConfig('b'), slotConfig('c')]);
+      const refused = kit.pool.picker(leaseRequest({ policy: first }));
+      (await refused.lease(sonnet)).failed(refusal(400));
+      expect((await refused.lease(sonnet)).slot.id).to.equal('a');
+      const failed = kit.pool.picker(leaseRequest({ policy: first }));
+      (await failed.lease(sonnet)).failed(refusal(500));
+      expect((await failed.lease(sonnet)).slot.id).to.equal('b');
+    });
+
+    it('is in a slot that has failed where there is no other', async () => {
+      const kit = await openPool([slotConfig('a')]);
+      const picker = kit.pool.picker(leaseRequest());
+      (await picker.lease(sonnet)).failed(refusal(529));
+      expect((await picker.lease(sonnet)).slot.id).to.equal('a');
+    });
+
+    it('is refused with the one that it waits for, and asked for anew after that', async () => {
+      const kit = await openPool([slotConfig('a', { maxConcurrent: 1 })]);
+      const other = await kit.pool.lease(leaseRequest());
+      const picker = kit.pool.picker(leaseRequest());
+      const waiting = [1, 2].map(() => rejection(picker.lease(sonnet)));
+      await settled();
+      kit.clock.pass(30_000);
+      expect((await Promise.all(waiting)).map(({ code }) => code)).to.deep.equal(
+        Array.from({ length: 2 }, () => 'no_slot_available'),
+      );
+      other.release();
+      expect((await picker.lease(sonnet)).slot.id).to.equal('a');
     });
   });
 

@@ -518,13 +518,13 @@ describe('a Chat request', () => {
         request: { model: 'm', messages: [{ role: 'user', content: [said('Hi')] }] },
         stream: false,
         dropped: [],
-        interceptors: [],
+        intercept: undefined,
       });
     });
 
     it('make as many calls as choices are wanted', () => {
-      expect(decode({ n: 3 }).interceptors).to.have.length(1);
-      expect(decode({ n: 1 }).interceptors).to.have.length(0);
+      expect(decode({ n: 3 }).intercept).to.be.a('function');
+      expect(decode({ n: 1 }).intercept).to.equal(undefined);
     });
   });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { MessagesRequest, ModelCall, TextBlock } from 'gw2api/plugin';
+import type { Intercept, MessagesRequest, ModelCall, TextBlock } from 'gw2api/plugin';
 import { replyOf } from 'gw2api/testing';
 import { decodeCompletions, promptsOf } from '#plugins/formats/completions/request.js';
 import { contextWith, frozen } from '../contexts.js';
@@ -9,17 +9,21 @@ function decode(fields: object) {
   return decodeCompletions(frozen({ model: 'm', ...fields }), contextWith({ id: 'm' }));
 }
 
+const goOn: Intercept = (request, call) => call(request);
+
+/** A format's intercept reads no context. */
+const nowhere = {} as Parameters<Intercept>[2];
+
 /** The texts of the calls that a body leads to, in order. */
 async function callsOf(fields: object): Promise<readonly string[]> {
-  const { request, interceptors } = decode(fields);
+  const { request, intercept } = decode(fields);
   const texts: string[] = [];
   const model: ModelCall = async ({ messages }: MessagesRequest) => {
     const [block] = messages[0]!.content as readonly TextBlock[]; // a prompt is one text
     texts.push(block!.text);
     return replyOf();
   };
-  const call = interceptors.reduceRight((inner, intercept) => intercept(inner), model);
-  await call(request);
+  await (intercept ?? goOn)(request, model, nowhere);
   return texts;
 }
 
@@ -57,7 +61,7 @@ describe('a Completions request', () => {
   });
 
   it('has a message for each prompt, and each call takes its own with what stages have put behind', async () => {
-    const { request, interceptors } = decode({ prompt: ['a', 'b'] });
+    const { request, intercept } = decode({ prompt: ['a', 'b'] });
     expect(request.messages).to.have.length(2);
     const seen: unknown[] = [];
     const model: ModelCall = async ({ messages }) => {
@@ -66,7 +70,7 @@ describe('a Completions request', () => {
     };
     const polite = { role: 'user' as const, content: [{ type: 'text' as const, text: 'please' }] };
     const edited = { ...request, messages: [...request.messages, polite] };
-    await interceptors.reduceRight((inner, intercept) => intercept(inner), model)(edited);
+    await intercept!(edited, model, nowhere);
     expect(seen).to.deep.equal([
       ['a', 'please'],
       ['b', 'please'],

@@ -8,7 +8,7 @@ describe('a Messages request', () => {
     const body = frozen({ model: 'm', messages: [], thread: { type: 'create' }, stream: true });
     const { request, ...rest } = decodeMessages(body);
     expect(request).to.equal(body);
-    expect(rest).to.deep.equal({ stream: true, dropped: [], interceptors: [] });
+    expect(rest).to.deep.equal({ stream: true, dropped: [] });
   });
 
   it('is streamed only where it says so', () => {

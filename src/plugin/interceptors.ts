@@ -1,0 +1,138 @@
+import type { MessagesRequest } from './contract/messages.js';
+import type {
+  CallOptions,
+  GatewayState,
+  Interceptor,
+  ModelCall,
+  ModelReply,
+  StageContext,
+} from './contract/state.js';
+import { checkReply } from './check-reply.js';
+import { committed } from './events/commit.js';
+import { withFields } from './raw/with-fields.js';
+import type { RequestTrace } from './request-trace.js';
+
+/** The list of a request that has passed no intercepting stage. */
+export const noInterceptors: readonly Interceptor[] = Object.freeze([]);
+
+/**
+ * Adds an interceptor to a request's list. A list is never written into, so that all requests that have
+ * passed the same stages share one.
+ */
+export function joining(own: Interceptor): (state: { interceptors: readonly Interceptor[] }) => void {
+  let before: readonly Interceptor[] | undefined;
+  let after = noInterceptors;
+  return (state) => {
+    if (before !== state.interceptors) {
+      before = state.interceptors;
+      after = Object.freeze([...before, own]);
+    }
+    state.interceptors = after;
+  };
+}
+
+type WrappedContext = { readonly state: Pick<GatewayState, 'interceptors' | 'trace'> };
+
+/** Wraps a model call in the interceptors of its request, the first one outermost. */
+export function wrapCall(ctx: WrappedContext, call: ModelCall): ModelCall {
+  const { interceptors } = ctx.state;
+  let wrapped = call;
+  let faults: Set<unknown> | undefined;
+  for (let at = interceptors.length - 1; at >= 0; at -= 1) {
+    const interceptor = interceptors[at];
+    if (!interceptor || !applies(interceptor, ctx)) continue;
+    const parts = { interceptor, inner: wrapped, ctx, faults: (faults ??= new Set()) };
+    wrapped = (request, options) => new Interception(parts, options).run(request);
+  }
+  return wrapped;
+}
+
+function applies(interceptor: Interceptor, ctx: WrappedContext): boolean {
+  try {
+    return interceptor.applies?.(ctx as StageContext<never, never>) ?? true; // the context that its stage was given
+  } catch (error) {
+    traceOf(ctx).blame(error, interceptor.place);
+    throw error;
+  }
+}
+
+interface InterceptionParts {
+  readonly interceptor: Interceptor;
+  readonly inner: ModelCall;
+  readonly ctx: WrappedContext;
+  /** Errors thrown by calls, which are not an interceptor's own. */
+  readonly faults: Set<unknown>;
+}
+
+/** One run of an interceptor: its time without that of its calls, its faults, and the check of its reply. */
+class Interception {
+  readonly #parts: InterceptionParts;
+  readonly #outer: CallOptions | undefined;
+  #ownMs = 0;
+  #sinceMs = performance.now();
+  #underWay = 0;
+  #hasCalled = false;
+
+  constructor(parts: InterceptionParts, outer: CallOptions | undefined) {
+    this.#parts = parts;
+    this.#outer = outer;
+  }
+
+  async run(request: MessagesRequest): Promise<ModelReply> {
+    const { interceptor, ctx, faults } = this.#parts;
+    try {
+      // The context that its stage was given.
+      const reply = await interceptor.intercept(request, this.#call, ctx as StageContext<never, never>);
+      return await this.#passed(checkReply(reply));
+    } catch (error) {
+      if (!faults.has(error)) traceOf(ctx).blame(error, interceptor.place);
+      faults.add(error);
+      throw error;
+    } finally {
+      this.#turn(this.#underWay === 0);
+      traceOf(ctx).moveTime(interceptor.place, this.#ownMs);
+    }
+  }
+
+  readonly #call: ModelCall = async (request, options) => {
+    if (typeof (request as Partial<MessagesRequest> | undefined)?.model !== 'string')
+      throw new TypeError('call() needs a Messages request, with its model.');
+    this.#hasCalled = true;
+    this.#underWay += 1;
+    this.#turn(this.#underWay === 1);
+    try {
+      return await this.#parts.inner(request, joined(options, this.#outer));
+    } catch (error) {
+      this.#parts.faults.add(error);
+      throw error;
+    } finally {
+      this.#underWay -= 1;
+      this.#turn(false);
+    }
+  };
+
+  /** Counts the time since the last turn, if it was the interceptor's own. */
+  #turn(wasOwn: boolean): void {
+    const nowMs = performance.now();
+    if (wasOwn) this.#ownMs += nowMs - this.#sinceMs;
+    this.#sinceMs = nowMs;
+  }
+
+  /** The reply through the transforms of the interceptors above, which no call has applied to it. */
+  async #passed(reply: ModelReply): Promise<ModelReply> {
+    const through = this.#outer?.through;
+    if (through === undefined || this.#hasCalled) return reply;
+    const { delivery = 'whole' } = this.#parts.ctx.state as Partial<GatewayState>;
+    return withFields(reply, { events: await committed(reply.events, { delivery, through }) });
+  }
+}
+
+/** Options of a call with those of the calls around it, whose transforms come after its own. */
+function joined(own: CallOptions | undefined, outer: CallOptions | undefined): CallOptions | undefined {
+  if (!own?.through || !outer?.through) return own?.through ? own : outer;
+  return { through: [own.through, outer.through].flat() };
+}
+
+function traceOf({ state }: WrappedContext): RequestTrace {
+  return state.trace as RequestTrace; // the core's own
+}
