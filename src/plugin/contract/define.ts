@@ -94,6 +94,7 @@ export const stageFields = {
   requires: true,
   provides: true,
   seals: true,
+  intercepts: true,
   operations: true,
   options: true,
   api: true,
