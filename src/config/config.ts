@@ -51,6 +51,10 @@ export interface StageConfig {
   /** `with` as written in the file, before environment variables are substituted. */
   readonly written: Readonly<Record<string, unknown>>;
   readonly when: When | undefined;
+  /** Time limit for the stage's own time, until it calls `next`; undefined: none. */
+  readonly timeoutMs?: number;
+  /** Requests go on without the stage where it fails before `next`. */
+  readonly skipsErrors?: boolean;
   /**
    * Problems of this entry are already reported; of a broken entry only `use`, `name`, `when` and its position
    * are read.

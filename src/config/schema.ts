@@ -43,6 +43,8 @@ export const StageSchema = Closed({
   enabled: Type.Boolean({ default: true }),
   with: Type.Unsafe<Record<string, unknown>>({ type: 'object', default: {} }),
   when: Type.Optional(When),
+  timeout: Type.Optional(Duration()),
+  onError: Type.Optional(Type.Enum(['fail', 'skip'])),
 });
 
 /** A stage, or alternatives and nothing else, which is a rule of `stageErrors`. */

@@ -1,4 +1,4 @@
-import { percentOf, type Operation, type SchemaError } from '../plugin/internal.js';
+import { durationMs, percentOf, type Operation, type SchemaError } from '../plugin/internal.js';
 import { isWithin, valueAt, type Checked } from './checked.js';
 import type { Conditions, StageConfig, StageGroup, When } from './config.js';
 import { writePath, type Path, type Source } from './document.js';
@@ -98,6 +98,8 @@ function toStage(
     with: raw.with,
     written: options ?? {},
     when: raw.when && toWhen(raw.when),
+    ...(raw.timeout !== undefined && { timeoutMs: durationMs(raw.timeout) }),
+    ...(raw.onError === 'skip' && { skipsErrors: true }),
     path: writePath(path),
     at: source.positionOf(path),
     positionOf: (within) => source.positionOf([...path, ...within]),

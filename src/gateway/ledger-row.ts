@@ -58,8 +58,9 @@ function rounded(ms: number): number {
   return Math.round(ms * 100) / 100;
 }
 
-function tracedStage({ stage, ms }: LedgerTrace['stages'][number]): LedgerTrace['stages'][number] {
-  return { stage: plainText(stage), ms: rounded(ms) };
+function tracedStage({ stage, ms, skipped }: LedgerTrace['stages'][number]): LedgerTrace['stages'][number] {
+  const traced = { stage: plainText(stage), ms: rounded(ms) };
+  return skipped ? { ...traced, skipped } : traced;
 }
 
 function tracedCall({ slot, ms, code }: TimedCall): LedgerTrace['calls'][number] {

@@ -38,6 +38,7 @@ function stepRows(stages: readonly StageInfo[]): readonly (readonly string[])[] 
 
 function stageRow(stage: StageInfo): readonly string[] {
   const { name, use, enabled, requires, provides, seals, operations, conditions } = stage;
+  const { timeoutMs, onError } = stage;
   const title = name === use ? name : `${name} (${use})`;
   if (!enabled) return [title, 'off'];
   const changes =
@@ -46,6 +47,8 @@ function stageRow(stage: StageInfo): readonly string[] {
   const notes = [
     seals.length > 0 ? `seals ${seals.join(' ')}` : '',
     isDefault ? '' : `for ${operations.join(' ')}`,
+    timeoutMs === null ? '' : `timeout ${timeoutMs / 1000} s`,
+    onError === 'skip' ? 'skipped on error' : '',
     conditions.length > 0 ? `when ${conditions.join(', ')}` : '',
   ];
   return [title, changes, notes.filter(Boolean).join('; ')];

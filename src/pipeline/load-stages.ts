@@ -61,7 +61,8 @@ async function orderProblems(
   return checkOrder({ ...order, builtins: await loadBuiltins(stageKind, where) });
 }
 
-function toOrdered({ config: { use, name = use, when, group, path, at }, stage }: Attempt): OrderedStage {
+function toOrdered({ config, stage }: Attempt): OrderedStage {
+  const { use, name = use, when, group, skipsErrors = false, path, at } = config;
   const nothing = { name, requires: [], provides: [], seals: [], operations };
-  return { ...(stage?.plugin ?? nothing), when, group, path, at, isUnknown: !stage };
+  return { ...(stage?.plugin ?? nothing), when, group, skipsErrors, path, at, isUnknown: !stage };
 }

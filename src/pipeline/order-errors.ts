@@ -147,6 +147,18 @@ export function introduced(stage: OrderedStage, key: StateKey, operation: Operat
   return { key, stage, operation, head: `is the first to provide "${key}"`, tail };
 }
 
+/** Error for a stage that may be skipped, though a key that it is the first to provide is needed after it. */
+export function unskippable(
+  stage: OrderedStage,
+  key: StateKey,
+  operation: Operation,
+  by: OrderedStage | undefined,
+): OrderError {
+  const needs = by ? `"${by.name}" at line ${by.at.line} needs` : 'every answer needs';
+  const tail = `, which ${needs}: requests cannot go on without it; drop its "onError: skip"`;
+  return { key, stage, operation, head: `is the first to provide "${key}"`, tail };
+}
+
 /** Error for a stage that provides a key again without reading it. */
 export function repeated(
   stage: OrderedStage,

@@ -16,6 +16,8 @@ export interface OrderedStage extends Provider {
   readonly when: When | undefined;
   /** Set for alternatives; the same in those of one entry. */
   readonly group: StageGroup | undefined;
+  /** Requests go on without it where it fails. */
+  readonly skipsErrors: boolean;
   /** It could not be loaded, so it may provide anything. */
   readonly isUnknown: boolean;
   readonly path: string;

@@ -130,6 +130,7 @@ function pass(state: Walk, stage: OrderedStage, step: Step): readonly errors.Ord
   const found = [
     ...missing.map((need) => findMissing(state, stage, step, need)),
     ...introduced.map((key) => errors.introduced(stage, key, state.operation)),
+    ...findUnskippable(state, stage, step, stage.provides.filter(isMissing)),
     ...(findRepeated(state, stage) ?? findReplaced(state, stage)),
   ];
   for (const key of stage.provides) {
@@ -138,6 +139,20 @@ function pass(state: Walk, stage: OrderedStage, step: Step): readonly errors.Ord
   }
   for (const key of sealed) state.sealedBy.set(key, stage);
   return found;
+}
+
+/** Finds a key that a stage with `onError: skip` is the first to provide, and that is needed after it. */
+function findUnskippable(
+  { operation }: Walk,
+  stage: OrderedStage,
+  { below }: Step,
+  introduced: readonly StateKey[],
+): readonly errors.OrderError[] {
+  if (!stage.skipsErrors) return [];
+  return introduced.flatMap((key) => {
+    const by = below.find((other) => needsOf(other).some((need) => need.key === key));
+    return by || wanted[operation].includes(key) ? [errors.unskippable(stage, key, operation, by)] : [];
+  });
 }
 
 /** True if none of the stages passed so far provides the key; an unknown stage may provide any. */

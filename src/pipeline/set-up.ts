@@ -1,6 +1,8 @@
 import type Koa from 'koa';
 import type { ConfigProblem } from '../config/config.js';
 import { LateError, stageParts, within, type ReadyParts } from '../plugin/internal.js';
+import { limitedIntercept } from './limited-intercept.js';
+import { limited, type StageLimits } from './limited.js';
 import type { LoadedStage } from './load-stages.js';
 import { stageHost, type HostServices, type Registrations } from './stage-host.js';
 import type { Stage } from './traced.js';
@@ -75,9 +77,20 @@ function readyStage(
     meter: stageMetrics.of(plugin.name),
   };
   const takes = whenMatcher(when, models);
-  const interceptor = intercept && { place, intercept, applies };
-  const passed = middleware ?? ((interceptor ?? group) && passOn); // an alternative takes its requests whatever it does with them
+  const limits = limitsOf(stage);
+  const interceptor = intercept && {
+    place,
+    intercept: limits ? limitedIntercept(intercept, place, limits) : intercept,
+    applies,
+  };
+  const within = middleware && limits ? limited(middleware, place, limits) : middleware;
+  const passed = within ?? ((interceptor ?? group) && passOn); // an alternative takes its requests whatever it does with them
   return { ...stage, parts, stage: passed && { place, middleware: passed, interceptor, takes, group } };
+}
+
+function limitsOf({ config: { timeoutMs, skipsErrors }, plugin }: LoadedStage): StageLimits | undefined {
+  if (timeoutMs === undefined && !skipsErrors) return undefined;
+  return { timeoutMs, skips: skipsErrors ? plugin.provides : undefined };
 }
 
 const passOn: Koa.Middleware = (_, next) => next();

@@ -4,6 +4,9 @@ import { conditionTexts } from './conditions.js';
 
 /** Stage as `check` and `/admin/pipeline` show it. A disabled one is not loaded and shows only its config. */
 export interface StageInfo extends Pick<StageConfig, 'use' | 'enabled' | 'when' | 'path' | 'at'> {
+  /** Time limit; null: none. */
+  readonly timeoutMs: number | null;
+  readonly onError: 'fail' | 'skip';
   readonly name: string;
   /** Path of the entry whose alternative it is: `pipeline[3]`; null for an entry of its own. */
   readonly group: string | null;
@@ -18,16 +21,21 @@ export interface StageInfo extends Pick<StageConfig, 'use' | 'enabled' | 'when' 
 }
 
 export function toStageInfo(
-  { use, name: ownName, enabled, when, group: entry, path, at, written }: StageConfig,
+  config: StageConfig,
   loaded: { readonly plugin: Plugin; readonly options: object } | undefined,
 ): StageInfo {
+  const { use, name: ownName, enabled, when, group: entry, path, at, written } = config;
+  const limits = {
+    timeoutMs: config.timeoutMs ?? null,
+    onError: config.skipsErrors ? ('skip' as const) : ('fail' as const),
+  };
   const { name, requires, provides, seals, operations } = loaded?.plugin ?? nothing(ownName ?? use);
   const given = { ...loaded?.options, ...written };
   const options = redactMarked(given, loaded?.plugin.options) as object; // the copy of an object is an object
   const group = entry?.path ?? null;
   const conditions = conditionTexts(when);
   const keys = { requires, provides, seals, operations };
-  return { name, use, enabled, group, when, conditions, path, at, options, ...keys };
+  return { name, use, enabled, group, when, conditions, ...limits, path, at, options, ...keys };
 }
 
 function nothing(name: string): Omit<Plugin, 'options' | 'setup'> {

@@ -45,6 +45,7 @@ export type { CoolReason, SlotState } from './contract/slot.js';
 export { coreKeys } from './contract/state.js';
 export type { CallOptions, CoreKey, Interceptor } from './contract/state.js';
 export type { StageMeter, StagePlace } from './contract/trace.js';
+export { checkReply } from './check-reply.js';
 export { joining, noInterceptors } from './interceptors.js';
 export type { PickTerms } from './contract/slots.js';
 export type {

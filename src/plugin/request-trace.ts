@@ -126,6 +126,12 @@ export class RequestTrace implements Trace {
     return this.#thrown && this.#thrown.error === error ? this.#thrown.by : undefined;
   }
 
+  /** Marks a stage as skipped; the time of those below it is theirs. */
+  skip({ path }: StagePlace): void {
+    const timed = this.stages.findLast((stage) => stage.isAt(path));
+    if (timed) timed.skipped = true;
+  }
+
   /** Stage that the request waits for, with its own time until now; undefined once the stages have ended. */
   current(): { readonly place: StagePlace; readonly ms: number } | undefined {
     if (!this.#current) return undefined;
@@ -146,6 +152,7 @@ export class RequestTrace implements Trace {
 class TracedStage implements TimedStage {
   readonly stage: string;
   ms = 0;
+  declare skipped?: true;
   readonly #path: string;
 
   constructor({ stage, path }: StagePlace) {

@@ -37,7 +37,7 @@ export function requestDetail(
   const { stages = [], calls = [] } = row.trace ?? {};
   return {
     ...requestReport(row, nameOf),
-    stages: stages.map(({ stage, ms }) => ({ stage, ms })),
+    stages: stages.map(({ stage, ms, skipped = false }) => ({ stage, ms, skipped })),
     calls: calls.map(({ slot, ms, code = null }) => ({ slot, ms, code })),
   };
 }

@@ -54,7 +54,13 @@ export const RequestReport = Type.Object(requestFields);
 
 export const RequestDetail = Type.Object({
   ...requestFields,
-  stages: Type.Array(Type.Object({ stage: Type.String(), ms: Type.Number() })),
+  stages: Type.Array(
+    Type.Object({
+      stage: Type.String(),
+      ms: Type.Number(),
+      skipped: Type.Boolean({ description: 'It has failed, and the request went on without it.' }),
+    }),
+  ),
   calls: Type.Array(Type.Object({ slot: Type.String(), ms: Type.Number(), code: Nullable(Type.String()) })),
 });
 

@@ -43,7 +43,7 @@ export interface LedgerRow {
 
 /** Trace of one request: its stages, and its upstream calls in order. */
 export interface LedgerTrace {
-  readonly stages: readonly { readonly stage: string; readonly ms: number }[];
+  readonly stages: readonly { readonly stage: string; readonly ms: number; readonly skipped?: true }[];
   readonly calls: readonly { readonly slot: string; readonly ms: number; readonly code?: string }[];
 }
 

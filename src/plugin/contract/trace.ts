@@ -51,6 +51,8 @@ export interface Trace {
 export interface TimedStage {
   readonly stage: string;
   readonly ms: number;
+  /** The stage has failed, and the request went on without it. */
+  readonly skipped?: true;
 }
 
 /** Upstream call: time to its first event or failure (0 until then), and the error code of the failure. */

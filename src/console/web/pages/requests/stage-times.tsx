@@ -10,13 +10,13 @@ export function StageTimes({ row }: { readonly row: OpenedRequest }) {
         Not kept: it was answered by another instance, before a restart, or before any stage ran.
       </p>
     );
-  const rows = [...stages, { stage: 'then: the answer', ms: restOf(row) }];
+  const rows = [...stages, { stage: 'then: the answer', ms: restOf(row), skipped: false }];
   const longest = Math.max(0.001, ...rows.map(({ ms }) => ms));
   return (
     <ol class="bars">
-      {rows.map(({ stage, ms }) => (
+      {rows.map(({ stage, ms, skipped }) => (
         <li key={stage}>
-          <span class="mono">{stage}</span>
+          <span class="mono">{skipped ? `${stage} (failed, skipped)` : stage}</span>
           <span class="bar-track" aria-hidden="true">
             <span style={{ width: `${Math.max(0.5, (ms / longest) * 100)}%` }} />
           </span>

@@ -1,0 +1,116 @@
+import type Koa from 'koa';
+import { GatewayError, isGatewayError, type RequestTrace, type StagePlace } from '../plugin/internal.js';
+import { whileOpen, type Opening } from './open-context.js';
+
+/** Limits of a pipeline entry on its stage. */
+export interface StageLimits {
+  /** Time limit for the stage's own time, until it calls `next`. */
+  readonly timeoutMs: number | undefined;
+  /** State keys to put back where the stage fails and the request goes on without it; undefined: it fails too. */
+  readonly skips: readonly string[] | undefined;
+}
+
+/** Middleware with a time limit, which the request goes on without where the entry says so. */
+export function limited(middleware: Koa.Middleware, place: StagePlace, limits: StageLimits): Koa.Middleware {
+  return async (ctx, next) => {
+    const state = ctx.state as Record<string, unknown>; // Koa types its state as anything
+    const before = limits.skips && keptKeys(state, limits.skips);
+    const attempt = new Attempt(next, limits.timeoutMs);
+    try {
+      await attempt.run(middleware, ctx);
+      if (before && !attempt.hasPassed && !hasAnswer(ctx)) throw new Error('It has ended without an answer.');
+    } catch (error) {
+      if (!before || attempt.hasPassed || isAnswer(error) || ctx.req?.socket?.destroyed) throw error;
+      putBack(state, before);
+      reportSkip(state, place, error);
+      await next();
+    }
+  };
+}
+
+/** One run of a stage, up to its `next`. */
+class Attempt {
+  readonly #next: Koa.Next;
+  readonly #timeoutMs: number | undefined;
+  readonly #opening: Opening = { isOpen: true };
+  #timer: NodeJS.Timeout | undefined;
+  #hasPassed = false;
+
+  constructor(next: Koa.Next, timeoutMs: number | undefined) {
+    this.#next = next;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** True once the stage has called `next` in time. */
+  get hasPassed(): boolean {
+    return this.#hasPassed;
+  }
+
+  async run(middleware: Koa.Middleware, ctx: Parameters<Koa.Middleware>[0]): Promise<void> {
+    const ms = this.#timeoutMs;
+    if (ms === undefined) return void (await middleware(ctx, this.#pass));
+    const late = new Promise<never>((_resolve, reject) => {
+      this.#timer = setTimeout(() => {
+        this.#opening.isOpen = false;
+        reject(new Error(`It has not called next within its timeout of ${ms / 1000} s.`));
+      }, ms);
+    });
+    try {
+      const work = (async () => middleware(whileOpen(ctx, this.#opening), this.#pass))();
+      await Promise.race([work, late]);
+    } finally {
+      clearTimeout(this.#timer);
+    }
+  }
+
+  readonly #pass = (): Promise<unknown> => {
+    if (!this.#opening.isOpen) return tooLate();
+    clearTimeout(this.#timer);
+    this.#hasPassed = true;
+    return this.#next();
+  };
+}
+
+/** Result of a `next()` after the time limit; not reported where the stage does not wait for it. */
+function tooLate(): Promise<never> {
+  const refusal = Promise.reject(new GatewayError('internal', 'The stage has called next too late.'));
+  refusal.catch(() => undefined); // dropped
+  return refusal;
+}
+
+/** True for an error that is the stage's answer to the caller, such as a 429, and no fault. */
+export function isAnswer(error: unknown): boolean {
+  if (isGatewayError(error)) return error.status < 500;
+  if (!(error instanceof Error)) return false;
+  const { status, expose } = error as Error & { readonly status?: unknown; readonly expose?: unknown }; // as of http-errors
+  return expose === true && typeof status === 'number' && status < 500;
+}
+
+function hasAnswer({ status, body, headerSent, respond }: Parameters<Koa.Middleware>[0]): boolean {
+  return status !== 404 || body !== undefined || headerSent || respond === false;
+}
+
+type Kept = readonly (readonly [key: string, value: unknown, isThere: boolean])[];
+
+function keptKeys(state: Readonly<Record<string, unknown>>, keys: readonly string[]): Kept {
+  return keys.map((key) => [key, state[key], key in state]);
+}
+
+function putBack(state: Record<string, unknown>, kept: Kept): void {
+  for (const [key, value, isThere] of kept)
+    if (isThere) state[key] = value;
+    else delete state[key];
+}
+
+/** Logs, counts and traces that a request goes on without a stage. */
+export function reportSkip(state: object, place: StagePlace, error: unknown): void {
+  const { stage, path, at, meter } = place;
+  const { trace, log } = state as { readonly trace: RequestTrace; readonly log: Log }; // of the core
+  meter?.skip();
+  trace.skip(place);
+  log.warn({ stage, path, at, err: error }, 'A stage has failed and was skipped.');
+}
+
+interface Log {
+  warn(fields: object, message: string): void;
+}
