@@ -78,18 +78,24 @@ async function resolve(hostname: string): Promise<string> {
   return found.map(({ address }) => address).join(', ');
 }
 
-/** Error message in one line, without control characters, with the slot's secrets redacted. */
-function inWords(error: unknown, { account = { kind: 'none' }, proxy = '', headers }: SlotConfig): string {
+/** Error message in one line, without control characters, with the slot's options and headers redacted. */
+function inWords(error: unknown, { account, with: options, proxy = '', headers }: SlotConfig): string {
   const { username = '', password = '' } = proxy ? new URL(proxy) : {};
-  const secrets = [...Object.values(account), ...Object.values(headers), username, password];
+  const secrets = stringsIn([account, options, headers, username, password]);
   const isLate = error instanceof Error && error.name === 'TimeoutError';
   const text = error instanceof Error ? error.message : String(error);
   const message = isLate ? `no answer within ${slotMs / 1000} s` : text;
   return secrets
-    .filter((secret): secret is string => typeof secret === 'string' && secret.length > 3)
+    .filter((secret) => secret.length > 3)
+    .toSorted((a, b) => b.length - a.length)
     .reduce((text, secret) => text.replaceAll(secret, '***'), message.slice(0, 2000))
     .replaceAll(/\p{Cc}+/gu, ' ')
     .slice(0, 300);
+}
+
+function stringsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : [];
 }
 
 function lineOf({ slot, addresses, names, note, problem }: SlotResult): string {

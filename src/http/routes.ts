@@ -66,6 +66,8 @@ function formatRoute(serving: RouteContext, format: Format, route: FormatRoute):
     // A narrower view of the same; the order check has made sure of the caller.
     const stageContext = ctx as unknown as Parameters<NonNullable<FormatRoute['handle']>>[0];
     await route.handle?.(stageContext, serving.formatContext(stageContext));
+    const what = `The route ${route.method} ${route.path} of the format ${JSON.stringify(format.name)}`;
+    if (isUnanswered(ctx)) throw unanswered(what, ctx);
   });
 }
 
@@ -101,14 +103,20 @@ function shuttingDown(ctx: CoreContext): GatewayError {
 
 /** Fails a request whose stage neither called `next` nor answered: Koa would send a plain-text 404. */
 function requireAnswer(ctx: CoreContext): void {
-  const isUntouched = ctx.status === 404 && ctx.body === undefined && !ctx.headerSent;
-  if (!isUntouched || ctx.respond === false) return;
-  const { trace, requestId } = ctx.state;
+  if (!isUnanswered(ctx)) return;
+  const { trace } = ctx.state;
   const by = trace.endedBy;
-  const stage = by ? `The stage ${JSON.stringify(by.stage)}` : 'A stage';
-  const error = new GatewayError('internal', `${stage} has ended request ${requestId} without an answer.`);
+  const error = unanswered(by ? `The stage ${JSON.stringify(by.stage)}` : 'A stage', ctx);
   trace.blame(error, by);
   throw error;
+}
+
+function isUnanswered(ctx: CoreContext): boolean {
+  return ctx.status === 404 && ctx.body === undefined && !ctx.headerSent && ctx.respond !== false;
+}
+
+function unanswered(what: string, { state }: CoreContext): GatewayError {
+  return new GatewayError('internal', `${what} has ended request ${state.requestId} without an answer.`);
 }
 
 function requireResponse(ctx: CoreContext): void {

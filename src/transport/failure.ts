@@ -14,8 +14,9 @@ export function unreachable(slot: string, cause: Error, reused = false): Gateway
 
 /** No answer of HTTP came: nothing at all, or something else. */
 export function unanswered(slot: string, cause: Error, reused: boolean): GatewayError {
-  if (cause instanceof errors.HTTPParserError) return foreign(slot, 'something else than HTTP', cause);
-  if (cause instanceof errors.HeadersOverflowError) return foreign(slot, 'more headers than are read', cause);
+  if (cause instanceof errors.HTTPParserError) return foreign(slot, 'something else than HTTP', { cause });
+  if (cause instanceof errors.HeadersOverflowError)
+    return foreign(slot, 'more headers than are read', { cause });
   return unreachable(slot, cause, reused);
 }
 

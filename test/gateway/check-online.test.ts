@@ -76,6 +76,26 @@ describe('check --online', () => {
     expect(code).to.equal(1);
   });
 
+  it('tells no option of a slot, however deep it is', async () => {
+    const leaky = `export default {
+      name: 'leaky',
+      options: { type: 'object', properties: { auth: { type: 'object', additionalProperties: true } } },
+      open: ({ auth }) => ({ generate() {}, models() { throw new Error('refused ' + auth.keys[0].secret); } }),
+    };`;
+    const slot = {
+      id: 'a',
+      upstream: './leaky.mjs',
+      baseUrl: simulator.url,
+      with: { auth: { keys: [{ secret: 'deep-secret' }] } },
+    };
+    const cwd = await workshop.folder({
+      'config/gateway.yaml': configOf({ slots: [slot] }),
+      'config/leaky.mjs': leaky,
+    });
+    const { stdout } = await workshop.run({ cwd, args: ['check', '--online'] });
+    expect(stdout).to.include('  a  127.0.0.1  FAILED: refused ***\n');
+  });
+
   it('uses no token of an OAuth account, and asks no model anything', async () => {
     const account = {
       kind: 'oauth',

@@ -45,6 +45,19 @@ describe('formats from outside', () => {
   const lastRequest = () => callsTo(simulator).at(-1)?.body as Readonly<Record<string, unknown>>;
   const typeOf = (answer: Response) => answer.headers.get('content-type');
 
+  it('are named where a route of theirs answers nothing', async () => {
+    const mute = ollama.replace("name: 'ollama'", "name: 'mute'").replace(/ctx\.body = .*$/m, '');
+    await writeIn(folder, 'mute.mjs', mute);
+    await reload({ formats: ['messages', './mute.mjs'] });
+    const answer = await under.get('/api/tags');
+    expect([answer.status, await answer.json()]).to.deep.equal([
+      500,
+      {
+        error: `The route GET /api/tags of the format "mute" has ended request ${answer.headers.get('x-request-id')} without an answer.`,
+      },
+    ]);
+  });
+
   describe('an Ollama chat', () => {
     it('streams lines of JSON unless it is asked not to', async () => {
       const answer = await under.post('/api/chat', chat);

@@ -106,7 +106,7 @@ async function wholeMessage(slot: string, answer: HttpAnswer): Promise<MessagesR
   if (status >= 400) throw refusal(answer, text);
   const message = status === 200 ? messageIn(text) : undefined;
   if (message) return message;
-  throw foreign(slot, `${status} ${mediaType}`.trim());
+  throw foreign(slot, `${status} ${mediaType}`.trim(), { kind: 'messages' });
 }
 
 async function* oneBatch(batch: ModelEventBatch): AsyncGenerator<ModelEventBatch> {

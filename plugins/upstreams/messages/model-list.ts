@@ -52,7 +52,7 @@ async function readPage(
   if (answer.status >= 400) throw refusal(answer, text);
   const fields = jsonFields(text);
   if (Array.isArray(fields['data'])) return fields;
-  throw foreign(slot, `${answer.status} ${answer.mediaType}`.trim());
+  throw foreign(slot, `${answer.status} ${answer.mediaType}`.trim(), { kind: 'messages' });
 }
 
 /** The model that an entry describes; none where it has no name. */

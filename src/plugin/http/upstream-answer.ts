@@ -8,12 +8,19 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** An answer that is not of this protocol: a page, a redirect, a text, something else than HTTP. */
-export function foreign(slot: string, what: string, cause?: unknown): GatewayError {
+export interface ForeignOptions {
+  /** Name of the upstream's kind, if that is what the answer does not fit. */
+  readonly kind?: string;
+  readonly cause?: unknown;
+}
+
+/** Error for an answer that is not of the protocol: a page, a redirect, a text, something else than HTTP. */
+export function foreign(slot: string, what: string, { kind, cause }: ForeignOptions = {}): GatewayError {
   const shown = what.slice(0, 200); // the upstream's message may be kilobytes long
+  const why = kind === undefined ? '' : `, which is no answer of the kind "${kind}"`;
   return new GatewayError(
     'upstream_invalid_response',
-    `The upstream of slot "${slot}" answered with ${shown}, which is not a Messages answer; is its baseUrl right?`,
+    `The upstream of slot "${slot}" answered with ${shown}${why}; is its baseUrl right?`,
     { failure: { kind: 'foreign' }, cause },
   );
 }
