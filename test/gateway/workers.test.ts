@@ -411,6 +411,23 @@ describe('a reload of several workers', function () {
     expect(await slotsOf(url)).to.deep.equal(['b']);
   });
 
+  it('is refused with 503 where SIGTERM comes before it is taken', async () => {
+    const { gateway, url, cwd } = await startWith();
+    const hang = `export default () => {
+      console.log(JSON.stringify({ msg: 'setting up' }));
+      return new Promise(() => undefined);
+    };`;
+    await writeFile(path.join(cwd, 'hang.mjs'), hang);
+    await writeFile(path.join(cwd, file), configOf({ pipeline: [{ use: '../hang.mjs' }] }));
+    const reload = send(`${url}/admin/reload`, { method: 'POST' });
+    await gateway.log('setting up');
+    gateway.signal('SIGTERM');
+    const answer = await reload;
+    expect(answer.response.statusCode).to.equal(503);
+    expect(JSON.parse(await answer.text())).to.have.nested.property('error.code', 'shutting_down');
+    expect((await gateway.ended).code).to.equal(0);
+  });
+
   it('says what takes a restart', async () => {
     const { url, cwd } = await startWith();
     await writeFile(path.join(cwd, file), configOf({ listen: { workers: 3 } }));

@@ -1,3 +1,5 @@
+import { GatewayError, isGatewayError } from '../../plugin/internal.js';
+
 /** Message port to another process, which delivers whole messages in order. */
 export interface RpcPort {
   send(message: unknown): void;
@@ -10,7 +12,7 @@ type Frame =
   | readonly [kind: 'notify', topic: string, value: unknown]
   | readonly [kind: 'ask', topic: string, value: unknown, id: number]
   | readonly [kind: 'answer', id: number, value: unknown]
-  | readonly [kind: 'fail', id: number, message: string];
+  | readonly [kind: 'fail', id: number, message: string, code: string | null];
 
 /** Error of a request whose process has exited before the answer. */
 export class ChannelClosedError extends Error {
@@ -55,7 +57,7 @@ export class RpcChannel {
 
   /**
    * Sends a request. Rejects with a `ChannelClosedError` if the other side closes first, and with the error of
-   * its listener.
+   * its listener; of a GatewayError the code and the message are kept.
    */
   ask<Answer>(topic: string, value: unknown = null): Promise<Answer> {
     if (this.#isClosed) return Promise.reject(new ChannelClosedError());
@@ -101,7 +103,7 @@ export class RpcChannel {
         this.#settle(frame[1])?.resolve(frame[2]);
         break;
       case 'fail':
-        this.#settle(frame[1])?.reject(new Error(frame[2]));
+        this.#settle(frame[1])?.reject(errorOf(frame[2], frame[3]));
     }
   }
 
@@ -115,7 +117,8 @@ export class RpcChannel {
     try {
       this.#send(['answer', id, (await this.#dispatch(topic, value)) ?? null]);
     } catch (error) {
-      this.#send(['fail', id, error instanceof Error ? error.message : String(error)]);
+      const message = error instanceof Error ? error.message : String(error);
+      this.#send(['fail', id, message, isGatewayError(error) ? error.code : null]);
     }
   }
 
@@ -133,4 +136,8 @@ export class RpcChannel {
     this.#asked.clear();
     for (const listener of this.#onClose.splice(0)) listener();
   }
+}
+
+function errorOf(message: string, code: string | null): Error {
+  return code === null ? new Error(message) : new GatewayError(code, message);
 }
