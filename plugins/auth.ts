@@ -57,9 +57,9 @@ const master: Caller = Object.freeze({ kind: 'master', keyId: 'master', name: 'm
 const anonymousCaller: Caller = Object.freeze({ kind: 'anonymous', keyId: 'anonymous', name: 'anonymous' });
 
 function callerOf(key: ProtocolKey): Caller {
-  const { id, name, models } = key;
+  const { id, name, models, slots } = key;
   const limits = keyLimits(key);
   const caller = { kind: 'key', keyId: id, name } as const;
-  // Most keys are unrestricted: skip the spread for them.
-  return models || limits ? { ...caller, ...(models && { models }), ...(limits && { limits }) } : caller;
+  if (!models && !slots && !limits) return caller; // most keys are unrestricted: skip the spread for them
+  return { ...caller, ...(models && { models }), ...(slots && { slots }), ...(limits && { limits }) };
 }

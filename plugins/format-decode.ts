@@ -6,7 +6,6 @@ import {
   mayUseModel,
   reportDropped,
   Type,
-  type Caller,
   type Intercept,
   type MessagesRequest,
   type Models,
@@ -39,7 +38,11 @@ export default definePlugin({
       const isCount = state.operation === 'count-tokens' && !format.keepsBytes;
       if (isCount) decoded = { ...decoded, request: countable(decoded.request) };
       state.request = underCatalogId(decoded.request, host.models);
-      checkModels(state.caller, state.request, decoded.request.model, host.models);
+      if (!mayUseModel(state.caller, state.request.model, host.models))
+        throw new GatewayError(
+          'forbidden',
+          `This key may not use model ${JSON.stringify(decoded.request.model)}.`,
+        );
       state.delivery = decoded.stream && !mustBeWhole ? 'stream' : 'whole';
       if (decoded.intercept) intercepts.set(ctx, decoded.intercept);
       await next();
@@ -79,41 +82,6 @@ function unsupportedFields(fields: readonly string[]): GatewayError {
  * keeps the name that the caller sent.
  */
 function underCatalogId(request: MessagesRequest, models: Models): MessagesRequest {
-  const found = models.find(request.model);
-  if (!found || found.id === request.model) return request;
-  const isSame = models.find(found.id)?.upstreamModel === found.upstreamModel;
-  return isSame ? { ...request, model: found.id } : request;
-}
-
-/**
- * Enforces the model list of a key, for the requested model and for the models of the upstream's own tools
- * (an advisor, say). Throws `forbidden`.
- */
-function checkModels(caller: Caller, { model, tools }: MessagesRequest, sent: string, models: Models): void {
-  if (!caller.models) return;
-  const id = models.find(model)?.id ?? model;
-  if (!mayUseModel(caller, id) && !mayUseModel(caller, model)) throw forbidden(sent);
-  for (const name of new Set(modelsOf(tools)))
-    if (!idsOf(name, models).some((id) => mayUseModel(caller, id))) throw forbidden(name);
-}
-
-function forbidden(model: string): GatewayError {
-  return new GatewayError('forbidden', `This key may not use model ${JSON.stringify(model)}.`);
-}
-
-/** Models named by tools. The tools of a Messages body are not validated, whatever their type says. */
-function modelsOf(tools: unknown): readonly string[] {
-  if (!Array.isArray(tools)) return [];
-  return tools.flatMap((tool: unknown) => {
-    const model = typeof tool === 'object' && tool !== null && 'model' in tool ? tool.model : undefined;
-    return typeof model === 'string' ? [model] : [];
-  });
-}
-
-/** Catalog ids of a tool's model, which has the upstream's name, since tools go out unchanged. */
-function idsOf(upstreamModel: string, models: Models): readonly string[] {
-  const ids = models.list().flatMap((model) => (model.upstreamModel === upstreamModel ? [model.id] : []));
-  if (ids.length > 0) return ids;
-  const found = models.find(upstreamModel);
-  return found?.upstreamModel === upstreamModel ? [found.id, upstreamModel] : [upstreamModel];
+  const model = models.idOf(request.model);
+  return model === request.model ? request : { ...request, model };
 }

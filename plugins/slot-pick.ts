@@ -9,6 +9,8 @@ export default definePlugin({
   provides: ['picker'],
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
+    /** Slot ids or globs that may be picked; default: all. */
+    slots: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })),
     /** Policy for picking a slot: least-loaded, round-robin, priority. */
     policy: Type.String({ default: 'least-loaded' }),
     /** Lifetime of a session's binding to its slot, from its last request. */
@@ -20,7 +22,7 @@ export default definePlugin({
       default: ['prompt_cache_key', 'metadata.user_id', 'session-id'],
     }),
   }),
-  setup({ policy: policyName, stickyTtl, queueTimeout, stickyFrom }, host) {
+  setup({ slots, policy: policyName, stickyTtl, queueTimeout, stickyFrom }, host) {
     const policy = host.policies.get(policyName);
     const ttlMs = durationMs(stickyTtl);
     const queueTimeoutMs = durationMs(queueTimeout);
@@ -31,7 +33,8 @@ export default definePlugin({
       state.picker = host.slots.picker({
         ...(key && { sticky: { key, ttlMs } }),
         policy,
-        caller: state.caller.keyId,
+        ...(slots && { slots }),
+        caller: state.caller,
         queueTimeoutMs,
         signal: callSignal(state),
       });

@@ -4,7 +4,7 @@ import type { CoreState } from './exchange.js';
 
 /** `GET /v1/usage`: windows of the sticky key's OAuth slot, else of the one to be picked (design §6). */
 export function usageOf(slots: Slots, headers: IncomingHttpHeaders, { caller }: CoreState): object {
-  const slot = slots.account(caller && stickyKey(caller.keyId, headers));
+  const slot = slots.account(caller && stickyKey(caller.keyId, headers), caller);
   if (slot) return usageBody(slot.id, slot.windows);
   throw new GatewayError(
     'not_found',

@@ -23,6 +23,11 @@ export class CatalogModels implements Models {
     return this.#byName.get(name) ?? this.#findByLongerName(name);
   }
 
+  idOf(name: string): string {
+    const found = this.find(name);
+    return found && this.#byId.get(found.id)?.upstreamModel === found.upstreamModel ? found.id : name;
+  }
+
   list(): readonly CatalogModel[] {
     return this.#models;
   }

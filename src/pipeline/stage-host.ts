@@ -108,8 +108,14 @@ export function createPolicies(builtin: HostServices['builtinPolicies']): Host['
     get(name) {
       const make = known.get(name);
       if (!make) throw new Error(`there is no policy "${name}"; there are ${[...known.keys()].join(', ')}`);
-      return make();
+      return named(name, make());
     },
     register: (name, make) => void known.set(name, make),
   };
+}
+
+/** Policy whose function has the name that messages call it by. */
+function named(name: string, policy: PickPolicy): PickPolicy {
+  const pick: PickPolicy = (candidates, call) => policy(candidates, call);
+  return Object.defineProperty(pick, 'name', { value: name });
 }

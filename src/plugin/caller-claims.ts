@@ -1,4 +1,4 @@
-import type { CallerClaims } from './contract/state.js';
+import type { CallerClaims } from './contract/caller.js';
 import { isRecord } from './schema/record.js';
 
 /** Max size of the claims of one caller, as JSON. */

@@ -3,7 +3,8 @@ import type { FormatContext } from './contract/format.js';
 import type { Host } from './contract/host.js';
 import type { Logger } from './contract/logger.js';
 import type { CatalogModel, Models } from './contract/models.js';
-import type { Caller, GatewayState } from './contract/state.js';
+import type { Caller } from './contract/caller.js';
+import type { GatewayState } from './contract/state.js';
 import type { ResponseQuota, Store } from './contract/store.js';
 
 /** The part of a Koa context that a format can see. */

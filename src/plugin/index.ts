@@ -2,6 +2,7 @@
 export { cacheMarkers, mapCacheMarkers, maxCacheMarkers } from './cache-markers.js';
 export { callerClaims } from './caller-claims.js';
 export { callerKey } from './caller-key.js';
+export type { Caller, CallerClaims } from './contract/caller.js';
 export { definePlugin } from './contract/define.js';
 export type { Plugin, PluginDefinition } from './contract/define.js';
 export type { Format, ReplyEncoder } from './contract/format.js';
@@ -30,8 +31,6 @@ export type { Slot, SlotCall, TokenCount } from './contract/slot.js';
 export type { Candidate, PickPolicy, SlotLease, SlotPicker, Slots } from './contract/slots.js';
 export type {
   Additions,
-  Caller,
-  CallerClaims,
   Count,
   GatewayState,
   Intercept,

@@ -47,7 +47,7 @@ export type { CallOptions, CoreKey, Interceptor } from './contract/state.js';
 export type { StageMeter, StagePlace } from './contract/trace.js';
 export { checkReply } from './check-reply.js';
 export { joining, noInterceptors } from './interceptors.js';
-export type { PickTerms } from './contract/slots.js';
+export type { PickedCall, PickTerms } from './contract/slots.js';
 export type {
   Binding,
   ConsoleSession,
@@ -67,6 +67,7 @@ export { globMatcher } from './glob.js';
 export { CallController } from './http/call-controller.js';
 export { ownSignal } from './http/call-signal.js';
 export { maxTags, tagNamePattern } from './usage-tags.js';
+export { modelRefusal } from './model-access.js';
 export { sessionName } from './sticky.js';
 export { pluginStorage } from './plugin-storage.js';
 export { RequestTrace } from './request-trace.js';

@@ -1,5 +1,6 @@
 import type {
   Caches,
+  Caller,
   DiagnosisStep,
   Json,
   LeaseRequest,
@@ -24,12 +25,12 @@ import { PermitQueue } from './selection/permit-queue.js';
 import { leastLoadedSlot, totalPermits } from './selection/policies.js';
 import { PersistedStates } from './shared/persisted-states.js';
 import { Prober } from './health/prober.js';
-import { poolClosed } from './refusal.js';
+import { modelNotFound, poolClosed } from './refusal.js';
 import { SlotRegistry } from './slot-registry.js';
-import { Acquisition } from './selection/acquisition.js';
 import { RequestPicker } from './selection/request-picker.js';
+import { mayUseSlot } from './selection/slot-access.js';
 import { SessionClaims } from './sticky/session-claims.js';
-import { wantedModel, type SlotEntry } from './slot-entry.js';
+import type { SlotEntry } from './slot-entry.js';
 import { PermitRegistry } from './slot-permits.js';
 import { statusOf } from './status.js';
 import { renewedTopic } from './accounts/slot-tokens.js';
@@ -134,10 +135,8 @@ export class SlotPool implements Slots {
     };
   }
 
-  /** Leases a slot. Not async, because the acquisition is. */
   lease(request: LeaseRequest): Promise<SlotLease> {
-    if (this.#isClosed) return Promise.reject(poolClosed());
-    return new Acquisition(this.#context, request, wantedModel(this.#models, request.model)).first();
+    return this.picker(request).lease(request.request);
   }
 
   picker(terms: PickTerms): SlotPicker {
@@ -161,8 +160,9 @@ export class SlotPool implements Slots {
     return this.#registry.entries.map(({ id, permits }) => ({ id, count: permits.held }));
   }
 
-  account(stickyKey?: string): Slot | undefined {
-    const accounts = this.#registry.entries.filter(({ slot }) => slot.reportsWindows);
+  account(stickyKey?: string, caller: Pick<Caller, 'slots'> = {}): Slot | undefined {
+    const isAllowed = mayUseSlot(caller);
+    const accounts = this.#registry.entries.filter(({ id, slot }) => slot.reportsWindows && isAllowed(id));
     const boundId = stickyKey === undefined ? undefined : this.#bindings.peek(stickyKey);
     const bound = accounts.find(({ id }) => id === boundId);
     const ready = this.#ready(accounts);
@@ -236,6 +236,7 @@ export class SlotPool implements Slots {
       log,
       now,
       entries: () => this.#registry.entries,
+      notServed: modelNotFound,
       queueCapacity: () => this.#queueCapacity,
       changed: () => this.#changed(),
       version: () => this.#version,

@@ -1,4 +1,4 @@
-import { GatewayError, type SlotState } from '../plugin/internal.js';
+import { GatewayError, type Caller, type PickPolicy, type SlotState } from '../plugin/internal.js';
 import type { SlotEntry, WantedModel } from './slot-entry.js';
 
 export function queueTimedOut({ id }: WantedModel, timeoutMs: number): GatewayError {
@@ -29,9 +29,14 @@ export function poolClosed(): GatewayError {
  * Error if no slot can be used: none serves the model (404), all are used up (429), or all are closed until
  * an operator acts (503).
  */
-export function nothingToAsk(model: WantedModel, entries: readonly SlotEntry[], nowMs: number): GatewayError {
+export function nothingToAsk(
+  model: WantedModel,
+  entries: readonly SlotEntry[],
+  nowMs: number,
+  notServed: (model: WantedModel) => GatewayError,
+): GatewayError {
   const serving = entries.filter((entry) => entry.serves(model));
-  if (serving.length === 0) return modelNotFound(model);
+  if (serving.length === 0) return notServed(model);
   const resets = serving
     .map((entry) => entry.coolDownFor(model, nowMs)?.untilMs)
     .filter((time) => time !== undefined);
@@ -39,9 +44,30 @@ export function nothingToAsk(model: WantedModel, entries: readonly SlotEntry[], 
   return unavailable(model, serving, nowMs);
 }
 
-function modelNotFound({ id }: WantedModel): GatewayError {
+export function modelNotFound({ id }: WantedModel): GatewayError {
   const cure = 'GET /v1/models lists those there are';
   return new GatewayError('model_not_found', `No slot serves the model "${id}"; ${cure}.`);
+}
+
+/** Error for a model that other slots serve than those of the stage. */
+export function noSlotOfThese({ id }: WantedModel, slots: readonly string[]): GatewayError {
+  const names = slots.map((slot) => JSON.stringify(slot)).join(', ');
+  return new GatewayError('model_not_found', `No slot of ${names} serves the model "${id}".`);
+}
+
+/** Error for a model that other slots serve than those of the key. */
+export function keyHasNoSlot({ id }: WantedModel, { name }: Caller): GatewayError {
+  const key = JSON.stringify(name);
+  return new GatewayError('forbidden', `The key ${key} may not use any slot that serves the model "${id}".`);
+}
+
+/** Error for a call that the policy has picked no slot for. */
+export function declined({ id }: WantedModel, policy: PickPolicy): GatewayError {
+  const name = JSON.stringify(policy.name || 'unnamed');
+  return new GatewayError(
+    'no_slot_available',
+    `The policy ${name} has picked no slot for the model "${id}".`,
+  );
 }
 
 function windowExhausted({ id }: WantedModel, resetMs: number, nowMs: number): GatewayError {

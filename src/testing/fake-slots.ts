@@ -112,7 +112,7 @@ export function fakeSlots(...slots: readonly Slot[]): FakeSlots {
     requests,
     history,
     lease,
-    picker: (terms) => ({ lease: ({ model }) => lease({ ...terms, model }) }),
+    picker: (terms) => ({ lease: (request) => lease({ ...terms, request }) }),
     get: (id) => slots.find((slot) => slot.id === id),
     list: () => [],
     account: () => slots.find(({ reportsWindows }) => reportsWindows),

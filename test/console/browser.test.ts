@@ -189,8 +189,10 @@ describe('the console in a browser', function () {
     expect(await dialog().getByLabel('Requests a minute').inputValue()).to.equal('600');
     await dialog().getByLabel('Tokens a day').fill('2000000');
     await dialog().getByLabel('Requests a minute').fill('');
+    await dialog().getByLabel('Slots').fill('team-a, team-*');
     await dialog().getByRole('button', { name: 'Save' }).click();
     await row('browser-test').getByText('2M tokens a day').waitFor();
+    await row('browser-test').getByText('only by team-a, team-*').waitFor();
     expect(await row('browser-test').getByText('requests a minute').count()).to.equal(0);
   });
 

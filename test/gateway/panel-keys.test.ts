@@ -38,6 +38,7 @@ describe('/api/panel/keys', () => {
     const limits = {
       expires_at: '2026-02-01T00:00:00.000Z',
       models: ['sonnet-*'],
+      slots: ['team-a', 'red-*'],
       requests_per_minute: 1,
       tokens_per_minute: 2,
       tokens_per_day: 3,
@@ -117,6 +118,7 @@ describe('/api/panel/keys', () => {
     [{ name: 'n'.repeat(201) }, 'name: must have at most 200 characters'],
     [{ name: 'n', models: [] }, 'models: must have at least 1 item(s)'],
     [{ name: 'n', models: 'sonnet-5' }, 'models: must be an array'],
+    [{ name: 'n', slots: [''] }, 'slots[0]: must not be empty'],
     [{ name: 'n', requests_per_minute: 0 }, 'requests_per_minute: must be at least 1'],
     [{ name: 'n', tokens_per_day: 1.5 }, 'tokens_per_day: must be a whole number'],
     [{ name: 'n', expires_at: 'tomorrow' }, 'expires_at: must be a time such as'],

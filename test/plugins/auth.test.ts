@@ -9,7 +9,7 @@ describe('auth', () => {
     keys: fakeKeys({
       top: { kind: 'master' },
       'sk-gw-1': { kind: 'key', key },
-      'sk-gw-2': { kind: 'key', key: { ...key, id: 'k2', models: ['sonnet-*'] } },
+      'sk-gw-2': { kind: 'key', key: { ...key, id: 'k2', models: ['sonnet-*'], slots: ['red-*'] } },
     }),
   });
   const run = (headers: Record<string, string>) => runStage(auth, { host, headers });
@@ -19,9 +19,15 @@ describe('auth', () => {
     expect(state.caller).to.deep.equal({ kind: 'master', keyId: 'master', name: 'master' });
   });
 
-  it('names a protocol key, with the models that it may use', async () => {
+  it('names a protocol key, with the models and slots that it may use', async () => {
     const { state } = await run({ 'x-api-key': 'sk-gw-2' });
-    expect(state.caller).to.deep.equal({ kind: 'key', keyId: 'k2', name: 'team', models: ['sonnet-*'] });
+    expect(state.caller).to.deep.equal({
+      kind: 'key',
+      keyId: 'k2',
+      name: 'team',
+      models: ['sonnet-*'],
+      slots: ['red-*'],
+    });
   });
 
   it('names a protocol key, with what it may use', async () => {

@@ -6,10 +6,12 @@ import slotPick from '#plugins/slot-pick.js';
 describe('slot-pick', () => {
   it('gives a picker that leases slots for the models asked for', async () => {
     const { slots, state } = await run();
-    expect(slots.requests[0]).to.include({ model: 'sonnet-5', queueTimeoutMs: 30_000 });
-    expect(slots.requests[0]).to.not.have.property('sticky');
-    expect((await state.picker.lease({ model: 'haiku-5' })).slot.id).to.equal('a');
-    expect(slots.requests[1]).to.include({ model: 'haiku-5', queueTimeoutMs: 30_000 });
+    expect(slots.requests[0]).to.include({ queueTimeoutMs: 30_000, caller });
+    expect(slots.requests[0]!.request.model).to.equal('sonnet-5');
+    expect(slots.requests[0]).to.not.have.any.keys('sticky', 'slots');
+    const request = { model: 'haiku-5', messages: [] };
+    expect((await state.picker.lease(request)).slot.id).to.equal('a');
+    expect(slots.requests[1]).to.include({ request, queueTimeoutMs: 30_000 });
   });
 
   it('names the session by the headers of the contract, the first one sent', async () => {
@@ -44,6 +46,11 @@ describe('slot-pick', () => {
     expect(slots.requests[0]!.sticky).to.deep.equal({ key: stickyKey('k1', {}, ['s']), ttlMs: 300_000 });
     const named = await run({}, { 'x-thread': 's' }, { stickyFrom: ['X-Thread'] });
     expect(named.slots.requests[0]!.sticky!.key).to.equal(stickyKey('k1', {}, ['s']));
+  });
+
+  it('limits the slots where the operator does', async () => {
+    const { slots } = await run({}, {}, { slots: ['red-*', 'b'] });
+    expect(slots.requests[0]!.slots).to.deep.equal(['red-*', 'b']);
   });
 
   it('never takes a system prompt for a session', async () => {

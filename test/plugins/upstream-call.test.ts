@@ -297,8 +297,8 @@ describe('upstream-call', () => {
     });
     const { picker } = pickerOf(fakeSlot('a'));
     const full = {
-      lease: ({ model }: { model: string }) =>
-        model === 'haiku-5' ? picker.lease({ model }) : Promise.reject(none),
+      lease: (request: MessagesRequest) =>
+        request.model === 'haiku-5' ? picker.lease(request) : Promise.reject(none),
     };
     const refused = await run([], { state: { picker: full } });
     expect(refused.status).to.equal(503);

@@ -1,11 +1,14 @@
-import type { GatewayError, SlotLease, SlotPicker, Slots } from 'gw2api/plugin';
+import type { GatewayError, MessagesRequest, SlotLease, SlotPicker, Slots } from 'gw2api/plugin';
 import type { LeaseRequest } from '#src/plugin/internal.js';
 
 /** Those who ask for places in one run: who holds which lease, and how many wait for one. */
 export class Callers {
   readonly held = new Map<SlotLease, AbortController>();
   readonly callers = new Set<AbortController>();
-  readonly pickers = new Map<AbortController, { readonly picker: SlotPicker; readonly model: string }>();
+  readonly pickers = new Map<
+    AbortController,
+    { readonly picker: SlotPicker; readonly request: MessagesRequest }
+  >();
   waiting = 0;
 
   come(): AbortController {
@@ -15,10 +18,10 @@ export class Callers {
   }
 
   /** Has a caller ask for its first place. */
-  ask(pool: Pick<Slots, 'picker'>, { model, ...terms }: LeaseRequest, caller: AbortController): void {
+  ask(pool: Pick<Slots, 'picker'>, { request, ...terms }: LeaseRequest, caller: AbortController): void {
     const picker = pool.picker(terms);
-    this.pickers.set(caller, { picker, model });
-    this.expectLease(picker.lease({ model }), caller);
+    this.pickers.set(caller, { picker, request });
+    this.expectLease(picker.lease(request), caller);
   }
 
   /** Takes what comes of a promised lease, whenever that is. */
@@ -60,7 +63,7 @@ export function leaseSteps(failures: readonly GatewayError[]) {
     again: (world: Callers, seed: number) => {
       const [lease, caller] = world.pick(seed) ?? [];
       const asking = caller && world.pickers.get(caller);
-      if (lease && asking) world.expectLease(asking.picker.lease({ model: asking.model }), caller);
+      if (lease && asking) world.expectLease(asking.picker.lease(asking.request), caller);
     },
     abort: (world: Callers, seed: number) =>
       world.abort([...world.callers][seed % Math.max(1, world.callers.size)]),

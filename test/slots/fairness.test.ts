@@ -16,7 +16,7 @@ class Requests {
       this.#leases.set(name, lease);
     };
     pool
-      .lease(leaseRequest({ caller }))
+      .lease(leaseRequest({ caller: { kind: 'key', keyId: caller, name: caller } }))
       .then(take, (error: GatewayError) => void this.refused.push(`${name} ${error.code}`));
   }
 
@@ -58,7 +58,9 @@ describe('callers who wait for places', () => {
     expect(kit.pool.list()[0]).to.include({ inFlight: 1, queued: 10 });
     const displaced = ['a10', 'a9', 'a8', 'a7', 'a6'].map((name) => `${name} no_slot_available`);
     expect(requests.refused).to.deep.equal(['a11 no_slot_available', ...displaced, 'b5 no_slot_available']);
-    const alone = await rejection(kit.pool.lease(leaseRequest({ caller: 'a' })));
+    const alone = await rejection(
+      kit.pool.lease(leaseRequest({ caller: { kind: 'key', keyId: 'a', name: 'a' } })),
+    );
     expect(alone.headers).to.deep.equal({ 'retry-after': '1' });
     await kit.pool.close();
   });

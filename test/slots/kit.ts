@@ -185,9 +185,12 @@ export async function openPool(
   return { pool, clock, store, upstreams, upstream: (id) => upstreams.get(id)!.at(-1)! };
 }
 
-export function leaseRequest(changes: Partial<LeaseRequest> = {}): LeaseRequest {
+export type LeaseChanges = Partial<LeaseRequest> & { readonly model?: string };
+
+export function leaseRequest({ model = 'sonnet-5', ...changes }: LeaseChanges = {}): LeaseRequest {
   return {
-    model: 'sonnet-5',
+    request: { model, messages: [] },
+    caller: { kind: 'master', keyId: 'master', name: 'master' },
     policy: builtinPolicies['least-loaded']!(),
     queueTimeoutMs: 30_000,
     signal: new AbortController().signal,
@@ -195,7 +198,7 @@ export function leaseRequest(changes: Partial<LeaseRequest> = {}): LeaseRequest 
   };
 }
 
-export function sticky(key: string, changes: Partial<LeaseRequest> = {}): LeaseRequest {
+export function sticky(key: string, changes: LeaseChanges = {}): LeaseRequest {
   return leaseRequest({ sticky: { key, ttlMs: 3_600_000 }, ...changes });
 }
 

@@ -17,7 +17,7 @@ import { Bindings } from '#src/slots/sticky/bindings.js';
 import { setUnrefTimer } from '#src/slots/timing.js';
 import { MemoryHub } from '#src/live/memory/hub.js';
 
-const sonnet = { model: 'sonnet-5' };
+const sonnet = { model: 'sonnet-5', messages: [] };
 
 describe('a sticky key', () => {
   const two = [slotConfig('a'), slotConfig('b')];

@@ -37,6 +37,7 @@ export function describeStore(open: OpenStore): void {
         expiresAtMs: 2 ** 45,
         revokedAtMs: 7,
         models: ['a*', 'b'],
+        slots: ['red-*'],
         requestsPerMinute: 1,
         tokensPerMinute: 2,
         tokensPerDay: 3,
@@ -62,9 +63,9 @@ export function describeStore(open: OpenStore): void {
     });
 
     it('take a patch: what it names is set, null takes away, the rest stays', async () => {
-      await store.keys.put(key('k1', { note: 'n', models: ['a'], tokensPerDay: 5 }));
+      await store.keys.put(key('k1', { note: 'n', models: ['a'], slots: ['x'], tokensPerDay: 5 }));
       const after = key('k1', { name: 'renamed', models: ['b'], tokensPerDay: 5, revokedAtMs: 9 });
-      const patch = { name: 'renamed', models: ['b'], note: null, revokedAtMs: 9 };
+      const patch = { name: 'renamed', models: ['b'], slots: null, note: null, revokedAtMs: 9 };
       expect(await store.keys.update('k1', patch)).to.deep.equal(after);
       expect(await store.keys.findByHash('hash of k1')).to.deep.equal(after);
       expect(await store.keys.update('k1', {})).to.deep.equal(after);

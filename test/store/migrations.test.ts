@@ -16,10 +16,29 @@ describe('the tables of an older version', () => {
   const sqlite = (): Promise<Place<StoreSettings>> => ownSqlite();
   itKeepsTheSums('in SQLite', sqlite);
   itKeepsResponses('in SQLite', sqlite);
+  itKeepsKeys('in SQLite', sqlite);
   if (postgresUrl === undefined) return;
   itKeepsTheSums('in PostgreSQL', () => ownPostgres(postgresUrl!));
   itKeepsResponses('in PostgreSQL', () => ownPostgres(postgresUrl!));
+  itKeepsKeys('in PostgreSQL', () => ownPostgres(postgresUrl!));
 });
+
+function itKeepsKeys(where: string, makePlace: () => Promise<Place<StoreSettings>>): void {
+  it(`keep their keys ${where}, which may use every slot`, async () => {
+    const place = await makePlace();
+    await withOldTables(place.where, 7, async (db) => {
+      await sql`insert into keys (id, name, hash, last4, created_at, models) values ('k', 'old', 'h', 'last', 1, '["a"]')`.execute(
+        db,
+      );
+    });
+    const store = await openStore(place.where, { log: quiet });
+    const old = { id: 'k', name: 'old', hash: 'h', last4: 'last', createdAtMs: 1, models: ['a'] };
+    expect(await store.keys.get('k')).to.deep.equal(old);
+    expect(await store.keys.update('k', { slots: ['red-*'] })).to.deep.equal({ ...old, slots: ['red-*'] });
+    await store.close();
+    await place.remove();
+  });
+}
 
 function itKeepsResponses(where: string, makePlace: () => Promise<Place<StoreSettings>>): void {
   it(`keep their responses ${where}, which count from then on`, async () => {

@@ -8,6 +8,7 @@ const Limit = Type.Integer({ minimum: 1, maximum: 1e12 });
 const settable = {
   expires_at: Type.Optional(Nullable(Time())),
   models: Type.Optional(Nullable(Type.Array(Line, { minItems: 1, maxItems: 200 }))),
+  slots: Type.Optional(Nullable(Type.Array(Line, { minItems: 1, maxItems: 200 }))),
   requests_per_minute: Type.Optional(Nullable(Limit)),
   tokens_per_minute: Type.Optional(Nullable(Limit)),
   tokens_per_day: Type.Optional(Nullable(Limit)),
@@ -34,7 +35,8 @@ const reported = {
   last_used_at: Nullable(IsoTime),
   expires_at: Nullable(IsoTime),
   revoked_at: Nullable(IsoTime),
-  models: Nullable(Type.Array(Type.String())),
+  models: Nullable(Type.Array(Type.String(), { description: 'Catalog ids or globs; null: all.' })),
+  slots: Nullable(Type.Array(Type.String(), { description: 'Slot ids or globs; null: all.' })),
   requests_per_minute: Nullable(Type.Integer()),
   tokens_per_minute: Nullable(Type.Integer()),
   tokens_per_day: Nullable(Type.Integer()),
@@ -60,6 +62,7 @@ export function keyReport(key: ProtocolKey): Static<typeof KeyReport> {
     expires_at: isoTime(key.expiresAtMs),
     revoked_at: isoTime(key.revokedAtMs),
     models: key.models ? [...key.models] : null,
+    slots: key.slots ? [...key.slots] : null,
     requests_per_minute: key.requestsPerMinute ?? null,
     tokens_per_minute: key.tokensPerMinute ?? null,
     tokens_per_day: key.tokensPerDay ?? null,
@@ -71,10 +74,11 @@ export function keyReport(key: ProtocolKey): Static<typeof KeyReport> {
 
 /** Patch with the fields that a body contains, and no others. */
 export function toPatch(body: Static<typeof ChangedKey>): KeyPatch {
-  const { expires_at: expiresAt, revoked_at: revokedAt, name, models, note } = body;
+  const { expires_at: expiresAt, revoked_at: revokedAt, name, models, slots, note } = body;
   const patch: { [Field in keyof KeyPatch]?: KeyPatch[Field] | undefined } = {
     name,
     models,
+    slots,
     note,
     expiresAtMs: momentOf(expiresAt),
     revokedAtMs: momentOf(revokedAt),

@@ -39,6 +39,11 @@ export interface Models {
    * `sonnet-5`). A longer name is kept in `upstreamModel`, so that a dated name goes upstream as written.
    */
   find(name: string): CatalogModel | undefined;
+  /**
+   * Catalog id of a model, by any name that `find` knows. A longer name that goes upstream as written stays, as
+   * does one that the catalog lacks.
+   */
+  idOf(name: string): string;
   list(): readonly CatalogModel[];
   /**
    * Profile of any model: the catalog's, else that listed by the upstreams, each corrected by `learn`. Empty

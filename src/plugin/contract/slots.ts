@@ -1,5 +1,6 @@
 import type { CallSignal } from '../http/call-signal.js';
 import type { GatewayError } from '../error.js';
+import type { Caller } from './caller.js';
 import type { MessagesRequest } from './messages.js';
 import type { Slot, SlotStatus } from './slot.js';
 
@@ -8,11 +9,10 @@ export interface PickTerms {
   /** Sticky session, already scoped to the caller's key. */
   readonly sticky?: { readonly key: string; readonly ttlMs: number };
   readonly policy: PickPolicy;
-  /**
-   * Id of the caller, for fair queueing: waiting callers take turns. Requests without one count as one
-   * caller.
-   */
-  readonly caller?: string;
+  /** Slot ids or globs that the calls may use; absent: all. */
+  readonly slots?: readonly string[];
+  /** Caller, whose key may be limited to models and slots. Waiting callers take turns by their key. */
+  readonly caller: Caller;
   /** Queue timeout: max wait for a permit while every schedulable slot is full. */
   readonly queueTimeoutMs: number;
   readonly signal: CallSignal;
@@ -20,8 +20,7 @@ export interface PickTerms {
 
 /** Options of `lease`. */
 export interface LeaseRequest extends PickTerms {
-  /** Catalog id, or the name sent by the caller if the catalog has none. */
-  readonly model: string;
+  readonly request: MessagesRequest;
 }
 
 /** Leases slots for the calls of one request. */
@@ -30,7 +29,7 @@ export interface SlotPicker {
    * Takes a permit in a slot that serves the request's model, as `Slots.lease` does. Further calls keep the
    * slot of the earlier ones of that model, and try last what has failed them.
    */
-  lease(request: Pick<MessagesRequest, 'model'>): Promise<SlotLease>;
+  lease(request: MessagesRequest): Promise<SlotLease>;
 }
 
 /** A slot as a policy sees it: schedulable, serving the model, with room. */
@@ -42,8 +41,20 @@ export interface Candidate {
   readonly order: number;
 }
 
-/** Picks one of at least one candidates. Called for every request, so it may keep state (round-robin). */
-export type PickPolicy = (candidates: readonly Candidate[]) => Candidate;
+/** Call that a slot is picked for. */
+export interface PickedCall {
+  /** As it is called with; never written into. */
+  readonly request: MessagesRequest;
+  readonly caller: Caller;
+  /** Catalog id of the request's model, or its name if the catalog has none. */
+  readonly model: string;
+}
+
+/**
+ * Picks one of at least one candidates, or none, which refuses the call. Called for every call that no session
+ * binds to a slot, so it may keep state (round-robin).
+ */
+export type PickPolicy = (candidates: readonly Candidate[], call: PickedCall) => Candidate | undefined;
 
 /** Lease of a permit in a slot, held for one upstream call after another until it is released. */
 export interface SlotLease {
@@ -65,9 +76,10 @@ export interface SlotLease {
 /** Slot pool as plugins see it. */
 export interface Slots {
   /**
-   * Takes a permit in a slot that serves the model. Throws `model_not_found` if no slot lists it,
-   * `no_slot_available` (with `retry-after` if a time is known) if none is schedulable or all stay full, and
-   * 429 if the only slots have an exhausted window.
+   * Takes a permit in a slot that serves the model. Throws `forbidden` if the caller may not use the model or
+   * any slot that serves it, `model_not_found` if no slot lists it, `no_slot_available` (with `retry-after` if a
+   * time is known) if none is schedulable, all stay full or the policy declines, and 429 if the only slots have
+   * an exhausted window.
    */
   lease(request: LeaseRequest): Promise<SlotLease>;
   /** Picker for the calls of one request. */
@@ -76,7 +88,7 @@ export interface Slots {
   list(): readonly SlotStatus[];
   /**
    * OAuth slot whose windows are shown to a caller: that of the sticky key, else the one that would be
-   * picked.
+   * picked, of those that the caller may use.
    */
-  account(stickyKey?: string): Slot | undefined;
+  account(stickyKey?: string, caller?: Caller): Slot | undefined;
 }

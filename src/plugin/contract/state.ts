@@ -1,34 +1,13 @@
 import type Koa from 'koa';
+import type { Caller } from './caller.js';
 import type { Operation } from './operation.js';
 import type { EventStream } from '../events/event-stream.js';
-import type { Json } from './live.js';
 import type { Logger } from './logger.js';
-import type { KeyLimits } from './key-limits.js';
 import type { MessagesRequest, TextBlock, Tool } from './messages.js';
 import type { TokenCount, Windows } from './slot.js';
 import type { SlotPicker } from './slots.js';
 import type { StagePlace, Trace } from './trace.js';
 import type { TransformFactory } from '../events/stream-step.js';
-
-/** Facts about a caller, as `callerClaims` makes them. Plugins add fields by declaration merging. */
-export interface CallerClaims {
-  readonly [name: string]: Json | undefined;
-}
-
-/** Caller of the gateway. */
-export interface Caller {
-  /** `anonymous`: whoever sends no key, where `auth` lets them in. */
-  readonly kind: 'master' | 'key' | 'anonymous';
-  /** `master`, `anonymous`, or the id of the protocol key. */
-  readonly keyId: string;
-  readonly name: string;
-  /** Catalog ids or globs that the key may use; absent: all. */
-  readonly models?: readonly string[];
-  /** Limits of the key itself; absent if it has none. */
-  readonly limits?: KeyLimits;
-  /** Set by an authentication that knows more than a key; absent: none. */
-  readonly claims?: CallerClaims;
-}
 
 /** System blocks and tools added by the gateway itself; usage-mask subtracts them from the usage. */
 export interface Additions {

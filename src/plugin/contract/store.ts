@@ -21,6 +21,8 @@ export interface ProtocolKey extends KeyLimits {
   readonly revokedAtMs?: number;
   /** Catalog ids or globs that it may use; absent: all. */
   readonly models?: readonly string[];
+  /** Slot ids or globs whose accounts it may use; absent: all. */
+  readonly slots?: readonly string[];
   readonly note?: string;
 }
 

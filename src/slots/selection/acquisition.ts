@@ -2,6 +2,8 @@ import {
   isGatewayError,
   type CallFailure,
   type GatewayError,
+  type MessagesRequest,
+  type PickedCall,
   type PickTerms,
   type SlotLease,
 } from '../../plugin/internal.js';
@@ -9,16 +11,25 @@ import { choose, noEarlier, type Earlier, type Wanted } from './choose.js';
 import { type PoolContext, cool, reject } from './pool-context.js';
 import { Lease, type LeaseOwner } from './lease.js';
 import type { Attempt, Acquired, Waiter } from './permit-queue.js';
-import { nothingToAsk, poolClosed, queueFull, queueTimedOut } from '../refusal.js';
+import { declined, nothingToAsk, poolClosed, queueFull, queueTimedOut } from '../refusal.js';
+import { SessionBinding } from '../sticky/session-binding.js';
 import { SessionClaim, type ClaimDecision } from '../sticky/session-claim.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import { effectOf, exhaustion, type Cooling } from '../health/transitions.js';
 import type { UpstreamSlot } from '../upstream-slot.js';
 
+/** A call of a request, and the terms of that. */
+export interface WantedCall {
+  readonly terms: PickTerms;
+  readonly request: MessagesRequest;
+  readonly model: WantedModel;
+}
+
 /** Acquisition of a lease for one call of a request, with its retries in other slots. */
 export class Acquisition implements Waiter, LeaseOwner {
   readonly #context: PoolContext;
   readonly #request: PickTerms;
+  readonly #call: PickedCall;
   readonly #model: WantedModel;
   readonly #tried: Map<SlotEntry, boolean>;
   readonly #sentOnceMore = new Set<SlotEntry>();
@@ -26,6 +37,7 @@ export class Acquisition implements Waiter, LeaseOwner {
   readonly #origin: SlotEntry | undefined;
   /** Claim of the session, until the session is bound. */
   readonly #claim: SessionClaim | undefined;
+  readonly #binding: SessionBinding;
   #preferred: SlotEntry | undefined;
   #entry: SlotEntry | undefined;
   #waitsFor: readonly string[] = noSlots;
@@ -33,23 +45,26 @@ export class Acquisition implements Waiter, LeaseOwner {
   #isWaiting = true;
   readonly sinceMs: number;
 
-  constructor(context: PoolContext, request: PickTerms, model: WantedModel, earlier: Earlier = noEarlier) {
+  constructor(context: PoolContext, { terms, request, model }: WantedCall, earlier: Earlier = noEarlier) {
     const { entry: origin, tried } = earlier;
+    const { caller, sticky } = terms;
     this.#context = context;
-    this.#request = request;
+    this.#request = terms;
+    this.#call = { request, caller, model: model.id };
     this.#model = model;
+    this.#binding = new SessionBinding(context, sticky, model);
     // What has failed an earlier call may be asked again, as the last one.
     this.#tried = tried.length === 0 ? new Map() : new Map(tried.map((entry) => [entry, true]));
     this.#origin = origin;
     this.#preferred = origin && tried.includes(origin) ? undefined : origin;
-    const key = origin ? undefined : request.sticky?.key;
+    const key = origin ? undefined : sticky?.key;
     this.#claim =
       key === undefined ? undefined : new SessionClaim(context.claims, key, (id) => this.#judge(id));
     this.sinceMs = context.now();
   }
 
   get caller(): string {
-    return this.#request.caller ?? '';
+    return this.#request.caller.keyId;
   }
 
   /** Slot leased last, and those that have failed. */
@@ -68,10 +83,8 @@ export class Acquisition implements Waiter, LeaseOwner {
 
   /** Acquires the first lease; throws as `Slots.lease` does, and the signal's reason if that aborts. */
   async first(): Promise<SlotLease> {
-    const key = this.#origin ? undefined : this.#request.sticky?.key;
     try {
-      await (key === undefined ? undefined : this.#context.bindings.load(key));
-      if (key !== undefined) this.#dropUnusable(key);
+      await (this.#origin ? undefined : this.#binding.load());
       const acquiring = this.#acquire();
       const acquired = acquiring instanceof Promise ? await acquiring : acquiring;
       if (isGatewayError(acquired)) throw acquired;
@@ -99,7 +112,7 @@ export class Acquisition implements Waiter, LeaseOwner {
     const exhausted = exhaustion(headers, nowMs);
     if (exhausted) this.#cool(slot, exhausted, began);
     entry.noteSuccess(nowMs);
-    this.#bind(entry);
+    this.#binding.keep(entry);
     this.#claim?.bound();
     if (isOver) this.#context.changed();
   }
@@ -171,7 +184,8 @@ export class Acquisition implements Waiter, LeaseOwner {
     const entries = this.#context.entries();
     for (;;) {
       const choice = choose(this.#wanted(entries, refused), entries, nowMs);
-      if (choice.kind === 'none') return nothingToAsk(this.#model, entries, nowMs);
+      if (choice.kind === 'none') return nothingToAsk(this.#model, entries, nowMs, this.#context.notServed);
+      if (choice.kind === 'declined') return declined(this.#model, this.#request.policy);
       if (choice.kind === 'wait') return this.#waitFor(choice.entries);
       this.#waitsFor = noSlots;
       const { entry } = choice;
@@ -208,9 +222,8 @@ export class Acquisition implements Waiter, LeaseOwner {
 
   /** Leases a slot after acquiring a permit, unless the session is claimed for another slot. */
   #enter(entry: SlotEntry, refused: ReadonlySet<SlotEntry>): Attempt {
-    const { sticky } = this.#request;
-    const isUnbound = sticky && this.#claim && this.#context.bindings.peek(sticky.key) === undefined;
-    const isHere = isUnbound ? this.#claim.take(entry.id) : true;
+    const claim = this.#binding.slotId === undefined ? this.#claim : undefined;
+    const isHere = claim ? claim.take(entry.id) : true;
     return typeof isHere === 'boolean'
       ? this.#entered(isHere, entry, refused)
       : isHere.then((isClaimed) => this.#entered(isClaimed, entry, refused));
@@ -251,9 +264,18 @@ export class Acquisition implements Waiter, LeaseOwner {
   #wanted(entries: readonly SlotEntry[], refused: ReadonlySet<SlotEntry>): Wanted {
     const { policy, sticky } = this.#request;
     const hasRoom = (entry: SlotEntry): boolean => !refused.has(entry) && this.#hasRoom(entry);
-    const boundId = sticky && (this.#context.bindings.peek(sticky.key) ?? this.#claim?.slotId);
+    const boundId = sticky && (this.#binding.slotId ?? this.#claim?.slotId);
     const bound = sticky && (this.#origin ?? entries.find(({ id }) => id === boundId));
-    return { model: this.#model, policy, hasRoom, bound, preferred: this.#preferred, tried: this.#tried };
+    const call = this.#call;
+    return {
+      model: this.#model,
+      policy,
+      call,
+      hasRoom,
+      bound,
+      preferred: this.#preferred,
+      tried: this.#tried,
+    };
   }
 
   /**
@@ -264,32 +286,6 @@ export class Acquisition implements Waiter, LeaseOwner {
     const { queue, fairness } = this.#context;
     if (!this.#isQueued && queue.size > 0 && queue.count(id) > 0) return false;
     return !fairness.isReservedElsewhere(id, this);
-  }
-
-  /**
-   * Drops a binding to a slot that cannot be used, so that the session is bound to the next slot that
-   * answers.
-   */
-  #dropUnusable(key: string): void {
-    const { bindings } = this.#context;
-    if (bindings.peek(key) !== undefined && !this.#boundSlot()) bindings.drop(key);
-  }
-
-  /**
-   * Binds the session to the slot. A valid binding to another slot stays: only this model or this try was an
-   * exception.
-   */
-  #bind(entry: SlotEntry): void {
-    const { sticky } = this.#request;
-    if (sticky) this.#context.bindings.keep(sticky.key, (this.#boundSlot() ?? entry).id, sticky.ttlMs);
-  }
-
-  #boundSlot(): SlotEntry | undefined {
-    const { bindings, entries, now } = this.#context;
-    const { sticky } = this.#request;
-    const id = sticky && bindings.peek(sticky.key);
-    const bound = entries().find((entry) => entry.id === id);
-    return bound?.isSchedulable(this.#model, now()) ? bound : undefined;
   }
 }
 

@@ -1,10 +1,11 @@
-import type { Candidate, PickPolicy } from '../../plugin/internal.js';
+import type { Candidate, PickedCall, PickPolicy } from '../../plugin/internal.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 
 /** Needs of one request, and the slots that it has tried. */
 export interface Wanted {
   readonly model: WantedModel;
   readonly policy: PickPolicy;
+  readonly call: PickedCall;
   /** True if a slot has room for this request. */
   readonly hasRoom: (entry: SlotEntry) => boolean;
   /** Slot of the sticky key, which is waited for if it can serve. */
@@ -23,10 +24,11 @@ export interface Earlier {
 
 export const noEarlier: Earlier = { entry: undefined, tried: [] };
 
-/** Choice: a slot with room, slots to wait for, or none that can serve the request. */
+/** Choice: a slot with room, slots to wait for, none by the policy, or none that can serve the request. */
 export type Choice =
   | { readonly kind: 'take'; readonly entry: SlotEntry }
   | { readonly kind: 'wait'; readonly entries: readonly SlotEntry[] }
+  | { readonly kind: 'declined' }
   | { readonly kind: 'none' };
 
 /**
@@ -35,7 +37,7 @@ export type Choice =
  * an exhausted window never.
  */
 export function choose(wanted: Wanted, entries: readonly SlotEntry[], nowMs: number): Choice {
-  const { model, bound, preferred, tried, policy, hasRoom } = wanted;
+  const { model, bound, preferred, tried, hasRoom } = wanted;
   const ready = entries.filter((entry) => entry.serves(model) && entry.isSchedulable(model, nowMs));
   if (preferred && ready.includes(preferred) && hasRoom(preferred)) return { kind: 'take', entry: preferred };
   const isFresh = (entry: SlotEntry): boolean => !tried.has(entry);
@@ -43,7 +45,7 @@ export function choose(wanted: Wanted, entries: readonly SlotEntry[], nowMs: num
   const fresh = tried.size > 0 ? ready.filter(isFresh) : ready;
   const choice =
     (bound && fresh.includes(bound) ? chooseFrom([bound], first) : undefined) ??
-    chooseFrom(fresh, (free) => pick(policy, free));
+    chooseByPolicy(fresh, wanted);
   if (choice) return choice;
   const cooling = coolest(entries, model, nowMs);
   const again = [...tried.keys()].filter((entry) => tried.get(entry) === true);
@@ -71,14 +73,19 @@ function first(free: readonly SlotEntry[]): SlotEntry | undefined {
   return free[0];
 }
 
-/** Picks a slot by the policy. Throws if the policy returns a slot that is not a candidate. */
-function pick(policy: PickPolicy, free: readonly SlotEntry[]): SlotEntry | undefined {
-  if (free.length === 0) return undefined;
-  const { id } = policy(free.map(toCandidate));
-  const picked = free.find((entry) => entry.id === id);
-  if (!picked)
-    throw new Error(`The picking policy answered with "${id}", which is not among the candidates.`);
-  return picked;
+/** Choice of the policy. Throws if that is a slot that is not a candidate. */
+function chooseByPolicy(
+  entries: readonly SlotEntry[],
+  { policy, call, hasRoom }: Wanted,
+): Choice | undefined {
+  if (entries.length === 0) return undefined;
+  const free = entries.filter(hasRoom);
+  if (free.length === 0) return { kind: 'wait', entries };
+  const picked = policy(free.map(toCandidate), call);
+  if (!picked) return { kind: 'declined' };
+  const entry = free.find(({ id }) => id === picked.id);
+  if (entry) return { kind: 'take', entry };
+  throw new Error(`The picking policy answered with "${picked.id}", which is not among the candidates.`);
 }
 
 function toCandidate({ id, order, permits, config: { weight } }: SlotEntry): Candidate {

@@ -1,15 +1,18 @@
-import type { Candidate, PickPolicy } from '../../plugin/internal.js';
+import type { Candidate } from '../../plugin/internal.js';
 import type { SlotEntry } from '../slot-entry.js';
 
 /** Built-in policies to pick a slot; each call creates one with its own turn. */
-export const builtinPolicies: Readonly<Record<string, () => PickPolicy>> = {
+export const builtinPolicies: Readonly<Record<string, () => BuiltinPolicy>> = {
   'least-loaded': leastLoaded,
   'round-robin': roundRobin,
   priority: () => first,
 };
 
+/** Policy that goes by the candidates alone, and never declines. */
+type BuiltinPolicy = (candidates: readonly Candidate[]) => Candidate;
+
 /** Picks the min in-flight per weight; ties take turns in the order of the config. */
-function leastLoaded(): PickPolicy {
+function leastLoaded(): BuiltinPolicy {
   let last = -1;
   return (candidates) => {
     const least = Math.min(...candidates.map(load));
@@ -24,7 +27,7 @@ function leastLoaded(): PickPolicy {
  * Weighted round robin: a slot of weight 2 is picked twice as often as one of weight 1, but not in a row if
  * others are free.
  */
-function roundRobin(): PickPolicy {
+function roundRobin(): BuiltinPolicy {
   const credit = new Map<string, number>();
   const creditOf = ({ id }: Candidate): number => credit.get(id) ?? 0;
   return (candidates) => {

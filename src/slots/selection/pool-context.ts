@@ -1,4 +1,4 @@
-import type { Logger } from '../../plugin/internal.js';
+import type { GatewayError, Logger } from '../../plugin/internal.js';
 import type { Bindings } from '../sticky/bindings.js';
 import type { PermitQueue } from './permit-queue.js';
 import type { SessionClaims } from '../sticky/session-claims.js';
@@ -16,7 +16,10 @@ export interface PoolContext {
   readonly log: Logger;
   /** Max waiting requests. */
   readonly queueCapacity: () => number;
+  /** Slots that may be used. */
   readonly entries: () => readonly SlotEntry[];
+  /** Error for a model that none of them serves. */
+  readonly notServed: (model: WantedModel) => GatewayError;
   readonly now: () => number;
   /** Announces a changed state, so that waiting requests try again. */
   readonly changed: () => void;

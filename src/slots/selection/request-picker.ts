@@ -1,8 +1,16 @@
-import type { MessagesRequest, Models, PickTerms, SlotLease, SlotPicker } from '../../plugin/internal.js';
+import {
+  modelRefusal,
+  type MessagesRequest,
+  type Models,
+  type PickTerms,
+  type SlotLease,
+  type SlotPicker,
+} from '../../plugin/internal.js';
 import { poolClosed } from '../refusal.js';
 import { wantedModel } from '../slot-entry.js';
 import { Acquisition } from './acquisition.js';
 import type { PoolContext } from './pool-context.js';
+import { limitedContext } from './slot-access.js';
 
 /** Leases for the calls of one request: those of one model stay together. */
 export class RequestPicker implements SlotPicker {
@@ -13,28 +21,31 @@ export class RequestPicker implements SlotPicker {
   readonly #calls = new Map<string, PendingCall>();
 
   constructor(context: PoolContext, terms: PickTerms, models: () => Models) {
-    this.#context = context;
+    this.#context = limitedContext(context, terms);
     this.#terms = terms;
     this.#models = models;
   }
 
-  lease({ model }: Pick<MessagesRequest, 'model'>): Promise<SlotLease> {
-    if (this.#context.isClosed()) return Promise.reject(poolClosed());
-    const earlier = this.#calls.get(model);
-    return earlier?.acquisition.isWaiting ? this.#after(earlier, model) : this.#acquire(model, earlier);
+  lease(request: MessagesRequest): Promise<SlotLease> {
+    const { caller } = this.#terms;
+    const refusal = this.#context.isClosed() ? poolClosed() : modelRefusal(caller, request, this.#models());
+    if (refusal) return Promise.reject(refusal);
+    const earlier = this.#calls.get(request.model);
+    return earlier?.acquisition.isWaiting ? this.#after(earlier, request) : this.#acquire(request, earlier);
   }
 
   /** Waits for the slot of a call made at the same time, so that they stay together; its refusal is that of both. */
-  async #after(call: PendingCall, model: string): Promise<SlotLease> {
+  async #after(call: PendingCall, request: MessagesRequest): Promise<SlotLease> {
     await call.leased;
-    return this.#acquire(model, call);
+    return this.#acquire(request, call);
   }
 
-  #acquire(model: string, before?: PendingCall): Promise<SlotLease> {
-    const wanted = wantedModel(this.#models(), model);
-    const acquisition = new Acquisition(this.#context, this.#terms, wanted, before?.acquisition.earlier);
+  #acquire(request: MessagesRequest, before?: PendingCall): Promise<SlotLease> {
+    const model = wantedModel(this.#models(), request.model);
+    const call = { terms: this.#terms, request, model };
+    const acquisition = new Acquisition(this.#context, call, before?.acquisition.earlier);
     const leased = acquisition.first();
-    this.#calls.set(model, { acquisition, leased });
+    this.#calls.set(request.model, { acquisition, leased });
     return leased;
   }
 }

@@ -97,6 +97,7 @@ function toRecord(key: ProtocolKey): KeyRecord {
     expires_at: key.expiresAtMs ?? null,
     revoked_at: key.revokedAtMs ?? null,
     models: key.models ? JSON.stringify(key.models) : null,
+    slots: key.slots ? JSON.stringify(key.slots) : null,
     requests_per_minute: key.requestsPerMinute ?? null,
     tokens_per_minute: key.tokensPerMinute ?? null,
     tokens_per_day: key.tokensPerDay ?? null,
@@ -117,6 +118,7 @@ function fromRecord(record: KeyRecord): ProtocolKey {
     ...(record.expires_at !== null && { expiresAtMs: record.expires_at }),
     ...(record.revoked_at !== null && { revokedAtMs: record.revoked_at }),
     ...(record.models !== null && { models: JSON.parse(record.models) as readonly string[] }), // as `toRecord` wrote it
+    ...(record.slots !== null && { slots: JSON.parse(record.slots) as readonly string[] }), // as `toRecord` wrote it
     ...(record.requests_per_minute !== null && { requestsPerMinute: record.requests_per_minute }),
     ...(record.tokens_per_minute !== null && { tokensPerMinute: record.tokens_per_minute }),
     ...(record.tokens_per_day !== null && { tokensPerDay: record.tokens_per_day }),

@@ -56,6 +56,12 @@ export const migrations: readonly Migration[] = [
     name: '0008-plugin-values',
     up: pluginValues,
   },
+  {
+    name: '0009-slots-of-keys',
+    async up(db) {
+      await db.schema.alterTable('keys').addColumn('slots', 'text').execute();
+    },
+  },
 ];
 
 async function keys(db: Kysely<Tables>): Promise<void> {

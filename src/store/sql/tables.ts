@@ -28,6 +28,8 @@ export interface KeyRecord {
   readonly revoked_at: number | null;
   /** JSON. */
   readonly models: string | null;
+  /** JSON. */
+  readonly slots: string | null;
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
   readonly tokens_per_day: number | null;

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { leaseRequest, openPool, rejection, refusal, settled, slotConfig, sticky, type Kit } from '../kit.js';
 import { builtinPolicies } from '#src/slots/selection/policies.js';
 
-const sonnet = { model: 'sonnet-5' };
+const sonnet = { model: 'sonnet-5', messages: [] };
 const first = builtinPolicies['priority']!();
 
 describe('a lease', () => {
@@ -226,7 +226,7 @@ describe('a lease', () => {
       const picker = kit.pool.picker(sticky('s'));
       const ids = [];
       for (const model of ['sonnet-5', 'haiku-5', 'sonnet-5'])
-        ids.push((await picker.lease({ model })).slot.id);
+        ids.push((await picker.lease({ model, messages: [] })).slot.id);
       expect(ids).to.deep.equal(['a', 'b', 'a']);
     });
 

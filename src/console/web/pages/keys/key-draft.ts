@@ -7,6 +7,7 @@ export interface KeyDraft {
   readonly note: string;
   readonly expires: string;
   readonly models: string;
+  readonly slots: string;
   readonly requestsPerMinute: string;
   readonly tokensPerMinute: string;
   readonly tokensPerDay: string;
@@ -21,6 +22,7 @@ export function draftOf(key: Key | null): KeyDraft {
     note: key?.note ?? '',
     expires: toInputTime(key?.expires_at ?? null),
     models: key?.models?.join(', ') ?? '',
+    slots: key?.slots?.join(', ') ?? '',
     requestsPerMinute: text(key?.requests_per_minute),
     tokensPerMinute: text(key?.tokens_per_minute),
     tokensPerDay: text(key?.tokens_per_day),
@@ -31,12 +33,12 @@ export function draftOf(key: Key | null): KeyDraft {
 
 /** All settings of the form; null for an empty field. */
 export function settingsOf(draft: KeyDraft): KeySettings {
-  const models = draft.models.split(/[\s,]+/).filter(Boolean);
   return {
     name: draft.name.trim(),
     note: draft.note.trim() || null,
     expires_at: fromInputTime(draft.expires),
-    models: models.length > 0 ? models : null,
+    models: listOf(draft.models),
+    slots: listOf(draft.slots),
     requests_per_minute: numberOf(draft.requestsPerMinute),
     tokens_per_minute: numberOf(draft.tokensPerMinute),
     tokens_per_day: numberOf(draft.tokensPerDay),
@@ -61,6 +63,12 @@ export function changesOf(draft: KeyDraft, before: KeyDraft): Partial<KeySetting
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(old.get(name)),
   );
   return Object.fromEntries(changed);
+}
+
+/** Words of a text; null if there are none. */
+function listOf(text: string): string[] | null {
+  const words = text.split(/[\s,]+/).filter(Boolean);
+  return words.length > 0 ? words : null;
 }
 
 function numberOf(text: string): number | null {

@@ -26,6 +26,13 @@ export function KeyFields(props: Drafting<KeyDraft>) {
             mono
           />
           <Input
+            label="Slots"
+            {...tied('slots')}
+            placeholder="all"
+            hint="Slot ids with commas between them; * stands for any text."
+            mono
+          />
+          <Input
             label="Ends"
             type="datetime-local"
             {...tied('expires')}

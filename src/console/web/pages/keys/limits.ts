@@ -10,6 +10,7 @@ export function limitsInWords(key: Key): readonly string[] {
     key.tokens_per_day !== null && `${compact(key.tokens_per_day)} tokens a day`,
     key.tokens_per_month !== null && `${compact(key.tokens_per_month)} tokens a month`,
     key.models !== null && `only ${key.models.join(', ')}`,
+    key.slots !== null && `only by ${key.slots.join(', ')}`,
   ];
   return phrases.filter((phrase) => phrase !== false);
 }

@@ -1,0 +1,24 @@
+import type { KeyLimits } from './key-limits.js';
+import type { Json } from './live.js';
+
+/** Facts about a caller, as `callerClaims` makes them. Plugins add fields by declaration merging. */
+export interface CallerClaims {
+  readonly [name: string]: Json | undefined;
+}
+
+/** Caller of the gateway. */
+export interface Caller {
+  /** `anonymous`: whoever sends no key, where `auth` lets them in. */
+  readonly kind: 'master' | 'key' | 'anonymous';
+  /** `master`, `anonymous`, or the id of the protocol key. */
+  readonly keyId: string;
+  readonly name: string;
+  /** Catalog ids or globs that the key may use; absent: all. */
+  readonly models?: readonly string[];
+  /** Slot ids or globs whose accounts the key may use; absent: all. */
+  readonly slots?: readonly string[];
+  /** Limits of the key itself; absent if it has none. */
+  readonly limits?: KeyLimits;
+  /** Set by an authentication that knows more than a key; absent: none. */
+  readonly claims?: CallerClaims;
+}

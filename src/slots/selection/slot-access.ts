@@ -1,0 +1,32 @@
+import { globMatcher, type Caller, type PickTerms } from '../../plugin/internal.js';
+import { keyHasNoSlot, modelNotFound, noSlotOfThese } from '../refusal.js';
+import type { SlotEntry, WantedModel } from '../slot-entry.js';
+import type { PoolContext } from './pool-context.js';
+
+/** View of the pool with the slots alone that the stage and the caller's key leave to a request. */
+export function limitedContext(
+  context: PoolContext,
+  { slots, caller }: Pick<PickTerms, 'slots' | 'caller'>,
+): PoolContext {
+  if (!slots && !caller.slots) return context;
+  const inStage = slots ? globMatcher(slots) : () => true;
+  const isAllowed = mayUseSlot(caller);
+  return {
+    ...context,
+    entries: () => context.entries().filter(({ id }) => inStage(id) && isAllowed(id)),
+    notServed: (model) => {
+      const serving = servingSlots(context, model);
+      if (serving.length === 0) return modelNotFound(model);
+      return slots && !serving.some(inStage) ? noSlotOfThese(model, slots) : keyHasNoSlot(model, caller);
+    },
+  };
+}
+
+function servingSlots(context: PoolContext, model: WantedModel): readonly string[] {
+  return context.entries().flatMap((entry: SlotEntry) => (entry.serves(model) ? [entry.id] : []));
+}
+
+/** Test for slots, by their ids, that a caller may use. */
+export function mayUseSlot({ slots }: Pick<Caller, 'slots'>): (id: string) => boolean {
+  return slots ? globMatcher(slots) : () => true;
+}
