@@ -1,3 +1,5 @@
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { RE2JS } from 're2js';
 import { Type } from 'gw2api/plugin';
 import { namedPatterns, type Match, type Pattern } from './named-patterns.js';
@@ -28,6 +30,23 @@ export function compilePatterns(choices: readonly PatternChoice[]): readonly Pat
       throw new Error(`patterns[${nth}].pattern: ${reason} (the syntax is that of RE2)`, { cause });
     }
   });
+}
+
+/**
+ * Pattern of a module, relative to the working directory: its default export is `(text, from) => { start, end }`
+ * or undefined. Throws an error that names the module.
+ */
+export async function importPattern(file: string): Promise<Pattern> {
+  const { default: find } = (await import(pathToFileURL(path.resolve(file)).href)) as { default?: unknown };
+  if (typeof find !== 'function') throw new Error(`module: ${file} has no function as its default export.`);
+  const name = path.parse(file).name;
+  return {
+    name,
+    find(text, from) {
+      const match = find(text, from) as Omit<Match, 'name'> | undefined; // as the module promises
+      return match && { name, start: match.start, end: match.end };
+    },
+  };
 }
 
 function ownPattern(name: string, expression: RE2JS): Pattern {

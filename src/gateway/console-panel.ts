@@ -70,6 +70,7 @@ async function statusOf(gateway: Gateway): Promise<PanelStatus> {
     },
     live: { kind: config.live.kind, ok: up.live, instances },
     configFile: config.file,
+    notices: gateway.runtime.pipeline.notices,
   };
 }
 

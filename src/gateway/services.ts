@@ -14,10 +14,12 @@ import {
   type Live,
   type Logger,
   type Models,
+  type Secrets,
   type WholeStore,
 } from '../plugin/internal.js';
 import { SlotPool } from '../slots/pool.js';
 import { Housekeeper } from '../store/housekeeper.js';
+import { createCipher } from '../store/credential-cipher.js';
 import { openStore } from '../store/index.js';
 import { StoreError } from '../store/store-error.js';
 import { PrometheusMetrics } from '../telemetry/metrics.js';
@@ -49,6 +51,8 @@ export interface Services {
   readonly caches: Caches;
   /** Makes an opaque name for a text, by a key of the gateway. */
   readonly pseudonym: (text: string) => Promise<string>;
+  /** Encrypts what stages keep at rest. */
+  readonly secrets: Secrets;
   /** Invalidates the cached keys here and on the other instances, after a key has changed. */
   keysChanged(): void;
   /** Writes pending data, and closes what was opened, the last first. */
@@ -96,6 +100,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   const metrics = new PrometheusMetrics();
   const stageMetrics = new StageMetrics(metrics);
   const pseudonym = createPseudonyms(options);
+  const secrets = createCipher(options.secretKey);
   const caches = { ...durable.caches, ...slots.caches, learned_models: () => knownModels.fill };
   return {
     services: {
@@ -111,6 +116,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
       kept: new KeptState(),
       caches,
       pseudonym,
+      secrets,
     },
     models,
   };

@@ -27,6 +27,7 @@ export class Pipeline {
   readonly stages: readonly StageInfo[];
   /** As its stages have announced them. */
   readonly limits: Limits;
+  readonly notices: readonly string[];
   readonly #middleware: ReadonlyMap<Operation, Koa.Middleware>;
   readonly #ready: readonly ReadyStage[];
   readonly #timeoutMs: number;
@@ -38,10 +39,11 @@ export class Pipeline {
   private constructor(
     configs: readonly StageConfig[],
     ready: readonly ReadyStage[],
-    { limits, disposers }: Registrations,
+    { limits, notices, disposers }: Registrations,
     timeoutMs: number,
   ) {
     this.limits = limits;
+    this.notices = notices;
     this.#ready = ready;
     this.#timeoutMs = timeoutMs;
     this.stages = configs.map((config) =>
@@ -65,7 +67,7 @@ export class Pipeline {
     if (known.length + problems.length > 0) throw new ConfigError([...known, ...problems]);
     const disposers = new Disposers(services.log, timeoutMs);
     const policies = createPolicies(services.builtinPolicies);
-    const registrations: Registrations = { policies, disposers, limits: {}, counts: new Map() };
+    const registrations: Registrations = { policies, disposers, notices: [], limits: {}, counts: new Map() };
     const { ready, problems: refusals } = await setUpAll(stages, services, registrations, timeoutMs);
     if (refusals.length === 0) return new Pipeline(config.pipeline, ready, registrations, timeoutMs);
     throw new ConfigError([...refusals, ...(await disposers.run())]);

@@ -15,7 +15,7 @@ import type { LoadedStage } from './load-stages.js';
 /** Services that the gateway gives to every stage of a pipeline. */
 export interface HostServices extends Omit<
   Host,
-  'policies' | 'announce' | 'limits' | 'keep' | 'onDispose' | 'store' | 'storage'
+  'policies' | 'announce' | 'notice' | 'limits' | 'keep' | 'onDispose' | 'store' | 'storage'
 > {
   readonly store: WholeStore;
   /** Metrics of the stages themselves, by their names. */
@@ -29,6 +29,7 @@ export interface HostServices extends Omit<
 export interface Registrations {
   readonly policies: Host['policies'];
   readonly disposers: Disposers;
+  readonly notices: string[];
   limits: Limits;
   /** Stages that have a host so far, by name. */
   readonly counts: Map<string, number>;
@@ -36,7 +37,7 @@ export interface Registrations {
 
 /** The host of one stage: its log lines name it, and what it registers ends with its pipeline. */
 export function stageHost(services: HostServices, stage: LoadedStage, registrations: Registrations): Host {
-  const { log, models, slots, formats, keys, store, live } = services;
+  const { log, models, slots, formats, keys, store, live, secrets } = services;
   const { disposers } = registrations;
   return {
     log: log.child({ stage: stage.plugin.name }),
@@ -47,6 +48,7 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
     store: withoutSpaces(store),
     storage: pluginStorage(store.spaces, spaceOf(stage), () => services.now()),
     live,
+    secrets,
     metrics: stageMetrics(services.metrics, (stop) => disposers.add(stop, stage)),
     policies: registrations.policies,
     isLocal: services.isLocal,
@@ -56,6 +58,7 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
     announce: (limits) => {
       registrations.limits = { ...registrations.limits, ...limits };
     },
+    notice: (text) => void registrations.notices.push(text),
     limits: () => registrations.limits,
     keep: services.kept.keeper(entryName(stage, registrations), (release) => disposers.add(release, stage)),
     onDispose: (dispose) => disposers.add(dispose, stage),

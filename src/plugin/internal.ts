@@ -41,6 +41,7 @@ export type {
 } from './contract/messages.js';
 export type { CacheStats, Caches, Metrics } from './contract/metrics.js';
 export { tapEvents } from './events/map-events.js';
+export type { Secrets } from './contract/host.js';
 export type { CoolReason, SlotState } from './contract/slot.js';
 export { coreKeys } from './contract/state.js';
 export type { CallOptions, CoreKey, Interceptor } from './contract/state.js';

@@ -12,6 +12,7 @@ import {
 import { CatalogModels } from '../models/models.js';
 import { fakeFormat } from './fake-format.js';
 import { MemoryHub } from '../live/memory/hub.js';
+import { createCipher } from '../store/credential-cipher.js';
 import { MemoryStore } from '../store/memory/store.js';
 import { fakeSlots } from './fake-slots.js';
 
@@ -55,6 +56,8 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
     announce: (limits) => void (announced = { ...announced, ...limits }),
     limits: () => announced,
     isLocal: true,
+    notice: () => undefined,
+    secrets: createCipher('a key of tests'),
     isOfficialClient: () => false,
     pseudonym: async (text) => `pseudonym-of-${text.length}`,
     now,

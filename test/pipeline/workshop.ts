@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { ConfigError, formatProblem, type Config } from '#src/config/config.js';
 import { loadConfig } from '#src/config/load.js';
+import { createCipher } from '#src/store/credential-cipher.js';
 import { Pipeline, type BuildOptions } from '#src/pipeline/pipeline.js';
 import { KeptState } from '#src/plugin/internal.js';
 import type { HostServices } from '#src/pipeline/stage-host.js';
@@ -148,6 +149,7 @@ function fakeServices(logged: string[], services: Partial<HostServices>): HostSe
     isLocal: true,
     isOfficialClient: () => false,
     pseudonym: async () => 'pseudonym',
+    secrets: createCipher(undefined),
     now: () => 0,
     kept: new KeptState(),
     builtinPolicies: { first: () => (candidates) => candidates[0]! },

@@ -56,6 +56,7 @@ export const StatusReport = Type.Object({
   live: Type.Object({ kind: Type.String(), ok: Type.Boolean(), instances: Count }),
   config_file: Type.String(),
   base_url: Type.String({ description: 'As the caller has reached it.' }),
+  notices: Type.Array(Type.String(), { description: 'What operators should know, from the stages.' }),
 });
 
 function statusReport({ name, version, slots, live, ...status }: PanelStatus, baseUrl: string): object {
@@ -71,6 +72,7 @@ function statusReport({ name, version, slots, live, ...status }: PanelStatus, ba
     live,
     config_file: status.configFile,
     base_url: baseUrl,
+    notices: status.notices,
   };
 }
 

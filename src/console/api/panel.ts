@@ -103,4 +103,6 @@ export interface PanelStatus {
   };
   readonly live: { readonly kind: string; readonly ok: boolean; readonly instances: number };
   readonly configFile: string;
+  /** Sentences of stages for every page. */
+  readonly notices: readonly string[];
 }

@@ -19,6 +19,13 @@ export interface Limits {
   readonly cache_ttl_seconds?: number;
 }
 
+/** Encryption of data at rest, by `GW_SECRET_KEY`. Without that key both throw an Error that names it. */
+export interface Secrets {
+  /** Seals a JSON value under `name`, under which alone `open` reads it. */
+  seal(name: string, value: unknown): Promise<string>;
+  open(name: string, sealed: string): Promise<unknown>;
+}
+
 /** Everything that a plugin may use. One for each stage: its registrations end with the pipeline. */
 export interface Host {
   readonly log: Logger;
@@ -29,11 +36,14 @@ export interface Host {
   readonly store: Store;
   readonly storage: PluginStorage;
   readonly live: Live;
+  readonly secrets: Secrets;
   readonly metrics: Metrics;
   /** Policies for picking a slot, by name; a stage above slot-pick may register one. */
   readonly policies: { get(name: string): PickPolicy; register(name: string, make: () => PickPolicy): void };
   /** Publishes a limit of this stage on `/health`. */
   announce(limits: Limits): void;
+  /** Shows a sentence on every page of the console while this pipeline serves. */
+  notice(text: string): void;
   /** Limits announced by the stages of this pipeline; complete once it serves. */
   limits(): Limits;
   /** True where this machine alone reaches the gateway: it listens on a loopback address, behind no proxy. */

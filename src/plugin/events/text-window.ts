@@ -11,6 +11,8 @@ export interface TextMatch {
   readonly text?: string;
   /** Ends the answer there, with this delta of `message_delta`. */
   readonly ends?: MessageDeltaEvent['delta'];
+  /** For `onMatch`. */
+  readonly name?: string;
 }
 
 export interface TextMap {
@@ -20,6 +22,8 @@ export interface TextMap {
   readonly kinds?: readonly TextKind[];
   /** First match at or after `from`; before it stands text that has been let out, one character at least. */
   find(text: string, from: number, kind: TextKind): TextMatch | undefined;
+  /** Called once for each match; `find` may find one several times. */
+  onMatch?(match: TextMatch): void;
 }
 
 /**
@@ -78,6 +82,7 @@ export class TextWindow {
     this.#from = base + (isHere ? Math.min(match.end, text.length) : next);
     if (!isHere) return text.slice(from, next);
     this.#end = match.ends;
+    this.#map.onMatch?.(match);
     return text.slice(from, match.start) + (match.text ?? '');
   }
 }

@@ -21,7 +21,7 @@ export function LiveStatus() {
 }
 
 function Healthy({ status }: { readonly status: Status }) {
-  const { slots, store, live, version } = status;
+  const { slots, store, live, version, notices } = status;
   const allReady = slots.schedulable === slots.total;
   return (
     <>
@@ -39,6 +39,9 @@ function Healthy({ status }: { readonly status: Status }) {
           text={live.ok ? instances(live.instances) : 'Shared state away'}
         />
       )}
+      {notices.map((text) => (
+        <Line key={text} tone="warn" text={text} />
+      ))}
       <p class="version">gw2api {version}</p>
     </>
   );

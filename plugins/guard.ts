@@ -1,0 +1,75 @@
+import { definePlugin, TextMapper, Type, type MessagesRequest, type TextMap } from 'gw2api/plugin';
+import {
+  compilePatterns,
+  firstMatch,
+  importPattern,
+  PatternOption,
+  replaceMatches,
+} from './shared/patterns.js';
+import { refusalOf, refusalReply } from './shared/refusal.js';
+import { mapTexts } from './shared/request-texts.js';
+
+/** Stops, or masks, what an answer must not say, as it streams. */
+export default definePlugin({
+  name: 'guard',
+  requires: ['request'],
+  intercepts: true,
+  options: Type.Object({
+    /** Known patterns by name, and patterns of one's own. */
+    patterns: Type.Array(PatternOption, { default: [] }),
+    /** Module whose default export is `(text, from) => { start, end } | undefined`, relative to the working directory. */
+    module: Type.Optional(Type.String({ minLength: 1 })),
+    /** `refuse`: the answer ends as a refusal; `cut`: it ends as if it were complete; `mask`: it goes on. */
+    action: Type.Enum(['refuse', 'cut', 'mask'] as const, { default: 'refuse' }),
+    /** Explanation of a refusal; what stands in place of a masked match. */
+    text: Type.String({ default: 'Removed by a rule of this gateway.' }),
+    /** What is searched of an answer. */
+    kinds: Type.Array(Type.Enum(['text', 'thinking', 'input'] as const), { default: ['text', 'input'] }),
+    /** Length of the longest match, in characters: the answer comes so much later. */
+    hold: Type.Integer({ minimum: 1, maximum: 65_536, default: 256 }),
+    /** Also search the request: a match in it is refused without a call, or masked. */
+    request: Type.Boolean({ default: false }),
+  }),
+  async setup({ patterns, module, action, text, kinds, hold, request: isRequestSearched }, host) {
+    const rules = [
+      ...compilePatterns(patterns),
+      ...(module === undefined ? [] : [await importPattern(module)]),
+    ];
+    if (rules.length === 0) throw new Error('patterns: name one at least, or a module.');
+    const counter = host.metrics.counter('gw2api_guard_matches_total', 'Matches of guard.', [
+      'pattern',
+      'place',
+    ]);
+    const count = (pattern: string, place: string): void => counter.add({ pattern, place });
+    const end = {
+      refuse: { ends: refusalOf(text) },
+      cut: { ends: { stop_reason: 'end_turn' } },
+      mask: undefined,
+    }[action];
+    const answer: TextMap = {
+      hold,
+      kinds,
+      find(said, from, kind) {
+        const match = firstMatch(rules, said, from);
+        return match && { ...match, ...(end ?? { text: kind === 'input' ? inJson(text) : text }) };
+      },
+      onMatch: ({ name = '' }) => count(name, 'answer'),
+    };
+    const masked = (request: MessagesRequest): MessagesRequest =>
+      mapTexts(request, (said) => replaceMatches(rules, said, ({ name }) => (count(name, 'request'), text)), {
+        system: false,
+      });
+    return {
+      async intercept(request, call) {
+        const asked = isRequestSearched ? masked(request) : request;
+        if (asked !== request && action !== 'mask') return refusalReply(request.model, text);
+        return call(asked, { through: () => new TextMapper(answer) });
+      },
+    };
+  },
+});
+
+/** Text as a JSON string has it between its quotes. */
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}

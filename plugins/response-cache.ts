@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import {
+  definePlugin,
+  Duration,
+  durationMs,
+  headerChoice,
+  Size,
+  sizeBytes,
+  Type,
+  type GatewayState,
+  type MessagesRequest,
+  type StageContext,
+  type Tool,
+} from 'gw2api/plugin';
+import { AnswerCache } from './shared/answer-cache.js';
+
+/** Answers a request that was asked before with the answer that it had, without a call. */
+export default definePlugin({
+  name: 'response-cache',
+  requires: ['request', 'caller'],
+  intercepts: true,
+  options: Type.Object({
+    /** Lifetime of an answer. */
+    ttl: Duration({ default: '10m' }),
+    /** Max size of all answers in memory, in each process. */
+    maxSize: Size({ default: '64mb' }),
+    /** Max size of an answer. */
+    maxEach: Size({ default: '1mb' }),
+    /** Also requests with tools of the caller, whose calls would be made again. */
+    tools: Type.Boolean({ default: false }),
+    /** One cache for all callers; else each key has its own answers. */
+    shared: Type.Boolean({ default: false }),
+  }),
+  setup({ ttl, maxSize, maxEach, tools, shared }, host) {
+    const bounds = { ttlMs: durationMs(ttl), maxBytes: sizeBytes(maxSize), maxEachBytes: sizeBytes(maxEach) };
+    // A reload keeps the answers, unless it changes their bounds.
+    const cache = host.keep(
+      JSON.stringify(bounds),
+      () => new AnswerCache({ ...bounds, now: () => host.now() }),
+    );
+    host.metrics.cache('response_cache_bytes', () => cache.stats);
+    const counter = host.metrics.counter('gw2api_response_cache_total', 'Calls by cache result.', ['result']);
+    const repeats = new WeakMap<object, Map<string, number>>();
+    return {
+      applies: (ctx) => wanted(ctx.headers) !== 'off' && (tools || !hasOwnTools(ctx.state)),
+      async intercept(request, call, ctx) {
+        const hash = keyOf(request, shared ? '' : ctx.state.caller.keyId, ctx.headers);
+        const key = `${hash} ${repeatOf(hash, repeats, ctx.req)}`;
+        const hit = wanted(ctx.headers) === 'refresh' ? undefined : cache.get(key);
+        const result = hit ? 'hit' : 'miss';
+        counter.add({ result });
+        ctx.set('x-gw-cache', result);
+        if (hit) return hit;
+        const reply = await call(request);
+        return { ...reply, events: cache.keep(key, reply) };
+      },
+    };
+  },
+});
+
+type Headers = StageContext<never, never>['headers'];
+
+/** `refresh`: asks again and keeps the new answer. */
+function wanted(headers: Headers): 'on' | 'off' | 'refresh' {
+  const control = headers['cache-control'] ?? '';
+  if (headerChoice(headers, 'x-gw-cache', ['true', 'false']) === 'false' || control.includes('no-store'))
+    return 'off';
+  return control.includes('no-cache') ? 'refresh' : 'on';
+}
+
+/** True for tools other than those that the gateway has added. */
+function hasOwnTools({ request, additions }: Pick<GatewayState, 'request' | 'additions'>): boolean {
+  const tools: unknown = request.tools ?? []; // nobody has checked it
+  return !Array.isArray(tools) || tools.some((tool) => !additions.tools.includes(tool as Tool));
+}
+
+/** Hash of all that an answer depends on, whatever the order of the fields. */
+function keyOf(request: MessagesRequest, keyId: string, headers: Headers): string {
+  const { stream: _, metadata: __, ...asked } = request;
+  const options = Object.entries(headers).filter(([name]) => name.startsWith('anthropic-'));
+  const text = JSON.stringify([keyId, Object.fromEntries(options), asked], (_, value: unknown) =>
+    sorted(value),
+  );
+  return createHash('sha256').update(text).digest('base64');
+}
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** Number of equal calls before this one in a request: those of `n` > 1 shall have different answers. */
+function repeatOf(hash: string, repeats: WeakMap<object, Map<string, number>>, owner: object): number {
+  const counts = repeats.get(owner) ?? new Map<string, number>();
+  const count = counts.get(hash) ?? 0;
+  repeats.set(owner, counts.set(hash, count + 1));
+  return count;
+}

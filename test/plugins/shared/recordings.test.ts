@@ -1,0 +1,131 @@
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { expect } from 'chai';
+import { fakeHost } from 'gw2api/testing';
+import { createCipher } from '#src/store/credential-cipher.js';
+import {
+  readRecordings,
+  Recordings,
+  type Recording,
+  type RecordingsOptions,
+} from '#plugins/shared/recordings.js';
+
+function recording(atMs: number, text = ''): Recording {
+  return {
+    version: 1,
+    atMs,
+    requestId: `../${atMs}`,
+    method: 'POST',
+    url: '/v1/messages',
+    format: 'messages',
+    caller: { kind: 'master', keyId: 'master', name: 'master' },
+    headers: {},
+    body: { text },
+    outcome: 'completed',
+  };
+}
+
+describe('recordings', () => {
+  const { secrets } = fakeHost();
+  let folder = '';
+  let nowMs = 1_000_000;
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'gw2api-'));
+  });
+  afterEach(async () => {
+    await recordings?.close();
+    results = [];
+    await rm(folder, { recursive: true });
+  });
+
+  let recordings: Recordings | undefined;
+  let results: unknown[] = [];
+  const base = (): RecordingsOptions => ({
+    folder,
+    secrets,
+    keepMs: 1000,
+    maxBytes: 1e6,
+    maxBodyChars: 2000,
+    now: () => nowMs,
+    onResult: (result, error) => void results.push(error ?? result),
+  });
+  const open = async (bounds: { readonly keepMs?: number; readonly maxBytes?: number } = {}) => {
+    recordings = new Recordings({ ...base(), ...bounds });
+    await recordings.open();
+  };
+  /** Writes recordings, one after another. */
+  const write = async (...list: readonly Recording[]): Promise<void> => {
+    for (const each of list) recordings!.add(each);
+    await recordings!.close();
+  };
+  const times = async () => (await listed(readRecordings(folder, secrets))).map(({ atMs }) => atMs);
+
+  it('come back as they were written, the oldest first', async () => {
+    await open();
+    await write(recording(1_000_002, 'two'));
+    await write(recording(1_000_001, 'one'));
+    const [one, two, ...rest] = await listed(readRecordings(folder, secrets));
+    expect([one, two]).to.deep.equal([recording(1_000_001, 'one'), recording(1_000_002, 'two')]);
+    expect(rest).to.deep.equal([]);
+  });
+
+  it('cannot be read without the key', async () => {
+    await open();
+    await write(recording(nowMs, 'a secret text'));
+    const [file] = await readdir(folder);
+    const sealed = await readFile(path.join(folder, file!), 'utf8');
+    expect(sealed)
+      .not.to.include('secret')
+      .and.not.to.include(Buffer.from('a secret').toString('base64url').slice(2, 8));
+    const reading = listed(readRecordings(folder, createCipher('another key')));
+    expect(await reading.catch(String)).to.match(/GW_SECRET_KEY is not the one that a recording/);
+  });
+
+  it('are not begun without a key', async () => {
+    const options = { ...base(), secrets: createCipher(undefined) };
+    expect(await new Recordings(options).open().catch(String)).to.match(/GW_SECRET_KEY is not set/);
+  });
+
+  it('tell what became of them', async () => {
+    await open();
+    await write(recording(nowMs, 'x'.repeat(3000)), ...Array.from({ length: 33 }, () => recording(nowMs)));
+    expect(results.filter((result) => result === 'too_large')).to.have.length(1);
+    expect(results.filter((result) => result === 'dropped')).to.have.length(1);
+    expect(results.filter((result) => result === 'written')).to.have.length(32);
+    await rm(folder, { recursive: true });
+    await write(recording(nowMs));
+    expect(results.at(-1)).to.have.property('code', 'ENOENT');
+    await mkdir(folder);
+  });
+
+  it('are deleted once they are too old', async () => {
+    await open();
+    await write(recording(nowMs));
+    await write(recording(nowMs + 500));
+    nowMs += 1200;
+    await recordings!.prune();
+    expect(await times()).to.deep.equal([nowMs - 700]);
+  });
+
+  it('never take more than their size, the oldest going first', async () => {
+    await open({ maxBytes: 20_000 });
+    for (let at = 0; at < 40; at += 1) {
+      await write(recording(nowMs + at, 'x'.repeat(900)));
+      const files = await readdir(folder);
+      const bytes = await Promise.all(
+        files.map(async (file) => (await readFile(path.join(folder, file))).length),
+      );
+      expect(bytes.reduce((sum, each) => sum + each)).to.be.below(20_000 + 2000);
+    }
+    const kept = await times();
+    expect(kept.at(-1)).to.equal(nowMs + 39);
+    expect(kept).to.have.length.within(5, 20);
+  });
+});
+
+async function listed(recordings: AsyncIterable<Recording>): Promise<readonly Recording[]> {
+  const list: Recording[] = [];
+  for await (const each of recordings) list.push(each);
+  return list;
+}
