@@ -5,7 +5,7 @@ import { untilAborted, didYouMean, globMatcher, type CatalogModel } from '../plu
 import type { SlotPool } from '../slots/pool.js';
 import type { UpstreamSlot } from '../slots/upstream-slot.js';
 
-export interface OnlineReport {
+interface OnlineReport {
   readonly text: string;
   /** True if every slot could be checked and every model of the catalog is known to a slot that serves it. */
   readonly isSound: boolean;

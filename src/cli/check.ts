@@ -8,7 +8,7 @@ import { describePipeline } from '../pipeline/describe.js';
 import { createLogger } from '../telemetry/logs.js';
 import { checkOnline } from './check-online.js';
 
-export interface CheckResult {
+interface CheckResult {
   readonly text: string;
   /** 1 if a slot or a model failed the online check. */
   readonly exitCode: 0 | 1;

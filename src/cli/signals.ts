@@ -1,7 +1,7 @@
 import { ConfigError } from '../config/config.js';
 import type { Logger } from '../plugin/internal.js';
 
-export interface SignalHandlers {
+interface SignalHandlers {
   readonly log: Logger;
   /** Drains the requests in flight; called once. */
   readonly close: () => Promise<void>;

@@ -19,7 +19,7 @@ import type { Config } from '../config/config.js';
 import type { GatewayOptions } from './options.js';
 
 /** Koa app of a gateway: seeds, error boundary, routes, and answers to unknown routes. */
-export function createApp(gateway: Gateway): Koa<CoreState, object> {
+function createApp(gateway: Gateway): Koa<CoreState, object> {
   // Only the entry of the last proxy is trusted: the caller can write the others.
   const { config } = gateway.runtime;
   const app = new Koa<CoreState, object>({ proxy: config.listen.trustProxy, maxIpsCount: 1 });

@@ -7,7 +7,7 @@ import { didYouMean } from '../plugin/internal.js';
 /** Parts of the config that a slot of the console depends on. */
 export type ConsoleTerms = Pick<Config, 'slots' | 'console' | 'baseDir'>;
 
-export interface ConsoleReading {
+interface ConsoleReading {
   /** Undefined if there is a problem. */
   readonly slot: SlotConfig | undefined;
   readonly problems: readonly string[];

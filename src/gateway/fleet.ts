@@ -4,7 +4,7 @@ import type { Services } from './services.js';
 
 type Parts = Pick<Services, 'live' | 'ledger'> & { readonly exchanges: Exchanges };
 
-export interface InFlight {
+interface InFlight {
   readonly requests: number;
   /** Number of instances that are counted. */
   readonly instances: number;

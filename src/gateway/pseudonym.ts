@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { SecretKey } from '../store/index.js';
 
-export interface PseudonymKeys {
+interface PseudonymKeys {
   readonly secretKey?: SecretKey;
   readonly masterKey: string;
 }

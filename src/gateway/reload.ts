@@ -4,7 +4,7 @@ import type { SlotSources } from './slot-sources.js';
 import { untilAborted, GatewayError, type Live, type Logger } from '../plugin/internal.js';
 import type { Runtime } from './runtime.js';
 
-export interface CurrentConfigOptions {
+interface CurrentConfigOptions {
   readonly log: Logger;
   readonly live: Live;
   readonly slots: SlotSources;

@@ -3,7 +3,7 @@ import type { Exchanges } from '../http/exchanges.js';
 import type { Listener } from '../http/listener.js';
 import { GatewayError, type Logger } from '../plugin/internal.js';
 
-export interface ShutdownOptions {
+interface ShutdownOptions {
   readonly log: Logger;
   readonly exchanges: Exchanges;
 }

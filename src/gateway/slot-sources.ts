@@ -10,7 +10,7 @@ export interface ConsoleSlot {
   readonly problem?: string;
 }
 
-export interface SlotSourcesOptions {
+interface SlotSourcesOptions {
   readonly store: Store;
   readonly log: Logger;
   /** Loader of the plugins that the slots of a config name; default the built-in one. */

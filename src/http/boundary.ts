@@ -65,7 +65,7 @@ function isFinal({ status, code }: GatewayError): boolean {
  * Converts any thrown value to an error that can be answered; also the errors of plain Koa middleware:
  * `ctx.throw(418, 'text')`, http-errors. An unreadable value (a proxy, a throwing getter) becomes `internal`.
  */
-export function fromThrown(thrown: unknown, message?: string): GatewayError {
+function fromThrown(thrown: unknown, message?: string): GatewayError {
   try {
     return answerable(isGatewayError(thrown) ? thrown : fromKoa(thrown, message), message);
   } catch {

@@ -113,7 +113,7 @@ function sendDirectly(ctx: CoreContext): void {
  * Array of the open requests, each with its index. Not a Set: V8 keeps a Set's outgrown tables chained in old
  * space, which holds their entries in memory and slows every minor GC.
  */
-export class OpenExchanges {
+class OpenExchanges {
   readonly #all: Exchange[] = [];
 
   get size(): number {

@@ -12,7 +12,7 @@ export interface Health {
   readonly isUp: { readonly store: boolean; readonly live: boolean };
 }
 
-export interface HealthReport {
+interface HealthReport {
   /** True if requests can be served. */
   readonly isReady: boolean;
   readonly body: object;

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-export interface LingerLimits {
+interface LingerLimits {
   /** Time for which incoming bytes are dropped. */
   readonly totalMs: number;
   /** Idle timeout, after which the peer is taken to be finished. */

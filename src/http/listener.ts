@@ -16,7 +16,7 @@ const closeGraceMs = 1000;
  */
 const sockets = { keepAliveTimeout: 75_000, keepAlive: true, keepAliveInitialDelay: 60_000 };
 
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly backlog: number;
@@ -131,7 +131,7 @@ function refuseRequest(request: IncomingMessage, response: ServerResponse, error
 }
 
 /** Sends `100 Continue` when the body is about to be read; never for a request refused before that. */
-export function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
+function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
   const onListener = (event: string | symbol): void => {
     if (event !== 'data' && event !== 'readable') return;
     request.off('newListener', onListener);

@@ -13,7 +13,7 @@ import type { Health } from './health.js';
 import type { CoreContext } from './exchange.js';
 
 /** A pipeline as requests see it: entered by each, left when the response has closed. */
-export interface RunningPipeline {
+interface RunningPipeline {
   middlewareFor(operation: Operation): Koa.Middleware;
   enter(): void;
   leave(): void;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AddressMeters, isGatewayError, type CacheStats, type Meters } from '../plugin/internal.js';
 import type { CoreMiddleware } from './exchange.js';
 
-export interface WrongKeysOptions {
+interface WrongKeysOptions {
   /** Count for all instances. */
   readonly meters: Meters;
   /** The same on every instance. */

@@ -9,7 +9,7 @@ import {
   type Store,
 } from '../plugin/internal.js';
 
-export interface KeyCacheOptions {
+interface KeyCacheOptions {
   readonly store: Pick<Store['keys'], 'findByHash'>;
   readonly log: Logger;
   /** Unix milliseconds. */

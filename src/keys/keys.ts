@@ -3,7 +3,7 @@ import type { Caches, Keys, Logger, ProtocolKey, Store, KeyPatch } from '../plug
 import { KeyCache } from './key-cache.js';
 import { applyPatch } from '../store/key-rules.js';
 
-export interface KeysOptions {
+interface KeysOptions {
   /** Empty: nothing matches it. */
   readonly masterKey: string;
   readonly store: Store['keys'];
@@ -95,7 +95,7 @@ export class CheckedKeys implements Keys {
 }
 
 /** Contract §2.4. */
-export const protocolKeyPrefix = 'sk-gw-';
+const protocolKeyPrefix = 'sk-gw-';
 
 const touchEveryMs = 5000;
 const maxPending = 10_000;
@@ -105,7 +105,7 @@ function isGood({ revokedAtMs, expiresAtMs = Infinity }: ProtocolKey, nowMs: num
 }
 
 /** SHA-256 in hexadecimal, by the one-shot `hash`, which is faster and needs no buffer. */
-export function hashOf(key: string): string {
+function hashOf(key: string): string {
   return hash('sha256', key, 'hex');
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { within, type Json, type Live } from '../plugin/internal.js';
 
-export interface ClusterQueryOptions<Answer extends Json> {
+interface ClusterQueryOptions<Answer extends Json> {
   /** Topic of its messages, the same on every instance. */
   readonly topic: string;
   /** Computes the answer of this instance to a query of another one. */

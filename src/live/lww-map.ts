@@ -3,7 +3,7 @@ import { ExpiringMap } from './expiring-map.js';
 import type { HybridClock } from './hybrid-clock.js';
 
 /** Version of a write for last-writer-wins: ordered by time, then by the number of the instance. */
-export interface Version {
+interface Version {
   readonly at: number;
   readonly tie: number;
 }

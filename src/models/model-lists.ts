@@ -7,7 +7,7 @@ export interface ModelSource {
   listModels(signal: AbortSignal): Promise<readonly ListedModel[]>;
 }
 
-export interface ModelListsOptions {
+interface ModelListsOptions {
   readonly known: KnownModels;
   /** The slots as they are now that may be asked for any model. */
   readonly sources: () => readonly ModelSource[];

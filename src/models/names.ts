@@ -1,5 +1,5 @@
 /** A vendor's name of a model, taken apart at its segments. */
-export interface NameParts {
+interface NameParts {
   /** Without the version: `claude-sonnet-5`. */
   readonly undated: string;
   /** Without the vendor's prefix too: `sonnet-5`. */

@@ -8,7 +8,7 @@ import { isRecord } from '../plugin/internal.js';
 type Json = Readonly<Record<string, unknown>>;
 
 /** Names of the schemas that the document describes once, keyed by the schema object. */
-export type SchemaNames = ReadonlyMap<object, string>;
+type SchemaNames = ReadonlyMap<object, string>;
 
 const noNames: SchemaNames = new Map();
 
@@ -16,7 +16,7 @@ const noNames: SchemaNames = new Map();
  * Standard JSON Schema of one of our schemas: the keyword `unit`, which is our own, becomes words, and
  * anything that is not JSON is left out.
  */
-export function plainSchema(schema: object, names: SchemaNames = noNames): Json {
+function plainSchema(schema: object, names: SchemaNames = noNames): Json {
   return plainObject(schema, names);
 }
 

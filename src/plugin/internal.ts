@@ -115,7 +115,7 @@ export type { UpstreamDefinition, UpstreamKind } from './contract/upstream.js';
 export type { CallFailure, GatewayErrorOptions } from './error.js';
 export { isRequestHeader } from './http/headers.js';
 export type { SseBodyOptions } from './http/sse-body.js';
-export type { SsePiece } from './http/sse-piece.js';
+export type { SsePiece } from './http/sse-text.js';
 export { Deadline } from './limits/deadline.js';
 export { LateError, within } from './limits/within.js';
 export type { NamedLimit } from './named-limit.js';

@@ -1,7 +1,7 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import type { Live, Logger, WholeStore } from '../plugin/internal.js';
 
-export interface HousekeeperOptions {
+interface HousekeeperOptions {
   readonly store: Pick<
     WholeStore,
     'bindings' | 'responses' | 'sessions' | 'slotStates' | 'spaces' | 'ledger' | 'reclaim'

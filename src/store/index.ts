@@ -10,7 +10,7 @@ export type StoreSettings =
   | { readonly kind: 'sqlite'; readonly file: string }
   | { readonly kind: 'postgres'; readonly url: string };
 
-export interface StoreOptions {
+interface StoreOptions {
   /** Key that seals credentials (`GW_SECRET_KEY`); without it no credentials can be stored. */
   readonly secretKey?: SecretKey;
   readonly log: Logger;

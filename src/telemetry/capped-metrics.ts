@@ -3,7 +3,7 @@ import type { Counter, Histogram } from '../plugin/internal.js';
 
 type Labels = Readonly<Record<string, string>>;
 
-export interface MetricShape {
+interface MetricShape {
   readonly name: string;
   readonly help: string;
   readonly labels: readonly string[];

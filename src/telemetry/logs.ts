@@ -31,7 +31,7 @@ export function isoTime(nowMs = Date.now()): string {
   return `,"time":"${secondText}${ms < 10 ? '00' : ms < 100 ? '0' : ''}${ms}Z"`;
 }
 
-export interface LogOutput extends DestinationStream {
+interface LogOutput extends DestinationStream {
   /** Flushes the buffer; to be called when the process ends. */
   flush(): void;
 }
@@ -40,7 +40,7 @@ export interface LogOutput extends DestinationStream {
 const gatherMs = 20;
 
 /** Standard output with buffering: lines of some milliseconds are written together. */
-export function standardOutput(): LogOutput {
+function standardOutput(): LogOutput {
   const output = pino.destination({ dest: 1, sync: true, minLength: 8 * 1024 });
   let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {

@@ -3,7 +3,7 @@ import type { PrometheusMetrics } from './metrics.js';
 
 const states = ['ready', 'cooling', 'rejected', 'paused', 'draining'] as const satisfies readonly SlotState[];
 
-export interface SlotReadings {
+interface SlotReadings {
   readonly list: () => readonly SlotStatus[];
   /** Permits that this instance holds. */
   readonly held: () => readonly { readonly id: string; readonly count: number }[];

@@ -1,7 +1,7 @@
 import type { ResponseTotal, Store } from '../plugin/internal.js';
 import type { PrometheusMetrics } from './metrics.js';
 
-export interface StateReadings {
+interface StateReadings {
   /** False for a server that is down. */
   readonly isUp: () => { readonly store: boolean; readonly live: boolean };
   readonly ledger: { readonly waiting: number };

@@ -1,7 +1,7 @@
 import { Client, Pool, ProxyAgent, type buildConnector, type Dispatcher } from 'undici';
 import type { AddressGuard } from './address-guard.js';
 
-export interface EgressSettings {
+interface EgressSettings {
   readonly origin: string;
   /** `http://user:pass@host:port` */
   readonly proxy?: string;
@@ -24,7 +24,7 @@ export interface Connection {
   use(): boolean;
 }
 
-export interface TracedOptions extends Dispatcher.DispatchOptions {
+interface TracedOptions extends Dispatcher.DispatchOptions {
   /**
    * Receives the connection that the call waits for. undici ignores this option and passes it on unchanged.
    */

@@ -8,7 +8,7 @@ import {
   type RawLines,
 } from '../plugin/internal.js';
 
-export interface EventParserOptions {
+interface EventParserOptions {
   readonly onEvent: (event: ModelEvent) => void;
   /** Receives an event without a name. */
   readonly onUnnamed: (data: string) => void;

@@ -3,7 +3,7 @@ import type { Logger } from '../plugin/internal.js';
 import type { WorkerHandle } from './worker-handle.js';
 import type { Reloaded } from './worker-init.js';
 
-export interface PoolReloadOptions {
+interface PoolReloadOptions {
   readonly text: string;
   readonly readText: () => Promise<string>;
   readonly workers: () => readonly WorkerHandle[];

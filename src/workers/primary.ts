@@ -8,7 +8,7 @@ import { IpcHub } from '../live/ipc/hub.js';
 import type { Logger } from '../plugin/internal.js';
 import { WorkerPool } from './worker-pool.js';
 
-export interface PrimaryOptions {
+interface PrimaryOptions {
   readonly file: string;
   readonly env: Environment;
   /** Contents of the config file; `config` is its checked form. */

@@ -8,7 +8,7 @@ import type { WorkerInit, Reloaded } from './worker-init.js';
 import { PoolReload } from './pool-reload.js';
 import { UsageError } from '../gateway/start-failure.js';
 
-export interface WorkerPoolOptions {
+interface WorkerPoolOptions {
   readonly size: number;
   readonly log: Logger;
   /** Hub for the state that workers share; undefined if they share it elsewhere (Redis). */

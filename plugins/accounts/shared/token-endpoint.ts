@@ -3,7 +3,7 @@ import { isHeaderValue, jsonFields, type AccountHost, type OAuthTokens } from 'g
 
 type Asking = Pick<AccountHost, 'slot' | 'connect' | 'now'>;
 
-export interface TokenRequest {
+interface TokenRequest {
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret?: string;

@@ -9,7 +9,7 @@ import {
   type UpstreamQuery,
 } from 'gw2api/plugin/upstream';
 
-export interface ModelListing extends UpstreamQuery {
+interface ModelListing extends UpstreamQuery {
   readonly slot: string;
   /** The beginning of all paths. */
   readonly prefix: string;

@@ -16,7 +16,7 @@ export interface AnswerContext {
   readonly random: Random;
 }
 
-export interface ContentScenario {
+interface ContentScenario {
   readonly help: string;
   /** Undefined leaves the content as it would be. */
   readonly plan?: (context: AnswerContext, params: Scenario['params']) => Plan | undefined;

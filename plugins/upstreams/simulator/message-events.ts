@@ -5,7 +5,7 @@ import { between, type Random } from './random.js';
 import { seal } from './seal.js';
 import { tokensOf } from './tokens.js';
 
-export interface Envelope {
+interface Envelope {
   readonly id: string;
   readonly model: string;
   readonly prompt: PromptUsage;

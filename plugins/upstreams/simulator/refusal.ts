@@ -1,4 +1,4 @@
-export interface RefusalOptions {
+interface RefusalOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** `error.details` of the body. */
   readonly details?: unknown;

@@ -11,7 +11,7 @@ const key = 'the gw2api simulator';
 /** First words of the simulator's own thinking. */
 export const thinkingMark = '[simulated thinking]';
 
-export type SealKind = 'thinking' | 'redacted' | 'search';
+type SealKind = 'thinking' | 'redacted' | 'search';
 
 /** The signature of a text: base64, 88 characters, the same for the same text. */
 export function seal(kind: SealKind, text: string): string {

@@ -7,7 +7,7 @@ import { idFrom, type Random } from './random.js';
 type CallPart = Extract<Part, { kind: 'call' }>;
 
 /** Inputs from which a tool call is made. */
-export interface CallContext {
+interface CallContext {
   readonly request: MessagesRequest;
   readonly seed: string;
   readonly random: Random;

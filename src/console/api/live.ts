@@ -6,7 +6,7 @@ import { requestReport } from './request-report.js';
 import type { PanelContext } from './route.js';
 
 /** Options of a subscription to the live requests. */
-export interface LiveOptions {
+interface LiveOptions {
   readonly ctx: PanelContext;
   readonly filter: (row: LedgerRow) => boolean;
   /** Session check, repeated at an interval; the stream ends once it gives false. */

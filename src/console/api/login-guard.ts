@@ -1,6 +1,6 @@
 import { AddressMeters, GatewayError, type MeterReading, type Meters } from '../../plugin/internal.js';
 
-export interface LoginGuardOptions {
+interface LoginGuardOptions {
   /** Counters shared by all instances. */
   readonly meters: Meters;
   /** Secret that is the same on every instance. */

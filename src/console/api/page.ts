@@ -81,7 +81,7 @@ function explainBuild(ctx: PageContext): void {
 }
 
 /** One file of the built page, held in memory. */
-export interface PageFile {
+interface PageFile {
   /** Content type, or the file extension that implies it. */
   readonly type: string;
   /** True if the name contains a hash of the content, so that browsers may cache the file without limit. */
@@ -93,7 +93,7 @@ export interface PageFile {
 }
 
 /** Files of the page by path below `/panel/`. */
-export type PageFiles = ReadonlyMap<string, PageFile>;
+type PageFiles = ReadonlyMap<string, PageFile>;
 
 /** All files of the page; undefined if it has not been built. */
 export async function readPage(folder: URL): Promise<PageFiles | undefined> {

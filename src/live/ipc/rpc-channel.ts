@@ -15,7 +15,7 @@ type Frame =
   | readonly [kind: 'fail', id: number, message: string, code: string | null];
 
 /** Error of a request whose process has exited before the answer. */
-export class ChannelClosedError extends Error {
+class ChannelClosedError extends Error {
   constructor() {
     super('The other process has gone.');
   }

@@ -3,7 +3,7 @@ import type { RedisAddress } from './address.js';
 import type { Script } from './scripts.js';
 import { within } from '../../plugin/internal.js';
 
-export interface SessionListeners {
+interface SessionListeners {
   /** Receives each message published on the channels, including those of this instance. */
   readonly onMessage: (channel: string, text: string) => void;
   /** Called once, when the session ends for any reason. */

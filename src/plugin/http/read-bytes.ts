@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { CallSignal } from './call-signal.js';
 import { GatewayError, isGatewayError } from '../error.js';
-import { joinBytes } from '../raw/join-bytes.js';
 
 /**
  * Reads the body of a request. Throws `body_too_large` above `maxBytes` (before reading, if `content-length`
@@ -50,3 +49,9 @@ export function bodyAborted(): GatewayError {
 
 /** Ignores later errors of the connection: the error of the body is the answer. */
 function ignore(): void {}
+
+/** Concatenates buffers; a single one is returned as it is. */
+export function joinBytes(pieces: readonly Buffer[]): Buffer {
+  const [first] = pieces;
+  return first && pieces.length === 1 ? first : Buffer.concat(pieces);
+}

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { EventStream } from '../events/event-stream.js';
 import type { Flow } from '../events/stream-controller.js';
 import { Deadline } from '../limits/deadline.js';
-import type { SsePiece } from './sse-piece.js';
+import type { SsePiece } from './sse-text.js';
 
 export interface SseBodyOptions {
   /** Heartbeat, sent after each silence of `keepAliveMs`. */

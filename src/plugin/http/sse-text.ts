@@ -1,3 +1,6 @@
+/** Piece of an event stream: text, or its UTF-8 bytes. */
+export type SsePiece = string | Uint8Array;
+
 /** One server-sent event with a name. */
 export function sseEvent(type: string, data: string): string {
   return `event: ${type}\n${sseData(data)}`;

@@ -5,7 +5,7 @@ export { sendTo } from '../http/sse-body.js';
 export type { DirectBody } from '../http/sse-body.js';
 export { fromBinaryString, toBinaryString } from '../raw/binary-string.js';
 export type { BinaryString } from '../raw/binary-string.js';
-export { joinBytes } from '../raw/join-bytes.js';
+export { joinBytes } from '../http/read-bytes.js';
 export { parseInPieces } from '../raw/parse-in-pieces.js';
 export { plainDeltaEnd } from '../raw/plain-delta.js';
 export type { PlainDelta } from '../raw/plain-delta.js';

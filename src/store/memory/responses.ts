@@ -8,7 +8,7 @@ import type {
 } from '../../plugin/internal.js';
 import { deleteExpired, unexpired } from './expiry.js';
 
-export interface MemoryResponsesBounds {
+interface MemoryResponsesBounds {
   readonly max: number;
   /** Of all owners together. */
   readonly maxBytes: number;

@@ -16,7 +16,7 @@ import { deleteExpired, unexpired } from './expiry.js';
 import { keepSpaces } from './spaces.js';
 import { keepSlotStates } from './slot-states.js';
 
-export interface MemoryStoreOptions {
+interface MemoryStoreOptions {
   /** Unix milliseconds. */
   readonly now?: () => number;
   readonly max?: Partial<Limits>;

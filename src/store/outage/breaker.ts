@@ -1,7 +1,7 @@
 import { LateError, within, type Logger } from '../../plugin/internal.js';
 import { StoreDownError } from '../store-error.js';
 
-export interface BreakerOptions {
+interface BreakerOptions {
   /** Name of the server in log lines. */
   readonly name: string;
   /** Rejects while the server does not answer. */

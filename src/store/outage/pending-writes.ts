@@ -6,7 +6,7 @@ interface Late<Value> {
   readonly value: Value | undefined;
 }
 
-export interface PendingWritesBounds<Value> {
+interface PendingWritesBounds<Value> {
   readonly max: number;
   /** Max size of all values together, by `sizeOf`. */
   readonly maxSize?: number;

@@ -10,7 +10,7 @@ import type {
 import { Breaker } from './breaker.js';
 import { PendingWrites } from './pending-writes.js';
 
-export interface Guarded {
+interface Guarded {
   /** Name of the server in log lines. */
   readonly name: string;
   readonly probe: () => Promise<unknown>;

@@ -7,7 +7,7 @@ import { writtenColumns, type Tables } from './tables.js';
 import type { ThreadConnection } from './thread-dialect.js';
 import { CompiledQuery, sql } from './kysely.js';
 
-export type Append = (rows: readonly LedgerRow[]) => Promise<void>;
+type Append = (rows: readonly LedgerRow[]) => Promise<void>;
 
 /** Appends rows to the ledger and to the hourly sums, in one transaction; duplicates count once. */
 export function appendWith(db: Kysely<Tables>): Append {

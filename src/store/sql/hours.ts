@@ -6,7 +6,7 @@ import { sumColumns, type SumKind } from './tables.js';
 import { sql } from './kysely.js';
 
 /** The sum of one hour and one group. */
-export interface GroupSum {
+interface GroupSum {
   readonly kind: SumKind;
   /** When the hour begins. */
   readonly atMs: number;

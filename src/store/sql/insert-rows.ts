@@ -2,7 +2,7 @@ import type { Kysely, RawBuilder } from 'kysely';
 import type { Tables } from './tables.js';
 import { sql } from './kysely.js';
 
-export interface InsertParts<Item> {
+interface InsertParts<Item> {
   readonly table: keyof Tables;
   readonly columns: readonly string[];
   /** SQL after the values. */

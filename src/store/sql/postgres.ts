@@ -5,7 +5,7 @@ import { StoreError } from '../store-error.js';
 import type { Tables } from './tables.js';
 import { Kysely, PostgresDialect } from './kysely.js';
 
-export interface Postgres {
+interface Postgres {
   readonly db: Kysely<Tables>;
   /** Host and port: fit to be logged. */
   readonly host: string;

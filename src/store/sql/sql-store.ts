@@ -16,7 +16,7 @@ import type { SqliteThread } from './sqlite-thread.js';
 import type { Tables } from './tables.js';
 import { sql } from './kysely.js';
 
-export interface SqlStoreOptions {
+interface SqlStoreOptions {
   readonly cipher: CredentialCipher;
   readonly log: Logger;
   /** Unix milliseconds. */

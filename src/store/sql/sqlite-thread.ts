@@ -3,7 +3,7 @@ import { within, type CacheStats, type Logger } from '../../plugin/internal.js';
 import type { Result } from './libsql-connection.js';
 import type { ThreadOptions, ThreadReply, ThreadRequest, ThreadWork } from './sqlite-messages.js';
 
-export interface SqliteThreadOptions {
+interface SqliteThreadOptions {
   readonly file: string;
   /** Called where the thread ends by itself; the next statement starts another one. */
   readonly onLost: (error: Error) => void;
@@ -16,7 +16,7 @@ interface Pending {
 }
 
 /** An error of SQLite, with its code as libsql has it: `SQLITE_BUSY`, `SQLITE_FULL`, … */
-export class SqliteError extends Error {
+class SqliteError extends Error {
   override readonly name = 'SqliteError';
   readonly code: string | undefined;
 

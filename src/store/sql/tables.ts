@@ -117,7 +117,7 @@ export const tokenColumns = [
   ['output', 'output_tokens', 'shown_output_tokens'],
 ] as const satisfies readonly (readonly [keyof LedgerTokens, string, string])[];
 
-export type TokenColumn = (typeof tokenColumns)[number][1 | 2];
+type TokenColumn = (typeof tokenColumns)[number][1 | 2];
 export type TokenRecord = { readonly [Column in TokenColumn]: number };
 
 /** Dimensions that an hour is grouped by, each on its own; '' if a row has no value. */
@@ -188,7 +188,7 @@ export type SumRecord = { readonly [Column in (typeof sumColumns)[number]]: numb
  * Sum of one hour and one group. Groups are not combined: keys times slots times models would be as many sums
  * as rows.
  */
-export interface HourRecord extends SumRecord {
+interface HourRecord extends SumRecord {
   readonly kind: SumKind;
   /** When it begins. */
   readonly at: number;

@@ -31,7 +31,7 @@ export async function sqlUsage(
   return complete.slice(0, query.limit);
 }
 
-export interface UsageReading {
+interface UsageReading {
   /** Max rows read at a time. */
   readonly partSize: number;
   readonly dialect: 'sqlite' | 'postgres';

@@ -4,7 +4,7 @@ import { theme } from '../state/theme.js';
 import type { ChartData, Pointed } from './chart-data.js';
 import type { Plot } from './plot.js';
 
-export interface ChartProps {
+interface ChartProps {
   readonly data: ChartData;
   /** Description for screen readers. */
   readonly label: string;

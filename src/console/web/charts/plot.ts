@@ -1,9 +1,8 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { ChartData, Pointed } from './chart-data.js';
-import { stack } from './stack.js';
 
-export interface PlotOptions {
+interface PlotOptions {
   readonly data: ChartData;
   /** Element that the chart is drawn into, and whose CSS custom properties give the colours. */
   readonly host: HTMLElement;
@@ -123,4 +122,14 @@ function linesOf({ series }: ChartData, colour: (name: string) => string): Drawn
       points: { show: true, size: 5, fill: colour(name), stroke: colour(name) },
     })),
   };
+}
+
+/** Cumulative sums of the rows, for stacked bars; null counts as zero. */
+function stack(rows: readonly (readonly (number | null)[])[]): number[][] {
+  const sums: number[][] = [];
+  for (const row of rows) {
+    const below = sums.at(-1);
+    sums.push(row.map((value, index) => (value ?? 0) + (below?.[index] ?? 0)));
+  }
+  return sums;
 }

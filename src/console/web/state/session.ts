@@ -1,6 +1,6 @@
 import { createStore } from './store.js';
 
-export type SessionState = 'unknown' | 'in' | 'out';
+type SessionState = 'unknown' | 'in' | 'out';
 
 /** State of the console session; unknown until the first answer of the panel API. */
 export const session = createStore<SessionState>('unknown');

@@ -1,7 +1,7 @@
 import { createStore } from './store.js';
 
 export type ThemeChoice = 'auto' | 'light' | 'dark';
-export type Theme = 'light' | 'dark';
+type Theme = 'light' | 'dark';
 
 const storageKey = 'gw-theme';
 const systemDark = window.matchMedia('(prefers-color-scheme: dark)');

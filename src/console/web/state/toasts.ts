@@ -1,6 +1,6 @@
 import { createStore } from './store.js';
 
-export interface Toast {
+interface Toast {
   readonly id: number;
   readonly tone: 'ok' | 'bad';
   readonly text: string;

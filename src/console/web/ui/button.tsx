@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from './icon.js';
 
-export interface ButtonProps {
+interface ButtonProps {
   readonly children?: ComponentChildren;
   readonly icon?: IconName;
   readonly tone?: 'plain' | 'primary' | 'danger' | 'quiet';

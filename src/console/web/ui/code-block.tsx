@@ -1,6 +1,6 @@
 import { CopyButton } from './copy-button.js';
 
-export interface CodeBlockProps {
+interface CodeBlockProps {
   readonly title: string;
   readonly text: string;
   readonly note?: string;

@@ -4,7 +4,7 @@ import { Button } from './button.js';
 import { Dialog } from './dialog.js';
 import { Problem } from './problem.js';
 
-export interface ConfirmProps {
+interface ConfirmProps {
   readonly title: string;
   /** Consequences of the action. */
   readonly children: ComponentChildren;

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { toast } from '../state/toasts.js';
 import { Button } from './button.js';
 
-export interface CopyButtonProps {
+interface CopyButtonProps {
   readonly text: string;
   /** Name of the copied text, for the label. */
   readonly what: string;

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { Button } from './button.js';
 
-export interface DialogProps {
+interface DialogProps {
   readonly title: string;
   readonly wide?: boolean;
   /** Keeps the dialog open on a click outside it. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-export interface Fact {
+interface Fact {
   readonly name: string;
   readonly value: ComponentChildren;
 }

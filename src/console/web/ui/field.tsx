@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
 
-export interface FieldProps {
+interface FieldProps {
   readonly label: string;
   readonly hint?: ComponentChildren;
   readonly class?: string;
@@ -30,7 +30,7 @@ export function Field({ label, hint, class: className = '', children }: FieldPro
 
 type InputType = 'text' | 'password' | 'number' | 'url' | 'datetime-local' | 'search';
 
-export interface InputProps {
+interface InputProps {
   readonly label: string;
   readonly value: string;
   readonly onValue: (value: string) => void;
@@ -67,7 +67,7 @@ export function Input({ label, hint, class: className = '', value, onValue, mono
   );
 }
 
-export interface TextAreaProps extends Pick<
+interface TextAreaProps extends Pick<
   InputProps,
   'label' | 'hint' | 'value' | 'onValue' | 'placeholder' | 'mono'
 > {

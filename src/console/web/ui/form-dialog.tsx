@@ -4,7 +4,7 @@ import { Button } from './button.js';
 import { Dialog } from './dialog.js';
 import { Problem } from './problem.js';
 
-export interface FormDialogProps {
+interface FormDialogProps {
   readonly title: string;
   /** Label of the submit button. */
   readonly verb: string;

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { hrefOf, navigate } from '../state/location.js';
 
-export interface LinkProps {
+interface LinkProps {
   /** Path below `/panel`. */
   readonly to: string;
   readonly children: ComponentChildren;

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Resource } from '../state/use-resource.js';
 import { Problem } from './problem.js';
 
-export interface LoadedProps<Data> {
+interface LoadedProps<Data> {
   readonly resource: Resource<Data>;
   /** Placeholder of the same size as the content. */
   readonly skeleton: ComponentChildren;

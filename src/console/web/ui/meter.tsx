@@ -1,4 +1,4 @@
-export interface MeterProps {
+interface MeterProps {
   readonly label: string;
   readonly value: number;
   readonly max: number;

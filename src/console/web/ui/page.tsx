@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 
-export interface PageProps {
+interface PageProps {
   readonly title: string;
   readonly lead?: ComponentChildren;
   /** Controls beside the title. */
@@ -27,7 +27,7 @@ export function Page({ title, lead, actions, children }: PageProps) {
   );
 }
 
-export interface CardProps {
+interface CardProps {
   readonly title?: ComponentChildren;
   readonly aside?: ComponentChildren;
   readonly class?: string;

@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks';
 import type { Option } from './select.js';
 
-export interface SegmentedProps<Value extends string> {
+interface SegmentedProps<Value extends string> {
   readonly label: string;
   readonly value: Value;
   readonly options: readonly Option<Value>[];

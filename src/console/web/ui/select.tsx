@@ -5,7 +5,7 @@ export interface Option<Value extends string> {
   readonly text: string;
 }
 
-export interface SelectProps<Value extends string> {
+interface SelectProps<Value extends string> {
   readonly label: string;
   readonly value: Value;
   readonly options: readonly Option<Value>[];

@@ -6,13 +6,13 @@ export interface Target {
   readonly model: string;
 }
 
-export interface Snippet {
+interface Snippet {
   readonly title: string;
   readonly text: string;
   readonly note?: string;
 }
 
-export interface SnippetGroup {
+interface SnippetGroup {
   readonly id: string;
   readonly text: string;
   readonly snippets: (target: Target) => readonly Snippet[];

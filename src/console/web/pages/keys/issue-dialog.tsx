@@ -12,7 +12,7 @@ import { Link } from '../../ui/link.js';
 import { draftOf, givenOf } from './key-draft.js';
 import { KeyFields } from './key-fields.js';
 
-export interface IssueDialogProps {
+interface IssueDialogProps {
   readonly onClose: () => void;
   readonly onIssued: () => void;
 }

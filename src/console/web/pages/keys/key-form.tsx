@@ -8,7 +8,7 @@ import { FormDialog } from '../../ui/form-dialog.js';
 import { changesOf, draftOf } from './key-draft.js';
 import { KeyFields } from './key-fields.js';
 
-export interface KeyFormProps {
+interface KeyFormProps {
   readonly issued: Key;
   readonly onClose: () => void;
   readonly onSaved: () => void;

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.js';
 import { Confirm } from '../../ui/confirm.js';
 import { Dialog } from '../../ui/dialog.js';
 
-export interface RevokeDialogProps {
+interface RevokeDialogProps {
   readonly issued: Key;
   readonly onClose: () => void;
   readonly onDone: () => void;

@@ -11,12 +11,12 @@ import { groupName } from './group-name.js';
 
 const shown = 6;
 
-export interface BreakdownsProps {
+interface BreakdownsProps {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-export interface AllBreakdownsProps extends BreakdownsProps {
+interface AllBreakdownsProps extends BreakdownsProps {
   /** Usage tags in this time. */
   readonly tags: readonly string[];
 }

@@ -7,7 +7,7 @@ import { bucketTime } from '../../format/times.js';
 import type { Range } from './range.js';
 import { chartsOf } from './usage-series.js';
 
-export interface ChartsProps {
+interface ChartsProps {
   readonly report: Usage;
   readonly fromMs: number;
   readonly range: Range;

@@ -1,7 +1,7 @@
 import type { UsageBucket } from '../../api/types.js';
 import { allTokens } from '../../format/numbers.js';
 
-export interface Totals {
+interface Totals {
   readonly requests: number;
   readonly errors: number;
   readonly tokens: number;

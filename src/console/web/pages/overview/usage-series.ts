@@ -10,7 +10,7 @@ import { allTokens } from '../../format/numbers.js';
 import { groupBy } from '../../format/group-by.js';
 import { groupName } from './group-name.js';
 
-export interface OverviewCharts {
+interface OverviewCharts {
   readonly requests: ChartData;
   readonly errors: ChartData;
   readonly tokens: ChartData;

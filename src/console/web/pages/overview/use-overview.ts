@@ -4,7 +4,7 @@ import { useResource, type Resource } from '../../state/use-resource.js';
 import type { Grouping } from './grouping.js';
 import { ranges, spanOf, type Range, type RangeName, type Span } from './range.js';
 
-export interface OverviewReport extends Span {
+interface OverviewReport extends Span {
   readonly report: Usage;
   readonly range: Range;
 }

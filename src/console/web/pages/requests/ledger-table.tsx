@@ -9,7 +9,7 @@ const kinds: readonly { readonly field: keyof Tokens; readonly text: string }[] 
   { field: 'output', text: 'Output' },
 ];
 
-export interface LedgerTableProps {
+interface LedgerTableProps {
   readonly billed: Tokens;
   readonly shown: Tokens;
 }

@@ -6,7 +6,7 @@ import { Link } from '../../ui/link.js';
 import { Time } from '../../ui/time.js';
 import { Outcome } from './outcome.js';
 
-export interface RequestTableProps {
+interface RequestTableProps {
   readonly rows: readonly LedgerRequest[];
   /** Ids of the requests that arrived while the page was open. */
   readonly fresh: ReadonlySet<string>;

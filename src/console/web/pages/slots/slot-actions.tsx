@@ -3,7 +3,7 @@ import type { Slot, SlotVerb } from '../../api/types.js';
 import { runWithToast } from '../../state/use-action.js';
 import { Button } from '../../ui/button.js';
 
-export interface SlotActionsProps {
+interface SlotActionsProps {
   readonly slot: Slot;
   readonly onChange: () => void;
   readonly onEdit: () => void;

@@ -11,7 +11,7 @@ import { DiagnosisDialog } from './diagnosis-dialog.js';
 import { SlotActions } from './slot-actions.js';
 import { SlotBadge, SlotReason } from './slot-state.js';
 
-export interface SlotCardProps {
+interface SlotCardProps {
   readonly slot: Slot;
   readonly onChange: () => void;
   readonly onEdit: () => void;

@@ -2,7 +2,7 @@ import type { Drafting } from '../../state/use-draft.js';
 import type { AccountKind, Slot, SlotPatch, SlotSettings } from '../../api/types.js';
 
 /** Texts of the slot form as typed. Secrets start empty; one that stays empty is not changed. */
-export interface SlotDraft {
+interface SlotDraft {
   readonly id: string;
   readonly upstream: string;
   readonly baseUrl: string;

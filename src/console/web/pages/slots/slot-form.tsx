@@ -10,7 +10,7 @@ import { Select } from '../../ui/select.js';
 import { AccountFields } from './account-fields.js';
 import { draftOf, entryOf, goesElsewhere, patchOf, type PartProps } from './slot-draft.js';
 
-export interface SlotFormProps {
+interface SlotFormProps {
   /** Null for a new slot. */
   readonly slot: Slot | null;
   readonly onClose: () => void;
