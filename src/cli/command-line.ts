@@ -11,6 +11,8 @@ const usage = `${name} ${version}: an LLM gateway
   gw2api check [--config FILE]   check a config and print the pipeline as it will run
      --online                    resolve its slots and ask them for their models, too; 1 where one fails, or where
                                  no slot knows a model of the catalog
+  gw2api plugins [--config FILE] list the installed packages that bring plugins, and the plugins that a config loads
+     --json                      the same as JSON
 
   --config FILE   the config file; else GW_CONFIG, else config/gateway.yaml of the working directory, else the one
                   that the package brings, whose answers are made up
@@ -39,33 +41,80 @@ export async function main(args: readonly string[]): Promise<number | undefined>
 }
 
 async function command(args: readonly string[]): Promise<number | undefined> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      config: { type: 'string' },
-      online: { type: 'boolean' },
-      help: { type: 'boolean' },
-      version: { type: 'boolean' },
-    },
-  });
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
   if (values.help) return print(usage);
   if (values.version) return print(`${version}\n`);
-  const unknown = positionals.find((word) => word !== 'check') ?? positionals[1];
-  if (unknown !== undefined) throw new UsageError(`"${unknown}" is not a command; see --help.`);
+  const [word, ...rest] = positionals;
+  const given = Object.keys(values);
+  if (word === undefined) return serve(values, given);
+  const known = Object.hasOwn(commands, word) ? commands[word] : undefined;
+  if (!known) throw new UsageError(`"${word}" is not a command; see --help.`);
+  refuseOthers(given, known.options);
+  if (rest.length > known.words)
+    throw new UsageError(`"${rest[known.words]}" is one word too many for ${word}; see --help.`);
+  const { text, exitCode } = await known.run(values, rest);
+  print(text);
+  return exitCode;
+}
+
+const options = {
+  config: { type: 'string' },
+  online: { type: 'boolean' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean' },
+  version: { type: 'boolean' },
+} as const;
+
+type Option = keyof typeof options;
+type Values = Readonly<ReturnType<typeof parseArgs<{ options: typeof options }>>['values']>;
+
+interface Command {
+  /** Options that it takes. */
+  readonly options: readonly Option[];
+  /** Number of words that may follow it. */
+  readonly words: number;
+  run(values: Values, words: readonly string[]): Promise<{ readonly text: string; readonly exitCode: 0 | 1 }>;
+}
+
+const commands: Readonly<Record<string, Command>> = {
+  check: {
+    options: ['config', 'online'],
+    words: 0,
+    async run(values) {
+      const { check } = await import('./check.js');
+      return check(await configFile(values), process.env, values.online ?? false);
+    },
+  },
+  plugins: {
+    options: ['config', 'json'],
+    words: 0,
+    async run(values) {
+      const { plugins } = await import('./plugins.js');
+      return plugins(await configFile(values), process.env, values.json ?? false);
+    },
+  },
+};
+
+async function serve(values: Values, given: readonly string[]): Promise<number | undefined> {
+  refuseOthers(given, ['config']);
+  const { serve } = await import('./serve.js');
+  return serve(await configFile(values));
+}
+
+function refuseOthers(given: readonly string[], taken: readonly string[]): void {
+  const [other] = given.filter((name) => !taken.includes(name));
+  if (other === undefined) return;
+  const owners = Object.entries(commands).filter(([, { options }]) => options.some((name) => name === other));
+  const names = owners.map(([name]) => name).join(' and ');
+  throw new UsageError(`--${other} goes with ${names}; see --help.`);
+}
+
+/** The config file to use, once `.env` has been read. */
+async function configFile({ config }: Values): Promise<string> {
   await loadDotEnv(process.cwd(), process.env).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`.env cannot be read (${error.code}); mend it or take it away.`);
   });
-  const file = values.config ?? (process.env['GW_CONFIG'] || defaultConfigFile());
-  const { online: isOnline = false } = values;
-  if (positionals[0] === 'check') {
-    const { check } = await import('./check.js');
-    const { text, exitCode } = await check(file, process.env, isOnline);
-    print(text);
-    return exitCode;
-  }
-  if (isOnline) throw new UsageError('--online goes with check; see --help.');
-  return (await import('./serve.js')).serve(file);
+  return config ?? (process.env['GW_CONFIG'] || defaultConfigFile());
 }
 
 /** Default config file: `config/gateway.yaml` of the working directory, else that of this package. */

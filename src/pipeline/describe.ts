@@ -55,7 +55,7 @@ function stageRow(stage: StageInfo): readonly string[] {
 }
 
 /** Columns as wide as their widest cell, two spaces apart, indented by two. */
-function align(rows: readonly (readonly string[])[]): readonly string[] {
+export function align(rows: readonly (readonly string[])[]): readonly string[] {
   const widths: number[] = [];
   for (const row of rows)
     for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);

@@ -4,8 +4,13 @@ import { stackPlaces, within, type StackPlace } from '../plugin/internal.js';
 import { isWithin, PluginFiles } from './plugin-files.js';
 
 /** Words and position of an error that a module threw while it was loaded: `x is not defined (redact.js:3:7)`. */
-export async function importFault(error: unknown, file: string, baseDir: string): Promise<string> {
+export async function importFault(
+  error: unknown,
+  file: string | undefined,
+  baseDir: string,
+): Promise<string> {
   const words = (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
+  if (file === undefined) return words;
   const place = placeOf(error, path.dirname(file)) ?? (await syntaxPlace(error, file));
   if (!place) return words;
   const relative = path.relative(baseDir, place.file);

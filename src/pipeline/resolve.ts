@@ -35,6 +35,19 @@ export async function importModule(
   return importPackage(use, baseDir, [...known.keys()]);
 }
 
+/** File of a module named in the config. Throws where it is not there. */
+export async function moduleFile(
+  use: string,
+  { baseDir, builtins }: ResolveOptions,
+  folder = '',
+): Promise<string> {
+  if (isPath(use)) return path.resolve(baseDir, use);
+  const file = (await builtinFiles(builtins, folder)).get(use);
+  if (file) return file;
+  await import('./install-hook.js');
+  return fileURLToPath(import.meta.resolve(packageSpecifier(use, baseDir)));
+}
+
 /** The built-in plugins of a kind, as a config names them. */
 export async function builtinNames(builtins: string, folder = ''): Promise<readonly string[]> {
   return [...(await builtinFiles(builtins, folder)).keys()];
@@ -60,12 +73,16 @@ function isPath(use: string): boolean {
 
 async function importPackage(use: string, baseDir: string, builtins: readonly string[]): Promise<object> {
   await import('./install-hook.js');
-  const config = pathToFileURL(path.join(baseDir, 'config')).href;
-  return load(`${packageScheme}${config}#${encodeURIComponent(use)}`, use, baseDir, () => {
+  return load(packageSpecifier(use, baseDir), use, baseDir, () => {
     const meant = didYouMean(use, builtins);
     const cure = meant ? `did you mean "${meant}"?` : `install it, or write "./${use}.js" for a file`;
     return `is neither a built-in nor an installed npm package; ${cure}`;
   });
+}
+
+function packageSpecifier(use: string, baseDir: string): string {
+  const config = pathToFileURL(path.join(baseDir, 'config')).href;
+  return `${packageScheme}${config}#${encodeURIComponent(use)}`;
 }
 
 async function load(
@@ -78,8 +95,17 @@ async function load(
     return (await import(specifier)) as object; // a module namespace
   } catch (error) {
     if (notInstalled && isMissing(error, packageName(use))) throw new Error(notInstalled(), { cause: error });
-    const file = fileURLToPath(import.meta.resolve(specifier));
+    const file = resolvedFile(specifier);
     throw new Error(`cannot be loaded: ${await importFault(error, file, baseDir)}`, { cause: error });
+  }
+}
+
+/** Undefined for a module that cannot be resolved at all. */
+function resolvedFile(specifier: string): string | undefined {
+  try {
+    return fileURLToPath(import.meta.resolve(specifier));
+  } catch {
+    return undefined; // the import has failed by the same error
   }
 }
 

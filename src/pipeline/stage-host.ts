@@ -82,7 +82,8 @@ function withoutSpaces(store: WholeStore): Store {
 }
 
 /** Name of a stage that it has in the next pipeline too: `rate-limit`, and `rate-limit#2` for a second one. */
-function entryName({ plugin: { name } }: LoadedStage, { counts }: Registrations): string {
+function entryName({ config, plugin }: LoadedStage, { counts }: Registrations): string {
+  const name = config.name ?? plugin.name;
   const count = (counts.get(name) ?? 0) + 1;
   counts.set(name, count);
   return count === 1 ? name : `${name}#${count}`;
