@@ -102,7 +102,7 @@ async function serve(values: Values, given: readonly string[]): Promise<number |
 }
 
 function refuseOthers(given: readonly string[], taken: readonly string[]): void {
-  const [other] = given.filter((name) => !taken.includes(name));
+  const other = given.find((name) => !taken.includes(name));
   if (other === undefined) return;
   const owners = Object.entries(commands).filter(([, { options }]) => options.some((name) => name === other));
   const names = owners.map(([name]) => name).join(' and ');

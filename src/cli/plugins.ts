@@ -25,7 +25,6 @@ export async function plugins(file: string, env: Environment, isJson: boolean): 
   const loaded = listed.map(({ options: _, ...plugin }) => plugin);
   const exitCode = loaded.some(({ problem }) => problem !== undefined) ? 1 : 0;
   if (isJson) return { text: `${JSON.stringify({ config: file, installed, loaded }, null, 2)}\n`, exitCode };
-  const place = (name: string) => shorter(name, path.relative(process.cwd(), name));
   const text = [
     'installed packages (keyword gw2api-plugin, peer gw2api)',
     ...align(installed.map((one) => [one.name, one.version, `gw2api ${one.peer}`, place(one.folder)])),
@@ -45,6 +44,8 @@ export async function plugins(file: string, env: Environment, isJson: boolean): 
   return { text, exitCode };
 }
 
-function shorter(one: string, other: string): string {
-  return other.length < one.length ? other : one;
+/** A path from the working directory, where that is shorter. */
+function place(name: string): string {
+  const relative = path.relative(process.cwd(), name);
+  return relative.length < name.length ? relative : name;
 }
