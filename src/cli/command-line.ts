@@ -13,6 +13,10 @@ const usage = `${name} ${version}: an LLM gateway
                                  no slot knows a model of the catalog
   gw2api plugins [--config FILE] list the installed packages that bring plugins, and the plugins that a config loads
      --json                      the same as JSON
+  gw2api new stage|format|upstream|account NAME
+                                 write a plugin and its test, NAME.mjs and NAME.test.mjs
+     --package                   in a folder of its own, as an npm package
+     --ts                        in TypeScript
 
   --config FILE   the config file; else GW_CONFIG, else config/gateway.yaml of the working directory, else the one
                   that the package brings, whose answers are made up
@@ -61,6 +65,8 @@ const options = {
   config: { type: 'string' },
   online: { type: 'boolean' },
   json: { type: 'boolean' },
+  package: { type: 'boolean' },
+  ts: { type: 'boolean' },
   help: { type: 'boolean' },
   version: { type: 'boolean' },
 } as const;
@@ -83,6 +89,15 @@ const commands: Readonly<Record<string, Command>> = {
     async run(values) {
       const { check } = await import('./check.js');
       return check(await configFile(values), process.env, values.online ?? false);
+    },
+  },
+  new: {
+    options: ['package', 'ts'],
+    words: 2,
+    async run({ package: isPackage = false, ts: isTypeScript = false }, words) {
+      const { newPlugin } = await import('./new.js');
+      const text = await newPlugin(words, process.cwd(), { isPackage, isTypeScript });
+      return { text, exitCode: 0 };
     },
   },
   plugins: {

@@ -1,0 +1,135 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { UsageError } from '../gateway/start-failure.js';
+import { pluginKinds, type KindName } from '../pipeline/listed-plugins.js';
+import { builtinFolder, builtinNames } from '../pipeline/resolve.js';
+import { didYouMean } from '../plugin/internal.js';
+import { version } from '../version.js';
+import { account } from './templates/account.js';
+import { format } from './templates/format.js';
+import { stage } from './templates/stage.js';
+import { fill, type Template } from './templates/template.js';
+import { upstream } from './templates/upstream.js';
+
+export interface NewOptions {
+  /** A folder with a `package.json` in place of two files. */
+  readonly isPackage: boolean;
+  readonly isTypeScript: boolean;
+}
+
+const templates: Readonly<Record<KindName, Template>> = { stage, format, upstream, account };
+
+/** Writes a plugin and its test into a folder; says what to do next. Throws a UsageError, and then writes nothing. */
+export async function newPlugin(
+  [kind = '', name = '']: readonly string[],
+  cwd: string,
+  options: NewOptions,
+): Promise<string> {
+  const template = templateOf(kind);
+  await checkName(kind as KindName, name); // it has a template
+  const files = options.isPackage
+    ? packageFiles(name, template, options)
+    : plainFiles(name, template, options);
+  const taken = Object.keys(files).find((file) => existsSync(path.join(cwd, file)));
+  if (taken !== undefined)
+    throw new UsageError(`${taken} is there already; take another name, or move it away.`);
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(cwd, file)), { recursive: true });
+    await writeFile(path.join(cwd, file), text, { flag: 'wx' });
+  }
+  const list = Object.keys(files).map((file) => `  ${file}`);
+  return ['written:', ...list, '', ...nextSteps(kind as KindName, name, options), ''].join('\n');
+}
+
+function templateOf(kind: string): Template {
+  const kinds = Object.keys(templates);
+  if (kinds.includes(kind)) return templates[kind as KindName];
+  const meant = didYouMean(kind, kinds);
+  const fault = kind === '' ? 'The kind of plugin is missing' : `"${kind}" is not a kind of plugin`;
+  throw new UsageError(
+    `${fault}; ${meant ? `did you mean "${meant}"?` : `write gw2api new ${kinds.join('|')} NAME.`}`,
+  );
+}
+
+async function checkName(kind: KindName, name: string): Promise<void> {
+  if (name === '') throw new UsageError(`The name is missing: gw2api new ${kind} NAME.`);
+  if (!/^[a-z][a-z0-9]{0,30}(?:-[a-z0-9]{1,30}){0,5}$/.test(name))
+    throw new UsageError(
+      `"${name}" is not a name: small letters and digits, with hyphens between, such as my-${kind}.`,
+    );
+  if ((await builtinNames(builtinFolder, pluginKinds[kind].folder)).includes(name))
+    throw new UsageError(`"${name}" is a built-in ${kind}; take another name.`);
+}
+
+type Files = Readonly<Record<string, string>>;
+
+/** Modules whatever a `package.json` above them says. */
+function plainFiles(name: string, { plugin, test }: Template, { isTypeScript }: NewOptions): Files {
+  const ending = isTypeScript ? 'mts' : 'mjs';
+  const filling = { name, module: `./${name}.mjs`, isTypeScript };
+  return { [`${name}.${ending}`]: fill(plugin, filling), [`${name}.test.${ending}`]: fill(test, filling) };
+}
+
+function packageFiles(name: string, { plugin, test }: Template, { isTypeScript }: NewOptions): Files {
+  const ending = isTypeScript ? 'ts' : 'js';
+  const filling = { name, module: `./${name}.js`, isTypeScript };
+  return {
+    [`${name}/package.json`]: json(packageOf(name, isTypeScript)),
+    ...(isTypeScript && { [`${name}/tsconfig.json`]: json(project) }),
+    [`${name}/${name}.${ending}`]: fill(plugin, filling),
+    [`${name}/${name}.test.${ending}`]: fill(test, filling),
+  };
+}
+
+function packageOf(name: string, isTypeScript: boolean): object {
+  const mocha = `mocha ${name}.test.js`;
+  return {
+    name: `gw2api-${name}`,
+    version: '0.1.0',
+    type: 'module',
+    keywords: ['gw2api-plugin'],
+    exports: `./${name}.js`,
+    files: [`${name}.js`],
+    scripts: { test: isTypeScript ? `tsc && ${mocha}` : mocha, ...(isTypeScript && { prepack: 'tsc' }) },
+    peerDependencies: { gw2api: `^${version}` },
+    devDependencies: {
+      mocha: '^12.0.3',
+      ...(isTypeScript && { '@types/mocha': '^10.0.10', '@types/node': '^20.19.43', typescript: '^7.0.2' }),
+    },
+  };
+}
+
+const project = {
+  compilerOptions: {
+    target: 'es2023',
+    module: 'nodenext',
+    strict: true,
+    skipLibCheck: true,
+    types: ['node', 'mocha'],
+  },
+};
+
+function json(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+const listings: Readonly<Record<KindName, (use: string) => string>> = {
+  stage: (use) => `under pipeline:  - use: ${use}`,
+  format: (use) => `under formats:  - ${use}`,
+  upstream: (use) => `in a slot:  upstream: ${use}`,
+  account: (use) => `in a slot:  account: { kind: ${use} }`,
+};
+
+function nextSteps(kind: KindName, name: string, { isPackage, isTypeScript }: NewOptions): readonly string[] {
+  if (isPackage)
+    return [`test it:  cd ${name} && npm install && npm test`, `list it ${listings[kind](`gw2api-${name}`)}`];
+  const tsc =
+    'npx tsc --ignoreConfig --module nodenext --target es2023 --strict --skipLibCheck --types node,mocha';
+  const compile = isTypeScript ? [`compile it:  ${tsc} ${name}.test.mts`] : [];
+  return [
+    ...compile,
+    `test it:  npx mocha ${name}.test.mjs  (needs: npm install gw2api mocha)`,
+    `list it ${listings[kind](`./${name}.mjs`)}`,
+  ];
+}

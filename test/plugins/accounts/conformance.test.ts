@@ -1,0 +1,37 @@
+import { readdir } from 'node:fs/promises';
+import { expect } from 'chai';
+import { accountChecks, type AccountSubject } from 'gw2api/testing';
+import apiKey from '#plugins/accounts/api-key.js';
+import none from '#plugins/accounts/none.js';
+import oauth from '#plugins/accounts/oauth.js';
+import { TokenEndpoint } from '../../slots/token-endpoint.js';
+
+const endpoints: TokenEndpoint[] = [];
+
+async function oauthOptions(): Promise<object> {
+  const endpoint = await TokenEndpoint.open();
+  endpoints.push(endpoint);
+  return { accessToken: 'access-0', refreshToken: 'refresh-0', tokenUrl: endpoint.url, clientId: 'c' };
+}
+
+const subjects: readonly AccountSubject[] = [
+  { kind: none },
+  { kind: apiKey, options: { key: 'sk-test-0123456789' } },
+  { kind: oauth, options: oauthOptions },
+];
+
+for (const subject of subjects)
+  describe(`the account ${subject.kind.name}`, () => {
+    afterEach(async () => {
+      for (const endpoint of endpoints.splice(0)) await endpoint.close();
+    });
+    for (const { name, run } of accountChecks(subject)) it(name, run);
+  });
+
+describe('the built-in accounts', () => {
+  it('are all in their conformance suite', async () => {
+    const files = (await readdir('plugins/accounts')).filter((file) => file.endsWith('.ts'));
+    const names = files.map((file) => file.slice(0, -3));
+    expect(subjects.map(({ kind }) => kind.name).toSorted()).to.deep.equal(names.toSorted());
+  });
+});
