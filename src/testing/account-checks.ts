@@ -38,11 +38,10 @@ export function accountHost(overrides: Partial<AccountHost> = {}): AccountHost {
   return {
     slot: { id: 'test' },
     log,
-    connect: (baseUrl) =>
-      openHttpClient({ baseUrl, headers: {}, connectTimeoutMs: 5000, maxConcurrent: 8, log }),
+    connect: (baseUrl) => openHttpClient({ id: 'test', baseUrl, headers: {}, connectTimeoutMs: 5000, log }),
     tokens: async () => [memoryTokens(), undefined],
-    withLock(next) {
-      const done = work.then(next);
+    withLock(hold) {
+      const done = work.then(() => hold());
       work = done.catch(() => undefined);
       return done;
     },
@@ -56,7 +55,7 @@ function memoryTokens(): TokenStore {
   let kept: OAuthTokens | undefined;
   const used = new Set<string>();
   return {
-    hasNews: false,
+    hasUpdate: false,
     read: async () => kept,
     async put(tokens) {
       kept = tokens;
@@ -115,10 +114,11 @@ const rules: Readonly<Record<string, Rule>> = {
     );
   },
   async 'refreshes once for requests that are refused together'({ account, connections }) {
-    if (!account.refresh) return;
+    const { refresh } = account;
+    if (!refresh) return;
     const refused = await account.authorize(requestOf());
     const before = connections();
-    const refreshes = [1, 2, 3].map(() => account.refresh?.(refused, signal()));
+    const refreshes = [1, 2, 3].map(() => refresh.call(account, refused, signal()));
     const isNew = await Promise.all(refreshes);
     expect(new Set(isNew).size === 1, `refresh was ${isNew.join(', ')}`);
     expect(connections() - before <= 1, 'each of them has asked for a new proof');

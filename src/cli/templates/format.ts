@@ -26,7 +26,7 @@ export default defineFormat({
     if (mismatch) throw new GatewayError('invalid_request', \`\${formatPath(mismatch.path)}: \${mismatch.message}\`);
     const { model, prompt, stream = false } = given« as Body»;
     const request = { model, max_tokens: 1024, messages: [{ role: 'user'« as const», content: prompt }] };
-    return { request, stream, dropped: [], interceptors: [] };
+    return { request, stream, dropped: [] };
   },
   encoder: () => ({
     contentType: 'application/x-ndjson',
