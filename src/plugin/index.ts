@@ -58,6 +58,7 @@ export type { EventMap } from './events/map-events.js';
 export { mapText, TextMapper } from './events/map-text.js';
 export type { Transform } from './events/stream-step.js';
 export type { TextMap } from './events/text-window.js';
+export { textReply } from './events/text-reply.js';
 export { addUsage, usageBody, usageMeter } from './events/usage.js';
 export { formatContext } from './format-context.js';
 export { wrapCall } from './interceptors.js';

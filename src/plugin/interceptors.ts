@@ -9,6 +9,7 @@ import type {
 } from './contract/state.js';
 import { checkReply } from './check-reply.js';
 import { committed } from './events/commit.js';
+import { WatchedTransform } from './events/watched-transform.js';
 import { withFields } from './raw/with-fields.js';
 import type { RequestTrace } from './request-trace.js';
 
@@ -101,7 +102,7 @@ class Interception {
     this.#underWay += 1;
     this.#turn(this.#underWay === 1);
     try {
-      return await this.#parts.inner(request, joined(options, this.#outer));
+      return await this.#parts.inner(request, joined(this.#watched(options), this.#outer));
     } catch (error) {
       this.#parts.faults.add(error);
       throw error;
@@ -110,6 +111,14 @@ class Interception {
       this.#turn(false);
     }
   };
+
+  /** Options whose transforms are blamed on the stage where they fail. */
+  #watched(options: CallOptions | undefined): CallOptions | undefined {
+    if (!options?.through) return undefined;
+    const { interceptor, ctx } = this.#parts;
+    const onFault = (error: unknown) => traceOf(ctx).blame(error, interceptor.place);
+    return { through: [options.through].flat().map((make) => () => new WatchedTransform(make(), onFault)) };
+  }
 
   /** Counts the time since the last turn, if it was the interceptor's own. */
   #turn(wasOwn: boolean): void {

@@ -1,6 +1,6 @@
 import type { Usage } from './contract/messages.js';
 import type { CallTimer, StagePlace, TimedCall, TimedStage, Trace, UsageTally } from './contract/trace.js';
-import type { GatewayError } from './error.js';
+import { isGatewayError, type GatewayError } from './error.js';
 import { withTag } from './usage-tags.js';
 
 /** Trace of one request, with what only the core reports to it. */
@@ -98,7 +98,7 @@ export class RequestTrace implements Trace {
 
   /** Ends a stage by its error. */
   leaveFailed({ place, timed, above }: StageStep, error: unknown): void {
-    if (!this.#thrown || this.#thrown.error !== error) this.#thrown = { error, by: place };
+    if (!this.#isThrown(error)) this.#thrown = { error, by: place };
     this.#turnTo(above);
     place.meter?.time(timed.ms);
   }
@@ -123,7 +123,14 @@ export class RequestTrace implements Trace {
 
   /** Stage that threw the error first; undefined if no stage did. */
   blamed(error: unknown): StagePlace | undefined {
-    return this.#thrown && this.#thrown.error === error ? this.#thrown.by : undefined;
+    return this.#isThrown(error) ? this.#thrown?.by : undefined;
+  }
+
+  /** True for the error that was thrown first, also in the GatewayError that it has become. */
+  #isThrown(error: unknown): boolean {
+    if (!this.#thrown) return false;
+    if (this.#thrown.error === error) return true;
+    return isGatewayError(error) && error.code === 'internal' && error.cause === this.#thrown.error;
   }
 
   /** Marks a stage as skipped; the time of those below it is theirs. */

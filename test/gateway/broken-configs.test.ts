@@ -50,7 +50,7 @@ const broken: Readonly<Record<string, readonly [was: string, is: string, says: r
     '  - use: slot-pick\n',
     '',
     [
-      'gw.yaml:8:5 pipeline[4] "upstream-call" needs "lease", which no stage provides; add "- use: slot-pick" above it',
+      'gw.yaml:8:5 pipeline[4] "upstream-call" needs "picker", which no stage provides; add "- use: slot-pick" above it',
     ],
   ],
   'two slots of one id': [

@@ -242,7 +242,7 @@ describe('the config of a start', () => {
       /listen\.prot: is not a known key; did you mean "port"\?/,
       /pipeline\[0\]\.with\.strict: /,
       /"body-limits" is neither a built-in/,
-      /"upstream-call" needs "lease"/,
+      /"upstream-call" needs "picker"/,
       /slots\[1\]\.upstream/,
       /slots\[1\]\.id/,
       /officialClient\.userAgent: must be a regular expression/,
@@ -532,7 +532,7 @@ describe('check', () => {
     const cwd = await workshop.folder({ 'my.yaml': yaml().replace('  - use: slot-pick\n', '') });
     const { code, stdout, stderr } = await workshop.run({ cwd, args: ['check', '--config', 'my.yaml'] });
     expect([code, stdout]).to.deep.equal([1, '']);
-    expect(stderr).to.match(/^my\.yaml:6:5 pipeline\[3\] "upstream-call" needs "lease".*slot-pick.*\n$/);
+    expect(stderr).to.match(/^my\.yaml:6:5 pipeline\[3\] "upstream-call" needs "picker".*slot-pick.*\n$/);
   });
 });
 

@@ -35,8 +35,8 @@ export interface ModelReply {
 
 export interface CallOptions {
   /**
-   * Makes a transform of the answer before the commit point, a fresh one for each attempt: what it throws may
-   * be cured by another slot. Where it is over (`isOver`), the answer is committed and the upstream call ends.
+   * Makes a transform of the answer before the commit point: a fresh one for each attempt, gone with one that
+   * fails. Where it is over (`isOver`), the answer is committed and the upstream call ends.
    */
   readonly through?: TransformFactory | readonly TransformFactory[] | undefined;
 }

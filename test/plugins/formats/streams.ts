@@ -74,7 +74,7 @@ export function replyOf(
   return {
     status: 200,
     headers: {},
-    model: 'm',
+    model: '',
     slot: 'a',
     attempts: 1,
     events: EventStream.from(batches()),
