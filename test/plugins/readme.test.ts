@@ -26,13 +26,13 @@ describe('plugins/README.md', () => {
       'house-style.ts',
       'lines.test.ts',
       'lines.ts',
-      'redact.test.ts',
-      'redact.ts',
       'stop-reasons.ts',
+      'today.test.ts',
+      'today.ts',
     ]);
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(project));
     await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', folder]);
-    const tests = ['redact', 'lines'].map((name) => join(folder, `${name}.test.js`));
+    const tests = ['today', 'lines'].map((name) => join(folder, `${name}.test.js`));
     const mocha = ['node_modules/mocha/bin/mocha.js', '--no-config', ...tests];
     const { stdout } = await run(process.execPath, mocha);
     expect(stdout).to.include('2 passing');
