@@ -2,7 +2,9 @@ import { lookup } from 'node:dns/promises';
 import type { Config, SlotConfig } from '../config/config.js';
 import { partsOf, shortName } from '../models/names.js';
 import { untilAborted, didYouMean, globMatcher, type CatalogModel } from '../plugin/internal.js';
+import type { Probe } from '../pipeline/pipeline.js';
 import type { SlotPool } from '../slots/pool.js';
+import { messageWithout, runProbes, secretsOf, slotProbes } from './probes.js';
 import type { UpstreamSlot } from '../slots/upstream-slot.js';
 
 interface OnlineReport {
@@ -12,10 +14,14 @@ interface OnlineReport {
 }
 
 /**
- * Resolves the host of every slot and requests its list of models, with limited concurrency and one overall
- * timeout. OAuth tokens are not used: those in the store may be newer, and a refresh here would revoke them.
+ * Resolves the host of every slot, requests its list of models and runs the probes of stages, upstreams and
+ * accounts, with limited concurrency and one overall timeout. OAuth tokens are not used: those in the store may be newer, and a refresh here would revoke them.
  */
-export async function checkOnline({ slots, models }: Config, pool: SlotPool): Promise<OnlineReport> {
+export async function checkOnline(
+  { slots, models }: Config,
+  pool: SlotPool,
+  stages: readonly Probe[],
+): Promise<OnlineReport> {
   const opened = new Map(pool.modelSources(() => true).map((slot) => [slot.id, slot]));
   const signal = AbortSignal.timeout(totalMs);
   const results: SlotResult[] = [];
@@ -24,16 +30,22 @@ export async function checkOnline({ slots, models }: Config, pool: SlotPool): Pr
     for (const slot of waiting) results.push(await ask(slot, opened.get(slot.id), signal));
   };
   await Promise.all(Array.from({ length: atATime }, askEach));
+  const ofSlots = slots.flatMap((slot) => slotProbes(slot, pool, signal));
+  const probed = await runProbes([...stages, ...ofSlots], signal, slotMs);
   const unknown = models.flatMap((model) => unknownModel(model, results));
   const rows = slots.flatMap(({ id }) => results.filter(({ slot }) => slot.id === id)).map(lineOf);
   const text = [
     '',
     'online',
     ...rows,
+    ...(probed.lines.length > 0 ? ['', 'probes', ...probed.lines] : []),
     ...(unknown.length > 0 ? ['', 'models that no slot knows', ...unknown] : []),
     '',
   ].join('\n');
-  return { text, isSound: unknown.length === 0 && results.every(({ problem }) => problem === undefined) };
+  return {
+    text,
+    isSound: unknown.length === 0 && probed.isSound && results.every(({ problem }) => problem === undefined),
+  };
 }
 
 /** Result of checking one slot. */
@@ -78,24 +90,8 @@ async function resolve(hostname: string): Promise<string> {
   return found.map(({ address }) => address).join(', ');
 }
 
-/** Error message in one line, without control characters, with the slot's options and headers redacted. */
-function inWords(error: unknown, { account, with: options, proxy = '', headers }: SlotConfig): string {
-  const { username = '', password = '' } = proxy ? new URL(proxy) : {};
-  const secrets = stringsIn([account, options, headers, username, password]);
-  const isLate = error instanceof Error && error.name === 'TimeoutError';
-  const text = error instanceof Error ? error.message : String(error);
-  const message = isLate ? `no answer within ${slotMs / 1000} s` : text;
-  return secrets
-    .filter((secret) => secret.length > 3)
-    .toSorted((a, b) => b.length - a.length)
-    .reduce((text, secret) => text.replaceAll(secret, '***'), message.slice(0, 2000))
-    .replaceAll(/\p{Cc}+/gu, ' ')
-    .slice(0, 300);
-}
-
-function stringsIn(value: unknown): readonly string[] {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : [];
+function inWords(error: unknown, slot: SlotConfig): string {
+  return messageWithout(secretsOf(slot), error, slotMs);
 }
 
 function lineOf({ slot, addresses, names, note, problem }: SlotResult): string {

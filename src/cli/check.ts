@@ -29,7 +29,9 @@ export async function check(file: string, env: Environment, isOnline: boolean): 
     loadConfig: () => Promise.resolve(config),
   });
   const text = describePipeline(config, gateway.runtime.pipeline);
-  const online = isOnline ? await checkOnline(config, gateway.services.slots) : undefined;
+  const online = isOnline
+    ? await checkOnline(config, gateway.services.slots, gateway.runtime.pipeline.probes)
+    : undefined;
   const problems = await gateway.runtime.pipeline.retire();
   await gateway.close();
   if (problems.length > 0) throw new ConfigError(problems);

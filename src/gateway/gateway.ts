@@ -44,7 +44,7 @@ export class Gateway {
     const { services, models } = await openServices(config, options);
     try {
       const runtime = await buildRuntime(config, models, services, buildOptions(options));
-      if (!options.isCheck) await runtime.pipeline.start();
+      await startPlugins(runtime, services, options);
       return new Gateway(services, runtime, options, makeHandler);
     } catch (error) {
       await services.close();
@@ -166,6 +166,22 @@ export class Gateway {
     await this.runtime.pipeline.retire();
     await this.services.close();
   }
+}
+
+/** Starts slots, then takes those of the console, then starts the stages; a check starts nothing. */
+async function startPlugins(
+  { config, pipeline }: Runtime,
+  { slots, slotSources }: Services,
+  { isCheck = false }: GatewayOptions,
+): Promise<void> {
+  try {
+    if (!isCheck) await slots.start();
+    await slotSources.take(config);
+  } catch (error) {
+    await pipeline.retire();
+    throw error;
+  }
+  if (!isCheck) await pipeline.start();
 }
 
 function buildOptions({ pluginTimeoutMs }: GatewayOptions): BuildOptions {

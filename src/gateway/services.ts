@@ -94,7 +94,6 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   const slots = await SlotPool.open({ log, now, ...durable, slots: config.slots, models, plugins });
   onClose(() => slots.close());
   const slotSources = new SlotSources(slots, { store: durable.store, log });
-  await slotSources.take(config);
   const modelLists = new ModelLists({ log, now, known: knownModels, sources: () => slots.modelSources() });
   onClose(() => modelLists.close());
   const metrics = new PrometheusMetrics();

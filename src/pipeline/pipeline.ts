@@ -1,7 +1,7 @@
 import type Koa from 'koa';
 import { ConfigError, type Config, type ConfigProblem, type StageConfig } from '../config/config.js';
 import { operations } from '../config/schema.js';
-import type { Limits, Operation } from '../plugin/internal.js';
+import { markedTexts, type Limits, type Operation } from '../plugin/internal.js';
 import { Disposers } from './disposers.js';
 import { loadStages } from './load-stages.js';
 import { pluginTimeoutMs } from './plugin-timeout.js';
@@ -19,6 +19,16 @@ export interface BuildOptions {
   readonly timeoutMs?: number;
   /** Problems of other parts of the config, reported with those of the stages. */
   readonly problems?: readonly ConfigProblem[];
+}
+
+/** Probe of a plugin, for a check of the config. */
+export interface Probe {
+  readonly name: string;
+  /** `pipeline[3]`. */
+  readonly path: string;
+  readonly run: () => void | Promise<void>;
+  /** Texts that no message may have. */
+  readonly secrets: readonly string[];
 }
 
 /** The stages of one config, set up, from its first request to the end of its last response. */
@@ -77,6 +87,22 @@ export class Pipeline {
   async start(): Promise<void> {
     const problems = await startAll(this.#ready, this.#timeoutMs);
     if (problems.length > 0) throw new ConfigError([...problems, ...(await this.retire())]);
+  }
+
+  /** Probes of the stages that have one, top to bottom. */
+  get probes(): readonly Probe[] {
+    return this.#ready.flatMap(({ parts: { probe }, plugin, config, options }) =>
+      probe
+        ? [
+            {
+              name: plugin.name,
+              path: config.path,
+              run: probe,
+              secrets: markedTexts(options, plugin.options),
+            },
+          ]
+        : [],
+    );
   }
 
   /** The stages that requests of this kind pass, as one middleware. */

@@ -82,7 +82,7 @@ export type { StackPlace } from './stack-places.js';
 export { Closed } from './schema/closed.js';
 export { didYouMean } from './schema/did-you-mean.js';
 export { isRecord } from './schema/record.js';
-export { redactMarked } from './schema/redact-marked.js';
+export { markedTexts, redactMarked } from './schema/redact-marked.js';
 export { Percentage, percentOf, Time, timeMs } from './schema/units.js';
 export type { AccountDefinition, AccountKind } from './contract/account.js';
 export type { StageMiddleware } from './contract/define.js';

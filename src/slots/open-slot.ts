@@ -31,6 +31,8 @@ export interface OpenOptions {
   readonly log: Logger;
   readonly setTimer: SetTimer;
   readonly now: () => number;
+  /** Opened slots are started too, as the others have been. */
+  readonly starts: boolean;
 }
 
 /** Account and health of a slot; reused when a reload keeps the account. */

@@ -78,6 +78,11 @@ export class OpenUpstream implements Upstream {
     }
   }
 
+  /** Starts the upstream; throws the error of its kind. */
+  async start(): Promise<void> {
+    await this.#upstream.start?.();
+  }
+
   generate(call: UpstreamCall): Promise<UpstreamReply> {
     return this.#upstream.generate(call);
   }

@@ -1,5 +1,6 @@
 import { ConfigError, type SlotPluginsConfig } from '../config/config.js';
 import { LateError, within } from '../plugin/internal.js';
+import type { UpstreamSlot } from './upstream-slot.js';
 
 /** Default time limit for a plugin of a slot to open. */
 const openTimeoutMs = 10_000;
@@ -33,6 +34,23 @@ export async function opening<Part extends Closable>(
       `cannot be opened: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
+}
+
+/** Starts an open slot. Throws a ConfigError that names its plugin and its place, if one fails or hangs. */
+export async function starting(
+  config: SlotPluginsConfig,
+  slot: UpstreamSlot,
+  timeoutMs = openTimeoutMs,
+): Promise<void> {
+  const late = `has not started within ${timeoutMs / 1000} s: its start waits for something that does not come`;
+  await slot.start(async (part, start) => {
+    try {
+      await within(start(), timeoutMs, late);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw refused(config, part, error instanceof LateError ? why : `cannot be started: ${why}`);
+    }
+  });
 }
 
 function refused(config: SlotPluginsConfig, part: 'upstream' | 'account', message: string): ConfigError {

@@ -73,6 +73,7 @@ export class SlotPool implements Slots {
   #plugins: SlotLoader;
   #models: Models;
   #isClosed = false;
+  #hasStarted = false;
   #version = 0;
 
   private constructor(options: SlotPoolOptions) {
@@ -197,6 +198,17 @@ export class SlotPool implements Slots {
     return this.#registry.get(id).slot.diagnose(signal);
   }
 
+  /** Slots as they are open now. */
+  get opened(): readonly UpstreamSlot[] {
+    return this.#registry.entries.map(({ slot }) => slot);
+  }
+
+  /** Starts the slots; those that a reload adds are started by it. Throws a ConfigError with all problems. */
+  async start(): Promise<void> {
+    this.#hasStarted = true;
+    await this.#registry.start(this.#plugins.timeoutMs);
+  }
+
   /**
    * Applies the slots of a new config and keeps states by id; a replaced upstream closes after its last
    * request. Throws the error of a plugin; then nothing has changed.
@@ -206,7 +218,7 @@ export class SlotPool implements Slots {
     const { store, live, log, now, setTimer } = this.#options;
     const { credentials } = store;
     const options = { plugins, credentials, live, shared: this.#states, log, now, setTimer };
-    await this.#registry.reload(slots, options);
+    await this.#registry.reload(slots, { ...options, starts: this.#hasStarted });
     this.#plugins = plugins;
     this.#models = models;
     this.#changed();

@@ -1,8 +1,9 @@
 import type { CacheStats, Json } from '../plugin/internal.js';
-import type { SlotConfig } from '../config/config.js';
+import { ConfigError, type SlotConfig } from '../config/config.js';
 import { isSameAccount, isSameUpstream, openSlot, type OpenOptions } from './open-slot.js';
 import { noSuchSlot } from './refusal.js';
 import { SlotEntry, type EntryParts } from './slot-entry.js';
+import { starting } from './opening.js';
 import type { PermitRegistry } from './slot-permits.js';
 import type { UpstreamSlot } from './upstream-slot.js';
 
@@ -53,6 +54,12 @@ export class SlotRegistry {
     this.#permits.prune((id) => this.find(id) !== undefined);
   }
 
+  /** Starts all slots. Throws a ConfigError with the problems of all. */
+  start(timeoutMs: number | undefined): Promise<void> {
+    const configs = this.#entries.map(({ config }) => config);
+    return startEach(configs, (id) => this.find(id)?.slot, timeoutMs);
+  }
+
   /** Merges a message of another instance about a slot, addressed as in `partsOf`. */
   merge([id = '', ...subject]: readonly string[], value: Json): void {
     const entry = this.find(id);
@@ -84,6 +91,7 @@ export class SlotRegistry {
         const identity = before && isSameAccount(before, next) ? known?.slot : undefined;
         opened.set(config.id, await openSlot(config, plugins, options, identity));
       }
+      if (options.starts) await startEach(slots, (id) => opened.get(id), options.plugins.timeoutMs);
     } catch (error) {
       const isKept = ({ id, account }: UpstreamSlot) => this.find(id)?.slot.account === account;
       await Promise.allSettled(
@@ -129,4 +137,19 @@ export class SlotRegistry {
   #retire(slot: UpstreamSlot, options?: { readonly keepsAccount: boolean }): void {
     slot.retire(() => this.#open.delete(slot), options);
   }
+}
+
+/** Starts slots, all at once. Throws a ConfigError with the problems of all. */
+async function startEach(
+  configs: readonly SlotConfig[],
+  find: (id: string) => UpstreamSlot | undefined,
+  timeoutMs: number | undefined,
+): Promise<void> {
+  const starts = configs.map(async (config) => {
+    const slot = find(config.id);
+    if (slot) await starting(config, slot, timeoutMs);
+  });
+  const failed = (await Promise.allSettled(starts)).filter((result) => result.status === 'rejected');
+  const problems = failed.flatMap(({ reason }) => (reason as ConfigError).problems); // `starting` throws no other
+  if (problems.length > 0) throw new ConfigError(problems);
 }

@@ -46,6 +46,7 @@ export class UpstreamSlot implements Slot {
   #keepsAccount = false;
   #onClosed: (() => void) | undefined;
   #closed: Promise<void> | undefined;
+  #started: Promise<void> | undefined;
 
   constructor({ id, account, upstream, plugins, health, log, now }: UpstreamSlotParts) {
     this.id = id;
@@ -55,6 +56,23 @@ export class UpstreamSlot implements Slot {
     this.#upstream = upstream;
     this.#log = log;
     this.#now = now;
+  }
+
+  /** Starts the account, then the upstream, each by `part`; a slot that has started does nothing. */
+  start(part: (name: 'account' | 'upstream', start: () => Promise<void>) => Promise<void>): Promise<void> {
+    this.#started ??= part('account', () => this.account.start()).then(() =>
+      part('upstream', () => this.#upstream.start()),
+    );
+    return this.#started;
+  }
+
+  /** Probes of the upstream and of the account, as far as their kinds have them. */
+  probes(signal: AbortSignal): Readonly<Partial<Record<'upstream' | 'account', () => void | Promise<void>>>> {
+    const { probe } = this.#upstream;
+    return {
+      ...(this.account.probe && { account: this.account.probe }),
+      ...(probe && { upstream: () => probe(this.#query(signal)) }),
+    };
   }
 
   get accountKind(): string {

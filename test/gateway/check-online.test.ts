@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { ProcessWorkshop, type Ended } from './gateway-process.js';
-import { configOf, slotAt } from './harness.js';
+import { configOf, slotAt, stages } from './harness.js';
 
 describe('check --online', () => {
   const workshop = new ProcessWorkshop();
@@ -118,5 +118,50 @@ describe('check --online', () => {
     expect(simulator.requests).to.deep.equal([]);
     const { code, stderr } = await workshop.run({ cwd, args: ['--online'] });
     expect([code, stderr]).to.deep.equal([2, '--online goes with check; see --help.\n']);
+  });
+
+  it('runs the probes of stages, upstreams and accounts, and names each with its place', async () => {
+    const files = {
+      'stage.mjs': `export default { name: 'asks', options: { type: 'object', properties: { pin: { type: 'string', secret: true } } },
+        setup: ({ pin }) => ({
+          start() { throw new Error('must not start'); },
+          async probe() { throw new Error('no answer for ' + pin + '\\nat all'); },
+        }) };`,
+      'sound.mjs': `export default { name: 'sound', setup: () => ({ probe: () => undefined }) };`,
+      'upstream.mjs': `export default { name: 'up', open: () => ({
+        start() { throw new Error('must not start'); },
+        generate: () => undefined,
+        async probe({ authorize }) { await authorize({ method: 'GET', origin: '', path: '/', headers: {} }); },
+      }) };`,
+      'account.mjs': `export default { name: 'own', options: { type: 'object', properties: { pin: { type: 'string' } } },
+        open: ({ pin }) => ({
+          start() { throw new Error('must not start'); },
+          authorize: () => ({ 'x-pin': pin }),
+          probe() { throw new Error('refused ' + pin); },
+        }) };`,
+    };
+    const slot = {
+      id: 'a',
+      upstream: './upstream.mjs',
+      account: { kind: './account.mjs', pin: 'slot-pin-1' },
+    };
+    const extra = [{ use: './sound.mjs' }, { use: './stage.mjs', with: { pin: 'stage-pin-2' } }];
+    const config = configOf({ slots: [slot], store: 'memory', pipeline: [...extra, ...stages()] });
+    const cwd = await workshop.folder({ 'gateway.yaml': config, ...files });
+    const { code, stdout, stderr } = await workshop.run({
+      cwd,
+      args: ['check', '--online', '--config', 'gateway.yaml'],
+    });
+    expect(stderr).to.equal('');
+    expect(stdout).to.include(
+      [
+        '\nprobes',
+        '  pipeline[0] "sound"  ok',
+        '  pipeline[1] "asks"  FAILED: no answer for *** at all',
+        '  slots[0].account "./account.mjs"  FAILED: refused ***',
+        '  slots[0].upstream "./upstream.mjs"  ok\n',
+      ].join('\n'),
+    );
+    expect(code).to.equal(1);
   });
 });

@@ -117,6 +117,25 @@ describe('a reload of the slots', () => {
     expect(kit.pool.list().map(({ id }) => id)).to.deep.equal(['a', 'c']);
   });
 
+  it('does not wait for one whose start hangs, and closes it', async () => {
+    const kit = await openPool([slotConfig('a')]);
+    await kit.pool.start();
+    let isClosed = false;
+    const plugin = defineUpstream({
+      name: 'hangs',
+      open: () => ({
+        start: () => new Promise(() => undefined),
+        generate: () => Promise.reject(new Error('no')),
+        close: async () => void (isClosed = true),
+      }),
+    });
+    const plugins = { ...fakePlugins(plugin), timeoutMs: 10 };
+    const error = await rejection(kit.pool.reload([slotConfig('b')], { plugins }));
+    expect(error.message).to.match(/slots\[0\]\.upstream "fake" has not started within 0\.01 s/);
+    expect(isClosed).to.equal(true);
+    expect(kit.pool.list().map(({ id }) => id)).to.deep.equal(['a']);
+  });
+
   it('closes an account whose upstream cannot be opened', async () => {
     const kit = await openPool([slotConfig('a')]);
     let isClosed = false;

@@ -13,6 +13,10 @@ export interface Account {
   authorize(request: OutgoingRequest): Promise<Credential> | Credential;
   /** Renews the credential after a 401 to `refused`; true if there is another one to try. */
   refresh?(refused: Credential, signal: CallSignal): Promise<boolean>;
+  /** Connects, as `start` of an upstream does, and before that of its slot; `check` does not call it. */
+  start?(): void | Promise<void>;
+  /** Asks what the account depends on, for `check --online`; throws where it cannot do its work. */
+  probe?(): void | Promise<void>;
   close?(): Promise<void>;
 }
 

@@ -32,6 +32,11 @@ export interface Upstream {
   /** Models that the account may use, newest first; absent if this kind of upstream has no list of them. */
   models?: ((query: UpstreamQuery) => Promise<readonly ListedModel[]>) | undefined;
   /**
+   * Connects, once all slots and stages are set up and before the slot takes calls; what it throws is a problem
+   * of the config. `check` does not call it.
+   */
+  start?: (() => void | Promise<void>) | undefined;
+  /**
    * Finds out whether the account is accepted again after a refusal, by a request that costs nothing; throws
    * where it is not. Absent: a token count, and without that the next request.
    */

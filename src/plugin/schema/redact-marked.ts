@@ -7,6 +7,20 @@ export function redactMarked(value: unknown, schema: unknown): unknown {
   return redacted(value, branches(schema));
 }
 
+/** Texts of options that their JSON Schema marks with `secret: true`, to keep them out of messages. */
+export function markedTexts(value: unknown, schema: unknown): readonly string[] {
+  return textsIn(value, redactMarked(value, schema));
+}
+
+/** Texts of a value where its redacted copy has others. */
+function textsIn(value: unknown, shown: unknown): readonly string[] {
+  if (value === shown) return [];
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  const copy = Object(shown) as Readonly<Record<string, unknown>>; // of a marked object it has nothing
+  return Object.entries(value).flatMap(([key, inner]) => textsIn(inner, copy[key]));
+}
+
 interface Marked {
   readonly secret?: unknown;
   readonly properties?: Readonly<Record<string, unknown>>;

@@ -8,7 +8,10 @@ export class SlotAccount {
   readonly reportsWindows: boolean;
   readonly authorize: Account['authorize'];
   readonly refresh: NonNullable<Account['refresh']>;
+  /** Absent where the kind has none. */
+  readonly probe: Account['probe'];
   readonly #account: Account;
+  #started: Promise<void> | undefined;
   readonly #tokens: readonly SlotTokens[];
 
   private constructor(name: string, kind: AccountKind, account: Account, tokens: readonly SlotTokens[]) {
@@ -16,8 +19,15 @@ export class SlotAccount {
     this.reportsWindows = kind.reports === 'windows';
     this.authorize = (request) => account.authorize(request);
     this.refresh = async (refused, signal) => (await account.refresh?.(refused, signal)) ?? false;
+    this.probe = account.probe?.bind(account);
     this.#account = account;
     this.#tokens = tokens;
+  }
+
+  /** Starts the account, once however many slots have it. */
+  start(): Promise<void> {
+    this.#started ??= (async () => this.#account.start?.())();
+    return this.#started;
   }
 
   /** Opens an account of a kind; `name` is the kind as the config names it. */

@@ -1,0 +1,62 @@
+import type { SlotConfig } from '../config/config.js';
+import type { Probe } from '../pipeline/pipeline.js';
+import { untilAborted } from '../plugin/internal.js';
+import type { SlotPool } from '../slots/pool.js';
+
+/** Runs probes, all at once and each within `ms`; a line for each. */
+export async function runProbes(
+  probes: readonly Probe[],
+  until: AbortSignal,
+  ms: number,
+): Promise<{ readonly lines: readonly string[]; readonly isSound: boolean }> {
+  const results = await Promise.all(
+    probes.map(async ({ name, path, run, secrets }) => {
+      const signal = AbortSignal.any([until, AbortSignal.timeout(ms)]);
+      const head = `  ${path} "${name}"`;
+      try {
+        await untilAborted((async () => run())(), signal);
+        return { line: `${head}  ok`, isSound: true };
+      } catch (error) {
+        return { line: `${head}  FAILED: ${messageWithout(secrets, error, ms)}`, isSound: false };
+      }
+    }),
+  );
+  return { lines: results.map(({ line }) => line), isSound: results.every(({ isSound }) => isSound) };
+}
+
+/** Probes of the plugins of a slot; none where its tokens are in the store, where newer ones may be. */
+export function slotProbes(config: SlotConfig, pool: SlotPool, signal: AbortSignal): readonly Probe[] {
+  const slot = pool.opened.find(({ id }) => id === config.id);
+  if (!slot || slot.account.isStored) return [];
+  const { upstream, account } = slot.probes(signal);
+  const { path } = config;
+  const secrets = secretsOf(config);
+  return [
+    ...(account ? [{ name: slot.accountKind, path: `${path}.account`, run: account, secrets }] : []),
+    ...(upstream ? [{ name: config.upstream, path: `${path}.upstream`, run: upstream, secrets }] : []),
+  ];
+}
+
+/** Texts of a slot that no message may have: all options, its headers, and the user of its proxy. */
+export function secretsOf({ account, with: options, proxy = '', headers }: SlotConfig): readonly string[] {
+  const { username = '', password = '' } = proxy ? new URL(proxy) : {};
+  return stringsIn([account, options, headers, username, password]);
+}
+
+function stringsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : [];
+}
+
+/** Error message in one line, without control characters, with secrets redacted. */
+export function messageWithout(secrets: readonly string[], error: unknown, ms: number): string {
+  const isLate = error instanceof Error && error.name === 'TimeoutError';
+  const text = error instanceof Error ? error.message : String(error);
+  const message = isLate ? `no answer within ${ms / 1000} s` : text;
+  return secrets
+    .filter((secret) => secret.length > 3)
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((redacted, secret) => redacted.replaceAll(secret, '***'), message.slice(0, 2000))
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .slice(0, 300);
+}
