@@ -11,7 +11,7 @@ import { createRoutes } from '../http/routes.js';
 import { operationsOf } from './admin-operations.js';
 import { perRuntime } from './per-runtime.js';
 import type { Runtime } from './runtime.js';
-import { consoleApi } from './console-api.js';
+import { consoleApi, panelLoader, type LoadPanel } from './console-api.js';
 import { isUp, type Services } from './services.js';
 import { answerUnrouted } from '../http/unrouted.js';
 import { name, version } from '../version.js';
@@ -24,8 +24,9 @@ function createApp(gateway: Gateway): Koa<CoreState, object> {
   const { config } = gateway.runtime;
   const app = new Koa<CoreState, object>({ proxy: config.listen.trustProxy, maxIpsCount: 1 });
   const admin = createAdminRouter(operationsOf(gateway));
+  const loadPanel = panelLoader(gateway);
   const handlers = perRuntime(gateway, (runtime) => {
-    const serving = routeContextOf(gateway, runtime);
+    const serving = routeContextOf(gateway, runtime, loadPanel);
     const routes = createRoutes(serving);
     return { route: routes.middleware, unrouted: answerUnrouted(serving, routes, [admin]) };
   });
@@ -35,7 +36,7 @@ function createApp(gateway: Gateway): Koa<CoreState, object> {
   app.use((ctx, next) => handlers().route(ctx, next));
   app.use(guardAdmin(gateway.services));
   app.use(admin.routes());
-  app.use(consoleApi(gateway));
+  app.use(consoleApi(gateway, loadPanel));
   app.use(createPage());
   app.use((ctx, next) => handlers().unrouted(ctx, next));
   // The boundary answers every error; only sockets that broke during a response are left.
@@ -64,7 +65,7 @@ function isAdminPath(path: string): boolean {
   return /^\/admin(\/|$)/i.test(path);
 }
 
-function routeContextOf(gateway: Gateway, runtime: Runtime): RouteContext {
+function routeContextOf(gateway: Gateway, runtime: Runtime, loadPanel: LoadPanel): RouteContext {
   return {
     ...gateway.services,
     ...runtime,
@@ -73,6 +74,10 @@ function routeContextOf(gateway: Gateway, runtime: Runtime): RouteContext {
     },
     get takesRequests() {
       return gateway.takesRequests;
+    },
+    async authenticateOperator(ctx) {
+      const { authenticate } = await loadPanel();
+      await authenticate(ctx);
     },
     metricsText: () => gateway.metricsText(),
   };

@@ -7,13 +7,19 @@ import type { CoreContext, CoreMiddleware } from '../http/exchange.js';
 import { allowedMethods, refuseUnrouted } from '../http/unrouted.js';
 import { StoreError } from '../store/store-error.js';
 
+/** Opens the panel API at the first call. */
+export type LoadPanel = () => Promise<PanelApi>;
+
+export function panelLoader(gateway: Gateway): LoadPanel {
+  return once(async () => (await import('./console-panel.js')).openPanel(gateway));
+}
+
 /** Routes of `/api/panel/*` and `/openapi.json`, loaded by the first request to one of them. */
-export function consoleApi(gateway: Gateway): CoreMiddleware {
-  const loadPanel = once(async () => (await import('./console-panel.js')).openPanel(gateway));
-  const documentOf = perRuntime(gateway, ({ formats }) =>
+export function consoleApi(gateway: Gateway, loadPanel: LoadPanel): CoreMiddleware {
+  const documentOf = perRuntime(gateway, ({ formats, pipeline }) =>
     once(async () => {
       const [{ openApiDocument }, panel] = await Promise.all([import('../openapi/document.js'), loadPanel()]);
-      return JSON.stringify(openApiDocument(formats, panel.routes));
+      return JSON.stringify(openApiDocument(formats, pipeline.routes, panel.routes));
     }),
   );
   return async (ctx, next) => {

@@ -14,7 +14,7 @@ import { entryOf, type ConsoleSlot } from './slot-sources.js';
 import type { Gateway } from './gateway.js';
 import { isUp } from './services.js';
 import { operationsOf } from './admin-operations.js';
-import type { SlotStatus } from '../plugin/internal.js';
+import type { ServedRoute, SlotStatus } from '../plugin/internal.js';
 import { issueKey } from '../keys/keys.js';
 import { responseTotal } from '../telemetry/state-gauges.js';
 import { name, version } from '../version.js';
@@ -43,11 +43,20 @@ function panelOf(gateway: Gateway): Panel {
     get formats() {
       return gateway.runtime.formats.map(({ name }) => name);
     },
+    get pages() {
+      return pagesOf(gateway.runtime.pipeline.routes);
+    },
     get pipeline() {
       const { config, pipeline } = gateway.runtime;
       return { file: config.file, stages: pipeline.stages };
     },
   };
+}
+
+function pagesOf(routes: readonly ServedRoute[]): Panel['pages'] {
+  return routes.flatMap(({ page, path, stage }) =>
+    page === undefined ? [] : { title: page, url: path, stage },
+  );
 }
 
 async function statusOf(gateway: Gateway): Promise<PanelStatus> {

@@ -28,7 +28,7 @@ export async function buildRuntime(
   options: BuildOptions = {},
 ): Promise<Runtime> {
   const { log } = services;
-  const { formats, problems } = await loadFormats(config.formats, config.pipeline, {
+  const { formats, owners, problems } = await loadFormats(config.formats, config.pipeline, {
     baseDir: config.baseDir,
     builtins: builtinFolder,
     ...options,
@@ -43,7 +43,7 @@ export async function buildRuntime(
     isLocal: services.isLocal && isLocal(config.listen),
     isOfficialClient: (agent) => userAgent?.test(agent.slice(0, maxAgentLength)) ?? false,
   };
-  const pipeline = await Pipeline.build(config, host, { ...options, problems });
+  const pipeline = await Pipeline.build(config, host, { ...options, problems, routeOwners: owners });
   const encoding = { ...host, limits: () => pipeline.limits };
   return { config, models, formats, pipeline, formatContext: (ctx) => formatContext(encoding, ctx) };
 }

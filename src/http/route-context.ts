@@ -7,6 +7,7 @@ import type {
   Logger,
   Models,
   Operation,
+  ServedRoute,
   Slots,
 } from '../plugin/internal.js';
 import type { Health } from './health.js';
@@ -17,6 +18,8 @@ interface RunningPipeline {
   middlewareFor(operation: Operation): Koa.Middleware;
   enter(): void;
   leave(): void;
+  /** Paths that its stages have brought. */
+  readonly routes: readonly ServedRoute[];
 }
 
 /** Parts of a runtime and services of the gateway for its routes. */
@@ -30,6 +33,8 @@ export interface RouteContext {
   readonly health: Health;
   /** False once the process is about to end: new requests are refused. */
   readonly takesRequests: boolean;
+  /** Admits the master key and sessions of the console; throws 401, 403 and `store_unavailable`. */
+  authenticateOperator(ctx: CoreContext): Promise<void>;
   metricsText(): Promise<string>;
   /** The context of a format that answers a route itself. */
   formatContext(ctx: Parameters<typeof formatContext>[1]): FormatContext;

@@ -1,17 +1,12 @@
 import { Router } from '@koa/router';
-import {
-  callerKey,
-  GatewayError,
-  requireMasterKey,
-  type Format,
-  type FormatRoute,
-  type Operation,
-} from '../plugin/internal.js';
+import { callerKey, requireMasterKey, type Format, type FormatRoute } from '../plugin/internal.js';
 import type { CoreContext, CoreMiddleware, CoreState } from './exchange.js';
 import { healthReport } from './health.js';
 import { listModels, showModel } from './models.js';
 import { pathParameter, type RouteContext } from './route-context.js';
+import { isUnanswered, keyed, unanswered } from './keyed.js';
 import { layersAt } from './layers.js';
+import { stageRoute } from './stage-route.js';
 import { usageOf } from './usage.js';
 
 export type GatewayRouter = Router<CoreState, object>;
@@ -39,6 +34,12 @@ export function createRoutes(serving: RouteContext): Routes {
       const router = route.operation === 'generate' ? calls : others;
       router.register(route.path, [route.method], formatRoute(serving, format, route));
     }
+  }
+  for (const route of serving.pipeline.routes) {
+    const format = serving.formats.find(({ name }) => name === route.format);
+    if (format) owners.set(route.path, format);
+    const router = route.operation === 'generate' ? calls : others;
+    router.register(route.path, [route.method], stageRoute(serving, format, route));
   }
   addCatalogRoutes(others, serving);
   for (const path of ['/', '/health', '{/v1}/meta']) others.get(path, answerHealth(serving));
@@ -69,58 +70,6 @@ function formatRoute(serving: RouteContext, format: Format, route: FormatRoute):
     const what = `The route ${route.method} ${route.path} of the format ${JSON.stringify(format.name)}`;
     if (isUnanswered(ctx)) throw unanswered(what, ctx);
   });
-}
-
-/** Runs the stages of an operation and then `answer`, where the stages do not answer themselves. */
-export function keyed(
-  serving: RouteContext,
-  operation: Operation,
-  format: Format | undefined,
-  answer: (ctx: CoreContext) => Promise<void> | void = requireResponse,
-): CoreMiddleware {
-  const writeError = format?.error?.bind(format);
-  return async (ctx) => {
-    if (format) ctx.state.format = format.name;
-    if (writeError) ctx.state.formatError = writeError;
-    if (!serving.takesRequests) throw shuttingDown(ctx);
-    ctx.state.operation = operation;
-    const { pipeline } = serving;
-    pipeline.enter();
-    ctx.state.onSettled(() => pipeline.leave());
-    // A stage's own context type is narrower; koa-compose calls them all with this one context.
-    const run = pipeline.middlewareFor(operation) as unknown as CoreMiddleware;
-    await run(ctx, async () => answer(ctx));
-    requireAnswer(ctx);
-  };
-}
-
-function shuttingDown(ctx: CoreContext): GatewayError {
-  ctx.set('connection', 'close');
-  return new GatewayError('shutting_down', 'This gateway is shutting down; send the request again.', {
-    headers: { 'retry-after': '1' },
-  });
-}
-
-/** Fails a request whose stage neither called `next` nor answered: Koa would send a plain-text 404. */
-function requireAnswer(ctx: CoreContext): void {
-  if (!isUnanswered(ctx)) return;
-  const { trace } = ctx.state;
-  const by = trace.endedBy;
-  const error = unanswered(by ? `The stage ${JSON.stringify(by.stage)}` : 'A stage', ctx);
-  trace.blame(error, by);
-  throw error;
-}
-
-function isUnanswered(ctx: CoreContext): boolean {
-  return ctx.status === 404 && ctx.body === undefined && !ctx.headerSent && ctx.respond !== false;
-}
-
-function unanswered(what: string, { state }: CoreContext): GatewayError {
-  return new GatewayError('internal', `${what} has ended request ${state.requestId} without an answer.`);
-}
-
-function requireResponse(ctx: CoreContext): void {
-  if (!ctx.state.response) throw new GatewayError('internal', 'The pipeline ended without an answer.');
 }
 
 const answerModels = (serving: RouteContext) => (ctx: CoreContext) => {

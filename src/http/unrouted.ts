@@ -1,7 +1,8 @@
 import { GatewayError, type Format } from '../plugin/internal.js';
 import type { CoreContext, CoreMiddleware } from './exchange.js';
+import { keyed } from './keyed.js';
 import { layersAt, type Matcher } from './layers.js';
-import { keyed, type Routes } from './routes.js';
+import type { Routes } from './routes.js';
 import type { RouteContext } from './route-context.js';
 
 /**

@@ -1,16 +1,26 @@
 import { panelPrefix, type PanelRoute } from '../console/api/index.js';
-import type { Format } from '../plugin/internal.js';
+import type { Format, ServedRoute } from '../plugin/internal.js';
 import { name, version } from '../version.js';
 import { type DescribedRoute, namedSchemas, schemaNames, requestSchema, schemaOrName } from './schema.js';
 import { operationRoutes } from './operations.js';
 import { errorAnswers } from './error-answers.js';
-import { v1Routes } from './v1.js';
+import { describeStageRoutes, v1Routes } from './v1.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** The OpenAPI 3.1 document of all routes, built from the schemas that check requests. */
-export function openApiDocument(formats: readonly Format[], panelRoutes: readonly PanelRoute[]): Json {
-  const routes = [...v1Routes(formats), ...operationRoutes, ...panelRoutes.map(describePanelRoute)];
+export function openApiDocument(
+  formats: readonly Format[],
+  stageRoutes: readonly ServedRoute[],
+  panelRoutes: readonly PanelRoute[],
+): Json {
+  const served = describeStageRoutes(stageRoutes, formats);
+  const routes = [
+    ...v1Routes(formats),
+    ...served,
+    ...operationRoutes,
+    ...panelRoutes.map(describePanelRoute),
+  ];
   return {
     openapi: '3.1.0',
     info: { title: name, version, description, license: { name: 'MIT', identifier: 'MIT' } },
@@ -28,6 +38,7 @@ const tags = {
   requests: 'Requests to models, in all formats.',
   catalog: 'What can be asked, and how much of it is left.',
   health: 'For load balancers and monitors.',
+  plugins: 'What the stages of this gateway bring.',
   admin: 'For scripts of the operator.',
   panel: 'What the console is made of.',
 };

@@ -1,4 +1,4 @@
-import { Type, type Format } from '../plugin/internal.js';
+import { Type, type Format, type FormatRoute, type RoutePath, type ServedRoute } from '../plugin/internal.js';
 import type { DescribedRoute } from './schema.js';
 
 const Text = Type.String();
@@ -58,12 +58,20 @@ export function v1Routes(formats: readonly Format[]): readonly DescribedRoute[] 
 }
 
 function routesOf({ body, routes }: Format): readonly DescribedRoute[] {
-  return routes.flatMap(({ method, path, operation, openapi }) => {
-    if (!openapi) return [];
-    const { summary, query, answers = { 200: TokenCount }, answerTypes } = openapi;
-    const isCall = operation === 'generate';
-    const types = answerTypes ?? (isCall ? called : undefined);
-    return {
+  return routes.flatMap((route) => callRoute(route, body));
+}
+
+/** A route with the request body of its format; nothing where it has no description. */
+function callRoute(
+  { method, path, operation, openapi }: RoutePath & Pick<FormatRoute, 'operation'>,
+  body: object,
+): readonly DescribedRoute[] {
+  if (!openapi) return [];
+  const { summary, query, answers = { 200: TokenCount }, answerTypes } = openapi;
+  const isCall = operation === 'generate';
+  const types = answerTypes ?? (isCall ? called : undefined);
+  return [
+    {
       method,
       path: plainPath(path),
       tag: 'requests',
@@ -74,9 +82,39 @@ function routesOf({ body, routes }: Format): readonly DescribedRoute[] {
       ...(operation !== 'route' && { body }),
       ...(isCall && { headers: requestHeaders }),
       ...(types && { answerTypes: types }),
-    } as const;
+    },
+  ];
+}
+
+/** Routes that stages have brought with a description. */
+export function describeStageRoutes(
+  routes: readonly ServedRoute[],
+  formats: readonly Format[],
+): readonly DescribedRoute[] {
+  return routes.flatMap((route): readonly DescribedRoute[] => {
+    const { method, path, operation, auth, openapi } = route;
+    const format = formats.find(({ name }) => name === route.format);
+    if (format && (operation === 'generate' || operation === 'count-tokens'))
+      return callRoute({ ...route, operation }, format.body);
+    if (!openapi) return [];
+    const { summary, query, body, answers = { 200: Type.Unknown() }, answerTypes } = openapi;
+    return [
+      {
+        method,
+        path: plainPath(path),
+        tag: 'plugins',
+        access: accessOf[auth],
+        summary,
+        answers,
+        ...(query && { query }),
+        ...(body && { body }),
+        ...(answerTypes && { answerTypes }),
+      },
+    ];
   });
 }
+
+const accessOf = { caller: 'key', master: 'panel', none: 'open' } as const;
 
 /** A path with its optional parts. */
 function plainPath(path: string): string {

@@ -1,6 +1,12 @@
-import { Router } from '@koa/router';
-import { formatFields, normalizeFormat, type Format, type FormatRoute } from '../plugin/internal.js';
+import {
+  formatFields,
+  normalizeFormat,
+  routeMethods,
+  type Format,
+  type FormatRoute,
+} from '../plugin/internal.js';
 import { checkFields, type PluginKind } from './load-plugin.js';
+import { isPattern } from './route-owners.js';
 
 /** Formats: the result of `defineFormat` or a similar object. */
 export const formatKind: PluginKind<Format> = {
@@ -26,16 +32,7 @@ function checkRoute(route: FormatRoute): void {
     throw new Error(`has ${path} without a handle, which answers it`);
 }
 
-function isPattern(path: unknown): boolean {
-  if (typeof path !== 'string' || !/^\{?\//.test(path)) return false;
-  try {
-    return Boolean(new Router().get(path, () => undefined));
-  } catch {
-    return false;
-  }
-}
-
-const methods: ReadonlySet<unknown> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
+const methods: ReadonlySet<unknown> = new Set(routeMethods);
 const operations: readonly unknown[] = ['generate', 'count-tokens', 'route'];
 
 type Definition = Parameters<typeof normalizeFormat>[0];

@@ -1,12 +1,14 @@
 import type Koa from 'koa';
 import { ConfigError, type Config, type ConfigProblem, type StageConfig } from '../config/config.js';
 import { operations } from '../config/schema.js';
-import { markedTexts, type Limits, type Operation } from '../plugin/internal.js';
+import { markedTexts, type Limits, type Operation, type ServedRoute } from '../plugin/internal.js';
 import { Disposers } from './disposers.js';
 import { loadStages } from './load-stages.js';
 import { pluginTimeoutMs } from './plugin-timeout.js';
 import { builtinFolder } from './resolve.js';
-import { setUpAll, type ReadyStage } from './set-up.js';
+import type { RouteOwner } from './route-owners.js';
+import { placeOf, setUpAll, type ReadyStage } from './set-up.js';
+import { StageRoutes } from './stage-routes.js';
 import { createPolicies, type HostServices, type Registrations } from './stage-host.js';
 import { toStageInfo, type StageInfo } from './stage-info.js';
 import { startAll } from './start.js';
@@ -19,6 +21,8 @@ export interface BuildOptions {
   readonly timeoutMs?: number;
   /** Problems of other parts of the config, reported with those of the stages. */
   readonly problems?: readonly ConfigProblem[];
+  /** Formats with their paths, which no stage may bring. */
+  readonly routeOwners?: readonly RouteOwner[];
 }
 
 /** Probe of a plugin, for a check of the config. */
@@ -38,6 +42,8 @@ export class Pipeline {
   /** As its stages have announced them. */
   readonly limits: Limits;
   readonly notices: readonly string[];
+  /** Paths that its stages have brought. */
+  readonly routes: readonly ServedRoute[];
   readonly #middleware: ReadonlyMap<Operation, Koa.Middleware>;
   readonly #ready: readonly ReadyStage[];
   readonly #timeoutMs: number;
@@ -49,11 +55,12 @@ export class Pipeline {
   private constructor(
     configs: readonly StageConfig[],
     ready: readonly ReadyStage[],
-    { limits, notices, disposers }: Registrations,
+    { limits, notices, disposers, routes }: Registrations,
     timeoutMs: number,
   ) {
     this.limits = limits;
     this.notices = notices;
+    this.routes = routes.served();
     this.#ready = ready;
     this.#timeoutMs = timeoutMs;
     this.stages = configs.map((config) =>
@@ -70,15 +77,29 @@ export class Pipeline {
   static async build(
     config: Config,
     services: HostServices,
-    { builtins = builtinFolder, timeoutMs = pluginTimeoutMs, problems: known = [] }: BuildOptions = {},
+    {
+      builtins = builtinFolder,
+      timeoutMs = pluginTimeoutMs,
+      problems: known = [],
+      routeOwners = [],
+    }: BuildOptions = {},
   ): Promise<Pipeline> {
     const loading = { baseDir: config.baseDir, builtins, timeoutMs };
     const { stages, problems } = await loadStages(config.pipeline, loading);
     if (known.length + problems.length > 0) throw new ConfigError([...known, ...problems]);
     const disposers = new Disposers(services.log, timeoutMs);
     const policies = createPolicies(services.builtinPolicies);
-    const registrations: Registrations = { policies, disposers, notices: [], limits: {}, counts: new Map() };
-    const { ready, problems: refusals } = await setUpAll(stages, services, registrations, timeoutMs);
+    const routes = new StageRoutes(services.formats, (stage) => placeOf(stage, services.stageMetrics));
+    const registrations: Registrations = {
+      policies,
+      disposers,
+      routes,
+      notices: [],
+      limits: {},
+      counts: new Map(),
+    };
+    const { ready, problems: faults } = await setUpAll(stages, services, registrations, timeoutMs);
+    const refusals = [...faults, ...routes.close(routeOwners)];
     if (refusals.length === 0) return new Pipeline(config.pipeline, ready, registrations, timeoutMs);
     throw new ConfigError([...refusals, ...(await disposers.run())]);
   }

@@ -1,6 +1,6 @@
 import type Koa from 'koa';
 import type { ConfigProblem } from '../config/config.js';
-import { LateError, stageParts, within, type ReadyParts } from '../plugin/internal.js';
+import { LateError, stageParts, within, type ReadyParts, type StagePlace } from '../plugin/internal.js';
 import { limitedIntercept } from './limited-intercept.js';
 import { limited, type StageLimits } from './limited.js';
 import type { LoadedStage } from './load-stages.js';
@@ -69,13 +69,8 @@ function readyStage(
   const parts = stageParts(made, plugin);
   const { middleware, intercept, applies, dispose } = parts;
   if (dispose) disposers.add(dispose, stage);
-  const { when, group, at } = config;
-  const place = {
-    stage: plugin.name,
-    path: config.path,
-    at: `${at.file}:${at.line}:${at.column}`,
-    meter: stageMetrics.of(plugin.name),
-  };
+  const { when, group } = config;
+  const place = placeOf(stage, stageMetrics);
   const takes = whenMatcher(when, models);
   const limits = limitsOf(stage);
   const interceptor = intercept && {
@@ -91,6 +86,14 @@ function readyStage(
 function limitsOf({ config: { timeoutMs, skipsErrors }, plugin }: LoadedStage): StageLimits | undefined {
   if (timeoutMs === undefined && !skipsErrors) return undefined;
   return { timeoutMs, skips: skipsErrors ? plugin.provides : undefined };
+}
+
+/** Place of a stage as traces and log lines have it. */
+export function placeOf(
+  { plugin: { name }, config: { path, at } }: LoadedStage,
+  stageMetrics: HostServices['stageMetrics'],
+): StagePlace {
+  return { stage: name, path, at: `${at.file}:${at.line}:${at.column}`, meter: stageMetrics.of(name) };
 }
 
 const passOn: Koa.Middleware = (_, next) => next();

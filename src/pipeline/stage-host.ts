@@ -11,11 +11,12 @@ import {
 } from '../plugin/internal.js';
 import type { Disposers } from './disposers.js';
 import type { LoadedStage } from './load-stages.js';
+import type { StageRoutes } from './stage-routes.js';
 
 /** Services that the gateway gives to every stage of a pipeline. */
 export interface HostServices extends Omit<
   Host,
-  'policies' | 'announce' | 'notice' | 'limits' | 'keep' | 'onDispose' | 'store' | 'storage'
+  'policies' | 'announce' | 'notice' | 'limits' | 'route' | 'keep' | 'onDispose' | 'store' | 'storage'
 > {
   readonly store: WholeStore;
   /** Metrics of the stages themselves, by their names. */
@@ -30,6 +31,7 @@ export interface Registrations {
   readonly policies: Host['policies'];
   readonly disposers: Disposers;
   readonly notices: string[];
+  readonly routes: StageRoutes;
   limits: Limits;
   /** Stages that have a host so far, by name. */
   readonly counts: Map<string, number>;
@@ -60,6 +62,7 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
     },
     notice: (text) => void registrations.notices.push(text),
     limits: () => registrations.limits,
+    route: (route) => registrations.routes.add(stage, route),
     keep: services.kept.keeper(entryName(stage, registrations), (release) => disposers.add(release, stage)),
     onDispose: (dispose) => disposers.add(dispose, stage),
   };

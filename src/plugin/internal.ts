@@ -87,7 +87,16 @@ export { Percentage, percentOf, Time, timeMs } from './schema/units.js';
 export type { AccountDefinition, AccountKind } from './contract/account.js';
 export type { StageMiddleware } from './contract/define.js';
 export { stageParts, type ReadyParts } from './stage-parts.js';
-export type { FormatDefinition, RouteDescription } from './contract/format.js';
+export type { FormatDefinition } from './contract/format.js';
+export { routeMethods } from './contract/route.js';
+export type {
+  HandledRoute,
+  RouteDescription,
+  RoutePath,
+  RouteRequest,
+  ServedRoute,
+  StageRoute,
+} from './contract/route.js';
 export type { Keys, Limits } from './contract/host.js';
 export type { HttpRequest, RequestTerms } from './contract/http-client.js';
 export type { TokenLimit } from './contract/key-limits.js';

@@ -8,6 +8,7 @@ import {
   type Logger,
   type Models,
   type PickPolicy,
+  type StageRoute,
 } from '../plugin/internal.js';
 import { CatalogModels } from '../models/models.js';
 import { fakeFormat } from './fake-format.js';
@@ -25,6 +26,8 @@ export interface LogLine {
 export interface FakeHost extends Host {
   /** All logged lines, those of child loggers included. */
   readonly logged: readonly LogLine[];
+  /** Routes that the stage has brought. */
+  readonly routes: readonly StageRoute[];
   /** Runs the `onDispose` callbacks, last first, as at the end of a pipeline. */
   dispose(): Promise<void>;
 }
@@ -35,6 +38,7 @@ export interface FakeHost extends Host {
  */
 export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
   const logged: LogLine[] = [];
+  const routes: StageRoute[] = [];
   const disposers: (() => void | Promise<void>)[] = [];
   let announced: Limits = {};
   const store = new MemoryStore({ now });
@@ -55,6 +59,7 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
     policies: fakePolicies(),
     announce: (limits) => void (announced = { ...announced, ...limits }),
     limits: () => announced,
+    route: (route) => void routes.push(route),
     isLocal: true,
     notice: () => undefined,
     secrets: createCipher('a key of tests'),
@@ -65,6 +70,7 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
     onDispose: (dispose) => void disposers.push(dispose),
     ...overrides,
     logged,
+    routes,
     async dispose() {
       for (const dispose of disposers.splice(0).toReversed()) await dispose();
     },

@@ -87,8 +87,8 @@ describe('the formats of a config', () => {
     expect(await problems(list)).to.deep.equal([
       'gateway.yaml:4:5 formats[2] "./second.js" has POST {/v1}/mine, which formats[1] "./mine.js" at line 3 has too; list one of them',
       'gateway.yaml:5:5 formats[3] "./chat.js" has the name "chat" of formats[0] "chat" at line 2; list one of them',
-      'gateway.yaml:6:5 formats[4] "./health.js" has GET /:page, a path of the gateway itself; give the format another one',
-      'gateway.yaml:7:5 formats[5] "./admin.js" has POST /admin/mine, a path of the gateway itself; give the format another one',
+      'gateway.yaml:6:5 formats[4] "./health.js" has GET /:page, a path of the gateway itself; give it another one',
+      'gateway.yaml:7:5 formats[5] "./admin.js" has POST /admin/mine, a path of the gateway itself; give it another one',
     ]);
   });
 

@@ -27,6 +27,16 @@ export function overviewRoutes(panel: Panel): readonly PanelRoute[] {
     }),
     route({
       method: 'GET',
+      path: '/pages',
+      summary: 'Pages that plugins bring to the console.',
+      answers: { 200: ListOf(PageReport, {}) },
+      handle: () => ({
+        object: 'list',
+        data: panel.pages.map(({ title, url, stage }) => ({ title, url, stage })),
+      }),
+    }),
+    route({
+      method: 'GET',
       path: '/models',
       summary: 'The model catalog with what only operators need to know.',
       answers: { 200: ListOf(ModelReport, {}) },
@@ -34,6 +44,13 @@ export function overviewRoutes(panel: Panel): readonly PanelRoute[] {
     }),
   ];
 }
+
+/** A page of a plugin as sent by the panel API. */
+export const PageReport = Type.Object({
+  title: Type.String(),
+  url: Type.String({ description: 'Where it is served.' }),
+  stage: Type.String(),
+});
 
 /** The gateway at a glance, as sent by the panel API. */
 export const StatusReport = Type.Object({

@@ -29,6 +29,8 @@ export interface Panel {
   readonly closing: AbortSignal;
   /** Names of the formats in force. */
   readonly formats: readonly string[];
+  /** Pages of plugins. */
+  readonly pages: readonly PanelPage[];
   readonly pipeline: { readonly file: string; readonly stages: readonly PanelStage[] };
   status(): Promise<PanelStatus>;
   /**
@@ -40,6 +42,14 @@ export interface Panel {
   keysChanged(): void;
   /** Unix milliseconds. */
   readonly now: () => number;
+}
+
+/** A page that a stage has brought. */
+export interface PanelPage {
+  readonly title: string;
+  /** Path of the route that serves it. */
+  readonly url: string;
+  readonly stage: string;
 }
 
 /** The slots of the config file and of the console, with secrets not redacted. */

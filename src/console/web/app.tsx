@@ -7,11 +7,13 @@ import { KeysPage } from './pages/keys/keys-page.js';
 import { LoginPage } from './pages/login/login-page.js';
 import { OverviewPage } from './pages/overview/overview-page.js';
 import { PipelinePage } from './pages/pipeline/pipeline-page.js';
+import { OwnPage } from './pages/own/own-page.js';
 import { OpenedRequestPage } from './pages/requests/opened-request-page.js';
 import { RequestsPage } from './pages/requests/requests-page.js';
 import { SlotsPage } from './pages/slots/slots-page.js';
 import { Shell } from './shell/shell.js';
 import { navigate, usePlace } from './state/location.js';
+import { pageUrlAt } from './state/plugin-pages.js';
 import { session, signedIn } from './state/session.js';
 import { useStore } from './state/store.js';
 import { toast } from './state/toasts.js';
@@ -50,6 +52,8 @@ export function App() {
 function Content({ path }: { readonly path: string }) {
   const [, request] = /^\/requests\/([^/]+)$/.exec(path) ?? [];
   if (request !== undefined) return <OpenedRequestPage id={decodeURIComponent(request)} />;
+  const pluginPage = pageUrlAt(path);
+  if (pluginPage !== undefined) return <OwnPage url={pluginPage} />;
   const Found = pages[path];
   if (Found) return <Found />;
   return (

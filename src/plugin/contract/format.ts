@@ -8,6 +8,7 @@ import type { Intercept, ModelReply, StageContext } from './state.js';
 import type { MessagesRequest } from './messages.js';
 import type { CatalogModel, Models } from './models.js';
 import type { Logger } from './logger.js';
+import type { RoutePath } from './route.js';
 import type { ResponseQuota, Store } from './store.js';
 
 /** Context of a format: everything that it may need besides the body. */
@@ -64,25 +65,10 @@ export interface ReplyEncoder {
 }
 
 /** A path of a format. */
-export interface FormatRoute {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** In the syntax of @koa/router: `{/v1}/messages`, `/v1beta/models/:model\\:generateContent`. */
-  readonly path: string;
+export interface FormatRoute extends RoutePath {
   /** `route`: behind `auth` alone, answered by `handle`; the others pass the stages. */
   readonly operation: 'generate' | 'count-tokens' | 'route';
   handle?(ctx: StageContext<'caller', never>, context: FormatContext): void | Promise<void>;
-  /** The route in `/openapi.json`; absent: left out. */
-  readonly openapi?: RouteDescription;
-}
-
-/** Description of a route in words and JSON Schemas. */
-export interface RouteDescription {
-  readonly summary: string;
-  readonly query?: object;
-  /** Answers by status; default for a token count: `input_tokens`, or the usage windows. */
-  readonly answers?: Readonly<Record<number, object>>;
-  /** Content types of the answer; default JSON, and server-sent events where the model is called. */
-  readonly answerTypes?: readonly string[];
 }
 
 export interface FormatDefinition<Options extends TSchema = TSchema> {

@@ -4,6 +4,7 @@ import type { Metrics } from './metrics.js';
 import type { Format } from './format.js';
 import type { Live } from './live.js';
 import type { PickPolicy, Slots } from './slots.js';
+import type { StageRoute } from './route.js';
 import type { PluginStorage } from './storage.js';
 import type { ProtocolKey, Store } from './store.js';
 
@@ -40,6 +41,8 @@ export interface Host {
   readonly metrics: Metrics;
   /** Policies for picking a slot, by name; a stage above slot-pick may register one. */
   readonly policies: { get(name: string): PickPolicy; register(name: string, make: () => PickPolicy): void };
+  /** Adds a route while `setup` runs; it ends with the pipeline. Throws a TypeError on one that cannot be read. */
+  route(route: StageRoute): void;
   /** Publishes a limit of this stage on `/health`. */
   announce(limits: Limits): void;
   /** Shows a sentence on every page of the console while this pipeline serves. */

@@ -8,6 +8,7 @@ import type {
   Model,
   OpenedRequest,
   Pipeline,
+  PluginPage,
   RequestPage,
   Session,
   Slot,
@@ -48,5 +49,6 @@ export const panel = {
   requests: (query: Query, signal?: Signal) => call<RequestPage>('GET', '/requests', { query, signal }),
   request: (id: string, signal?: Signal) => call<OpenedRequest>('GET', at('/requests', id), { signal }),
   pipeline: (signal?: Signal) => call<Pipeline>('GET', '/pipeline', { signal }),
+  pages: async (signal?: Signal) => (await call<List<PluginPage>>('GET', '/pages', { signal })).data,
   models: async (signal?: Signal) => (await call<List<Model>>('GET', '/models', { signal })).data,
 };

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import type { DiagnosisReport, SlotReport } from '../../../admin/reports.js';
 import type { IssuedKey as IssuedKeyReport, ListedKey } from '../../api/key-report.js';
-import type { ModelReport, StageReport, StatusReport } from '../../api/overview.js';
+import type { ModelReport, PageReport, StageReport, StatusReport } from '../../api/overview.js';
 import type { RequestDetail, RequestReport, Tokens as TokensReport } from '../../api/schemas.js';
 import type { SessionReport } from '../../api/session-routes.js';
 import type { PanelSlotReport } from '../../api/slot-report.js';
@@ -56,6 +56,9 @@ export type Stage = Static<typeof StageReport>;
 export interface Pipeline extends List<Stage> {
   readonly file: string | null;
 }
+
+/** A page that a plugin brings. */
+export type PluginPage = Static<typeof PageReport>;
 
 export type Model = Static<typeof ModelReport>;
 

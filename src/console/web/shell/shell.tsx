@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Icon, type IconName } from '../ui/icon.js';
 import { Link } from '../ui/link.js';
 import { Logo } from '../ui/logo.js';
+import { pathOfPage, usePluginPages } from '../state/plugin-pages.js';
 import { LiveStatus } from './live-status.js';
 import { SignOut } from './sign-out.js';
 import { ThemeSwitch } from './theme-switch.js';
@@ -19,6 +20,8 @@ const destinations: readonly { readonly to: string; readonly text: string; reado
 /** Frame of every page: a navigation bar at the side, on a phone at the bottom. */
 export function Shell({ path, children }: { readonly path: string; readonly children: ComponentChildren }) {
   const main = useFocusOnNewPage(path);
+  const { data: pages = [] } = usePluginPages();
+  const own = pages.map((page) => ({ to: pathOfPage(page), text: page.title, icon: 'file' as const }));
   return (
     <div class="shell">
       <a class="skip" href="#main">
@@ -30,7 +33,7 @@ export function Shell({ path, children }: { readonly path: string; readonly chil
           <span>gw2api</span>
         </Link>
         <nav class="nav" aria-label="Pages">
-          {destinations.map(({ to, text, icon }) => (
+          {[...destinations, ...own].map(({ to, text, icon }) => (
             <Link key={to} to={to} current={isAt(path, to)}>
               <Icon name={icon} size={20} />
               <span>{text}</span>
