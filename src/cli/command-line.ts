@@ -13,6 +13,8 @@ const usage = `${name} ${version}: an LLM gateway
                                  no slot knows a model of the catalog
   gw2api plugins [--config FILE] list the installed packages that bring plugins, and the plugins that a config loads
      --json                      the same as JSON
+  gw2api docs [--config FILE]    print the options of the plugins that a config loads, as Markdown
+     --schema                    print the JSON Schema of a config with them and all built-ins, for editors
   gw2api new stage|format|upstream|account NAME
                                  write a plugin and its test, NAME.mjs and NAME.test.mjs
      --package                   in a folder of its own, as an npm package
@@ -67,6 +69,7 @@ const options = {
   json: { type: 'boolean' },
   package: { type: 'boolean' },
   ts: { type: 'boolean' },
+  schema: { type: 'boolean' },
   help: { type: 'boolean' },
   version: { type: 'boolean' },
 } as const;
@@ -89,6 +92,14 @@ const commands: Readonly<Record<string, Command>> = {
     async run(values) {
       const { check } = await import('./check.js');
       return check(await configFile(values), process.env, values.online ?? false);
+    },
+  },
+  docs: {
+    options: ['config', 'schema'],
+    words: 0,
+    async run(values) {
+      const { docs } = await import('./docs.js');
+      return docs(await configFile(values), process.env, values.schema ?? false);
     },
   },
   new: {

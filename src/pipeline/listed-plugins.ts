@@ -4,7 +4,7 @@ import type { ConfigReading } from '../config/load.js';
 import { isRecord } from '../plugin/internal.js';
 import { formatKind } from './format-kind.js';
 import { loadPlugin, type Loadable, type Loading, type PluginKind } from './load-plugin.js';
-import { moduleFile } from './resolve.js';
+import { builtinNames, moduleFile } from './resolve.js';
 import { accountKind, upstreamKind } from './slot-kinds.js';
 import { stageKind } from './stage-kind.js';
 
@@ -43,10 +43,22 @@ export function listPlugins(config: ConfigReading, where: Loading): Promise<read
     upstream: config.slots.map(({ upstream }) => upstream),
     account: config.slots.map(({ account }) => account?.kind ?? 'none'),
   };
-  const kinds = Object.keys(pluginKinds) as KindName[]; // its own keys
-  const each = kinds.flatMap((kind) => [...new Set(uses[kind])].map((use) => listPlugin(kind, use, where)));
+  const each = kindNames.flatMap((kind) =>
+    [...new Set(uses[kind])].map((use) => listPlugin(kind, use, where)),
+  );
   return Promise.all(each);
 }
+
+/** All built-ins of every kind. */
+export async function builtinPlugins(where: Loading): Promise<readonly ListedPlugin[]> {
+  const each = kindNames.map(async (kind) => {
+    const names = await builtinNames(where.builtins, pluginKinds[kind].folder);
+    return Promise.all(names.toSorted().map((name) => listPlugin(kind, name, where)));
+  });
+  return (await Promise.all(each)).flat();
+}
+
+const kindNames = Object.keys(pluginKinds) as readonly KindName[]; // its own keys
 
 async function listPlugin(kind: KindName, use: string, where: Loading): Promise<ListedPlugin> {
   const { folder } = pluginKinds[kind];

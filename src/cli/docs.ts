@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { readComments } from '../config/comments.js';
+import type { Environment } from '../config/environment.js';
+import { readConfig, readConfigFile } from '../config/load.js';
+import { otherFile } from '../gateway/load-config.js';
+import { configSchema } from '../pipeline/config-schema.js';
+import { builtinPlugins, listPlugins, type ListedPlugin } from '../pipeline/listed-plugins.js';
+import { builtinFolder } from '../pipeline/resolve.js';
+import { pluginsMarkdown } from './plugins-markdown.js';
+
+export interface Docs {
+  readonly text: string;
+  /** 1 if a plugin could not be loaded. */
+  readonly exitCode: 0 | 1;
+}
+
+/**
+ * The options of the plugins that a config loads as Markdown; or the JSON Schema of a config with theirs and those
+ * of all built-ins. Throws a ConfigError where the config cannot be read.
+ */
+export async function docs(file: string, env: Environment, isSchema: boolean): Promise<Docs> {
+  const config = readConfig(await readConfigFile(file, env, otherFile));
+  const where = { baseDir: config.baseDir, builtins: builtinFolder };
+  const listed = await listPlugins(config, where);
+  const sound = listed.filter(({ problem }) => problem === undefined);
+  const failed = listed.filter(({ problem }) => problem !== undefined);
+  for (const { kind, use, problem } of failed) process.stderr.write(`The ${kind} "${use}" ${problem}.\n`);
+  const descriptions = readComments(await readFile(reference, 'utf8'));
+  const text = isSchema
+    ? `${JSON.stringify(configSchema(distinct([...(await builtinPlugins(where)), ...sound]), descriptions), null, 2)}\n`
+    : pluginsMarkdown(file, sound, descriptions);
+  return { text, exitCode: failed.length > 0 ? 1 : 0 };
+}
+
+/** The config that has every key, with comments. */
+const reference = fileURLToPath(new URL('../../config/gateway.reference.yaml', import.meta.url));
+
+function distinct(plugins: readonly ListedPlugin[]): readonly ListedPlugin[] {
+  return [...new Map(plugins.map((plugin) => [`${plugin.kind} ${plugin.use}`, plugin])).values()];
+}

@@ -1,0 +1,74 @@
+import { isRecord } from '../plugin/internal.js';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/**
+ * A schema of ours for editors, which know no units and no secrets: durations and sizes are patterns, each value
+ * may be a variable, and keys have the descriptions that their paths below `path` name.
+ */
+export function editorSchema(
+  schema: Schema,
+  path: string,
+  descriptions: ReadonlyMap<string, string>,
+): Schema {
+  const { unit, secret: _, default: initial, description, required, ...rest } = schema;
+  const inner = Object.fromEntries(
+    Object.entries(rest).map(([key, value]) => [key, mapped(key, value, path, descriptions)]),
+  );
+  const plain = typeof unit === 'string' ? { ...inner, ...unitSchemas[unit] } : inner;
+  const words = descriptions.get(path) ?? description;
+  return {
+    ...requiredOf(required, rest['properties']),
+    ...(takesVariable(plain) ? plain : { anyOf: [plain, variable] }),
+    ...(initial !== undefined && { default: initial }),
+    ...(typeof words === 'string' && { description: words }),
+  };
+}
+
+/** Required keys without those that have a default, which a config may leave out. */
+function requiredOf(required: unknown, properties: unknown): Schema {
+  if (!Array.isArray(required)) return {};
+  const names = required.filter((name) => {
+    const property: unknown = isRecord(properties) ? properties[String(name)] : undefined;
+    return !isRecord(property) || property['default'] === undefined;
+  });
+  return names.length > 0 ? { required: names } : {};
+}
+
+function mapped(
+  key: string,
+  value: unknown,
+  path: string,
+  descriptions: ReadonlyMap<string, string>,
+): unknown {
+  const schemaAt = (each: unknown, place: string) =>
+    isRecord(each) ? editorSchema(each, place, descriptions) : each;
+  if (key === 'properties' && isRecord(value))
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [
+        name,
+        schemaAt(each, path === '' ? name : `${path}.${name}`),
+      ]),
+    );
+  if (['anyOf', 'oneOf', 'allOf'].includes(key) && Array.isArray(value))
+    return value.map((each) => schemaAt(each, path));
+  if (['items', 'then', 'else', 'additionalProperties'].includes(key)) return schemaAt(value, path);
+  return value;
+}
+
+const unitSchemas: Readonly<Record<string, Schema>> = {
+  duration: { type: 'string', pattern: String.raw`^\d+(\.\d+)?\s*(ms|s|m|h|d)$` },
+  size: { type: ['string', 'integer'], pattern: String.raw`^\d+(\.\d+)?\s*([bB]|[kKmMgG][bB])?$` },
+  time: { type: ['string', 'integer'] },
+  percentage: { type: 'string', pattern: String.raw`^\d+(\.\d+)?\s*%$` },
+};
+
+/** A text with a variable, which is replaced before the value is checked. */
+const variable = { type: 'string', pattern: String.raw`\$\{` };
+
+/** True for a schema that a text with a variable conforms to, or that holds further schemas which take one. */
+function takesVariable({ type, enum: values, const: value, pattern }: Schema): boolean {
+  if (values !== undefined || value !== undefined || pattern !== undefined) return false;
+  const types = [type].flat();
+  return types.some((one) => one === undefined || one === 'string' || one === 'object' || one === 'array');
+}
