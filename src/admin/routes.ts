@@ -1,6 +1,6 @@
 import { Router } from '@koa/router';
 import { GatewayError, type DiagnosisStep, type SlotStatus } from '../plugin/internal.js';
-import { redactSecrets } from './redact-secrets.js';
+import { redactAddresses } from './redact-addresses.js';
 import { diagnosisReport, slotReport } from './reports.js';
 
 /** Operator actions on a running gateway. Methods with a slot's id may assume that the slot exists. */
@@ -51,10 +51,10 @@ export function createAdminRouter(operations: Operations): Router {
     ctx.body = { status: 'reloaded', needs_restart: needsRestart };
   });
   router.get('/pipeline', (ctx) => {
-    ctx.body = { object: 'list', data: redactSecrets(operations.describePipeline()) };
+    ctx.body = { object: 'list', data: redactAddresses(operations.describePipeline()) };
   });
   router.get('/config', (ctx) => {
-    ctx.body = redactSecrets(operations.writtenConfig);
+    ctx.body = redactAddresses(operations.writtenConfig);
   });
   return router;
 }

@@ -11,7 +11,10 @@ interface Written extends Entry {
   readonly slots: readonly Entry[];
 }
 
-/** The config as written, without the options that their plugins mark as secret. */
+/**
+ * The config as written, without the headers of slots and without the options that their plugins mark as
+ * secret or do not describe.
+ */
 export function maskedConfig({ config, formats, pipeline }: Runtime, slots: Services['slots']): object {
   const written = config.written as Written;
   return {
@@ -26,18 +29,12 @@ export function maskedConfig({ config, formats, pipeline }: Runtime, slots: Serv
   };
 }
 
-/** An entry under `slots:` without the options that its plugins mark as secret. */
+/** An entry under `slots:` without its headers and the options that its plugins mark as secret. */
 export function maskedSlot(entry: Entry, id: string, slots: Services['slots']): Entry {
   const { upstream, account } = slots.get(id)?.plugins ?? {};
-  const kind = Object(entry['account']) as { kind?: unknown }; // any object has properties, perhaps undefined
-  const withUpstream = masked(entry, 'with', upstream?.plugin.options ?? unknownOf(entry['upstream']));
-  return masked(withUpstream, 'account', account?.plugin.options ?? unknownOf(kind.kind));
-}
-
-/** Schema of a plugin that is not loaded: of one from outside all may be secret but its name. */
-function unknownOf(use: unknown): object {
-  const isOutside = /[./@]/.test(String(use));
-  return isOutside ? { properties: { kind: {} }, additionalProperties: { secret: true } } : {};
+  const own: { readonly properties?: object } = account?.plugin.options ?? {};
+  const withKind = { ...own, properties: { ...own.properties, kind: {} } };
+  return masked(masked(masked(entry, 'with', upstream?.plugin.options), 'headers', {}), 'account', withKind);
 }
 
 function masked(entry: Entry, part: string, schema: object | undefined): Entry {

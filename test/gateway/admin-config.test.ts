@@ -5,7 +5,17 @@ import { TempFolders, writeIn } from './temp-folders.js';
 const plugin = `export default {
   name: 'notify',
   requires: ['caller'],
-  options: { type: 'object' },
+  options: {
+    type: 'object',
+    additionalProperties: true,
+    properties: {
+      address: {},
+      limit: {},
+      password: { secret: true },
+      nested: { items: { properties: { apiKey: { secret: true } } } },
+      tokens: { items: { secret: true } },
+    },
+  },
   setup: () => (ctx, next) => next(),
 };
 `;
@@ -21,11 +31,12 @@ const secrets = {
         password: 'SECRET-1',
         nested: [{ apiKey: 'SECRET-2' }],
         tokens: ['SECRET-3'],
+        unknown: { key: 'SECRET-13' },
         limit: '${LIMIT:-10}',
       },
       when: { caller: 'team-*' },
     },
-    { use: 'usage-mask', enabled: false },
+    { use: 'usage-mask', enabled: false, with: { text: 'SECRET-14' } },
   ],
   slots: [
     {
@@ -84,6 +95,7 @@ describe('what an operator is shown', () => {
         password: '***',
         nested: [{ apiKey: '***' }],
         tokens: ['***'],
+        unknown: '***',
         limit: '${LIMIT:-10}',
       },
       when: { caller: 'team-*' },

@@ -44,7 +44,11 @@ describe('a pipeline', () => {
     const pipeline = await workshop.build(
       list('./nowhere.js\n    enabled: false\n    with: { a: 1 }', ...whole),
     );
-    expect(pipeline.stages[0]).to.deep.include({ name: './nowhere.js', enabled: false, options: { a: 1 } });
+    expect(pipeline.stages[0]).to.deep.include({
+      name: './nowhere.js',
+      enabled: false,
+      options: { a: '***' },
+    });
     expect(pipeline.stages).to.have.length(whole.length + 1);
   });
 

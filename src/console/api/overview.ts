@@ -1,4 +1,4 @@
-import { redactSecrets } from '../../admin/redact-secrets.js';
+import { redactAddresses } from '../../admin/redact-addresses.js';
 import { samplingOf, Type, type CatalogModel } from '../../plugin/internal.js';
 import type { Panel, PanelStage, PanelStatus } from './panel.js';
 import { route, type PanelRoute } from './route.js';
@@ -122,7 +122,7 @@ function stageReport({ at, when, options, ...stage }: PanelStage): object {
     conditions: stage.conditions,
     path: stage.path,
     place: `${at.file}:${at.line}:${at.column}`,
-    options: redactSecrets(options),
+    options: redactAddresses(options),
     requires: stage.requires,
     provides: stage.provides,
     seals: stage.seals,

@@ -1,4 +1,4 @@
-import { redactSecrets } from '../../admin/redact-secrets.js';
+import { redactAddresses } from '../../admin/redact-addresses.js';
 import { isoTime, SlotReport, slotReport } from '../../admin/reports.js';
 import { Type, type SlotStatus } from '../../plugin/internal.js';
 import type { PanelSlot } from './panel.js';
@@ -34,7 +34,7 @@ export function panelSlotReport(slot: PanelSlot, sessions: number): object {
 
 /** The settings with secrets redacted. */
 export function shownSettings({ settings }: PanelSlot): Readonly<Record<string, unknown>> {
-  return redactSecrets(settings) as Readonly<Record<string, unknown>>; // the copy of an object is an object
+  return redactAddresses(settings) as Readonly<Record<string, unknown>>; // the copy of an object is an object
 }
 
 /** Status of a slot that is not in the pool. */

@@ -2,7 +2,10 @@ import { isRecord } from './record.js';
 
 const blank = '***';
 
-/** Redacts a copy of options: the values that their JSON Schema marks with `secret: true`. */
+/**
+ * Redacts a copy of options: the values that their JSON Schema marks with `secret: true`, and those of keys
+ * that it does not describe.
+ */
 export function redactMarked(value: unknown, schema: unknown): unknown {
   return redacted(value, branches(schema));
 }
@@ -24,6 +27,7 @@ function textsIn(value: unknown, shown: unknown): readonly string[] {
 interface Marked {
   readonly secret?: unknown;
   readonly properties?: Readonly<Record<string, unknown>>;
+  readonly patternProperties?: Readonly<Record<string, unknown>>;
   readonly additionalProperties?: unknown;
   readonly items?: unknown;
   readonly anyOf?: readonly unknown[];
@@ -40,18 +44,20 @@ function redacted(value: unknown, schemas: readonly Marked[]): unknown {
   }
   if (!isRecord(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [
-      key,
-      redacted(
-        inner,
-        schemas.flatMap((schema) => branches(schemaOf(schema, key))),
-      ),
-    ]),
+    Object.entries(value).map(([key, inner]) => {
+      const own = schemas.flatMap((schema) => schemasOf(schema, key)).flatMap(branches);
+      return [key, own.length > 0 ? redacted(inner, own) : blank];
+    }),
   );
 }
 
-function schemaOf({ properties = {}, additionalProperties }: Marked, key: string): unknown {
-  return Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
+/** Schemas that describe a key; the patterns are not tried, so that one secret among them is enough. */
+function schemasOf(schema: Marked, key: string): readonly unknown[] {
+  const { properties = {}, patternProperties = {}, additionalProperties } = schema;
+  if (Object.hasOwn(properties, key)) return [properties[key]];
+  const patterns = Object.values(patternProperties);
+  if (patterns.length > 0) return patterns;
+  return isRecord(additionalProperties) ? [additionalProperties] : [];
 }
 
 /** A schema with those that it is put together from. */

@@ -9,9 +9,11 @@ describe('redactMarked', () => {
     const schema = {
       properties: {
         pin,
-        list: { items: { properties: { pin } } },
+        list: { items: { properties: { pin, name: {} } } },
         either: { anyOf: [{ properties: { pin } }, { type: 'string' }] },
         whole: { secret: true },
+        headers: { patternProperties: { '^.*$': { type: 'string', secret: true } } },
+        region: {},
       },
       additionalProperties: { properties: { pin } },
     };
@@ -21,7 +23,8 @@ describe('redactMarked', () => {
       list: [{ pin: '2', name: 'n' }],
       either: { pin: '3' },
       whole: { a: '4' },
-      other: { pin: 5 },
+      other: { pin: 5, level: 1 },
+      headers: { 'x-a': '6' },
       constructor: 'c',
     };
     expect(redactMarked(value, schema)).to.deep.equal({
@@ -30,10 +33,26 @@ describe('redactMarked', () => {
       list: [{ pin: '***', name: 'n' }],
       either: { pin: '***' },
       whole: '***',
-      other: { pin: '***' },
+      other: { pin: '***', level: '***' },
+      headers: { 'x-a': '***' },
       constructor: 'c',
     });
-    expect(redactMarked(value, undefined)).to.deep.equal(value);
+  });
+
+  it('redacts what the schema does not describe', () => {
+    const value = { a: 1, apiKey: { b: 'x' } };
+    expect(redactMarked(value, undefined)).to.deep.equal({ a: '***', apiKey: '***' });
+    expect(redactMarked(value, { type: 'object' })).to.deep.equal({ a: '***', apiKey: '***' });
+    expect(redactMarked(value, { properties: { a: {}, apiKey: {} } })).to.deep.equal({
+      a: 1,
+      apiKey: { b: '***' },
+    });
+  });
+
+  it('goes by no name', () => {
+    const properties = { password: { type: 'string' }, maxTokens: { type: 'integer', secret: true } };
+    const shown = redactMarked({ password: 'shown', maxTokens: 5 }, { properties });
+    expect(shown).to.deep.equal({ password: 'shown', maxTokens: '***' });
   });
 
   it('has its like in messages, which do not quote a secret', () => {
