@@ -73,27 +73,27 @@ function timeMs(time: string | number): number | undefined {
 class OAuthAccount implements Account {
   readonly #config: Options;
   readonly #host: AccountHost;
-  readonly #vault: TokenStore;
+  readonly #store: TokenStore;
   #tokens: OAuthTokens;
   #refreshing: Promise<void> | undefined;
   #failedAtMs = -Infinity;
 
-  private constructor(config: Options, host: AccountHost, vault: TokenStore, tokens: OAuthTokens) {
+  private constructor(config: Options, host: AccountHost, store: TokenStore, tokens: OAuthTokens) {
     this.#config = config;
     this.#host = host;
-    this.#vault = vault;
+    this.#store = store;
     this.#tokens = tokens;
   }
 
   /** Opens the account; uses the stored tokens if they descend from the refresh token in the config. */
   static async open(config: Options, host: AccountHost): Promise<OAuthAccount> {
     const origin = createHash('sha256').update(config.refreshToken).digest('hex');
-    const [vault, stored] = await host.tokens(origin);
-    return new OAuthAccount(config, host, vault, stored ?? firstTokens(config, origin));
+    const [store, stored] = await host.tokens(origin);
+    return new OAuthAccount(config, host, store, stored ?? firstTokens(config, origin));
   }
 
   async authorize({ signal }: OutgoingRequest): Promise<Credential> {
-    if (this.#vault.hasUpdate) await untilAborted(this.#loadUpdate(), signal);
+    if (this.#store.hasUpdate) await untilAborted(this.#loadUpdate(), signal);
     if (this.#isDue()) await untilAborted(this.#refreshEarly(), signal);
     return { authorization: `Bearer ${this.#tokens.accessToken}` };
   }
@@ -144,23 +144,23 @@ class OAuthAccount implements Account {
       throw error;
     }
     log.info({ expiresAtMs: this.#tokens.expiresAtMs }, 'The access token was refreshed.');
-    await this.#vault.put(this.#tokens);
+    await this.#store.put(this.#tokens);
   }
 
   async #exchange({ refreshToken, origin }: OAuthTokens): Promise<OAuthTokens> {
-    this.#vault.use(refreshToken);
+    this.#store.use(refreshToken);
     let next = refreshToken;
     try {
       const granted = await requestTokens({ ...this.#config, refreshToken }, this.#host);
       next = granted.refreshToken;
       return { ...granted, origin };
     } finally {
-      if (next === refreshToken) this.#vault.reuse(refreshToken);
+      if (next === refreshToken) this.#store.reuse(refreshToken);
     }
   }
 
   async #loadUpdate(): Promise<void> {
-    this.#tokens = (await this.#vault.read()) ?? this.#tokens;
+    this.#tokens = (await this.#store.read()) ?? this.#tokens;
   }
 }
 

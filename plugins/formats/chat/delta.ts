@@ -48,7 +48,7 @@ export type ChatFinish = FinishReason | 'function_call';
 export interface ChatSink {
   start(message: MessagesResponse): void;
   delta(choice: number, delta: ChatDelta, finish: ChatFinish | null): void;
-  /** `delta` with nothing but `content`, as nearly all are; `json` as a part is given it. */
+  /** Delta with `content` alone, the common case; `json`: the content as a JSON string, if known. */
   text(choice: number, content: string, json?: BinaryString): void;
   end(ending: Ending): void;
 }

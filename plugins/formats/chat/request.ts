@@ -14,7 +14,7 @@ import { UnsupportedFields } from '../shared/unsupported-fields.js';
 import { webSearchTool } from '../shared/web-search.js';
 
 const check = bodyCheck(chatBody);
-const read = new Set(Object.keys(chatBody.properties));
+const knownFields = new Set(Object.keys(chatBody.properties));
 
 /** Decodes a Chat Completions body to a Messages request; throws `invalid_request` with the field's name. */
 export function decodeChat(value: unknown, context: FormatContext): Decoded {
@@ -40,7 +40,7 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
     model,
     dropped,
   );
-  dropped.addUnread(body, read);
+  dropped.addUnread(body, knownFields);
   const n = body.n ?? 1;
   return {
     request,

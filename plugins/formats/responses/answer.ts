@@ -15,7 +15,7 @@ export interface ResponsesRequest {
   readonly id: string;
   /** The caller's body, whose settings the response object repeats. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** The caller asked for these further parts of items. */
+  /** Optional parts of items that the caller requested. */
   readonly include: ReadonlySet<string>;
   readonly tools: CallerTools;
   /** Ids of the calls in the input. */
@@ -28,15 +28,15 @@ export interface ResponsesRequest {
 
 export type ResponseObject = Readonly<Record<string, unknown>>;
 
-/** Ends a web search; undefined where the answer ends without its result. */
+/** Ends a web search; undefined if the answer ends without its result. */
 export type SettleSearch = (result: BlockOf<'web_search_tool_result'> | undefined) => void;
 
 /** One answer as a growing response object, and the events that report its changes. */
 export class ResponseAnswer implements AnswerWriter {
   readonly request: ResponsesRequest;
-  /** Searches without a result so far, by the id of their call. */
+  /** Pending searches by the id of their call. */
   readonly searches = new Map<string, SettleSearch>();
-  /** Of the calls in this answer. */
+  /** Ids of the calls in this answer. */
   readonly callIds: CallIds;
   readonly #sink: EventSink;
   readonly #createdAt: number;
@@ -153,7 +153,7 @@ const reasons: Readonly<Record<string, string>> = {
   refusal: 'content_filter',
 };
 
-/** Why a response is incomplete; undefined where it is complete. */
+/** Reason for an incomplete response; undefined if it is complete. */
 function incompleteReason(stopReason: StopReason | null): string | undefined {
   return stopReason !== null && Object.hasOwn(reasons, stopReason) ? reasons[stopReason] : undefined;
 }

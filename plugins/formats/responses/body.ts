@@ -5,7 +5,7 @@ import { markerFields } from '../shared/cache-markers.js';
 
 const name = Type.String({ minLength: 1 });
 
-/** Only what tells the tool types apart and what function, custom, namespace and web_search tools say. */
+/** Fields by which tool types differ, and those of function, custom, namespace and web_search tools. */
 const tool = Type.Object({
   type: Type.String(),
   name: nullable(name),
@@ -22,7 +22,7 @@ const tool = Type.Object({
       definition: nullable(Type.String()),
     }),
   ),
-  /** Of a namespace. */
+  /** Tools of a namespace. */
   tools: nullable(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
   cache_control: markerFields.cache_control,
 });
@@ -69,7 +69,7 @@ export const responsesBody = Type.Object({
   /** As in Messages. */
   thinking: Type.Optional(Type.Unknown()),
   text: nullable(Type.Object({ format: nullable(outputFormat), verbosity: nullable(Type.String()) })),
-  /** For the upstream's slot, not for the upstream. */
+  /** Part of the sticky key; not sent upstream. */
   prompt_cache_key: nullable(Type.String()),
   stream: nullable(Type.Boolean()),
   stream_options: nullable(Type.Object({ include_obfuscation: nullable(Type.Boolean()) })),

@@ -27,15 +27,15 @@ export function checkCount(body: unknown, context: RuleContext): MessagesRequest
 
 function check(
   body: unknown,
-  misshapen: string | undefined,
+  shapeError: string | undefined,
   rules: readonly Rule[],
   context: RuleContext,
 ): MessagesRequest {
-  if (misshapen) throw badRequest(misshapen.replace(/^: /, ''));
+  if (shapeError) throw badRequest(shapeError.replace(/^: /, ''));
   const request = withContents(body as MessagesRequest); // its shape has just been checked
   refuseUnknownThread(request);
-  const broken = first(rules, (rule) => rule(request, context));
-  if (broken) throw badRequest(broken);
+  const problem = first(rules, (rule) => rule(request, context));
+  if (problem) throw badRequest(problem);
   return request;
 }
 
@@ -85,10 +85,10 @@ const generateRules: readonly Rule[] = [
       : undefined;
   },
   (request, { version, model }) => {
-    const taken = version < '2026-10-21' && model(request.model).sampling;
+    const supported = version < '2026-10-21' && model(request.model).sampling;
     const sent = ['temperature', 'top_p', 'top_k'].find((name) => request[name] !== undefined);
-    if (sent && !taken) return `${sent}: Extra inputs are not permitted`;
-    return taken === 'one' && request.temperature !== undefined && request.top_p !== undefined
+    if (sent && !supported) return `${sent}: Extra inputs are not permitted`;
+    return supported === 'one' && request.temperature !== undefined && request.top_p !== undefined
       ? '`temperature` and `top_p` cannot both be specified for this model. Please use only one.'
       : undefined;
   },
@@ -116,7 +116,7 @@ const generateRules: readonly Rule[] = [
     ),
 ];
 
-/** In the words of the real service. */
+/** Error message of the real service for a kind of thinking that the model lacks. */
 function thinkingProblem(
   kind: SimulatedModel['thinking'],
   type: string | undefined,
