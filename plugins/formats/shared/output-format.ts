@@ -1,5 +1,5 @@
-import type { TextBlock } from 'gw2api/plugin';
-import { strictSchema, type OutputConfig } from 'gw2api/plugin/format';
+import type { MessagesRequest, TextBlock } from 'gw2api/plugin';
+import { strictSchema } from 'gw2api/plugin/format';
 import type { UnsupportedFields } from './unsupported-fields.js';
 
 /** The form that the caller wants the answer in; a schema is absent where any JSON object will do. */
@@ -11,7 +11,7 @@ export interface OutputParams {
 }
 
 interface Settled {
-  readonly format?: NonNullable<OutputConfig['format']>;
+  readonly format?: NonNullable<NonNullable<MessagesRequest['output_config']>['format']>;
   readonly instruction?: TextBlock;
 }
 

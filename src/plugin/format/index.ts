@@ -2,7 +2,7 @@
 export { answeringModel } from '../answering-model.js';
 export { defineFormat } from '../contract/format.js';
 export type { Decoded, FormatContext, FormatRoute } from '../contract/format.js';
-export type { CacheControl, Citation, OutputConfig, StopDetails, Thinking } from '../contract/messages.js';
+export type { CacheControl, Citation, StopDetails, Thinking } from '../contract/messages.js';
 export type { ModelProfile } from '../contract/models.js';
 export type { StoredResponse } from '../contract/store.js';
 export { dispatch } from '../dispatch.js';

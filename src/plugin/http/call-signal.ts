@@ -3,12 +3,27 @@
  * and can be removed.
  */
 export interface CallSignal {
+  /** Same signal as a native AbortSignal, if this is none; created when it is first read. */
+  readonly abortSignal?: AbortSignal;
   readonly aborted: boolean;
   /** Reason of the abort. */
   readonly reason: unknown;
   throwIfAborted(): void;
   addEventListener(type: 'abort', listener: () => void): void;
   removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+/** Native AbortSignal of a call, for `fetch` and other functions that take no other; made only where it is asked for. */
+export function abortSignal(signal: CallSignal): AbortSignal {
+  if (signal instanceof AbortSignal) return signal;
+  return signal.abortSignal ?? mirror(signal);
+}
+
+function mirror(signal: CallSignal): AbortSignal {
+  if (signal.aborted) return AbortSignal.abort(signal.reason);
+  const controller = new AbortController();
+  signal.addEventListener('abort', () => controller.abort(signal.reason));
+  return controller.signal;
 }
 
 /** Key of a request's own signal in its state, beside `signal`. */

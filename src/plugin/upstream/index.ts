@@ -19,6 +19,7 @@ export { dispatch } from '../dispatch.js';
 export type { DispatchTable } from '../dispatch.js';
 export { MessageFold } from '../events/fold.js';
 export { interruptedError } from '../events/upstream-error.js';
+export { abortSignal } from '../http/call-signal.js';
 export { defaultAnthropicVersion, isHeaderValue } from '../http/headers.js';
 export { foreign, jsonFields, refusal } from '../http/upstream-answer.js';
 export type { SchemaError } from '../schema/schema-error.js';

@@ -1,5 +1,51 @@
 import { expect } from 'chai';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { CallSignal } from 'gw2api/plugin/raw';
+import { abortSignal } from 'gw2api/plugin/upstream';
 import { CallController } from '#src/plugin/internal.js';
+
+describe('the native signal of a call', () => {
+  const listening = (signal: CallSignal): CallSignal => ({
+    aborted: signal.aborted,
+    reason: 'why',
+    throwIfAborted: () => signal.throwIfAborted(),
+    addEventListener: (type, listener) => signal.addEventListener(type, listener),
+    removeEventListener: (type, listener) => signal.removeEventListener(type, listener),
+  });
+
+  it('is the signal itself where that is native', () => {
+    const { signal } = new AbortController();
+    expect(abortSignal(signal)).to.equal(signal);
+  });
+
+  for (const [what, wrap] of [
+    ['one of ours', (controller: CallController) => controller],
+    ['one of another make', listening],
+  ] as const)
+    it(`aborts with ${what}, before and after it was asked for`, () => {
+      const controller = new CallController();
+      const native = abortSignal(wrap(controller));
+      expect(native).to.be.instanceOf(AbortSignal).with.property('aborted', false);
+      controller.abort('why');
+      expect(native).to.include({ aborted: true, reason: 'why' });
+      expect(abortSignal(wrap(controller))).to.include({ aborted: true, reason: 'why' });
+    });
+
+  it('ends a fetch', async () => {
+    const server = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo; // it listens on a port
+    const controller = new CallController();
+    const answer = fetch(`http://127.0.0.1:${port}`, { signal: abortSignal(controller) }).catch(String);
+    await once(server, 'request');
+    controller.abort('the caller has left');
+    expect(await answer).to.equal('the caller has left');
+    server.closeAllConnections();
+    server.close();
+  });
+});
 
 describe('a call controller', () => {
   it('tells its listeners once, in their order, those that were removed not', () => {
