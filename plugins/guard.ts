@@ -1,4 +1,4 @@
-import { definePlugin, TextMapper, Type, type MessagesRequest, type TextMap } from 'gw2api/plugin';
+import { definePlugin, TextMapper, textReply, Type, type MessagesRequest, type TextMap } from 'gw2api/plugin';
 import {
   compilePatterns,
   firstMatch,
@@ -6,7 +6,6 @@ import {
   PatternOption,
   replaceMatches,
 } from './shared/patterns.js';
-import { refusalOf, refusalReply } from './shared/refusal.js';
 import { mapTexts } from './shared/request-texts.js';
 
 /** Stops, or masks, what an answer must not say, as it streams. */
@@ -42,7 +41,7 @@ export default definePlugin({
     ]);
     const count = (pattern: string, place: string): void => counter.add({ pattern, place });
     const end = {
-      refuse: { ends: refusalOf(text) },
+      refuse: { ends: { stop_reason: 'refusal', stop_details: { type: 'refusal', explanation: text } } },
       cut: { ends: { stop_reason: 'end_turn' } },
       mask: undefined,
     }[action];
@@ -55,14 +54,15 @@ export default definePlugin({
       },
       onMatch: ({ name = '' }) => count(name, 'answer'),
     };
+    const mask = action === 'mask' ? text : '';
     const masked = (request: MessagesRequest): MessagesRequest =>
-      mapTexts(request, (said) => replaceMatches(rules, said, ({ name }) => (count(name, 'request'), text)), {
+      mapTexts(request, (said) => replaceMatches(rules, said, ({ name }) => (count(name, 'request'), mask)), {
         system: false,
       });
     return {
       async intercept(request, call) {
         const asked = isRequestSearched ? masked(request) : request;
-        if (asked !== request && action !== 'mask') return refusalReply(request.model, text);
+        if (asked !== request && action !== 'mask') return textReply(text, { stopReason: 'refusal' });
         return call(asked, { through: () => new TextMapper(answer) });
       },
     };

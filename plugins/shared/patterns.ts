@@ -43,8 +43,15 @@ export async function importPattern(file: string): Promise<Pattern> {
   return {
     name,
     find(text, from) {
-      const match = find(text, from) as Omit<Match, 'name'> | undefined; // as the module promises
-      return match && { name, start: match.start, end: match.end };
+      const match: unknown = find(text, from);
+      if (match === undefined || match === null) return undefined;
+      const { start, end } = match as Partial<Match>; // checked here
+      if (start !== undefined && end !== undefined && from <= start && start < end && end <= text.length)
+        return { name, start, end };
+      const found = JSON.stringify(match);
+      throw new Error(
+        `${file} found ${found} from ${from}: give { start, end } within the text, or undefined.`,
+      );
     },
   };
 }

@@ -91,12 +91,9 @@ describe('guard', () => {
   });
 
   it('refuses a request without a call where asked', async () => {
-    const { stop_reason, stop_details, usage } = await answer({ request: true });
+    const { stop_reason, content, usage } = await answer({ request: true });
     expect([stop_reason, usage.input_tokens]).to.deep.equal(['refusal', 0]);
-    expect(stop_details).to.deep.equal({
-      type: 'refusal',
-      explanation: 'Removed by a rule of this gateway.',
-    });
+    expect(content).to.deep.equal([{ type: 'text', text: 'Removed by a rule of this gateway.' }]);
     expect(callsTo(pair!.simulator)).to.deep.equal([]);
   });
 
@@ -122,6 +119,15 @@ describe('guard', () => {
       text: 'X',
     });
     expect(JSON.stringify(content)).to.include('We call it Project X, and');
+  });
+
+  it('blames a function that finds what is none', async () => {
+    const folder = await folders.make({ 'rule.mjs': 'export default () => ({ start: 0, end: 0 });' });
+    const gateway = await start({ patterns: [], module: `${folder}/rule.mjs`, request: true });
+    const response = await gateway.post('/v1/messages', ask('Hi'));
+    expect(response.status).to.equal(500);
+    const logged = gateway.logged.map(({ err }) => String(err)).join();
+    expect(logged).to.include('rule.mjs found').and.include('give { start, end }');
   });
 
   it('is refused without a rule', async () => {
