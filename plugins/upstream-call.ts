@@ -82,12 +82,17 @@ export default definePlugin({
         state.reply = reply;
         ctx.set(answerHeaders(reply.headers));
         setHeaders(reply.slot, Math.max(reply.attempts, state.trace.calls.length)); // those that were made again, too
-        if (reply.model !== '' && isHeaderValue(reply.model)) ctx.set('x-gw-model', reply.model);
+        if (isShort(reply.model) && isHeaderValue(reply.model)) ctx.set('x-gw-model', reply.model);
       }
       await next();
     };
   },
 });
+
+/** False for a name as long as the client has made it: a header of that size breaks the whole answer. */
+function isShort(model: string): boolean {
+  return model !== '' && model.length <= 200;
+}
 
 type CallState = Pick<GatewayState, 'delivery' | 'picker' | 'request' | 'signal' | 'onSettled' | 'trace'>;
 type Prepare = (request: MessagesRequest) => SlotCall;
