@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Conditions, When } from '../config/config.js';
 import { conditionNeeds } from './conditions.js';
-import { globMatcher, sessionName, type GatewayState, type Models } from '../plugin/internal.js';
+import {
+  defaultStickyFrom,
+  globMatcher,
+  sessionName,
+  type GatewayState,
+  type Models,
+} from '../plugin/internal.js';
 
 /** Not every kind of request has a model, a caller, a delivery or a body. */
 type Seeded = Pick<GatewayState, 'format' | 'operation' | 'requestId'> &
@@ -73,12 +79,7 @@ function callerTest(globs: readonly string[]): Test {
  * Position of a request's session among all, from 0 to 100; of the request where nothing names a session. The
  * same in every stage, so that one experiment can span several of them.
  */
-function positionOf({ body, requestId }: Seeded, headers: IncomingHttpHeaders): number {
-  const { prompt_cache_key: cacheKey, metadata } = Object(body) as {
-    prompt_cache_key?: unknown;
-    metadata?: unknown;
-  }; // any object has properties
-  const { user_id: user } = Object(metadata) as { user_id?: unknown };
-  const name = sessionName(headers, [cacheKey, user, headers['session-id']]) ?? requestId;
+function positionOf({ body, request, requestId }: Seeded, headers: IncomingHttpHeaders): number {
+  const name = sessionName(headers, { from: defaultStickyFrom, body, request }) ?? requestId;
   return (createHash('sha256').update(name).digest().readUInt32BE(0) / 2 ** 32) * 100;
 }

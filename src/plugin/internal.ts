@@ -69,7 +69,7 @@ export { CallController } from './http/call-controller.js';
 export { ownSignal } from './http/call-signal.js';
 export { maxTags, tagNamePattern } from './usage-tags.js';
 export { modelRefusal } from './model-access.js';
-export { sessionName } from './sticky.js';
+export { defaultStickyFrom, sessionName } from './sticky.js';
 export { pluginStorage } from './plugin-storage.js';
 export { RequestTrace } from './request-trace.js';
 export { pluginPlace, readProperty } from './plugin-place.js';

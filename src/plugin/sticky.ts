@@ -4,28 +4,54 @@ import type { IncomingHttpHeaders } from 'node:http';
 /** Session headers of contract §4.6; the first one sent wins. */
 const stickyHeaders = ['x-session-id', 'x-conversation-id', 'x-claude-code-session-id'] as const;
 
+/** Other names of a session, by default. */
+export const defaultStickyFrom = ['prompt_cache_key', 'metadata.user_id', 'session-id'] as const;
+
+/** Other places of a session's name. */
+export interface StickySource {
+  /** Paths into the body and the request, and names of headers, tried in order. */
+  readonly from: readonly string[];
+  readonly body?: unknown;
+  readonly request?: unknown;
+}
+
 /**
- * Sticky key of a session, scoped to the caller's key; undefined if nothing names a session. `further`: other
- * names of the session, tried in order without a header of contract §4.6; never anything derived from a
- * system prompt, since sessions that share it would crowd onto one slot.
+ * Sticky key of a session, scoped to the caller's key; undefined if nothing names a session. `source` is for
+ * callers without a header of contract §4.6; never anything derived from a system prompt, since sessions that
+ * share it would crowd onto one slot.
  */
 export function stickyKey(
   keyId: string,
   headers: IncomingHttpHeaders,
-  further: readonly unknown[] = [],
+  source?: StickySource,
 ): string | undefined {
-  const session = sessionName(headers, further);
+  const session = sessionName(headers, source);
   return session && `${keyId}:${createHash('sha256').update(session).digest('hex')}`;
 }
 
 /** Name of a session as the caller wrote it; undefined if nothing names one. */
-export function sessionName(
-  headers: IncomingHttpHeaders,
-  further: readonly unknown[] = [],
-): string | undefined {
-  return stickyHeaders.map((name) => headers[name]).find(isName) ?? further.find(isName);
+export function sessionName(headers: IncomingHttpHeaders, source?: StickySource): string | undefined {
+  for (const name of stickyHeaders) if (isName(headers[name])) return headers[name];
+  if (!source) return undefined;
+  const { from, body, request } = source;
+  for (const place of from) {
+    const path = place.split('.');
+    const named = [lookUp(body, path), lookUp(request, path), headers[place.toLowerCase()]].find(isName);
+    if (named !== undefined) return named;
+  }
+  return undefined;
 }
 
 function isName(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
+}
+
+/** Value at a dotted path: `metadata.user_id`. */
+function lookUp(source: unknown, path: readonly string[]): unknown {
+  let value = source;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Record<string, unknown>)[name]; // it has that property
+  }
+  return value;
 }

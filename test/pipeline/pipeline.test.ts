@@ -131,6 +131,9 @@ describe('a pipeline', () => {
       expect(await Promise.all(names.map(inBody))).to.deep.equal(sides);
       const asUser = (name: string) => passes(pipeline, { body: { metadata: { user_id: name } } });
       expect(await Promise.all(names.map(asUser))).to.deep.equal(sides);
+      const translated = (name: string) =>
+        passes(pipeline, { request: { model: 'm', messages: [], metadata: { user_id: name } } });
+      expect(await Promise.all(names.map(translated))).to.deep.equal(sides);
     });
 
     it('takes its part of the requests where nothing names a session', async () => {

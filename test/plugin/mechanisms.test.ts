@@ -45,8 +45,10 @@ describe('stickyKey', () => {
   });
 
   it('passes over what is no name', () => {
-    expect(stickyKey('k1', { 'x-session-id': ' ' }, [undefined, null, 5, {}, ''])).to.equal(undefined);
-    expect(stickyKey('k1', { 'x-session-id': '' }, ['', 's'])).to.equal(stickyKey('k1', {}, ['s']));
+    const body = { a: null, b: 5, c: {}, d: '', e: { f: 's' } };
+    const named = (from: readonly string[]) => stickyKey('k1', { 'x-session-id': ' ' }, { from, body });
+    expect(named(['a', 'b', 'c', 'd', 'a.b', 'e.constructor'])).to.equal(undefined);
+    expect(named(['d', 'e.f'])).to.equal(stickyKey('k1', { 'x-session-id': 's' }));
   });
 });
 

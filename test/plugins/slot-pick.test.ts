@@ -30,7 +30,7 @@ describe('slot-pick', () => {
   });
 
   it('looks into the body and the request where no header names it', async () => {
-    const expected = stickyKey('k1', {}, ['s']);
+    const expected = stickyKey('k1', { 'x-session-id': 's' });
     const byUser = { model: 'sonnet-5', messages: [], metadata: { user_id: 's' } };
     expect(await keyOf({ body: { prompt_cache_key: 's', metadata: { user_id: 'u' } } })).to.equal(expected);
     expect(await keyOf({ body: { user: 's' }, request: byUser })).to.equal(expected);
@@ -43,9 +43,12 @@ describe('slot-pick', () => {
       {},
       { stickyFrom: ['X-Thread', 'a.b'], stickyTtl: '5m' },
     );
-    expect(slots.requests[0]!.sticky).to.deep.equal({ key: stickyKey('k1', {}, ['s']), ttlMs: 300_000 });
+    expect(slots.requests[0]!.sticky).to.deep.equal({
+      key: stickyKey('k1', { 'x-session-id': 's' }),
+      ttlMs: 300_000,
+    });
     const named = await run({}, { 'x-thread': 's' }, { stickyFrom: ['X-Thread'] });
-    expect(named.slots.requests[0]!.sticky!.key).to.equal(stickyKey('k1', {}, ['s']));
+    expect(named.slots.requests[0]!.sticky!.key).to.equal(stickyKey('k1', { 'x-session-id': 's' }));
   });
 
   it('limits the slots where the operator does', async () => {
