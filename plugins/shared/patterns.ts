@@ -23,13 +23,18 @@ export type PatternChoice = keyof typeof namedPatterns | { readonly name: string
 export function compilePatterns(choices: readonly PatternChoice[]): readonly Pattern[] {
   return choices.map((choice, nth) => {
     if (typeof choice === 'string') return namedPatterns[choice];
-    try {
-      return ownPattern(choice.name, RE2JS.compile(choice.pattern));
-    } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new Error(`patterns[${nth}].pattern: ${reason} (the syntax is that of RE2)`, { cause });
-    }
+    return ownPattern(choice.name, compilePattern(choice.pattern, `patterns[${nth}].pattern`));
   });
+}
+
+/** Compiles a pattern of an operator's; throws an error that names the option at `place`. */
+export function compilePattern(pattern: string, place: string): RE2JS {
+  try {
+    return RE2JS.compile(pattern);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${place}: ${reason} (the syntax is that of RE2)`, { cause });
+  }
 }
 
 /**

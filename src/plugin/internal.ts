@@ -64,7 +64,6 @@ export type {
   WholeStore,
 } from './contract/store.js';
 export { errorCodes } from './error.js';
-export { globMatcher } from './glob.js';
 export { CallController } from './http/call-controller.js';
 export { ownSignal } from './http/call-signal.js';
 export { maxTags, tagNamePattern } from './usage-tags.js';

@@ -1,0 +1,47 @@
+import { expect } from 'chai';
+import { dialects, formatNames } from './dialects.js';
+import { ask, stages, startPair, type Pair } from './harness.js';
+import { errorIn, issueKey, lastCall } from './kit.js';
+
+describe('a request that model-router sends to another model', () => {
+  let pair: Pair;
+  before(async () => {
+    const routes = [{ to: 'haiku-5', header: { 'x-tier': ['low'] } }];
+    const pipeline = stages().flatMap((stage) =>
+      (stage as { use: string }).use === 'rate-limit'
+        ? [{ use: 'model-router', with: { routes } }, stage]
+        : [stage],
+    );
+    pair = await startPair({ pipeline });
+  });
+  after(() => pair.close());
+
+  for (const format of formatNames)
+    it(`is answered under the name of that one (${format})`, async () => {
+      const { path, request } = dialects[format];
+      const body = { ...request('Hi'), model: 'sonnet-5' };
+      const answer = await pair.post(path, body, { 'x-tier': 'low' });
+      expect(answer.status).to.equal(200);
+      expect(answer.headers.get('x-gw-model')).to.equal('haiku-5');
+      expect(await answer.json()).to.include({ model: 'haiku-5' });
+      expect(lastCall(pair.simulator)).to.include({ model: 'haiku-5' });
+    });
+
+  it('is counted for it, too', async () => {
+    const body = ask('Hi', { max_tokens: undefined });
+    expect((await pair.post('/v1/messages/count_tokens', body, { 'x-tier': 'low' })).status).to.equal(200);
+    expect(pair.simulator.requests.at(-1)!.body).to.include({ model: 'haiku-5' });
+  });
+
+  it('is refused to a key that may not use it', async () => {
+    const headers = { 'x-api-key': await issueKey(pair, 'laptop', { models: ['sonnet-*'] }) };
+    expect((await pair.post('/v1/messages', ask('Hi'), headers)).status).to.equal(200);
+    expect(
+      await errorIn(await pair.post('/v1/messages', ask('Hi'), { ...headers, 'x-tier': 'low' })),
+    ).to.include({
+      status: 403,
+      code: 'forbidden',
+      message: 'The key "laptop" may not use model "haiku-5".',
+    });
+  });
+});
