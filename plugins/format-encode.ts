@@ -97,7 +97,7 @@ function prepareStream(
   Object.assign(ctx, { compress: false });
 }
 
-/** Of formats without one: an interval beyond any answer, the longest of a timer. */
+/** Heartbeat of formats without one: the longest interval that a timer takes. */
 const noHeartbeat = { keepAlive: '', keepAliveMs: 2 ** 31 - 1 };
 
 /**

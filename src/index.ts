@@ -16,7 +16,7 @@ export interface CreateGatewayOptions {
   readonly secretKey?: string;
   /** Password of the console; default: the master key. */
   readonly panelPassword?: string;
-  /** For `${NAME}` in the config, PORT and HOST; default: none. */
+  /** Variables for `${NAME}` in the config, PORT and HOST; default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /**
    * Live state shared with other gateways, over a connection of its own, closed with the gateway; default: as

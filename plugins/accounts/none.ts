@@ -1,6 +1,6 @@
 import { defineAccount } from 'gw2api/plugin/upstream';
 
-/** For an upstream that asks for no credential. */
+/** Account for an upstream without credentials. */
 export default defineAccount({
   name: 'none',
   open: () => ({ authorize: () => ({}) }),

@@ -10,7 +10,7 @@ import { slotErrors, soundSlotPlugins, toSlot } from './slots.js';
 export interface SlotReading {
   /** Undefined if there is a problem. */
   readonly slot: SlotConfig | undefined;
-  /** Its plugins, also if other parts are wrong, so that all problems are reported together. */
+  /** Plugins of the slot, also if other parts are wrong, so that all problems are reported together. */
   readonly plugins: SlotPluginsConfig | undefined;
   readonly problems: readonly string[];
 }

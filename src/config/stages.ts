@@ -6,7 +6,7 @@ import { StageSchema, type RawStage } from './schema.js';
 
 /** An entry of a pipeline, or an alternative of one. */
 interface Place {
-  /** Of the shape of a `RawStage` as far as it is sound. */
+  /** Has the shape of a `RawStage` where it is valid. */
   readonly entry: Partial<RawStage>;
   readonly path: Path;
   readonly group: StageGroup | undefined;

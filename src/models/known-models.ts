@@ -18,7 +18,7 @@ export class KnownModels {
     this.#onUnknown = listener;
   }
 
-  /** Of a model that no catalog has, by the upstream's name. */
+  /** Profile of a model outside the catalog, by its upstream name. */
   profile(name: string): ModelProfile {
     this.#onUnknown();
     const { byId, byShortName } = this.#listed;

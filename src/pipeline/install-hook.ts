@@ -4,7 +4,7 @@ import { resolveSync } from './plugin-hook.js';
 // Importing this module lets every module of the process import `gw2api/plugin`. It is imported only where a plugin from
 // outside is listed, and runs once a process, as every module does.
 
-/** Of Node 22.15 and later; the types of Node 20 lack it. */
+/** `module.registerHooks` of Node 22.15 and later, which the types of Node 20 lack. */
 type RegisterHooks = (hooks: { resolve: typeof resolveSync }) => void;
 
 const { registerHooks } = module as { registerHooks?: RegisterHooks } & typeof module;

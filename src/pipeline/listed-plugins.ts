@@ -21,7 +21,7 @@ export type KindName = keyof typeof pluginKinds;
 /** A plugin that a config names, once for each kind. */
 export interface ListedPlugin {
   readonly kind: KindName;
-  /** As the config names it. */
+  /** Name in the config. */
   readonly use: string;
   readonly name: string;
   /** JSON Schema of its options; empty where it could not be loaded. */

@@ -37,9 +37,9 @@ export interface Probe {
 
 /** The stages of one config, set up, from its first request to the end of its last response. */
 export class Pipeline {
-  /** As they stand in the config, those that are switched off included. */
+  /** Stages in the order of the config, disabled ones included. */
   readonly stages: readonly StageInfo[];
-  /** As its stages have announced them. */
+  /** Limits that the stages have announced. */
   readonly limits: Limits;
   readonly notices: readonly string[];
   /** Paths that its stages have brought. */

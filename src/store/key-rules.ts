@@ -8,5 +8,5 @@ export function applyPatch(key: ProtocolKey, patch: KeyPatch): ProtocolKey {
   return Object.fromEntries(fields) as unknown as ProtocolKey; // a patch cannot remove required fields
 }
 
-/** As many names of deleted keys as every store keeps; the oldest go first. */
+/** Max number of names of deleted keys that a store keeps; the oldest are deleted first. */
 export const maxDeletedNames = 10_000;

@@ -41,7 +41,7 @@ export function measureResponses(metrics: PrometheusMetrics, { responses }: Pick
   gauge('gw2api_stored_response_bytes', 'What they come to, with their input.', 'bytes');
 }
 
-/** Of all owners together. */
+/** Total of the stored responses of all owners. */
 export async function responseTotal(responses: Store['responses']): Promise<ResponseTotal> {
   const totals = [...(await responses.totals()).values()];
   return {

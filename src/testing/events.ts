@@ -47,9 +47,9 @@ export interface MessageOptions {
   readonly id?: string;
   readonly model?: string;
   readonly stopReason?: StopReason | null;
-  /** As `message_start` reports it; the default has input and output tokens. */
+  /** Usage in `message_start`; the default has input and output tokens. */
   readonly usage?: Usage;
-  /** As `message_delta` reports it; the default has output tokens. */
+  /** Usage in `message_delta`; the default has output tokens. */
   readonly finalUsage?: Usage;
 }
 

@@ -27,7 +27,7 @@ export interface PlayedScenario {
 
 export interface UpstreamSubject {
   readonly kind: UpstreamKind;
-  /** Its `with:`; default none. */
+  /** Options of the upstream (`with:`); default none. */
   readonly options?: object;
   /** Other kinds of upstream that it opens. */
   readonly others?: readonly UpstreamKind[];

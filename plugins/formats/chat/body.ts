@@ -113,7 +113,7 @@ export const chatBody = Type.Object({
   max_completion_tokens: nullable(Type.Integer({ minimum: 1 })),
   max_tokens: nullable(Type.Integer({ minimum: 1 })),
   n: nullable(Type.Integer({ minimum: 1, maximum: 128 })),
-  /** For the upstream's slot, not for the upstream. */
+  /** Session name for the sticky key; not sent upstream. */
   prompt_cache_key: nullable(Type.String()),
   reasoning_effort: nullable(Type.String()),
   /** Other dialects' ways to ask for thinking. */

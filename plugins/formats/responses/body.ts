@@ -66,10 +66,10 @@ export const responsesBody = Type.Object({
       generate_summary: nullable(Type.String()),
     }),
   ),
-  /** As in Messages. */
+  /** Thinking parameters of Messages. */
   thinking: Type.Optional(Type.Unknown()),
   text: nullable(Type.Object({ format: nullable(outputFormat), verbosity: nullable(Type.String()) })),
-  /** Part of the sticky key; not sent upstream. */
+  /** Session name for the sticky key; not sent upstream. */
   prompt_cache_key: nullable(Type.String()),
   stream: nullable(Type.Boolean()),
   stream_options: nullable(Type.Object({ include_obfuscation: nullable(Type.Boolean()) })),

@@ -87,7 +87,7 @@ const readers: Readonly<Record<string, ItemReader>> = {
   },
   /** Searches are repeated by the upstream, not replayed. */
   web_search_call: () => undefined,
-  /** Their tools are declared with the others. */
+  /** Their tools are read by `readTools`. */
   additional_tools: () => undefined,
   tool_search_output: () => undefined,
 };

@@ -92,7 +92,7 @@ function functionCall(block: Block<BlockOf<'tool_use'>>, tool: CallerTool, answe
   };
 }
 
-/** Its text stands within JSON until that is complete, so it comes in one piece. */
+/** Input of a custom tool: a string within JSON, so it is emitted in one piece when that is complete. */
 function customCall(
   block: Block<BlockOf<'tool_use'>>,
   { name, namespace }: CallerTool,

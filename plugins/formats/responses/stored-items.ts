@@ -21,7 +21,7 @@ export class StoredItems {
   readonly #known = new Map<string, Known>();
   /** Responses that have been read, or lists of their input. */
   readonly #read = new Set<string>();
-  /** Of these responses, the tools and instructions that they repeat included. */
+  /** Total size of the responses read, with the tools and instructions that they repeat. */
   #readBytes = 0;
   #bytes = 0;
 

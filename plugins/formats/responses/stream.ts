@@ -18,7 +18,7 @@ class ResponseStream implements StreamWriter, EventSink {
   readonly #answer: ResponseAnswer;
   readonly #reader: AnswersReader<ResponseAnswer>;
   #sequence = 0;
-  /** Of bytes. */
+  /** Output since the last `take`, as a binary string. */
   #text = '';
 
   constructor(request: ResponsesRequest) {

@@ -4,7 +4,7 @@ import type { BinaryString, PlainDelta } from 'gw2api/plugin/raw';
 
 /** One content block while it arrives. */
 export interface Block<Start extends ContentBlock = ContentBlock> {
-  /** As it began. */
+  /** Block of its `content_block_start`. */
   readonly start: Start;
   /** Text, thinking, or the JSON of a tool's input, as far as it came. */
   readonly text: string;

@@ -9,7 +9,7 @@ import { chatUsage } from './usage.js';
 
 /** Request fields that all chunks of a stream share. */
 export interface ChunkRequest {
-  /** As the caller named it. */
+  /** Model name that the caller sent. */
   readonly model: string;
   /** Unix seconds. */
   readonly created: number;
@@ -27,7 +27,7 @@ export abstract class ChunkStream implements StreamWriter {
   #head: BinaryString | undefined;
   /** By the index of the choice. */
   readonly #frames: Frame[] = [];
-  /** Of bytes. */
+  /** Output since the last `take`, as a binary string. */
   #text = '';
 
   constructor(kind: 'chat.completion.chunk' | 'text_completion', request: ChunkRequest) {

@@ -10,7 +10,7 @@ export interface ThinkingFields {
   readonly effort?: string | null | undefined;
   /** `{ effort, max_tokens, enabled, exclude }`, and in Responses `summary`. */
   readonly reasoning?: unknown;
-  /** As in Messages: `{ type, budget_tokens, display }`. */
+  /** Thinking parameters of Messages: `{ type, budget_tokens, display }`. */
   readonly thinking?: unknown;
 }
 

@@ -30,7 +30,7 @@ export interface ThinkingContext {
 
 export interface ThinkingPlan {
   readonly thinking?: Thinking;
-  /** For `output_config.effort`. */
+  /** Value of `output_config.effort`. */
   readonly effort?: string;
 }
 

@@ -5,7 +5,7 @@ export interface Scenario {
   readonly name: string;
   /** `[[sim:echo=system]]` gives `echo` the parameter `echo: "system"`. */
   readonly params: Readonly<Record<string, string>>;
-  /** As it was written, without its brackets. */
+  /** Text of the marker, without its brackets. */
   readonly text: string;
 }
 

@@ -19,7 +19,7 @@ export type Part =
       readonly type: 'tool_use' | 'server_tool_use';
       readonly id: string;
       readonly name: string;
-      /** Its arguments as JSON; empty: none were sent. */
+      /** Arguments as JSON; empty: none were sent. */
       readonly json: string;
       /** The answer ended inside it: its block stays open. */
       readonly isCut?: true;

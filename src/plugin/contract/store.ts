@@ -46,9 +46,9 @@ export interface OAuthTokens {
 /** Slot entered in the console; encrypted at rest, because a header or a proxy may hold a secret too. */
 export interface StoredSlot {
   readonly id: string;
-  /** As under `slots:` in the config file, without `id` and `account`. */
+  /** Entry in the form of `slots:` in the config file, without `id` and `account`. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** As `account:` in the config file; must never be shown again. */
+  /** Account in the form of `account:` in the config file; must never be shown again. */
   readonly account: Readonly<Record<string, unknown>>;
   /** Unix milliseconds. */
   readonly createdAtMs: number;

@@ -2,7 +2,7 @@ import { Type } from './type.js';
 
 /** Unit of a config value: its name in messages, and its parser. */
 interface Unit {
-  /** For messages: `a duration such as "30s"`. */
+  /** Noun in error messages: `a duration such as "30s"`. */
   readonly noun: string;
   /** Undefined if the value is invalid. */
   parse(value: unknown): number | undefined;

@@ -10,7 +10,7 @@ import { deleteExpired, unexpired } from './expiry.js';
 
 interface MemoryResponsesBounds {
   readonly max: number;
-  /** Of all owners together. */
+  /** Max size of the responses of all owners. */
   readonly maxBytes: number;
 }
 

@@ -6,7 +6,7 @@ interface Kept extends SpaceEntry {
   readonly expiresAtMs: number;
 }
 
-/** What a value takes beside its text. */
+/** Memory of an entry beside its text, in characters. */
 const entryLength = 500;
 
 /** The spaces of plugins in memory, with at most `maxText` characters; the least recently used values go first. */

@@ -11,7 +11,7 @@ interface InsertParts<Item> {
   readonly write: (item: Item, values: unknown[]) => void;
 }
 
-/** As much as one statement inserts. */
+/** One INSERT statement with its parameters. */
 export interface InsertPart {
   readonly sql: string;
   readonly parameters: readonly unknown[];

@@ -65,7 +65,7 @@ type WrittenTrace = readonly [
   calls: readonly (readonly [slot: string, ms: number, code?: string])[],
 ];
 
-/** Both sides of the tokens of a row, or of a sum. */
+/** Billed and shown tokens of a row, or of a sum. */
 export function fromTokenRecord(record: TokenRecord): Pick<LedgerRow, 'billed' | 'shown'> {
   return {
     billed: {

@@ -93,7 +93,7 @@ async function deleteOldest(db: Kysely<Tables>, owner: string, quota: ResponseQu
   return Number(numAffectedRows);
 }
 
-/** As many rows as a statement deletes without holding up others. */
+/** Max number of rows deleted by one statement, so that others are not held up. */
 const stepRows = 100;
 /** The rest goes with the next response. */
 const maxSteps = 100;

@@ -87,7 +87,7 @@ interface ResponseRecord {
   readonly expires_at: number;
   /** JSON. */
   readonly input: string | null;
-  /** Of `body` and `input`, in UTF-8. */
+  /** Size of `body` and `input` in UTF-8. */
   readonly bytes: number;
   readonly created_at: number;
 }
