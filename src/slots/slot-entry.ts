@@ -145,7 +145,7 @@ export class SlotEntry {
   reset(): void {
     this.operatorState = undefined;
     this.#lastError.set(null);
-    this.#slot.health.forgive();
+    this.#slot.health.clearFailures();
   }
 
   /** Applies the settings of a reload, with a new `slot` if another upstream was opened for them. */

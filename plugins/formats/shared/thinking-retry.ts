@@ -21,11 +21,11 @@ export function thinkingRetry(
     try {
       return await call(request);
     } catch (error) {
-      const lesson = lessonOf(error, request);
-      if (!lesson) throw error;
-      const profile = { ...models.profile(request.model), ...lesson.profile };
+      const learned = learnFrom(error, request);
+      if (!learned) throw error;
+      const profile = { ...models.profile(request.model), ...learned.profile };
       const reply = await call(replanned(request, { ...params, profile }));
-      if (lesson.isOfModel) models.learn(request.model, lesson.profile);
+      if (learned.isOfModel) models.learn(request.model, learned.profile);
       return withFields(reply, { attempts: reply.attempts + 1 });
     }
   };
@@ -47,23 +47,23 @@ function replanned(request: MessagesRequest, params: ThinkingParams): MessagesRe
 }
 
 /** Profile in a refusal about thinking, and whether it is of the model or of one request; undefined for other errors. */
-function lessonOf(
+function learnFrom(
   error: unknown,
   { thinking, model }: MessagesRequest,
-): (Pick<Lesson, 'profile'> & { readonly isOfModel: boolean }) | undefined {
+): (Pick<ThinkingRefusal, 'profile'> & { readonly isOfModel: boolean }) | undefined {
   if (!isGatewayError(error) || error.failure?.kind !== 'status' || error.failure.status !== 400)
     return undefined;
   const message = error.message.slice(0, 1000).toLowerCase();
   if (!/support|expected tags|not permitted/.test(message)) return undefined;
-  const lesson = lessons.find(({ sent, says }) => sent === thinking?.type && says.test(message));
+  const learned = thinkingRefusals.find(({ sent, says }) => sent === thinking?.type && says.test(message));
   const isOfModel = aboutModel.test(message) || message.includes(model.toLowerCase());
-  return lesson && { profile: lesson.profile, isOfModel };
+  return learned && { profile: learned.profile, isOfModel };
 }
 
 /** Other refusals may be about what stands beside it in that request: a forced tool, the beginning of the answer. */
 const aboutModel = /\bmodel\b|expected tags|extra inputs/;
 
-interface Lesson {
+interface ThinkingRefusal {
   /** The kind of thinking that was refused. */
   readonly sent: string | undefined;
   readonly says: RegExp;
@@ -71,7 +71,7 @@ interface Lesson {
 }
 
 /** In this order; beside a forced tool choice an effort goes up without thinking. */
-const lessons: readonly Lesson[] = [
+const thinkingRefusals: readonly ThinkingRefusal[] = [
   { sent: 'enabled', says: /adaptive|type\.enabled|['"`]enabled['"`]/, profile: { thinking: 'adaptive' } },
   { sent: 'enabled', says: /thinking/, profile: { thinking: 'none' } },
   { sent: 'adaptive', says: /adaptive/, profile: { thinking: 'budget' } },

@@ -70,7 +70,7 @@ export class AccountHealth {
   }
 
   /** Ends the rejection and all cooldowns. */
-  forgive(): void {
+  clearFailures(): void {
     this.accept();
     this.coolDowns.clear();
   }

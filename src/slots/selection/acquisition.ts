@@ -59,7 +59,7 @@ export class Acquisition implements Waiter, LeaseOwner {
     this.#preferred = origin && tried.includes(origin) ? undefined : origin;
     const key = origin ? undefined : sticky?.key;
     this.#claim =
-      key === undefined ? undefined : new SessionClaim(context.claims, key, (id) => this.#judge(id));
+      key === undefined ? undefined : new SessionClaim(context.claims, key, (id) => this.#decideClaim(id));
     this.sinceMs = context.now();
   }
 
@@ -239,7 +239,7 @@ export class Acquisition implements Waiter, LeaseOwner {
     return isClosed ? poolClosed() : this.#trySlots(refused);
   }
 
-  #judge(slotId: string): ClaimDecision {
+  #decideClaim(slotId: string): ClaimDecision {
     const claimed = this.#context.entries().find(({ id }) => id === slotId);
     if (!claimed) return 'replace';
     if (this.#tried.has(claimed) || !claimed.serves(this.#model)) return 'ignore';

@@ -7,17 +7,17 @@ export type ClaimDecision = 'follow' | 'replace' | 'ignore';
 export class SessionClaim {
   readonly #claims: SessionClaims;
   readonly #key: string;
-  readonly #judge: (slotId: string) => ClaimDecision;
+  readonly #decisionOn: (slotId: string) => ClaimDecision;
   /** Slot of the claim that this request holds. */
   #heldId: string | undefined;
   /** Slot claimed by another instance, as last received. */
   #elsewhereId: string | undefined;
   #moves = 0;
 
-  constructor(claims: SessionClaims, key: string, judge: (slotId: string) => ClaimDecision) {
+  constructor(claims: SessionClaims, key: string, decisionOn: (slotId: string) => ClaimDecision) {
     this.#claims = claims;
     this.#key = key;
-    this.#judge = judge;
+    this.#decisionOn = decisionOn;
   }
 
   /** Slot that the session is claimed for, as far as this request knows. */
@@ -59,7 +59,7 @@ export class SessionClaim {
       this.#elsewhereId = undefined;
       return true;
     }
-    const decision = this.#judge(claimed.slotId);
+    const decision = this.#decisionOn(claimed.slotId);
     this.#moves += 1;
     if (decision === 'ignore' || this.#moves > maxMoves) return true;
     if (decision === 'replace') return this.#settle(slotId, this.#claims.take(this.#key, slotId, claimed));
