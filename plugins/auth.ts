@@ -1,14 +1,5 @@
-import {
-  callerKey,
-  definePlugin,
-  GatewayError,
-  isLoopback,
-  keyLimits,
-  Type,
-  type Caller,
-  type Host,
-  type ProtocolKey,
-} from 'gw2api/plugin';
+import { definePlugin, isLoopback, Type, type Caller } from 'gw2api/plugin';
+import { keyCaller } from './shared/key-caller.js';
 
 /** Authentication: refuses requests without a known key (contract §5). */
 export default definePlugin({
@@ -44,22 +35,5 @@ export default definePlugin({
 const notLocal =
   'anonymous: true lets in whoever reaches the gateway, and that is not this machine alone: set listen.host to 127.0.0.1 (and HOST, where it is set) without trustProxy, or say anonymous: everyone';
 
-async function keyCaller(headers: Parameters<typeof callerKey>[0], { keys }: Host): Promise<Caller> {
-  const found = await keys.check(callerKey(headers));
-  if (!found) throw new GatewayError('invalid_api_key', 'This key is unknown, expired or revoked.');
-  return found.kind === 'master' ? master : callerOf(found.key);
-}
-
-/** Caller with the master key; shared by all requests, so no stage may modify it. */
-const master: Caller = Object.freeze({ kind: 'master', keyId: 'master', name: 'master' });
-
 /** All callers without a key, who share their limits. */
 const anonymousCaller: Caller = Object.freeze({ kind: 'anonymous', keyId: 'anonymous', name: 'anonymous' });
-
-function callerOf(key: ProtocolKey): Caller {
-  const { id, name, models, slots } = key;
-  const limits = keyLimits(key);
-  const caller = { kind: 'key', keyId: id, name } as const;
-  if (!models && !slots && !limits) return caller; // most keys are unrestricted: skip the spread for them
-  return { ...caller, ...(models && { models }), ...(slots && { slots }), ...(limits && { limits }) };
-}

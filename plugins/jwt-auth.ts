@@ -1,0 +1,155 @@
+import { readFile } from 'node:fs/promises';
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  errors,
+  jwtVerify,
+  type JSONWebKeySet,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+} from 'jose';
+import {
+  callerClaims,
+  callerKey,
+  definePlugin,
+  GatewayError,
+  keyLimits,
+  tokenLimits,
+  Type,
+  type Caller,
+  type KeyLimits,
+} from 'gw2api/plugin';
+import { keyCaller } from './shared/key-caller.js';
+
+const Name = Type.String({ minLength: 1 });
+const limitNames = ['requestsPerMinute', ...tokenLimits, 'maxConcurrent'] as const;
+
+/** Authentication by signed tokens (JWT) in place of `auth`; master and protocol keys stay valid. */
+export default definePlugin({
+  name: 'jwt-auth',
+  provides: ['caller'],
+  operations: ['generate', 'count-tokens', 'models', 'usage', 'route'],
+  options: Type.Object({
+    /** Keys of the issuer: the URL of its JWKS, or a file, relative to the working directory. */
+    jwks: Name,
+    issuer: Name,
+    audience: Name,
+    /** Accepted signatures; none of them is made with a shared secret. */
+    algorithms: Type.Array(
+      Type.Enum(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']),
+      { minItems: 1, default: ['RS256', 'ES256', 'EdDSA'] },
+    ),
+    /** Claim that names the caller, whose requests the ledger and the limits count as `jwt:NAME`. */
+    name: Type.String({ minLength: 1, default: 'sub' }),
+    /** Claim with the list of models that the caller may use; without it, all. */
+    models: Type.Optional(Name),
+    /** Claims with limits, such as `{ tokensPerDay: gw_tokens_per_day }`. */
+    limits: Type.Unsafe<Partial<Record<keyof KeyLimits, string>>>({
+      type: 'object',
+      propertyNames: { enum: limitNames },
+      additionalProperties: Name,
+      default: {},
+    }),
+    /** Usage tags of the ledger by claim, such as `{ team: department }`. */
+    tags: Type.Record(Type.String(), Name, { default: {} }),
+  }),
+  async setup(options, host) {
+    const keys = await keysOf(options.jwks);
+    const { issuer, audience, algorithms, name } = options;
+    const terms = {
+      issuer,
+      audience,
+      algorithms: [...algorithms],
+      requiredClaims: ['exp', name],
+      clockTolerance: 5,
+    };
+    const tags = Object.entries(options.tags);
+    return async function jwtAuth(ctx, next) {
+      const token = callerKey(ctx.headers);
+      if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) ctx.state.caller = await keyCaller(ctx.headers, host);
+      else {
+        const payload = await verified(token, keys, { ...terms, currentDate: new Date(host.now()) });
+        ctx.state.caller = callerOf(payload, options);
+        for (const [tag, claim] of tags) ctx.state.trace.tag(tag, textOf(payload[claim]));
+      }
+      await next();
+    };
+  },
+});
+
+/** A URL is fetched by the first token, and again for a key that is not known or after ten minutes. */
+async function keysOf(jwks: string): Promise<JWTVerifyGetKey> {
+  if (/^https?:/.test(jwks)) return createRemoteJWKSet(new URL(jwks), { timeoutDuration: 5000 });
+  return createLocalJWKSet(JSON.parse(await readFile(jwks, 'utf8')) as JSONWebKeySet); // jose checks its shape
+}
+
+async function verified(
+  token: string,
+  keys: JWTVerifyGetKey,
+  terms: Parameters<typeof jwtVerify>[2],
+): Promise<JWTPayload> {
+  if (token.length > maxTokenLength) throw new GatewayError('invalid_api_key', 'This token is too long.');
+  try {
+    return (await jwtVerify(token, keys, terms)).payload;
+  } catch (cause) {
+    const isToken = cause instanceof errors.JOSEError && !issuerFaults.has(cause.code);
+    if (isToken)
+      throw new GatewayError('invalid_api_key', `This token is not valid: ${cause.message}.`, { cause });
+    const message = 'The keys of the token issuer cannot be read at the moment. Try again in a moment.';
+    throw new GatewayError('store_unavailable', message, { headers: { 'retry-after': '1' }, cause });
+  }
+}
+
+/** Longer than this, the claims might be more than a caller may have. */
+const maxTokenLength = 10_000;
+
+/** Codes of jose for a set of keys that cannot be read. */
+const issuerFaults: ReadonlySet<string> = new Set([
+  'ERR_JOSE_GENERIC',
+  'ERR_JWKS_TIMEOUT',
+  'ERR_JWKS_INVALID',
+]);
+
+interface ClaimNames {
+  readonly name: string;
+  readonly models?: string;
+  readonly limits: Readonly<Partial<Record<keyof KeyLimits, string>>>;
+}
+
+function callerOf(
+  payload: JWTPayload,
+  { name: nameClaim, models: modelsClaim, limits: limitClaims }: ClaimNames,
+): Caller {
+  const name = textOf(payload[nameClaim]).slice(0, 100);
+  if (name === '')
+    throw new GatewayError(
+      'invalid_api_key',
+      `This token names nobody: its claim "${nameClaim}" is no text.`,
+    );
+  const found = Object.entries(limitClaims).map(
+    ([limit, claim]) => [limit, limitOf(payload[claim], claim)] as const,
+  );
+  const limits = keyLimits(Object.fromEntries(found));
+  const models = modelsClaim === undefined ? undefined : listOf(payload[modelsClaim]);
+  const caller = { kind: 'key', keyId: `jwt:${name}`, name, claims: callerClaims(payload) } as const;
+  return { ...caller, ...(models && { models }), ...(limits && { limits }) };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** Models of a claim, which is a list or a text with spaces; one without models allows none. */
+function listOf(value: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : textOf(value).split(' ');
+  return list.filter((each): each is string => typeof each === 'string' && each !== '');
+}
+
+function limitOf(value: unknown, claim: string): number | undefined {
+  if (value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0))
+    return value as number | undefined;
+  throw new GatewayError(
+    'invalid_api_key',
+    `The claim "${claim}" of this token is a limit, and no whole number.`,
+  );
+}

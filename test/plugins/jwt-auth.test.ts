@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { expect } from 'chai';
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from 'jose';
+import { fakeHost, fakeKeys, runStage } from 'gw2api/testing';
+import jwtAuth from '#plugins/jwt-auth.js';
+import { TempFolders } from '../gateway/temp-folders.js';
+
+describe('jwt-auth', () => {
+  const host = fakeHost({ keys: fakeKeys({ top: { kind: 'master' } }) });
+  const nowSeconds = host.now() / 1000;
+  const folders = new TempFolders();
+  let signing: CryptoKey;
+  let jwks: string;
+  let file: string;
+  before(async () => {
+    const { privateKey, publicKey } = await generateKeyPair('ES256');
+    signing = privateKey;
+    jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256' }] });
+    file = path.join(await folders.make({ 'jwks.json': jwks }), 'jwks.json');
+  });
+  after(() => folders.remove());
+
+  const valid = { iss: 'https://issuer.example', aud: 'gw2api', sub: 'ann', exp: nowSeconds + 60 };
+  const signed = (payload: JWTPayload, key: CryptoKey | Uint8Array = signing, alg = 'ES256') =>
+    new SignJWT(payload).setProtectedHeader({ alg, kid: 'k1' }).sign(key);
+  const run = (token: string, options: object = {}) =>
+    runStage(jwtAuth, {
+      host,
+      options: { jwks: file, issuer: valid.iss, audience: valid.aud, ...options },
+      headers: { authorization: `Bearer ${token}` },
+    });
+
+  it('names the caller of a token, with all claims', async () => {
+    const { state, nextCalled } = await run(await signed({ ...valid, department: 'red' }));
+    const claims = { ...valid, department: 'red' };
+    expect(state.caller).to.deep.equal({ kind: 'key', keyId: 'jwt:ann', name: 'ann', claims });
+    expect(nextCalled).to.equal(true);
+    expect(state.trace.tags).to.equal(undefined);
+  });
+
+  it('takes name, models, limits and tags from claims', async () => {
+    const claims = {
+      ...valid,
+      email: 'ann@example.com',
+      may: 'sonnet-* haiku-5',
+      daily: 100,
+      department: 'red',
+    };
+    const options = {
+      name: 'email',
+      models: 'may',
+      limits: { tokensPerDay: 'daily', maxConcurrent: 'none' },
+      tags: { team: 'department', left: 'out' },
+    };
+    const { state } = await run(await signed(claims), options);
+    expect(state.caller).to.deep.include({
+      keyId: 'jwt:ann@example.com',
+      models: ['sonnet-*', 'haiku-5'],
+      limits: { tokensPerDay: 100 },
+    });
+    expect(state.trace.tags).to.deep.equal({ team: 'red' });
+  });
+
+  it('lets a token without a claim of models use none', async () => {
+    const { state } = await run(await signed(valid), { models: 'may' });
+    expect(state.caller.models).to.deep.equal([]);
+  });
+
+  it('knows the master key still', async () => {
+    expect((await run('top')).state.caller.kind).to.equal('master');
+    expect((await run('unknown')).error).to.include({ code: 'invalid_api_key' });
+  });
+
+  for (const [what, change, says] of [
+    ['has expired', { exp: nowSeconds - 10 }, '"exp" claim timestamp check failed'],
+    ['does not end', { exp: undefined as unknown as number }, 'missing required "exp" claim'],
+    ['is of another issuer', { iss: 'https://evil.example' }, 'unexpected "iss" claim value'],
+    ['is for another audience', { aud: 'another' }, 'unexpected "aud" claim value'],
+    ['is not valid yet', { nbf: nowSeconds + 60 }, '"nbf" claim timestamp check failed'],
+    ['names nobody', { sub: 7 as unknown as string }, 'names nobody'],
+    ['has a limit that is no number', { daily: 'many' }, 'The claim "daily" of this token is a limit'],
+    ['is too long', { padding: 'x'.repeat(9000) }, 'too long'],
+  ] as const)
+    it(`refuses a token that ${what}`, async () => {
+      const { error, nextCalled } = await run(await signed({ ...valid, ...change }), {
+        limits: { tokensPerDay: 'daily' },
+      });
+      expect(error).to.include({ code: 'invalid_api_key', status: 401 });
+      expect((error as Error).message).to.include(says);
+      expect(nextCalled).to.equal(false);
+    });
+
+  it('refuses what another key has signed, a shared secret, and no signature', async () => {
+    const { privateKey } = await generateKeyPair('ES256');
+    const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from(JSON.stringify(valid)).toString('base64url')}.x`;
+    for (const token of [
+      await signed(valid, privateKey),
+      await signed(valid, new TextEncoder().encode(jwks.padEnd(32)), 'HS256'),
+      unsigned,
+    ])
+      expect((await run(token)).error).to.include({ code: 'invalid_api_key' });
+  });
+
+  describe('with the keys at a URL', () => {
+    let issuer: Server;
+    let url: string;
+    let asked = 0;
+    let status = 200;
+    beforeEach(async () => {
+      [asked, status] = [0, 200];
+      issuer = createServer((_, response) => {
+        asked += 1;
+        response.writeHead(status, { 'content-type': 'application/json' }).end(jwks);
+      }).listen(0, '127.0.0.1');
+      await once(issuer, 'listening');
+      url = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}/jwks.json`;
+    });
+    afterEach(() => void issuer.close());
+
+    it('reads them with the first token', async () => {
+      expect((await run('top', { jwks: url })).state.caller.kind).to.equal('master');
+      expect(asked).to.equal(0);
+      expect((await run(await signed(valid), { jwks: url })).state.caller.name).to.equal('ann');
+      expect(asked).to.equal(1);
+    });
+
+    it('is 503 while they cannot be read', async () => {
+      status = 500;
+      expect((await run(await signed(valid), { jwks: url })).error).to.include({ status: 503 });
+      issuer.close();
+      issuer.closeAllConnections();
+      expect((await run(await signed(valid), { jwks: url })).error).to.include({ status: 503 });
+    });
+  });
+});
