@@ -107,7 +107,7 @@ export function normalizePlugin(definition: object & { name: string; setup: unkn
   return {
     name: given.name,
     requires: given.requires ?? [],
-    provides: [...(given.provides ?? []), ...(given.intercepts ? (['interceptors'] as const) : [])],
+    provides: providedBy(given),
     seals: given.seals ?? [],
     intercepts: given.intercepts ?? false,
     operations: given.operations ?? ['generate'],
@@ -115,4 +115,9 @@ export function normalizePlugin(definition: object & { name: string; setup: unkn
     ...(given.api && { api: given.api }),
     setup: (options, host) => given.setup(options, host),
   };
+}
+
+/** Keys that a definition provides; a normalized one has `interceptors` already. */
+function providedBy({ provides = [], intercepts }: Partial<Plugin>): Plugin['provides'] {
+  return intercepts && !provides.includes('interceptors') ? [...provides, 'interceptors'] : provides;
 }

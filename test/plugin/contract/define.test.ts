@@ -1,3 +1,4 @@
+import { normalizePlugin } from '#src/plugin/internal.js';
 import { expect } from 'chai';
 import { Type } from 'typebox';
 import { definePlugin } from 'gw2api/plugin';
@@ -69,6 +70,17 @@ describe('definePlugin', () => {
     });
     const { state } = await runStage(plugin, {});
     expect(state.mood).to.equal('good');
+  });
+
+  it('provides "interceptors" once where it intercepts, however often it is read', () => {
+    const plugin = definePlugin({
+      name: 'wraps',
+      provides: ['request'],
+      intercepts: true,
+      setup: () => ({ intercept: (request, call) => call(request) }),
+    });
+    expect(plugin.provides).to.deep.equal(['request', 'interceptors']);
+    expect(normalizePlugin(plugin).provides).to.deep.equal(['request', 'interceptors']);
   });
 
   it('closes every object of the options, but for those that say otherwise', () => {
