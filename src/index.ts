@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { isStrict } from './config/environment.js';
 import type { Gateway } from './gateway/gateway.js';
 import { openGateway } from './gateway/app.js';
 import { loadGatewayConfig, loadGatewayConfigFile } from './gateway/load-config.js';
@@ -16,7 +17,7 @@ export interface CreateGatewayOptions {
   readonly secretKey?: string;
   /** Password of the console; default: the master key. */
   readonly panelPassword?: string;
-  /** Variables for `${NAME}` in the config, PORT and HOST; default: none. */
+  /** Variables for `${NAME}` in the config, PORT, HOST and GW_STRICT; default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /**
    * Live state shared with other gateways, over a connection of its own, closed with the gateway; default: as
@@ -65,6 +66,7 @@ export async function createGateway(
           ...(baseDir !== undefined && { baseDir }),
         });
   return openGateway(await load(), {
+    isStrict: isStrict(env),
     log: log ?? createLogger(logLevel),
     masterKey,
     loadConfig: load,

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { readConfigFile } from '../config/load.js';
+import { isStrict } from '../config/environment.js';
 import { masterKeyOf, secretKeyOf } from './first-start.js';
 import { loadGatewayConfig, loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
 import { onLostErrors } from '../gateway/lost-errors.js';
@@ -52,7 +53,14 @@ async function openAlone({ file, env, config, log, masterKey, secretKey }: Start
   const { openGateway } = await import('../gateway/app.js');
   const loadConfig = () => loadGatewayConfigFile(file, env, otherFile);
   const panelPassword = env['GW_PANEL_PASSWORD'] ?? '';
-  const gateway = await openGateway(config, { log, masterKey, secretKey, panelPassword, loadConfig });
+  const gateway = await openGateway(config, {
+    log,
+    masterKey,
+    secretKey,
+    panelPassword,
+    loadConfig,
+    isStrict: isStrict(env),
+  });
   return {
     maxShutdownMs: () => gateway.runtime.config.listen.shutdownTimeoutMs + lastStepsMs,
     close: () => gateway.close(),

@@ -5,6 +5,11 @@ import { readFileSync, statSync } from 'node:fs';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** True where the environment asks for strict stages. */
+export function isStrict(env: Environment): boolean {
+  return env['GW_STRICT'] === '1';
+}
+
 /**
  * Variables: `${NAME}`, `${NAME:-default}` (the default also replaces an empty value, as in a shell),
  * `${file:PATH}`; `$${` is a plain `${`. An unclosed variable matches to the end of the text, so that the

@@ -184,8 +184,8 @@ async function startPlugins(
   if (!isCheck) await pipeline.start();
 }
 
-function buildOptions({ pluginTimeoutMs }: GatewayOptions): BuildOptions {
-  return pluginTimeoutMs === undefined ? {} : { timeoutMs: pluginTimeoutMs };
+function buildOptions({ pluginTimeoutMs, isStrict = false }: GatewayOptions): BuildOptions {
+  return { isStrict, ...(pluginTimeoutMs !== undefined && { timeoutMs: pluginTimeoutMs }) };
 }
 
 function measure(gateway: Gateway): void {

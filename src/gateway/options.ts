@@ -23,6 +23,8 @@ export interface GatewayOptions {
   readonly loadConfig: () => Promise<Config>;
   /** True for a check of the config: plugins are set up and not started. */
   readonly isCheck?: boolean;
+  /** Stages may use only the state keys that they have declared, and give them their shapes (`GW_STRICT=1`). */
+  readonly isStrict?: boolean;
   /** Time limit for a plugin to load, to set up, to start and to dispose; default 10 s. */
   readonly pluginTimeoutMs?: number;
   /** Group of processes on the same address; `reload` and `metricsText` cover all of them. */

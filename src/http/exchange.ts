@@ -3,6 +3,7 @@ import {
   CallController,
   noInterceptors,
   ownSignal,
+  pluginPlace,
   RequestTrace,
   type Additions,
   type CoreKey,
@@ -70,7 +71,7 @@ export class Exchange {
     try {
       listener(outcome);
     } catch (error) {
-      this.state.log.error({ err: error }, 'A listener of onSettled failed.');
+      this.state.log.error({ plugin: pluginPlace(error), err: error }, 'A listener of onSettled failed.');
     }
   }
 }

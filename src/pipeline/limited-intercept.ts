@@ -1,6 +1,7 @@
 import {
   checkReply,
   GatewayError,
+  originalContext,
   type Intercept,
   type MessagesRequest,
   type ModelCall,
@@ -14,7 +15,8 @@ import { isAnswer, reportSkip, type StageLimits } from './limited.js';
  * before any call and its entry says so.
  */
 export function limitedIntercept(intercept: Intercept, place: StagePlace, limits: StageLimits): Intercept {
-  return async (request, call, ctx) => {
+  return async (request, call, given) => {
+    const ctx = viewOf(given, limits);
     const attempt = new Attempt(call, limits.timeoutMs);
     try {
       return checkReply(await attempt.run(intercept, request, ctx));
@@ -24,6 +26,12 @@ export function limitedIntercept(intercept: Intercept, place: StagePlace, limits
       return call(request);
     }
   };
+}
+
+/** The view that the stage's middleware was given of a context. */
+export function viewOf<Context extends object>(ctx: Context, { views }: StageLimits): Context {
+  const raw = originalContext(ctx);
+  return (views.get(raw) as Context | undefined) ?? raw; // a view has all that the context has
 }
 
 /** One run of an interceptor, up to its reply. */

@@ -1,5 +1,12 @@
 import type Koa from 'koa';
-import { GatewayError, isGatewayError, type RequestTrace, type StagePlace } from '../plugin/internal.js';
+import {
+  GatewayError,
+  isGatewayError,
+  originalContext,
+  type AnyContext,
+  type RequestTrace,
+  type StagePlace,
+} from '../plugin/internal.js';
 import { whileOpen, type Opening } from './open-context.js';
 
 /** Limits of a pipeline entry on its stage. */
@@ -8,6 +15,8 @@ export interface StageLimits {
   readonly timeoutMs: number | undefined;
   /** State keys to put back where the stage fails and the request goes on without it; undefined: it fails too. */
   readonly skips: readonly string[] | undefined;
+  /** Views of contexts that the middleware was given, for the stage's interceptor, which may know them again. */
+  readonly views: WeakMap<object, AnyContext>;
 }
 
 /** Middleware with a time limit, which the request goes on without where the entry says so. */
@@ -15,7 +24,7 @@ export function limited(middleware: Koa.Middleware, place: StagePlace, limits: S
   return async (ctx, next) => {
     const state = ctx.state as Record<string, unknown>; // Koa types its state as anything
     const before = limits.skips && keptKeys(state, limits.skips);
-    const attempt = new Attempt(next, limits.timeoutMs);
+    const attempt = new Attempt(next, limits);
     try {
       await attempt.run(middleware, ctx);
       if (before && !attempt.hasPassed && !hasAnswer(ctx)) throw new Error('It has ended without an answer.');
@@ -31,14 +40,14 @@ export function limited(middleware: Koa.Middleware, place: StagePlace, limits: S
 /** One run of a stage, up to its `next`. */
 class Attempt {
   readonly #next: Koa.Next;
-  readonly #timeoutMs: number | undefined;
+  readonly #limits: StageLimits;
   readonly #opening: Opening = { isOpen: true };
   #timer: NodeJS.Timeout | undefined;
   #hasPassed = false;
 
-  constructor(next: Koa.Next, timeoutMs: number | undefined) {
+  constructor(next: Koa.Next, limits: StageLimits) {
     this.#next = next;
-    this.#timeoutMs = timeoutMs;
+    this.#limits = limits;
   }
 
   /** True once the stage has called `next` in time. */
@@ -47,7 +56,7 @@ class Attempt {
   }
 
   async run(middleware: Koa.Middleware, ctx: Parameters<Koa.Middleware>[0]): Promise<void> {
-    const ms = this.#timeoutMs;
+    const { timeoutMs: ms, views } = this.#limits;
     if (ms === undefined) return void (await middleware(ctx, this.#pass));
     const late = new Promise<never>((_resolve, reject) => {
       this.#timer = setTimeout(() => {
@@ -56,7 +65,9 @@ class Attempt {
       }, ms);
     });
     try {
-      const work = (async () => middleware(whileOpen(ctx, this.#opening), this.#pass))();
+      const view = whileOpen(ctx, this.#opening);
+      views.set(originalContext(ctx), view);
+      const work = (async () => middleware(view, this.#pass))();
       await Promise.race([work, late]);
     } finally {
       clearTimeout(this.#timer);

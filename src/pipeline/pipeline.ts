@@ -19,6 +19,8 @@ export interface BuildOptions {
   readonly builtins?: string;
   /** Time limit for each plugin to load, to set up and to start, and for all of them to dispose; default 10 s. */
   readonly timeoutMs?: number;
+  /** Each stage may use only the state keys that it has declared, and gives them their shapes (`GW_STRICT=1`). */
+  readonly isStrict?: boolean;
   /** Problems of other parts of the config, reported with those of the stages. */
   readonly problems?: readonly ConfigProblem[];
   /** Formats with their paths, which no stage may bring. */
@@ -74,16 +76,8 @@ export class Pipeline {
   }
 
   /** Loads, checks and sets up the stages. Throws a ConfigError with all problems, after a clean-up. */
-  static async build(
-    config: Config,
-    services: HostServices,
-    {
-      builtins = builtinFolder,
-      timeoutMs = pluginTimeoutMs,
-      problems: known = [],
-      routeOwners = [],
-    }: BuildOptions = {},
-  ): Promise<Pipeline> {
+  static async build(config: Config, services: HostServices, options: BuildOptions = {}): Promise<Pipeline> {
+    const { builtins = builtinFolder, timeoutMs = pluginTimeoutMs, problems: known = [] } = options;
     const loading = { baseDir: config.baseDir, builtins, timeoutMs };
     const { stages, problems } = await loadStages(config.pipeline, loading);
     if (known.length + problems.length > 0) throw new ConfigError([...known, ...problems]);
@@ -97,9 +91,10 @@ export class Pipeline {
       notices: [],
       limits: {},
       counts: new Map(),
+      providers: options.isStrict ? new Map() : undefined,
     };
     const { ready, problems: faults } = await setUpAll(stages, services, registrations, timeoutMs);
-    const refusals = [...faults, ...routes.close(routeOwners)];
+    const refusals = [...faults, ...routes.close(options.routeOwners ?? [])];
     if (refusals.length === 0) return new Pipeline(config.pipeline, ready, registrations, timeoutMs);
     throw new ConfigError([...refusals, ...(await disposers.run())]);
   }

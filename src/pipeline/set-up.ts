@@ -1,7 +1,14 @@
 import type Koa from 'koa';
 import type { ConfigProblem } from '../config/config.js';
-import { LateError, stageParts, within, type ReadyParts, type StagePlace } from '../plugin/internal.js';
-import { limitedIntercept } from './limited-intercept.js';
+import {
+  LateError,
+  stageParts,
+  strictParts,
+  within,
+  type ReadyParts,
+  type StagePlace,
+} from '../plugin/internal.js';
+import { limitedIntercept, viewOf } from './limited-intercept.js';
 import { limited, type StageLimits } from './limited.js';
 import type { LoadedStage } from './load-stages.js';
 import { stageHost, type HostServices, type Registrations } from './stage-host.js';
@@ -63,29 +70,42 @@ function readyStage(
   stage: LoadedStage,
   made: unknown,
   { models, stageMetrics }: HostServices,
-  { disposers }: Registrations,
+  { disposers, providers }: Registrations,
 ): ReadyStage {
   const { config, plugin } = stage;
-  const parts = stageParts(made, plugin);
+  const parts = checkedParts(stageParts(made, plugin), stage, providers);
   const { middleware, intercept, applies, dispose } = parts;
   if (dispose) disposers.add(dispose, stage);
   const { when, group } = config;
   const place = placeOf(stage, stageMetrics);
+  if (providers) for (const key of plugin.provides) providers.set(key, place);
   const takes = whenMatcher(when, models);
   const limits = limitsOf(stage);
   const interceptor = intercept && {
     place,
     intercept: limits ? limitedIntercept(intercept, place, limits) : intercept,
-    applies,
+    applies:
+      limits && applies ? (ctx: Parameters<typeof applies>[0]) => applies(viewOf(ctx, limits)) : applies,
   };
   const within = middleware && limits ? limited(middleware, place, limits) : middleware;
   const passed = within ?? ((interceptor ?? group) && passOn); // an alternative takes its requests whatever it does with them
   return { ...stage, parts, stage: passed && { place, middleware: passed, interceptor, takes, group } };
 }
 
+/** Parts of a stage whose use of the state is checked, where the pipeline asks for that. */
+function checkedParts(
+  parts: ReadyParts,
+  { plugin }: LoadedStage,
+  providers: Registrations['providers'],
+): ReadyParts {
+  if (!providers || plugin.isPlain) return parts;
+  const { requires, provides } = plugin;
+  return strictParts(parts, { requires, provides, providers: new Map(providers) });
+}
+
 function limitsOf({ config: { timeoutMs, skipsErrors }, plugin }: LoadedStage): StageLimits | undefined {
   if (timeoutMs === undefined && !skipsErrors) return undefined;
-  return { timeoutMs, skips: skipsErrors ? plugin.provides : undefined };
+  return { timeoutMs, skips: skipsErrors ? plugin.provides : undefined, views: new WeakMap() };
 }
 
 /** Place of a stage as traces and log lines have it. */

@@ -6,6 +6,7 @@ import {
   type Metrics,
   type PickPolicy,
   type StageMeter,
+  type StagePlace,
   type Store,
   type WholeStore,
 } from '../plugin/internal.js';
@@ -35,6 +36,8 @@ export interface Registrations {
   limits: Limits;
   /** Stages that have a host so far, by name. */
   readonly counts: Map<string, number>;
+  /** Stages by the state keys that they provide, as far as set up; undefined: nobody's keys are checked. */
+  readonly providers: Map<string, StagePlace> | undefined;
 }
 
 /** The host of one stage: its log lines name it, and what it registers ends with its pipeline. */

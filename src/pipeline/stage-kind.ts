@@ -59,6 +59,7 @@ function fromFactory(factory: Factory, use: string): Plugin {
     intercepts: false,
     operations,
     options: { type: 'object' },
+    isPlain: true,
     setup: (options: unknown) => make(factory, options),
   };
 }

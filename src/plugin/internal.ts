@@ -47,6 +47,8 @@ export { coreKeys } from './contract/state.js';
 export type { CallOptions, CoreKey, Interceptor } from './contract/state.js';
 export type { StageMeter, StagePlace } from './contract/trace.js';
 export { checkReply } from './check-reply.js';
+export { contextView, originalContext, type AnyContext } from './context-view.js';
+export { strictParts } from './strict-stage.js';
 export { joining, noInterceptors } from './interceptors.js';
 export type { PickedCall, PickTerms } from './contract/slots.js';
 export type {

@@ -9,6 +9,7 @@ import {
   joining,
   wrapCall,
   stageParts,
+  strictParts,
   type GatewayState,
   type Host,
   type ModelCall,
@@ -78,7 +79,10 @@ export async function runStage(plugin: Plugin, options: StageOptions & StageRequ
 export async function serveStage(plugin: Plugin, options: StageOptions = {}): Promise<StageServer> {
   const host = options.host ?? fakeHost();
   const made = await plugin.setup(checkOptions(plugin, options.options), host);
-  const { middleware, intercept, applies, start, dispose } = stageParts(made, plugin);
+  const parts = stageParts(made, plugin);
+  const { middleware, intercept, applies, start, dispose } = plugin.isPlain
+    ? parts
+    : strictParts(parts, plugin);
   const join =
     intercept &&
     joining({

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import { isStrict } from '../config/environment.js';
 import { ConfigError, type ConfigProblem } from '../config/config.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { openGateway } from '../gateway/app.js';
@@ -65,7 +66,8 @@ class Worker {
     const workerGroup = groupOver(this.#channel, name);
     const secretKey = async () => (await this.#channel.ask<string | null>('pool.secret-key')) ?? undefined;
     const panelPassword = process.env['GW_PANEL_PASSWORD'] ?? '';
-    const parts = { log, masterKey, secretKey, panelPassword, workerGroup, startedMs, loadConfig, ...live };
+    const own = { log, masterKey, secretKey, panelPassword, isStrict: isStrict(process.env) };
+    const parts = { ...own, workerGroup, startedMs, loadConfig, ...live };
     const gateway = await openGateway(config, parts);
     this.#listenToPrimary(gateway, name);
     const url = await gateway.listen().catch((error: unknown) => {

@@ -157,6 +157,20 @@ describe('a stage with a time limit', () => {
       expect(lines('error')[0]).to.include(place);
     });
 
+    it('is given the context that its middleware was given', async () => {
+      const plugin = `const known = new WeakSet();
+        export default { name: 'limited', intercepts: true, setup: () => ({
+          middleware(ctx, next) { known.add(ctx); return next(); },
+          applies: (ctx) => known.has(ctx),
+          intercept: (request, call, ctx) => {
+            ctx.set('x-known', String(known.has(ctx)));
+            return call(request);
+          } }) };`;
+      const pipeline = stages().toSpliced(3, 0, { use: './limited.js', timeout: '5s' });
+      await shop.start(pipeline, { 'limited.js': plugin }, [{}], { GW_STRICT: '1' });
+      expect((await shop.answered()).headers.get('x-known')).to.equal('true');
+    });
+
     it('has the time for itself, and not for its calls', async () => {
       await startWith(`async (request, call, ctx) => ctx.headers['x-hang'] ? ${never} : call(request)`, {
         timeout: '50ms',

@@ -22,13 +22,14 @@ export class PluginWorkshop {
     pipeline: readonly object[],
     files: Files = {},
     slots: readonly object[] = [{}],
+    env: Readonly<Record<string, string>> = {},
   ): Promise<void> {
     await this.#under?.close();
     this.#upstream ??= await startHeldUpstream();
     const { url } = this.#upstream;
     const config = configOf({ slots: slots.map((settings) => slotAt(url, settings)), pipeline });
     const folder = await this.#folders.make({ ...files, 'gateway.yaml': config });
-    this.#under = await startGateway(`${folder}/gateway.yaml`);
+    this.#under = await startGateway(`${folder}/gateway.yaml`, env);
   }
 
   /** An answer whose turn the upstream has finished; it says `Hello.` */

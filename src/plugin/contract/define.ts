@@ -74,6 +74,8 @@ export interface Plugin {
   readonly operations: readonly Operation[];
   readonly options: Readonly<Record<string, unknown>>;
   readonly api?: ApiLevel;
+  /** A Koa middleware without a definition: it has declared no keys, and may use any. */
+  readonly isPlain?: true;
   /** Returns a middleware or parts; `stageParts` checks which. */
   setup(options: unknown, host: Host): unknown;
 }

@@ -1,0 +1,125 @@
+import type { Plugin } from './contract/define.js';
+import type { MessagesRequest } from './contract/messages.js';
+import { coreKeys, type ModelCall, type StageContext } from './contract/state.js';
+import type { StagePlace } from './contract/trace.js';
+import { contextView, originalContext, type AnyContext } from './context-view.js';
+import type { RequestTrace } from './request-trace.js';
+import type { ReadyParts } from './stage-parts.js';
+import { shapeFault } from './state-shapes.js';
+
+/** A stage whose use of the state is checked. */
+export interface StrictTerms extends Pick<Plugin, 'requires' | 'provides'> {
+  /** Stages above it that provide a key, to blame where there is none. */
+  readonly providers?: ReadonlyMap<string, StagePlace>;
+}
+
+/**
+ * Parts that may read and set only the keys of the state that their stage has declared, cannot write into a
+ * request in place, and must give each key the shape of its type. A rule that is broken throws there.
+ */
+export function strictParts(parts: ReadyParts, terms: StrictTerms): ReadyParts {
+  const { middleware, intercept, applies } = parts;
+  const view = strictView(terms);
+  // A view of the context that the stage was given.
+  const own = (ctx: StageContext<never, never>) => view(originalContext(ctx)) as unknown as typeof ctx;
+  return {
+    ...parts,
+    middleware: middleware && ((ctx, next): unknown => middleware(view(ctx), next)),
+    intercept:
+      intercept &&
+      ((request, call, ctx) => intercept(deepFrozen(request), strictCall(request, call), own(ctx))),
+    applies: applies && ((ctx) => applies(own(ctx))),
+  };
+}
+
+/** Call with a request that is sound, unless it is the one that the interceptor was given. */
+function strictCall(given: MessagesRequest, call: ModelCall): ModelCall {
+  return (request, options) => {
+    if (request !== given) requireShape('request', request);
+    return call(deepFrozen(request), options);
+  };
+}
+
+/** One view for each context, whoever's view of it is given: a stage may know a context again. */
+function strictView(terms: StrictTerms): (ctx: AnyContext) => AnyContext {
+  const handler = rulesOf(terms);
+  const views = new WeakMap<AnyContext, AnyContext>();
+  return (ctx) => {
+    const key = originalContext(ctx);
+    const view = views.get(key) ?? contextView(ctx, new Proxy<object>(ctx.state, handler));
+    views.set(key, view);
+    return view;
+  };
+}
+
+function rulesOf({ requires, provides, providers = new Map() }: StrictTerms): ProxyHandler<object> {
+  const settable = new Set<string>(provides);
+  const readable = new Set<string>([...coreKeys, ...requires, ...provides]);
+  if (readable.has('reply')) readable.add('count'); // takes its place in count-tokens
+  const requireSettable = (key: string | symbol): void => {
+    if (typeof key === 'string' && !settable.has(key)) throw undeclared('sets', key, 'provides');
+  };
+  return {
+    get(state, key) {
+      const value: unknown = Reflect.get(state, key);
+      if (typeof key === 'symbol') return value;
+      if (!readable.has(key)) throw undeclared('reads', key, 'requires');
+      if (value === undefined && requires.some((name) => name === key)) throw absent(state, key, providers);
+      return key === 'request' ? deepFrozen(value) : value;
+    },
+    set(state, key, value) {
+      requireSettable(key);
+      if (typeof key === 'string' && value !== Reflect.get(state, key)) requireShape(key, value);
+      return Reflect.set(state, key, key === 'request' ? deepFrozen(value) : value);
+    },
+    deleteProperty(state, key) {
+      requireSettable(key);
+      return Reflect.deleteProperty(state, key);
+    },
+    defineProperty(state, key, shape) {
+      requireSettable(key);
+      return Reflect.defineProperty(state, key, shape);
+    },
+    preventExtensions: () => false,
+    setPrototypeOf: () => false,
+  };
+}
+
+function undeclared(does: string, key: string, list: string): TypeError {
+  return new TypeError(
+    `The stage ${does} ctx.state.${key}, which it has not declared; add "${key}" to its ${list}.`,
+  );
+}
+
+/** Error for a key that a stage above has promised and not given, which is blamed. */
+function absent(state: object, key: string, providers: ReadonlyMap<string, StagePlace>): TypeError {
+  const by = providers.get(key);
+  const who = by ? `The stage "${by.stage}" provides` : 'No stage above has provided';
+  const error = new TypeError(`${who} "${key}"${by ? ', and has left none' : ''}.`);
+  const { trace } = state as { readonly trace: RequestTrace }; // of the core
+  if (by) trace.blame(error, by);
+  return error;
+}
+
+function requireShape(key: string, value: unknown): void {
+  const fault = shapeFault(key, value);
+  if (fault) throw new TypeError(`The stage leaves a ctx.state.${key} that ${fault}.`);
+}
+
+/** Freezes lists and plain objects, and all of these within; what is frozen already counts as done. */
+function deepFrozen<Value>(value: Value): Value {
+  const open: unknown[] = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (!isPlain(next)) continue;
+    if (next !== value && Object.isFrozen(next)) continue;
+    Object.freeze(next);
+    for (const inner of Object.values(next)) if (isPlain(inner)) open.push(inner);
+  }
+  return value;
+}
+
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return Array.isArray(value) || prototype === Object.prototype || prototype === null;
+}
