@@ -71,9 +71,9 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
   };
 }
 
-/** Name of a stage's space: what it is listed by, as two plugins may have one name. */
-function spaceOf({ config }: LoadedStage): string {
-  return config.use;
+/** Name of a stage's space: what it is listed by, as two plugins may have one name, and its entry's own name. */
+function spaceOf({ config: { use, name } }: LoadedStage): string {
+  return name === undefined ? use : JSON.stringify([use, name]);
 }
 
 function withoutSpaces(store: WholeStore): Store {

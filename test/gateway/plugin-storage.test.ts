@@ -23,9 +23,9 @@ describe("a plugin's storage in a gateway with a SQLite file", () => {
   let under: GatewayUnderTest;
   let nowMs = Date.UTC(2026, 0, 1);
   const file = () => path.join(folder, 'gateway.db');
-  const start = async (plugin: string) => {
+  const start = async (plugin: string, entry: object = {}) => {
     const [auth, ...rest] = stages();
-    const pipeline = [auth, { use: path.join(folder, plugin) }, ...rest];
+    const pipeline = [auth, { use: path.join(folder, plugin), ...entry }, ...rest];
     const config = { pipeline, store: `sqlite:${file()}`, slots: [slotAt('http://127.0.0.1:9')] };
     under = await startGateway(config, {}, () => nowMs);
   };
@@ -53,6 +53,13 @@ describe("a plugin's storage in a gateway with a SQLite file", () => {
     await count();
     await under.close();
     await start('two.mjs');
+    expect(await count()).to.include({ count: 1 });
+  });
+
+  it('is not that of another entry with a name', async () => {
+    await count();
+    await under.close();
+    await start('one.mjs', { name: 'another' });
     expect(await count()).to.include({ count: 1 });
   });
 
