@@ -43,6 +43,7 @@ export default definePlugin({
           'forbidden',
           `This key may not use model ${JSON.stringify(decoded.request.model)}.`,
         );
+      state.trace.ask(state.request.model);
       state.delivery = decoded.stream && !mustBeWhole ? 'stream' : 'whole';
       if (decoded.intercept) intercepts.set(ctx, decoded.intercept);
       await next();

@@ -8,6 +8,7 @@ import {
   type ModelReply,
   type Models,
 } from 'gw2api/plugin';
+import { clamp } from './shared/clamp.js';
 
 /** Keeps one answer from costing more than the model or the operator allows (contract §4.3). */
 export default definePlugin({
@@ -80,25 +81,3 @@ function fitted(request: MessagesRequest, cap: number): MessagesRequest {
 
 /** Tokens; the upstream refuses less. */
 const minBudget = 1024;
-
-/**
- * Lowers `max_tokens` to `cap`, or sets it if the caller left it out; never raises it. A value that is not a
- * number is kept, for the upstream to refuse.
- */
-export function clamp(request: MessagesRequest, cap: number): MessagesRequest {
-  const wanted = request.max_tokens ?? cap;
-  if (!isNumber(wanted)) return request;
-  const max_tokens = Math.min(wanted, cap);
-  if (max_tokens === request.max_tokens) return request;
-  const { thinking } = request;
-  const isTooMuch =
-    thinking?.type === 'enabled' && isNumber(thinking.budget_tokens) && thinking.budget_tokens >= max_tokens;
-  if (!isTooMuch) return withFields(request, { max_tokens });
-  // Thinking shares the budget: without this the upstream would refuse the lowered limit.
-  return withFields(request, { max_tokens, thinking: { ...thinking, budget_tokens: max_tokens - 1 } });
-}
-
-/** Check at run time: a Messages body is not validated, whatever its type says. */
-function isNumber(value: unknown): boolean {
-  return typeof value === 'number';
-}

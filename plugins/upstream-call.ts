@@ -120,9 +120,11 @@ function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelC
   return async (request, options) => {
     const { model } = request;
     const call = prepare(request);
+    const budgets = [options?.budget ?? []].flat();
     let lease = await leaseFor(request, state);
     for (let attempt = 1; ; attempt += 1) {
       setHeaders(lease.slot.id, trace.calls.length + 1);
+      for (const budget of budgets) budget.left -= 1;
       const timer = trace.call(lease.slot.id, model === state.request.model ? undefined : model);
       const see = watch(timer, meter());
       try {
@@ -140,7 +142,7 @@ function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelC
         timer.fail(error);
         const next = callSignal(state).aborted
           ? undefined
-          : await elsewhere(lease, error, attempt < attempts);
+          : await elsewhere(lease, error, attempt < attempts && budgets.every(({ left }) => left > 0));
         if (!next) {
           lease.release();
           throw error;

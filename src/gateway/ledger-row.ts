@@ -30,7 +30,7 @@ export function ledgerRowOf({ state, startedMs }: Exchange, record: RequestRecor
     durationMs: record.ms,
     billed,
     shown,
-    trace: traceOf(trace),
+    trace: traceOf(trace, record.answeredBy),
   };
   if (slot !== undefined) row.slot = slot;
   if (model !== undefined) row.model = plainText(model);
@@ -46,11 +46,12 @@ type Writable<Row> = { -readonly [Field in keyof Row]: Row[Field] };
  * Trace with a max number of entries: a stage that calls the model in a loop must not make a row of
  * megabytes.
  */
-function traceOf({ stages, calls }: Trace): LedgerTrace {
-  return {
+function traceOf({ stages, calls }: Trace, answeredBy: string | undefined): LedgerTrace {
+  const traced = {
     stages: stages.slice(0, maxTraced).map(tracedStage),
     calls: calls.slice(0, maxTraced).map(tracedCall),
   };
+  return answeredBy === undefined ? traced : { ...traced, answeredBy: plainText(answeredBy) };
 }
 
 /** Milliseconds rounded to two decimals, to keep rows small. */
@@ -63,9 +64,14 @@ function tracedStage({ stage, ms, skipped }: LedgerTrace['stages'][number]): Led
   return skipped ? { ...traced, skipped } : traced;
 }
 
-function tracedCall({ slot, ms, code }: TimedCall): LedgerTrace['calls'][number] {
+function tracedCall({ slot, model, ms, code }: TimedCall): LedgerTrace['calls'][number] {
   const traced = { slot, ms: rounded(ms) };
-  return code === undefined ? traced : { ...traced, code: plainText(code) };
+  if (code === undefined && model === undefined) return traced;
+  return {
+    ...traced,
+    ...(model !== undefined && { model: plainText(model) }),
+    ...(code !== undefined && { code: plainText(code) }),
+  };
 }
 
 const maxTraced = 100;

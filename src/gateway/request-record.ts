@@ -10,6 +10,7 @@ export function recordOf(
 ): RequestRecord {
   const { trace, reply, count } = state;
   const { usage, calls, failure, refusal } = trace;
+  const asked = trace.askedModel ?? state.request?.model;
   return {
     id: state.requestId,
     method: ctx.method,
@@ -20,7 +21,8 @@ export function recordOf(
     outcome,
     ms: nowMs - startedMs,
     key: state.caller?.keyId,
-    model: state.request?.model,
+    model: asked,
+    answeredBy: reply?.model && reply.model !== asked ? reply.model : undefined,
     slot: (reply ?? count)?.slot ?? trace.slot,
     attempts: Math.max(reply?.attempts ?? 0, calls.length) || undefined,
     calls,

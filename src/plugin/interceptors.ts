@@ -114,10 +114,11 @@ class Interception {
 
   /** Options whose transforms are blamed on the stage where they fail. */
   #watched(options: CallOptions | undefined): CallOptions | undefined {
-    if (!options?.through) return undefined;
+    if (!options?.through) return options;
     const { interceptor, ctx } = this.#parts;
     const onFault = (error: unknown) => traceOf(ctx).blame(error, interceptor.place);
-    return { through: [options.through].flat().map((make) => () => new WatchedTransform(make(), onFault)) };
+    const through = [options.through].flat().map((make) => () => new WatchedTransform(make(), onFault));
+    return { ...options, through };
   }
 
   /** Counts the time since the last turn, if it was the interceptor's own. */
@@ -138,8 +139,12 @@ class Interception {
 
 /** Options of a call with those of the calls around it, whose transforms come after its own. */
 function joined(own: CallOptions | undefined, outer: CallOptions | undefined): CallOptions | undefined {
-  if (!own?.through || !outer?.through) return own?.through ? own : outer;
-  return { through: [own.through, outer.through].flat() };
+  if (!own || !outer) return own ?? outer;
+  const through = [own.through ?? [], outer.through ?? []].flat();
+  return {
+    through: through.length > 0 ? through : undefined,
+    budget: [own.budget ?? [], outer.budget ?? []].flat(),
+  };
 }
 
 function traceOf({ state }: WrappedContext): RequestTrace {

@@ -10,6 +10,7 @@ export class RequestTrace implements Trace {
   readonly #now: () => number;
   #usage: UsageTally = { billed: {}, masked: {} };
   #tags: Readonly<Record<string, string>> | undefined;
+  #askedModel: string | undefined;
   #slot: string | undefined;
   #firstEventAtMs: number | undefined;
   #failure: GatewayError | undefined;
@@ -23,6 +24,14 @@ export class RequestTrace implements Trace {
   /** `now`: clock of the gateway, unix milliseconds. */
   constructor(now: () => number) {
     this.#now = now;
+  }
+
+  get askedModel(): string | undefined {
+    return this.#askedModel;
+  }
+
+  ask(model: string): void {
+    this.#askedModel = model;
   }
 
   get usage(): UsageTally {

@@ -21,7 +21,10 @@ export interface RequestRecord {
   readonly outcome: Outcome;
   readonly ms: number;
   readonly key: string | undefined;
+  /** Model that the caller asked for. */
   readonly model: string | undefined;
+  /** Model that answered, if it is another one. */
+  readonly answeredBy: string | undefined;
   readonly slot: string | undefined;
   readonly attempts: number | undefined;
   /** Every upstream call, with the code of its failure; the last may be under way. */
@@ -128,6 +131,7 @@ function lineOf(record: RequestRecord): object {
     code: record.code,
     upstreamRequestId: record.upstreamRequestId,
     tokens: tokensOf(billed),
+    ...(record.answeredBy !== undefined && { answeredBy: record.answeredBy }),
     ...(waitingFor && { stage: waitingFor.place.stage, stageMs: Math.round(waitingFor.ms) }),
     ...(hasTokens(masked) && { masked: tokensOf(masked) }),
   };

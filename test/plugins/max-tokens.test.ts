@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { clamp } from '#plugins/max-tokens.js';
+import { clamp } from '#plugins/shared/clamp.js';
 
 describe('max-tokens', () => {
   const request = { model: 'm', messages: [] };

@@ -14,6 +14,7 @@ const record: RequestRecord = {
   ms: 1,
   key: 'k',
   model: 'sonnet-5',
+  answeredBy: undefined,
   slot: 'a',
   attempts: 1,
   calls: [],

@@ -44,7 +44,15 @@ export interface LedgerRow {
 /** Trace of one request: its stages, and its upstream calls in order. */
 export interface LedgerTrace {
   readonly stages: readonly { readonly stage: string; readonly ms: number; readonly skipped?: true }[];
-  readonly calls: readonly { readonly slot: string; readonly ms: number; readonly code?: string }[];
+  readonly calls: readonly {
+    readonly slot: string;
+    /** Model of a call that asked another one than the caller. */
+    readonly model?: string;
+    readonly ms: number;
+    readonly code?: string;
+  }[];
+  /** Model that answered in place of the one asked for. */
+  readonly answeredBy?: string;
 }
 
 /**

@@ -34,11 +34,17 @@ export interface ModelReply {
 }
 
 export interface CallOptions {
+  /** Upstream calls left, attempts in other slots included; each takes one. The first attempt is made in any case. */
+  readonly budget?: CallBudget | readonly CallBudget[] | undefined;
   /**
    * Makes a transform of the answer before the commit point: a fresh one for each attempt, gone with one that
    * fails. Where it is over (`isOver`), the answer is committed and the upstream call ends.
    */
   readonly through?: TransformFactory | readonly TransformFactory[] | undefined;
+}
+
+interface CallBudget {
+  left: number;
 }
 
 export type ModelCall = (request: MessagesRequest, options?: CallOptions) => Promise<ModelReply>;

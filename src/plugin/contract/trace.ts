@@ -32,6 +32,10 @@ export interface Trace {
   readonly firstEventAtMs: number | undefined;
   /** Error of an answer that broke after it had begun; the outcome is then `failed`. */
   readonly failure: GatewayError | undefined;
+  /** Model that the caller asked for, by catalog id; undefined before it is known. */
+  readonly askedModel: string | undefined;
+  /** Sets the model that the caller asked for. */
+  ask(model: string): void;
   /** Adds an upstream call, and starts its timer; `model`: catalog id. */
   call(slot: string, model?: string): CallTimer;
   /** Sets the tokens billed by the upstream so far. */

@@ -1,0 +1,143 @@
+import {
+  definePlugin,
+  Duration,
+  durationMs,
+  isGatewayError,
+  stickyKey,
+  Type,
+  type Host,
+  type MessagesRequest,
+  type ModelCall,
+  type ModelReply,
+} from 'gw2api/plugin';
+import { callSignal } from 'gw2api/plugin/raw';
+import { clamp } from './shared/clamp.js';
+
+const reasons = ['rate_limited', 'overloaded', 'unreachable', 'timeout', 'failed', 'context_length'] as const;
+
+type Reason = (typeof reasons)[number];
+
+/** Asks another model where all slots have failed the one that was asked for (design §6). */
+export default definePlugin({
+  name: 'fallback',
+  requires: ['request', 'caller', 'body'],
+  intercepts: true,
+  options: Type.Object({
+    /** Models to ask in place of a model, in this order, by catalog id. */
+    to: Type.Record(
+      Type.String({ minLength: 1 }),
+      Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }),
+    ),
+    /** Failures that lead to another model; `failed`: an upstream's other 5xx, or half an answer. */
+    on: Type.Array(Type.Enum(reasons), {
+      minItems: 1,
+      default: ['rate_limited', 'overloaded', 'unreachable', 'timeout', 'failed'],
+    }),
+    /** Max upstream calls for one answer, of all models together. */
+    attempts: Type.Integer({ minimum: 2, default: 4 }),
+    /** Time for which a session stays on the model that has answered in place of another. */
+    stick: Duration({ default: '10m' }),
+    /** Other names of a session, as those of slot-pick. */
+    stickyFrom: Type.Array(Type.String({ minLength: 1 }), {
+      default: ['prompt_cache_key', 'metadata.user_id', 'session-id'],
+    }),
+  }),
+  setup({ to, on, attempts, stick, stickyFrom }, host) {
+    const chains = chainsOf(to, host);
+    const terms = { on: new Set<Reason>(on), attempts };
+    const ttlMs = durationMs(stick);
+    const counter = host.metrics.counter(
+      'gw2api_fallbacks_total',
+      'Answers of another model than asked for.',
+      ['from', 'to'],
+    );
+    return {
+      async intercept(request, call, ctx) {
+        const { model } = request;
+        const chain = chains.get(model);
+        if (!chain) return call(request);
+        const { caller, body } = ctx.state;
+        const key = stickyKey(caller.keyId, ctx.headers, { from: stickyFrom, body, request });
+        const session = key && `fallback/${model}/${key}`; // known to all instances
+        const stuck = session && host.live.shared.get(session);
+        const models = chain.toSorted((one, other) => Number(other === stuck) - Number(one === stuck));
+        const asking: Asking = {
+          ...terms,
+          call,
+          models: host.models,
+          isOver: () => callSignal(ctx.state).aborted,
+        };
+        const reply = await firstToAnswer(models, request, asking);
+        if (reply.model !== model) counter.add({ from: model, to: reply.model });
+        if (session && stuck !== reply.model && reply.model !== model)
+          host.live.shared.set(session, reply.model, ttlMs);
+        return reply;
+      },
+    };
+  },
+});
+
+/** By model: itself, and those to ask in its place. */
+function chainsOf(
+  to: Readonly<Record<string, readonly string[]>>,
+  { models }: Host,
+): ReadonlyMap<string, readonly string[]> {
+  const idOf = (name: string): string => models.find(name)?.id ?? name;
+  const chains = Object.entries(to).map(([name, others]) => [idOf(name), others.map(idOf)] as const);
+  for (const [model, others] of chains)
+    if (new Set([model, ...others]).size <= others.length)
+      throw new Error(`to.${model}: names a model twice; each is asked once.`);
+  return new Map(chains.map(([model, others]) => [model, [model, ...others]]));
+}
+
+interface Asking {
+  readonly on: ReadonlySet<Reason>;
+  /** Max upstream calls. */
+  readonly attempts: number;
+  readonly call: ModelCall;
+  readonly models: Host['models'];
+  /** True once the caller has left. */
+  readonly isOver: () => boolean;
+}
+
+/** Reply of the first model that answers; one call is kept for each of those that follow. */
+async function firstToAnswer(
+  [model, ...others]: readonly string[],
+  request: MessagesRequest,
+  asking: Asking,
+): Promise<ModelReply> {
+  const { call, on, attempts, isOver } = asking;
+  const share = Math.max(1, attempts - others.length);
+  const budget = { left: share };
+  try {
+    return await call(forModel(request, model ?? request.model, asking), { budget });
+  } catch (error) {
+    const reason = reasonOf(error);
+    const left = attempts - (share - budget.left);
+    if (!reason || !on.has(reason) || others.length === 0 || left < 1 || isOver()) throw error;
+    return firstToAnswer(others, request, { ...asking, attempts: left });
+  }
+}
+
+/** The request for another model, within the limit of that. */
+function forModel(request: MessagesRequest, model: string, { models }: Asking): MessagesRequest {
+  if (model === request.model) return request;
+  const { maxTokens } = models.profile(model);
+  const asked = { ...request, model };
+  return maxTokens === undefined ? asked : clamp(asked, maxTokens);
+}
+
+/** Reason of a failure; undefined for those that are about the request: a content filter, a wrong field. */
+function reasonOf(error: unknown): Reason | undefined {
+  if (!isGatewayError(error)) return undefined;
+  const { failure, code, status, message } = error;
+  if (failure?.kind === 'unreachable' || failure?.kind === 'timeout') return failure.kind;
+  if (failure && failure.kind !== 'status') return 'failed';
+  if (status === 429) return 'rate_limited';
+  if (code === 'no_slot_available' || (failure && (status === 529 || status === 503))) return 'overloaded';
+  if (failure && status >= 500) return 'failed';
+  const isTooLong = status === 400 && tooLong.test(message.slice(0, 1000));
+  return code === 'request_too_large' || isTooLong ? 'context_length' : undefined;
+}
+
+const tooLong = /prompt is too long|context[ _](?:length|window)|maximum context/i;

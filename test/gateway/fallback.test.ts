@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import { dialects, formatNames } from './dialects.js';
+import { slotAt, stages, startPair, type Pair } from './harness.js';
+import { errorIn, issueKey } from './kit.js';
+import { scripted, type ScriptedUpstream } from './scripted-upstream.js';
+
+describe('fallback', () => {
+  let pair: Pair | undefined;
+  let busy: ScriptedUpstream | undefined;
+  afterEach(async () => {
+    await pair?.close();
+    await busy?.close();
+  });
+
+  /** A pair whose slot for sonnet-5 refuses all with this status; that for haiku-5 answers. */
+  async function start(status = 529, message = 'Busy.'): Promise<Pair> {
+    busy = await scripted((_, response) => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ type: 'error', error: { type: 'upstream_error', message } }));
+    });
+    const { url } = busy;
+    const own = { use: 'fallback', with: { to: { 'sonnet-5': ['haiku-5'] } } };
+    const pipeline = stages().flatMap((each) =>
+      'use' in each && each.use === 'slot-pick' ? [own, each] : [each],
+    );
+    pair = await startPair({ pipeline }, {}, (simulator) => [
+      slotAt(url, { models: ['sonnet-*'] }),
+      slotAt(simulator, { id: 'b', models: ['haiku-*'] }),
+    ]);
+    return pair;
+  }
+
+  for (const format of formatNames)
+    for (const stream of [true, false])
+      it(`answers by another model and says so: ${format}, ${stream ? 'streamed' : 'whole'}`, async () => {
+        const under = await start();
+        const { path, request, fold, whole } = dialects[format];
+        const response = await under.post(path, { ...request('Hi'), stream });
+        expect(response.status).to.equal(200);
+        const answer = stream ? await fold(await response.text()) : whole(await response.json());
+        expect(answer).to.have.property('model', 'haiku-5');
+        expect(response.headers.get('x-gw-model')).to.equal('haiku-5');
+        expect(response.headers.get('x-gw-slot')).to.equal('b');
+        expect(response.headers.get('x-gw-attempts')).to.equal('4');
+      });
+
+  it('is in the ledger and the log: the model asked for, the one that answered, and every attempt', async () => {
+    const under = await start();
+    await (await under.post('/v1/messages', dialects.messages.request('Hi'))).text();
+    await under.gateway.exchanges.idle();
+    const { ledger, store } = under.gateway.services;
+    await ledger.flush();
+    const [row] = (await store.ledger.requests({}, { limit: 1 })).rows;
+    expect(row).to.include({ model: 'sonnet-5', slot: 'b', attempts: 4 });
+    const { trace } = (await store.ledger.get(row!))!;
+    expect(trace).to.have.property('answeredBy', 'haiku-5');
+    expect(trace!.calls.map(({ slot, model, code }) => [slot, model, code])).to.deep.equal([
+      ['a', undefined, 'upstream_error'],
+      ['a', undefined, 'upstream_error'],
+      ['a', undefined, 'upstream_error'],
+      ['b', 'haiku-5', undefined],
+    ]);
+    const line = under.logged.find(({ msg }) => msg === 'request');
+    expect(line).to.include({ model: 'sonnet-5', answeredBy: 'haiku-5', slot: 'b' });
+  });
+
+  it('keeps a session on the model that has answered it', async () => {
+    const under = await start();
+    const attempts = [];
+    for (const session of ['s', 's', 't']) {
+      const response = await under.post('/v1/messages', dialects.messages.request('Hi'), {
+        'x-session-id': session,
+      });
+      expect(response.headers.get('x-gw-model')).to.equal('haiku-5');
+      attempts.push(response.headers.get('x-gw-attempts'));
+    }
+    expect(attempts[1]).to.equal('1');
+  });
+
+  it('passes a refusal of the request on, as a content filter', async () => {
+    const under = await start(400, 'Output blocked by content filtering policy');
+    const response = await under.post('/v1/messages', dialects.messages.request('Hi'));
+    expect(response.headers.get('x-gw-attempts')).to.equal('1');
+    expect(await errorIn(response)).to.include({ status: 400 });
+  });
+
+  it('is 403 where the key may not use the second model', async () => {
+    const under = await start();
+    const key = await issueKey(under, 'team', { models: ['sonnet-*'] });
+    const response = await under.post('/v1/messages', dialects.messages.request('Hi'), { 'x-api-key': key });
+    expect(await errorIn(response)).to.include({ status: 403, code: 'forbidden' });
+  });
+});
