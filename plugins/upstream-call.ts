@@ -120,12 +120,13 @@ function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelC
   return async (request, options) => {
     const { model } = request;
     const call = prepare(request);
+    const asked = trace.askedModel ?? state.request.model;
     const budgets = [options?.budget ?? []].flat();
     let lease = await leaseFor(request, state);
     for (let attempt = 1; ; attempt += 1) {
       setHeaders(lease.slot.id, trace.calls.length + 1);
       for (const budget of budgets) budget.left -= 1;
-      const timer = trace.call(lease.slot.id, model === state.request.model ? undefined : model);
+      const timer = trace.call(lease.slot.id, model === asked ? undefined : model);
       const see = watch(timer, meter());
       try {
         const reply = await ask(lease, call, model, {

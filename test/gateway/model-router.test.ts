@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { dialects, formatNames } from './dialects.js';
 import { ask, stages, startPair, type Pair } from './harness.js';
-import { errorIn, issueKey, lastCall } from './kit.js';
+import { errorIn, issueKey, lastCall, requestLines } from './kit.js';
 
 describe('a request that model-router sends to another model', () => {
   let pair: Pair;
@@ -31,6 +31,19 @@ describe('a request that model-router sends to another model', () => {
     const body = ask('Hi', { max_tokens: undefined });
     expect((await pair.post('/v1/messages/count_tokens', body, { 'x-tier': 'low' })).status).to.equal(200);
     expect(pair.simulator.requests.at(-1)!.body).to.include({ model: 'haiku-5' });
+  });
+
+  it('is in the log with the model that was asked for, and that of the answer and of each call', async () => {
+    await (await pair.post('/v1/messages', ask('Hi'), { 'x-tier': 'low' })).text();
+    const lines = await requestLines(pair);
+    expect(lines.at(-1)).to.include({ model: 'sonnet-5', answeredBy: 'haiku-5' });
+    await pair.gateway.services.ledger.flush();
+    const list = await pair.get('/api/panel/requests?limit=1');
+    const [latest] = ((await list.json()) as { data: readonly { id: string; model: string }[] }).data;
+    expect(latest!.model).to.equal('sonnet-5');
+    const [atMs = '', id = ''] = latest!.id.split('.');
+    const row = await pair.gateway.services.store.ledger.get({ atMs: Number(atMs), id });
+    expect(row!.trace!.calls[0]).to.include({ model: 'haiku-5' });
   });
 
   it('is refused to a key that may not use it', async () => {
