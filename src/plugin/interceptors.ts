@@ -73,6 +73,8 @@ class Interception {
   #sinceMs = performance.now();
   #underWay = 0;
   #hasCalled = false;
+  /** True once it has given its reply; a continued answer may still make calls. */
+  #isOver = false;
 
   constructor(parts: InterceptionParts, outer: CallOptions | undefined) {
     this.#parts = parts;
@@ -81,17 +83,21 @@ class Interception {
 
   async run(request: MessagesRequest): Promise<ModelReply> {
     const { interceptor, ctx, faults } = this.#parts;
+    const trace = traceOf(ctx);
+    trace.wrap(interceptor.place);
     try {
       // The context that its stage was given.
       const reply = await interceptor.intercept(request, this.#call, ctx as StageContext<never, never>);
       return await this.#passed(checkReply(reply));
     } catch (error) {
-      if (!faults.has(error)) traceOf(ctx).blame(error, interceptor.place);
+      if (!faults.has(error)) trace.blame(error, interceptor.place);
       faults.add(error);
       throw error;
     } finally {
       this.#turn(this.#underWay === 0);
-      traceOf(ctx).moveTime(interceptor.place, this.#ownMs);
+      trace.moveTime(interceptor.place, this.#ownMs);
+      trace.wrap(undefined);
+      this.#isOver = true;
     }
   }
 
@@ -101,6 +107,7 @@ class Interception {
     this.#hasCalled = true;
     this.#underWay += 1;
     this.#turn(this.#underWay === 1);
+    traceOf(this.#parts.ctx).wrap(undefined);
     try {
       return await this.#parts.inner(request, joined(this.#watched(options), this.#outer));
     } catch (error) {
@@ -109,6 +116,7 @@ class Interception {
     } finally {
       this.#underWay -= 1;
       this.#turn(false);
+      if (this.#underWay === 0 && !this.#isOver) traceOf(this.#parts.ctx).wrap(this.#parts.interceptor.place);
     }
   };
 

@@ -20,6 +20,8 @@ export class RequestTrace implements Trace {
   /** Stage that is being timed, since `#sinceMs`. */
   #current: StageStep | undefined;
   #sinceMs = 0;
+  /** Stage whose interceptor is at work, and its start. */
+  #wrapping: { readonly place: StagePlace; readonly sinceMs: number } | undefined;
 
   /** `now`: clock of the gateway, unix milliseconds. */
   constructor(now: () => number) {
@@ -117,6 +119,11 @@ export class RequestTrace implements Trace {
     return this.#endedBy;
   }
 
+  /** Sets the stage whose interceptor the request waits for; undefined while a call of the model is under way. */
+  wrap(place: StagePlace | undefined): void {
+    this.#wrapping = place && { place, sinceMs: performance.now() };
+  }
+
   /** Moves time of the stage that waits for the call of the model to a stage that wraps it. */
   moveTime({ path }: StagePlace, ms: number): void {
     const wrapping = this.stages.findLast((timed) => timed.isAt(path));
@@ -151,6 +158,8 @@ export class RequestTrace implements Trace {
   /** Stage that the request waits for, with its own time until now; undefined once the stages have ended. */
   current(): { readonly place: StagePlace; readonly ms: number } | undefined {
     if (!this.#current) return undefined;
+    if (this.#wrapping)
+      return { place: this.#wrapping.place, ms: performance.now() - this.#wrapping.sinceMs };
     this.#turnTo(this.#current);
     const { place, timed } = this.#current;
     return { place, ms: timed.ms };

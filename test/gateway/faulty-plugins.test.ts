@@ -204,26 +204,31 @@ describe('a faulty plugin', () => {
       expect(shop.under.gateway.services.slots.list().map(({ inFlight }) => inFlight)).to.deep.equal([0]);
     });
 
-  it('that hangs is named with its time in the line of a request whose caller has left', async () => {
-    await start({
-      setup: 'globalThis.hung = undefined;',
-      made: `() => { globalThis.hung?.(); return ${never}; }`,
+  const hanging = {
+    'that hangs': { made: `() => { globalThis.hung?.(); return ${never}; }` },
+    'whose interceptor hangs': {
+      keys: 'intercepts: true,',
+      made: `({ intercept() { globalThis.hung?.(); return ${never}; } })`,
+    },
+  };
+  for (const [what, fault] of Object.entries(hanging))
+    it(`${what} is named with its time in the line of a request whose caller has left`, async () => {
+      await start({ setup: 'globalThis.hung = undefined;', ...fault });
+      const reached = new Promise<void>((resolve) => Object.assign(globalThis, { hung: resolve }));
+      const socket = connect(Number(new URL(shop.under.url).port), '127.0.0.1');
+      await once(socket, 'connect');
+      const body = JSON.stringify(ask('Hi'));
+      socket.write(
+        `POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-api-key: ${masterKey}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      );
+      await reached;
+      socket.destroy();
+      await shop.under.gateway.exchanges.idle();
+      Reflect.deleteProperty(globalThis, 'hung');
+      const request = line('request')!;
+      expect(request).to.include({ outcome: 'abandoned', stage: 'faulty' });
+      expect(request['stageMs']).to.be.a('number');
     });
-    const reached = new Promise<void>((resolve) => Object.assign(globalThis, { hung: resolve }));
-    const socket = connect(Number(new URL(shop.under.url).port), '127.0.0.1');
-    await once(socket, 'connect');
-    const body = JSON.stringify(ask('Hi'));
-    socket.write(
-      `POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-api-key: ${masterKey}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-    );
-    await reached;
-    socket.destroy();
-    await shop.under.gateway.exchanges.idle();
-    Reflect.deleteProperty(globalThis, 'hung');
-    const request = line('request')!;
-    expect(request).to.include({ outcome: 'abandoned', stage: 'faulty' });
-    expect(request['stageMs']).to.be.a('number');
-  });
 
   it('that breaks the stream is named by its file, and the stream ends with an error', async () => {
     const events = `ctx.state.reply.events.through({ transform() { throw new Error('mine'); } })`;
