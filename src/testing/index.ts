@@ -11,6 +11,8 @@ export { fakeSlot, fakeSlots, pickerOf } from './fake-slots.js';
 export type { FakeSlot, FakeSlots, LeaseHistory } from './fake-slots.js';
 export { MemoryHub } from '../live/memory/hub.js';
 export { MemoryStore } from '../store/memory/store.js';
+export { stageChecks } from './stage-checks.js';
+export type { StageCheck, StageSubject } from './stage-checks.js';
 export { upstreamChecks, upstreamHost } from './upstream-checks.js';
 export type { PlayedScenario, UpstreamCheck, UpstreamScenario, UpstreamSubject } from './upstream-checks.js';
 export { runStage, serveStage } from './run-stage.js';

@@ -26,7 +26,7 @@ export default definePlugin({
   test: `
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
-import { runStage } from 'gw2api/testing';
+import { runStage, stageChecks } from 'gw2api/testing';
 import plugin from '__MODULE__';
 
 describe('__NAME__', () => {
@@ -36,6 +36,8 @@ describe('__NAME__', () => {
     assert.equal(state.request.max_tokens, 100);
     assert.equal(nextCalled, true);
   });
+
+  for (const { name, run } of stageChecks({ plugin })) it(name, run);
 });
 `,
 };
