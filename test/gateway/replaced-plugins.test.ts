@@ -198,6 +198,7 @@ describe('a plugin of somebody else', () => {
               ctx.state.picker = host.slots.picker({
                 policy: (candidates) => candidates.find(({ id }) => id === ctx.get('x-slot')) ?? candidates[0],
                 queueTimeoutMs: 1000,
+                caller: ctx.state.caller,
                 signal: ctx.state.signal,
               });
               await next();
