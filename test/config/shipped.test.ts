@@ -82,7 +82,8 @@ describe('the catalog that ships', () => {
 });
 
 /** What a schema does not name: options are their plugin's, headers the upstream's; alternatives have the keys of stages. */
-const optionsAndHeaders = /^pipeline\[\]\.with\.|^pipeline\[\]\.oneOf\[\]\.|\.header\.|^slots\[\]\.headers\./;
+const optionsAndHeaders =
+  /^pipeline\[\]\.with\.|^pipeline\[\]\.oneOf\[\]\.|\.header\.|^slots\[\]\.headers\.|^to\./;
 
 function without(keys: readonly string[], pattern: RegExp): readonly string[] {
   return keys.filter((key) => !pattern.test(key));
