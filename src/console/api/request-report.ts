@@ -38,7 +38,7 @@ export function requestDetail(
   return {
     ...requestReport(row, nameOf),
     stages: stages.map(({ stage, ms, skipped = false }) => ({ stage, ms, skipped })),
-    calls: calls.map(({ slot, ms, code = null }) => ({ slot, ms, code })),
+    calls: calls.map(({ slot, model = null, ms, code = null }) => ({ slot, model, ms, code })),
   };
 }
 

@@ -61,7 +61,14 @@ export const RequestDetail = Type.Object({
       skipped: Type.Boolean({ description: 'It has failed, and the request went on without it.' }),
     }),
   ),
-  calls: Type.Array(Type.Object({ slot: Type.String(), ms: Type.Number(), code: Nullable(Type.String()) })),
+  calls: Type.Array(
+    Type.Object({
+      slot: Type.String(),
+      model: Nullable(Type.String({ description: 'Where it is another one than the request asked for.' })),
+      ms: Type.Number(),
+      code: Nullable(Type.String()),
+    }),
+  ),
 });
 
 export const UsageBucket = Type.Object({

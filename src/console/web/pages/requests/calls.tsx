@@ -11,12 +11,13 @@ export function Calls({ row }: { readonly row: OpenedRequest }) {
   if (calls.length === 0) return <p class="dim">{withoutCalls(attempts, slot)}</p>;
   return (
     <ol class="calls">
-      {calls.map(({ slot: called, ms, code }, index) => (
+      {calls.map(({ slot: called, model, ms, code }, index) => (
         <li key={index}>
           <span class="call-number">{index + 1}</span>
           <div>
             <p>
               <Link to={`/requests?slot=${encodeURIComponent(called)}`}>{called}</Link>{' '}
+              {model && <span class="mono">{model} </span>}
               <span class="dim num">{duration(ms)}</span>
             </p>
             {code && <p class="dim">{codeInWords(code)}</p>}
