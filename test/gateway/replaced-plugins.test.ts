@@ -197,6 +197,7 @@ describe('a plugin of somebody else', () => {
             setup: (_, host) => async (ctx, next) => {
               ctx.state.picker = host.slots.picker({
                 policy: (candidates) => candidates.find(({ id }) => id === ctx.get('x-slot')) ?? candidates[0],
+                caller: ctx.state.caller,
                 queueTimeoutMs: 1000,
                 caller: ctx.state.caller,
                 signal: ctx.state.signal,
