@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
@@ -8,12 +8,22 @@ import messages from '#plugins/formats/messages/index.js';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'gw2api-recordings-'));
 
+const byKey = {
+  host: () => fakeHost({ keys: fakeKeys({ 'test-key': { kind: 'master' } }) }),
+  request: { headers: { 'x-api-key': 'test-key' } },
+} as const;
+
+await writeFile(path.join(folder, 'jwks.json'), '{"keys":[]}');
+
 /** What a stage needs besides the defaults. */
 const needs: Readonly<Record<string, Partial<StageSubject>>> = {
-  auth: {
-    host: () => fakeHost({ keys: fakeKeys({ 'test-key': { kind: 'master' } }) }),
-    request: { headers: { 'x-api-key': 'test-key' } },
+  auth: byKey,
+  'jwt-auth': {
+    ...byKey,
+    options: { jwks: path.join(folder, 'jwks.json'), issuer: 'https://issuer.example', audience: 'gateway' },
   },
+  fallback: { options: { to: { 'other-model': ['test-model'] } } },
+  'model-router': { options: { routes: [{ model: ['other-model'], to: 'test-model' }] } },
   'format-encode': { host: () => fakeHost({ formats: { get: () => messages } }) },
   'slot-pick': { host: () => fakeHost({ slots: fakeSlots(fakeSlot('a')) }) },
   record: { options: { folder } },
