@@ -2,6 +2,7 @@ import type Koa from 'koa';
 import type { ConfigProblem } from '../config/config.js';
 import {
   LateError,
+  pluginPlace,
   stageParts,
   strictParts,
   within,
@@ -61,9 +62,16 @@ async function setUp(
     return { ready: readyStage(stage, await within(made, timeoutMs, late), services, registrations) };
   } catch (error) {
     if (error instanceof LateError) return { problem: problemOf(stage, error.message), isLate: true };
-    const why = error instanceof Error ? error.message : String(error);
-    return { problem: problemOf(stage, `cannot be set up: ${why}`), isLate: false };
+    return { problem: problemOf(stage, `cannot be set up: ${faultOf(error)}`), isLate: false };
   }
+}
+
+/** Words of an error of a plugin, with its position in the file where it is a slip of the code: a type or a name. */
+export function faultOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isSlip = error instanceof TypeError || error instanceof ReferenceError;
+  const place = isSlip ? pluginPlace(error) : undefined;
+  return place === undefined ? error.message : `${error.message} (${place})`;
 }
 
 function readyStage(

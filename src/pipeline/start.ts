@@ -1,6 +1,6 @@
 import type { ConfigProblem } from '../config/config.js';
 import { LateError, within } from '../plugin/internal.js';
-import { problemOf, type ReadyStage } from './set-up.js';
+import { faultOf, problemOf, type ReadyStage } from './set-up.js';
 
 /** Starts stages, all at once and each within the time limit; returns their problems. */
 export async function startAll(
@@ -19,7 +19,7 @@ async function start(stage: ReadyStage, timeoutMs: number): Promise<readonly Con
     await within((async () => start())(), timeoutMs, late);
     return [];
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return [problemOf(stage, error instanceof LateError ? why : `cannot be started: ${why}`)];
+    const why = error instanceof LateError ? error.message : `cannot be started: ${faultOf(error)}`;
+    return [problemOf(stage, why)];
   }
 }

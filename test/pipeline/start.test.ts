@@ -71,6 +71,21 @@ describe('a stage of several parts', () => {
     expect(workshop.logged.at(-1)).to.equal('info: disposed {"stage":"good"}');
   });
 
+  it('is refused for a slip of its code with the position in its file, in setup and in start', async () => {
+    await workshop.write('sets.js', `export default { name: 'sets', setup: ({ a }) => a.b };`);
+    await workshop.write(
+      'starts.js',
+      `export default { name: 'starts', setup: () => ({ start() { missing(); } }) };`,
+    );
+    const [set] = await workshop.problems(list('./sets.js', ...whole));
+    expect(set).to.equal(
+      `gateway.yaml:2:5 pipeline[0] "sets" cannot be set up: Cannot read properties of undefined (reading 'b') (sets.js:1:52)`,
+    );
+    expect(await refused('./starts.js')).to.deep.equal([
+      `gateway.yaml:2:5 pipeline[0] "starts" cannot be started: missing is not defined (${workshop.dir}/starts.js:1:60)`,
+    ]);
+  });
+
   for (const [made, says] of [
     ['undefined', 'gave undefined'],
     ['[]', 'gave a list'],
