@@ -4,14 +4,21 @@ import { EventStream } from './events/event-stream.js';
 /** Checks the reply of an interceptor. Throws a TypeError that names the field. */
 export function checkReply(reply: unknown): ModelReply {
   if (typeof reply !== 'object' || reply === null)
-    throw new TypeError(
+    throw wrongReply(
       `intercept gave ${String(reply)} in place of a reply; it must return what call() gave, or textReply(…)`,
     );
   for (const [field, { holds, is }] of Object.entries(fields)) {
     const value = (reply as Readonly<Record<string, unknown>>)[field];
-    if (!holds(value)) throw new TypeError(`intercept gave a reply whose ${field} is not ${is}`);
+    if (!holds(value)) throw wrongReply(`intercept gave a reply whose ${field} is not ${is}`);
   }
   return reply as ModelReply; // its fields have just been checked
+}
+
+/** Error without frames: the interceptor has returned, so they would name the modules around it and never its own. */
+function wrongReply(message: string): TypeError {
+  const error = new TypeError(message);
+  error.stack = `TypeError: ${message}`;
+  return error;
 }
 
 interface Field {

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { RequestTrace, type GatewayState, type Interceptor, type ModelReply } from '#src/plugin/internal.js';
+import {
+  pluginPlace,
+  RequestTrace,
+  type GatewayState,
+  type Interceptor,
+  type ModelReply,
+} from '#src/plugin/internal.js';
 import { ModelEvent, wrapCall, type Intercept, type ModelCall, type Transform } from 'gw2api/plugin';
 import { collectEvents, eventsOf, messageEvents, replyOf } from 'gw2api/testing';
 
@@ -56,6 +62,7 @@ describe('the interceptors of a request', () => {
       const { error, trace } = await wrapped({ outer: goOn, bad: async () => reply as ModelReply });
       expect(error).to.be.instanceOf(TypeError).with.property('message', message);
       expect(trace.blamed(error)).to.deep.equal({ stage: 'bad', path: 'pipeline[1]', at });
+      expect(pluginPlace(error), 'a file that is not to blame').to.equal(undefined);
     });
 
   it('are blamed for their own faults, not for those of a call', async () => {
