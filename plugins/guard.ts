@@ -22,7 +22,7 @@ export default definePlugin({
     action: Type.Enum(['refuse', 'cut', 'mask'] as const, { default: 'refuse' }),
     /** Explanation of a refusal; what stands in place of a masked match. */
     text: Type.String({ default: 'Removed by a rule of this gateway.' }),
-    /** What is searched of an answer. */
+    /** Searched parts of an answer. */
     kinds: Type.Array(Type.Enum(['text', 'thinking', 'input'] as const), { default: ['text', 'input'] }),
     /** Length of the longest match, in characters: the answer comes so much later. */
     hold: Type.Integer({ minimum: 1, maximum: 65_536, default: 256 }),

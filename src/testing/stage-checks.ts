@@ -147,7 +147,7 @@ function isNeeded({ requires, intercepts }: Plugin, key: string): boolean {
   return (requires as readonly string[]).includes(key) || (key === 'request' && intercepts);
 }
 
-/** What the caller does: undefined where no whole answer comes. */
+/** Ways of a caller to end a request; the answer, if it has come whole. */
 const endings = {
   reads: (_: StageWorld, origin: string, request: StageRequest) => send(origin, request),
   breaks: (_: StageWorld, origin: string, request: StageRequest) => send(origin, request).catch(noAnswer),

@@ -22,7 +22,7 @@ import type { StageRequest } from './send.js';
 /** Event of a model, a failure in its place, or a silence that only the end of the call ends. */
 type Scripted = MessagesStreamEvent | Error | 'endless';
 
-/** What surrounds a stage in a test: the model above, and the stages below that write its answer. */
+/** Surroundings of a stage in a test: the model above, and the stages below that write its answer. */
 export class StageWorld {
   /** Reply of the model, read at most once. */
   readonly reply: ModelReply;

@@ -20,7 +20,7 @@ export interface StageParts<Requires extends StateKey = StateKey, Provides exten
   applies?(ctx: StageContext<Requires, Provides>): boolean;
   /**
    * Opens connections, files and timers: called once the whole pipeline is set up, before its first request.
-   * What it throws is a problem of the config; `check` does not call it.
+   * Its error is a problem of the config; `check` does not call it.
    */
   start?(): void | Promise<void>;
   /** Asks what the stage depends on, for `check --online`; throws where it cannot do its work. */
