@@ -10,6 +10,7 @@ import {
 } from '../plugin/internal.js';
 import { openHttpClient } from '../transport/http-client.js';
 import { fakeHost } from './fake-host.js';
+import { filledOptions } from './filled-options.js';
 
 export interface AccountSubject {
   readonly kind: AccountKind;
@@ -124,7 +125,7 @@ const rules: Readonly<Record<string, Rule>> = {
     expect(connections() - before <= 1, 'each of them has asked for a new proof');
   },
   async 'finds no errors in sound options'({ kind, options }) {
-    const [error] = kind.check(filled(kind, options));
+    const [error] = kind.check(filledOptions(kind, options));
     expect(error === undefined, `${error?.path.join('.')} ${error?.message}`);
   },
   async 'does not quote its secrets in errors'({ kind, options }) {
@@ -149,21 +150,13 @@ async function runRule(rule: Rule, { kind, options: given = {} }: AccountSubject
       return client;
     },
   };
-  const account = await kind.open(filled(kind, options), counting);
+  const account = await kind.open(filledOptions(kind, options), counting);
   try {
     await rule({ kind, options, account, connections: () => clients.length });
   } finally {
     await account.close?.();
     await Promise.all(clients.map((client) => client.close()));
   }
-}
-
-/** Options with their defaults. Throws where the schema refuses them. */
-function filled(kind: AccountKind, options: object): object {
-  const copy = structuredClone(options);
-  const [error] = compileCheck(kind.options, { useDefaults: true })(copy);
-  expect(!error, `options: ${error?.path.join('.')} ${error?.message}`);
-  return copy;
 }
 
 function secretsOf(kind: AccountKind, options: object): readonly [name: string, value: string][] {

@@ -10,6 +10,7 @@ import {
 } from '../plugin/internal.js';
 import { openHttpClient } from '../transport/http-client.js';
 import { fakeHost } from './fake-host.js';
+import { filledOptions } from './filled-options.js';
 
 /** Behaviour of a service that an upstream is tested against. */
 export type UpstreamScenario = 'answer' | 'refusal' | 'cut' | 'endless';
@@ -27,7 +28,7 @@ export interface PlayedScenario {
 
 export interface UpstreamSubject {
   readonly kind: UpstreamKind;
-  /** Options of the upstream (`with:`); default none. */
+  /** Options of the upstream (`with:`), whose defaults are filled in; default none. */
   readonly options?: object;
   /** Other kinds of upstream that it opens. */
   readonly others?: readonly UpstreamKind[];
@@ -66,7 +67,7 @@ export function upstreamHost(
         const kind = others.find(({ name }) => name === use);
         if (!kind) throw new Error(`There is no upstream "${use}"; give it as one of \`others\`.`);
         const { proxy: _, ...inner } = { ...slot, ...changes };
-        return kind.open(options, upstreamHost(inner, others));
+        return kind.open(filledOptions(kind, options), upstreamHost(inner, others));
       },
     },
     now: Date.now,
@@ -150,7 +151,7 @@ async function runRule({ scenario, check }: Rule, subject: UpstreamSubject): Pro
   const played = await subject.play(scenario);
   const { baseUrl, text = 'Hello' } = played;
   const host = upstreamHost(baseUrl === undefined ? {} : { baseUrl }, others);
-  const upstream = await kind.open(options, host);
+  const upstream = await kind.open(filledOptions(kind, options), host);
   const call = (signal = new AbortController().signal) => callOf(text, signal);
   try {
     await check({ ...played, upstream, call });

@@ -1,0 +1,14 @@
+import { compileCheck } from '../plugin/internal.js';
+
+/** What its options are checked by. */
+interface Kind {
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** Copy of options with their defaults. Throws where the schema refuses them. */
+export function filledOptions({ options: schema }: Kind, options: object): object {
+  const copy = structuredClone(options);
+  const [error] = compileCheck(schema, { useDefaults: true })(copy);
+  if (error) throw new Error(`The options are refused: ${error.path.join('.')} ${error.message}`);
+  return copy;
+}
