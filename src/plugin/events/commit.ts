@@ -2,6 +2,7 @@ import { dispatch, type DispatchTable } from '../dispatch.js';
 import { GatewayError } from '../error.js';
 import type { ModelEvent, ModelEventBatch, ModelEvents } from './events.js';
 import { EventStream } from './event-stream.js';
+import { HeldTransform } from './held-transform.js';
 import { KeptBatches } from './kept-batches.js';
 import type { ContentBlock, MessagesStreamEvent } from '../contract/messages.js';
 import type { Transform, TransformFactory } from './stream-step.js';
@@ -40,9 +41,12 @@ function held(events: EventStream, options: CommitOptions): EventStream {
   const { through, onCommit: _c, onEnd: _e, ...watching } = options;
   if (!through) return events.through(new Commit(options));
   const { see: _s, onContent: _o, ...committing } = options;
+  const last = new Commit(committing);
+  const isCommitted = (): boolean => last.isCommitted;
   let stream = events.through(new Commit({ ...watching, delivery: 'stream' }));
-  for (const make of [through].flat()) stream = stream.through(make(), { cancelsRest: true });
-  return stream.through(new Commit(committing));
+  for (const make of [through].flat())
+    stream = stream.through(new HeldTransform(make(), isCommitted), { cancelsRest: true });
+  return stream.through(last);
 }
 
 /** Holds the events up to the commit point, then passes them on as they arrive. */
@@ -57,6 +61,10 @@ class Commit implements Transform {
     this.#options = options;
     this.#detector = new CommitDetector(options);
     this.#kept = new KeptBatches(options.delivery);
+  }
+
+  get isCommitted(): boolean {
+    return this.#kept === undefined;
   }
 
   transform(batch: ModelEventBatch): ModelEventBatch | undefined {

@@ -4,6 +4,7 @@ import {
   committed,
   GatewayError,
   ModelEvent,
+  TextMapper,
   type MessagesStreamEvent,
   type ModelEvents,
 } from 'gw2api/plugin';
@@ -230,6 +231,37 @@ describe('committed', () => {
     expect(failure).to.have.property('code', 'overloaded_error');
   });
 
+  it('has not come where a transform still holds all that has come before a failure', async () => {
+    const through = () => new TextMapper({ hold: 100, find: () => undefined });
+    const failure = new GatewayError('upstream_interrupted', 'Broken.');
+    const error = { type: 'error', error: { type: 'overloaded_error', message: 'Busy.' } } as const;
+    for (const [last, code] of [
+      [failure, 'upstream_interrupted'],
+      [error, 'overloaded_error'],
+    ] as const) {
+      const events = eventsOf(start, open, delta, last);
+      const thrown = await rejection(committed(events, { delivery: 'stream', through }));
+      expect(thrown).to.have.property('code', code);
+    }
+  });
+
+  it('passes on what a transform holds at a failure after it', async () => {
+    const through = () => new TextMapper({ hold: 4, find: () => undefined });
+    const failure = new GatewayError('upstream_interrupted', 'Broken.');
+    const long = {
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'text_delta', text: 'A text of some length.' },
+    } as const;
+    const reply = await committed(eventsOf(start, open, long, failure), { delivery: 'stream', through });
+    let text = '';
+    const reading = (async () => {
+      for await (const batch of reply) for (const event of batch) text += textOf(event);
+    })();
+    expect(await rejection(reading)).to.equal(failure);
+    expect(text).to.equal('A text of some length.');
+  });
+
   it('lets every recorded stream through as it is, and finds the two that are cut', async function () {
     const folder = '../shared/fixtures/messages-streams';
     if (!existsSync(folder)) this.skip();
@@ -249,6 +281,10 @@ describe('committed', () => {
     expect(cut).to.have.length(2);
   });
 });
+
+function textOf({ json }: ModelEvent): string {
+  return json.type === 'content_block_delta' && json.delta.type === 'text_delta' ? json.delta.text : '';
+}
 
 const toolOpen = {
   type: 'content_block_start',
