@@ -72,7 +72,8 @@ class Interception {
   #ownMs = 0;
   #sinceMs = performance.now();
   #underWay = 0;
-  #hasCalled = false;
+  /** True once a call has answered, whose events have passed the transforms above. */
+  #hasAnswer = false;
   /** True once it has given its reply; a continued answer may still make calls. */
   #isOver = false;
 
@@ -104,12 +105,13 @@ class Interception {
   readonly #call: ModelCall = async (request, options) => {
     if (typeof (request as Partial<MessagesRequest> | undefined)?.model !== 'string')
       throw new TypeError('call() needs a Messages request, with its model.');
-    this.#hasCalled = true;
     this.#underWay += 1;
     this.#turn(this.#underWay === 1);
     traceOf(this.#parts.ctx).wrap(undefined);
     try {
-      return await this.#parts.inner(request, joined(this.#watched(options), this.#outer));
+      const reply = await this.#parts.inner(request, joined(this.#watched(options), this.#outer));
+      this.#hasAnswer = true;
+      return reply;
     } catch (error) {
       this.#parts.faults.add(error);
       throw error;
@@ -139,7 +141,7 @@ class Interception {
   /** The reply through the transforms of the interceptors above, which no call has applied to it. */
   async #passed(reply: ModelReply): Promise<ModelReply> {
     const through = this.#outer?.through;
-    if (through === undefined || this.#hasCalled) return reply;
+    if (through === undefined || this.#hasAnswer) return reply;
     const { delivery = 'whole' } = this.#parts.ctx.state as Partial<GatewayState>;
     return withFields(reply, { events: await committed(reply.events, { delivery, through }) });
   }

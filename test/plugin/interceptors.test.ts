@@ -121,6 +121,15 @@ describe('the interceptors of a request', () => {
     expect(await textOf(reply!)).to.equal('Kept!');
     expect(asked).to.deep.equal([]);
   });
+
+  it('see an answer in place of a failed call through the transforms of those above too', async () => {
+    const guard: Intercept = (request, call) => call(request, { through: () => appending('!') });
+    const cures: Intercept = (request, call) =>
+      call(request).catch(() => replyOf(eventsOf(messageEvents({ text: 'Kept' }))));
+    const { reply, asked } = await wrapped({ guard, cures }, () => Promise.reject(new Error('Busy.')));
+    expect(await textOf(reply!)).to.equal('Kept!');
+    expect(asked).to.have.length(1);
+  });
 });
 
 const goOn: Intercept = (request, call) => call(request);
