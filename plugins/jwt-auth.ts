@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import {
   createLocalJWKSet,
   createRemoteJWKSet,
+  customFetch,
   errors,
   jwtVerify,
   type JSONWebKeySet,
@@ -79,9 +80,29 @@ export default definePlugin({
 
 /** A URL is fetched by the first token, and again for a key that is not known or after ten minutes. */
 async function keysOf(jwks: string): Promise<JWTVerifyGetKey> {
-  if (/^https?:/.test(jwks)) return createRemoteJWKSet(new URL(jwks), { timeoutDuration: 5000 });
+  if (/^https?:/i.test(jwks)) {
+    const url = new URL(jwks);
+    if (url.username || url.password)
+      throw new Error('with.jwks has a user or a password, which fetch refuses; give the URL without them');
+    return createRemoteJWKSet(url, { timeoutDuration: 5000, [customFetch]: fetchKeys });
+  }
   return createLocalJWKSet(JSON.parse(await readFile(jwks, 'utf8')) as JSONWebKeySet); // jose checks its shape
 }
+
+/** Fetches a set of keys; jose would read one of any length. */
+async function fetchKeys(url: string, terms: RequestInit): Promise<Response> {
+  const { body, status } = await fetch(url, terms);
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    length += chunk.length;
+    if (length > maxKeysBytes) throw new Error(`The keys of ${url} are larger than ${maxKeysBytes} bytes.`);
+    chunks.push(chunk);
+  }
+  return new Response(Buffer.concat(chunks), { status });
+}
+
+const maxKeysBytes = 1_048_576;
 
 async function verified(
   token: string,
@@ -120,11 +141,11 @@ function callerOf(
   payload: JWTPayload,
   { name: nameClaim, models: modelsClaim, limits: limitClaims }: ClaimNames,
 ): Caller {
-  const name = textOf(payload[nameClaim]).slice(0, 100);
-  if (name === '')
+  const name = textOf(payload[nameClaim]);
+  if (name === '' || name.length > maxNameLength)
     throw new GatewayError(
       'invalid_api_key',
-      `This token names nobody: its claim "${nameClaim}" is no text.`,
+      `This token names nobody: its claim "${nameClaim}" is not a text of 1 to ${maxNameLength} characters.`,
     );
   const found = Object.entries(limitClaims).map(
     ([limit, claim]) => [limit, limitOf(payload[claim], claim)] as const,
@@ -134,6 +155,9 @@ function callerOf(
   const caller = { kind: 'key', keyId: `jwt:${name}`, name, claims: callerClaims(payload) } as const;
   return { ...caller, ...(models && { models }), ...(limits && { limits }) };
 }
+
+/** The length of a subject by OpenID Connect; a longer name that is cut would be that of another caller. */
+const maxNameLength = 255;
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';

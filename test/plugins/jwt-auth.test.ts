@@ -64,6 +64,16 @@ describe('jwt-auth', () => {
     expect(state.trace.tags).to.deep.equal({ team: 'red' });
   });
 
+  it('tells callers with long names apart', async () => {
+    const sub = 'x'.repeat(254);
+    const first = await run(await signed({ ...valid, sub: `${sub}1` }));
+    const second = await run(await signed({ ...valid, sub: `${sub}2` }));
+    expect([first.state.caller.keyId, second.state.caller.keyId]).to.deep.equal([
+      `jwt:${sub}1`,
+      `jwt:${sub}2`,
+    ]);
+  });
+
   it('lets a token without a claim of models use none', async () => {
     const { state } = await run(await signed(valid), { models: 'may' });
     expect(state.caller.models).to.deep.equal([]);
@@ -81,6 +91,7 @@ describe('jwt-auth', () => {
     ['is for another audience', { aud: 'another' }, 'unexpected "aud" claim value'],
     ['is not valid yet', { nbf: nowSeconds + 60 }, '"nbf" claim timestamp check failed'],
     ['names nobody', { sub: 7 as unknown as string }, 'names nobody'],
+    ['has a name that would have to be cut', { sub: 'x'.repeat(256) }, 'names nobody'],
     ['has a limit that is no number', { daily: 'many' }, 'The claim "daily" of this token is a limit'],
     ['is too long', { padding: 'x'.repeat(9000) }, 'too long'],
   ] as const)
@@ -109,11 +120,12 @@ describe('jwt-auth', () => {
     let url: string;
     let asked = 0;
     let status = 200;
+    let padding = 0;
     beforeEach(async () => {
-      [asked, status] = [0, 200];
+      [asked, status, padding] = [0, 200, 0];
       issuer = createServer((_, response) => {
         asked += 1;
-        response.writeHead(status, { 'content-type': 'application/json' }).end(jwks);
+        response.writeHead(status, { 'content-type': 'application/json' }).end(jwks + ' '.repeat(padding));
       }).listen(0, '127.0.0.1');
       await once(issuer, 'listening');
       url = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}/jwks.json`;
@@ -125,6 +137,22 @@ describe('jwt-auth', () => {
       expect(asked).to.equal(0);
       expect((await run(await signed(valid), { jwks: url })).state.caller.name).to.equal('ann');
       expect(asked).to.equal(1);
+    });
+
+    it('reads no more than 1 MB of them', async () => {
+      padding = 2 ** 19;
+      expect((await run(await signed(valid), { jwks: url })).state.caller.name).to.equal('ann');
+      padding = 2 ** 20;
+      expect((await run(await signed(valid), { jwks: url })).error).to.include({ status: 503 });
+    });
+
+    it('does not start with a URL that has a password', async () => {
+      const jwks = url.replace('//', '//user:secret@');
+      const failure = await run('top', { jwks }).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      expect(String(failure)).to.include('give the URL without them').and.not.include('secret');
     });
 
     it('is 503 while they cannot be read', async () => {

@@ -30,6 +30,7 @@ interface Marked {
   readonly patternProperties?: Readonly<Record<string, unknown>>;
   readonly additionalProperties?: unknown;
   readonly items?: unknown;
+  readonly prefixItems?: readonly unknown[];
   readonly anyOf?: readonly unknown[];
   readonly oneOf?: readonly unknown[];
   readonly allOf?: readonly unknown[];
@@ -39,7 +40,7 @@ function redacted(value: unknown, schemas: readonly Marked[]): unknown {
   if (value === undefined) return value;
   if (schemas.some(({ secret }) => secret === true)) return blank;
   if (Array.isArray(value)) {
-    const items = schemas.flatMap((schema) => branches(schema.items));
+    const items = schemas.flatMap(itemsOf).flatMap(branches);
     return value.map((item: unknown) => redacted(item, items));
   }
   if (!isRecord(value)) return value;
@@ -49,6 +50,11 @@ function redacted(value: unknown, schemas: readonly Marked[]): unknown {
       return [key, own.length > 0 ? redacted(inner, own) : blank];
     }),
   );
+}
+
+/** Schemas of items; those of a tuple hold for all of its places, so that one secret among them is enough. */
+function itemsOf({ items, prefixItems = [] }: Marked): readonly unknown[] {
+  return [...prefixItems, ...(Array.isArray(items) ? (items as readonly unknown[]) : [items])];
 }
 
 /** Schemas that describe a key; the patterns are not tried, so that one secret among them is enough. */

@@ -49,6 +49,16 @@ describe('redactMarked', () => {
     });
   });
 
+  it('redacts tuples with a secret, as either edition of JSON Schema writes them', () => {
+    const user = { type: 'string' };
+    for (const login of [{ items: [user, pin] }, { prefixItems: [user, pin] }]) {
+      const shown = redactMarked({ login: ['ann', 'hunter2'] }, { properties: { login } });
+      expect(shown).to.deep.equal({ login: ['***', '***'] });
+    }
+    const open = { properties: { pair: { prefixItems: [user, user] } } };
+    expect(redactMarked({ pair: ['a', 'b'] }, open)).to.deep.equal({ pair: ['a', 'b'] });
+  });
+
   it('goes by no name', () => {
     const properties = { password: { type: 'string' }, maxTokens: { type: 'integer', secret: true } };
     const shown = redactMarked({ password: 'shown', maxTokens: 5 }, { properties });
