@@ -13,11 +13,12 @@ import {
 } from '../plugin/internal.js';
 import { messageEvents, replyOf } from './events.js';
 import { fakeHost } from './fake-host.js';
+import { filledOptions } from './filled-options.js';
 
 export interface FormatCheck {
   /** A request body that the format accepts. */
   readonly body: unknown;
-  /** Parts of the context that the format needs: parameters of its path, options. */
+  /** Parts of the context that the format needs: parameters of its path, options, whose defaults are filled in. */
   readonly context?: Partial<FormatContext>;
   /**
    * Folds a whole stream into the whole answer. Throws where the stream breaks the format's grammar or does
@@ -35,7 +36,8 @@ export interface FormatCheck {
  * split of the events into batches, and failures in the stream. Throws an Error that names the broken rule.
  */
 export async function checkFormat(format: Format, check: FormatCheck): Promise<void> {
-  const context = { ...contextOf(format), ...check.context };
+  const given = { ...contextOf(format), ...check.context };
+  const context = { ...given, options: { ...filledOptions(format, given.options) } };
   await checkDecoded(format, check.body, context);
   const encoder = await format.encoder(check.body, context);
   for (const [name, events] of Object.entries(answers())) {

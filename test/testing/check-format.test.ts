@@ -132,6 +132,28 @@ describe('the conformance suite of formats', () => {
       (error: Error) => error.message,
     );
 
+  it('fills in the defaults of the options, as the gateway does', async () => {
+    const seen = new Set<string>();
+    const chat = formats.chat;
+    const format: Format = {
+      ...chat,
+      options: {
+        type: 'object',
+        properties: { word: { type: 'string', default: 'first' }, more: { type: 'string' } },
+      },
+      decode(body, context) {
+        seen.add(JSON.stringify(context.options));
+        return chat.decode(body, context);
+      },
+    };
+    await checkFormat(format, builtins.chat);
+    await checkFormat(format, { ...builtins.chat, context: { options: { more: 'last' } } });
+    expect([...seen].map((text) => JSON.parse(text) as unknown)).to.deep.equal([
+      { word: 'first' },
+      { more: 'last', word: 'first' },
+    ]);
+  });
+
   it('names the rule that a format breaks', async () => {
     const { chat } = formats;
     const { body } = builtins.chat;
