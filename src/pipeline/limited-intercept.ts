@@ -41,6 +41,8 @@ class Attempt {
   #sinceMs = 0;
   #underWay = 0;
   #isOver = false;
+  /** True once it has replied; calls that continue its answer are not timed. */
+  #hasReplied = false;
   #timer: NodeJS.Timeout | undefined;
   #giveUp: () => void = () => undefined;
   hasCalled = false;
@@ -70,6 +72,7 @@ class Attempt {
       if (this.#isOver) work.then(drop, () => undefined); // nobody waits for it any more
       throw error;
     } finally {
+      this.#hasReplied = true;
       clearTimeout(this.#timer);
     }
   }
@@ -94,6 +97,7 @@ class Attempt {
   }
 
   #resume(): void {
+    if (this.#hasReplied) return;
     this.#sinceMs = performance.now();
     if (this.#leftMs !== Infinity) this.#timer = setTimeout(this.#giveUp, Math.max(0, this.#leftMs));
   }
