@@ -75,6 +75,8 @@ const rules: Readonly<Record<string, (subject: Case) => Promise<void>>> = {
   async 'changes nothing that it does not name'(subject) {
     const world = new StageWorld(messageEvents());
     const { given, before, served } = await runCase(subject, world);
+    // In place, and without a name, it is refused as it writes.
+    expect(served.error === undefined, `the stage has thrown ${String(served.error)}`);
     const named = new Set<string>([...subject.plugin.provides, 'reply', 'response', 'trace']);
     const after = served.state as unknown as Readonly<Record<string, unknown>>; // read by name
     for (const [key, value] of Object.entries(given)) {

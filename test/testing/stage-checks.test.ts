@@ -70,7 +70,7 @@ describe('stageChecks', () => {
         await next();
       },
     });
-    expect(await broken(inPlace)).to.deep.equal([keeps]);
+    expect(await broken(inPlace)).to.include(keeps);
     const other = definePlugin({
       name: 'mine',
       requires: ['request'],
@@ -79,7 +79,7 @@ describe('stageChecks', () => {
         await next();
       },
     });
-    expect(await broken(other)).to.deep.equal([keeps]);
+    expect(await broken(other)).to.include(keeps);
     const added = definePlugin({
       name: 'mine',
       setup: () => async (ctx, next) => {
@@ -87,7 +87,7 @@ describe('stageChecks', () => {
         await next();
       },
     });
-    expect(await broken(added)).to.deep.equal([keeps]);
+    expect(await broken(added)).to.include(keeps);
   });
 
   it('find a stage that swallows errors', async () => {
