@@ -69,8 +69,7 @@ export default definePlugin({
         };
         const reply = await firstToAnswer(models, request, asking);
         if (reply.model !== model) counter.add({ from: model, to: reply.model });
-        if (session && stuck !== reply.model && reply.model !== model)
-          host.live.shared.set(session, reply.model, ttlMs);
+        if (session && (stuck ?? model) !== reply.model) host.live.shared.set(session, reply.model, ttlMs);
         return reply;
       },
     };

@@ -19,11 +19,7 @@ describe('fallback', () => {
       response.end(JSON.stringify({ type: 'error', error: { type: 'upstream_error', message } }));
     });
     const { url } = busy;
-    const own = { use: 'fallback', with: { to: { 'sonnet-5': ['haiku-5'] } } };
-    const pipeline = stages().flatMap((each) =>
-      'use' in each && each.use === 'slot-pick' ? [own, each] : [each],
-    );
-    pair = await startPair({ pipeline }, {}, (simulator) => [
+    pair = await startPair({ pipeline: withFallback() }, {}, (simulator) => [
       slotAt(url, { models: ['sonnet-*'] }),
       slotAt(simulator, { id: 'b', models: ['haiku-*'] }),
     ]);
@@ -77,6 +73,32 @@ describe('fallback', () => {
     expect(attempts[1]).to.equal('1');
   });
 
+  it('brings a session back to its own model where the other one has failed it', async () => {
+    let failing = 'a';
+    const upstream = (id: string) =>
+      scripted((_, response, { start: begin, text, end, stop }) => {
+        response.writeHead(failing === id ? 529 : 200, { 'content-type': 'text/event-stream' });
+        response.end(failing === id ? '' : begin + text('Hi.') + end + stop);
+      });
+    const [one, other] = [await upstream('a'), await upstream('b')];
+    busy = { ...one, close: async () => void (await Promise.all([one.close(), other.close()])) };
+    pair = await startPair({ pipeline: withFallback() }, {}, () => [
+      slotAt(one.url, { models: ['sonnet-*'] }),
+      slotAt(other.url, { id: 'b', models: ['haiku-*'] }),
+    ]);
+    const seen = [];
+    for (failing of ['a', 'b', 'b']) {
+      const asked = dialects.messages.request('Hi');
+      const { headers } = await pair.post('/v1/messages', asked, { 'x-session-id': 's' });
+      seen.push([headers.get('x-gw-slot'), headers.get('x-gw-attempts')]);
+    }
+    expect(seen).to.deep.equal([
+      ['b', '4'],
+      ['a', '4'],
+      ['a', '1'],
+    ]);
+  });
+
   it('passes a refusal of the request on, as a content filter', async () => {
     const under = await start(400, 'Output blocked by content filtering policy');
     const response = await under.post('/v1/messages', dialects.messages.request('Hi'));
@@ -91,3 +113,9 @@ describe('fallback', () => {
     expect(await errorIn(response)).to.include({ status: 403, code: 'forbidden' });
   });
 });
+
+/** The default pipeline with a fallback above slot-pick. */
+function withFallback(): readonly object[] {
+  const own = { use: 'fallback', with: { to: { 'sonnet-5': ['haiku-5'] } } };
+  return stages().flatMap((each) => ('use' in each && each.use === 'slot-pick' ? [own, each] : [each]));
+}
