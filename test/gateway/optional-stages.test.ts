@@ -28,7 +28,8 @@ describe('the optional stages, where their rules do not match', () => {
       record: [{ use: 'record', with: { folder, answers: true } }],
       'format-decode': [{ use: 'redact', with: { system: true } }],
       'slot-pick': [
-        { use: 'guard', with: { patterns, request: true, kinds: ['text', 'thinking', 'input'] } },
+        // Holds little, so that what breaks has begun for the caller, as without it.
+        { use: 'guard', with: { patterns, request: true, kinds: ['text', 'thinking', 'input'], hold: 1 } },
         { use: 'response-cache' },
       ],
     };
