@@ -1,6 +1,6 @@
 import { compileCheck } from '../plugin/internal.js';
 
-/** What its options are checked by. */
+/** Schema of its options. */
 interface Kind {
   readonly options: Readonly<Record<string, unknown>>;
 }
