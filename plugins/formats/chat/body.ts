@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { Type } from 'gw2api/plugin';
-import { nullable } from '../shared/body.js';
+import { completionFields, nullable } from '../shared/body.js';
 import { markerFields } from '../shared/cache-markers.js';
 
 const part = Type.Object({
@@ -120,13 +120,7 @@ export const chatBody = Type.Object({
   reasoning: Type.Optional(Type.Unknown()),
   thinking: Type.Optional(Type.Unknown()),
   response_format: nullable(responseFormat),
-  stop: nullable(Type.String(), Type.Array(Type.String())),
-  stream: nullable(Type.Boolean()),
-  stream_options: nullable(Type.Object({ include_usage: nullable(Type.Boolean()) })),
-  temperature: nullable(Type.Number({ minimum: 0, maximum: 2 })),
-  top_p: nullable(Type.Number({ minimum: 0, maximum: 1 })),
-  top_k: nullable(Type.Integer({ minimum: 0 })),
-  user: nullable(Type.String()),
+  ...completionFields,
   web_search_options: nullable(Type.Record(Type.String(), Type.Unknown())),
 });
 

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { Type, type Intercept, type MessagesRequest } from 'gw2api/plugin';
 import type { Decoded, FormatContext } from 'gw2api/plugin/format';
 import { buildRequest } from '../shared/build-request.js';
-import { bodyCheck, invalidField, nullable } from '../shared/body.js';
+import { bodyCheck, completionFields, invalidField, nullable } from '../shared/body.js';
 import { fanOut } from '../shared/fan-out.js';
 import { Transcript } from '../shared/transcript.js';
 import { UnsupportedFields } from '../shared/unsupported-fields.js';
@@ -16,13 +16,7 @@ export const completionsBody = Type.Object({
   /** The prompt stands in front of each answer. */
   echo: nullable(Type.Boolean()),
   max_tokens: nullable(Type.Integer({ minimum: 1 })),
-  stop: nullable(Type.String(), Type.Array(Type.String())),
-  stream: nullable(Type.Boolean()),
-  stream_options: nullable(Type.Object({ include_usage: nullable(Type.Boolean()) })),
-  temperature: nullable(Type.Number({ minimum: 0, maximum: 2 })),
-  top_p: nullable(Type.Number({ minimum: 0, maximum: 1 })),
-  top_k: nullable(Type.Integer({ minimum: 0 })),
-  user: nullable(Type.String()),
+  ...completionFields,
 });
 
 /** Completions body, with the fields that are read. */

@@ -33,6 +33,17 @@ export function nullable<const Schemas extends readonly TSchema[]>(...schemas: S
   return Type.Optional(Type.Union([...schemas, Type.Null()]));
 }
 
+/** Body fields that Chat Completions and Completions share: sampling, stopping, streaming and the user. */
+export const completionFields = {
+  stop: nullable(Type.String(), Type.Array(Type.String())),
+  stream: nullable(Type.Boolean()),
+  stream_options: nullable(Type.Object({ include_usage: nullable(Type.Boolean()) })),
+  temperature: nullable(Type.Number({ minimum: 0, maximum: 2 })),
+  top_p: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+  top_k: nullable(Type.Integer({ minimum: 0 })),
+  user: nullable(Type.String()),
+};
+
 /** An object without those of its fields that are undefined. */
 export function present<Fields extends object>(
   fields: Fields,
