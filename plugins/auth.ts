@@ -1,9 +1,11 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { definePlugin, isLoopback, Type, type Caller } from 'gw2api/plugin';
 import { keyCaller } from './shared/key-caller.js';
 
 /** Authentication: refuses requests without a known key (contract §5). */
 export default definePlugin({
   name: 'auth',
+  api: 1,
   provides: ['caller'],
   operations: ['generate', 'count-tokens', 'models', 'usage', 'route'],
   options: Type.Object({
@@ -22,15 +24,27 @@ export default definePlugin({
     if (anonymous === true && !host.isLocal) throw new Error(notLocal);
     const isWelcome = (name: string) => anonymous === 'everyone' || isLoopback(name);
     return async function auth(ctx, next) {
-      const { headers } = ctx;
+      const { headers, host: named } = ctx;
       const sendsKey = headers['x-api-key'] !== undefined || headers.authorization !== undefined;
       // The name that was called is checked too: a page of another site may resolve its own to this machine.
-      ctx.state.caller =
-        sendsKey || !isWelcome(ctx.hostname) ? await keyCaller(headers, host) : anonymousCaller;
+      const isRefused =
+        anonymous === true && ctx.state.operation === 'route' && isForeignPage(headers, named);
+      const isAnonymous = !sendsKey && isWelcome(ctx.hostname) && !isRefused;
+      ctx.state.caller = isAnonymous ? anonymousCaller : await keyCaller(headers, host);
       await next();
     };
   },
 });
+
+/**
+ * True for what a browser sends for a page of another origin. It asks no leave before a plain GET or POST, which
+ * a route of a plugin may take; those of models take JSON alone, for which it does ask.
+ */
+function isForeignPage(headers: IncomingHttpHeaders, host: string): boolean {
+  const { origin, 'sec-fetch-site': site = 'none' } = headers;
+  if (origin !== undefined) return origin !== `http://${host}` && origin !== `https://${host}`;
+  return site !== 'none' && site !== 'same-origin';
+}
 
 const notLocal =
   'anonymous: true lets in whoever reaches the gateway, and that is not this machine alone: set listen.host to 127.0.0.1 (and HOST, where it is set) without trustProxy, or say anonymous: everyone';

@@ -18,6 +18,7 @@ import { callSignal, parseInPieces, type CallSignal } from 'gw2api/plugin/raw';
 /** Reads the JSON body, up to a max size (contract §8). */
 export default definePlugin({
   name: 'body-limit',
+  api: 1,
   provides: ['body'],
   operations: ['generate', 'count-tokens'],
   options: Type.Object({

@@ -16,6 +16,7 @@ type Ttl = '5m' | '1h';
 /** Sets the lifetime of the upstream's prompt cache (contract §4.6, §8). */
 export default definePlugin({
   name: 'cache-ttl',
+  api: 1,
   requires: ['request'],
   provides: ['request'],
   options: Type.Object({

@@ -20,6 +20,7 @@ type Reason = (typeof reasons)[number];
 /** Asks another model where all slots have failed the one that was asked for (design §6). */
 export default definePlugin({
   name: 'fallback',
+  api: 1,
   requires: ['request', 'caller', 'body'],
   intercepts: true,
   options: Type.Object({
@@ -64,6 +65,7 @@ export default definePlugin({
         const asking: Asking = {
           ...terms,
           call,
+          failure: undefined,
           models: host.models,
           isOver: () => callSignal(ctx.state).aborted,
         };
@@ -95,6 +97,8 @@ interface Asking {
   readonly attempts: number;
   readonly call: ModelCall;
   readonly models: Host['models'];
+  /** Error of the model before; undefined for the first one. */
+  readonly failure: { readonly error: unknown } | undefined;
   /** True once the caller has left. */
   readonly isOver: () => boolean;
 }
@@ -110,11 +114,15 @@ async function firstToAnswer(
   const budget = { left: share };
   try {
     return await call(forModel(request, model ?? request.model, asking), { budget });
-  } catch (error) {
+  } catch (thrown) {
+    const isForbidden = model !== request.model && isGatewayError(thrown) && thrown.code === 'forbidden';
+    // What the caller may not use is no answer to what it has asked for.
+    const { error } = (isForbidden && asking.failure) || { error: thrown };
     const reason = reasonOf(error);
     const left = attempts - (share - budget.left);
-    if (!reason || !on.has(reason) || others.length === 0 || left < 1 || isOver()) throw error;
-    return firstToAnswer(others, request, { ...asking, attempts: left });
+    const leadsOn = isForbidden || (reason && on.has(reason));
+    if (!leadsOn || others.length === 0 || left < 1 || isOver()) throw error;
+    return firstToAnswer(others, request, { ...asking, attempts: left, failure: { error } });
   }
 }
 

@@ -15,6 +15,7 @@ import {
 /** Turns the caller's body into a Messages request (contract §2.1). */
 export default definePlugin({
   name: 'format-decode',
+  api: 1,
   requires: ['body', 'caller'],
   provides: ['request', 'delivery'],
   intercepts: true,

@@ -14,6 +14,7 @@ import {
   type Count,
   type Format,
   type GatewayState,
+  type Host,
   type ReplyEncoder,
   type ResponseQuota,
 } from 'gw2api/plugin';
@@ -21,6 +22,7 @@ import {
 /** Answers in the caller's dialect (contract §2.2). */
 export default definePlugin({
   name: 'format-encode',
+  api: 1,
   requires: ['delivery', 'reply', 'body', 'caller'],
   provides: ['response'],
   seals: ['reply'],
@@ -64,7 +66,9 @@ export default definePlugin({
         const isWhole = state.delivery === 'whole';
         if (isWhole) ctx.set('content-type', 'application/json; charset=utf-8'); // skips Koa's MIME lookup
         else prepareStream(ctx, encoder);
-        ctx.body = isWhole ? await encoder.whole(state.reply) : streamBody(encoder, state, keepAliveMs);
+        ctx.body = isWhole
+          ? await encoder.whole(state.reply)
+          : streamBody(encoder, state, { keepAliveMs, clock: host.clock });
       }
       state.response = true;
       await next();
@@ -107,12 +111,12 @@ const noHeartbeat = { keepAlive: '', keepAliveMs: 2 ** 31 - 1 };
 function streamBody(
   encoder: ReplyEncoder,
   { reply, trace }: Pick<GatewayState, 'reply' | 'trace'>,
-  keepAliveMs: number,
+  { keepAliveMs, clock }: Pick<Host, 'clock'> & { readonly keepAliveMs: number },
 ): Readable {
   const onFailure = (error: unknown) => trace.fail(toGatewayError(error));
   const { keepAlive } = encoder;
   const heartbeat = keepAlive === undefined ? noHeartbeat : { keepAlive, keepAliveMs };
-  return sseBody(encoder.stream(reply), { onFailure, ...heartbeat });
+  return sseBody(encoder.stream(reply), { onFailure, clock, ...heartbeat });
 }
 
 /**

@@ -5,18 +5,21 @@ import {
   importPattern,
   PatternOption,
   replaceMatches,
+  type Match,
 } from './shared/patterns.js';
+import { SearchTime } from './shared/search-time.js';
 import { mapTexts } from './shared/request-texts.js';
 
 /** Stops, or masks, what an answer must not say, as it streams. */
 export default definePlugin({
   name: 'guard',
+  api: 1,
   requires: ['request'],
   intercepts: true,
   options: Type.Object({
     /** Known patterns by name, and patterns of one's own. */
     patterns: Type.Array(PatternOption, { default: [] }),
-    /** Module whose default export is `(text, from) => { start, end } | undefined`, relative to the working directory. */
+    /** Module whose default export is `(text, from) => { start, end } | undefined`, relative to the folder of the config. */
     module: Type.Optional(Type.String({ minLength: 1 })),
     /** `refuse`: the answer ends as a refusal; `cut`: it ends as if it were complete; `mask`: it goes on. */
     action: Type.Enum(['refuse', 'cut', 'mask'] as const, { default: 'refuse' }),
@@ -32,7 +35,7 @@ export default definePlugin({
   async setup({ patterns, module, action, text, kinds, hold, request: isRequestSearched }, host) {
     const rules = [
       ...compilePatterns(patterns),
-      ...(module === undefined ? [] : [await importPattern(module)]),
+      ...(module === undefined ? [] : [await importPattern(host.resolvePath(module))]),
     ];
     if (rules.length === 0) throw new Error('patterns: name one at least, or a module.');
     const counter = host.metrics.counter('gw2api_guard_matches_total', 'Matches of guard.', [
@@ -55,10 +58,11 @@ export default definePlugin({
       onMatch: ({ name = '' }) => count(name, 'answer'),
     };
     const mask = action === 'mask' ? text : '';
-    const masked = (request: MessagesRequest): MessagesRequest =>
-      mapTexts(request, (said) => replaceMatches(rules, said, ({ name }) => (count(name, 'request'), mask)), {
-        system: false,
-      });
+    const counted = ({ name }: Match): string => (count(name, 'request'), mask);
+    const masked = (request: MessagesRequest): MessagesRequest => {
+      const time = new SearchTime(host.clock.monotonicMs);
+      return mapTexts(request, (said) => replaceMatches(rules, said, counted, time), { system: false });
+    };
     return {
       async intercept(request, call) {
         const asked = isRequestSearched ? masked(request) : request;

@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import {
   createLocalJWKSet,
-  createRemoteJWKSet,
-  customFetch,
   errors,
   jwtVerify,
   type JSONWebKeySet,
@@ -13,13 +11,17 @@ import {
   callerClaims,
   callerKey,
   definePlugin,
+  Duration,
+  durationMs,
   GatewayError,
   keyLimits,
   tokenLimits,
   Type,
   type Caller,
+  type Host,
   type KeyLimits,
 } from 'gw2api/plugin';
+import { IssuerKeys } from './shared/issuer-keys.js';
 import { keyCaller } from './shared/key-caller.js';
 
 const Name = Type.String({ minLength: 1 });
@@ -28,11 +30,14 @@ const limitNames = ['requestsPerMinute', ...tokenLimits, 'maxConcurrent'] as con
 /** Authentication by signed tokens (JWT) in place of `auth`; master and protocol keys stay valid. */
 export default definePlugin({
   name: 'jwt-auth',
+  api: 1,
   provides: ['caller'],
   operations: ['generate', 'count-tokens', 'models', 'usage', 'route'],
   options: Type.Object({
-    /** Keys of the issuer: the URL of its JWKS, or a file, relative to the working directory. */
+    /** Keys of the issuer: the URL of its JWKS, or a file, relative to the folder of the config. */
     jwks: Name,
+    /** Time for which the keys last read from a URL serve while it cannot be read. */
+    maxStale: Duration({ default: '24h' }),
     issuer: Name,
     audience: Name,
     /** Accepted signatures; none of them is made with a shared secret. */
@@ -55,7 +60,7 @@ export default definePlugin({
     tags: Type.Record(Type.String(), Name, { default: {} }),
   }),
   async setup(options, host) {
-    const keys = await keysOf(options.jwks);
+    const keys = await keysOf(options.jwks, options.maxStale, host);
     const { issuer, audience, algorithms, name } = options;
     const terms = {
       issuer,
@@ -78,31 +83,11 @@ export default definePlugin({
   },
 });
 
-/** A URL is fetched by the first token, and again for a key that is not known or after ten minutes. */
-async function keysOf(jwks: string): Promise<JWTVerifyGetKey> {
-  if (/^https?:/i.test(jwks)) {
-    const url = new URL(jwks);
-    if (url.username || url.password)
-      throw new Error('with.jwks has a user or a password, which fetch refuses; give the URL without them');
-    return createRemoteJWKSet(url, { timeoutDuration: 5000, [customFetch]: fetchKeys });
-  }
-  return createLocalJWKSet(JSON.parse(await readFile(jwks, 'utf8')) as JSONWebKeySet); // jose checks its shape
+/** Keys of a URL, or of a file. */
+async function keysOf(jwks: string, maxStale: string, host: Host): Promise<JWTVerifyGetKey> {
+  if (/^https?:/i.test(jwks)) return new IssuerKeys(new URL(jwks), host, durationMs(maxStale)).find;
+  return createLocalJWKSet(JSON.parse(await readFile(host.resolvePath(jwks), 'utf8')) as JSONWebKeySet); // jose checks its shape
 }
-
-/** Fetches a set of keys; jose would read one of any length. */
-async function fetchKeys(url: string, terms: RequestInit): Promise<Response> {
-  const { body, status } = await fetch(url, terms);
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body ?? []) {
-    length += chunk.length;
-    if (length > maxKeysBytes) throw new Error(`The keys of ${url} are larger than ${maxKeysBytes} bytes.`);
-    chunks.push(chunk);
-  }
-  return new Response(Buffer.concat(chunks), { status });
-}
-
-const maxKeysBytes = 1_048_576;
 
 async function verified(
   token: string,

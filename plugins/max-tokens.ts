@@ -13,6 +13,7 @@ import { clamp } from './shared/clamp.js';
 /** Keeps one answer from costing more than the model or the operator allows (contract §4.3). */
 export default definePlugin({
   name: 'max-tokens',
+  api: 1,
   requires: ['request'],
   provides: ['request'],
   intercepts: true,

@@ -30,6 +30,7 @@ const RouteOption = Type.Object({
 /** Sends requests to other models by rules, of which the first that matches decides. */
 export default definePlugin({
   name: 'model-router',
+  api: 1,
   requires: ['request'],
   provides: ['request'],
   operations: ['generate', 'count-tokens'],

@@ -11,6 +11,7 @@ import {
 /** Puts the operator's text in front of every system prompt (contract §1). */
 export default definePlugin({
   name: 'persona-inject',
+  api: 1,
   requires: ['request'],
   provides: ['request', 'additions'],
   options: Type.Object({

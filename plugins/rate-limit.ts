@@ -17,6 +17,7 @@ import {
 /** Rate limits of each key: requests, tokens and concurrent requests, over all instances. */
 export default definePlugin({
   name: 'rate-limit',
+  api: 1,
   requires: ['caller', 'request'],
   options: Type.Object({
     /** Default for keys without a limit of their own, as the four below; absent: no limit. */

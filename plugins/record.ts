@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import path from 'node:path';
 import {
   definePlugin,
   Duration,
@@ -10,20 +11,28 @@ import {
   type StageContext,
 } from 'gw2api/plugin';
 import { AnswerTap } from './shared/answer-tap.js';
-import { Recordings, type Recording } from './shared/recordings.js';
+import { keptHeaders, keptUrl } from './shared/kept-headers.js';
+import { Recordings, requireKey, type Recording } from './shared/recordings.js';
 
-/** Writes requests to a folder, encrypted with GW_SECRET_KEY, to be replayed against another config. */
+/**
+ * Writes requests as they stand at its place to a folder, encrypted with GW_SECRET_KEY, for `gw2api replay`. Below
+ * format-decode these are Messages requests, and below redact redacted ones.
+ */
 export default definePlugin({
   name: 'record',
+  api: 1,
   requires: ['body', 'caller'],
+  reads: ['request', 'delivery'],
   intercepts: true,
   options: Type.Object({
-    /** Relative to the working directory. */
-    folder: Type.String({ minLength: 1, default: './data/recordings' }),
+    /** Relative to the folder of the config; by default beside the store, in `./data` of the working directory. */
+    folder: Type.Optional(Type.String({ minLength: 1 })),
     /** Share of sessions, from 0 to 1; a request without a session is one of its own. */
     sample: Type.Number({ minimum: 0, maximum: 1, default: 1 }),
     /** Also the answers of the model. */
     answers: Type.Boolean({ default: false }),
+    /** Globs over further headers to keep, besides those of formats and sessions; never one that may be a secret. */
+    headers: Type.Array(Type.String({ minLength: 1 }), { default: [] }),
     /** Older recordings are deleted. */
     keep: Duration({ default: '7d' }),
     /** Max size of the folder; the oldest recordings go first. */
@@ -31,8 +40,10 @@ export default definePlugin({
     /** Max size of a request or an answer; a larger request is not recorded, nor is a larger answer. */
     maxEach: Size({ default: '8mb' }),
   }),
-  setup({ folder, sample, answers, keep, maxSize, maxEach }, host) {
+  async setup({ folder: given, sample, answers, headers, keep, maxSize, maxEach }, host) {
+    const folder = given === undefined ? path.resolve('data/recorded') : host.resolvePath(given);
     const { secrets, log } = host;
+    await requireKey(secrets);
     const counter = host.metrics.counter('gw2api_recordings_total', 'Requests by how recording them ended.', [
       'result',
     ]);
@@ -43,7 +54,7 @@ export default definePlugin({
       keepMs: durationMs(keep),
       maxBytes: sizeBytes(maxSize),
       maxBodyChars: maxChars,
-      now: () => host.now(),
+      clock: host.clock,
       onResult(result, error) {
         counter.add({ result });
         if (result === 'failed') log.warn({ err: error, folder }, 'A request could not be recorded.');
@@ -52,14 +63,14 @@ export default definePlugin({
     const taps = new WeakMap<object, AnswerTap>();
     host.notice(`Requests are recorded in ${folder} (${Math.round(sample * 1000) / 10} %)`);
     return {
-      start: () => recordings.open(),
+      start: () => (host.dry ? undefined : recordings.open()),
       dispose: () => recordings.close(),
       async middleware(ctx, next) {
         const { state, req } = ctx;
-        if (isSampled(stickyKey(state.caller.keyId, ctx.headers) ?? state.requestId, sample)) {
+        if (!host.dry && isSampled(stickyKey(state.caller.keyId, ctx.headers) ?? state.requestId, sample)) {
           const tap = new AnswerTap(maxChars);
           if (answers) taps.set(req, tap);
-          const draft = draftOf(ctx, host.now());
+          const draft = { ...draftOf(ctx, host.clock.now()), headers: keptHeaders(ctx.headers, headers) };
           state.onSettled((outcome) => recordings.add({ ...draft, outcome, ...tap.recorded }));
         }
         await next();
@@ -74,20 +85,23 @@ export default definePlugin({
   },
 });
 
-function draftOf(ctx: StageContext<'body' | 'caller', never>, atMs: number): Omit<Recording, 'outcome'> {
-  const { requestId, format, caller, body } = ctx.state;
-  const { kind, keyId, name } = caller;
-  const { method, url } = ctx;
-  const headers = harmlessHeaders(ctx.headers);
-  return { version: 1, atMs, requestId, method, url, format, caller: { kind, keyId, name }, headers, body };
-}
+type RecordContext = StageContext<'body' | 'caller', never, 'request' | 'delivery'>;
 
-function harmlessHeaders(headers: StageContext<never, never>['headers']): Recording['headers'] {
-  const harmless: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers))
-    if (typeof value === 'string' && !/auth|cookie|credential|key|passw|secret|token/.test(name))
-      harmless[name] = value;
-  return harmless;
+function draftOf(ctx: RecordContext, atMs: number): Omit<Recording, 'outcome' | 'headers'> {
+  const { requestId, format, caller, body, request, delivery, trace } = ctx.state;
+  const { kind, keyId, name } = caller;
+  const above = trace.stages.slice(0, -1).filter(({ skipped }) => !skipped);
+  return {
+    version: 1,
+    atMs,
+    requestId,
+    method: ctx.method,
+    url: keptUrl(ctx.url),
+    format,
+    caller: { kind, keyId, name },
+    passed: above.map(({ stage }) => stage),
+    ...(request ? { request, ...(delivery && { delivery }) } : { body }),
+  };
 }
 
 /** The same for all requests of a session. */

@@ -13,14 +13,17 @@ import {
   type Match,
   type Pattern,
 } from './shared/patterns.js';
+import { SearchTime } from './shared/search-time.js';
 import { mapTexts } from './shared/request-texts.js';
 
 /** Replaces personal data in requests by placeholders, and puts it back into the answer. */
 export default definePlugin({
   name: 'redact',
+  api: 1,
   requires: ['request'],
   provides: ['request'],
   intercepts: true,
+  conceals: true,
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
     /** Known patterns by name, and patterns of one's own. */
@@ -37,18 +40,27 @@ export default definePlugin({
     const counter = host.metrics.counter('gw2api_redacted_values_total', 'Values that redact has replaced.', [
       'pattern',
     ]);
-    const redacted = (request: MessagesRequest, values: Values): MessagesRequest =>
-      mapTexts(request, (text) => replaceMatches(known, text, (match, found) => values.hide(match, found)), {
+    const redacted = (request: MessagesRequest, values: Values): MessagesRequest => {
+      const time = new SearchTime(host.clock.monotonicMs);
+      const hidden = (match: Match, found: string): string => values.hide(match, found);
+      return mapTexts(request, (text) => replaceMatches(known, text, hidden, time), {
         system,
+        done: values.done,
       });
+    };
     const newValues = () => new Values(restore ? maxValues : 0, (name) => counter.add({ pattern: name }));
+    const ofRequests = new WeakMap<object, Values>();
     return {
-      async middleware({ state }, next) {
-        if (state.operation === 'count-tokens') state.request = redacted(state.request, newValues());
+      async middleware({ state, req }, next) {
+        const values = newValues();
+        state.request = redacted(state.request, values);
+        values.isShared = true;
+        ofRequests.set(req, values);
         await next();
       },
-      async intercept(request, call) {
-        const values = newValues();
+      // Once more: stages above may call with another request, as one that continues an answer.
+      async intercept(request, call, { req }) {
+        const values = ofRequests.get(req) ?? newValues();
         const reply = await call(redacted(request, values));
         return { ...reply, events: values.restored(reply.events) };
       },
@@ -62,6 +74,10 @@ export class Values {
   readonly #onValue: (name: string) => void;
   readonly #placeholders = new Map<string, string>();
   readonly #values = new Map<string, string>();
+  /** Messages without values. */
+  readonly done = new WeakSet<object>();
+  /** True once placeholders have been given out, which are then left as they are. */
+  isShared = false;
   readonly #counts = new Map<string, number>();
   #longest = 0;
 
@@ -72,6 +88,7 @@ export class Values {
 
   /** Placeholder of a value, the same each time; one that is not put back if there are too many. */
   hide({ name }: Pick<Match, 'name'>, value: string): string {
+    if (this.isShared && this.#values.has(value)) return value;
     const known = this.#placeholders.get(value);
     if (known) return known;
     this.#onValue(name);

@@ -17,6 +17,7 @@ import { AnswerCache } from './shared/answer-cache.js';
 /** Answers a request that was asked before with the answer that it had, without a call. */
 export default definePlugin({
   name: 'response-cache',
+  api: 1,
   requires: ['request', 'caller'],
   intercepts: true,
   options: Type.Object({

@@ -4,6 +4,7 @@ import { callSignal } from 'gw2api/plugin/raw';
 /** Says how the calls of a request are given slots: the same one for all requests of a session (contract §3, §4.6). */
 export default definePlugin({
   name: 'slot-pick',
+  api: 1,
   requires: ['request', 'caller', 'body'],
   provides: ['picker'],
   operations: ['generate', 'count-tokens'],

@@ -4,6 +4,7 @@ import { strictSchema, withoutRootRef } from 'gw2api/plugin/format';
 /** Approximates forced tool choice for models that do not support it (contract §4.4). */
 export default definePlugin({
   name: 'tool-choice',
+  api: 1,
   requires: ['request'],
   provides: ['request'],
   setup(_, host) {

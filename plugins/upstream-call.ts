@@ -18,6 +18,7 @@ import {
   type Count,
   type GatewayError,
   type GatewayState,
+  type Host,
   type MessagesRequest,
   type ModelCall,
   type ModelEvent,
@@ -35,6 +36,7 @@ import { isHeaderValue } from 'gw2api/plugin/upstream';
 /** Calls the upstream, with failover to another slot before the commit point (design §4, contract §6). */
 export default definePlugin({
   name: 'upstream-call',
+  api: 1,
   requires: ['request', 'delivery', 'picker'],
   provides: ['reply', 'count'],
   seals: ['request', 'picker', 'interceptors'],
@@ -77,7 +79,10 @@ export default definePlugin({
         setHeaders(lease.slot.id, 1);
         state.count = await countTokens(lease, state.trace, prepare(state.request));
       } else {
-        const call = wrapCall(ctx, modelCall(state, prepare, { attempts, firstContentMs, setHeaders }));
+        const call = wrapCall(
+          ctx,
+          modelCall(state, prepare, { attempts, firstContentMs, setHeaders, clock: host.clock }),
+        );
         const reply = await call(state.request);
         state.reply = reply;
         ctx.set(answerHeaders(reply.headers));
@@ -97,7 +102,7 @@ function isShort(model: string): boolean {
 type CallState = Pick<GatewayState, 'delivery' | 'picker' | 'request' | 'signal' | 'onSettled' | 'trace'>;
 type Prepare = (request: MessagesRequest) => SlotCall;
 
-interface Calling {
+interface Calling extends Pick<Host, 'clock'> {
   readonly attempts: number;
   readonly firstContentMs: number;
   readonly setHeaders: (slot: string, attempts: number) => void;
@@ -114,7 +119,7 @@ function outgoing(request: MessagesRequest, models: Models, operation: Operation
  * until its events have ended.
  */
 function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelCall {
-  const { attempts, firstContentMs, setHeaders } = calling;
+  const { attempts, firstContentMs, setHeaders, clock } = calling;
   const { delivery, trace } = state;
   const meter = usageMeter(trace);
   return async (request, options) => {
@@ -135,6 +140,7 @@ function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelC
           see,
           through: options?.through,
           firstContentMs,
+          clock,
         });
         timer.end();
         return reply;
@@ -169,7 +175,7 @@ async function leaseFor(request: MessagesRequest, { picker, onSettled }: CallSta
   return lease;
 }
 
-interface Asking extends Required<Pick<CommitOptions, 'delivery' | 'see' | 'through'>> {
+interface Asking extends Required<Pick<CommitOptions, 'delivery' | 'see' | 'through'>>, Pick<Host, 'clock'> {
   /** Number of this attempt, from 1. */
   readonly attempts: number;
   readonly firstContentMs: number;
@@ -180,10 +186,10 @@ async function ask(
   lease: SlotLease,
   call: SlotCall,
   model: string,
-  { attempts, firstContentMs, delivery, see, through }: Asking,
+  { attempts, firstContentMs, delivery, see, through, clock }: Asking,
 ): Promise<ModelReply> {
   const { slot } = lease;
-  const content = new FirstContent(call.signal, slot.id, firstContentMs);
+  const content = new FirstContent(call.signal, slot.id, firstContentMs, clock);
   const onEnd = (): void => {
     content.end();
     lease.release();

@@ -21,6 +21,7 @@ import {
  */
 export default definePlugin({
   name: 'usage-mask',
+  api: 1,
   requires: ['reply', 'request'],
   provides: ['reply'],
   setup(_, host) {

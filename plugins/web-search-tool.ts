@@ -12,6 +12,7 @@ import {
 /** Adds a web search tool, unless the caller has said otherwise (contract §1, §4.6). */
 export default definePlugin({
   name: 'web-search-tool',
+  api: 1,
   requires: ['request'],
   provides: ['request', 'additions'],
   intercepts: true,

@@ -4,11 +4,13 @@ import type { Gateway } from './gateway/gateway.js';
 import { openGateway } from './gateway/app.js';
 import { loadGatewayConfig, loadGatewayConfigFile } from './gateway/load-config.js';
 import { createLogger } from './telemetry/logs.js';
-import type { Live, Logger } from './plugin/internal.js';
+import type { Clock, Live, Logger } from './plugin/internal.js';
 
 export { ConfigError } from './config/config.js';
 export type { Config, ConfigProblem } from './config/config.js';
+export type { ConfigDiff } from './config-diff/index.js';
 export { Gateway } from './gateway/gateway.js';
+export type { Taken } from './gateway/options.js';
 
 export interface CreateGatewayOptions {
   /** Master key, which may call everything; without one, only protocol keys of the store are accepted. */
@@ -32,8 +34,8 @@ export interface CreateGatewayOptions {
   readonly pluginTimeoutMs?: number;
   /** Base directory for relative paths of a config object; default: the working directory. */
   readonly baseDir?: string;
-  /** Unix milliseconds; default the clock of the machine. */
-  readonly now?: () => number;
+  /** Time and timers of everything that limits a request; default: those of the machine. */
+  readonly clock?: Clock;
 }
 
 /**
@@ -54,7 +56,7 @@ export async function createGateway(
     logLevel = 'info',
     baseDir,
     pluginTimeoutMs,
-    now,
+    clock,
   } = options;
   const load = async () =>
     typeof config === 'string'
@@ -74,6 +76,6 @@ export async function createGateway(
     ...(panelPassword !== undefined && { panelPassword }),
     ...(live && { live }),
     ...(pluginTimeoutMs !== undefined && { pluginTimeoutMs }),
-    ...(now && { now }),
+    ...(clock && { clock }),
   });
 }

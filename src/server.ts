@@ -2,6 +2,7 @@
 import cluster from 'node:cluster';
 import module from 'node:module';
 import { setFlagsFromString } from 'node:v8';
+import { releaseStartMemory } from './cli/start-memory.js';
 
 // Turns off V8's allocation-site pretenuring: it would allocate per-request objects in the old space, where they
 // and all that they refer to stay until a full garbage collection.
@@ -12,9 +13,11 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 
 if (cluster.isWorker) {
   await (await import('./workers/worker.js')).work();
+  releaseStartMemory();
 } else {
   const exitCode = await (await import('./cli/command-line.js')).main(process.argv.slice(2));
   // Without a code the process serves until a signal ends it.
   // A handle that a plugin has left open must not keep the process alive.
-  if (exitCode !== undefined) process.stdout.write('', () => process.exit(exitCode));
+  if (exitCode === undefined) releaseStartMemory();
+  else process.stdout.write('', () => process.exit(exitCode));
 }

@@ -2,6 +2,9 @@ import { access, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { scenarioHelp } from '#plugins/upstreams/simulator/scenarios.js';
+import { matcherNames } from '#src/config-tests/matchers.js';
+import { outcomeFields } from '#src/config-tests/outcome-shape.js';
 import { errorCodes } from '#src/plugin/internal.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
 import { ProcessWorkshop } from './gateway/gateway-process.js';
@@ -101,6 +104,7 @@ describe('README.md', () => {
   for (const file of [
     'README.md',
     'plugins/README.md',
+    'plugins/stages.md',
     'config/README.md',
     'CHANGELOG.md',
     'CONTRIBUTING.md',
@@ -176,5 +180,50 @@ describe('README.md', () => {
       const answer = await fetch(`${url}/v1/models`, { headers: { 'x-api-key': 'k' } });
       expect(answer.status).to.equal(200);
     });
+  });
+});
+
+describe('config/testing.md', () => {
+  let guide = '';
+  before(async () => void (guide = await readFile('config/testing.md', 'utf8')));
+
+  /** First words of the rows of the table whose head begins with a word. */
+  function rowsOf(head: string): readonly string[] {
+    const table = guide.slice(guide.indexOf(`\n| ${head} |`) + 1).split('\n\n', 1)[0]!;
+    const rows = table.split('\n').filter((line) => line.startsWith('| `'));
+    return rows.flatMap((row) => [...row.split('|')[1]!.matchAll(/`([\w-]+)/g)].map(([, name]) => name!));
+  }
+
+  it('has every scenario of the simulator', () => {
+    const names = [...scenarioHelp().matchAll(/^ {2}(\S+)/gm)].map(([, name]) => name!);
+    expect(rowsOf('scenario')).to.deep.equal(names);
+  });
+
+  it('has every matcher, and everything that can be expected', () => {
+    expect(rowsOf('matcher')).to.have.members(matcherNames);
+    const expected = guide.slice(guide.indexOf('## What can be expected')).split('\n\n', 3)[1]!;
+    const told = expected
+      .split('\n')
+      .slice(2)
+      .flatMap((row) => row.split('|')[1]!.match(/\w+/g) ?? []);
+    expect(told).to.have.members(Object.keys(outcomeFields));
+  });
+
+  it('shows a first test that passes, and the failure that follows from its change', async () => {
+    const workshop = new ProcessWorkshop();
+    const [, text] = /```yaml\n([^]*?)```/.exec(guide)!;
+    const files = (content: string) => ({
+      'config/gateway.yaml': `pipeline: [{ use: auth }, { use: body-limit }, { use: format-decode }, { use: slot-pick }, { use: upstream-call }, { use: format-encode }]\nslots: [{ id: a, upstream: simulator }]`,
+      'config/my.test.yaml': content,
+    });
+    const passed = await workshop.run({ cwd: await workshop.folder(files(text!)), args: ['test'] });
+    const [, shownPass] = /```\n(\$ node dist\/server\.js test\n[^]*?)```/.exec(guide)!;
+    const steady = (output: string) => output.replace(/ \(\d+ ms\)/g, '').replace(/\d+ ms/g, '0 ms');
+    expect(steady(shownPass!)).to.equal(`$ node dist/server.js test\n${steady(passed.stdout)}`);
+    const wrong = text!.replace('401', '200');
+    const failed = await workshop.run({ cwd: await workshop.folder(files(wrong)), args: ['test'] });
+    const [, shownFailure] = /```\n(1\) [^]*?)```/.exec(guide)!;
+    expect(failed.stdout).to.include(shownFailure);
+    await workshop.end();
   });
 });

@@ -5,6 +5,7 @@ import { secretErrors } from './shared/secret-errors.js';
 /** A fixed key, in the header of either vendor. */
 export default defineAccount({
   name: 'api-key',
+  api: 1,
   options: Type.Object({
     key: Type.String({ minLength: 1, secret: true }),
     header: Type.Enum(['x-api-key', 'authorization'], { default: 'x-api-key' }),

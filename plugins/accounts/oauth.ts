@@ -32,6 +32,7 @@ type Options = Static<typeof options>;
 /** An OAuth account, whose access token expires and is refreshed by RFC 6749 §6. */
 export default defineAccount({
   name: 'oauth',
+  api: 1,
   options,
   reports: 'windows',
   check,

@@ -1,3 +1,5 @@
+import type { SearchTime } from './search-time.js';
+
 export interface Match {
   /** Name of the pattern. */
   readonly name: string;
@@ -7,8 +9,8 @@ export interface Match {
 
 export interface Pattern {
   readonly name: string;
-  /** First match at or after `from`. Takes time linear in the text. */
-  find(text: string, from: number): Match | undefined;
+  /** First match at or after `from`. Takes time linear in the text, or what is left of `time`. */
+  find(text: string, from: number, time?: SearchTime): Match | undefined;
 }
 
 /**

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { RE2JS } from 're2js';
 import { Type } from 'gw2api/plugin';
+import type { SearchTime } from './search-time.js';
 import { namedPatterns, type Match, type Pattern } from './named-patterns.js';
 
 export type { Match, Pattern } from './named-patterns.js';
@@ -23,7 +24,13 @@ export type PatternChoice = keyof typeof namedPatterns | { readonly name: string
 export function compilePatterns(choices: readonly PatternChoice[]): readonly Pattern[] {
   return choices.map((choice, nth) => {
     if (typeof choice === 'string') return namedPatterns[choice];
-    return ownPattern(choice.name, compilePattern(choice.pattern, `patterns[${nth}].pattern`));
+    const place = `patterns[${nth}].pattern`;
+    const expression = compilePattern(choice.pattern, place);
+    if (expression.matcher('').find())
+      throw new Error(
+        `${place}: matches the empty text, which is everywhere; let it need a character, as a+ for a*`,
+      );
+    return ownPattern(choice.name, expression);
   });
 }
 
@@ -38,11 +45,11 @@ export function compilePattern(pattern: string, place: string): RE2JS {
 }
 
 /**
- * Pattern of a module, relative to the working directory: its default export is `(text, from) => { start, end }`
+ * Pattern of a module: its default export is `(text, from) => { start, end }`
  * or undefined. Throws an error that names the module.
  */
 export async function importPattern(file: string): Promise<Pattern> {
-  const { default: find } = (await import(pathToFileURL(path.resolve(file)).href)) as { default?: unknown };
+  const { default: find } = (await import(pathToFileURL(file).href)) as { default?: unknown };
   if (typeof find !== 'function') throw new Error(`module: ${file} has no function as its default export.`);
   const name = path.parse(file).name;
   return {
@@ -64,10 +71,11 @@ export async function importPattern(file: string): Promise<Pattern> {
 function ownPattern(name: string, expression: RE2JS): Pattern {
   return {
     name,
-    find(text, from) {
+    find(text, from, time) {
       const matcher = expression.matcher(text);
       let at = from;
       while (at < text.length && matcher.find(at)) {
+        time?.check(name);
         if (matcher.end() > matcher.start()) return { name, start: matcher.start(), end: matcher.end() };
         at = matcher.end() + 1; // an empty match is none
       }
@@ -86,20 +94,36 @@ export function firstMatch(patterns: readonly Pattern[], text: string, from: num
   return first;
 }
 
-/** Replaces all matches; each pattern searches the text once. */
+/**
+ * Replaces all matches; each pattern searches the text once. `time`: that of the request. Throws
+ * `invalid_request` where that is over.
+ */
 export function replaceMatches(
   patterns: readonly Pattern[],
   text: string,
   replace: (match: Match, found: string) => string,
+  time?: SearchTime,
 ): string {
-  const next = patterns.map((pattern) => pattern.find(text, 0));
+  time?.start(text.length);
+  const replaced = withReplaced(patterns, text, replace, time);
+  time?.stop();
+  return replaced;
+}
+
+function withReplaced(
+  patterns: readonly Pattern[],
+  text: string,
+  replace: (match: Match, found: string) => string,
+  time: SearchTime | undefined,
+): string {
+  const next = patterns.map((pattern) => pattern.find(text, 0, time));
   let out = '';
   let from = 0;
   for (let match = earliest(next); match; match = earliest(next)) {
     out += text.slice(from, match.start) + replace(match, text.slice(match.start, match.end));
     from = match.end;
     for (const [nth, pattern] of patterns.entries())
-      if ((next[nth]?.start ?? text.length) < from) next[nth] = pattern.find(text, from);
+      if ((next[nth]?.start ?? text.length) < from) next[nth] = pattern.find(text, from, time);
   }
   return from === 0 ? text : out + text.slice(from);
 }

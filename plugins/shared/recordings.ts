@@ -1,8 +1,8 @@
-import { mkdir, readdir, readFile, unlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, opendir, readFile, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Caller, Host, Outcome } from 'gw2api/plugin';
+import type { Caller, Host, MessagesRequest, Outcome } from 'gw2api/plugin';
 
-/** A recorded request. */
+/** A recorded request, as it stood at the place of the stage that recorded it. */
 export interface Recording {
   readonly version: 1;
   readonly atMs: number;
@@ -11,10 +11,16 @@ export interface Recording {
   /** With its query. */
   readonly url: string;
   readonly format: string;
-  readonly caller: { readonly kind: Caller['kind']; readonly keyId: string; readonly name: string };
-  /** Without those that hold secrets. */
+  readonly caller: Pick<Caller, 'kind' | 'keyId' | 'name'>;
+  /** Headers on the list of headers without credentials. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
+  /** Stages that the request had passed, top to bottom. */
+  readonly passed: readonly string[];
+  /** Request in the caller's format; absent where `request` is there. */
+  readonly body?: unknown;
+  /** Messages request, recorded below format-decode. */
+  readonly request?: MessagesRequest;
+  readonly delivery?: 'stream' | 'whole';
   readonly outcome: Outcome;
   /** The model's events as JSON texts with their choice; absent: not recorded, or too many. */
   readonly answer?: readonly (readonly [choice: number, event: string])[];
@@ -24,10 +30,10 @@ export interface RecordingsOptions {
   readonly folder: string;
   readonly keepMs: number;
   readonly maxBytes: number;
-  /** Max length of a body as JSON. */
+  /** Max length of a body or a request as JSON. */
   readonly maxBodyChars: number;
   readonly secrets: Host['secrets'];
-  readonly now: () => number;
+  readonly clock: Host['clock'];
   readonly onResult: (result: RecordingResult, error?: unknown) => void;
 }
 
@@ -38,7 +44,8 @@ export type RecordingResult = 'written' | 'too_large' | 'dropped' | 'failed';
 export class Recordings {
   readonly #options: RecordingsOptions;
   readonly #pending = new Set<Promise<void>>();
-  #timer: NodeJS.Timeout | undefined;
+  #pendingChars = 0;
+  #cancelTimer: (() => void) | undefined;
   #unpruned = 0;
   #pruning: Promise<void> = Promise.resolve();
 
@@ -46,27 +53,39 @@ export class Recordings {
     this.#options = options;
   }
 
-  /** Creates the folder and tries the key. Throws an Error that says what is missing. */
+  /** Creates the folder, or closes it to others. Nothing is written before. */
   async open(): Promise<void> {
-    const { folder, secrets } = this.#options;
-    await secrets.seal(sealName, null);
+    const { folder } = this.#options;
     await mkdir(folder, { recursive: true, mode: 0o700 });
+    await chmod(folder, 0o700);
     await this.prune();
-    this.#timer = setInterval(() => this.#follow(this.prune()), pruneEveryMs).unref();
+    this.#pruneLater();
   }
 
   /** Ends once all that was added is written. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#cancelTimer?.();
     await Promise.all(this.#pending);
   }
 
-  /** Writes a recording in the background; `onResult` is told what became of it. */
+  /** Writes a recording in the background; `onResult` is told what became of it. Does nothing before `open`. */
   add(recording: Recording): void {
+    if (!this.#cancelTimer) return;
     const { maxBodyChars, onResult } = this.#options;
-    if (JSON.stringify(recording.body).length > maxBodyChars) onResult('too_large');
-    else if (this.#pending.size >= maxPending) onResult('dropped');
-    else this.#follow(this.#write(recording));
+    const { request, body = request } = recording;
+    if (this.#pending.size >= maxPending) {
+      onResult('dropped'); // before it is measured, which takes as long as writing it
+      return;
+    }
+    const { length } = JSON.stringify(body);
+    if (length > maxBodyChars) onResult('too_large');
+    else this.#addCounted(recording, length + answerChars(recording));
+  }
+
+  #addCounted(recording: Recording, chars: number): void {
+    if (this.#pendingChars > 0 && this.#pendingChars + chars > maxPendingChars)
+      this.#options.onResult('dropped');
+    else this.#follow(this.#writeCounted(recording, chars));
   }
 
   #follow(work: Promise<void>): void {
@@ -74,6 +93,15 @@ export class Recordings {
       .catch((error: unknown) => this.#options.onResult('failed', error))
       .finally(() => this.#pending.delete(done));
     this.#pending.add(done);
+  }
+
+  async #writeCounted(recording: Recording, chars: number): Promise<void> {
+    this.#pendingChars += chars;
+    try {
+      await this.#write(recording);
+    } finally {
+      this.#pendingChars -= chars;
+    }
   }
 
   async #write(recording: Recording): Promise<void> {
@@ -93,23 +121,45 @@ export class Recordings {
     return this.#pruning;
   }
 
+  #pruneLater(): void {
+    this.#cancelTimer = this.#options.clock.setTimer(() => {
+      this.#pruneLater();
+      this.#follow(this.prune());
+    }, pruneEveryMs);
+  }
+
   async #prune(): Promise<void> {
-    const { folder, keepMs, maxBytes, now } = this.#options;
-    const oldestMs = now() - keepMs;
+    const { folder, keepMs, maxBytes, clock } = this.#options;
+    const oldestMs = clock.now() - keepMs;
     let left = maxBytes - maxBytes / reserve;
-    for (const { name, atMs, bytes } of (await recordingsIn(folder)).toReversed()) {
+    const files: RecordingFile[] = [];
+    for await (const file of recordingsIn(folder)) files.push(file);
+    for (const { name, atMs, bytes } of files.toSorted((one, other) => other.atMs - one.atMs)) {
       left -= bytes;
       if (left < 0 || atMs < oldestMs) await unlink(path.join(folder, name)).catch(ignoreMissing);
     }
   }
 }
 
-/** Reads the recordings of a folder, the oldest first. Throws an Error for one that the key does not open. */
-export async function* readRecordings(folder: string, secrets: Host['secrets']): AsyncGenerator<Recording> {
-  for (const { name } of await recordingsIn(folder)) {
-    const sealed = await readFile(path.join(folder, name), 'utf8').catch(ignoreMissing);
-    if (sealed !== undefined) yield (await secrets.open(sealName, sealed)) as Recording; // as `write` sealed it
-  }
+/** Throws an Error that names GW_SECRET_KEY where recordings cannot be sealed. */
+export async function requireKey(secrets: Host['secrets']): Promise<void> {
+  await secrets.seal(sealName, null);
+}
+
+/**
+ * Reads a recording; undefined if it has been deleted. Throws an Error for one that is damaged, that the key does not
+ * open, or of another version.
+ */
+export async function readRecording(
+  folder: string,
+  name: string,
+  secrets: Pick<Host['secrets'], 'open'>,
+): Promise<Recording | undefined> {
+  const sealed = await readFile(path.join(folder, name), 'utf8').catch(ignoreMissing);
+  if (sealed === undefined) return undefined;
+  const recording = (await secrets.open(sealName, sealed)) as Recording; // nobody else can have sealed it
+  if (recording.version !== 1) throw new Error('a recording of another version of gw2api');
+  return recording;
 }
 
 /** Name under which recordings are sealed. */
@@ -117,23 +167,29 @@ const sealName = 'a recording';
 const extension = '.gwrec';
 /** Max recordings on their way to the disk. */
 const maxPending = 32;
+/** Max characters of bodies and answers among them, beside one recording of any size. */
+const maxPendingChars = 32 * 1024 * 1024;
 const pruneEveryMs = 3_600_000;
 /** Part of the size that is kept free, so that the folder is listed only after so much has been written. */
 const reserve = 16;
 
-interface RecordingFile {
+function answerChars({ answer = [] }: Recording): number {
+  return answer.reduce((sum, [, event]) => sum + event.length, 0);
+}
+
+/** File of a recording, by its name. */
+export interface RecordingFile {
   readonly name: string;
   readonly atMs: number;
   readonly bytes: number;
 }
 
-/** Files of a folder by their names, which say their time and size; the oldest first. */
-async function recordingsIn(folder: string): Promise<readonly RecordingFile[]> {
-  const files = (await readdir(folder)).flatMap((name): readonly RecordingFile[] => {
+/** Recordings of a folder by the names of their files, which say their time and size; in any order. */
+export async function* recordingsIn(folder: string): AsyncGenerator<RecordingFile> {
+  for await (const { name } of await opendir(folder)) {
     const [, atMs, bytes] = /^(\d{1,15})-(\d{1,12})-.*\.gwrec$/.exec(name) ?? [];
-    return atMs === undefined ? [] : [{ name, atMs: Number(atMs), bytes: Number(bytes) }];
-  });
-  return files.toSorted((one, other) => one.atMs - other.atMs);
+    if (atMs !== undefined) yield { name, atMs: Number(atMs), bytes: Number(bytes) };
+  }
 }
 
 /** Ignores a file that another instance has deleted. */

@@ -3,6 +3,8 @@ import { withFields, type MessagesRequest } from 'gw2api/plugin';
 export interface TextScope {
   /** Also the system prompt. */
   readonly system: boolean;
+  /** Messages that need no change any more, to which those that have been changed are added. */
+  readonly done?: WeakSet<object>;
 }
 
 /**
@@ -12,10 +14,15 @@ export interface TextScope {
 export function mapTexts(
   request: MessagesRequest,
   map: TextFunction,
-  { system }: TextScope,
+  { system, done }: TextScope,
 ): MessagesRequest {
-  const change = (value: unknown): unknown =>
-    isObject(value) && value['role'] === 'system' && !system ? value : mapText(value, map);
+  const change = (value: unknown): unknown => {
+    if (!isObject(value)) return mapText(value, map);
+    if (done?.has(value) || (value['role'] === 'system' && !system)) return value;
+    const changed = mapText(value, map);
+    if (isObject(changed)) done?.add(changed);
+    return changed;
+  };
   const messages = mapList(request.messages, change);
   const prompt = system ? mapText(request.system, map) : request.system;
   if (messages === request.messages && prompt === request.system) return request;

@@ -1,5 +1,7 @@
 import type { Static, TSchema } from 'typebox';
-import { Type, type SlotStatus, type Window, type DiagnosisStep } from '../plugin/internal.js';
+import { ConfigDiff } from '../config-diff/index.js';
+import { GatewayError, Type, type SlotStatus, type Window, type DiagnosisStep } from '../plugin/internal.js';
+import type { Reload } from './operations.js';
 
 const Time = Type.String({ format: 'date-time' });
 const Count = Type.Integer({ minimum: 0 });
@@ -85,4 +87,20 @@ export const DiagnosisReport = Type.Object({
 /** Builds the report on slot `id` from its diagnosis steps. */
 export function diagnosisReport(id: string, steps: readonly DiagnosisStep[]): Static<typeof DiagnosisReport> {
   return { slot: id, ok: steps.every(({ ok }) => ok), steps: [...steps] };
+}
+
+/** Answer to a reload, as sent by `/admin` and the panel API. */
+export const ReloadReport = Type.Object({
+  status: Type.Literal('reloaded'),
+  needs_restart: Type.Array(Type.String(), {
+    description: 'Sections with settings that have changed since the start and take effect at the next one.',
+  }),
+  changes: ConfigDiff,
+});
+
+/** Builds the answer to a reload. Throws `invalid_request` with the problems of a refused config. */
+export function reloadReport({ problems, needsRestart, changes }: Reload): Static<typeof ReloadReport> {
+  if (problems.length === 0) return { status: 'reloaded', needs_restart: [...needsRestart], changes };
+  const refusal = 'The new config was refused; the old one stays in force.';
+  throw new GatewayError('invalid_request', [refusal, ...problems].join('\n'));
 }

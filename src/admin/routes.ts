@@ -1,31 +1,24 @@
 import { Router } from '@koa/router';
-import { GatewayError, type DiagnosisStep, type SlotStatus } from '../plugin/internal.js';
-import { redactAddresses } from './redact-addresses.js';
-import { diagnosisReport, slotReport } from './reports.js';
-
-/** Operator actions on a running gateway. Methods with a slot's id may assume that the slot exists. */
-export interface Operations {
-  listSlots(): readonly SlotStatus[];
-  pause(id: string): void;
-  resume(id: string): void;
-  drain(id: string): void;
-  diagnose(id: string, signal: AbortSignal): Promise<readonly DiagnosisStep[]>;
-  /** Reloads the config. If there are `problems`, one sentence each, the old config stays in force. */
-  reload(): Promise<Reload>;
-  /** The stages in force, with the secrets in their options. */
-  describePipeline(): readonly object[];
-  /** The config as written in its file; may hold secrets. */
-  readonly writtenConfig: unknown;
-}
-
-export interface Reload {
-  readonly problems: readonly string[];
-  /** Changed settings that take effect only after a restart. */
-  readonly needsRestart: readonly string[];
-}
+import {
+  GatewayError,
+  parseJson,
+  readBytes,
+  redactAddresses,
+  type GatewayState,
+  type SlotStatus,
+} from '../plugin/internal.js';
+import { readExplainCall } from './explain-call.js';
+import { recordedReport } from './recorded-report.js';
+import type { Operations } from './operations.js';
+import { diagnosisReport, reloadReport, slotReport } from './reports.js';
 
 /** Time limit of a diagnosis (contract §7 rule 1). */
 export const diagnosisTimeoutMs = 10_000;
+
+/** Max bytes of a request to explain. */
+export const maxExplainBytes = 16 * 1024 * 1024;
+
+type AdminState = Pick<GatewayState, 'log' | 'signal'>;
 
 /** Router of `/admin/*`; the caller's permission is checked before. */
 export function createAdminRouter(operations: Operations): Router {
@@ -46,12 +39,28 @@ export function createAdminRouter(operations: Operations): Router {
     ctx.body = diagnosisReport(id, steps);
   });
   router.post('/reload', async (ctx) => {
-    const { problems, needsRestart } = await operations.reload();
-    if (problems.length > 0) throw new GatewayError('invalid_request', refusal(problems));
-    ctx.body = { status: 'reloaded', needs_restart: needsRestart };
+    const { tests } = ctx.query;
+    if (tests !== undefined && tests !== 'skip')
+      throw new GatewayError('invalid_request', 'tests: say skip, or leave it out.');
+    ctx.body = reloadReport(await operations.reload({ skipsTests: tests === 'skip' }));
+  });
+  router.post('/explain', async (ctx) => {
+    const { req, state } = ctx as typeof ctx & { readonly state: AdminState };
+    const call = readExplainCall(parseJson((await readBytes(req, maxExplainBytes, state.signal)).toString()));
+    ctx.body = await operations.explain(call);
+    const [path] = call.path.split('?', 1); // a query may hold a credential
+    const fields = { by: 'master', key: call.as, path };
+    state.log.info(fields, 'An operator has had a request explained.');
+  });
+  router.get('/explain/:id', async (ctx) => {
+    const { id = '' } = ctx.params;
+    const row = await operations.recordedRequest(id);
+    if (!row) throw new GatewayError('not_found', `There is no request ${JSON.stringify(id)}.`);
+    ctx.body = recordedReport(row);
   });
   router.get('/pipeline', (ctx) => {
-    ctx.body = { object: 'list', data: redactAddresses(operations.describePipeline()) };
+    const { notices } = operations;
+    ctx.body = { object: 'list', data: redactAddresses(operations.describePipeline()), notices };
   });
   router.get('/config', (ctx) => {
     ctx.body = redactAddresses(operations.writtenConfig);
@@ -64,8 +73,4 @@ function findSlot(operations: Operations, id: string | undefined): SlotStatus {
   if (slot) return slot;
   const known = operations.listSlots().map((status) => `"${status.id}"`);
   throw new GatewayError('not_found', `There is no slot "${id}"; there are ${known.join(', ') || 'none'}.`);
-}
-
-function refusal(problems: readonly string[]): string {
-  return `The new config was refused; the old one stays in force.\n${problems.join('\n')}`;
 }

@@ -4,6 +4,7 @@ import { warningsOf } from '../config/rules.js';
 import { weakKeyWarning } from './first-start.js';
 import { openGateway } from '../gateway/app.js';
 import { loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
+import { testConfig, type TestVerdict } from '../gateway/test-config.js';
 import { describePipeline } from '../pipeline/describe.js';
 import { createLogger } from '../telemetry/logs.js';
 import { checkOnline } from './check-online.js';
@@ -15,16 +16,23 @@ interface CheckResult {
 }
 
 /**
- * Describes the pipeline of a config, with warnings; with `isOnline` also the result of `checkOnline`. Throws
+ * Describes the pipeline of a config, with warnings; with `isOnline` also the result of `checkOnline`, with
+ * `isTested` that of its tests. Throws
  * ConfigError.
  */
-export async function check(file: string, env: Environment, isOnline: boolean): Promise<CheckResult> {
+export async function check(
+  file: string,
+  env: Environment,
+  isOnline: boolean,
+  isTested = false,
+): Promise<CheckResult> {
   const config = await loadGatewayConfigFile(file, env, otherFile);
   // Memory instead of the store and of Redis: a check creates no file and connects to no server.
   const alone: Config = { ...config, store: { kind: 'memory' }, live: { kind: 'memory' } };
   const gateway = await openGateway(alone, {
     log: createLogger('silent'),
     masterKey: '',
+    ...(env['GW_SECRET_KEY'] && { secretKey: env['GW_SECRET_KEY'] }),
     isCheck: true,
     loadConfig: () => Promise.resolve(config),
   });
@@ -38,6 +46,16 @@ export async function check(file: string, env: Environment, isOnline: boolean): 
   const warning = weakKeyWarning(env['GW2API_API_KEY'] ?? '');
   const warned = [...warningsOf(config).map(formatProblem), ...(warning ? [warning] : [])];
   const warnings = warned.map((warning) => `\nwarning: ${warning}`);
-  const output = `${text}${online?.text ?? ''}${warnings.join('')}${warnings.length > 0 ? '\n' : ''}`;
-  return { text: output, exitCode: online?.isSound === false ? 1 : 0 };
+  const tests = isTested ? await testConfig(file, env) : undefined;
+  const output = `${text}${online?.text ?? ''}${tests ? testText(tests) : ''}${warnings.join('')}${warnings.length > 0 ? '\n' : ''}`;
+  return { text: output, exitCode: online?.isSound === false || hasFailed(tests) ? 1 : 0 };
+}
+
+function hasFailed(tests: TestVerdict | undefined): boolean {
+  return tests !== undefined && tests.failures.length > 0;
+}
+
+function testText({ passed, failures }: TestVerdict): string {
+  const lines = failures.map((failure) => `  ${failure}\n`);
+  return `\ntests: ${passed} passed${failures.length > 0 ? ', and these failed:' : ''}\n${lines.join('')}`;
 }

@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { loadDotEnv } from '../config/environment.js';
+import { commands, configFile, options, type Values } from './commands.js';
 import { name, version } from '../version.js';
 import { failureOf, UsageError } from '../gateway/start-failure.js';
 
@@ -11,10 +9,37 @@ const usage = `${name} ${version}: an LLM gateway
   gw2api check [--config FILE]   check a config and print the pipeline as it will run
      --online                    resolve its slots and ask them for their models, too; 1 where one fails, or where
                                  no slot knows a model of the catalog
+  gw2api test [FILES] [--config FILE]
+                                 run the tests of a config, in it and in *.test.yaml beside it, or those of FILES; 1 where
+                                 one fails, 2 where they or the config are refused
+     --ci                        refuse tests with "only" or "skip"
+     --watch                     again at each change of the config, the tests and local plugins
+     --update                    write expected values in place of "expect: snapshot", in *.test.yaml
+     --json | --junit            for programs
+     --schema                    print the JSON Schema of test files, for editors
+     --test                      run its tests, too; 1 where one fails
+  gw2api diff OLD NEW            compare two config files: what would change, and what needs a restart; 1 where they differ
+     --json                      the same as JSON
+  gw2api replay --config NEW [--against OLD] --recorded FOLDER | --last 24h
+                                 run requests that the stage \`record\` has kept through two configs, and print what
+                                 differs; OLD is the config file without --config. 1 where they differ, 2 on an error
+     --last TIME                 recordings of the last 24h, 7d; of the folder in OLD, unless --recorded names one
+     --limit N                   the newest N of them; default 10000
+     --slot ID=SCENARIO          what answers in place of a slot in both; default: an ordinary answer
+     --texts                     print the texts of the first request of each kind, too
+     --json                      the same as JSON
+     --delete                    delete these recordings instead
   gw2api plugins [--config FILE] list the installed packages that bring plugins, and the plugins that a config loads
      --json                      the same as JSON
   gw2api docs [--config FILE]    print the options of the plugins that a config loads, as Markdown
      --schema                    print the JSON Schema of a config with them and all built-ins, for editors
+  gw2api explain --body FILE     send a request through a dry run of a config, and print what each stage does with it, which
+                                 slots are considered, what goes out and what its caller is told; nothing leaves the machine
+     --post PATH                 default /v1/messages
+     --as KEY                    name of its key (without limits), master, or none
+     --header 'name: value'      any number
+     --slot SLOT=SCENARIO        what answers in place of a slot: a scenario of the simulator, such as '429 retry-after=2'
+     --json                      the same as JSON
   gw2api new stage|format|upstream|account NAME
                                  write a plugin and its test, NAME.mjs and NAME.test.mjs
      --package                   in a folder of its own, as an npm package
@@ -63,64 +88,6 @@ async function command(args: readonly string[]): Promise<number | undefined> {
   return exitCode;
 }
 
-const options = {
-  config: { type: 'string' },
-  online: { type: 'boolean' },
-  json: { type: 'boolean' },
-  package: { type: 'boolean' },
-  ts: { type: 'boolean' },
-  schema: { type: 'boolean' },
-  help: { type: 'boolean' },
-  version: { type: 'boolean' },
-} as const;
-
-type Option = keyof typeof options;
-type Values = Readonly<ReturnType<typeof parseArgs<{ options: typeof options }>>['values']>;
-
-interface Command {
-  /** Options that it takes. */
-  readonly options: readonly Option[];
-  /** Number of words that may follow it. */
-  readonly words: number;
-  run(values: Values, words: readonly string[]): Promise<{ readonly text: string; readonly exitCode: 0 | 1 }>;
-}
-
-const commands: Readonly<Record<string, Command>> = {
-  check: {
-    options: ['config', 'online'],
-    words: 0,
-    async run(values) {
-      const { check } = await import('./check.js');
-      return check(await configFile(values), process.env, values.online ?? false);
-    },
-  },
-  docs: {
-    options: ['config', 'schema'],
-    words: 0,
-    async run(values) {
-      const { docs } = await import('./docs.js');
-      return docs(await configFile(values), process.env, values.schema ?? false);
-    },
-  },
-  new: {
-    options: ['package', 'ts'],
-    words: 2,
-    async run({ package: isPackage = false, ts: isTypeScript = false }, words) {
-      const { newPlugin } = await import('./new.js');
-      const text = await newPlugin(words, process.cwd(), { isPackage, isTypeScript });
-      return { text, exitCode: 0 };
-    },
-  },
-  plugins: {
-    options: ['config', 'json'],
-    words: 0,
-    async run(values) {
-      const { plugins } = await import('./plugins.js');
-      return plugins(await configFile(values), process.env, values.json ?? false);
-    },
-  },
-};
-
 async function serve(values: Values, given: readonly string[]): Promise<number | undefined> {
   refuseOthers(given, ['config']);
   const { serve } = await import('./serve.js');
@@ -133,20 +100,6 @@ function refuseOthers(given: readonly string[], taken: readonly string[]): void 
   const owners = Object.entries(commands).filter(([, { options }]) => options.some((name) => name === other));
   const names = owners.map(([name]) => name).join(' and ');
   throw new UsageError(`--${other} goes with ${names}; see --help.`);
-}
-
-/** The config file to use, once `.env` has been read. */
-async function configFile({ config }: Values): Promise<string> {
-  await loadDotEnv(process.cwd(), process.env).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`.env cannot be read (${error.code}); mend it or take it away.`);
-  });
-  return config ?? (process.env['GW_CONFIG'] || defaultConfigFile());
-}
-
-/** Default config file: `config/gateway.yaml` of the working directory, else that of this package. */
-function defaultConfigFile(): string {
-  const local = 'config/gateway.yaml';
-  return existsSync(local) ? local : fileURLToPath(new URL(`../../${local}`, import.meta.url));
 }
 
 function print(text: string): 0 {

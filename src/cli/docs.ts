@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { readComments } from '../config/comments.js';
+import { testDefinitions } from '../config-tests/test-editor-schema.js';
 import type { Environment } from '../config/environment.js';
 import { readConfig, readConfigFile } from '../config/load.js';
+import { referenceComments } from '../config/reference.js';
 import { otherFile } from '../gateway/load-config.js';
 import { configSchema } from '../pipeline/config-schema.js';
 import { builtinPlugins, listPlugins, type ListedPlugin } from '../pipeline/listed-plugins.js';
@@ -26,15 +25,12 @@ export async function docs(file: string, env: Environment, isSchema: boolean): P
   const sound = listed.filter(({ problem }) => problem === undefined);
   const failed = listed.filter(({ problem }) => problem !== undefined);
   for (const { kind, use, problem } of failed) process.stderr.write(`The ${kind} "${use}" ${problem}.\n`);
-  const descriptions = readComments(await readFile(reference, 'utf8'));
+  const descriptions = await referenceComments();
   const text = isSchema
-    ? `${JSON.stringify(configSchema(distinct([...(await builtinPlugins(where)), ...sound]), descriptions), null, 2)}\n`
+    ? `${JSON.stringify(configSchema(distinct([...(await builtinPlugins(where)), ...sound]), descriptions, testDefinitions), null, 2)}\n`
     : pluginsMarkdown(file, sound, descriptions);
   return { text, exitCode: failed.length > 0 ? 1 : 0 };
 }
-
-/** The config that has every key, with comments. */
-const reference = fileURLToPath(new URL('../../config/gateway.reference.yaml', import.meta.url));
 
 function distinct(plugins: readonly ListedPlugin[]): readonly ListedPlugin[] {
   return [...new Map(plugins.map((plugin) => [`${plugin.kind} ${plugin.use}`, plugin])).values()];

@@ -4,6 +4,7 @@ import { isStrict } from '../config/environment.js';
 import { masterKeyOf, secretKeyOf } from './first-start.js';
 import { loadGatewayConfig, loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
 import { onLostErrors } from '../gateway/lost-errors.js';
+import { testConfig } from '../gateway/test-config.js';
 import { lastStepsMs } from '../gateway/shutdown.js';
 import { listenProblem, UsageError } from '../gateway/start-failure.js';
 import { logLevels, processLog } from '../telemetry/logs.js';
@@ -56,9 +57,10 @@ async function openAlone({ file, env, config, log, masterKey, secretKey }: Start
   const gateway = await openGateway(config, {
     log,
     masterKey,
-    secretKey,
+    secretKey: env['GW_SECRET_KEY'] || secretKey,
     panelPassword,
     loadConfig,
+    testConfig: (signal) => testConfig(file, env, signal),
     isStrict: isStrict(env),
   });
   return {

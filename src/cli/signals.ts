@@ -1,5 +1,5 @@
 import { ConfigError } from '../config/config.js';
-import type { Logger } from '../plugin/internal.js';
+import { isGatewayError, type Logger } from '../plugin/internal.js';
 
 interface SignalHandlers {
   readonly log: Logger;
@@ -26,7 +26,8 @@ export function onSignals({ log, close, kill, reload }: SignalHandlers): void {
   process.on('SIGINT', stop);
   process.on('SIGHUP', () => {
     reload().catch((error: unknown) => {
-      const problem = error instanceof ConfigError ? { problems: error.message.split('\n') } : { err: error };
+      const isRefused = error instanceof ConfigError || (isGatewayError(error) && error.code === 'conflict');
+      const problem = isRefused ? { problems: error.message.split('\n') } : { err: error };
       log.error(problem, 'The new config was refused; the old one stays in force.');
     });
   });

@@ -6,7 +6,7 @@ import { checkSource } from './checked.js';
 import type { ConfigProblem } from './config.js';
 import { locate, readSource, type Path, type Source } from './document.js';
 import { CatalogSchema, type RawModel } from './schema.js';
-import type { Environment } from './environment.js';
+import type { Environment, Placeholders } from './environment.js';
 
 /** The catalog that is shipped with the package, for a config that names none. */
 export const defaultCatalog = fileURLToPath(new URL('../../config/models.yaml', import.meta.url));
@@ -25,11 +25,12 @@ export function readCatalog(
   name: string | undefined,
   baseDir: string,
   env: Environment,
+  placeholders?: Placeholders,
 ): Catalog {
   const shown = name === undefined ? defaultCatalog : path.join(path.dirname(config.file), name);
   const file = name === undefined ? defaultCatalog : path.resolve(baseDir, name);
   const text = readText(file);
-  if (text !== undefined) return parseCatalog(readSource(text, shown, env, path.dirname(file)));
+  if (text !== undefined) return parseCatalog(readSource(text, shown, env, path.dirname(file), placeholders));
   const message = `names ${shown}, which cannot be read; leave it out for the catalog that gw2api brings`;
   return { models: [], problems: locate([{ path: ['models'], message }], config) };
 }

@@ -16,7 +16,14 @@ import {
 import { AliasBudget, aliasTargets, TooManyAliases } from './aliases.js';
 import type { SchemaError } from '../plugin/internal.js';
 import type { ConfigProblem, Position } from './config.js';
-import { readSecretFile, substitute, typed, type Environment, type Fill } from './environment.js';
+import {
+  readSecretFile,
+  substitute,
+  typed,
+  type Environment,
+  type Fill,
+  type Placeholders,
+} from './environment.js';
 
 /** Keys and indices from the root of a file. */
 export type Path = readonly (string | number)[];
@@ -24,7 +31,7 @@ export type Path = readonly (string | number)[];
 /** A YAML file as plain values, with the position of each. */
 export interface Source {
   readonly file: string;
-  /** Values after substitution, without keys that have an empty value. */
+  /** Values after substitution, without keys that have an empty value unless nulls are kept. */
   readonly value: unknown;
   readonly errors: readonly SchemaError[];
   /**
@@ -40,20 +47,28 @@ export interface Source {
  * Reads YAML 1.2 with anchors and merge keys; substitutes environment variables and files, whose paths start
  * at `baseDir`. Never throws: what is wrong is in `errors`.
  */
-export function readSource(text: string, file: string, env: Environment, baseDir = '.'): Source {
+export function readSource(
+  text: string,
+  file: string,
+  env: Environment,
+  baseDir = '.',
+  placeholders?: Placeholders,
+): Source {
   const readSecret = (path: string) => readSecretFile(path, baseDir);
-  return new Reader(text, file, (scalar) => substitute(scalar, env, readSecret)).read();
+  return new Reader(text, file, (scalar) => substitute(scalar, env, readSecret, placeholders)).read();
 }
 
 /** The values of a YAML text as written, before environment variables are substituted. */
 export function readWritten(text: string): unknown {
-  return new Reader(text, '', (scalar) => ({
-    text: scalar,
-    unset: [],
-    unread: [],
-    isMalformed: false,
-  })).read().value;
+  return new Reader(text, '', verbatim).read().value;
 }
+
+/** Reads YAML as `readSource` does, but as it is written: nothing is substituted, and an empty value is null. */
+export function readVerbatim(text: string, file: string): Source {
+  return new Reader(text, file, verbatim, true).read();
+}
+
+const verbatim: Fill = (text) => ({ text, unset: [], unread: [], isMalformed: false });
 
 /** Path as text: `pipeline[3].with.cap`. */
 export function writePath(path: Path): string {
@@ -74,6 +89,7 @@ class Reader {
   readonly #text: string;
   readonly #file: string;
   readonly #fill: Fill;
+  readonly #keepsNull: boolean;
   readonly #errors: SchemaError[] = [];
   readonly #lines = new LineCounter();
   readonly #document: Document;
@@ -82,10 +98,11 @@ class Reader {
   readonly #positions = new Map<string, Position>();
   readonly #entered = new Set<Node>();
 
-  constructor(text: string, file: string, fill: Fill) {
+  constructor(text: string, file: string, fill: Fill, keepsNull = false) {
     this.#text = text;
     this.#file = file;
     this.#fill = fill;
+    this.#keepsNull = keepsNull;
     const lineCounter = this.#lines;
     this.#document = parseDocument(text, {
       lineCounter,
@@ -176,12 +193,12 @@ class Reader {
     });
   }
 
-  /** Entry of one key; none for an empty value, which counts as not written. */
+  /** Entry of one key; none for an empty value, which counts as not written unless nulls are kept. */
   #entry(key: Node, node: Node | null, path: Path, seen: Map<string, Node>): [string, unknown][] {
     const name = isScalar(key) ? String(key.value) : key.toString();
     this.#checkUnique(name, key, seen, path);
     const value = this.#readAt(key, node, [...path, name]);
-    return value === null ? [] : [[name, value]];
+    return value === null && !this.#keepsNull ? [] : [[name, value]];
   }
 
   #checkUnique(name: string, key: Node, seen: Map<string, Node>, path: Path): void {

@@ -56,7 +56,8 @@ function mapped(
   return value;
 }
 
-const unitSchemas: Readonly<Record<string, Schema>> = {
+/** Schemas of values with a unit, by the unit's name. */
+export const unitSchemas: Readonly<Record<string, Schema>> = {
   duration: { type: 'string', pattern: String.raw`^\d+(\.\d+)?\s*(ms|s|m|h|d)$` },
   size: { type: ['string', 'integer'], pattern: String.raw`^\d+(\.\d+)?\s*([bB]|[kKmMgG][bB])?$` },
   time: { type: ['string', 'integer'] },

@@ -34,8 +34,21 @@ export type Fill = (text: string) => Filled;
 /** Reads the text of a file. Throws an Error whose message describes the error. */
 export type ReadSecret = (file: string) => string;
 
+/** Stand-ins for what the environment lacks, for a config that is tested and does not serve. */
+export interface Placeholders {
+  /** Value of a variable that is unset and has no default. */
+  variable(name: string): string;
+  /** Text of a file that cannot be read. */
+  file(file: string): string;
+}
+
 /** Substitutes environment variables and files in a text. */
-export function substitute(text: string, env: Environment, readSecret: ReadSecret): Filled {
+export function substitute(
+  text: string,
+  env: Environment,
+  readSecret: ReadSecret,
+  placeholders?: Placeholders,
+): Filled {
   const unset: string[] = [];
   const unread: string[] = [];
   let isMalformed = false;
@@ -44,9 +57,10 @@ export function substitute(text: string, env: Environment, readSecret: ReadSecre
     (whole: string, escaped?: string, file?: string, name?: string, fallback?: string, end?: string) => {
       if (escaped !== undefined) return escaped;
       isMalformed ||= end !== '}' || file === '';
-      if (file && end === '}') return fromFile(file, readSecret, unread);
+      if (file && end === '}') return fromFile(file, readSecret, unread, placeholders);
       if (name === undefined || end !== '}') return whole;
-      const value = fallback === undefined ? env[name] : env[name] || fallback;
+      const given = fallback === undefined ? env[name] : env[name] || fallback;
+      const value = given ?? placeholders?.variable(name);
       if (value === undefined) unset.push(name);
       return value ?? whole;
     },
@@ -54,10 +68,16 @@ export function substitute(text: string, env: Environment, readSecret: ReadSecre
   return { text: replaced, unset, unread, isMalformed };
 }
 
-function fromFile(file: string, readSecret: ReadSecret, unread: string[]): string {
+function fromFile(
+  file: string,
+  readSecret: ReadSecret,
+  unread: string[],
+  placeholders: Placeholders | undefined,
+): string {
   try {
     return readSecret(file);
   } catch (error) {
+    if (placeholders) return placeholders.file(file);
     unread.push(error instanceof Error ? error.message : String(error));
     return '';
   }

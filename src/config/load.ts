@@ -17,7 +17,7 @@ import { ruleErrors } from './rules.js';
 import { ConfigSchema, type RawConfig } from './schema.js';
 import { soundSlotPlugins, toSlot, variableErrors } from './slots.js';
 import { readStages, withoutSwitchedOff } from './stages.js';
-import type { Environment } from './environment.js';
+import type { Environment, Placeholders } from './environment.js';
 
 export interface ConfigInput {
   /** YAML text. */
@@ -27,6 +27,8 @@ export interface ConfigInput {
   readonly env: Environment;
   /** Folder where relative paths start; default: the folder of `file`. */
   readonly baseDir?: string;
+  /** Stand-ins for secrets that the environment lacks; by default they are problems. */
+  readonly placeholders?: Placeholders;
 }
 
 /** The readable parts of a config, and its problems. */
@@ -66,14 +68,14 @@ export async function readConfigFile(file: string, env: Environment, cure?: stri
 
 /** Reads and checks a config as far as possible. Never throws for errors in the text. */
 export function readConfig(input: ConfigInput): ConfigReading {
-  const { text, file, env, baseDir = path.dirname(path.resolve(file)) } = input;
-  const source = withoutSwitchedOff(readSource(text, file, env, path.resolve(baseDir)));
+  const { text, file, env, baseDir = path.dirname(path.resolve(file)), placeholders } = input;
+  const source = withoutSwitchedOff(readSource(text, file, env, path.resolve(baseDir), placeholders));
   const checked = checkSource(source, ConfigSchema);
   const { isSound } = checked;
   const raw = checked.value as RawConfig; // each part is used only if `isSound`
   const dir = path.resolve(baseDir);
   const catalog = isSound(['models'])
-    ? readCatalog(source, raw.models, dir, env)
+    ? readCatalog(source, raw.models, dir, env, placeholders)
     : { models: [], problems: [] };
   const written = readWritten(text);
   const errors = [

@@ -1,4 +1,4 @@
-import type { Static, TSchema } from 'typebox';
+import type { Static } from 'typebox';
 import { Closed, Duration, Percentage, Type, type Operation } from '../plugin/internal.js';
 
 export const operations = [
@@ -10,26 +10,30 @@ export const operations = [
   'other',
 ] as const satisfies Operation[];
 
-/** A list; a single string counts as a list of one. */
-function OneOrMore<Item extends string>(item: TSchema) {
-  return Type.Unsafe<Item | readonly Item[]>({
-    type: ['string', 'array'],
-    items: item,
-    minItems: 1,
-    if: { type: 'array' },
-    else: item,
-  });
-}
-
 const Text = Type.String({ minLength: 1 });
-const Globs = OneOrMore<string>(Text);
+
+/** A list; a single string counts as a list of one. */
+const Texts = Type.Unsafe<string | readonly string[]>({
+  type: ['string', 'array'],
+  minLength: 1,
+  items: Text,
+  minItems: 1,
+});
+
+const Operations = Type.Unsafe<Operation | readonly Operation[]>({
+  type: ['string', 'array'],
+  items: Type.Enum(operations),
+  minItems: 1,
+  if: { type: 'array' },
+  else: Type.Enum(operations),
+});
 
 const conditions = {
-  format: Type.Optional(OneOrMore<string>(Text)),
-  model: Type.Optional(Globs),
-  operation: Type.Optional(OneOrMore<Operation>(Type.Enum(operations))),
-  caller: Type.Optional(Globs),
-  header: Type.Optional(Type.Record(Type.String(), Globs, { minProperties: 1 })),
+  format: Type.Optional(Texts),
+  model: Type.Optional(Texts),
+  operation: Type.Optional(Operations),
+  caller: Type.Optional(Texts),
+  header: Type.Optional(Type.Record(Type.String(), Texts, { minProperties: 1 })),
   stream: Type.Optional(Type.Boolean()),
   sample: Type.Optional(Percentage()),
 };
@@ -86,7 +90,7 @@ export const SlotSchema = Closed({
   with: Type.Unsafe<Record<string, unknown>>({ type: 'object', default: {} }),
   baseUrl: Type.Optional(Text),
   account: Type.Optional(Account),
-  models: Type.Unsafe<string | readonly string[]>({ ...Globs, default: ['*'] }),
+  models: Type.Unsafe<string | readonly string[]>({ ...Texts, default: ['*'] }),
   maxConcurrent: Type.Integer({ minimum: 1, default: 32 }),
   weight: Type.Number({ exclusiveMinimum: 0, default: 1 }),
   proxy: Type.Optional(Text),
@@ -131,6 +135,8 @@ export const ConfigSchema = Closed({
   live: Type.String({ default: 'memory' }),
   console: Closed({ allowLinkLocal: Type.Boolean({ default: false }) }, { default: {} }),
   officialClient: Closed({ userAgent: Type.String({ default: '' }) }, { default: {} }),
+  /** Checked in depth by `gw2api test`, so that a test never keeps a gateway from starting. */
+  tests: Type.Optional(Type.Array(Type.Unsafe<unknown>({ type: 'object' }))),
 });
 
 /** Schema of `models.yaml`. */

@@ -26,11 +26,14 @@ export function readStages(
   );
 }
 
-/** Source without the errors of disabled stages: these may name variables that are not set. */
+/**
+ * Source without the errors of disabled stages, which may name variables that are not set, and of tests, in which
+ * nothing is substituted.
+ */
 export function withoutSwitchedOff(source: Source): Source {
   const { pipeline } = source.value as { pipeline?: unknown }; // any value has properties, perhaps undefined
   const off = placesOf(pipeline).filter(({ entry }) => entry.enabled === false);
-  const isOff = (path: Path) => off.some((place) => isWithin(path, place.path));
+  const isOff = (path: Path) => path[0] === 'tests' || off.some((place) => isWithin(path, place.path));
   return { ...source, errors: source.errors.filter(({ path }) => !isOff(path)) };
 }
 

@@ -1,6 +1,8 @@
-import type { Operations } from '../admin/routes.js';
+import type { Operations } from '../admin/operations.js';
+import { noChanges } from '../config-diff/index.js';
 import { problemsOf } from '../config/config.js';
 import type { Gateway } from './gateway.js';
+import { recordedRequest } from './recorded-request.js';
 import { maskedConfig } from './masked-config.js';
 
 /** Operations of an operator, for `/admin/*` and the panel. */
@@ -12,12 +14,22 @@ export function operationsOf(gateway: Gateway): Operations {
     resume: (id) => slots.resume(id),
     drain: (id) => slots.drain(id),
     diagnose: (id, signal) => slots.diagnose(id, signal),
-    reload: () =>
-      gateway.reload().then(
-        (needsRestart) => ({ problems: [], needsRestart }),
-        (error: unknown) => ({ problems: problemsOf(error), needsRestart: [] }),
+    reload: (options) =>
+      gateway.reload(options).then(
+        (taken) => ({ problems: [], ...taken }),
+        (error: unknown) => ({ problems: problemsOf(error), needsRestart: [], changes: noChanges }),
       ),
+    previewReload: () =>
+      gateway.previewReload().then(
+        (changes) => ({ problems: [], changes }),
+        (error: unknown) => ({ problems: problemsOf(error), changes: noChanges }),
+      ),
+    explain: (call) => gateway.explanations.explain(call),
+    recordedRequest: (id) => recordedRequest(gateway, id),
     describePipeline: () => gateway.runtime.pipeline.stages,
+    get notices() {
+      return gateway.runtime.pipeline.notices;
+    },
     get writtenConfig() {
       return maskedConfig(gateway.runtime, slots);
     },

@@ -51,12 +51,14 @@ function guardAdmin({ keys }: Services): CoreMiddleware {
     if (isAdmin) await requireMasterKey(callerKey(ctx.headers), keys, '/admin/*');
     await next();
     if (!isAdmin || ctx.method !== 'POST' || ctx.status >= 400) return;
+    if (/\/explain\/*$/i.test(ctx.path)) return; // changes nothing, and logs itself
     const what = ctx.path
       .replace(/(?<!\/)\/+$/, '')
       .split('/')
       .at(-1);
     const slot = pathParameter(ctx, 'id') || undefined;
-    ctx.state.log.info({ by: 'master', what, slot }, 'An operator has changed the gateway.');
+    const tests = what === 'reload' ? ctx.query['tests'] : undefined;
+    ctx.state.log.info({ by: 'master', what, slot, tests }, 'An operator has changed the gateway.');
   };
 }
 

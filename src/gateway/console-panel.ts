@@ -9,6 +9,7 @@ import {
   type PanelStatus,
 } from '../console/api/index.js';
 import { maskedSlot } from './masked-config.js';
+import { panelPipeline } from './console-pipeline.js';
 import { readConsoleSlot } from './console-slots.js';
 import { entryOf, type ConsoleSlot } from './slot-sources.js';
 import type { Gateway } from './gateway.js';
@@ -46,9 +47,9 @@ function panelOf(gateway: Gateway): Panel {
     get pages() {
       return pagesOf(gateway.runtime.pipeline.routes);
     },
-    get pipeline() {
-      const { config, pipeline } = gateway.runtime;
-      return { file: config.file, stages: pipeline.stages };
+    pipeline: () => panelPipeline(gateway),
+    get configFile() {
+      return gateway.runtime.config.file;
     },
   };
 }

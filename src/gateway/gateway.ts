@@ -1,20 +1,31 @@
 import { createHash } from 'node:crypto';
+import type { Duplex } from 'node:stream';
 import { Fleet } from './fleet.js';
 import type { Config } from '../config/config.js';
 import { SharedFeed, type RequestFeed } from '../console/api/request-feed.js';
 import { CurrentConfig } from './reload.js';
-import type { GatewayOptions, Prepared } from './options.js';
+import type { ConfigDiff } from '../config-diff/index.js';
+import { measure, refusedConnections } from './gauges.js';
+import { NextConfigTests } from './next-config-tests.js';
+import { loadedNext, loadedRuntime } from './loaded-config.js';
+import type { GatewayOptions, Prepared, Taken } from './options.js';
+import { Explanations } from './explanations.js';
 import { Exchanges } from '../http/exchanges.js';
 import { Listener, type Handle } from '../http/listener.js';
 import { WrongKeys } from '../http/wrong-keys.js';
 import { recordOnSettled } from './on-settled.js';
-import { isUp, openServices, type Services } from './services.js';
+import { openServices, type Services } from './services.js';
 import { CatalogModels } from '../models/models.js';
 import type { BuildOptions } from '../pipeline/pipeline.js';
 import { buildRuntime, type Runtime } from './runtime.js';
 import { Shutdown, type CloseOptions } from './shutdown.js';
-import { measureSlots } from '../telemetry/slot-gauges.js';
-import { measureResponses, measureState } from '../telemetry/state-gauges.js';
+import { stageMetricNames } from '../telemetry/stage-metrics.js';
+import { stageTimes, type StageTimes } from '../telemetry/stage-times.js';
+
+export interface ReloadOptions {
+  /** True: the tests of the config are not run. */
+  readonly skipsTests?: boolean;
+}
 
 /** Gateway: its server, the pipeline for new requests, and the services that outlive a reload. */
 export class Gateway {
@@ -26,10 +37,12 @@ export class Gateway {
   readonly exchanges: Exchanges;
   readonly wrongKeys: WrongKeys;
   readonly fleet: Fleet;
+  readonly explanations: Explanations;
   readonly startedMs: number;
   readonly #options: GatewayOptions;
   readonly #current: CurrentConfig;
   readonly #isClosing = new AbortController();
+  readonly #tests: NextConfigTests;
   readonly #shutdown: Shutdown;
   readonly #makeHandler: (gateway: Gateway) => Handle;
   #listener: Listener | undefined;
@@ -59,27 +72,43 @@ export class Gateway {
     makeHandler: (gateway: Gateway) => Handle,
   ) {
     this.#makeHandler = makeHandler;
-    const { log, live, slotSources } = services;
+    const { log, live, slotSources, clock } = services;
     this.services = services;
     this.#options = options;
     this.startedMs = options.startedMs ?? services.now();
     this.panelPassword = options.panelPassword || options.masterKey;
     this.feed = new SharedFeed(live);
-    const onSettled = recordOnSettled({ ...services, feed: this.feed });
+    const onSettled = recordOnSettled({
+      ...services,
+      feed: this.feed,
+      also: options.dry?.onSettled,
+    });
     this.exchanges = new Exchanges({ ...services, onSettled });
     this.#shutdown = new Shutdown({ log, exchanges: this.exchanges });
     const secret = createHash('sha256').update(options.masterKey).digest();
-    this.wrongKeys = new WrongKeys({ meters: live.meters, secret });
+    this.wrongKeys = new WrongKeys({ meters: live.meters, secret, clock });
     this.fleet = new Fleet({ ...services, exchanges: this.exchanges });
     const { closing } = this;
-    const buildNext = async () => {
-      const config = await options.loadConfig();
+    this.explanations = new Explanations(this);
+    const build = (config: Config) => {
       const models = new CatalogModels(config.models, services.knownModels);
-      const next = await buildRuntime(config, models, services, buildOptions(options));
-      await next.pipeline.start();
-      return next;
+      return buildRuntime(config, models, services, buildOptions(options));
     };
-    this.#current = new CurrentConfig(runtime, { log, live, slots: slotSources, closing, buildNext });
+    this.#current = new CurrentConfig(runtime, {
+      log,
+      live,
+      slots: slotSources,
+      closing,
+      buildNext: async () => {
+        const next = await build(await options.loadConfig());
+        await next.pipeline.start();
+        return next;
+      },
+      buildPreview: async () => build(await (options.readConfig ?? options.loadConfig)()),
+      loadedNow: (now) => loadedRuntime(now, ({ id }) => services.slots.get(id)?.plugins),
+      loadedNext,
+    });
+    this.#tests = new NextConfigTests(this.#current, { ...options, closing });
     measure(this);
   }
 
@@ -119,16 +148,27 @@ export class Gateway {
     return this.#listener.url;
   }
 
+  /** Serves without a port; returns a function that takes the server's side of a connection. */
+  listenWithin(): (socket: Duplex) => void {
+    const { listen } = this.runtime.config;
+    const onRefused = refusedConnections(this.services, listen.maxConnections);
+    const listener = Listener.within(this.#makeHandler(this), { ...listen, onRefused });
+    this.#listener = listener;
+    this.exchanges.watch(listen.bodyIdleTimeoutMs);
+    return (socket) => listener.accept(socket);
+  }
+
   get openConnections(): number {
     return this.#listener?.drain.connections ?? 0;
   }
 
   /**
-   * Swaps in the current config; requests in flight finish on the old one. Returns the settings that need a
-   * restart; throws ConfigError, and `shutting_down` once the gateway closes.
+   * Swaps in the current config; requests in flight finish on the old one. Throws ConfigError, and
+   * `shutting_down` once the gateway closes.
    */
-  async reload(): Promise<readonly string[]> {
+  async reload({ skipsTests = false }: ReloadOptions = {}): Promise<Taken> {
     this.#current.refuseIfClosing();
+    if (!skipsTests) await this.#tests.run();
     const { workerGroup } = this.#options;
     return workerGroup ? workerGroup.reload() : (await this.prepareReload()).take();
   }
@@ -141,11 +181,23 @@ export class Gateway {
     return this.#current.prepare();
   }
 
+  /** Says what a reload would change now; the config in force stays. Throws as `reload`. */
+  previewReload(): Promise<ConfigDiff> {
+    return this.#current.preview();
+  }
+
   /** Text of `GET /metrics`. */
   async metricsText(): Promise<string> {
     const { workerGroup } = this.#options;
     const { metrics } = this.services;
     return workerGroup ? metrics.textOf(await workerGroup.measurements()) : metrics.text();
+  }
+
+  /** Times, faults and skips of the stages since the start, by name. */
+  async stageTimes(): Promise<ReadonlyMap<string, StageTimes>> {
+    const { workerGroup } = this.#options;
+    if (workerGroup) return stageTimes(await workerGroup.measurements());
+    return stageTimes([await this.services.metrics.measurementsOf(Object.values(stageMetricNames))]);
   }
 
   /**
@@ -184,35 +236,10 @@ async function startPlugins(
   if (!isCheck) await pipeline.start();
 }
 
-function buildOptions({ pluginTimeoutMs, isStrict = false }: GatewayOptions): BuildOptions {
-  return { isStrict, ...(pluginTimeoutMs !== undefined && { timeoutMs: pluginTimeoutMs }) };
-}
-
-function measure(gateway: Gateway): void {
-  const { services, exchanges } = gateway;
-  const { metrics, slots, store, ledger, caches } = services;
-  measureSlots(metrics, { list: () => slots.list(), held: () => slots.held() });
-  measureState(metrics, { ledger, isUp: () => isUp(services) });
-  measureResponses(metrics, store);
-  metrics.cache('waiting_wrong_keys', () => gateway.wrongKeys.fill);
-  for (const [name, fill] of Object.entries(caches)) metrics.cache(name, fill);
-  metrics.gauge('gw2api_requests_in_flight', 'Requests whose response is open.', [], () => [
-    { labels: {}, value: exchanges.count },
-  ]);
-  metrics.gauge('gw2api_connections_open', 'Open connections of callers.', [], () => [
-    { labels: {}, value: gateway.openConnections },
-  ]);
-}
-
-/** Counts connections above the max, and logs them at most once a minute. */
-function refusedConnections({ metrics, log, now }: Services, maxConnections: number): () => void {
-  const help = 'Connections closed at once because listen.maxConnections were open.';
-  const refused = metrics.counter('gw2api_connections_refused_total', help, []);
-  let loggedMs = -Infinity;
-  return () => {
-    refused.add({});
-    if (now() - loggedMs < 60_000) return;
-    loggedMs = now();
-    log.warn({ maxConnections }, 'Too many connections are open; further ones are closed at once.');
+function buildOptions({ pluginTimeoutMs, isStrict = false, dry }: GatewayOptions): BuildOptions {
+  return {
+    isStrict,
+    watch: dry?.watch,
+    ...(pluginTimeoutMs !== undefined && { timeoutMs: pluginTimeoutMs }),
   };
 }

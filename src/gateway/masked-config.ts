@@ -9,14 +9,15 @@ interface Written extends Entry {
   readonly pipeline: readonly Entry[];
   readonly formats?: readonly (Entry | string)[];
   readonly slots: readonly Entry[];
+  readonly tests?: unknown;
 }
 
 /**
  * The config as written, without the headers of slots and without the options that their plugins mark as
- * secret or do not describe.
+ * secret or do not describe, and without its tests.
  */
 export function maskedConfig({ config, formats, pipeline }: Runtime, slots: Services['slots']): object {
-  const written = config.written as Written;
+  const { tests: _, ...written } = config.written as Written;
   return {
     ...written,
     pipeline: written.pipeline.map((entry, at) => maskedStage(entry, `pipeline[${at}]`, pipeline.stages)),

@@ -1,6 +1,13 @@
 import type { Config } from '../config/config.js';
-import type { Live, Logger } from '../plugin/internal.js';
+import type { ConfigDiff } from '../config-diff/index.js';
+import type { Exchange } from '../http/exchange.js';
+import type { Clock, LedgerRow, Live, Logger } from '../plugin/internal.js';
+import type { RequestRecord } from '../telemetry/request-log.js';
+import type { OpenHttpClient } from '../transport/http-client.js';
+import type { PipelineWatch } from '../pipeline/watch.js';
+import type { OnChoice } from '../slots/selection/observed-choice.js';
 import type { SecretKey } from '../store/index.js';
+import type { TestVerdict } from './test-config.js';
 import type { Measurement } from '../telemetry/metrics.js';
 
 export interface GatewayOptions {
@@ -9,7 +16,7 @@ export interface GatewayOptions {
   readonly masterKey: string;
   /**
    * Key for encrypted credentials in the store (`GW_SECRET_KEY`), read when there is a credential. Without
-   * it no credentials can be stored.
+   * it no credentials can be stored. As a text it is one that was set, with which stages may seal too.
    */
   readonly secretKey?: SecretKey;
   /** Password of the console (`GW_PANEL_PASSWORD`); default: the master key. */
@@ -21,6 +28,10 @@ export interface GatewayOptions {
   readonly live?: Live;
   /** Reads the config again, for `reload()`. Throws ConfigError. */
   readonly loadConfig: () => Promise<Config>;
+  /** Reads the config as it stands now, for a preview of a reload; default: `loadConfig`. Throws ConfigError. */
+  readonly readConfig?: () => Promise<Config>;
+  /** Runs the tests of the config as it stands now, before a reload; absent: it has none. */
+  readonly testConfig?: (signal: AbortSignal) => Promise<TestVerdict>;
   /** True for a check of the config: plugins are set up and not started. */
   readonly isCheck?: boolean;
   /** Stages may use only the state keys that they have declared, and give them their shapes (`GW_STRICT=1`). */
@@ -31,8 +42,20 @@ export interface GatewayOptions {
   readonly workerGroup?: WorkerGroup;
   /** Start time of the service, unix milliseconds; default: now. */
   readonly startedMs?: number;
-  /** Unix milliseconds. */
-  readonly now?: () => number;
+  /** Time and timers; default: those of the machine. */
+  readonly clock?: Clock;
+  /** Given: a dry run, which connects to nothing. */
+  readonly dry?: DryParts;
+}
+
+/** Parts of a dry run in place of the world. */
+export interface DryParts {
+  /** Opens clients whose connections stay in this process. */
+  readonly openClient: OpenHttpClient;
+  /** Called when a response has closed, with the request's ledger row if it has one. */
+  readonly onSettled: (exchange: Exchange, record: RequestRecord, row: LedgerRow | undefined) => void;
+  readonly watch?: PipelineWatch | undefined;
+  readonly onChoice?: OnChoice | undefined;
 }
 
 /**
@@ -40,20 +63,25 @@ export interface GatewayOptions {
  * taken or left.
  */
 export interface Prepared {
-  /** Swaps in the config; returns the settings that need a restart. If it throws, the old config stays. */
-  take(): Promise<readonly string[]>;
+  /** Swaps in the config. If it throws, the old config stays. */
+  take(): Promise<Taken>;
   leave(): Promise<void>;
+}
+
+/** Result of a reload whose config is in force. */
+export interface Taken {
+  /** Sections with settings that have changed since the start and take effect at the next one. */
+  readonly needsRestart: readonly string[];
+  /** Changes against the config before it. */
+  readonly changes: ConfigDiff;
 }
 
 /** Group of processes that serve one address, as seen by one of them. */
 export interface WorkerGroup {
   /** Name of this process in the group; its replacement gets the same name. */
   readonly name: string;
-  /**
-   * Reloads the config in all processes, or in none. Returns the settings that need a restart; throws
-   * ConfigError.
-   */
-  reload(): Promise<readonly string[]>;
+  /** Reloads the config in all processes, or in none. Throws ConfigError. */
+  reload(): Promise<Taken>;
   /** Measurements of each process, including this one, and totals of exited processes. */
   measurements(): Promise<readonly (readonly Measurement[])[]>;
 }

@@ -1,5 +1,12 @@
 import type { Config } from '../config/config.js';
-import type { Prepared } from './options.js';
+import {
+  countChanges,
+  diffConfigs,
+  needsRestart,
+  type ConfigDiff,
+  type LoadedConfig,
+} from '../config-diff/index.js';
+import type { Prepared, Taken } from './options.js';
 import type { SlotSources } from './slot-sources.js';
 import { untilAborted, GatewayError, type Live, type Logger } from '../plugin/internal.js';
 import type { Runtime } from './runtime.js';
@@ -10,8 +17,14 @@ interface CurrentConfigOptions {
   readonly slots: SlotSources;
   /** Aborted once no config may be taken any more. */
   readonly closing: AbortSignal;
-  /** Reads the config as it stands now and builds its pipeline. Throws ConfigError. */
+  /** Loads the config of a reload and builds and starts its pipeline. Throws ConfigError. */
   readonly buildNext: () => Promise<Runtime>;
+  /** Reads the config as it stands now and builds its pipeline, without starting it. Throws ConfigError. */
+  readonly buildPreview: () => Promise<Runtime>;
+  /** The config in force with its plugins. */
+  readonly loadedNow: (runtime: Runtime) => LoadedConfig;
+  /** The config of a runtime that is not in force yet with its plugins. */
+  readonly loadedNext: (runtime: Runtime) => Promise<LoadedConfig>;
 }
 
 /**
@@ -42,7 +55,44 @@ export class CurrentConfig {
    * Builds the next runtime; the current one stays in force until it is taken. Throws ConfigError, and
    * `shutting_down`.
    */
-  async prepare(): Promise<Prepared> {
+  prepare(): Promise<Prepared> {
+    const { buildNext } = this.#options;
+    return this.#build(buildNext, async (next, done) => {
+      const changes = await this.#changes(next);
+      return {
+        take: () => this.#inTurn(() => this.#take(next, changes)).finally(done),
+        leave: () => leave(next).finally(done),
+      };
+    });
+  }
+
+  /**
+   * Says what a reload would change now. Sets the stages of the new config up, for their problems, and disposes
+   * them. Throws as `prepare`.
+   */
+  preview(): Promise<ConfigDiff> {
+    const { buildPreview } = this.#options;
+    return this.#build(buildPreview, async (next, done) => {
+      const changes = await this.#changes(next);
+      await leave(next);
+      done();
+      return changes;
+    });
+  }
+
+  refuseIfClosing(): void {
+    if (!this.#options.closing.aborted) return;
+    throw new GatewayError('shutting_down', 'This gateway is shutting down; it takes no new config.');
+  }
+
+  /**
+   * Builds a runtime when those before it are taken or left; the next one waits until `done` is called. Leaves it
+   * where `use` fails.
+   */
+  async #build<Used>(
+    build: () => Promise<Runtime>,
+    use: (next: Runtime, done: () => void) => Promise<Used>,
+  ): Promise<Used> {
     this.refuseIfClosing();
     const before = this.#reloading;
     let done: () => void = noop;
@@ -51,11 +101,8 @@ export class CurrentConfig {
     });
     try {
       await untilAborted(before, this.#options.closing);
-      const next = await this.#build();
-      return {
-        take: () => this.#inTurn(() => this.#take(next)).finally(done),
-        leave: () => leave(next).finally(done),
-      };
+      const next = await this.#untilClosing(build());
+      return await orLeave(next, use(next, done));
     } catch (error) {
       done();
       this.refuseIfClosing();
@@ -63,21 +110,21 @@ export class CurrentConfig {
     }
   }
 
-  refuseIfClosing(): void {
-    if (!this.#options.closing.aborted) return;
-    throw new GatewayError('shutting_down', 'This gateway is shutting down; it takes no new config.');
-  }
-
-  /** Builds the next runtime, without waiting for a plugin that hangs once the gateway closes. */
-  async #build(): Promise<Runtime> {
-    const { closing, buildNext } = this.#options;
-    const building = buildNext();
+  /** Waits for a build, but not for a plugin that hangs once the gateway closes. */
+  async #untilClosing(building: Promise<Runtime>): Promise<Runtime> {
+    const { closing } = this.#options;
     try {
       return await untilAborted(building, closing);
     } catch (error) {
       if (closing.aborted) building.then(leave, noop); // the refused config may be invalid
       throw error;
     }
+  }
+
+  async #changes(next: Runtime): Promise<ConfigDiff> {
+    const { loadedNow, loadedNext } = this.#options;
+    const after = await loadedNext(next);
+    return diffConfigs(loadedNow(this.#runtime), after);
   }
 
   /** Reloads the console slots on every instance, after one was added, changed or removed. */
@@ -91,7 +138,7 @@ export class CurrentConfig {
     await this.#taking;
   }
 
-  async #take(next: Runtime): Promise<readonly string[]> {
+  async #take(next: Runtime, changes: ConfigDiff): Promise<Taken> {
     const { config, models, pipeline } = next;
     const { log, slots, closing } = this.#options;
     if (closing.aborted) await pipeline.retire();
@@ -106,11 +153,12 @@ export class CurrentConfig {
     this.#runtime = next;
     const changed = needsRestart(this.#started, config);
     if (changed.length > 0) log.warn({ changed }, 'These settings take effect at the next start.');
-    log.info({ stages: config.pipeline.length, slots: config.slots.length }, 'The config was reloaded.');
+    const counts = { stages: config.pipeline.length, slots: config.slots.length };
+    log.info({ ...counts, changes: countChanges(changes) }, 'The config was reloaded.');
     old.pipeline
       .retire()
       .catch((error: unknown) => log.error({ err: error }, 'A pipeline could not be disposed.'));
-    return changed;
+    return { needsRestart: changed, changes };
   }
 
   #takeSlots(): Promise<void> {
@@ -135,33 +183,18 @@ export class CurrentConfig {
 
 const slotsTopic = 'slots';
 
+/** Waits for `work`; leaves the runtime where that fails. */
+async function orLeave<Result>(next: Runtime, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    await leave(next);
+    throw error;
+  }
+}
+
 async function leave({ pipeline }: Runtime): Promise<void> {
   await pipeline.retire();
 }
 
 const noop = (): void => undefined;
-
-/** Names of changed settings that take effect only at a restart. */
-export function needsRestart(started: Config, now: Config): readonly string[] {
-  const before = readAtStart(started);
-  return Object.entries(readAtStart(now)).flatMap(
-    ([key, text]) => (text === before[key as keyof typeof before] ? [] : [key]), // both have the same keys
-  );
-}
-
-function readAtStart({ listen, store, ledger, live }: Config) {
-  const { host, port, workers, trustProxy, headersTimeoutMs, bodyIdleTimeoutMs, maxConnections, backlog } =
-    listen;
-  const atStart = [
-    host,
-    port,
-    workers,
-    trustProxy,
-    headersTimeoutMs,
-    bodyIdleTimeoutMs,
-    maxConnections,
-    backlog,
-  ];
-  const text = { listen: JSON.stringify(atStart), store: JSON.stringify(store) };
-  return { ...text, ledger: JSON.stringify(ledger), live: JSON.stringify(live) };
-}

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { formatProblem, type Config } from '../config/config.js';
 import { warningsOf } from '../config/rules.js';
 import { loadFormats } from '../pipeline/load-formats.js';
@@ -41,6 +42,7 @@ export async function buildRuntime(
     formats: byName(formats),
     builtinPolicies,
     isLocal: services.isLocal && isLocal(config.listen),
+    resolvePath: (file) => path.resolve(config.baseDir, file),
     isOfficialClient: (agent) => userAgent?.test(agent.slice(0, maxAgentLength)) ?? false,
   };
   const pipeline = await Pipeline.build(config, host, { ...options, problems, routeOwners: owners });

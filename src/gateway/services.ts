@@ -10,7 +10,9 @@ import { CatalogModels } from '../models/models.js';
 import {
   KeptState,
   isLoopback,
+  systemClock,
   type Caches,
+  type Clock,
   type Live,
   type Logger,
   type Models,
@@ -32,11 +34,14 @@ import { SlotSources } from './slot-sources.js';
 /** Services that live as long as the process. */
 export interface Services {
   readonly log: Logger;
-  /** Unix milliseconds. */
+  readonly clock: Clock;
+  /** Unix milliseconds: `clock.now`. */
   readonly now: () => number;
   readonly store: WholeStore;
   /** True where the process listens for this machine alone; a reload does not change that. */
   readonly isLocal: boolean;
+  /** True in a dry run. */
+  readonly dry: boolean;
   readonly live: Live;
   readonly keys: CheckedKeys;
   readonly ledger: LedgerWriter;
@@ -86,27 +91,34 @@ export async function openServices(config: Config, options: GatewayOptions): Pro
 type OnClose = (close: () => Promise<unknown>) => void;
 
 async function openEach(config: Config, options: GatewayOptions, onClose: OnClose) {
-  const { log, now = Date.now } = options;
-  const durable = await openDurable(config, { ...options, now }, onClose);
+  const { log, clock = systemClock } = options;
+  const { now } = clock;
+  const durable = await openDurable(config, { ...options, clock }, onClose);
   const knownModels = new KnownModels();
   const models = new CatalogModels(config.models, knownModels);
   const plugins = slotLoader(config);
-  const slots = await SlotPool.open({ log, now, ...durable, slots: config.slots, models, plugins });
+  const { openClient, onChoice } = options.dry ?? {};
+  const pool = { log, clock, ...durable, slots: config.slots, models, plugins, openClient, onChoice };
+  const slots = await SlotPool.open(pool);
   onClose(() => slots.close());
   const slotSources = new SlotSources(slots, { store: durable.store, log });
-  const modelLists = new ModelLists({ log, now, known: knownModels, sources: () => slots.modelSources() });
+  const modelLists = new ModelLists({ log, clock, known: knownModels, sources: () => slots.modelSources() });
   onClose(() => modelLists.close());
   const metrics = new PrometheusMetrics();
   const stageMetrics = new StageMetrics(metrics);
   const pseudonym = createPseudonyms(options);
-  const secrets = createCipher(options.secretKey);
+  const { secretKey } = options;
+  // A key that would be made for the store may be gone with its container: stages seal with one that was set.
+  const secrets = createCipher(typeof secretKey === 'string' ? secretKey : undefined);
   const caches = { ...durable.caches, ...slots.caches, learned_models: () => knownModels.fill };
   return {
     services: {
       log,
+      clock,
       now,
       ...durable,
       isLocal: isLocal(config.listen),
+      dry: options.dry !== undefined,
       metrics,
       stageMetrics,
       slots,
@@ -129,20 +141,21 @@ export function isLocal({ host, trustProxy }: Config['listen']): boolean {
 /** Opens data that outlives the process or is shared, with its background work. */
 async function openDurable(
   config: Config,
-  options: GatewayOptions & Pick<Services, 'now'>,
+  options: GatewayOptions & Pick<Services, 'clock'>,
   onClose: OnClose,
 ): Promise<Pick<Services, 'store' | 'live' | 'keys' | 'ledger' | 'caches' | 'keysChanged'>> {
-  const { log, now, masterKey } = options;
+  const { log, clock, masterKey } = options;
+  const { now } = clock;
   const { keepDays, spool } = config.ledger;
   const store = await openConfigured(config, options);
   onClose(() => store.close());
   const live = options.live ?? (await openLive(config.live, { log, now }));
   onClose(() => live.close());
-  const keys = new CheckedKeys({ masterKey, store: store.keys, log, now });
+  const keys = new CheckedKeys({ masterKey, store: store.keys, log, clock });
   const spooling = spool !== undefined && { spool: new Spool({ folder: spool }) };
-  const ledger = new LedgerWriter({ ledger: store.ledger, log, ...spooling });
+  const ledger = new LedgerWriter({ ledger: store.ledger, log, clock, ...spooling });
   onClose(() => Promise.all([keys.close(), ledger.close()]));
-  const housekeeper = new Housekeeper({ store, live, keepDays, log, now });
+  const housekeeper = new Housekeeper({ store, live, keepDays, log, clock });
   onClose(() => housekeeper.close());
   live.messages.receive(keysTopic, () => keys.forget());
   const keysChanged = (): void => {
@@ -158,10 +171,14 @@ const keysTopic = 'keys';
 /** Opens the store; reports a failure as a problem of the config, with its position. */
 async function openConfigured(
   config: Config,
-  { log, secretKey, now }: Pick<GatewayOptions, 'log' | 'secretKey'> & Pick<Services, 'now'>,
+  { log, secretKey, clock }: Pick<GatewayOptions, 'log' | 'secretKey'> & Pick<Services, 'clock'>,
 ): Promise<WholeStore> {
   try {
-    return await openStore(config.store, { log, now, ...(secretKey !== undefined && { secretKey }) });
+    return await openStore(config.store, {
+      log,
+      now: clock.now,
+      ...(secretKey !== undefined && { secretKey }),
+    });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     throw new ConfigError([{ at: config.storeAt, path: 'store', message: error.message }]);

@@ -145,7 +145,7 @@ function logError({ trace, log }: CoreState, error: GatewayError, thrown: unknow
   const fields = { code: error.code, status: error.status, ...(stage !== undefined && { stage, path, at }) };
   if (error.code === 'internal') {
     meter?.fault();
-    const err = error.cause ?? thrown;
+    const err = trace.reasonFor(error.cause ?? thrown);
     log.error({ ...fields, plugin: pluginPlace(err), err }, 'The gateway failed.');
   } else if (error.status >= 500) log.warn({ ...fields, cause: causeOf(error) }, error.message);
   else log.debug(fields, 'The request was refused.'); // the message may quote what its caller wrote

@@ -1,5 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { sendTo, type DirectBody, type GatewayError, type Logger, type Outcome } from '../plugin/internal.js';
+import {
+  sendTo,
+  type Clock,
+  type DirectBody,
+  type GatewayError,
+  type Logger,
+  type Outcome,
+} from '../plugin/internal.js';
 import { BodyWatch } from './body-watch.js';
 import { Exchange, type CoreContext } from './exchange.js';
 import { closeLingering, lingerAfterAnswer } from './lingering-close.js';
@@ -9,6 +16,7 @@ import { StageWatch } from './stage-watch.js';
 export interface ExchangesOptions {
   readonly log: Logger;
   readonly now: () => number;
+  readonly clock: Clock;
   /** Called when a response has closed, after the request's own listeners. */
   onSettled(exchange: Exchange, outcome: Outcome): void;
 }
@@ -42,7 +50,10 @@ export class Exchanges {
    */
   watch(bodyIdleTimeoutMs: number): void {
     const list = () => this.#open.list();
-    this.#watches = [new BodyWatch(list, bodyIdleTimeoutMs), new StageWatch(list)];
+    this.#watches = [
+      new BodyWatch(list, bodyIdleTimeoutMs),
+      new StageWatch(list, undefined, this.#options.clock),
+    ];
   }
 
   close(): void {

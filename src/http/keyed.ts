@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError, type Format, type Operation } from '../plugin/internal.js';
 import type { CoreContext, CoreMiddleware } from './exchange.js';
 import type { RouteContext } from './route-context.js';
@@ -10,9 +11,11 @@ export function keyed(
   answer: (ctx: CoreContext) => Promise<void> | void = requireResponse,
 ): CoreMiddleware {
   const writeError = format?.error?.bind(format);
+  const keyHeader = format?.keyHeader?.toLowerCase();
   return async (ctx) => {
     if (format) ctx.state.format = format.name;
     if (writeError) ctx.state.formatError = writeError;
+    if (keyHeader !== undefined) takeKey(ctx.req.headers, keyHeader);
     if (!serving.takesRequests) throw shuttingDown(ctx);
     ctx.state.operation = operation;
     const { pipeline } = serving;
@@ -23,6 +26,14 @@ export function keyed(
     await run(ctx, async () => answer(ctx));
     requireAnswer(ctx);
   };
+}
+
+/** Moves a key from the header of its format to the one that all stages know as a secret. */
+function takeKey(headers: IncomingHttpHeaders, keyHeader: string): void {
+  const key = headers[keyHeader];
+  if (key === undefined || keyHeader === 'x-api-key' || keyHeader === 'authorization') return;
+  delete headers[keyHeader];
+  headers['x-api-key'] ??= key;
 }
 
 function shuttingDown(ctx: CoreContext): GatewayError {
@@ -37,7 +48,8 @@ function requireAnswer(ctx: CoreContext): void {
   if (!isUnanswered(ctx)) return;
   const { trace } = ctx.state;
   const by = trace.endedBy;
-  const error = unanswered(by ? `The stage ${JSON.stringify(by.stage)}` : 'A stage', ctx);
+  const why = trace.endedAbove && lostNext[trace.endedAbove];
+  const error = unanswered(by ? `The stage ${JSON.stringify(by.stage)}` : 'A stage', ctx, why);
   trace.blame(error, by);
   throw error;
 }
@@ -47,9 +59,16 @@ export function isUnanswered(ctx: CoreContext): boolean {
   return ctx.status === 404 && ctx.body === undefined && !ctx.headerSent && ctx.respond !== false;
 }
 
-export function unanswered(what: string, { state }: CoreContext): GatewayError {
-  return new GatewayError('internal', `${what} has ended request ${state.requestId} without an answer.`);
+export function unanswered(what: string, { state }: CoreContext, why?: string): GatewayError {
+  const end = why === undefined ? '.' : `: ${why}.`;
+  return new GatewayError('internal', `${what} has ended request ${state.requestId} without an answer${end}`);
 }
+
+/** Reasons of a stage that has called `next` and yet ended the request. */
+const lostNext = {
+  open: 'it has called next() and did not wait for it; write "await next()" or "return next()"',
+  failed: 'what failed in its next() was lost; write "await next()", and throw again what it throws',
+} as const;
 
 function requireResponse(ctx: CoreContext): void {
   if (!ctx.state.response) throw new GatewayError('internal', 'The pipeline ended without an answer.');

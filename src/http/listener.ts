@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { GatewayError } from '../plugin/internal.js';
 import { Drain } from './drain.js';
 import { lingerAfterAnswer } from './lingering-close.js';
@@ -38,16 +39,27 @@ export class Listener {
 
   /** Rejects where the address cannot be had. */
   static async open(handle: Handle, options: ListenerOptions): Promise<Listener> {
+    const listener = Listener.within(handle, options);
+    await new Promise<void>((resolve, reject) => {
+      const { host, port, backlog } = options;
+      listener.#server.once('error', reject);
+      listener.#server.listen({ host, port, backlog }, resolve);
+    });
+    return listener;
+  }
+
+  /** A server without an address, for connections from within this process. */
+  static within(handle: Handle, options: Omit<ListenerOptions, 'host' | 'port' | 'backlog'>): Listener {
     const server = createHttpServer(options);
     serveOn(server, handle);
     const drain = new Drain(server);
     limitConnections(server, drain, options);
-    await new Promise<void>((resolve, reject) => {
-      const { host, port, backlog } = options;
-      server.once('error', reject);
-      server.listen({ host, port, backlog }, resolve);
-    });
     return new Listener(server, drain);
+  }
+
+  /** Serves a connection; `socket` is the server's side of it. */
+  accept(socket: Duplex): void {
+    this.#server.emit('connection', socket);
   }
 
   /** Without a trailing slash. */
@@ -70,7 +82,9 @@ export class Listener {
   }
 }
 
-function createHttpServer({ headersTimeoutMs: headersTimeout }: ListenerOptions): Server {
+function createHttpServer({
+  headersTimeoutMs: headersTimeout,
+}: Pick<ListenerOptions, 'headersTimeoutMs'>): Server {
   return createServer({
     ...sockets,
     headersTimeout,
@@ -85,7 +99,11 @@ function createHttpServer({ headersTimeoutMs: headersTimeout }: ListenerOptions)
  * Closes connections beyond the max. Not by Node's `maxConnections`: in a cluster each worker would pass the
  * connection on to the next one, without end.
  */
-function limitConnections(server: Server, drain: Drain, options: ListenerOptions): void {
+function limitConnections(
+  server: Server,
+  drain: Drain,
+  options: Pick<ListenerOptions, 'maxConnections' | 'onRefused'>,
+): void {
   server.on('connection', (socket: Socket) => {
     if (drain.connections <= options.maxConnections) return; // the count includes this one
     socket.destroy();

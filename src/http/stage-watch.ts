@@ -1,5 +1,5 @@
 import type { Exchange } from './exchange.js';
-import type { StagePlace } from '../plugin/internal.js';
+import { every, systemClock, type Clock, type StagePlace } from '../plugin/internal.js';
 
 /** Time after which a stage that keeps a request waiting is logged. */
 const waitingMs = 60_000;
@@ -9,16 +9,16 @@ export class StageWatch {
   readonly #requests: () => readonly Exchange[];
   readonly #limitMs: number;
   readonly #reported = new WeakMap<Exchange, StagePlace>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #stop: () => void;
 
-  constructor(requests: () => readonly Exchange[], limitMs = waitingMs) {
+  constructor(requests: () => readonly Exchange[], limitMs = waitingMs, clock: Clock = systemClock) {
     this.#requests = requests;
     this.#limitMs = limitMs;
-    this.#timer = setInterval(() => this.#look(), Math.max(10, limitMs / 6)).unref();
+    this.#stop = every(clock, Math.max(10, limitMs / 6), () => this.#look());
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#stop();
   }
 
   #look(): void {

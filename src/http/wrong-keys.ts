@@ -1,5 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { AddressMeters, isGatewayError, type CacheStats, type Meters } from '../plugin/internal.js';
+import {
+  AddressMeters,
+  isGatewayError,
+  sleep,
+  type CacheStats,
+  type Clock,
+  type Meters,
+} from '../plugin/internal.js';
 import type { CoreMiddleware } from './exchange.js';
 
 interface WrongKeysOptions {
@@ -7,6 +13,7 @@ interface WrongKeysOptions {
   readonly meters: Meters;
   /** The same on every instance. */
   readonly secret: Buffer;
+  readonly clock: Clock;
 }
 
 /**
@@ -14,9 +21,11 @@ interface WrongKeysOptions {
  */
 export class WrongKeys {
   readonly #meters: AddressMeters;
+  readonly #clock: Clock;
   #waiting = 0;
 
-  constructor({ meters, secret }: WrongKeysOptions) {
+  constructor({ meters, secret, clock }: WrongKeysOptions) {
+    this.#clock = clock;
     const name = 'wrong-keys';
     this.#meters = new AddressMeters({ meters, secret, name, limit: maxWrong, windowMs: 60_000 });
   }
@@ -41,7 +50,7 @@ export class WrongKeys {
     const { isAllowed } = await this.#meters.take(address);
     if (isAllowed || this.#waiting >= maxWaiting) return;
     this.#waiting += 1;
-    await delay(delayMs, undefined, { signal, ref: false }).catch(() => undefined); // the caller has disconnected
+    await sleep(this.#clock, delayMs, signal); // or until the caller has disconnected
     this.#waiting -= 1;
   }
 }

@@ -1,9 +1,11 @@
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import {
   GatewayError,
+  growingCache,
   within,
   type Caches,
   type CacheStats,
+  type Clock,
   type Logger,
   type ProtocolKey,
   type Store,
@@ -12,8 +14,7 @@ import {
 interface KeyCacheOptions {
   readonly store: Pick<Store['keys'], 'findByHash'>;
   readonly log: Logger;
-  /** Unix milliseconds. */
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
 interface Answer {
@@ -30,9 +31,9 @@ interface Answer {
  */
 export class KeyCache {
   readonly #options: KeyCacheOptions;
-  readonly #known = new LRUCache<string, Answer>({ max: 10_000 });
+  readonly #known = growingCache<Answer>(10_000);
   /** Unknown keys, cached apart, so that somebody who guesses keys cannot evict the known ones. */
-  readonly #unknown = new LRUCache<string, Answer>({ max: 10_000 });
+  readonly #unknown = growingCache<Answer>(10_000);
   readonly #asking = new Map<string, Promise<ProtocolKey | undefined>>();
   #failedAtMs = -Infinity;
   /** Number of changes so far; entries looked up before the last change are stale. */
@@ -64,7 +65,8 @@ export class KeyCache {
       void asked.catch(() => undefined);
       return stale;
     }
-    return within(asked, timeoutMs, 'The store has not answered.').catch(() => stale);
+    const { setTimer } = this.#options.clock;
+    return within(asked, timeoutMs, 'The store has not answered.', setTimer).catch(() => stale);
   }
 
   /** Invalidates all entries; they count only while the store cannot be asked. */
@@ -84,7 +86,7 @@ export class KeyCache {
   }
 
   #ageOf(atMs: number): number {
-    return this.#options.now() - atMs;
+    return this.#options.clock.now() - atMs;
   }
 
   /** Looks a key up, with concurrent look-ups of one key merged. */
@@ -102,8 +104,8 @@ export class KeyCache {
 
   /** Reads a key from the store. Its age counts from the request, as later changes may be missing. */
   async #read(hash: string): Promise<ProtocolKey | undefined> {
-    const { store, now, log } = this.#options;
-    const atMs = now();
+    const { store, clock, log } = this.#options;
+    const atMs = clock.now();
     const changes = this.#changes;
     try {
       const key = await store.findByHash(hash);
@@ -115,14 +117,14 @@ export class KeyCache {
     } catch (error) {
       if (!this.#isDown)
         log.error({ err: error }, 'Keys cannot be looked up in the store; recently used keys stay valid.');
-      this.#failedAtMs = now();
+      this.#failedAtMs = clock.now();
       throw error;
     }
   }
 }
 
-function fillOf({ size, max }: LRUCache<string, Answer>): CacheStats {
-  return { entries: size, capacity: max };
+function fillOf({ size, maxSize }: LRUCache<string, Answer>): CacheStats {
+  return { entries: size, capacity: maxSize };
 }
 
 /** TTL of an entry, slightly below the one second within which a revocation must take effect. */

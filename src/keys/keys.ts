@@ -1,5 +1,14 @@
 import { hash, timingSafeEqual, randomBytes, randomUUID } from 'node:crypto';
-import type { Caches, Keys, Logger, ProtocolKey, Store, KeyPatch } from '../plugin/internal.js';
+import {
+  every,
+  type Caches,
+  type Clock,
+  type Keys,
+  type Logger,
+  type ProtocolKey,
+  type Store,
+  type KeyPatch,
+} from '../plugin/internal.js';
 import { KeyCache } from './key-cache.js';
 import { applyPatch } from '../store/key-rules.js';
 
@@ -8,8 +17,7 @@ interface KeysOptions {
   readonly masterKey: string;
   readonly store: Store['keys'];
   readonly log: Logger;
-  /** Unix milliseconds. */
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
 /** Checks what callers send against the master key and the store, and notes which keys were used. */
@@ -22,14 +30,14 @@ export class CheckedKeys implements Keys {
   #usedAtMs = new Map<string, number>();
   /** True if the last write of the uses failed. */
   #isLate = false;
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopFlushing: () => void;
 
   constructor(options: KeysOptions) {
     this.#options = options;
     this.#masterHash =
       options.masterKey === '' ? undefined : Buffer.from(hashOf(options.masterKey), 'latin1');
     this.#cache = new KeyCache(options);
-    this.#timer = setInterval(() => void this.flush(), touchEveryMs).unref();
+    this.#stopFlushing = every(options.clock, touchEveryMs, () => void this.flush());
   }
 
   get caches(): Caches {
@@ -49,7 +57,7 @@ export class CheckedKeys implements Keys {
     if (!sent.startsWith(protocolKeyPrefix)) return undefined;
     const fresh = this.#cache.fresh(sentHash);
     const key = fresh ? fresh.key : await this.#cache.find(sentHash);
-    const nowMs = this.#options.now();
+    const nowMs = this.#options.clock.now();
     if (!key || !isGood(key, nowMs)) return undefined;
     this.#note(key.id, nowMs);
     return { kind: 'key', key };
@@ -84,7 +92,7 @@ export class CheckedKeys implements Keys {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#stopFlushing();
     await this.flush();
   }
 

@@ -1,5 +1,13 @@
 import { setImmediate as breath } from 'node:timers/promises';
-import { within, type Caches, type Ledger, type LedgerRow, type Logger } from '../plugin/internal.js';
+import {
+  systemClock,
+  within,
+  type Caches,
+  type Clock,
+  type Ledger,
+  type LedgerRow,
+  type Logger,
+} from '../plugin/internal.js';
 import type { Spool } from './spool.js';
 
 export interface LedgerWriterOptions {
@@ -7,6 +15,8 @@ export interface LedgerWriterOptions {
   /** Spool for rows while the store is down; without one, rows wait in memory and the oldest are dropped. */
   readonly spool?: Spool;
   readonly log: Logger;
+  /** Timers of writes and retries; default: those of the machine. */
+  readonly clock?: Clock;
   /** Timeout of a batch, after which its rows are spooled too. */
   readonly timeoutMs?: number;
   /** First backoff after a failure; it doubles up to half a minute. */
@@ -22,16 +32,18 @@ export class LedgerWriter {
   readonly #timeoutMs: number;
   readonly #firstRetryMs: number;
   #queue: LedgerRow[] = [];
-  #timer: NodeJS.Timeout | undefined;
+  readonly #setTimer: Clock['setTimer'];
+  #cancelTimer: (() => void) | undefined;
   #writing: Promise<void> | undefined;
   #catchingUp: Promise<void> | undefined;
-  #catchUpTimer: NodeJS.Timeout | undefined;
+  #cancelCatchUp: (() => void) | undefined;
   #retryMs: number;
   #isDown = false;
   #isClosed = false;
 
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
+    ({ setTimer: this.#setTimer } = options.clock ?? systemClock);
     this.#timeoutMs = options.timeoutMs ?? 1000;
     this.#firstRetryMs = this.#retryMs = options.retryMs ?? 500;
     this.#catchUpIn(0);
@@ -55,7 +67,7 @@ export class LedgerWriter {
     this.#queue.push(row);
     if (this.#queue.length > maxWaiting) this.#lose(maxPending);
     if (this.#queue.length >= maxPending) void this.#start();
-    else this.#timer ??= setTimeout(() => void this.#start(), flushMs).unref();
+    else this.#cancelTimer ??= this.#setTimer(() => void this.#start(), flushMs);
   }
 
   /** Resolves when all rows are in the store or in the spool, if these take them. */
@@ -67,7 +79,7 @@ export class LedgerWriter {
   /** Writes the remaining rows and stops draining the spool. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#catchUpTimer);
+    this.#cancelCatchUp?.();
     await this.flush();
     await this.#catchingUp;
     if (this.#queue.length > 0)
@@ -75,8 +87,8 @@ export class LedgerWriter {
   }
 
   #start(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = undefined;
     });
@@ -140,13 +152,13 @@ export class LedgerWriter {
   }
 
   #catchUpIn(ms: number): void {
-    clearTimeout(this.#catchUpTimer);
+    this.#cancelCatchUp?.();
     if (this.#isClosed) return;
-    this.#catchUpTimer = setTimeout(() => {
+    this.#cancelCatchUp = this.#setTimer(() => {
       this.#catchingUp ??= this.#catchUp().finally(() => {
         this.#catchingUp = undefined;
       });
-    }, ms).unref();
+    }, ms);
   }
 
   /** Drains the spool to the store. New rows bypass the spool again once it is empty. */

@@ -1,4 +1,4 @@
-import type { ListedModel, Logger } from '../plugin/internal.js';
+import { timeoutSignal, type Clock, type ListedModel, type Logger } from '../plugin/internal.js';
 import type { KnownModels } from './known-models.js';
 
 /** A slot that can be asked for its models. */
@@ -12,7 +12,7 @@ interface ModelListsOptions {
   /** The slots as they are now that may be asked for any model. */
   readonly sources: () => readonly ModelSource[];
   readonly log: Logger;
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
 /**
@@ -34,7 +34,7 @@ export class ModelLists {
 
   /** Refreshes the stale lists in the background. */
   refresh(): void {
-    if (this.#running || this.#closing.signal.aborted || this.#options.now() < this.#nextReadMs) return;
+    if (this.#running || this.#closing.signal.aborted || this.#options.clock.now() < this.#nextReadMs) return;
     this.#running = this.#refresh().finally(() => {
       this.#running = undefined;
     });
@@ -46,13 +46,13 @@ export class ModelLists {
   }
 
   async #refresh(): Promise<void> {
-    const { sources, now } = this.#options;
+    const { sources, clock } = this.#options;
     const current = sources();
     for (const source of this.#lists.keys()) if (!current.includes(source)) this.#lists.delete(source);
-    const due = current.filter((source) => now() >= (this.#lists.get(source)?.dueMs ?? -Infinity));
+    const due = current.filter((source) => clock.now() >= (this.#lists.get(source)?.dueMs ?? -Infinity));
     const waiting = due.values();
     await Promise.all(Array.from({ length: atATime }, () => this.#askEach(waiting)));
-    this.#nextReadMs = now() + pauseMs;
+    this.#nextReadMs = clock.now() + pauseMs;
   }
 
   async #askEach(waiting: Iterator<ModelSource>): Promise<void> {
@@ -63,15 +63,15 @@ export class ModelLists {
   }
 
   async #ask(source: ModelSource): Promise<void> {
-    const { known, log, now } = this.#options;
+    const { known, log, clock } = this.#options;
     const before = this.#lists.get(source)?.models ?? [];
     try {
-      const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(timeoutMs)]);
+      const signal = AbortSignal.any([this.#closing.signal, timeoutSignal(clock, timeoutMs)]);
       const models = await source.listModels(signal);
-      this.#lists.set(source, { models, dueMs: now() + listedMs });
+      this.#lists.set(source, { models, dueMs: clock.now() + listedMs });
     } catch (error) {
       log.debug({ err: error, slot: source.id }, 'The models of a slot could not be listed.');
-      this.#lists.set(source, { models: before, dueMs: now() + failedMs });
+      this.#lists.set(source, { models: before, dueMs: clock.now() + failedMs });
     }
     known.takeLists([...this.#lists.values()].map(({ models }) => models));
   }

@@ -1,5 +1,6 @@
+import type { TProperties } from 'typebox';
 import { Type } from '../plugin/internal.js';
-import { DiagnosisReport, SlotReport } from '../admin/reports.js';
+import { DiagnosisReport, ReloadReport, SlotReport } from '../admin/reports.js';
 import type { DescribedRoute } from './schema.js';
 
 const Text = Type.String();
@@ -18,6 +19,17 @@ const Health = Type.Object({
   slots: Type.Object({ total: Count, schedulable: Count }),
   store: Type.Object({ ok: Type.Boolean() }),
   live: Type.Object({ ok: Type.Boolean() }),
+});
+
+const ExplainBody = Type.Object({
+  post: Type.Optional(Type.String({ description: 'Path with its query; default `/v1/messages`.' })),
+  headers: Type.Optional(Type.Record(Text, Text)),
+  body: Type.Unknown({ description: 'Body of the request: JSON, or its text.' }),
+  as: Type.Optional(
+    Type.Union([Text, Type.Null()], {
+      description: 'Name or id of its key; `master`, which is the default; null: a caller without a key.',
+    }),
+  ),
 });
 
 const health = ['/', '/health', '/v1/meta'].map((path): DescribedRoute => ({
@@ -82,16 +94,38 @@ export const operationRoutes: readonly DescribedRoute[] = [
     path: '/admin/reload',
     tag: 'admin',
     access: 'master',
+    query: Type.Object({
+      tests: Type.Optional(Type.Literal('skip', { description: 'Do not run the tests of the config.' })),
+    }),
     summary: 'Reads the config again.',
-    answers: { 200: Type.Object({ status: Type.Literal('reloaded'), needs_restart: Type.Array(Text) }) },
+    answers: { 200: ReloadReport },
+  },
+  {
+    method: 'POST',
+    path: '/admin/explain',
+    tag: 'admin',
+    access: 'master',
+    summary:
+      'Says how a request would be handled now: its stages, the slots considered, what would go out and what its caller would be told. Asks no upstream, and spends no limit.',
+    body: ExplainBody,
+    answers: { 200: Type.Record(Text, Type.Unknown()) },
+  },
+  {
+    method: 'GET',
+    path: '/admin/explain/:id',
+    tag: 'admin',
+    access: 'master',
+    summary:
+      'What was recorded of a request, by its request id or its ledger id: stages, times, slots, codes.',
+    answers: { 200: Type.Record(Text, Type.Unknown()) },
   },
   {
     method: 'GET',
     path: '/admin/pipeline',
     tag: 'admin',
     access: 'master',
-    summary: 'The stages as they run, secrets blanked.',
-    answers: { 200: listOf(Type.Record(Text, Type.Unknown())) },
+    summary: 'The stages as they run, secrets blanked, and what operators should know of them.',
+    answers: { 200: listOf(Type.Record(Text, Type.Unknown()), { notices: Type.Array(Text) }) },
   },
   {
     method: 'GET',
@@ -103,6 +137,6 @@ export const operationRoutes: readonly DescribedRoute[] = [
   },
 ];
 
-function listOf(item: object) {
-  return Type.Object({ object: Type.Literal('list'), data: Type.Array(Type.Unsafe(item)) });
+function listOf(item: object, beside: TProperties = {}) {
+  return Type.Object({ object: Type.Literal('list'), data: Type.Array(Type.Unsafe(item)), ...beside });
 }

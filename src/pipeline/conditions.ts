@@ -17,10 +17,14 @@ const keyOf: { readonly [Condition in keyof Conditions]?: StateKey } = {
 
 /** State keys that must be provided above a stage with these conditions. */
 export function conditionNeeds(when: When | undefined): readonly Need[] {
+  if (!when) return none;
   return [...needsOf(when, 'when'), ...needsOf(when?.not, 'when.not')];
 }
 
+const none: readonly Need[] = [];
+
 function needsOf(conditions: Conditions | undefined, path: string): readonly Need[] {
+  if (!conditions) return none;
   return Object.entries(keyOf).flatMap(([name, key]) =>
     namesOf(conditions).includes(name) ? [{ key, why: ` for its ${path}.${name}` }] : [],
   );

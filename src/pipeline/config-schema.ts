@@ -9,11 +9,12 @@ type Described = Pick<ListedPlugin, 'kind' | 'use' | 'options'>;
 
 /**
  * JSON Schema (draft 7) of the config with the options of these plugins, for editors. `descriptions`: those of keys,
- * by the paths of `readComments`.
+ * by the paths of `readComments`; `tests`: definitions, of which `test` is that of an entry under `tests:`.
  */
 export function configSchema(
   plugins: readonly Described[],
   descriptions: ReadonlyMap<string, string>,
+  tests: Schema,
 ): Schema {
   const base = editorSchema({ ...ConfigSchema }, '', descriptions);
   const withOptions = (options: Schema): Schema => ({
@@ -41,10 +42,11 @@ export function configSchema(
         pipeline: { items: { allOf: [stage], properties: { oneOf: { items: { allOf: [stage] } } } } },
         // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
         formats: { items: { allOf: [{ if: { type: 'object' }, then: named('format', 'use') }] } },
+        tests: { items: { $ref: '#/definitions/test' } },
         slots: { items: { allOf: [named('upstream', 'upstream')], properties: { account } } },
       },
     }),
-    definitions: { stage: named('stage', 'use') },
+    definitions: { stage: named('stage', 'use'), ...tests },
   };
 }
 

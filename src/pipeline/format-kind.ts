@@ -1,5 +1,6 @@
 import {
   formatFields,
+  isRequestHeader,
   normalizeFormat,
   routeMethods,
   type Format,
@@ -18,6 +19,7 @@ export const formatKind: PluginKind<Format> = {
     checkFields(exported, formatFields);
     const format = normalizeFormat(exported);
     format.routes.forEach(checkRoute);
+    checkKeyHeader(format.keyHeader);
     return format;
   },
 };
@@ -31,6 +33,18 @@ function checkRoute(route: FormatRoute): void {
   if (operation === 'route' && typeof route.handle !== 'function')
     throw new Error(`has ${path} without a handle, which answers it`);
 }
+
+/** Refuses what is no header of a key: one that means something else, or that goes to upstreams. */
+function checkKeyHeader(name: unknown): void {
+  if (name === undefined) return;
+  const isFree = typeof name === 'string' && isRequestHeader(name, '') && !taken.test(name);
+  if (!isFree)
+    throw new Error(
+      `has the keyHeader ${JSON.stringify(name)}, which cannot hold a key; name a header such as "x-goog-api-key"`,
+    );
+}
+
+const taken = /^(?:host|cookie|accept.*|content-.*|anthropic-.*|x-gw-.*)$/i;
 
 const methods: ReadonlySet<unknown> = new Set(routeMethods);
 const operations: readonly unknown[] = ['generate', 'count-tokens', 'route'];

@@ -2,6 +2,7 @@ import {
   checkReply,
   GatewayError,
   originalContext,
+  type Clock,
   type Intercept,
   type MessagesRequest,
   type ModelCall,
@@ -17,12 +18,13 @@ import { isAnswer, reportSkip, type StageLimits } from './limited.js';
 export function limitedIntercept(intercept: Intercept, place: StagePlace, limits: StageLimits): Intercept {
   return async (request, call, given) => {
     const ctx = viewOf(given, limits);
-    const attempt = new Attempt(call, limits.timeoutMs);
+    const attempt = new Attempt(call, limits);
     try {
       return checkReply(await attempt.run(intercept, request, ctx));
     } catch (error) {
       if (!limits.skips || attempt.hasCalled || isAnswer(error)) throw error;
       reportSkip(ctx.state, place, error);
+      limits.onSkip?.(ctx.state, error);
       return call(request);
     }
   };
@@ -37,18 +39,20 @@ export function viewOf<Context extends object>(ctx: Context, { views }: StageLim
 /** One run of an interceptor, up to its reply. */
 class Attempt {
   readonly #call: ModelCall;
+  readonly #clock: Clock;
   #leftMs: number;
   #sinceMs = 0;
   #underWay = 0;
   #isOver = false;
   /** True once it has replied; calls that continue its answer are not timed. */
   #hasReplied = false;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelTimer: (() => void) | undefined;
   #giveUp: () => void = () => undefined;
   hasCalled = false;
 
-  constructor(call: ModelCall, timeoutMs = Infinity) {
+  constructor(call: ModelCall, { clock, timeoutMs = Infinity }: StageLimits) {
     this.#call = call;
+    this.#clock = clock;
     this.#leftMs = timeoutMs;
   }
 
@@ -73,7 +77,7 @@ class Attempt {
       throw error;
     } finally {
       this.#hasReplied = true;
-      clearTimeout(this.#timer);
+      this.#cancelTimer?.();
     }
   }
 
@@ -92,14 +96,15 @@ class Attempt {
 
   #pause(): void {
     if (this.#underWay > 1) return;
-    clearTimeout(this.#timer);
-    this.#leftMs -= performance.now() - this.#sinceMs;
+    this.#cancelTimer?.();
+    this.#leftMs -= this.#clock.monotonicMs() - this.#sinceMs;
   }
 
   #resume(): void {
     if (this.#hasReplied) return;
-    this.#sinceMs = performance.now();
-    if (this.#leftMs !== Infinity) this.#timer = setTimeout(this.#giveUp, Math.max(0, this.#leftMs));
+    this.#sinceMs = this.#clock.monotonicMs();
+    if (this.#leftMs !== Infinity)
+      this.#cancelTimer = this.#clock.setTimer(this.#giveUp, Math.max(0, this.#leftMs));
   }
 }
 

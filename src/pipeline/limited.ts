@@ -4,6 +4,8 @@ import {
   isGatewayError,
   originalContext,
   type AnyContext,
+  type Clock,
+  type Interceptor,
   type RequestTrace,
   type StagePlace,
 } from '../plugin/internal.js';
@@ -13,8 +15,12 @@ import { whileOpen, type Opening } from './open-context.js';
 export interface StageLimits {
   /** Time limit for the stage's own time, until it calls `next`. */
   readonly timeoutMs: number | undefined;
+  /** Timers of the limit. */
+  readonly clock: Clock;
   /** State keys to put back where the stage fails and the request goes on without it; undefined: it fails too. */
   readonly skips: readonly string[] | undefined;
+  /** Called for each skip. */
+  readonly onSkip?: ((state: object, error: unknown) => void) | undefined;
   /** Views of contexts that the middleware was given, for the stage's interceptor, which may know them again. */
   readonly views: WeakMap<object, AnyContext>;
 }
@@ -31,7 +37,9 @@ export function limited(middleware: Koa.Middleware, place: StagePlace, limits: S
     } catch (error) {
       if (!before || attempt.hasPassed || isAnswer(error) || ctx.req?.socket?.destroyed) throw error;
       putBack(state, before);
+      leaveList(state, place);
       reportSkip(state, place, error);
+      limits.onSkip?.(state, error);
       await next();
     }
   };
@@ -42,7 +50,7 @@ class Attempt {
   readonly #next: Koa.Next;
   readonly #limits: StageLimits;
   readonly #opening: Opening = { isOpen: true };
-  #timer: NodeJS.Timeout | undefined;
+  #cancelTimer: (() => void) | undefined;
   #hasPassed = false;
 
   constructor(next: Koa.Next, limits: StageLimits) {
@@ -56,10 +64,10 @@ class Attempt {
   }
 
   async run(middleware: Koa.Middleware, ctx: Parameters<Koa.Middleware>[0]): Promise<void> {
-    const { timeoutMs: ms, views } = this.#limits;
+    const { timeoutMs: ms, views, clock } = this.#limits;
     if (ms === undefined) return void (await middleware(ctx, this.#pass));
     const late = new Promise<never>((_resolve, reject) => {
-      this.#timer = setTimeout(() => {
+      this.#cancelTimer = clock.setTimer(() => {
         this.#opening.isOpen = false;
         reject(new Error(`It has not called next within its timeout of ${ms / 1000} s.`));
       }, ms);
@@ -70,13 +78,13 @@ class Attempt {
       const work = (async () => middleware(view, this.#pass))();
       await Promise.race([work, late]);
     } finally {
-      clearTimeout(this.#timer);
+      this.#cancelTimer?.();
     }
   }
 
   readonly #pass = (): Promise<unknown> => {
     if (!this.#opening.isOpen) return tooLate();
-    clearTimeout(this.#timer);
+    this.#cancelTimer?.();
     this.#hasPassed = true;
     return this.#next();
   };
@@ -111,6 +119,13 @@ function putBack(state: Record<string, unknown>, kept: Kept): void {
   for (const [key, value, isThere] of kept)
     if (isThere) state[key] = value;
     else delete state[key];
+}
+
+/** Takes the stage's interceptor off the request's list, which may rely on what its middleware has not done. */
+function leaveList(state: Record<string, unknown>, place: StagePlace): void {
+  const { interceptors } = state as { readonly interceptors?: readonly Interceptor[] }; // of the core
+  const rest = interceptors?.filter((interceptor) => interceptor.place !== place);
+  if (rest && rest.length !== interceptors?.length) state['interceptors'] = Object.freeze(rest);
 }
 
 /** Logs, counts and traces that a request goes on without a stage. */

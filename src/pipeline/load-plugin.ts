@@ -82,9 +82,27 @@ export async function loadPlugin<Definition extends Loadable>(
   const late = `has not loaded within ${timeoutMs / 1000} s: an await at the top level of its module does not end`;
   const module = await within(importModule(use, where, kind.folder), timeoutMs, late);
   const exported = 'default' in module ? module.default : undefined;
-  const definition = kind.define(exported, use) ?? kind.define(innerDefault(exported), use);
+  const definition = definedOnce(kind, exported, use) ?? definedOnce(kind, innerDefault(exported), use);
   if (definition) return definition;
   throw new Error(`must export default ${kind.expected}, but ${describe(module, kind.fields)}`);
+}
+
+/** Definitions by what a module exports, and by their names in the config. */
+const definitions = new WeakMap<object, Map<string, unknown>>();
+
+/** Reads an export once, so that the check of its options, which is kept by their schema, is compiled once. */
+function definedOnce<Definition extends Loadable>(
+  kind: PluginKind<Definition>,
+  exported: unknown,
+  use: string,
+): Definition | undefined {
+  if (typeof exported !== 'object' || exported === null) return kind.define(exported, use); // a factory makes a new one each time
+  const known = definitions.get(exported) ?? new Map<string, unknown>();
+  definitions.set(exported, known);
+  const name = `${kind.folder}:${use}`;
+  const definition = known.get(name) ?? kind.define(exported, use);
+  known.set(name, definition);
+  return definition as Definition | undefined; // of this kind, whose folder the name begins with
 }
 
 /** Throws the fault of a definition with an unknown field, or for another level of the plugin API. */
@@ -127,6 +145,13 @@ function checkOf(schema: object): ReturnType<typeof compileCheck> {
   const known = checks.get(schema) ?? compileCheck(schema, { useDefaults: true });
   checks.set(schema, known);
   return known;
+}
+
+/** The options of an entry that gives none, as far as they have defaults. Throws for an invalid schema. */
+export function defaultsOf({ options: schema }: Loadable): LoadedPlugin<Loadable>['options'] {
+  const defaults: Record<string, unknown> = {};
+  checkOf(schema)(defaults);
+  return defaults;
 }
 
 /** Fills the schema's defaults into `options`. */

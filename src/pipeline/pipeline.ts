@@ -3,7 +3,7 @@ import { ConfigError, type Config, type ConfigProblem, type StageConfig } from '
 import { operations } from '../config/schema.js';
 import { markedTexts, type Limits, type Operation, type ServedRoute } from '../plugin/internal.js';
 import { Disposers } from './disposers.js';
-import { loadStages } from './load-stages.js';
+import { loadStages, type LoadedStage } from './load-stages.js';
 import { pluginTimeoutMs } from './plugin-timeout.js';
 import { builtinFolder } from './resolve.js';
 import type { RouteOwner } from './route-owners.js';
@@ -13,6 +13,7 @@ import { createPolicies, type HostServices, type Registrations } from './stage-h
 import { toStageInfo, type StageInfo } from './stage-info.js';
 import { startAll } from './start.js';
 import { composeStages } from './traced.js';
+import type { PipelineWatch } from './watch.js';
 
 export interface BuildOptions {
   /** The folder of the built-in plugins. */
@@ -21,6 +22,8 @@ export interface BuildOptions {
   readonly timeoutMs?: number;
   /** Each stage may use only the state keys that it has declared, and gives them their shapes (`GW_STRICT=1`). */
   readonly isStrict?: boolean;
+  /** Watches each request on its way through the stages. */
+  readonly watch?: PipelineWatch | undefined;
   /** Problems of other parts of the config, reported with those of the stages. */
   readonly problems?: readonly ConfigProblem[];
   /** Formats with their paths, which no stage may bring. */
@@ -57,7 +60,7 @@ export class Pipeline {
   private constructor(
     configs: readonly StageConfig[],
     ready: readonly ReadyStage[],
-    { limits, notices, disposers, routes }: Registrations,
+    { limits, notices, disposers, routes, watch }: Registrations,
     timeoutMs: number,
   ) {
     this.limits = limits;
@@ -71,7 +74,10 @@ export class Pipeline {
         ready.find((stage) => stage.config === config),
       ),
     );
-    this.#middleware = new Map(operations.map((operation) => [operation, composeFor(operation, ready)]));
+    watch?.built(this.stages);
+    this.#middleware = new Map(
+      operations.map((operation) => [operation, composeFor(operation, ready, watch)]),
+    );
     this.#disposers = disposers;
   }
 
@@ -92,6 +98,7 @@ export class Pipeline {
       limits: {},
       counts: new Map(),
       providers: options.isStrict ? new Map() : undefined,
+      watch: options.watch,
     };
     const { ready, problems: faults } = await setUpAll(stages, services, registrations, timeoutMs);
     const refusals = [...faults, ...routes.close(options.routeOwners ?? [])];
@@ -103,6 +110,11 @@ export class Pipeline {
   async start(): Promise<void> {
     const problems = await startAll(this.#ready, this.#timeoutMs);
     if (problems.length > 0) throw new ConfigError([...problems, ...(await this.retire())]);
+  }
+
+  /** Enabled stages by their entries. */
+  get loaded(): ReadonlyMap<StageConfig, LoadedStage> {
+    return new Map(this.#ready.map((stage) => [stage.config, stage]));
   }
 
   /** Probes of the stages that have one, top to bottom. */
@@ -119,6 +131,11 @@ export class Pipeline {
           ]
         : [],
     );
+  }
+
+  /** Texts of options that plugins mark as secret. */
+  get secrets(): readonly string[] {
+    return this.#ready.flatMap(({ options, plugin }) => markedTexts(options, plugin.options));
   }
 
   /** The stages that requests of this kind pass, as one middleware. */
@@ -153,9 +170,14 @@ export class Pipeline {
   }
 }
 
-function composeFor(operation: Operation, stages: readonly ReadyStage[]): Koa.Middleware {
+function composeFor(
+  operation: Operation,
+  stages: readonly ReadyStage[],
+  watch: PipelineWatch | undefined,
+): Koa.Middleware {
   const passed = stages.filter(({ plugin }) => plugin.operations.includes(operation));
   const stagesOf = passed.flatMap(({ stage }) => stage ?? []);
-  if (operation === 'generate') return composeStages(stagesOf);
-  return composeStages(stagesOf.map((stage) => ({ ...stage, interceptor: undefined }))); // there is no call to wrap
+  if (operation === 'generate') return composeStages(stagesOf, watch);
+  const unwrapped = stagesOf.map((stage) => ({ ...stage, interceptor: undefined })); // there is no call to wrap
+  return composeStages(unwrapped, watch);
 }

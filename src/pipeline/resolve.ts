@@ -53,9 +53,20 @@ export async function builtinNames(builtins: string, folder = ''): Promise<reado
   return [...(await builtinFiles(builtins, folder)).keys()];
 }
 
-/** `NAME.js` or `NAME/index.js` by name; `shared/` is code that several of them use. */
-async function builtinFiles(builtins: string, folder: string): Promise<ReadonlyMap<string, string>> {
+/** Files of this package's own folders, which do not change while it runs. */
+const known = new Map<string, Promise<ReadonlyMap<string, string>>>();
+
+/** The built-in plugins in a folder, by name. */
+function builtinFiles(builtins: string, folder: string): Promise<ReadonlyMap<string, string>> {
   const root = path.join(builtins, folder);
+  if (builtins !== builtinFolder) return pluginFiles(root);
+  const files = known.get(root) ?? pluginFiles(root);
+  known.set(root, files);
+  return files;
+}
+
+/** `NAME.js` or `NAME/index.js` by name; `shared/` is code that several of them use. */
+async function pluginFiles(root: string): Promise<ReadonlyMap<string, string>> {
   const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
   const files = new Map<string, string>();
   for (const entry of entries) {

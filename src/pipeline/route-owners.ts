@@ -16,18 +16,22 @@ interface OwnerConfig {
   readonly use: string;
 }
 
+/** Patterns of the routes of formats, which are the same in each pipeline. */
+const known = new WeakMap<object, readonly Pattern[]>();
+
 export function routeOwner(
   config: OwnerConfig,
   subject: string,
   routes: readonly Pick<RoutePath, 'method' | 'path'>[],
 ): RouteOwner {
-  return { config, subject, patterns: routes.map(({ method, path }) => patternOf(method, path)) };
+  const patterns = known.get(routes) ?? routes.map(({ method, path }) => patternOf(method, path));
+  known.set(routes, patterns);
+  return { config, subject, patterns };
 }
 
 /** Problems of an owner with itself, with those above it, and with the paths of the gateway itself. */
 export function routeProblems(owner: RouteOwner, above: readonly RouteOwner[]): readonly ConfigProblem[] {
   const { config, subject, patterns } = owner;
-  const own = ownPatterns();
   const problem = (message: string): ConfigProblem => ({
     at: config.at,
     path: config.path,
@@ -36,7 +40,7 @@ export function routeProblems(owner: RouteOwner, above: readonly RouteOwner[]): 
   });
   return patterns.flatMap((pattern, index) => {
     const name = `${pattern.method} ${pattern.path}`;
-    if (own.some((theirs) => takesOwn(pattern, theirs)))
+    if (ownPatterns.some((theirs) => takesOwn(pattern, theirs)))
       return [problem(`has ${name}, a path of the gateway itself; give it another one`)];
     const other = above.find((one) => one.patterns.some((theirs) => overlap(pattern, theirs)));
     if (other) return [problem(`has ${name}, which ${placeOf(other)} has too; list one of them`)];
@@ -63,12 +67,10 @@ export function isPattern(path: unknown): boolean {
 const ownPages = ['/', '/health', '/metrics', '{/v1}/meta', '{/v1}/models{/:id}', '{/v1}/usage'];
 const ownAreas = ['/admin{/*rest}', '/api/panel{/*rest}', '/panel{/*rest}', '/openapi.json'];
 
-function ownPatterns(): readonly Pattern[] {
-  return [
-    ...ownPages.map((path) => patternOf('GET', path)),
-    ...ownAreas.map((path) => patternOf('any', path)),
-  ];
-}
+const ownPatterns: readonly Pattern[] = [
+  ...ownPages.map((path) => patternOf('GET', path)),
+  ...ownAreas.map((path) => patternOf('any', path)),
+];
 
 /** A path of a router. */
 interface Pattern {
@@ -92,21 +94,35 @@ function variantsOf(path: string): readonly string[] {
 }
 
 /** True for two patterns of a method that some path matches both of. */
-function overlap(one: Pattern, other: Pattern): boolean {
+const overlap = onceForPair((one, other) => {
   if (one.method !== other.method) return false;
   const examples = one.variants.flatMap((ours) =>
     other.variants.flatMap((theirs) => [...filled(joined(ours, theirs)), ...filled(joined(theirs, ours))]),
   );
   return examples.some((path) => matches(one, path) && matches(other, path));
-}
+});
 
 /** True for a pattern that takes paths of the gateway; not for `/:tenant/lines`, though `/admin/lines` is one. */
-function takesOwn(one: Pattern, own: Pattern): boolean {
+const takesOwn = onceForPair((one, own) => {
   if (one.method !== own.method && own.method !== 'any') return false;
   return (
     own.variants.flatMap(filled).some((path) => matches(one, path)) ||
     one.variants.flatMap(filled).some((path) => matches(own, path))
   );
+});
+
+type Compare = (one: Pattern, other: Pattern) => boolean;
+
+/** Remembers what two patterns were found to be. */
+function onceForPair(compare: Compare): Compare {
+  const found = new WeakMap<Pattern, WeakMap<Pattern, boolean>>();
+  return (one, other) => {
+    const row = found.get(one) ?? new WeakMap<Pattern, boolean>();
+    found.set(one, row);
+    const result = row.get(other) ?? compare(one, other);
+    row.set(other, result);
+    return result;
+  };
 }
 
 function matches({ router }: Pattern, path: string): boolean {

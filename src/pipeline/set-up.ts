@@ -14,7 +14,7 @@ import { limited, type StageLimits } from './limited.js';
 import type { LoadedStage } from './load-stages.js';
 import { stageHost, type HostServices, type Registrations } from './stage-host.js';
 import type { Stage } from './traced.js';
-import { whenMatcher } from './when.js';
+import { unmetConditions, whenMatcher } from './when.js';
 
 /** A stage that has been set up. */
 export interface ReadyStage extends LoadedStage {
@@ -77,8 +77,8 @@ export function faultOf(error: unknown): string {
 function readyStage(
   stage: LoadedStage,
   made: unknown,
-  { models, stageMetrics }: HostServices,
-  { disposers, providers }: Registrations,
+  { models, stageMetrics, clock }: HostServices,
+  { disposers, providers, watch }: Registrations,
 ): ReadyStage {
   const { config, plugin } = stage;
   const parts = checkedParts(stageParts(made, plugin), stage, providers);
@@ -88,7 +88,9 @@ function readyStage(
   const place = placeOf(stage, stageMetrics);
   if (providers) for (const key of plugin.provides) providers.set(key, place);
   const takes = whenMatcher(when, models);
-  const limits = limitsOf(stage);
+  const unmet = watch && unmetConditions(when, models);
+  const onSkip = watch && ((state: object, error: unknown) => watch.skipped(state, place, error));
+  const limits = limitsOf(stage, clock, onSkip);
   const interceptor = intercept && {
     place,
     intercept: limits ? limitedIntercept(intercept, place, limits) : intercept,
@@ -96,8 +98,13 @@ function readyStage(
       limits && applies ? (ctx: Parameters<typeof applies>[0]) => applies(viewOf(ctx, limits)) : applies,
   };
   const within = middleware && limits ? limited(middleware, place, limits) : middleware;
+  const { conceals } = plugin;
   const passed = within ?? ((interceptor ?? group) && passOn); // an alternative takes its requests whatever it does with them
-  return { ...stage, parts, stage: passed && { place, middleware: passed, interceptor, takes, group } };
+  return {
+    ...stage,
+    parts,
+    stage: passed && { place, middleware: passed, interceptor, takes, unmet, conceals, group },
+  };
 }
 
 /** Parts of a stage whose use of the state is checked, where the pipeline asks for that. */
@@ -107,13 +114,18 @@ function checkedParts(
   providers: Registrations['providers'],
 ): ReadyParts {
   if (!providers || plugin.isPlain) return parts;
-  const { requires, provides } = plugin;
-  return strictParts(parts, { requires, provides, providers: new Map(providers) });
+  const { requires, reads = [], provides } = plugin;
+  return strictParts(parts, { requires, reads, provides, providers: new Map(providers) });
 }
 
-function limitsOf({ config: { timeoutMs, skipsErrors }, plugin }: LoadedStage): StageLimits | undefined {
+function limitsOf(
+  { config: { timeoutMs, skipsErrors }, plugin }: LoadedStage,
+  clock: HostServices['clock'],
+  onSkip: StageLimits['onSkip'],
+): StageLimits | undefined {
   if (timeoutMs === undefined && !skipsErrors) return undefined;
-  return { timeoutMs, skips: skipsErrors ? plugin.provides : undefined, views: new WeakMap() };
+  const skips = skipsErrors ? plugin.provides : undefined;
+  return { timeoutMs, clock, skips, onSkip, views: new WeakMap() };
 }
 
 /** Place of a stage as traces and log lines have it. */

@@ -13,6 +13,7 @@ import {
 import type { Disposers } from './disposers.js';
 import type { LoadedStage } from './load-stages.js';
 import type { StageRoutes } from './stage-routes.js';
+import type { PipelineWatch } from './watch.js';
 
 /** Services that the gateway gives to every stage of a pipeline. */
 export interface HostServices extends Omit<
@@ -38,6 +39,8 @@ export interface Registrations {
   readonly counts: Map<string, number>;
   /** Stages by the state keys that they provide, as far as set up; undefined: nobody's keys are checked. */
   readonly providers: Map<string, StagePlace> | undefined;
+  /** Watches the requests of the pipeline; undefined: nobody does. */
+  readonly watch: PipelineWatch | undefined;
 }
 
 /** The host of one stage: its log lines name it, and what it registers ends with its pipeline. */
@@ -57,9 +60,11 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
     metrics: stageMetrics(services.metrics, (stop) => disposers.add(stop, stage)),
     policies: registrations.policies,
     isLocal: services.isLocal,
+    dry: services.dry,
     isOfficialClient: (userAgent) => services.isOfficialClient(userAgent),
     pseudonym: (text) => services.pseudonym(text),
     now: () => services.now(),
+    clock: services.clock,
     announce: (limits) => {
       registrations.limits = { ...registrations.limits, ...limits };
     },
@@ -67,6 +72,7 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
     limits: () => registrations.limits,
     route: (route) => registrations.routes.add(stage, route),
     keep: services.kept.keeper(entryName(stage, registrations), (release) => disposers.add(release, stage)),
+    resolvePath: (file) => services.resolvePath(file),
     onDispose: (dispose) => disposers.add(dispose, stage),
   };
 }

@@ -30,8 +30,8 @@ function isDefinition(value: unknown): value is Definition {
 function fromDefinition(definition: Definition): Plugin {
   checkFields(definition, stageFields);
   const plugin = normalizePlugin(definition);
-  for (const key of ['requires', 'provides', 'seals', 'operations'] as const)
-    if (!isTexts(plugin[key])) throw new Error(`has ${key} that are no list of names`);
+  for (const key of ['requires', 'reads', 'provides', 'seals', 'operations'] as const)
+    if (!isTexts(plugin[key] ?? [])) throw new Error(`has ${key} that are no list of names`);
   const { intercepts, operations: own } = plugin;
   if (typeof intercepts !== 'boolean')
     throw new Error(`has intercepts: ${String(intercepts)}; say true, or nothing`);

@@ -2,6 +2,7 @@ import type Koa from 'koa';
 import compose from 'koa-compose';
 import { joining, type Interceptor, type RequestTrace, type StagePlace } from '../plugin/internal.js';
 import { stepsOf } from './alternatives.js';
+import type { PipelineWatch } from './watch.js';
 import type { Conditional } from './when.js';
 
 /** A stage that requests can pass. */
@@ -12,13 +13,36 @@ export interface Stage {
   readonly interceptor?: Interceptor | undefined;
   /** Filter of requests: those that it rejects skip the stage. */
   readonly takes: ((request: Conditional) => boolean) | undefined;
+  /** Conditions that a rejected request does not meet, in words; for a watched pipeline. */
+  readonly unmet?: ((request: Conditional) => readonly string[]) | undefined;
+  readonly conceals?: true | undefined;
   /** Set for alternatives; the same in those of one entry. */
   readonly group?: object | undefined;
 }
 
 /** Composes stages into one middleware, each around those below it. */
-export function composeStages(stages: readonly Stage[]): Koa.Middleware {
-  return compose(stepsOf(stages).map(stepped));
+export function composeStages(stages: readonly Stage[], watch?: PipelineWatch): Koa.Middleware {
+  if (!watch) return compose(stepsOf(stages).map(stepped));
+  return compose(stepsOf(stages).map((step) => watchedStep(step, watch)));
+}
+
+/** Middleware of a step that tells the watch of each stage that a request has passed by. */
+function watchedStep(stages: readonly Stage[], watch: PipelineWatch): Koa.Middleware {
+  const watched = stages.map((stage) => watch.watched(stage));
+  const pass = stepped(watched);
+  return (ctx, next) => {
+    const taken = stages.find(({ takes }) => !takes || takes(ctx));
+    for (const { place, takes, unmet } of stages) {
+      if (taken?.place === place) continue;
+      const conditions = takes && !takes(ctx) ? (unmet?.(ctx) ?? []) : undefined;
+      if (conditions) watch.passedBy(ctx.state, place, { kind: 'when', conditions });
+      else if (taken) {
+        const { stage, path } = taken.place;
+        watch.passedBy(ctx.state, place, { kind: 'alternative', taken: stage, path });
+      }
+    }
+    return pass(ctx, next);
+  };
 }
 
 /** Middleware of a step: a request passes the first stage of it that takes it, and only that one. */
@@ -38,7 +62,8 @@ function traced({ place, middleware, interceptor }: Stage): Koa.Middleware {
   // No async function: each stage of each request would pay for a second one.
   return (ctx, next) => {
     const state = ctx.state as TracedState; // Koa types its state as anything
-    const { trace } = state;
+    const { trace, reply } = state;
+    if (reply) trace.made(reply.events); // by the stage above
     const step = trace.enter(place);
     join?.(state);
     const failed = (error: unknown): never => {
@@ -58,5 +83,6 @@ function traced({ place, middleware, interceptor }: Stage): Koa.Middleware {
 
 interface TracedState {
   readonly trace: RequestTrace;
+  readonly reply?: { readonly events: unknown };
   interceptors: readonly Interceptor[];
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Conditions, When } from '../config/config.js';
-import { conditionNeeds } from './conditions.js';
+import { conditionNeeds, conditionTexts } from './conditions.js';
 import {
   defaultStickyFrom,
   globMatcher,
@@ -32,6 +32,25 @@ export function whenMatcher(
     const matches = (test: Test): boolean => test(state as Seeded, headers); // the core has seeded it
     return tests.every(matches) && !excluded?.every(matches);
   };
+}
+
+/** Function that tells which parts of `when` a request does not meet, in words; undefined without conditions. */
+export function unmetConditions(
+  when: When | undefined,
+  models: Models,
+): ((request: Conditional) => readonly string[]) | undefined {
+  if (!when) return undefined;
+  const parts = partsOf(when).map((part) => ({
+    text: conditionTexts(part).join(', '),
+    matches: whenMatcher(part, models),
+  }));
+  return (request) => parts.flatMap(({ text, matches }) => (matches?.(request) === false ? [text] : []));
+}
+
+/** Conditions one by one, each as a `when` of its own. */
+function partsOf({ header = {}, ...others }: When): readonly When[] {
+  const headers = Object.entries(header).map(([name, globs]) => ({ header: { [name]: globs } }));
+  return [...Object.entries(others).map(([name, value]) => ({ [name]: value })), ...headers];
 }
 
 type Test = (state: Seeded, headers: IncomingHttpHeaders) => boolean;

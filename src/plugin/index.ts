@@ -2,6 +2,8 @@
 export { cacheMarkers, mapCacheMarkers, maxCacheMarkers } from './cache-markers.js';
 export { callerClaims } from './caller-claims.js';
 export { callerKey } from './caller-key.js';
+export { systemClock, timeoutSignal } from './clock.js';
+export type { Clock } from './clock.js';
 export type { Caller, CallerClaims } from './contract/caller.js';
 export { definePlugin } from './contract/define.js';
 export type { Plugin } from './contract/define.js';
@@ -9,6 +11,7 @@ export type { Format, ReplyEncoder } from './contract/format.js';
 export type { Host } from './contract/host.js';
 export { keyLimits, tokenLimits } from './contract/key-limits.js';
 export type { KeyLimits } from './contract/key-limits.js';
+export type { Json } from './contract/live.js';
 export type { Logger } from './contract/logger.js';
 export type {
   BlockOf,
@@ -28,7 +31,7 @@ export type {
 export type { CatalogModel, Models } from './contract/models.js';
 export type { Operation } from './contract/operation.js';
 export type { Slot, SlotCall, TokenCount } from './contract/slot.js';
-export type { Candidate, PickPolicy, SlotLease, SlotPicker, Slots } from './contract/slots.js';
+export type { Candidate, PickPolicy, SlotLease, SlotPicker } from './contract/slots.js';
 export type {
   Additions,
   Count,

@@ -89,7 +89,9 @@ class Interception {
     try {
       // The context that its stage was given.
       const reply = await interceptor.intercept(request, this.#call, ctx as StageContext<never, never>);
-      return await this.#passed(checkReply(reply));
+      const passed = await this.#passed(checkReply(reply));
+      trace.made(passed.events, interceptor.place);
+      return passed;
     } catch (error) {
       if (!faults.has(error)) trace.blame(error, interceptor.place);
       faults.add(error);
@@ -110,6 +112,7 @@ class Interception {
     traceOf(this.#parts.ctx).wrap(undefined);
     try {
       const reply = await this.#parts.inner(request, joined(this.#watched(options), this.#outer));
+      traceOf(this.#parts.ctx).made(reply.events);
       this.#hasAnswer = true;
       return reply;
     } catch (error) {

@@ -24,7 +24,6 @@ export type {
 export type {
   ClaimOptions,
   Claims,
-  Json,
   Live,
   Messages,
   MeterReading,
@@ -50,7 +49,7 @@ export { checkReply } from './check-reply.js';
 export { contextView, originalContext, type AnyContext } from './context-view.js';
 export { strictParts } from './strict-stage.js';
 export { joining, noInterceptors } from './interceptors.js';
-export type { PickedCall, PickTerms } from './contract/slots.js';
+export type { PickedCall, PickTerms, Slots } from './contract/slots.js';
 export type {
   Binding,
   ConsoleSession,
@@ -75,6 +74,7 @@ export { pluginStorage } from './plugin-storage.js';
 export { RequestTrace } from './request-trace.js';
 export { pluginPlace, readProperty } from './plugin-place.js';
 export { AddressMeters } from './limits/address-meters.js';
+export { growingCache } from './limits/growing-cache.js';
 export { asError } from './limits/within.js';
 export type { AddressMetersOptions } from './limits/address-meters.js';
 export { KeptState } from './kept-state.js';
@@ -83,8 +83,9 @@ export type { StackPlace } from './stack-places.js';
 export { Closed } from './schema/closed.js';
 export { didYouMean } from './schema/did-you-mean.js';
 export { isRecord } from './schema/record.js';
-export { markedTexts, redactMarked } from './schema/redact-marked.js';
-export { Percentage, percentOf, Time, timeMs } from './schema/units.js';
+export { redactAddresses } from './schema/redact-addresses.js';
+export { blank, markedTexts, redactMarked } from './schema/redact-marked.js';
+export { Percentage, percentOf, Time, timeMs, units } from './schema/units.js';
 export type { AccountDefinition, AccountKind } from './contract/account.js';
 export type { StageMiddleware } from './contract/define.js';
 export { stageParts, type ReadyParts } from './stage-parts.js';
@@ -126,6 +127,7 @@ export type { CallFailure, GatewayErrorOptions } from './error.js';
 export { isRequestHeader } from './http/headers.js';
 export type { SseBodyOptions } from './http/sse-body.js';
 export type { SsePiece } from './http/sse-text.js';
+export { every, sleep } from './clock.js';
 export { Deadline } from './limits/deadline.js';
 export { LateError, within } from './limits/within.js';
 export type { NamedLimit } from './named-limit.js';

@@ -1,5 +1,6 @@
 import type { Usage } from './contract/messages.js';
 import type { CallTimer, StagePlace, TimedCall, TimedStage, Trace, UsageTally } from './contract/trace.js';
+import { EventStream } from './events/event-stream.js';
 import { isGatewayError, type GatewayError } from './error.js';
 import { withTag } from './usage-tags.js';
 
@@ -15,8 +16,11 @@ export class RequestTrace implements Trace {
   #firstEventAtMs: number | undefined;
   #failure: GatewayError | undefined;
   #refusal: GatewayError | undefined;
-  #thrown: { readonly error: unknown; readonly by: StagePlace | undefined } | undefined;
+  #thrown: Thrown | undefined;
+  /** Streams of the answer, from the upstream's to the caller's, by the stages that have made them. */
+  readonly #streams: MadeStream[] = [];
   #endedBy: StagePlace | undefined;
+  #hasLeftOpen = false;
   /** Stage that is being timed, since `#sinceMs`. */
   #current: StageStep | undefined;
   #sinceMs = 0;
@@ -85,6 +89,8 @@ export class RequestTrace implements Trace {
 
   fail(error: GatewayError): void {
     this.#failure = error;
+    if (!this.#isThrown(error))
+      this.#thrown = this.#brokenStream(error.code === 'internal' ? error.cause : error);
   }
 
   refuse(error: GatewayError): void {
@@ -101,15 +107,19 @@ export class RequestTrace implements Trace {
   }
 
   /** Ends a stage. The first one to end has ended the request: nothing below it runs, or it did not wait for that. */
-  leave({ place, timed, above }: StageStep): void {
-    this.#endedBy ??= place;
+  leave(step: StageStep): void {
+    const { place, timed, above } = step;
+    if (!this.#endedBy) {
+      this.#endedBy = place;
+      this.#hasLeftOpen = this.#current !== step;
+    }
     this.#turnTo(above);
     place.meter?.time(timed.ms);
   }
 
   /** Ends a stage by its error. */
   leaveFailed({ place, timed, above }: StageStep, error: unknown): void {
-    if (!this.#isThrown(error)) this.#thrown = { error, by: place };
+    if (!this.#isThrown(error)) this.#thrown = this.#brokenStream(error) ?? { error, by: place };
     this.#turnTo(above);
     place.meter?.time(timed.ms);
   }
@@ -117,6 +127,15 @@ export class RequestTrace implements Trace {
   /** Stage that ended the request. */
   get endedBy(): StagePlace | undefined {
     return this.#endedBy;
+  }
+
+  /**
+   * State of the stages below the one that ended the request: `open`, they are still at work, for it
+   * did not wait for its `next`; `failed`: their error has not come through; undefined: neither.
+   */
+  get endedAbove(): 'open' | 'failed' | undefined {
+    if (this.#hasLeftOpen) return 'open';
+    return this.#thrown && 'failed';
   }
 
   /** Sets the stage whose interceptor the request waits for; undefined while a call of the model is under way. */
@@ -132,9 +151,20 @@ export class RequestTrace implements Trace {
     this.#current.timed.ms -= ms;
   }
 
+  /** Adds a stream of the answer, of the stage that is being timed unless `by` says another one. */
+  made(events: unknown, by = this.#current?.place): void {
+    if (events instanceof EventStream && this.#streams.at(-1)?.events !== events)
+      this.#streams.push({ events, by });
+  }
+
   /** Blames an error on a stage that did not throw it from its middleware. */
   blame(error: unknown, by: StagePlace | undefined): void {
     this.#thrown = { error, by };
+  }
+
+  /** Error behind one that the caller of a stage was given: that of the stream which it came from. */
+  reasonFor(error: unknown): unknown {
+    return (this.#isThrown(error) ? this.#thrown?.reason : undefined) ?? error;
   }
 
   /** Stage that threw the error first; undefined if no stage did. */
@@ -147,6 +177,15 @@ export class RequestTrace implements Trace {
     if (!this.#thrown) return false;
     if (this.#thrown.error === error) return true;
     return isGatewayError(error) && error.code === 'internal' && error.cause === this.#thrown.error;
+  }
+
+  /** The first stream that has failed with an error, which those below it only pass on. */
+  #brokenStream(error: unknown): Thrown | undefined {
+    for (const { events, by } of this.#streams) {
+      const reason = events.reasonFor(error);
+      if (reason !== undefined) return { error, by, reason };
+    }
+    return undefined;
   }
 
   /** Marks a stage as skipped; the time of those below it is theirs. */
@@ -230,6 +269,19 @@ class UpstreamCallTimer implements CallTimer {
 interface CallReport {
   answered(firstEventAtMs: number | undefined): void;
   failed(): void;
+}
+
+/** First error of a request, and the stage to blame. */
+interface Thrown {
+  readonly error: unknown;
+  readonly by: StagePlace | undefined;
+  /** Error of the stream that its reader failed at; absent: the error itself. */
+  readonly reason?: unknown;
+}
+
+interface MadeStream {
+  readonly events: EventStream;
+  readonly by: StagePlace | undefined;
 }
 
 /** A stage that a request has entered. */

@@ -8,7 +8,7 @@ import type { ReadyParts } from './stage-parts.js';
 import { shapeFault } from './state-shapes.js';
 
 /** A stage whose use of the state is checked. */
-export interface StrictTerms extends Pick<Plugin, 'requires' | 'provides'> {
+export interface StrictTerms extends Pick<Plugin, 'requires' | 'reads' | 'provides'> {
   /** Stages above it that provide a key, to blame where there is none. */
   readonly providers?: ReadonlyMap<string, StagePlace>;
 }
@@ -52,9 +52,14 @@ function strictView(terms: StrictTerms): (ctx: AnyContext) => AnyContext {
   };
 }
 
-function rulesOf({ requires, provides, providers = new Map() }: StrictTerms): ProxyHandler<object> {
+function rulesOf({
+  requires,
+  reads = [],
+  provides,
+  providers = new Map(),
+}: StrictTerms): ProxyHandler<object> {
   const settable = new Set<string>(provides);
-  const readable = new Set<string>([...coreKeys, ...requires, ...provides]);
+  const readable = new Set<string>([...coreKeys, ...requires, ...reads, ...provides]);
   if (readable.has('reply')) readable.add('count'); // takes its place in count-tokens
   const requireSettable = (key: string | symbol): void => {
     if (typeof key === 'string' && !settable.has(key)) throw undeclared('sets', key, 'provides');

@@ -1,9 +1,8 @@
-import type { Live, Logger, SharedMap, SlotSettings, Store } from '../plugin/internal.js';
+import type { Clock, Live, Logger, SharedMap, SlotSettings, Store } from '../plugin/internal.js';
 import type { SlotConfig } from '../config/config.js';
 import { SlotAccount } from './accounts/slot-account.js';
 import { accountDigest, type AccountIdentity } from './shared/shared-slot-state.js';
 import { AccountHealth } from './health/account-health.js';
-import type { SetTimer } from './timing.js';
 import {
   httpClients,
   noAddress,
@@ -11,6 +10,7 @@ import {
   type SlotPlugins,
   type UpstreamParts,
 } from './open-upstream.js';
+import type { OpenHttpClient } from '../transport/http-client.js';
 import { opening } from './opening.js';
 import { UpstreamSlot } from './upstream-slot.js';
 
@@ -29,8 +29,9 @@ export interface OpenOptions {
   readonly live: Live;
   readonly shared: SharedMap;
   readonly log: Logger;
-  readonly setTimer: SetTimer;
-  readonly now: () => number;
+  readonly clock: Clock;
+  /** Default: clients that connect. */
+  readonly openClient?: OpenHttpClient | undefined;
   /** Opened slots are started too, as the others have been. */
   readonly starts: boolean;
 }
@@ -52,7 +53,7 @@ export async function openSlot(
   known: Identity | undefined,
 ): Promise<UpstreamSlot> {
   const { id } = config;
-  const { shared, now, setTimer } = options;
+  const { shared, clock, openClient } = options;
   const log = options.log.child({ slot: id });
   const { upstream: load, timeoutMs } = options.plugins;
   const withLog = { ...options, log };
@@ -60,32 +61,34 @@ export async function openSlot(
     known?.account ??
     (await opening(config, 'account', () => openAccount(config, plugins, withLog), timeoutMs));
   const identity = { id, ...identityOf({ config, plugins }) };
-  const health = known?.health ?? new AccountHealth(identity, { shared, now, setTimer });
-  const open = () => OpenUpstream.open(settingsOf(config), plugins.upstream, { load, log, now });
+  const health = known?.health ?? new AccountHealth(identity, { shared, clock });
+  const open = () =>
+    OpenUpstream.open(settingsOf(config), plugins.upstream, { load, log, clock, openClient });
   const upstream = await opening(config, 'upstream', open, timeoutMs).catch(async (error: unknown) => {
     if (!known) await account.close();
     throw error;
   });
-  return new UpstreamSlot({ id, account, upstream, health, log, now, plugins });
+  return new UpstreamSlot({ id, account, upstream, health, log, now: clock.now, plugins });
 }
 
 async function openAccount(
   { id, account, proxy, isGuarded = false }: SlotConfig,
   plugins: SlotPlugins,
-  { credentials, live, log, now }: OpenOptions,
+  { credentials, live, log, clock, openClient }: OpenOptions,
 ): Promise<SlotAccount> {
   const { plugin, options } = plugins.account;
-  const settings = { id, headers: {}, connectTimeoutMs: accountTimeoutMs, isGuarded, log };
-  const openHttpClient = account ? await httpClients() : noAddress;
+  const settings = { id, headers: {}, connectTimeoutMs: accountTimeoutMs, isGuarded, log, clock };
+  const openHttpClient = account ? (openClient ?? (await httpClients())) : noAddress;
   const connect = (baseUrl: string) =>
-    openHttpClient({ ...settings, baseUrl, ...(proxy === undefined ? {} : { proxy }) });
+    openHttpClient({ ...settings, baseUrl, ...(proxy === undefined ? {} : { proxy }) }, 'account');
   return SlotAccount.open(account?.kind ?? 'none', plugin, options, {
     slotId: id,
     credentials,
     live,
     log,
-    now,
+    clock,
     connect,
+    dry: openClient !== undefined,
   });
 }
 

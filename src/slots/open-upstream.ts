@@ -2,6 +2,7 @@ import {
   estimateTokens,
   GatewayError,
   type AccountKind,
+  type Clock,
   type DiagnosisStep,
   type HttpClient,
   type Logger,
@@ -14,7 +15,7 @@ import {
   type UpstreamQuery,
   type UpstreamReply,
 } from '../plugin/internal.js';
-import type { ClientSettings } from '../transport/http-client.js';
+import type { OpenHttpClient } from '../transport/http-client.js';
 
 /** A kind of plugin with the checked options of a slot. */
 export interface Chosen<Kind> {
@@ -32,7 +33,9 @@ export interface UpstreamParts {
   /** Loads another kind of upstream. Throws an Error for the author of the one that opens it. */
   readonly load: (use: string, options: Chosen<UpstreamKind>['options']) => Promise<Chosen<UpstreamKind>>;
   readonly log: Logger;
-  readonly now: () => number;
+  readonly clock: Clock;
+  /** Default: clients that connect. */
+  readonly openClient?: OpenHttpClient | undefined;
 }
 
 /** Upstream of a slot with its HTTP client; does by itself what its kind leaves out. */
@@ -58,9 +61,12 @@ export class OpenUpstream implements Upstream {
     { plugin, options }: Chosen<UpstreamKind>,
     parts: UpstreamParts,
   ): Promise<OpenUpstream> {
-    const { log, now } = parts;
+    const { log, clock, openClient } = parts;
     const { baseUrl } = slot;
-    const http = baseUrl === undefined ? noAddress(slot) : (await httpClients())({ ...slot, baseUrl, log });
+    const http =
+      baseUrl === undefined
+        ? noAddress(slot)
+        : (openClient ?? (await httpClients()))({ ...slot, baseUrl, log, clock }, 'upstream');
     const upstreams: UpstreamHost['upstreams'] = {
       async open(use, { with: given = {}, ...changes }) {
         const { proxy, ...settings } = { ...slot, ...changes };
@@ -69,7 +75,9 @@ export class OpenUpstream implements Upstream {
       },
     };
     try {
-      const upstream = await plugin.open(options, { slot, log, http, upstreams, now });
+      const dry = openClient !== undefined;
+      const host = { slot, log, http, upstreams, now: clock.now, clock, dry };
+      const upstream = await plugin.open(options, host);
       requireMethod(upstream, 'generate');
       return new OpenUpstream(upstream, http);
     } catch (error) {
@@ -114,7 +122,7 @@ export function requireMethod(opened: unknown, name: string): void {
 }
 
 /** Loads the HTTP client with the first slot that needs one. */
-export async function httpClients(): Promise<(settings: ClientSettings) => HttpClient> {
+export async function httpClients(): Promise<OpenHttpClient> {
   return (await import('../transport/http-client.js')).openHttpClient;
 }
 

@@ -1,28 +1,31 @@
-import type {
-  Caches,
-  Caller,
-  DiagnosisStep,
-  Json,
-  LeaseRequest,
-  Live,
-  Logger,
-  Models,
-  Slot,
-  PickTerms,
-  SlotLease,
-  SlotPicker,
-  Slots,
-  SlotStatus,
-  Store,
+import {
+  systemClock,
+  type Caches,
+  type Caller,
+  type Clock,
+  type DiagnosisStep,
+  type Json,
+  type LeaseRequest,
+  type Live,
+  type Logger,
+  type Models,
+  type Slot,
+  type PickTerms,
+  type SlotLease,
+  type SlotPicker,
+  type Slots,
+  type SlotStatus,
+  type Store,
 } from '../plugin/internal.js';
 import type { SlotConfig } from '../config/config.js';
 import { Bindings } from './sticky/bindings.js';
 import type { PoolContext } from './selection/pool-context.js';
-import { DelayedRetry, setUnrefTimer, type SetTimer, EarliestTimer } from './timing.js';
+import { DelayedRetry, EarliestTimer } from './timing.js';
 import { partsOf, slotKeys } from './shared/shared-slot-state.js';
 import type { SlotLoader } from './open-slot.js';
+import type { OnChoice } from './selection/observed-choice.js';
 import { PermitQueue } from './selection/permit-queue.js';
-import { leastLoadedSlot, totalPermits } from './selection/policies.js';
+import { leastLoadedSlot, queueCapacity } from './selection/policies.js';
 import { PersistedStates } from './shared/persisted-states.js';
 import { Prober } from './health/prober.js';
 import { modelNotFound, poolClosed } from './refusal.js';
@@ -31,9 +34,11 @@ import { RequestPicker } from './selection/request-picker.js';
 import { mayUseSlot } from './selection/slot-access.js';
 import { SessionClaims } from './sticky/session-claims.js';
 import type { SlotEntry } from './slot-entry.js';
+import { snapshotOf, type PoolSnapshot } from './snapshot.js';
 import { PermitRegistry } from './slot-permits.js';
 import { statusOf } from './status.js';
 import { renewedTopic } from './accounts/slot-tokens.js';
+import type { OpenHttpClient } from '../transport/http-client.js';
 import { FairQueueing } from './selection/fair-queueing.js';
 import type { UpstreamSlot } from './upstream-slot.js';
 
@@ -45,8 +50,11 @@ export interface SlotPoolOptions {
   /** State shared by the pools of all instances: slot states, permits, bindings. */
   readonly live: Live;
   readonly log: Logger;
-  readonly now?: () => number;
-  readonly setTimer?: SetTimer;
+  readonly clock?: Clock;
+  /** Is told each choice of a slot, and which ones were not taken. */
+  readonly onChoice?: OnChoice | undefined;
+  /** Default: clients that connect. */
+  readonly openClient?: OpenHttpClient | undefined;
 }
 
 /** Parts that a reload may replace besides the slots. */
@@ -57,7 +65,7 @@ export type Replacements = Partial<Pick<SlotPoolOptions, 'plugins' | 'models'>>;
  * instances.
  */
 export class SlotPool implements Slots {
-  readonly #options: SlotPoolOptions & { readonly now: () => number; readonly setTimer: SetTimer };
+  readonly #options: SlotPoolOptions & { readonly clock: Clock };
   readonly #now: () => number;
   readonly #permits: PermitRegistry;
   readonly #registry: SlotRegistry;
@@ -77,29 +85,28 @@ export class SlotPool implements Slots {
   #version = 0;
 
   private constructor(options: SlotPoolOptions) {
-    const { plugins, models, store, live, log, now = Date.now, setTimer = setUnrefTimer } = options;
-    this.#options = { ...options, now, setTimer };
+    const { plugins, models, store, live, log, clock = systemClock } = options;
+    this.#options = { ...options, clock };
     this.#plugins = plugins;
     this.#models = models;
-    this.#now = now;
+    this.#now = clock.now;
     const offer = (id: string): void => this.#queue.offer(id);
     this.#permits = new PermitRegistry(live.permits, offer);
     const onRestored = (key: string, value: Json): void => this.#merge(key, value);
     const { shared } = live;
-    this.#states = new PersistedStates({ shared, store: store.slotStates, log, now, setTimer, onRestored });
-    this.#registry = new SlotRegistry(this.#permits, { shared: this.#states, setTimer, now });
+    this.#states = new PersistedStates({ shared, store: store.slotStates, log, clock, onRestored });
+    this.#registry = new SlotRegistry(this.#permits, { shared: this.#states, clock });
     this.#queue = new PermitQueue({
-      setTimer,
-      now,
+      clock,
       hasRoom: (id) => this.#registry.find(id)?.hasRoom ?? false,
     });
-    this.#retries = new DelayedRetry(setTimer, offer);
+    this.#retries = new DelayedRetry(clock, offer);
     const isHeldElsewhere = (id: string): boolean => this.#permits.of(id).heldElsewhere > 0;
-    this.#fairness = new FairQueueing({ live, queue: this.#queue, now, setTimer, isHeldElsewhere });
-    this.#bindings = new Bindings({ store: store.bindings, messages: live.messages, log, now, setTimer });
-    this.#cooldownTimer = new EarliestTimer(setTimer, () => this.#changed());
+    this.#fairness = new FairQueueing({ live, queue: this.#queue, clock, isHeldElsewhere });
+    this.#bindings = new Bindings({ store: store.bindings, messages: live.messages, log, clock });
+    this.#cooldownTimer = new EarliestTimer(clock, () => this.#changed());
     const onAccepted = (): void => this.#changed();
-    this.#prober = new Prober({ live, log, now, setTimer, models: () => this.#models, onAccepted });
+    this.#prober = new Prober({ live, log, clock, models: () => this.#models, onAccepted });
     this.#context = this.#contextOf(this.#options);
     this.#stopListening = [
       live.shared.watch(slotKeys, (key, value) => this.#merge(key, value)),
@@ -128,7 +135,7 @@ export class SlotPool implements Slots {
   }
 
   get caches(): Caches {
-    const waiting = () => ({ entries: this.#queue.size, capacity: this.#queueCapacity });
+    const waiting = () => ({ entries: this.#queue.size, capacity: queueCapacity(this.#registry.entries) });
     return {
       ...this.#bindings.caches,
       waiting_requests: waiting,
@@ -154,6 +161,12 @@ export class SlotPool implements Slots {
       const counts = { queued: this.#queue.count(entry.id), bindings: bindings.get(entry.id) ?? 0 };
       return statusOf(entry, counts, this.#now());
     });
+  }
+
+  /** Slots as they are configured, and their state now, for a copy of the pool; sessions are those of one key. */
+  snapshot(keyId: string): PoolSnapshot {
+    const { live } = this.#options;
+    return snapshotOf(this.#registry.entries, { shared: live.shared, bindings: this.#bindings, keyId });
   }
 
   /** Permits held by this instance, by slot. */
@@ -215,9 +228,9 @@ export class SlotPool implements Slots {
    */
   async reload(slots: readonly SlotConfig[], replacements: Replacements = {}): Promise<void> {
     const { plugins = this.#plugins, models = this.#models } = replacements;
-    const { store, live, log, now, setTimer } = this.#options;
+    const { store, live, log, clock, openClient } = this.#options;
     const { credentials } = store;
-    const options = { plugins, credentials, live, shared: this.#states, log, now, setTimer };
+    const options = { plugins, credentials, live, shared: this.#states, log, clock, openClient };
     await this.#registry.reload(slots, { ...options, starts: this.#hasStarted });
     this.#plugins = plugins;
     this.#models = models;
@@ -235,26 +248,23 @@ export class SlotPool implements Slots {
     await this.#registry.close();
   }
 
-  get #queueCapacity(): number {
-    return totalPermits(this.#registry.entries) * maxWaitingPerPermit;
-  }
-
-  #contextOf({ live, log, now }: Pick<SlotPoolOptions, 'live' | 'log'> & { now: () => number }): PoolContext {
+  #contextOf({ live, log, clock, onChoice }: SlotPoolOptions & { readonly clock: Clock }): PoolContext {
     return {
       queue: this.#queue,
       fairness: this.#fairness,
       bindings: this.#bindings,
       claims: new SessionClaims(live),
       log,
-      now,
+      now: clock.now,
       entries: () => this.#registry.entries,
       notServed: modelNotFound,
-      queueCapacity: () => this.#queueCapacity,
+      queueCapacity: () => queueCapacity(this.#registry.entries),
       changed: () => this.#changed(),
       version: () => this.#version,
       retryLater: (id) => this.#retries.at(id),
       freed: (id) => this.#queue.offer(id),
       isClosed: () => this.#isClosed,
+      onChoice,
     };
   }
 
@@ -288,6 +298,3 @@ export class SlotPool implements Slots {
 function servesAnyModel({ models }: SlotConfig): boolean {
   return models.includes('*');
 }
-
-/** Max waiting requests per permit. */
-const maxWaitingPerPermit = 10;

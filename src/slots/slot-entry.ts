@@ -1,10 +1,16 @@
-import { globMatcher, type Json, type Models, type SharedMap, type SlotState } from '../plugin/internal.js';
+import {
+  globMatcher,
+  type Clock,
+  type Json,
+  type Models,
+  type SharedMap,
+  type SlotState,
+} from '../plugin/internal.js';
 import type { SlotConfig } from '../config/config.js';
 import { SharedSlotState } from './shared/shared-slot-state.js';
 import type { CoolDown, CoolDowns } from './health/cooldowns.js';
 import { LwwRegister, type Stamped } from './shared/lww-register.js';
 import type { SlotPermits } from './slot-permits.js';
-import type { SetTimer } from './timing.js';
 import type { UpstreamSlot } from './upstream-slot.js';
 
 /** Model wanted by a request, by both of its names. */
@@ -30,8 +36,7 @@ export type OperatorState = 'paused' | 'draining' | undefined;
 export interface EntryParts {
   readonly permits: SlotPermits;
   readonly shared: SharedMap;
-  readonly setTimer: SetTimer;
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
 /**
@@ -55,11 +60,11 @@ export class SlotEntry {
     this.order = order;
     this.permits = parts.permits;
     this.#shared = new SharedSlotState(parts.shared, config.id);
-    const { now, setTimer } = parts;
+    const { clock } = parts;
     this.#lastError = new LwwRegister<LastError | null>(null, {
-      now,
+      now: clock.now,
       publish: (message) => this.#shared.publish('last-error', message, errorKeptMs),
-      throttle: { setTimer, now, everyMs: errorEveryMs },
+      throttle: { clock, everyMs: errorEveryMs },
     });
     for (const [topic, value] of this.#shared.all()) this.merge(topic, value);
   }
@@ -134,7 +139,7 @@ export class SlotEntry {
   }
 
   /** Cooldown that keeps the slot from serving the model; undefined if something else closes the slot. */
-  coolDownFor(model: WantedModel, nowMs: number): CoolDown | undefined {
+  coolDownFor(model: Pick<WantedModel, 'upstreamModel'>, nowMs: number): CoolDown | undefined {
     return this.#isOpen ? this.coolDowns.active(model.upstreamModel, nowMs) : undefined;
   }
 

@@ -1,22 +1,7 @@
-/**
- * Runs `callback` once after `ms`, or after the max delay of timers if that is shorter; returns a cancel
- * function.
- */
-export type SetTimer = (callback: () => void, ms: number) => () => void;
-
-/** Timer that does not keep the process alive. */
-export const setUnrefTimer: SetTimer = (callback, ms) => {
-  const timer = setTimeout(callback, Math.min(ms, maxDelayMs));
-  timer.unref();
-  return () => clearTimeout(timer);
-};
-
-/** Max delay of Node's timers: a longer one fires at once. */
-const maxDelayMs = 2 ** 31 - 1;
+import type { Clock } from '../plugin/internal.js';
 
 export interface ThrottleOptions {
-  readonly setTimer: SetTimer;
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly everyMs: number;
 }
 
@@ -35,10 +20,10 @@ export class Throttle {
 
   ask(): void {
     if (this.#isStopped || this.#cancelTimer) return;
-    const { setTimer, now, everyMs } = this.#options;
-    const waitMs = this.#actedAtMs + everyMs - now();
+    const { clock, everyMs } = this.#options;
+    const waitMs = this.#actedAtMs + everyMs - clock.now();
     if (waitMs <= 0) return this.#actNow();
-    this.#cancelTimer = setTimer(() => this.#actNow(), waitMs);
+    this.#cancelTimer = clock.setTimer(() => this.#actNow(), waitMs);
   }
 
   /** Cancels a pending action. */
@@ -55,20 +40,20 @@ export class Throttle {
 
   #actNow(): void {
     this.#cancelTimer = undefined;
-    this.#actedAtMs = this.#options.now();
+    this.#actedAtMs = this.#options.clock.now();
     this.#act();
   }
 }
 
 /** Timer that calls `wake` at the earliest of the given times; each `arm` replaces the one before. */
 export class EarliestTimer {
-  readonly #setTimer: SetTimer;
+  readonly #clock: Clock;
   readonly #wake: () => void;
   #cancel: (() => void) | undefined;
   #atMs: number | undefined;
 
-  constructor(setTimer: SetTimer, wake: () => void) {
-    this.#setTimer = setTimer;
+  constructor(clock: Clock, wake: () => void) {
+    this.#clock = clock;
     this.#wake = wake;
   }
 
@@ -78,7 +63,8 @@ export class EarliestTimer {
     if (atMs === this.#atMs) return;
     this.cancel();
     this.#atMs = atMs;
-    if (atMs !== undefined) this.#cancel = this.#setTimer(() => this.#fire(), Math.max(0, atMs - nowMs));
+    if (atMs !== undefined)
+      this.#cancel = this.#clock.setTimer(() => this.#fire(), Math.max(0, atMs - nowMs));
   }
 
   close(): void {
@@ -99,12 +85,12 @@ export class EarliestTimer {
 
 /** Delayed retry of a slot, one for all requests in the meantime. */
 export class DelayedRetry {
-  readonly #setTimer: SetTimer;
+  readonly #clock: Clock;
   readonly #look: (slotId: string) => void;
   readonly #timers = new Map<string, () => void>();
 
-  constructor(setTimer: SetTimer, look: (slotId: string) => void) {
-    this.#setTimer = setTimer;
+  constructor(clock: Clock, look: (slotId: string) => void) {
+    this.#clock = clock;
     this.#look = look;
   }
 
@@ -114,7 +100,7 @@ export class DelayedRetry {
       this.#timers.delete(slotId);
       this.#look(slotId);
     };
-    this.#timers.set(slotId, this.#setTimer(look, inMs));
+    this.#timers.set(slotId, this.#clock.setTimer(look, inMs));
   }
 
   close(): void {

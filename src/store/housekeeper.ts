@@ -1,5 +1,5 @@
 import { setImmediate as breath } from 'node:timers/promises';
-import type { Live, Logger, WholeStore } from '../plugin/internal.js';
+import { every, type Clock, type Live, type Logger, type WholeStore } from '../plugin/internal.js';
 
 interface HousekeeperOptions {
   readonly store: Pick<
@@ -11,22 +11,21 @@ interface HousekeeperOptions {
   /** Days that the ledger is kept. */
   readonly keepDays: number;
   readonly log: Logger;
-  /** Unix milliseconds. */
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly everyMs?: number;
 }
 
 /** Deletes expired entries and old ledger rows, in small steps. Returns the space to the file system. */
 export class Housekeeper {
   readonly #options: HousekeeperOptions;
-  readonly #timer: NodeJS.Timeout;
+  readonly #stop: () => void;
   #round: Promise<void> | undefined;
   #work: Promise<unknown> | undefined;
   #isClosed = false;
 
   constructor(options: HousekeeperOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.cleanUp(), options.everyMs ?? roundMs).unref();
+    this.#stop = every(options.clock, options.everyMs ?? roundMs, () => void this.cleanUp());
   }
 
   /**
@@ -42,7 +41,7 @@ export class Housekeeper {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearInterval(this.#timer);
+    this.#stop();
     await this.#work; // a round that still waits for the lock is not awaited
   }
 
@@ -59,8 +58,8 @@ export class Housekeeper {
 
   /** Returns true if everything could be deleted. */
   async #cleanUp(): Promise<boolean> {
-    const { store, keepDays, now, log } = this.#options;
-    const beforeMs = now() - keepDays * dayMs;
+    const { store, keepDays, clock, log } = this.#options;
+    const beforeMs = clock.now() - keepDays * dayMs;
     try {
       for (const part of [store.bindings, store.responses, store.sessions, store.slotStates, store.spaces])
         await this.#repeat(() => part.deleteExpired(stepRows));

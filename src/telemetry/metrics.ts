@@ -113,6 +113,13 @@ export class PrometheusMetrics implements Metrics {
     return measured.map((metric) => (isOfProcess(metric) ? labelled(metric, { worker }) : metric));
   }
 
+  /** Measurements of this process of the metrics with these names. */
+  async measurementsOf(names: readonly string[]): Promise<readonly Measurement[]> {
+    const metrics = names.flatMap((name) => this.#registry.getSingleMetric(name) ?? []);
+    // Its declaration has numbers for the types, which are words.
+    return (await Promise.all(metrics.map((metric) => metric.get()))) as unknown as readonly Measurement[];
+  }
+
   /** The text of `GET /metrics` for several processes that serve together. */
   textOf(processes: readonly (readonly Measurement[])[]): Promise<string> {
     return prom.AggregatorRegistry.aggregate([...processes]).metrics();

@@ -5,6 +5,13 @@ import type { PrometheusMetrics } from './metrics.js';
 /** Upper bounds in seconds: most stages take microseconds, a few wait for something. */
 const bounds = [0.0001, 0.001, 0.01, 0.1, 1, 10, 60] as const;
 
+/** Names of the metrics of stages. */
+export const stageMetricNames = {
+  seconds: 'gw2api_stage_seconds',
+  faults: 'gw2api_stage_faults_total',
+  skips: 'gw2api_stage_skips_total',
+} as const;
+
 /**
  * Metrics of stages, in every pipeline of this process. Times are added up in arrays, without a look-up of
  * labels for each request.
@@ -15,8 +22,8 @@ export class StageMetrics {
   readonly #skips;
 
   constructor(metrics: PrometheusMetrics) {
-    this.#faults = metrics.counter('gw2api_stage_faults_total', faultsHelp, ['stage']);
-    this.#skips = metrics.counter('gw2api_stage_skips_total', skipsHelp, ['stage']);
+    this.#faults = metrics.counter(stageMetricNames.faults, faultsHelp, ['stage']);
+    this.#skips = metrics.counter(stageMetricNames.skips, skipsHelp, ['stage']);
     metrics.register((registry) => new StageSeconds(this.#meters, registry));
   }
 
@@ -85,7 +92,7 @@ class StageSeconds extends prom.Histogram<'stage'> {
   }
 }
 
-const name = 'gw2api_stage_seconds';
+const name = stageMetricNames.seconds;
 const help = "A stage's own time in a request: before it has called next, and after that has returned.";
 const histogram = 'histogram' as unknown as prom.MetricType; // its declaration has numbers for the words
 

@@ -1,4 +1,5 @@
 import {
+  systemClock,
   compileCheck,
   isHeaderValue,
   type Account,
@@ -46,7 +47,9 @@ export function accountHost(overrides: Partial<AccountHost> = {}): AccountHost {
       work = done.catch(() => undefined);
       return done;
     },
-    now: Date.now,
+    now: systemClock.now,
+    clock: systemClock,
+    dry: false,
     ...overrides,
   };
 }

@@ -1,7 +1,10 @@
+import path from 'node:path';
 import {
   KeptState,
   pluginStorage,
+  systemClock,
   type CatalogModel,
+  type Clock,
   type Host,
   type Keys,
   type Limits,
@@ -34,13 +37,16 @@ export interface FakeHost extends Host {
 
 /**
  * Fake host without a network: one model in the catalog (`test-model`), no slots, formats that pass Messages
- * through, an empty store, a clock fixed at 2026-01-01. `overrides` replaces any part.
+ * through, an empty store, a clock that stands at 2026-01-01 and whose timers run. `overrides` replaces any part;
+ * one of `now` and `clock` suffices.
  */
 export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
   const logged: LogLine[] = [];
   const routes: StageRoute[] = [];
   const disposers: (() => void | Promise<void>)[] = [];
   let announced: Limits = {};
+  const { now = overrides.clock?.now ?? newYear } = overrides;
+  const clock: Clock = overrides.clock ?? { ...systemClock, now };
   const store = new MemoryStore({ now });
   return {
     log: recorder(logged),
@@ -61,11 +67,14 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
     limits: () => announced,
     route: (route) => void routes.push(route),
     isLocal: true,
+    dry: false,
     notice: () => undefined,
     secrets: createCipher('a key of tests'),
     isOfficialClient: () => false,
     pseudonym: async (text) => `pseudonym-of-${text.length}`,
     now,
+    clock,
+    resolvePath: (file) => path.resolve(file),
     keep: new KeptState().keeper('test', (release) => void disposers.push(release)),
     onDispose: (dispose) => void disposers.push(dispose),
     ...overrides,
@@ -77,7 +86,7 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
   };
 }
 
-function now(): number {
+function newYear(): number {
   return Date.UTC(2026, 0, 1);
 }
 

@@ -9,6 +9,7 @@ export type { FormatCheck } from './check-format.js';
 export { fakeFormat } from './fake-format.js';
 export { fakeSlot, fakeSlots, pickerOf } from './fake-slots.js';
 export type { FakeSlot, FakeSlots, LeaseHistory } from './fake-slots.js';
+export { ManualClock } from './manual-clock.js';
 export { MemoryHub } from '../live/memory/hub.js';
 export { MemoryStore } from '../store/memory/store.js';
 export { stageChecks } from './stage-checks.js';

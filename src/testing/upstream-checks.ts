@@ -1,4 +1,5 @@
 import {
+  systemClock,
   foldMessage,
   isGatewayError,
   type GatewayError,
@@ -70,7 +71,9 @@ export function upstreamHost(
         return kind.open(filledOptions(kind, options), upstreamHost(inner, others));
       },
     },
-    now: Date.now,
+    now: systemClock.now,
+    clock: systemClock,
+    dry: false,
   };
 }
 

@@ -8,7 +8,12 @@ interface EgressSettings {
   readonly connectTimeoutMs: number;
   /** Address check before each connection. */
   readonly guard?: AddressGuard | undefined;
+  /** Makes the connections in place of TCP, TLS and the proxy; they leave this process only if it lets them. */
+  readonly connector?: Connector | undefined;
 }
+
+/** Makes a connection to an origin. */
+export type Connector = buildConnector.connector;
 
 /** A slot's own connections to its upstream. */
 export interface Egress {
@@ -36,8 +41,8 @@ interface TracedOptions extends Dispatcher.DispatchOptions {
  * own: the slot's permits limit the calls, and a second queue here would be invisible.
  */
 export function openEgress(settings: EgressSettings): Egress {
-  const { origin, proxy } = settings;
-  const dispatcher = proxy ? throughProxy(proxy, settings) : directly(settings);
+  const { origin, proxy, connector } = settings;
+  const dispatcher = proxy && !connector ? throughProxy(proxy, settings) : directly(settings);
   return {
     origin,
     dispatch: (options, handler) => void dispatcher.dispatch(options, handler),
@@ -47,10 +52,10 @@ export function openEgress(settings: EgressSettings): Egress {
 
 const keepAliveTimeout = 30_000;
 
-function directly({ origin, connectTimeoutMs: timeout, guard }: EgressSettings): Dispatcher {
+function directly({ origin, connectTimeoutMs: timeout, guard, connector }: EgressSettings): Dispatcher {
   return new Pool(origin, {
     keepAliveTimeout,
-    connect: guard?.connector({ timeout }) ?? { timeout },
+    connect: connector ?? guard?.connector({ timeout }) ?? { timeout },
     factory: tracedClient,
   });
 }

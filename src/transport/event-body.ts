@@ -27,6 +27,7 @@ export class EventBody implements BodySink, Flow {
   write(chunk: Buffer): boolean {
     if (this.#isOver) return true;
     const hasRoom = this.#pass(this.#parser.read(chunk));
+    this.#parser.release();
     if (this.#parser.isOver) this.#conclude();
     return hasRoom || this.#isOver;
   }

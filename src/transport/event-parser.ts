@@ -26,6 +26,7 @@ export class EventParser {
   /** Opened for the first event that is not in the usual form. */
   #parser: EventSourceParser | undefined;
   #hasBareCr = false;
+  #lines: RawLines | undefined;
 
   constructor(options: EventParserOptions) {
     this.#options = options;
@@ -33,11 +34,20 @@ export class EventParser {
 
   /** Parses complete events. After a line end of CR alone, eventsource-parser parses the rest of the stream. */
   feed(events: Buffer): void {
-    const received = events.toString('latin1') as BinaryString; // decoded byte by byte
-    const bytes = this.#hasBareCr ? undefined : withLineFeeds(received);
+    const text = events.toString('latin1') as BinaryString; // decoded byte by byte
+    const bytes = this.#hasBareCr ? undefined : withLineFeeds(text);
     this.#hasBareCr = bytes === undefined;
-    if (bytes === undefined) this.#parse(received);
-    else this.#cutEvents({ bytes, isAscii: isAscii(events) });
+    if (bytes === undefined) this.#parse(text);
+    else {
+      this.#lines = { bytes, received: bytes === text ? events : undefined, isAscii: isAscii(events) };
+      this.#cutEvents(this.#lines);
+    }
+  }
+
+  /** Releases the received bytes of the last events; their text stays. */
+  release(): void {
+    if (this.#lines) this.#lines.received = undefined;
+    this.#lines = undefined;
   }
 
   #cutEvents(lines: RawLines): void {
@@ -97,6 +107,7 @@ const usual = /event: ([ -~]+)\ndata: \{[^\n]*\n\n/y;
  * of the next read may be its LF.
  */
 function withLineFeeds(bytes: BinaryString): BinaryString | undefined {
+  if (!bytes.includes('\r')) return bytes;
   for (let at = bytes.indexOf('\r'); at !== -1; at = bytes.indexOf('\r', at + 1))
     if (at + 1 < bytes.length && bytes.charCodeAt(at + 1) !== lineFeed) return undefined;
   const text = bytes.endsWith('\r') ? `${bytes}\n` : bytes;

@@ -7,6 +7,7 @@ import {
   isGatewayError,
   joinBytes,
   type CallSignal,
+  type Clock,
   type GatewayError,
 } from '../plugin/internal.js';
 import { ReceivedAnswer } from './answer.js';
@@ -26,6 +27,8 @@ export interface CallOptions {
   readonly connectTimeoutMs: number;
   readonly headersTimeoutMs: number;
   readonly idleTimeoutMs: number;
+  /** Time and timers of the limits; default: those of the machine. */
+  readonly clock?: Clock | undefined;
   /** Exempts the answer from the idle timeout while it returns false. */
   readonly hasContent?: (() => boolean) | undefined;
 }
@@ -57,13 +60,15 @@ export class HttpCall implements Dispatcher.DispatchHandler, Backpressure {
   #unreadEnd: { readonly error: unknown } | undefined;
   #resolve: (answer: ReceivedAnswer) => void = () => {};
   #reject: (error: unknown) => void = () => {};
-  readonly #deadline = new Deadline(
-    () => this.#timeOut(),
-    () => this.#mayBeSilent,
-  );
+  readonly #deadline: Deadline;
 
   constructor(call: CallOptions) {
     this.#call = call;
+    this.#deadline = new Deadline(
+      () => this.#timeOut(),
+      () => this.#mayBeSilent,
+      call.clock,
+    );
   }
 
   /** Sends the call; resolves with the answer's headers. Throws the signal's reason if it aborts. */

@@ -1,4 +1,6 @@
 import type {
+  Clock,
+  Credential,
   DiagnosisStep,
   HttpClient,
   HttpRequest,
@@ -9,7 +11,7 @@ import type {
 } from '../plugin/internal.js';
 import { AddressGuard } from './address-guard.js';
 import type { ReceivedAnswer } from './answer.js';
-import { openEgress, type Egress } from './connections.js';
+import { openEgress, type Connector, type Egress } from './connections.js';
 import { diagnose } from './diagnose.js';
 import { isClosedReuse, unsendable } from './failure.js';
 import { lowerCase, requestHeaders, wrongHeader } from './headers.js';
@@ -24,7 +26,22 @@ export type ClientSettings = Pick<
   /** Default: the guard of the gateway, if `isGuarded`. */
   readonly guard?: AddressGuard;
   readonly log: Logger;
+  /** Default: the clock of the machine. */
+  readonly clock?: Clock;
+  /** Default: TCP and TLS, through the proxy if there is one. */
+  readonly connector?: Connector;
+  /** Sees each request before it is sent; a retry on a fresh connection is the same request. */
+  readonly onSend?: (request: SentRequest) => void;
 };
+
+/** A request as it is sent. */
+export interface SentRequest extends Omit<OutgoingRequest, 'signal'> {
+  /** Headers that the account has set; `headers` has them too. */
+  readonly credential: Credential;
+}
+
+/** Opens the clients of slots, for their upstreams and for their accounts. */
+export type OpenHttpClient = (settings: ClientSettings, use: 'upstream' | 'account') => HttpClient;
 
 /** Opens a client, which connects on first use. Throws if `baseUrl` is no URL. */
 export function openHttpClient(settings: ClientSettings): HttpClient {
@@ -88,24 +105,32 @@ class SlotHttpClient implements HttpClient {
   }
 
   async #prepare(request: HttpRequest, terms: RequestTerms): Promise<() => HttpCall> {
-    const { id, headers: slot, connectTimeoutMs } = this.#settings;
+    const { id, headers: slot, connectTimeoutMs, clock } = this.#settings;
     if (this.#wrongHeader !== undefined) throw unsendable(id, this.#wrongHeader);
     const { body, path, method = body === undefined ? 'GET' : 'POST' } = request;
     const headers = requestHeaders(request, slot);
     const { signal, headersTimeoutMs = timeoutMs, idleTimeoutMs = timeoutMs, hasContent } = terms;
+    let credential: Credential = {};
     if (terms.authorize) {
       const outgoing: OutgoingRequest = { method, origin: this.origin, path, headers, body, signal };
-      const credential = await terms.authorize(outgoing);
+      credential = await terms.authorize(outgoing);
       for (const name in credential) headers[name.toLowerCase()] = credential[name] ?? '';
     }
-    const limits = { connectTimeoutMs, headersTimeoutMs, idleTimeoutMs, hasContent };
+    this.#settings.onSend?.({ method, origin: this.origin, path, headers, body, credential });
+    const limits = { connectTimeoutMs, headersTimeoutMs, idleTimeoutMs, hasContent, clock };
     return () => new HttpCall({ slot: id, method, path, headers, body, signal, ...limits });
   }
 
   #openEgress(): Egress {
-    const { proxy, connectTimeoutMs, isGuarded } = this.#settings;
+    const { proxy, connectTimeoutMs, isGuarded, connector } = this.#settings;
     const { guard = isGuarded ? new AddressGuard() : undefined } = this.#settings;
-    return openEgress({ origin: this.origin, connectTimeoutMs, guard, ...(proxy ? { proxy } : {}) });
+    return openEgress({
+      origin: this.origin,
+      connectTimeoutMs,
+      guard,
+      connector,
+      ...(proxy ? { proxy } : {}),
+    });
   }
 
   /** Closes an egress once its calls have ended. */

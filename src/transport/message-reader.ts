@@ -42,6 +42,11 @@ export class MessageReader {
     return events;
   }
 
+  /** Releases the bytes of the events that were read last, which have been passed on. */
+  release(): void {
+    this.#parser.release();
+  }
+
   /** Ends the stream cleanly and returns its last event, if that is complete except for its empty line. */
   finish(): readonly ModelEvent[] {
     this.#isEnding = true;

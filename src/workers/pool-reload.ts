@@ -1,4 +1,6 @@
 import { ConfigError, type ConfigProblem } from '../config/config.js';
+import { noChanges } from '../config-diff/index.js';
+import type { Taken } from '../gateway/options.js';
 import type { Logger } from '../plugin/internal.js';
 import type { WorkerHandle } from './worker-handle.js';
 import type { Reloaded } from './worker-init.js';
@@ -38,23 +40,23 @@ export class PoolReload {
   async #reload(): Promise<Reloaded> {
     const { readText, workers } = this.#options;
     const text = await readText().catch(problemsIn);
-    if (typeof text !== 'string') return { problems: text, needsRestart: [] };
+    if (typeof text !== 'string') return refused(text);
     const started = workers().filter(({ hasBegun, isLeaving }) => hasBegun && !isLeaving);
     // A worker that started with the old config must be serving before it is asked to reload.
     await Promise.all(started.map(({ listening }) => listening));
     const there = started.filter(({ channel }) => !channel.isClosed);
     const outcomes = await Promise.all(there.map((worker) => prepare(worker, text)));
-    const refused = outcomes.find((outcome) => outcome !== undefined);
-    if (refused === undefined) return this.#take(there, text);
+    const refusal = outcomes.find((outcome) => outcome !== undefined);
+    if (refusal === undefined) return this.#take(there, text);
     await leaveAll(there);
-    if (refused instanceof Error) throw refused;
-    return { problems: refused, needsRestart: [] };
+    if (refusal instanceof Error) throw refusal;
+    return refused(refusal);
   }
 
   /** Switches one worker first: if that one fails, all keep the old config. */
   async #take(workers: readonly WorkerHandle[], text: string): Promise<Reloaded> {
     const [first, ...rest] = workers;
-    const needsRestart = await take(first).catch(async (error: unknown) => {
+    const taken = await take(first).catch(async (error: unknown) => {
       await leaveAll(rest);
       throw error;
     });
@@ -62,7 +64,7 @@ export class PoolReload {
     await Promise.all(
       rest.map((worker) => take(worker).catch((error: unknown) => this.#replace(worker, error))),
     );
-    return { problems: [], needsRestart };
+    return { problems: [], ...taken };
   }
 
   /** Kills a worker that could not take the new config; its replacement starts with that config. */
@@ -74,6 +76,13 @@ export class PoolReload {
     );
     worker.kill();
   }
+}
+
+/** Result for a worker that has exited and can say nothing. */
+const nothing: Taken = { needsRestart: [], changes: noChanges };
+
+function refused(problems: readonly ConfigProblem[]): Reloaded {
+  return { problems, ...nothing };
 }
 
 type Refusal = readonly ConfigProblem[] | Error;
@@ -93,11 +102,11 @@ async function prepare(worker: WorkerHandle, text: string): Promise<Refusal | un
   }
 }
 
-async function take(worker: WorkerHandle | undefined): Promise<readonly string[]> {
+async function take(worker: WorkerHandle | undefined): Promise<Taken> {
   try {
-    return (await worker?.channel.ask<readonly string[]>('worker.take')) ?? [];
+    return (await worker?.channel.ask<Taken>('worker.take')) ?? nothing;
   } catch (error) {
-    if (worker?.channel.isClosed) return [];
+    if (worker?.channel.isClosed) return nothing;
     throw error;
   }
 }

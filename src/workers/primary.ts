@@ -3,9 +3,10 @@ import { ConfigError, type Config } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
 import { readConfigFile } from '../config/load.js';
 import { otherFile } from '../gateway/load-config.js';
+import { failedTests, testConfig } from '../gateway/test-config.js';
 import { lastStepsMs } from '../gateway/shutdown.js';
 import { IpcHub } from '../live/ipc/hub.js';
-import type { Logger } from '../plugin/internal.js';
+import { GatewayError, type Logger } from '../plugin/internal.js';
 import { WorkerPool } from './worker-pool.js';
 
 interface PrimaryOptions {
@@ -42,6 +43,8 @@ export function openWorkers({ config, env, ...options }: PrimaryOptions, size: n
     end: () => pool.close(),
     kill: () => pool.kill(),
     reload: async () => {
+      const { failures } = await testConfig(file, env);
+      if (failures.length > 0) throw new GatewayError('conflict', [failedTests, ...failures].join('\n'));
       const { problems } = await pool.reload();
       if (problems.length > 0) throw new ConfigError(problems);
     },

@@ -1,4 +1,5 @@
 import type { ConfigProblem } from '../config/config.js';
+import type { Taken } from '../gateway/options.js';
 
 /** Startup parameters of a worker, sent by the primary. */
 export interface WorkerInit {
@@ -15,7 +16,6 @@ export interface WorkerInit {
 }
 
 /** Result of a reload; if there are problems, all workers keep the old config. */
-export interface Reloaded {
+export interface Reloaded extends Taken {
   readonly problems: readonly ConfigProblem[];
-  readonly needsRestart: readonly string[];
 }

@@ -4,7 +4,7 @@ import { ConfigError, type ConfigProblem } from '../config/config.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { openGateway } from '../gateway/app.js';
 import type { Prepared, WorkerGroup } from '../gateway/options.js';
-import { loadGatewayConfig } from '../gateway/load-config.js';
+import { loadGatewayConfig, loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
 import type { Logger } from '../plugin/internal.js';
 import { connectIpc } from '../live/ipc/live.js';
 import { RpcChannel } from '../live/ipc/rpc-channel.js';
@@ -12,6 +12,7 @@ import { createLogger, processLog } from '../telemetry/logs.js';
 import type { Measurement } from '../telemetry/metrics.js';
 import type { WorkerInit, Reloaded } from './worker-init.js';
 import { onLostErrors } from '../gateway/lost-errors.js';
+import { testConfig } from '../gateway/test-config.js';
 import { lastStepsMs } from '../gateway/shutdown.js';
 import { failureOf, listenProblem } from '../gateway/start-failure.js';
 import { portToPrimary } from './message-port.js';
@@ -61,13 +62,17 @@ class Worker {
       maxShutdownMs: () => (this.#gateway?.runtime.config.listen.shutdownTimeoutMs ?? 0) + lastStepsMs,
     });
     const loadConfig = () => loadGatewayConfig({ text: this.#text, file: init.file, env: process.env });
+    const readConfig = () => loadGatewayConfigFile(init.file, process.env, otherFile);
     const config = await loadConfig();
     const live = init.isHub ? { live: await connectIpc(this.#channel) } : {};
     const workerGroup = groupOver(this.#channel, name);
-    const secretKey = async () => (await this.#channel.ask<string | null>('pool.secret-key')) ?? undefined;
+    const ask = async () => (await this.#channel.ask<string | null>('pool.secret-key')) ?? undefined;
+    const secretKey = process.env['GW_SECRET_KEY'] || ask;
     const panelPassword = process.env['GW_PANEL_PASSWORD'] ?? '';
     const own = { log, masterKey, secretKey, panelPassword, isStrict: isStrict(process.env) };
-    const parts = { ...own, workerGroup, startedMs, loadConfig, ...live };
+    const runTests = (signal: AbortSignal) => testConfig(init.file, process.env, signal);
+    const configs = { loadConfig, readConfig, testConfig: runTests };
+    const parts = { ...own, ...configs, workerGroup, startedMs, ...live };
     const gateway = await openGateway(config, parts);
     this.#listenToPrimary(gateway, name);
     const url = await gateway.listen().catch((error: unknown) => {
@@ -117,9 +122,9 @@ function groupOver(channel: RpcChannel, name: string): WorkerGroup {
   return {
     name,
     reload: async () => {
-      const { problems, needsRestart } = await channel.ask<Reloaded>('pool.reload');
+      const { problems, ...taken } = await channel.ask<Reloaded>('pool.reload');
       if (problems.length > 0) throw new ConfigError(problems);
-      return needsRestart;
+      return taken;
     },
     measurements: () => channel.ask<readonly (readonly Measurement[])[]>('pool.measure'),
   };

@@ -34,7 +34,7 @@ describe('the schema of the config for editors', () => {
       expect(errorsBy(schema, text)).to.deep.equal([]);
     });
 
-  for (const file of ['README.md', 'config/README.md', 'plugins/README.md'])
+  for (const file of ['README.md', 'config/README.md', 'plugins/README.md', 'plugins/stages.md'])
     it(`takes the examples of ${file}`, async () => {
       const blocks = [...(await readFile(file, 'utf8')).matchAll(/```yaml\n([^]*?)```/g)];
       const { required: _, ...partial } = schema;

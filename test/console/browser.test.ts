@@ -12,6 +12,7 @@ import {
   type Window,
 } from './browser-kit.js';
 import { askInEachFormat, bodyOf, Clock, issueByApi, workForADay } from './traffic.js';
+import { clockAt } from '../clock-at.js';
 
 const pages = {
   overview: '/panel',
@@ -40,7 +41,7 @@ describe('the console in a browser', function () {
     const pipeline = stages().map((stage) =>
       (stage as { use: string }).use === 'tool-choice' ? { oneOf: toolChoices } : stage,
     );
-    pair = await startPair({ pipeline }, { now: clock.now }, (url) => [
+    pair = await startPair({ pipeline }, { clock: clockAt(clock.now) }, (url) => [
       slotAt(url, { id: 'team-a' }),
       slotAt(url, { id: 'team-b', account: { kind: 'api-key', key: 'upstream-key-b' }, maxConcurrent: 8 }),
     ]);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { ask, stages, startPair, type Pair } from './harness.js';
 import { callsTo, errorIn, only, startTeam, stateOf } from './kit.js';
+import { clockAt } from '../clock-at.js';
 
 interface SlotReport {
   readonly id: string;
@@ -18,7 +19,7 @@ describe('a cool-down', () => {
   const pipeline = stages({ with: { 'slot-pick': { policy: 'priority' } } });
   beforeEach(async () => {
     nowMs = start;
-    team = await startTeam({ pipeline }, {}, { now: () => nowMs });
+    team = await startTeam({ pipeline }, {}, { clock: clockAt(() => nowMs) });
   });
   afterEach(() => team.close());
 
@@ -148,7 +149,7 @@ describe('a cool-down', () => {
   describe('where no other slot serves the model', () => {
     let alone: Pair;
     beforeEach(async () => {
-      alone = await startPair({ pipeline }, { now: () => nowMs });
+      alone = await startPair({ pipeline }, { clock: clockAt(() => nowMs) });
     });
     afterEach(() => alone.close());
 

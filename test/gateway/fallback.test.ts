@@ -13,9 +13,9 @@ describe('fallback', () => {
   });
 
   /** A pair whose slot for sonnet-5 refuses all with this status; that for haiku-5 answers. */
-  async function start(status = 529, message = 'Busy.'): Promise<Pair> {
+  async function start(status = 529, message = 'Busy.', headers = {}): Promise<Pair> {
     busy = await scripted((_, response) => {
-      response.writeHead(status, { 'content-type': 'application/json' });
+      response.writeHead(status, { 'content-type': 'application/json', ...headers });
       response.end(JSON.stringify({ type: 'error', error: { type: 'upstream_error', message } }));
     });
     const { url } = busy;
@@ -106,9 +106,17 @@ describe('fallback', () => {
     expect(await errorIn(response)).to.include({ status: 400 });
   });
 
-  it('is 403 where the key may not use the second model', async () => {
-    const under = await start();
+  it('answers with the first failure and its retry-after where the key may not use the second model', async () => {
+    const under = await start(429, 'Too many.', { 'retry-after': '17' });
     const key = await issueKey(under, 'team', { models: ['sonnet-*'] });
+    const response = await under.post('/v1/messages', dialects.messages.request('Hi'), { 'x-api-key': key });
+    expect(response.headers.get('retry-after')).to.equal('17');
+    expect(await errorIn(response)).to.include({ status: 429, message: 'Too many.' });
+  });
+
+  it('is 403 where the key may not use the model that it asks for', async () => {
+    const under = await start();
+    const key = await issueKey(under, 'team', { models: ['haiku-*'] });
     const response = await under.post('/v1/messages', dialects.messages.request('Hi'), { 'x-api-key': key });
     expect(await errorIn(response)).to.include({ status: 403, code: 'forbidden' });
   });

@@ -31,6 +31,9 @@ const keyed = (...names: readonly string[]) => {
 };
 const setsRequest = (value: string) => `async (ctx, next) => { ctx.state.request = ${value}; await next(); }`;
 
+const unanswered = 'The stage "faulty" has ended request req-1 without an answer';
+const unawaited = 'has called next() and did not wait for it; write "await next()" or "return next()"';
+
 const faults: readonly Fault[] = [
   { does: 'throws', made: `() => { throw new Error('mine'); }`, cause: /^mine$/ },
   { does: 'rejects', made: `async () => { throw new Error('mine'); }`, cause: /^mine$/ },
@@ -57,14 +60,30 @@ const faults: readonly Fault[] = [
   {
     does: 'neither calls next nor answers',
     made: `async () => undefined`,
-    answer: { status: 500, message: 'The stage "faulty" has ended request req-1 without an answer.' },
+    answer: { status: 500, message: `${unanswered}.` },
     cause: /^The stage "faulty" has ended request req-1 without an answer\.$/,
   },
   {
     does: 'does not wait for next',
     made: `(ctx, next) => { next().catch(() => undefined); }`,
-    answer: { status: 500, message: 'The stage "faulty" has ended request req-1 without an answer.' },
-    cause: /without an answer/,
+    answer: { status: 500, message: `${unanswered}: it ${unawaited}.` },
+    cause: /did not wait for it/,
+  },
+  {
+    does: 'lacks an await in an async function',
+    made: `async (ctx, next) => { next().catch(() => undefined); ctx.state.log.info({}, 'on'); }`,
+    answer: { status: 500, message: `${unanswered}: it ${unawaited}.` },
+    cause: /did not wait for it/,
+  },
+  {
+    does: 'loses the error of what is below it',
+    made: `async (ctx, next) => { ctx.state.request = undefined; await next().catch(() => undefined); }`,
+    keys: keyed('request'),
+    answer: {
+      status: 500,
+      message: `${unanswered}: what failed in its next() was lost; write "await next()", and throw again what it throws.`,
+    },
+    cause: /was lost/,
   },
   {
     does: 'hangs, with a timeout',
@@ -230,18 +249,104 @@ describe('a faulty plugin', () => {
       expect(request['stageMs']).to.be.a('number');
     });
 
-  it('that breaks the stream is named by its file, and the stream ends with an error', async () => {
-    const events = `ctx.state.reply.events.through({ transform() { throw new Error('mine'); } })`;
+  interface StreamFault {
+    /** A transform of the reply's events. */
+    readonly transform: string;
+    readonly cause: RegExp;
+    /** True where a line of the plugin's file is known. */
+    readonly hasLine?: true;
+  }
+
+  const streamFaults: Readonly<Record<string, StreamFault>> = {
+    'throws in a transform': {
+      transform: `() => { throw new Error('mine'); }`,
+      cause: /^mine$/,
+      hasLine: true,
+    },
+    'makes a number of a batch': {
+      transform: `() => 5`,
+      cause: /^A transform gave a number in place of a list of events\.$/,
+    },
+    'has an async transform': {
+      transform: `async (batch) => batch`,
+      cause: /^A transform gave a promise in place of a list of events; .*EventStream\.from/,
+    },
+    'gives bare JSON in place of events': {
+      transform: `(batch) => batch.map(({ json }) => json)`,
+      cause: /^A transform gave a list whose first item is no ModelEvent; ModelEvent\.of\(…\) makes one\.$/,
+    },
+  };
+
+  /** Starts a pipeline with the stage right below upstream-call, and one below it that reads all events. */
+  async function startBroken(transform: string): Promise<void> {
+    const events = `ctx.state.reply.events.through({ transform: ${transform} })`;
     const made = `async (ctx, next) => { ctx.state.reply = { ...ctx.state.reply, events: ${events} }; await next(); }`;
     const text = `export default { name: 'faulty', ${keyed('reply')} setup: () => ${made} };`;
     const at = stages().findIndex((entry) => (entry as { use: string }).use === 'upstream-call') + 1;
     await shop.start(stages().toSpliced(at, 0, { use: './faulty.js' }), { 'faulty.js': text });
-    const response = await shop.answered(ask('Hi', { stream: true }), id);
-    expect(await response.text())
-      .to.include('event: error')
-      .and.not.include('mine');
+  }
+
+  for (const [does, { transform, cause, hasLine }] of Object.entries(streamFaults)) {
+    const logged = () => {
+      const { err, plugin, ...fields } = line('The gateway failed.')!;
+      expect(fields).to.include({ stage: 'faulty', code: 'internal', id: 'req-1' });
+      expect((err as Error).message).to.match(cause);
+      if (hasLine) expect(plugin).to.match(/\/faulty\.js:\d+:\d+$/);
+    };
+
+    it(`that ${does} is named, and a stream ends with an error`, async () => {
+      await startBroken(transform);
+      const response = await shop.answered(ask('Hi', { stream: true }), id);
+      expect(await response.text())
+        .to.include('event: error')
+        .and.not.include('mine');
+      await shop.under.gateway.exchanges.idle();
+      logged();
+    });
+
+    it(`that ${does} is named where the answer is sent whole`, async () => {
+      await startBroken(transform);
+      expect(await errorIn(await shop.answered(ask('Hi'), id))).to.include({ ...failed, code: 'internal' });
+      logged();
+    });
+  }
+
+  it('that yields what is no batch is named, also where a reader without transforms meets it', async () => {
+    const batches = `(async function* () { for await (const batch of reply.events) yield batch.length; })()`;
+    const made = `async (ctx, next) => {
+      const { reply } = ctx.state;
+      ctx.state.reply = { ...reply, events: EventStream.from(${batches}) };
+      await next();
+    }`;
+    const text = `import { EventStream } from 'gw2api/plugin';
+      export default { name: 'faulty', ${keyed('reply')} setup: () => ${made} };`;
+    const at = stages().findIndex((entry) => (entry as { use: string }).use === 'format-encode');
+    await shop.start(stages().toSpliced(at, 0, { use: './faulty.js' }), { 'faulty.js': text });
+    expect(await errorIn(await shop.answered(ask('Hi'), id))).to.include(failed);
+    const { err, stage } = line('The gateway failed.')!;
+    expect(stage).to.equal('faulty');
+    expect((err as Error).message).to.match(/^A transform gave a number in place of a list of events\.$/);
+  });
+
+  it('whose interceptor breaks the stream of its reply is named', async () => {
+    const intercept = `async (request, call) => {
+      const reply = await call(request);
+      return { ...reply, events: reply.events.through({ transform() { throw new Error('mine'); } }) };
+    }`;
+    await start({ keys: 'intercepts: true,', made: `{ intercept: ${intercept} }` });
+    expect(await errorIn(await shop.answered(ask('Hi'), id))).to.include(failed);
+    expect(line('The gateway failed.')).to.include({ stage: 'faulty' });
+  });
+
+  it('is not blamed for an upstream that breaks off below it', async () => {
+    await startBroken(`(batch) => batch`);
+    const response = shop.under.post('/v1/messages', ask('Hi', { stream: true }), id);
+    const call = await shop.upstream.next();
+    const answer = await response;
+    call.breakOff();
+    expect(await answer.text()).to.include('event: error');
     await shop.under.gateway.exchanges.idle();
-    expect(line('The gateway failed.')!['plugin']).to.match(/\/faulty\.js:\d+:\d+$/);
+    expect(shop.under.logged.filter(({ stage }) => stage === 'faulty')).to.deep.equal([]);
   });
 
   it('that throws in onSettled is named by its file, and nothing of the request is lost', async () => {

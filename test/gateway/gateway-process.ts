@@ -73,10 +73,10 @@ export class GatewayProcess {
     return String((await this.log('The gateway is listening.'))['url']);
   }
 
-  /** The standard output, once there is this in it. */
-  async output(part: string): Promise<string> {
+  /** The standard output, once this is so many times in it. */
+  async output(part: string, times = 1): Promise<string> {
     return this.#until(
-      () => (this.#stdout.includes(part) ? this.#stdout : undefined),
+      () => (this.#stdout.split(part).length > times ? this.#stdout : undefined),
       `the output "${part}"`,
     );
   }

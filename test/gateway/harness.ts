@@ -7,6 +7,7 @@ import {
   type Simulator,
   type SimulatorOptions,
 } from '#plugins/upstreams/simulator/simulator.js';
+import { clockAt } from '../clock-at.js';
 
 /** The master key of every gateway under test. */
 export const masterKey = 'test-master-key';
@@ -82,7 +83,7 @@ export async function startGateway(
     env,
     log: recorder(logged),
     baseDir: tmpdir(),
-    now,
+    clock: clockAt(now),
     ...options,
   });
   const url = await gateway.listen();
@@ -115,8 +116,8 @@ export async function startPair(
   options: CreateGatewayOptions = {},
 ): Promise<Pair> {
   const simulator = await startSimulator(simulatorOptions);
-  const { now } = simulatorOptions;
-  const under = await startGateway({ slots: slots(simulator.url), ...config }, {}, now, options).catch(
+  const { clock } = simulatorOptions;
+  const under = await startGateway({ slots: slots(simulator.url), ...config }, {}, clock?.now, options).catch(
     async (error: unknown) => {
       await simulator.close(); // or the test run would never end
       throw error;

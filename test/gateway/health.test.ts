@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { version } from '#src/version.js';
 import { slotAt, stages, startGateway, startPair, type Pair } from './harness.js';
+import { clockAt } from '../clock-at.js';
 
 describe('health', () => {
   let pair: Pair;
@@ -9,7 +10,7 @@ describe('health', () => {
     const pipeline = stages({
       with: { 'body-limit': { limit: '1mb' }, 'max-tokens': { cap: 64_000 }, 'cache-ttl': { ttl: '5m' } },
     });
-    pair = await startPair({ pipeline }, { now: () => nowMs }, (url) => [
+    pair = await startPair({ pipeline }, { clock: clockAt(() => nowMs) }, (url) => [
       slotAt(url),
       slotAt(url, { id: 'b' }),
     ]);

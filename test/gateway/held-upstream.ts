@@ -14,6 +14,8 @@ export interface HeldAnswer {
   say(text: string): void;
   /** Sends what is missing of the turn. */
   finish(): void;
+  /** Breaks the connection off. */
+  breakOff(): void;
   /** Settles when the answer is out or the caller has left; true: it was finished. */
   readonly closed: Promise<boolean>;
 }
@@ -76,6 +78,7 @@ function begin(
       write(events.slice(3));
       response.end();
     },
+    breakOff: () => void response.destroy(),
     closed,
   };
 }

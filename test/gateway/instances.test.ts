@@ -6,6 +6,7 @@ import { ask, slotAt, stages, startGateway, type GatewayUnderTest } from './harn
 import { startHeldUpstream } from './held-upstream.js';
 import { only } from './kit.js';
 import { TempFolders } from './temp-folders.js';
+import { clockAt } from '../clock-at.js';
 
 describe('two gateways that share what they know, and one store', () => {
   const folders = new TempFolders();
@@ -15,7 +16,7 @@ describe('two gateways that share what they know, and one store', () => {
 
   beforeEach(async () => {
     nowMs = Date.UTC(2026, 0, 1);
-    simulator = await startSimulator({ now: () => nowMs });
+    simulator = await startSimulator({ clock: clockAt(() => nowMs) });
   });
   afterEach(async () => {
     await Promise.all(gateways.splice(0).map((gateway) => gateway.close()));

@@ -157,6 +157,19 @@ describe('a stage with a time limit', () => {
       expect(lines('error')[0]).to.include(place);
     });
 
+    it('does not wrap the call of a request that has gone on without its middleware', async () => {
+      const plugin = `export default { name: 'limited', intercepts: true, setup: () => ({
+          middleware(ctx, next) { if (ctx.headers['x-fail']) throw new Error('mine'); return next(); },
+          intercept: (request, call, ctx) => { ctx.set('x-wrapped', 'yes'); return call(request); } }) };`;
+      const pipeline = stages().toSpliced(3, 0, { use: './limited.js', onError: 'skip' });
+      await shop.start(pipeline, { 'limited.js': plugin });
+      const wrapped = async (headers: Readonly<Record<string, string>>) =>
+        (await shop.answered(ask('Hi'), headers)).headers.get('x-wrapped');
+      expect(await wrapped({})).to.equal('yes');
+      expect(await wrapped({ 'x-fail': '1' })).to.equal(null);
+      expect(await wrapped({}), 'the next request').to.equal('yes');
+    });
+
     it('is given the context that its middleware was given', async () => {
       const plugin = `const known = new WeakSet();
         export default { name: 'limited', intercepts: true, setup: () => ({

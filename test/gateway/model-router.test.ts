@@ -42,6 +42,7 @@ describe('a request that model-router sends to another model', () => {
     const [latest] = ((await list.json()) as { data: readonly { id: string; model: string }[] }).data;
     expect(latest!.model).to.equal('sonnet-5');
     const opened = await (await pair.get(`/api/panel/requests/${latest!.id}`)).json();
+    expect(opened).to.include({ answered_by: 'haiku-5' });
     expect((opened as { calls: readonly object[] }).calls[0]).to.include({ slot: 'a', model: 'haiku-5' });
   });
 

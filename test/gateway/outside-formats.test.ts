@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { callsTo } from './kit.js';
-import { ask, configOf, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
+import { ask, configOf, masterKey, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { TempFolders, writeIn } from './temp-folders.js';
 import { gemini, ollama } from '../support/outside-formats.js';
@@ -105,6 +105,46 @@ describe('formats from outside', () => {
       expect(tags.models.map(({ name }) => name)).to.include('sonnet-5');
       expect((await under.get('/api/tags', { 'x-api-key': 'nobody' })).status).to.equal(401);
     });
+  });
+
+  describe('a header of a format for the key', () => {
+    const path = '/v1beta/models/sonnet-5:generateContent';
+    const bare = (headers: Readonly<Record<string, string>>, where = path) =>
+      fetch(under.url + where, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(contents),
+      });
+
+    it('lets in whoever sends a key there, on paths of that format alone', async () => {
+      expect((await bare({ 'x-goog-api-key': masterKey })).status).to.equal(200);
+      expect((await bare({ 'x-goog-api-key': 'nobody' })).status).to.equal(401);
+      expect((await bare({ 'x-goog-api-key': 'nobody', 'x-api-key': masterKey })).status).to.equal(200);
+      expect((await bare({ 'x-goog-api-key': masterKey }, '/v1/messages')).status).to.equal(401);
+    });
+
+    it('shows no stage the key under that name, and no log', async () => {
+      const nosy = `export default { name: 'nosy', setup: (_, { log }) => (ctx, next) => {
+        log.warn({ headers: { ...ctx.headers, 'x-api-key': '' } }, 'headers');
+        return next();
+      } };`;
+      await writeIn(folder, 'nosy.mjs', nosy);
+      await reload({ ...withFormats, pipeline: [{ use: './nosy.mjs' }, ...stages()] });
+      expect((await bare({ 'x-goog-api-key': masterKey })).status).to.equal(200);
+      expect(under.logged.map(({ msg }) => msg)).to.include('headers');
+      expect(JSON.stringify(under.logged)).to.not.include(masterKey).and.not.include('x-goog');
+    });
+
+    for (const name of ['cookie', 'anthropic-key', 'x y', 'content-length', 'x-gw-key', 5])
+      it(`is not ${name}`, async () => {
+        const wrong = gemini.replace("'x-goog-api-key'", JSON.stringify(name));
+        await writeIn(folder, 'wrong.mjs', wrong);
+        await write({ formats: ['messages', './wrong.mjs'] });
+        const answer = await under.post('/admin/reload', {});
+        expect(await answer.text()).to.include(
+          `has the keyHeader ${JSON.stringify(JSON.stringify(name)).slice(1, -1)}`,
+        );
+      });
   });
 
   describe('a Gemini path', () => {

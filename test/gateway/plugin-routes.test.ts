@@ -47,6 +47,7 @@ describe('the routes of a plugin', () => {
   const start = async (
     files: Readonly<Record<string, string>> = { 'reports.mjs': reports },
     formats?: readonly string[],
+    pipeline = stages(),
   ) => {
     folder = await folders.make(files);
     const own = Object.keys(files)
@@ -54,7 +55,7 @@ describe('the routes of a plugin', () => {
       .map((file) => ({ use: `./${file}` }));
     const config = {
       ...configOf({ slots: [slotAt(simulator.url)] }),
-      pipeline: [...own, ...stages()],
+      pipeline: [...own, ...pipeline],
       ...(formats && { formats }),
     };
     await writeFile(path.join(folder, 'gateway.yaml'), JSON.stringify(config, undefined, 1));
@@ -96,6 +97,32 @@ describe('the routes of a plugin', () => {
     expect((await bare('/board', { headers: { cookie } })).status).to.equal(200);
     expect((await bare('/reports', { method: 'POST', headers: { cookie } })).status).to.equal(403);
     expect((await bare('/reports/monday', { headers: { cookie } })).status).to.equal(401);
+  });
+
+  const origins: readonly (readonly [
+    what: string,
+    headers: Readonly<Record<string, string>>,
+    status: number,
+  ])[] = [
+    ['another page', { origin: 'http://evil.example' }, 401],
+    ['a sandboxed page', { origin: 'null' }, 401],
+    ['another port', { origin: 'http://127.0.0.1:1' }, 401],
+    ['a link of another page', { 'sec-fetch-site': 'cross-site' }, 401],
+    ['a page of its own', { 'sec-fetch-site': 'same-origin' }, 200],
+    ['no page', {}, 200],
+  ];
+  for (const [what, headers, status] of origins)
+    it(`answer ${what} with ${status} where callers without a key are let in`, async () => {
+      await start(undefined, undefined, stages({ with: { auth: { anonymous: true } } }));
+      expect((await bare('/reports/monday', { headers })).status).to.equal(status);
+    });
+
+  it('answer a page of their own origin, and one of another that sends a key', async () => {
+    await start(undefined, undefined, stages({ with: { auth: { anonymous: true } } }));
+    const statusOf = async (headers: Readonly<Record<string, string>>) =>
+      (await bare('/reports/monday', { headers })).status;
+    expect(await statusOf({ origin: under.url })).to.equal(200);
+    expect(await statusOf({ origin: 'http://evil.example', 'x-api-key': masterKey })).to.equal(200);
   });
 
   it('are blamed on their stage where they throw', async () => {

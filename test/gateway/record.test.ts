@@ -1,10 +1,17 @@
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import type { Recording } from '#plugins/shared/recordings.js';
 import { fakeHost } from 'gw2api/testing';
+import { check } from '#src/cli/check.js';
+import { DryGateway } from '#src/dry/dry-gateway.js';
+import { loadGatewayConfig } from '#src/gateway/load-config.js';
 import { createCipher } from '#src/store/credential-cipher.js';
-import { readRecordings, type Recording } from '#plugins/shared/recordings.js';
 import { dialects, formatNames } from './dialects.js';
-import { stages, startPair, type Pair } from './harness.js';
+import { configOf, slotAt, stages, startPair, type Pair } from './harness.js';
 import { TempFolders } from './temp-folders.js';
+import { recordedIn } from '../plugins/shared/recorded.js';
 
 const secretKey = 'a key of tests';
 
@@ -30,7 +37,7 @@ describe('record', () => {
   async function closed(folder: string): Promise<readonly Recording[]> {
     await pair?.close();
     pair = undefined;
-    return listed(readRecordings(folder, createCipher(secretKey)));
+    return recordedIn(folder, createCipher(secretKey));
   }
 
   for (const format of formatNames)
@@ -63,8 +70,58 @@ describe('record', () => {
     }
   });
 
-  it('is told to operators on every page of the console', async () => {
+  it('keeps requests as they stand at its place: Messages requests, without what redact has replaced', async () => {
+    const folder = await folders.make({});
+    const [auth, limit, decode, ...rest] = stages();
+    const record = { use: 'record', with: { folder, answers: true, headers: ['x-team'] } };
+    pair = await startPair(
+      { pipeline: [auth, limit, decode, { use: 'redact' }, record, ...rest] },
+      {},
+      undefined,
+      { secretKey },
+    );
+    const headers = { 'x-team': 'red', 'x-team-token': 'secret', 'x-other': 'x', cookie: 'a=b' };
+    const { path, request } = dialects.chat;
+    const body = { ...request('Write to jo@example.com!'), stream: true };
+    const text = await (await pair.post(`${path}?api_key=abc&beta=true`, body, headers)).text();
+    expect(text).to.include('jo@example.com');
+    const [recorded] = await closed(folder);
+    expect(JSON.stringify(recorded!.request!.messages)).to.include('"Write to [EMAIL_1]!"');
+    expect(recorded!.request).not.to.have.property('system'); // the persona's, which stands below
+    expect(JSON.stringify(recorded)).not.to.match(/jo@example|secret|a=b|abc|x-other/);
+    expect(recorded!.answer!.map(([, event]) => event).join('')).to.include('[EMAIL_1]');
+    const { format, delivery, url, headers: kept, passed } = recorded!;
+    expect([format, delivery, url, kept['x-team']]).to.deep.equal([
+      'chat',
+      'stream',
+      `${path}?beta=true`,
+      'red',
+    ]);
+    expect(passed).to.deep.equal(['auth', 'body-limit', 'format-decode', 'redact']);
+  });
+
+  it('takes requests by key, model and format, as any stage', async () => {
+    const folder = await folders.make({});
+    const [auth, limit, decode, ...rest] = stages();
+    const when = { caller: ['mast*'], model: ['sonnet-*'], format: 'messages' };
+    const record = { use: 'record', when, with: { folder } };
+    pair = await startPair({ pipeline: [auth, limit, decode, record, ...rest] }, {}, undefined, {
+      secretKey,
+    });
+    const { path, request } = dialects.messages;
+    for (const model of ['sonnet-5', 'haiku-5'])
+      await (await pair.post(path, { ...request('Hi'), model })).text();
+    await (await pair.post(dialects.chat.path, { ...dialects.chat.request('Hi'), model: 'sonnet-5' })).text();
+    const recorded = await closed(folder);
+    expect(recorded.map(({ format, request }) => [format, request!.model])).to.deep.equal([
+      ['messages', 'sonnet-5'],
+    ]);
+  });
+
+  it('is told to operators on every page of the console, and by /admin/pipeline', async () => {
     const { pair } = await recording({ sample: 0.25 });
+    const { notices } = (await (await pair.get('/admin/pipeline')).json()) as { notices: readonly string[] };
+    expect(notices[0]).to.match(/^Requests are recorded in /);
     const status = (await (await pair.get('/api/panel/status')).json()) as { notices: readonly string[] };
     expect(status.notices).to.have.length(1);
     expect(status.notices[0]).to.match(/^Requests are recorded in .* \(25 %\)$/);
@@ -78,14 +135,32 @@ describe('record', () => {
     expect(refusal).to.match(/record.*GW_SECRET_KEY is not set/s);
   });
 
+  it('is refused without GW_SECRET_KEY by check too, which creates nothing', async () => {
+    const pipeline = stages().toSpliced(2, 0, { use: 'record', with: { folder: './recorded' } });
+    const made = await folders.make({
+      'gateway.yaml': JSON.stringify(configOf({ pipeline, slots: [slotAt('http://127.0.0.1:9')] })),
+    });
+    const file = join(made, 'gateway.yaml');
+    expect(await check(file, {}, false).catch(String)).to.match(/record.*GW_SECRET_KEY is not set/s);
+    expect((await check(file, { GW_SECRET_KEY: 'k' }, false)).exitCode).to.equal(0);
+    expect(await readdir(made)).to.deep.equal(['gateway.yaml']);
+  });
+
+  it('keeps nothing of a dry run', async () => {
+    const folder = join(await folders.make({}), 'recorded');
+    const pipeline = stages().toSpliced(2, 0, { use: 'record', with: { folder } });
+    const text = JSON.stringify(configOf({ pipeline, slots: [slotAt('http://127.0.0.1:9')] }));
+    const config = await loadGatewayConfig({ text, file: 'gateway.yaml', env: {} });
+    const dry = await DryGateway.open(config, { startsStages: true });
+    const { path, request } = dialects.messages;
+    const [outcome] = await dry.send([{ path, body: request('Hello!') }]);
+    await dry.close();
+    expect(outcome).to.include({ status: 200 });
+    expect(existsSync(folder)).to.equal(false);
+  });
+
   it('can be tested with the secrets of a fake host', async () => {
     const { secrets } = fakeHost();
     expect(await secrets.open('a', await secrets.seal('a', [1]))).to.deep.equal([1]);
   });
 });
-
-async function listed(recordings: AsyncIterable<Recording>): Promise<readonly Recording[]> {
-  const list: Recording[] = [];
-  for await (const each of recordings) list.push(each);
-  return list;
-}

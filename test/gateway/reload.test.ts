@@ -95,7 +95,7 @@ describe('a reload', () => {
     const before = await openStream();
     const also = await openStream();
     await write(marked('three'));
-    expect(await reload()).to.deep.equal({ status: 200, body: { status: 'reloaded', needs_restart: [] } });
+    expect(await reload()).to.have.nested.include({ status: 200, 'body.status': 'reloaded' });
 
     const after = await openStream();
     expect(after.response.headers.get('x-mark')).to.equal('three');
@@ -201,7 +201,7 @@ describe('a reload', () => {
     await start({});
     const listen = { host: '127.0.0.1', port: 0, trustProxy: true };
     await write({ listen });
-    expect(await reload()).to.have.deep.property('body', { status: 'reloaded', needs_restart: ['listen'] });
+    expect(await reload()).to.have.deep.nested.property('body.needs_restart', ['listen']);
     const warnings = under.logged.filter(({ level }) => level === 'warn');
     expect(warnings).to.deep.equal([
       { level: 'warn', changed: ['listen'], msg: 'These settings take effect at the next start.' },

@@ -3,6 +3,7 @@ import type { MessagesResponse } from 'gw2api/plugin';
 import { dialects, formatNames, timelessValue } from './dialects.js';
 import { ask, stages, startPair, type Pair } from './harness.js';
 import { callsTo, issueKey, requestLines } from './kit.js';
+import { clockAt } from '../clock-at.js';
 
 const tools = [{ name: 'find', input_schema: { type: 'object' } }];
 
@@ -17,7 +18,7 @@ describe('response-cache', () => {
   let pair: Pair;
   let nowMs = Date.UTC(2026, 0, 1);
   const start = async (options: object = {}): Promise<void> => {
-    pair = await startPair({ pipeline: cached(options) }, { now: () => nowMs });
+    pair = await startPair({ pipeline: cached(options) }, { clock: clockAt(() => nowMs) });
   };
   afterEach(() => pair.close());
 

@@ -6,6 +6,7 @@ import { eventually } from '../eventually.js';
 import { ownFolder, ownPostgres, postgresUrl, quiet } from '../store/stores.js';
 import { ProcessWorkshop } from './gateway-process.js';
 import { ask, masterKey, slotAt, startGateway, type GatewayUnderTest } from './harness.js';
+import { clockAt } from '../clock-at.js';
 
 interface Report {
   readonly id: string;
@@ -31,7 +32,7 @@ describe('slots of a gateway that starts again', () => {
   const workshop = new ProcessWorkshop();
   beforeEach(async () => {
     nowMs = Date.UTC(2026, 0, 1);
-    simulator = await startSimulator({ now: () => nowMs });
+    simulator = await startSimulator({ clock: clockAt(() => nowMs) });
   });
   afterEach(async () => {
     await simulator.close();

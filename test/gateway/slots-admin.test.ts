@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { ask, slotAt, startGateway, type Pair } from './harness.js';
 import { callsTo, errorIn, inFlight, only, startTeam } from './kit.js';
+import { clockAt } from '../clock-at.js';
 
 interface Report {
   readonly id: string;
@@ -24,7 +25,7 @@ describe('/admin/slots', () => {
       {},
       { a: { weight: 2, maxConcurrent: 4 }, b: { models: ['haiku-*', 'sonnet-5'] } },
       {
-        now: () => nowMs,
+        clock: clockAt(() => nowMs),
       },
     );
   });

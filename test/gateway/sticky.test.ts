@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { ask, stages, type Pair } from './harness.js';
 import { callsTo, inFlight, issueKey, only, startTeam } from './kit.js';
+import { clockAt } from '../clock-at.js';
 
 describe('a session', () => {
   let team: Pair;
@@ -8,7 +9,11 @@ describe('a session', () => {
   beforeEach(async () => {
     nowMs = Date.UTC(2026, 0, 1);
     const pick = { policy: 'round-robin', stickyTtl: '1h' };
-    team = await startTeam({ pipeline: stages({ with: { 'slot-pick': pick } }) }, {}, { now: () => nowMs });
+    team = await startTeam(
+      { pipeline: stages({ with: { 'slot-pick': pick } }) },
+      {},
+      { clock: clockAt(() => nowMs) },
+    );
   });
   afterEach(() => team.close());
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { ask, slotAt, startPair, type Pair } from './harness.js';
 import { errorIn } from './kit.js';
+import { clockAt } from '../clock-at.js';
 
 const oauth = { kind: 'oauth', refreshToken: 'r', tokenUrl: 'http://127.0.0.1:9/token', clientId: 'gw' };
 
@@ -8,7 +9,7 @@ describe('/v1/usage', () => {
   let pair: Pair;
   let nowMs = Date.UTC(2026, 0, 1);
   before(async () => {
-    pair = await startPair({}, { now: () => nowMs }, (url) => [
+    pair = await startPair({}, { clock: clockAt(() => nowMs) }, (url) => [
       slotAt(url, { id: 'key' }),
       slotAt(url, { id: 'plan-1', account: { ...oauth, accessToken: 't1' } }),
       slotAt(url, { id: 'plan-2', account: { ...oauth, accessToken: 't2' } }),

@@ -368,7 +368,13 @@ describe('a reload of several workers', function () {
         await gateway.line(({ msg, worker }) => msg === 'The config was reloaded.' && worker === 2);
       } else {
         const done = await send(`${url}/admin/reload`, { method: 'POST' });
-        expect(JSON.parse(await done.text())).to.deep.equal({ status: 'reloaded', needs_restart: [] });
+        const answer = JSON.parse(await done.text()) as Readonly<Record<string, unknown>>;
+        expect(answer).to.deep.include({ status: 'reloaded', needs_restart: [] });
+        expect(answer).to.have.deep.nested.property('changes.slots[1]', {
+          name: 'a',
+          change: 'removed',
+          settings: [],
+        });
       }
       expect(await slotsOf(url)).to.deep.equal(['b']);
 
@@ -396,6 +402,16 @@ describe('a reload of several workers', function () {
     expect(done.response.statusCode).to.equal(400);
     expect(await done.text()).to.include('EEXIST');
     expect((await stat(path.join(cwd, 'only-one'))).isDirectory()).to.equal(true);
+    expect(await slotsOf(url)).to.deep.equal(['a']);
+  });
+
+  it('is foretold by any of them from the file as it stands now', async () => {
+    const { url, cwd } = await startWith();
+    await writeFile(path.join(cwd, file), configOf({ slots: [{ id: 'b', upstream: 'simulator' }] }));
+    for (let count = 0; count < 4; count += 1) {
+      const told = JSON.parse(await (await send(`${url}/api/panel/reload`)).text()) as object;
+      expect(told).to.have.deep.nested.property('changes.slots[0].name', 'b');
+    }
     expect(await slotsOf(url)).to.deep.equal(['a']);
   });
 
@@ -460,6 +476,19 @@ describe('what holds over all workers', function () {
     expect(answers.map(({ response }) => response.statusCode)).to.deep.equal(asked.map(() => 200));
     const pids = new Set(await Promise.all(answers.map((answer) => pidOf(gateway, answer))));
     expect(pids.size, 'workers that took part').to.equal(2);
+  });
+
+  it('the times of a stage are those of its requests in all of them', async () => {
+    const { gateway, url } = await startWith({ slots: [{ id: 'x', upstream: 'simulator' }] });
+    const pids = new Set<number>();
+    for (let count = 0; count < 8; count += 1) pids.add(await pidOf(gateway, await answered(url)));
+    expect(pids.size, 'workers that took part').to.equal(2);
+    await eventually(async () => {
+      const { data } = JSON.parse(await (await send(`${url}/api/panel/pipeline`)).text()) as {
+        readonly data: readonly { readonly name: string; readonly times: { readonly count: number } }[];
+      };
+      return data.find(({ name }) => name === 'upstream-call')?.times.count === 8;
+    });
   });
 
   it('the place of a killed worker is free at once', async () => {

@@ -4,6 +4,7 @@ import { isGatewayError, type ProtocolKey } from 'gw2api/plugin';
 import { issueKey, CheckedKeys } from '#src/keys/keys.js';
 import { MemoryStore } from '#src/store/memory/store.js';
 import { quiet } from '../store/stores.js';
+import { clockAt } from '../clock-at.js';
 
 describe('a key that is issued', () => {
   it('is 256 random bits behind the prefix, of which only a hash and four characters are kept', () => {
@@ -44,7 +45,7 @@ describe('the keys that callers send', () => {
       masterKey: 'the master',
       store: { ...store.keys, findByHash },
       log: quiet,
-      now: () => nowMs,
+      clock: clockAt(() => nowMs),
     });
   });
   afterEach(() => keys.close());
@@ -138,7 +139,7 @@ describe('the keys that callers send', () => {
       masterKey: '',
       store: { ...store.keys, findByHash, touch },
       log: quiet,
-      now: () => nowMs,
+      clock: clockAt(() => nowMs),
     });
     for (let at = 0; at < 10_100; at += 1) await full.check(`sk-gw-${at}`);
     await full.flush();
@@ -156,7 +157,7 @@ describe('the keys that callers send', () => {
       masterKey: '',
       store: { ...store.keys, findByHash },
       log: quiet,
-      now: () => nowMs,
+      clock: clockAt(() => nowMs),
     });
     const asking = Array.from({ length: 10_000 }, (_, at) => slow.check(`sk-gw-${at}`));
     const refusal = await slow.check('sk-gw-one-more').catch((error: unknown) => error);

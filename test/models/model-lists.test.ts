@@ -3,6 +3,7 @@ import type { ListedModel } from '#src/plugin/internal.js';
 import { fakeHost } from 'gw2api/testing';
 import { KnownModels } from '#src/models/known-models.js';
 import { ModelLists, type ModelSource } from '#src/models/model-lists.js';
+import { clockAt } from '../clock-at.js';
 
 class Source implements ModelSource {
   readonly id: string;
@@ -30,7 +31,12 @@ describe('the lists of the slots’ models', () => {
     nowMs = 0;
     sources = [new Source('a', [{ id: 'm', maxTokens: 10 }]), new Source('b', [{ id: 'm', maxTokens: 5 }])];
     known = new KnownModels();
-    lists = new ModelLists({ known, sources: () => sources, log: fakeHost().log, now: () => nowMs });
+    lists = new ModelLists({
+      known,
+      sources: () => sources,
+      log: fakeHost().log,
+      clock: clockAt(() => nowMs),
+    });
   });
 
   /** Asks for a model that nobody has a catalog entry of, `ms` later; gives its cap once all is settled. */

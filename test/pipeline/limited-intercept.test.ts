@@ -1,13 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { limitedIntercept } from '#src/pipeline/limited-intercept.js';
+import { systemClock } from '#src/plugin/internal.js';
 import type { ModelCall, StageContext } from 'gw2api/plugin';
-import { replyOf } from 'gw2api/testing';
+import { ManualClock, replyOf } from 'gw2api/testing';
 
 describe('the time limit of an interceptor', () => {
   it('ends with its reply, and not in the calls that continue the answer', async () => {
     const again: (() => ReturnType<ModelCall>)[] = [];
-    const limits = { timeoutMs: 20, skips: undefined, views: new WeakMap() };
+    const limits = { timeoutMs: 20, clock: systemClock, skips: undefined, views: new WeakMap() };
     const place = { stage: 'own', path: 'pipeline[0]', at: 'gateway.yaml:1:1' };
     const intercept = limitedIntercept(
       (request, call) => {
@@ -26,6 +27,29 @@ describe('the time limit of an interceptor', () => {
       await turn();
       await turn();
     }
+  });
+
+  it('counts by the clock of the gateway, without the time of its calls', async () => {
+    const clock = new ManualClock();
+    const limits = { timeoutMs: 1000, clock, skips: undefined, views: new WeakMap() };
+    const place = { stage: 'own', path: 'pipeline[0]', at: 'gateway.yaml:1:1' };
+    const silence = new Promise<never>(() => undefined);
+    const intercept = limitedIntercept((request, call) => call(request).then(() => silence), place, limits);
+    const ctx = { state: {} } as StageContext<never, never>; // all that it is asked for
+    let answer = (): void => undefined;
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    let isOver = false;
+    const reply = intercept({ model: 'm', messages: [] }, () => answered.then(() => replyOf()), ctx)
+      .catch(String)
+      .finally(() => (isOver = true));
+    clock.pass(60_000);
+    answer();
+    await turn();
+    clock.pass(999);
+    await turn();
+    expect(isOver).to.equal(false);
+    clock.pass(1);
+    expect(await reply).to.include('within its timeout of 1 s');
   });
 });
 

@@ -9,6 +9,7 @@ import { KeptState } from '#src/plugin/internal.js';
 import type { HostServices } from '#src/pipeline/stage-host.js';
 import type { Host, Logger } from 'gw2api/plugin';
 import { fakeModels, MemoryStore } from 'gw2api/testing';
+import { clockAt } from '../clock-at.js';
 
 /** A folder with a config, plugins and built-ins of its own, outside of the package. */
 export class Workshop {
@@ -147,10 +148,13 @@ function fakeServices(logged: string[], services: Partial<HostServices>): HostSe
     metrics: nothing.metrics,
     stageMetrics: { of: () => ({ time: () => undefined, fault: () => undefined, skip: () => undefined }) },
     isLocal: true,
+    dry: false,
     isOfficialClient: () => false,
+    resolvePath: (file) => path.resolve(file),
     pseudonym: async () => 'pseudonym',
     secrets: createCipher(undefined),
     now: () => 0,
+    clock: clockAt(() => 0),
     kept: new KeptState(),
     builtinPolicies: { first: () => (candidates) => candidates[0]! },
     ...services,

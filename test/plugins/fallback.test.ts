@@ -56,11 +56,15 @@ describe('fallback', () => {
     expect((await run({ 'sonnet-5': error }, { on: ['context_length'] })).asked).to.have.length(2);
   });
 
-  it('is 403 where the key may not use the second model', async () => {
+  it('passes a model by that the key may not use', async () => {
     const forbidden = new GatewayError('forbidden', 'This key may not use model "haiku-5".');
     const { asked, status } = await run({ 'sonnet-5': status529, 'haiku-5': forbidden });
     expect(asked).to.deep.equal(['sonnet-5', 'haiku-5']);
-    expect(status).to.equal(403);
+    expect(status, 'the failure of the first').to.equal(529);
+    const to = { 'sonnet-5': ['haiku-5', 'opus'] };
+    const further = await run({ 'sonnet-5': status529, 'haiku-5': forbidden }, { to });
+    expect(further.asked).to.deep.equal(['sonnet-5', 'haiku-5', 'opus']);
+    expect((await run({ 'sonnet-5': forbidden })).status).to.equal(403);
   });
 
   it('has one budget of calls for all models, of which it keeps one for each that follows', async () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { expect } from 'chai';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from 'jose';
-import { fakeHost, fakeKeys, runStage } from 'gw2api/testing';
+import { fakeHost, fakeKeys, runStage, serveStage } from 'gw2api/testing';
 import jwtAuth from '#plugins/jwt-auth.js';
 import { TempFolders } from '../gateway/temp-folders.js';
 
@@ -24,8 +24,8 @@ describe('jwt-auth', () => {
   after(() => folders.remove());
 
   const valid = { iss: 'https://issuer.example', aud: 'gw2api', sub: 'ann', exp: nowSeconds + 60 };
-  const signed = (payload: JWTPayload, key: CryptoKey | Uint8Array = signing, alg = 'ES256') =>
-    new SignJWT(payload).setProtectedHeader({ alg, kid: 'k1' }).sign(key);
+  const signed = (payload: JWTPayload, key: CryptoKey | Uint8Array = signing, alg = 'ES256', kid = 'k1') =>
+    new SignJWT(payload).setProtectedHeader({ alg, kid }).sign(key);
   const run = (token: string, options: object = {}) =>
     runStage(jwtAuth, {
       host,
@@ -144,6 +144,66 @@ describe('jwt-auth', () => {
       expect((await run(await signed(valid), { jwks: url })).state.caller.name).to.equal('ann');
       padding = 2 ** 20;
       expect((await run(await signed(valid), { jwks: url })).error).to.include({ status: 503 });
+    });
+
+    describe('that goes down', () => {
+      let nowMs = 0;
+      let later: ReturnType<typeof fakeHost>;
+      beforeEach(async () => {
+        nowMs = host.now();
+        later = fakeHost({ now: () => nowMs });
+      });
+
+      /** Stage that is asked again and again, with the time in seconds since the first token. */
+      async function staying(options: object = {}) {
+        const stage = await serveStage(jwtAuth, {
+          host: later,
+          options: { jwks: url, issuer: valid.iss, audience: valid.aud, ...options },
+        });
+        const lasting = await signed({ ...valid, exp: nowSeconds + 1e6 });
+        const statusAt = async (seconds: number, token = lasting) => {
+          nowMs = host.now() + seconds * 1000;
+          const headers = { authorization: `Bearer ${token}` };
+          return (await fetch(stage.origin, { headers })).status;
+        };
+        return { statusAt, close: () => stage.close() };
+      }
+
+      it('keeps its last keys for maxStale, with a warning, and takes the new ones once it is back', async () => {
+        const { statusAt, close } = await staying({ maxStale: '2h' });
+        expect(await statusAt(0)).to.equal(204);
+        status = 500;
+        expect(await statusAt(601)).to.equal(204);
+        expect(later.logged.map(({ level, message }) => [level, message])).to.deep.equal([
+          ['warn', 'The keys of the token issuer cannot be read; the last ones serve.'],
+        ]);
+        expect(await statusAt(7199)).to.equal(204);
+        expect(await statusAt(7201), 'after maxStale').to.equal(503);
+        status = 200;
+        expect(await statusAt(7232)).to.equal(204);
+        await close();
+      });
+
+      it('is not asked for each token', async () => {
+        const { statusAt, close } = await staying();
+        await statusAt(0);
+        status = 500;
+        for (const seconds of [700, 701, 720, 729]) await statusAt(seconds);
+        expect(asked).to.equal(2);
+        await statusAt(731);
+        expect(asked).to.equal(3);
+        await close();
+      });
+
+      it('is 503 for a token whose key may be a new one, and 401 where the issuer knows of none', async () => {
+        const { statusAt, close } = await staying();
+        const unknown = await signed({ ...valid, exp: nowSeconds + 1e6 }, signing, 'ES256', 'k2');
+        await statusAt(0);
+        expect(await statusAt(31, unknown)).to.equal(401);
+        status = 500;
+        expect(await statusAt(62, unknown)).to.equal(503);
+        await close();
+      });
     });
 
     it('does not start with a URL that has a password', async () => {

@@ -3,6 +3,8 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { builtinPlugins } from '#src/pipeline/listed-plugins.js';
+import { builtinFolder } from '#src/pipeline/resolve.js';
 import { coreKeys, type Plugin } from '#src/plugin/internal.js';
 
 const run = promisify(execFile);
@@ -38,8 +40,9 @@ describe('plugins/README.md', () => {
     expect(stdout).to.include('2 passing');
   });
 
-  it('says of each stage what its module says', async () => {
-    const rows = [...readme.matchAll(/^\| ([a-z-]+) \|(.*)\|$/gm)].map(([, name, cells]) => [
+  it('leads to what each stage says in its module', async () => {
+    const stages = await readFile('plugins/stages.md', 'utf8');
+    const rows = [...stages.matchAll(/^\| ([a-z-]+) \|(.*)\|$/gm)].map(([, name, cells]) => [
       name,
       cells!.split('|').map(list),
     ]);
@@ -56,6 +59,24 @@ describe('plugins/README.md', () => {
 
   it('names everything that is present from the start', () => {
     for (const key of coreKeys) expect(readme).to.include(`\`${key}\``);
+  });
+
+  it('leads to plugins that are written for a level of the plugin API', async () => {
+    for (const { kind, use, api } of await builtinPlugins({ baseDir: '.', builtins: builtinFolder }))
+      expect([kind, use, api]).to.deep.equal([kind, use, 1]);
+  });
+
+  it('leads to options of every optional stage', async () => {
+    const stages = await readFile('plugins/stages.md', 'utf8');
+    const listed = new Set([...stages.matchAll(/^\*\*`([a-z-]+)`\*\*/gm)].map(([, name]) => name));
+    for (const name of listed) {
+      const [, section = ''] = stages.split(`\n**\`${name}\`**`);
+      const [own = ''] = section.split('\n**`', 1);
+      const { options } = await load(name!);
+      for (const option of Object.keys(options['properties'] as object))
+        expect(own, `${name}: ${option}`).to.match(new RegExp(`\`${option}\`|options of a route`));
+    }
+    expect([...listed]).to.include.members(['redact', 'guard', 'fallback', 'record', 'jwt-auth']);
   });
 
   it('leads to modules that are named like their plugins', async () => {

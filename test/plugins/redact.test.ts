@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { ContentBlock, MessagesRequest, MessagesStreamEvent, ModelCall } from 'gw2api/plugin';
 import { foldMessage } from 'gw2api/plugin';
 import { eventsOf, messageEvents, replyOf, runStage } from 'gw2api/testing';
+import type { Interceptor } from '#src/plugin/internal.js';
 import redact from '#plugins/redact.js';
 
 const mail = 'jo@example.com';
@@ -140,5 +141,28 @@ describe('redact', () => {
       state: { request: request(mail), operation: 'count-tokens' },
     });
     expect(state.request.messages[0]!.content).to.equal('[EMAIL_1]');
+  });
+
+  it('replaces them for the stages below, and once more in what stages above call with', async () => {
+    let below: MessagesRequest | undefined;
+    let sent: MessagesRequest | undefined;
+    const continued: Interceptor = {
+      place: { stage: 'continued', path: 'pipeline[0]', at: 'gateway.yaml:1:1' },
+      intercept: (asked, call) =>
+        call({ ...asked, messages: [...asked.messages, { role: 'assistant', content: `${mail} ${other}` }] }),
+    };
+    await runStage(redact, {
+      state: { request: request(`[EMAIL_1] ${mail}`), interceptors: [continued] },
+      call: async (outgoing) => {
+        sent = outgoing;
+        return replyOf(eventsOf(...messageEvents()));
+      },
+      below: ({ state }) => void (below = (state as { request: MessagesRequest }).request),
+    });
+    expect(below!.messages[0]!.content).to.equal('[TEXT_1] [EMAIL_1]');
+    expect(sent!.messages.map(({ content }) => content)).to.deep.equal([
+      '[TEXT_1] [EMAIL_1]',
+      '[EMAIL_1] [EMAIL_2]',
+    ]);
   });
 });

@@ -1,4 +1,4 @@
-import type { GatewayError, MessagesRequest, SlotLease, SlotPicker, Slots } from 'gw2api/plugin';
+import type { GatewayError, Host, MessagesRequest, SlotLease, SlotPicker } from 'gw2api/plugin';
 import type { LeaseRequest } from '#src/plugin/internal.js';
 
 /** Those who ask for places in one run: who holds which lease, and how many wait for one. */
@@ -18,7 +18,11 @@ export class Callers {
   }
 
   /** Has a caller ask for its first place. */
-  ask(pool: Pick<Slots, 'picker'>, { request, ...terms }: LeaseRequest, caller: AbortController): void {
+  ask(
+    pool: Pick<Host['slots'], 'picker'>,
+    { request, ...terms }: LeaseRequest,
+    caller: AbortController,
+  ): void {
     const picker = pool.picker(terms);
     this.pickers.set(caller, { picker, request });
     this.expectLease(picker.lease(request), caller);

@@ -7,7 +7,7 @@ import { quiet } from '../store/stores.js';
 import { failure, openPool, refusal, slotConfig, sticky, leaseRequest, type Kit } from './kit.js';
 import { MemoryHub } from '#src/live/memory/hub.js';
 import { MemoryStore } from '#src/store/memory/store.js';
-import { setUnrefTimer } from '#src/slots/timing.js';
+import { clockAt } from '../clock-at.js';
 
 const differenceMs = 120_000;
 
@@ -49,7 +49,7 @@ for (const [kind, openPlace] of Object.entries(kinds))
       for (const now of clocks) {
         const live = await place.connect(now);
         lives.push(live);
-        kits.push(await openPool(slots, { live, now, setTimer: setUnrefTimer, store: new MemoryStore() }));
+        kits.push(await openPool(slots, { live, poolClock: clockAt(now), store: new MemoryStore() }));
       }
     });
     afterEach(async () => {

@@ -112,11 +112,12 @@ describe('a sticky key', () => {
   it('is waited for no longer than a moment where the store does not answer', async () => {
     const { kits, store, clock } = await openInstances([slotConfig('a')], { count: 1 });
     store.bindings.get = () => new Promise(() => undefined);
-    const answered = answer(kits[0]!, sticky('s'));
-    await calm();
-    clock.pass(250);
-    expect(await answered).to.equal('a');
-    expect(await answer(kits[0]!, sticky('s'))).to.equal('a');
+    for (let times = 0; times < 2; times += 1) {
+      const answered = answer(kits[0]!, sticky('s'));
+      await calm();
+      clock.pass(300);
+      expect(await answered).to.equal('a');
+    }
   });
 
   it('costs the store a write for each tenth of its time to live at most', async () => {

@@ -3,17 +3,18 @@ import type { SlotConfig } from '#src/config/config.js';
 import type { SlotPoolOptions } from '#src/slots/pool.js';
 import { MemoryHub } from '#src/live/memory/hub.js';
 import { MemoryStore } from '#src/store/memory/store.js';
-import { Clock, openPool, type Kit } from './kit.js';
+import { ManualClock } from 'gw2api/testing';
+import { openPool, type Kit } from './kit.js';
 
 /** Several pools of one config that share what they know, and one store. */
 export interface Instances {
   readonly hub: MemoryHub;
-  readonly clock: Clock;
+  readonly clock: ManualClock;
   readonly store: MemoryStore;
   readonly kits: readonly Kit[];
   /** One more. */
   readonly join: (
-    changes?: Omit<Partial<SlotPoolOptions>, 'store'>,
+    changes?: Omit<Partial<SlotPoolOptions>, 'store' | 'clock'>,
     config?: readonly SlotConfig[],
   ) => Promise<Kit>;
 }
@@ -28,7 +29,7 @@ export async function openInstances(
   slots: readonly SlotConfig[],
   { count = 2, connect = (each) => each.connect() }: Together = {},
 ): Promise<Instances> {
-  const clock = new Clock();
+  const clock = new ManualClock();
   const hub = new MemoryHub({ now: clock.now });
   const store = new MemoryStore({ now: clock.now });
   const join: Instances['join'] = (changes = {}, config = slots) =>

@@ -3,6 +3,7 @@ import {
   GatewayError,
   type LeaseRequest,
   type AccountKind,
+  type Clock,
   type Credential,
   type Logger,
   type Models,
@@ -14,7 +15,7 @@ import {
   type UpstreamReply,
 } from '#src/plugin/internal.js';
 import { defineUpstream } from 'gw2api/plugin/upstream';
-import { fakeModels } from 'gw2api/testing';
+import { fakeModels, ManualClock } from 'gw2api/testing';
 import apiKey from '#plugins/accounts/api-key.js';
 import none from '#plugins/accounts/none.js';
 import oauth from '#plugins/accounts/oauth.js';
@@ -22,41 +23,8 @@ import type { SlotConfig } from '#src/config/config.js';
 import { builtinPolicies } from '#src/slots/selection/policies.js';
 import { SlotPool, type SlotPoolOptions } from '#src/slots/pool.js';
 import type { SlotLoader } from '#src/slots/open-slot.js';
-import type { SetTimer } from '#src/slots/timing.js';
 import { MemoryHub } from '#src/live/memory/hub.js';
 import { MemoryStore } from '#src/store/memory/store.js';
-
-/** Time that stands still until it is moved; timers fire on the way, in order. */
-export class Clock {
-  #nowMs = Date.UTC(2026, 0, 1);
-  #timers = new Set<{ atMs: number; callback: () => void }>();
-
-  readonly now = (): number => this.#nowMs;
-
-  readonly setTimer: SetTimer = (callback, ms) => {
-    const timer = { atMs: this.#nowMs + ms, callback };
-    this.#timers.add(timer);
-    return () => this.#timers.delete(timer);
-  };
-
-  get timers(): number {
-    return this.#timers.size;
-  }
-
-  pass(ms: number): void {
-    const untilMs = this.#nowMs + ms;
-    for (;;) {
-      const [next] = [...this.#timers]
-        .filter(({ atMs }) => atMs <= untilMs)
-        .toSorted((a, b) => a.atMs - b.atMs);
-      if (!next) break;
-      this.#timers.delete(next);
-      this.#nowMs = next.atMs;
-      next.callback();
-    }
-    this.#nowMs = untilMs;
-  }
-}
 
 /** A call with the credential that its account has given. */
 export type CreditedCall = UpstreamCall & { readonly credential: Credential };
@@ -154,7 +122,7 @@ export const catalog: Models = fakeModels(
 
 export interface Kit {
   readonly pool: SlotPool;
-  readonly clock: Clock;
+  readonly clock: ManualClock;
   readonly store: MemoryStore;
   /** Opened upstreams by slot id, in the order of opening. */
   readonly upstreams: ReadonlyMap<string, readonly FakeUpstream[]>;
@@ -163,9 +131,14 @@ export interface Kit {
 
 export async function openPool(
   slots: readonly SlotConfig[],
-  changes: Partial<SlotPoolOptions> & { clock?: Clock; store?: MemoryStore } = {},
+  changes: Omit<Partial<SlotPoolOptions>, 'clock' | 'store'> & {
+    clock?: ManualClock;
+    /** The clock of the pool alone. */
+    poolClock?: Clock;
+    store?: MemoryStore;
+  } = {},
 ): Promise<Kit> {
-  const { clock = new Clock() } = changes;
+  const { clock = new ManualClock() } = changes;
   const { store = new MemoryStore({ now: clock.now }) } = changes;
   const upstreams = new Map<string, FakeUpstream[]>();
   const plugin = fakeKind((id, upstream) => {
@@ -176,9 +149,8 @@ export async function openPool(
     plugins: fakePlugins(plugin),
     models: catalog,
     log: silent,
-    now: clock.now,
-    setTimer: clock.setTimer,
     ...changes,
+    clock: changes.poolClock ?? clock,
     store,
     live: changes.live ?? new MemoryHub({ now: clock.now }).connect(),
   });

@@ -1,14 +1,15 @@
 import { expect } from 'chai';
 import type { Candidate } from 'gw2api/plugin';
+import { ManualClock } from 'gw2api/testing';
 import { calm } from './instances.js';
-import { Clock, leaseRequest, openPool, refusal, slotConfig, stateOf, type Kit } from './kit.js';
+import { leaseRequest, openPool, refusal, slotConfig, stateOf, type Kit } from './kit.js';
 import { MemoryStore } from '#src/store/memory/store.js';
 
 const hour = 3_600_000;
 const ids = ['paused', 'draining', 'rejected', 'cooling', 'used'];
 
 /** A pool in which each slot is what its id says. */
-async function openWithStates(clock: Clock, store: MemoryStore): Promise<Kit> {
+async function openWithStates(clock: ManualClock, store: MemoryStore): Promise<Kit> {
   const kit = await openPool(
     ids.map((id) => slotConfig(id)),
     { clock, store },
@@ -25,7 +26,7 @@ async function openWithStates(clock: Clock, store: MemoryStore): Promise<Kit> {
 }
 
 /** A window that opens in two hours. */
-function exhausted(clock: Clock): Readonly<Record<string, string>> {
+function exhausted(clock: ManualClock): Readonly<Record<string, string>> {
   const prefix = 'anthropic-ratelimit-unified';
   return {
     [`${prefix}-5h-status`]: 'rejected',
@@ -39,10 +40,10 @@ function states(kit: Kit): readonly unknown[] {
 }
 
 describe('the states of slots at a restart', () => {
-  let clock: Clock;
+  let clock: ManualClock;
   let store: MemoryStore;
   beforeEach(() => {
-    clock = new Clock();
+    clock = new ManualClock();
     store = new MemoryStore({ now: clock.now });
   });
 

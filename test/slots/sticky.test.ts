@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { ManualClock } from 'gw2api/testing';
 import type { Binding, LeaseRequest } from '#src/plugin/internal.js';
 import { MemoryStore } from '#src/store/memory/store.js';
 import {
   failure,
-  Clock,
   leaseRequest,
   openPool,
   refusal,
@@ -14,7 +14,6 @@ import {
   type Kit,
 } from './kit.js';
 import { Bindings } from '#src/slots/sticky/bindings.js';
-import { setUnrefTimer } from '#src/slots/timing.js';
 import { MemoryHub } from '#src/live/memory/hub.js';
 
 const sonnet = { model: 'sonnet-5', messages: [] };
@@ -142,12 +141,12 @@ describe('a sticky key', () => {
 });
 
 describe('Bindings', () => {
-  const alone = { messages: new MemoryHub().connect().messages, setTimer: setUnrefTimer };
+  const alone = { messages: new MemoryHub().connect().messages };
 
   it('tell the store of a renewal only after a tenth of the time to live', async () => {
-    const clock = new Clock();
+    const clock = new ManualClock();
     const { store, puts } = countingStore();
-    const bindings = new Bindings({ store, log: silent, now: clock.now, ...alone });
+    const bindings = new Bindings({ store, log: silent, clock, ...alone });
     for (let times = 0; times < 21; times += 1) {
       bindings.keep('s', 'a', 1000);
       await bindings.flush();
@@ -160,7 +159,7 @@ describe('Bindings', () => {
   it('are all in the store after a flush, whenever they were kept', async () => {
     for (let turns = 0; turns < 10; turns += 1) {
       const { store } = countingStore();
-      const bindings = new Bindings({ store, log: silent, now: () => 0, ...alone });
+      const bindings = new Bindings({ store, log: silent, clock: new ManualClock(), ...alone });
       bindings.keep('first', 'a', 1000);
       for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
       bindings.keep('second', 'a', 1000);
@@ -171,7 +170,7 @@ describe('Bindings', () => {
 
   it('leave the last word in the store, however fast it changes', async () => {
     const { store } = countingStore();
-    const bindings = new Bindings({ store, log: silent, now: () => 0, ...alone });
+    const bindings = new Bindings({ store, log: silent, clock: new ManualClock(), ...alone });
     bindings.keep('s', 'a', 1000);
     bindings.drop('s');
     bindings.keep('s', 'b', 1000);
@@ -184,7 +183,7 @@ describe('Bindings', () => {
 
   it('are bounded in memory and read from the store again', async () => {
     const { store } = countingStore();
-    const bindings = new Bindings({ store, log: silent, now: () => 0, capacity: 2, ...alone });
+    const bindings = new Bindings({ store, log: silent, clock: new ManualClock(), capacity: 2, ...alone });
     for (const key of ['s', 't', 'u']) {
       bindings.keep(key, 'a', 1000);
       await bindings.flush();
@@ -202,7 +201,7 @@ describe('Bindings', () => {
       return new Promise<undefined>(() => undefined);
     };
     const store = { ...countingStore().store, get };
-    const bindings = new Bindings({ store, log: silent, now: () => 0, ...alone });
+    const bindings = new Bindings({ store, log: silent, clock: new ManualClock(), ...alone });
     for (let at = 0; at < 1000; at += 1) expect(bindings.load(`s${at}`)).to.be.a('promise');
     expect(bindings.load('one more')).to.equal(undefined);
     expect(asked).to.equal(1000);
@@ -210,7 +209,7 @@ describe('Bindings', () => {
 
   it('go on where the store fails', async () => {
     const counting = countingStore();
-    const bindings = new Bindings({ store: counting.store, log: silent, now: () => 0, ...alone });
+    const bindings = new Bindings({ store: counting.store, log: silent, clock: new ManualClock(), ...alone });
     counting.fail = true;
     bindings.keep('s', 'a', 1000);
     await bindings.flush();

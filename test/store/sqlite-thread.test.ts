@@ -15,6 +15,7 @@ import { createCipher } from '#src/store/credential-cipher.js';
 import { livedMs } from '../lived-ms.js';
 import { key, row } from './conformance.js';
 import { ownSqlite, quiet, type Place } from './stores.js';
+import { clockAt } from '../clock-at.js';
 
 /** A query that takes some hundred milliseconds. */
 const longQuery =
@@ -162,7 +163,7 @@ describe('the thread of a SQLite file', () => {
       const full = pages();
       laterMs = 1000;
       const live = new MemoryHub().connect();
-      const keeper = new Housekeeper({ store, live, keepDays: 90, log: quiet, now });
+      const keeper = new Housekeeper({ store, live, keepDays: 90, log: quiet, clock: clockAt(now) });
       await keeper.cleanUp();
       await keeper.close();
       await store.close();

@@ -87,6 +87,7 @@ const route = (verb) => ({ method: 'POST', path: '/v1beta/models/:model\\\\:' + 
 
 export default defineFormat({
   name: 'gemini',
+  keyHeader: 'x-goog-api-key',
   routes: [
     { ...route('generateContent'), openapi: { summary: 'Gemini content.', answers: { 200: { type: 'object' } } } },
     route('streamGenerateContent'),

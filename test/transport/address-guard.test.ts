@@ -7,6 +7,7 @@ import { openEgress } from '#src/transport/connections.js';
 import { openHttpClient } from '#src/transport/http-client.js';
 import { HttpCall } from '#src/transport/http-call.js';
 import { rejection, silent } from './upstream-kit.js';
+import { systemClock } from 'gw2api/plugin';
 
 /** A network without packets: names resolve as `names` says, and each socket that would be opened is noted and refused. */
 class PaperNetwork implements AddressGuardOptions {
@@ -127,6 +128,7 @@ describe('a guarded connection', () => {
             {
               slot: { id: 'a' },
               now: () => 0,
+              clock: systemClock,
               connect: (baseUrl) =>
                 openHttpClient({ ...settings, baseUrl, guard, ...(proxy !== undefined && { proxy }) }),
             },

@@ -138,6 +138,27 @@ describe('EventParser', () => {
     }
   });
 
+  it('passes a read on as it was received, and holds its text alone once it is released', () => {
+    const received = Buffer.from('event: ping\ndata: {"type": "ping"}\n\n');
+    const copies: (() => Buffer)[] = [];
+    const copyOf = (event: ModelEvent): Buffer => {
+      const text = new BinaryStringBuilder();
+      event.copyTo(text);
+      return text.take();
+    };
+    const parser = new EventParser({
+      onEvent: (event) => copies.push(() => copyOf(event)),
+      onUnnamed: () => expect.fail('unnamed'),
+      maxEventBytes: 1000,
+      onTooLong: () => expect.fail('too long'),
+    });
+    parser.feed(received);
+    expect(copies.map((copy) => copy() === received)).to.deep.equal([true]);
+    parser.release();
+    expect(copies.map((copy) => copy() === received)).to.deep.equal([false]);
+    expect(copies.map((copy) => copy())).to.deep.equal([received]);
+  });
+
   it('refuses to buffer more than an event may have', () => {
     let isRefused = false;
     const parser = new EventParser({

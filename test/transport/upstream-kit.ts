@@ -6,13 +6,14 @@ import {
   type Server as SocketServer,
   type Socket,
 } from 'node:net';
-import type {
-  Credential,
-  Logger,
-  ModelEvent,
-  ModelEvents,
-  SlotSettings,
-  UpstreamCall,
+import {
+  systemClock,
+  type Credential,
+  type Logger,
+  type ModelEvent,
+  type ModelEvents,
+  type SlotSettings,
+  type UpstreamCall,
 } from '#src/plugin/internal.js';
 import messages from '#plugins/upstreams/messages/index.js';
 import { OpenUpstream } from '#src/slots/open-upstream.js';
@@ -68,10 +69,10 @@ export class Kit {
 }
 
 /** The `messages` upstream of a slot. */
-export function openMessages(settings: Partial<SlotSettings>): Promise<OpenUpstream> {
+export function openMessages(settings: Partial<SlotSettings>, clock = systemClock): Promise<OpenUpstream> {
   const slot = { id: 'team-a', headers: {}, connectTimeoutMs: 5000, maxConcurrent: 8, ...settings };
   const load = () => Promise.reject(new Error('It opens no other upstream.'));
-  return OpenUpstream.open(slot, { plugin: messages, options: {} }, { load, log: silent, now: Date.now });
+  return OpenUpstream.open(slot, { plugin: messages, options: {} }, { load, log: silent, clock });
 }
 
 export function aCall({

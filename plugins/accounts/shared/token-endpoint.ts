@@ -1,7 +1,7 @@
-import { GatewayError, type ErrorCode } from 'gw2api/plugin';
+import { GatewayError, timeoutSignal, type ErrorCode } from 'gw2api/plugin';
 import { isHeaderValue, jsonFields, type AccountHost, type OAuthTokens } from 'gw2api/plugin/upstream';
 
-type Asking = Pick<AccountHost, 'slot' | 'connect' | 'now'>;
+type Asking = Pick<AccountHost, 'slot' | 'connect' | 'now' | 'clock'>;
 
 interface TokenRequest {
   readonly tokenUrl: string;
@@ -44,7 +44,7 @@ async function post(asked: TokenRequest, host: Asking): Promise<Answer> {
         contentType: 'application/x-www-form-urlencoded',
         body: form(asked).toString(),
       };
-      const signal = AbortSignal.timeout(timeoutMs);
+      const signal = timeoutSignal(host.clock, timeoutMs);
       const answer = await http.send(request, { signal });
       return { status: answer.status, text: await answer.text(maxAnswerBytes) };
     } finally {

@@ -21,6 +21,7 @@ const ChatCompletion = Type.Object({
 /** Chat Completions. */
 export default defineFormat({
   name: 'chat',
+  api: 1,
   routes: [
     {
       method: 'POST',

@@ -19,6 +19,7 @@ const Completion = Type.Object({
 /** The older Completions: a prompt in, a text out. */
 export default defineFormat({
   name: 'completions',
+  api: 1,
   routes: [
     {
       method: 'POST',

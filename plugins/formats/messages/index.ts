@@ -28,6 +28,7 @@ const Message = Type.Object({
 /** Messages, the upstream's own format: anything that no stage has changed is passed on byte for byte. */
 export default defineFormat({
   name: 'messages',
+  api: 1,
   routes: [
     {
       method: 'POST',

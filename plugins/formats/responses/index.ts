@@ -16,6 +16,7 @@ import { sseComment } from '../shared/sse.js';
 /** Responses. */
 export default defineFormat({
   name: 'responses',
+  api: 1,
   routes,
   body: responsesBody,
   decode: async (body, context) => withPrivateUser(await decodeResponses(body, context), context),

@@ -29,6 +29,7 @@ import { eventsOf } from './whole-message.js';
 /** Upstreams that speak the Messages API over HTTP. */
 export default defineUpstream({
   name: 'messages',
+  api: 1,
   needs: ['baseUrl', 'account'],
   open: (_options, host) => new MessagesUpstream(host),
 });

@@ -24,6 +24,7 @@ interface ContentScenario {
 
 /** Scenarios that decide what the answer says; the last one in a message counts. */
 export const contentScenarios: Readonly<Record<string, ContentScenario>> = {
+  text: { help: 'what the request asks for, as without any scenario', plan: () => undefined },
   'empty-turn': { help: 'no blocks, end_turn', plan: () => ended([]) },
   refusal: {
     help: 'no blocks, stop_reason refusal with stop_details',

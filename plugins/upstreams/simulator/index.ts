@@ -16,11 +16,13 @@ import type { Simulator } from './server.js';
  */
 export default defineUpstream({
   name: 'simulator',
+  api: 1,
   open: (_options, host) => new SimulatedUpstream(host),
 });
 
 interface Opened {
-  readonly simulator: Simulator;
+  /** Undefined in a dry run, which has its own. */
+  readonly simulator: Simulator | undefined;
   readonly upstream: Upstream;
 }
 
@@ -53,7 +55,7 @@ class SimulatedUpstream implements Upstream {
     if (!this.#opened) return;
     const { simulator, upstream } = await this.#opened;
     await upstream.close?.();
-    await simulator.close();
+    await simulator?.close();
   }
 
   #open(): Promise<Opened> {
@@ -62,12 +64,17 @@ class SimulatedUpstream implements Upstream {
 
   /** The slot's own way out does not lead to this process. */
   async #start(): Promise<Opened> {
+    const { upstreams, dry } = this.#host;
+    if (dry) return { simulator: undefined, upstream: await upstreams.open('messages', { baseUrl: dryUrl }) };
     const { startSimulator } = await import('./server.js');
-    const simulator = await startSimulator({ keep: 0 });
+    const simulator = await startSimulator({ keep: 0, clock: this.#host.clock });
     const settings = { baseUrl: simulator.url, proxy: undefined };
-    return { simulator, upstream: await this.#host.upstreams.open('messages', settings) };
+    return { simulator, upstream: await upstreams.open('messages', settings) };
   }
 }
+
+/** Base URL of a client that reaches a simulator whatever its address is. */
+const dryUrl = 'http://simulator.invalid';
 
 /** A slot with no account still needs some key: the simulator asks for one as the real service does. */
 function withCredential<Query extends Pick<UpstreamQuery, 'authorize'>>(query: Query): Query {

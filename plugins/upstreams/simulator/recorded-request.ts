@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from 'gw2api/plugin';
+import { untilAborted } from 'gw2api/plugin/upstream';
 import type { FaultTarget } from './faults.js';
 import { Refusal } from './refusal.js';
 
@@ -30,6 +31,7 @@ export class RecordedRequest implements FaultTarget {
   bytesWritten = 0;
   /** True while the simulator waits for the caller to read (backpressure). */
   isBlocked = false;
+  readonly #clock: Clock;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #over = new AbortController();
@@ -37,14 +39,15 @@ export class RecordedRequest implements FaultTarget {
   #isDestroyed = false;
   #resolveBlocked: () => void = () => undefined;
 
-  constructor(request: IncomingMessage, response: ServerResponse, requestId: string, now: () => number) {
+  constructor(request: IncomingMessage, response: ServerResponse, requestId: string, clock: Clock) {
     const [path = '/', search] = (request.url ?? '/').split(/(?=\?)/, 2);
     this.method = request.method ?? 'GET';
     this.path = path;
     this.search = search ?? '';
     this.headers = joinHeaders(request.headers);
     this.requestId = requestId;
-    this.now = now;
+    this.now = clock.now;
+    this.#clock = clock;
     this.#request = request;
     this.#response = response;
     this.blocked = new Promise((resolve) => (this.#resolveBlocked = resolve));
@@ -109,8 +112,10 @@ export class RecordedRequest implements FaultTarget {
   }
 
   /** @internal */
-  sleep(ms: number): Promise<void> {
-    return delay(ms, undefined, { signal: this.#over.signal });
+  async sleep(ms: number): Promise<void> {
+    let cancel: (() => void) | undefined;
+    const asleep = new Promise<void>((resolve) => (cancel = this.#clock.setTimer(resolve, ms)));
+    await untilAborted(asleep, this.#over.signal).finally(() => cancel?.());
   }
 
   /** @internal */

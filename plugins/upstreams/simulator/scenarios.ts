@@ -51,6 +51,9 @@ export class ScenarioSelector {
   }
 }
 
+/** Names of all scenarios. */
+export const scenarioNames: readonly string[] = [...helpOf.keys()];
+
 /** All scenarios, one a line. */
 export function scenarioHelp(): string {
   const width = Math.max(...[...helpOf.keys()].map((name) => name.length)) + 2;

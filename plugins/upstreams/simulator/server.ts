@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { systemClock, type Clock } from 'gw2api/plugin';
 import { checkHeaders, parseBody } from './admission.js';
 import { answerHeaders } from './answer-headers.js';
 import { PromptCache } from './cache.js';
@@ -16,8 +17,8 @@ export interface SimulatorOptions {
   readonly host?: string;
   /** Default 0: any free one. */
   readonly port?: number;
-  /** Unix milliseconds; for cache lifetimes and usage windows. */
-  readonly now?: () => number;
+  /** Time of cache lifetimes and usage windows, and timers of delays; default: those of the machine. */
+  readonly clock?: Clock;
   /** Called for each request when its body has been read. */
   readonly onRequest?: (exchange: RecordedRequest) => void;
   /** Number of recent requests kept for tests to inspect; default 100. */
@@ -49,7 +50,7 @@ export class Simulator {
   readonly faults: string[] = [];
   readonly #server: Server;
   readonly #options: SimulatorOptions;
-  readonly #now: () => number;
+  readonly #clock: Clock;
   readonly #context: SimulatorContext;
   readonly #requests: RecordedRequest[] = [];
   readonly #waiting = new Set<(exchange: RecordedRequest) => void>();
@@ -59,9 +60,9 @@ export class Simulator {
   constructor(server: Server, options: SimulatorOptions) {
     this.#server = server;
     this.#options = options;
-    this.#now = options.now ?? Date.now;
+    this.#clock = options.clock ?? systemClock;
     this.#context = {
-      cache: new PromptCache(this.#now),
+      cache: new PromptCache(this.#clock.now),
       selector: new ScenarioSelector(),
       faults: this.faults,
       models: options.models ?? {},
@@ -108,7 +109,7 @@ export class Simulator {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#count += 1;
-    const exchange = new RecordedRequest(request, response, idFrom('req', String(this.#count)), this.#now);
+    const exchange = new RecordedRequest(request, response, idFrom('req', String(this.#count)), this.#clock);
     try {
       await this.#answer(exchange);
     } catch (error) {

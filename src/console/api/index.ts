@@ -3,10 +3,13 @@ import type { TSchema } from 'typebox';
 import { Closed, GatewayError } from '../../plugin/internal.js';
 import { checkOf, readQuery } from './check.js';
 import { KeyNames } from './key-names.js';
+import { explainRoute } from './explain.js';
 import { keyRoutes, type IssueKey } from './keys.js';
 import { overviewRoutes } from './overview.js';
 import type { Panel } from './panel.js';
 import { readBody } from './json.js';
+import { pipelineRoute } from './pipeline.js';
+import { reloadRoutes } from './reload.js';
 import { requestRoutes } from './requests.js';
 import type { PanelContext, PanelRoute, PanelState, Credential } from './route.js';
 import { sessionRoutes } from './session-routes.js';
@@ -14,7 +17,7 @@ import { Sessions } from './sessions.js';
 import { slotRoutes } from './slots.js';
 import { usageRoute } from './usage.js';
 
-export type { Panel, PanelSlot, PanelSlots, PanelStatus } from './panel.js';
+export type { Panel, PanelField, PanelPipeline, PanelSlot, PanelSlots, PanelStatus } from './panel.js';
 export type { PanelRoute } from './route.js';
 
 export interface PanelApi {
@@ -32,6 +35,9 @@ export function createPanelApi(panel: Panel, issueKey: IssueKey): PanelApi {
   const routes = [
     ...sessionRoutes(sessions),
     ...overviewRoutes(panel),
+    pipelineRoute(panel),
+    ...reloadRoutes(panel),
+    explainRoute(panel),
     ...keyRoutes(panel, names, issueKey),
     ...slotRoutes(panel),
     usageRoute(panel, names),
@@ -92,7 +98,7 @@ const maxIdLength = 300;
 
 function note(
   ctx: PanelContext,
-  { method, path, isOpen }: PanelRoute,
+  { method, path, isOpen, noted = 'An operator has changed the gateway.' }: PanelRoute,
   who: { id: string; by: string },
 ): void {
   const fields = {
@@ -100,5 +106,5 @@ function note(
     what: `${method} ${path}`,
     ...(who.id && { target: who.id }),
   };
-  ctx.state.log.info(fields, 'An operator has changed the gateway.');
+  ctx.state.log.info(fields, noted);
 }

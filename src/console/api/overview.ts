@@ -1,10 +1,9 @@
-import { redactAddresses } from '../../admin/redact-addresses.js';
 import { samplingOf, Type, type CatalogModel } from '../../plugin/internal.js';
-import type { Panel, PanelStage, PanelStatus } from './panel.js';
+import type { Panel, PanelStatus } from './panel.js';
 import { route, type PanelRoute } from './route.js';
 import { Count, IsoTime, ListOf, Nullable, StoredTotal } from './schemas.js';
 
-/** Routes about the process, the pipeline and the catalog. */
+/** Routes about the process and the catalog. */
 export function overviewRoutes(panel: Panel): readonly PanelRoute[] {
   return [
     route({
@@ -13,17 +12,6 @@ export function overviewRoutes(panel: Panel): readonly PanelRoute[] {
       summary: 'The gateway at a glance.',
       answers: { 200: StatusReport },
       handle: async ({ ctx }) => statusReport(await panel.status(), `${ctx.protocol}://${ctx.host}`),
-    }),
-    route({
-      method: 'GET',
-      path: '/pipeline',
-      summary: 'The stages as they run, secrets blanked.',
-      answers: { 200: ListOf(StageReport, { file: Type.String() }) },
-      handle: () => ({
-        object: 'list',
-        file: panel.pipeline.file,
-        data: panel.pipeline.stages.map(stageReport),
-      }),
     }),
     route({
       method: 'GET',
@@ -93,43 +81,6 @@ function statusReport({ name, version, slots, live, ...status }: PanelStatus, ba
   };
 }
 
-const Names = Type.Array(Type.String());
-
-/** A stage as sent by the panel API. */
-export const StageReport = Type.Object({
-  name: Type.String(),
-  use: Type.String(),
-  enabled: Type.Boolean(),
-  group: Nullable(Type.String({ description: 'The entry whose alternative it is: `pipeline[3]`.' })),
-  when: Nullable(Type.Record(Type.String(), Type.Unknown())),
-  conditions: Type.Array(Type.String(), { description: '`when` in words.' }),
-  path: Type.String({ description: '`pipeline[3]`, or `pipeline[3].oneOf[0]`' }),
-  place: Type.String({ description: 'Where it stands in the config file.' }),
-  options: Type.Record(Type.String(), Type.Unknown()),
-  requires: Names,
-  provides: Names,
-  seals: Names,
-  operations: Names,
-});
-
-function stageReport({ at, when, options, ...stage }: PanelStage): object {
-  return {
-    name: stage.name,
-    use: stage.use,
-    enabled: stage.enabled,
-    group: stage.group,
-    when: when ?? null,
-    conditions: stage.conditions,
-    path: stage.path,
-    place: `${at.file}:${at.line}:${at.column}`,
-    options: redactAddresses(options),
-    requires: stage.requires,
-    provides: stage.provides,
-    seals: stage.seals,
-    operations: stage.operations,
-  };
-}
-
 /** A model of the catalog as sent by the panel API. */
 export const ModelReport = Type.Object({
   id: Type.String(),
@@ -141,7 +92,7 @@ export const ModelReport = Type.Object({
   sampling: Type.Enum(['both', 'one', 'none']),
   thinking: Type.Enum(['adaptive', 'budget', 'none']),
   web_search: Type.Boolean(),
-  aliases: Names,
+  aliases: Type.Array(Type.String()),
   created_at: IsoTime,
 });
 

@@ -1,4 +1,4 @@
-import type { Operations } from '../../admin/routes.js';
+import type { Operations } from '../../admin/operations.js';
 import type {
   Keys,
   Logger,
@@ -22,7 +22,10 @@ export interface Panel {
   readonly feed: RequestFeed;
   readonly meters: Meters;
   readonly slots: PanelSlots;
-  readonly operations: Pick<Operations, 'pause' | 'resume' | 'drain' | 'diagnose'>;
+  readonly operations: Pick<
+    Operations,
+    'pause' | 'resume' | 'drain' | 'diagnose' | 'reload' | 'previewReload' | 'explain'
+  >;
   /** Password of the console; empty: nobody can log in. */
   readonly password: string;
   /** Aborts when the gateway stops taking new requests. */
@@ -31,7 +34,9 @@ export interface Panel {
   readonly formats: readonly string[];
   /** Pages of plugins. */
   readonly pages: readonly PanelPage[];
-  readonly pipeline: { readonly file: string; readonly stages: readonly PanelStage[] };
+  readonly configFile: string;
+  /** The pipeline in force. */
+  pipeline(): Promise<PanelPipeline>;
   status(): Promise<PanelStatus>;
   /**
    * Resolves when the ledger contains the requests that have finished on any instance, unless it refuses
@@ -80,8 +85,43 @@ export interface PanelSlot {
   readonly problem: string | null;
 }
 
-/** A stage with its options, whose secrets are not redacted. */
+export interface PanelPipeline {
+  readonly file: string;
+  readonly stages: readonly PanelStage[];
+}
+
+/** An option of a stage in the words of its schema; secrets are redacted. */
+export interface PanelField {
+  /** `limits.requestsPerMinute` */
+  readonly path: string;
+  readonly type: string;
+  readonly title: string | null;
+  readonly description: string | null;
+  /** Default of the schema; null: it has none. */
+  readonly initial: unknown;
+  /** Variables are shown as the file has them; null: not set, or not shown. */
+  readonly value: unknown;
+  readonly isRequired: boolean;
+  readonly isSecret: boolean;
+  /** True for a value that is not the default. */
+  readonly isChanged: boolean;
+}
+
+/** Times of a stage since the start, in all workers. */
+export interface PanelStageTimes {
+  readonly count: number;
+  /** Null without requests. */
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+  readonly faults: number;
+  readonly skips: number;
+}
+
+/** A stage with its options, whose secrets are redacted. */
 export interface PanelStage {
+  readonly fields: readonly PanelField[];
+  /** Undefined where no request has come to it. */
+  readonly times: PanelStageTimes | undefined;
   readonly name: string;
   readonly use: string;
   readonly enabled: boolean;

@@ -34,9 +34,10 @@ export function requestDetail(
   row: LedgerRow,
   nameOf: (keyId: string) => string,
 ): Static<typeof RequestDetail> {
-  const { stages = [], calls = [] } = row.trace ?? {};
+  const { stages = [], calls = [], answeredBy = null } = row.trace ?? {};
   return {
     ...requestReport(row, nameOf),
+    answered_by: answeredBy,
     stages: stages.map(({ stage, ms, skipped = false }) => ({ stage, ms, skipped })),
     calls: calls.map(({ slot, model = null, ms, code = null }) => ({ slot, model, ms, code })),
   };

@@ -54,6 +54,7 @@ export const RequestReport = Type.Object(requestFields);
 
 export const RequestDetail = Type.Object({
   ...requestFields,
+  answered_by: Nullable(Type.String({ description: 'The model that answered, if it is another one.' })),
   stages: Type.Array(
     Type.Object({
       stage: Type.String(),

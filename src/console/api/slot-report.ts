@@ -1,6 +1,5 @@
-import { redactAddresses } from '../../admin/redact-addresses.js';
 import { isoTime, SlotReport, slotReport } from '../../admin/reports.js';
-import { Type, type SlotStatus } from '../../plugin/internal.js';
+import { redactAddresses, Type, type SlotStatus } from '../../plugin/internal.js';
 import type { PanelSlot } from './panel.js';
 import { IsoTime, Nullable } from './schemas.js';
 

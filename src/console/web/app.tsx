@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { panel } from './api/panel.js';
 import { toPanelError } from './api/panel-error.js';
 import { ConnectPage } from './pages/connect/connect-page.js';
+import { ExplainPage } from './pages/explain/explain-page.js';
 import { KeysPage } from './pages/keys/keys-page.js';
 import { LoginPage } from './pages/login/login-page.js';
 import { OverviewPage } from './pages/overview/overview-page.js';
@@ -27,6 +28,7 @@ const pages: Readonly<Record<string, ComponentType>> = {
   '/keys': KeysPage,
   '/requests': RequestsPage,
   '/pipeline': PipelinePage,
+  '/explain': ExplainPage,
   '/connect': ConnectPage,
 };
 

@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox';
+import type { Clock } from '../clock.js';
 import type { CallSignal } from '../http/call-signal.js';
 import type { SchemaError } from '../schema/schema-error.js';
 import { checkDefinition, type ApiLevel } from './definition.js';
@@ -50,8 +51,12 @@ export interface AccountHost {
   tokens(origin: string): Promise<readonly [TokenStore, OAuthTokens | undefined]>;
   /** Runs `work` in one instance at a time, for this slot. */
   withLock<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Unix milliseconds. */
+  /** Unix milliseconds: `clock.now`. */
   readonly now: () => number;
+  /** Time and timers of the gateway. */
+  readonly clock: Clock;
+  /** True in a dry run (`gw2api test`), where a token endpoint is made up: open no socket and no file of your own. */
+  readonly dry: boolean;
 }
 
 export interface AccountDefinition<Options extends TSchema = TSchema> {

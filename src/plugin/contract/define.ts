@@ -6,18 +6,23 @@ import type { Intercept, StageContext, StateKey } from './state.js';
 import type { Operation } from './operation.js';
 
 /** An ordinary Koa middleware over a typed `ctx.state`. */
-export type StageMiddleware<Requires extends StateKey, Provides extends StateKey> = (
-  ctx: StageContext<Requires, Provides>,
-  next: () => Promise<void>,
-) => Promise<void>;
+export type StageMiddleware<
+  Requires extends StateKey,
+  Provides extends StateKey,
+  Reads extends StateKey = never,
+> = (ctx: StageContext<Requires, Provides, Reads>, next: () => Promise<void>) => Promise<void>;
 
 /** Parts of a stage that is more than a middleware; each may be left out, and may return a promise. */
-export interface StageParts<Requires extends StateKey = StateKey, Provides extends StateKey = StateKey> {
-  readonly middleware?: StageMiddleware<Requires, Provides>;
+export interface StageParts<
+  Requires extends StateKey = StateKey,
+  Provides extends StateKey = StateKey,
+  Reads extends StateKey = never,
+> {
+  readonly middleware?: StageMiddleware<Requires, Provides, Reads>;
   /** Wraps the call of the model; with `intercepts: true` in the definition, and only then. */
-  readonly intercept?: Intercept<StageContext<Requires, Provides>>;
+  readonly intercept?: Intercept<StageContext<Requires, Provides, Reads>>;
   /** False for a request whose call `intercept` leaves alone, asked as the call is made; absent: it wraps all. */
-  applies?(ctx: StageContext<Requires, Provides>): boolean;
+  applies?(ctx: StageContext<Requires, Provides, Reads>): boolean;
   /**
    * Opens connections, files and timers: called once the whole pipeline is set up, before its first request.
    * Its error is a problem of the config; `check` does not call it.
@@ -33,17 +38,22 @@ export interface PluginDefinition<
   Requires extends StateKey = StateKey,
   Provides extends StateKey = StateKey,
   Options extends TSchema = TSchema,
+  Reads extends StateKey = StateKey,
 > {
   /** The file's name and the name in the config. */
   readonly name: string;
   /** Keys that a stage above must have provided. */
   readonly requires?: readonly Requires[];
+  /** Keys that it reads where a stage above has provided them; undefined elsewhere. */
+  readonly reads?: readonly Reads[];
   /** Keys that this stage sets or replaces. */
   readonly provides?: readonly Provides[];
   /** Keys that no stage below may replace, because this one has used them. */
   readonly seals?: readonly StateKey[];
   /** The stage wraps the call of the model: `setup` returns `intercept`. It stands above upstream-call. */
   readonly intercepts?: true;
+  /** True: explanations do not show the texts that the stage replaces in a request, as it is there to hide them. */
+  readonly conceals?: true;
   /** Operations that pass this stage; default `['generate']`. */
   readonly operations?: readonly Operation[];
   /** JSON Schema of `with:`; defaults are filled in, unknown options are refused. */
@@ -57,20 +67,22 @@ export interface PluginDefinition<
   setup(
     options: Static<Options>,
     host: Host,
-  ): SetUpStage<Requires, Provides> | Promise<SetUpStage<Requires, Provides>>;
+  ): SetUpStage<Requires, Provides, Reads> | Promise<SetUpStage<Requires, Provides, Reads>>;
 }
 
-type SetUpStage<Requires extends StateKey, Provides extends StateKey> =
-  | StageMiddleware<Requires, Provides>
-  | StageParts<Requires, Provides>;
+type SetUpStage<Requires extends StateKey, Provides extends StateKey, Reads extends StateKey> =
+  | StageMiddleware<Requires, Provides, Reads>
+  | StageParts<Requires, Provides, Reads>;
 
 /** Plugin without its type parameters, as the pipeline uses it. */
 export interface Plugin {
   readonly name: string;
   readonly requires: readonly StateKey[];
+  readonly reads?: readonly StateKey[];
   readonly provides: readonly StateKey[];
   readonly seals: readonly StateKey[];
   readonly intercepts: boolean;
+  readonly conceals?: true;
   readonly operations: readonly Operation[];
   readonly options: Readonly<Record<string, unknown>>;
   readonly api?: ApiLevel;
@@ -85,7 +97,8 @@ export function definePlugin<
   const Requires extends StateKey = never,
   const Provides extends StateKey = never,
   const Options extends TSchema = TSchema,
->(definition: PluginDefinition<Requires, Provides, Options>): Plugin {
+  const Reads extends StateKey = never,
+>(definition: PluginDefinition<Requires, Provides, Options, Reads>): Plugin {
   checkDefinition('stage', definition, stageFields);
   return normalizePlugin(definition);
 }
@@ -94,9 +107,11 @@ export function definePlugin<
 export const stageFields = {
   name: true,
   requires: true,
+  reads: true,
   provides: true,
   seals: true,
   intercepts: true,
+  conceals: true,
   operations: true,
   options: true,
   api: true,
@@ -109,11 +124,13 @@ export function normalizePlugin(definition: object & { name: string; setup: unkn
   return {
     name: given.name,
     requires: given.requires ?? [],
+    ...(given.reads && { reads: given.reads }),
     provides: providedBy(given),
     seals: given.seals ?? [],
     intercepts: given.intercepts ?? false,
     operations: given.operations ?? ['generate'],
     options: closeObjects(given.options ?? { type: 'object', properties: {} }) as Plugin['options'], // the copy of an object is an object
+    ...(given.conceals && { conceals: true as const }),
     ...(given.api && { api: given.api }),
     setup: (options, host) => given.setup(options, host),
   };

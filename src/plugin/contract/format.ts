@@ -81,6 +81,11 @@ export interface FormatDefinition<Options extends TSchema = TSchema> {
   readonly routes: readonly FormatRoute[];
   /** JSON Schema of the request body. */
   readonly body: object;
+  /**
+   * Header in which its callers also send their key, such as `x-goog-api-key`. On its paths it becomes
+   * `x-api-key`, unless that is sent too, so that no stage sees it under its own name.
+   */
+  readonly keyHeader?: string;
   /** True for a format whose body is a Messages request, which goes upstream as it came. */
   readonly keepsBytes?: boolean;
   /** Throws `invalid_request` naming the field (`messages[2].content: …`). */
@@ -121,6 +126,7 @@ export const formatFields = {
   api: true,
   routes: true,
   body: true,
+  keyHeader: true,
   keepsBytes: true,
   decode: true,
   encoder: true,

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js';
 import type { Logger } from './logger.js';
 import type { Models } from './models.js';
 import type { Metrics } from './metrics.js';
@@ -58,13 +59,22 @@ export interface Host {
    * gateway.
    */
   pseudonym(text: string): Promise<string>;
-  /** Unix milliseconds. */
+  /** Unix milliseconds: `clock.now()`. */
   now(): number;
+  /** Time and timers of the gateway: what limits a request, or waits in one, takes them from here. */
+  readonly clock: Clock;
+  /**
+   * True in a dry run (`gw2api test`, `explain`, `replay`): store, live state, clock and upstreams are the run's
+   * own. A stage opens no socket and no file of its own then; a connection that it tries is refused.
+   */
+  readonly dry: boolean;
   /**
    * State that a reload hands over to the next pipeline: the value under this key of this stage, made where there
    * is none. To be called in `setup`; `dispose` runs once no pipeline uses the value any more.
    */
   keep<Value>(key: string, make: () => Value, dispose?: (value: Value) => void | Promise<void>): Value;
+  /** Absolute path of a file or folder that an option names: a relative one starts at the folder of the config. */
+  resolvePath(file: string): string;
   /** Registers a cleanup that runs after the last response of this pipeline, in reverse order. */
   onDispose(dispose: () => void | Promise<void>): void;
 }

@@ -132,14 +132,23 @@ export const coreKeys = [
 export type CoreKey = (typeof coreKeys)[number];
 
 /**
- * `ctx.state` of a stage: required keys can be read, provided keys can be set; any other key is a type error.
+ * `ctx.state` of a stage: required keys can be read, provided keys can be set, those that it `reads` may be
+ * undefined; any other key is a type error.
  */
-export type StageState<Requires extends StateKey, Provides extends StateKey> = {
+export type StageState<
+  Requires extends StateKey,
+  Provides extends StateKey,
+  Reads extends StateKey = never,
+> = {
   readonly [Key in Requires | CoreKey]: GatewayState[Key];
-} & { [Key in Provides]: GatewayState[Key] };
+} & { [Key in Provides]: GatewayState[Key] } & { readonly [Key in Reads]?: GatewayState[Key] };
 
-export type StageContext<Requires extends StateKey, Provides extends StateKey> = Koa.ParameterizedContext<
-  StageState<Requires, Provides>,
+export type StageContext<
+  Requires extends StateKey,
+  Provides extends StateKey,
+  Reads extends StateKey = never,
+> = Koa.ParameterizedContext<
+  StageState<Requires, Provides, Reads>,
   // No further context: Koa's default one has an index signature that would make every typo an `any`.
   object
 >;

@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox';
+import type { Clock } from '../clock.js';
 import { closeObjects } from '../schema/closed.js';
 import type { SchemaError } from '../schema/schema-error.js';
 import { checkDefinition, type ApiLevel } from './definition.js';
@@ -72,8 +73,12 @@ export interface UpstreamHost {
     /** Opens another kind of upstream for this slot, with some of its settings replaced. */
     open(use: string, changes: UpstreamChanges): Promise<Upstream>;
   };
-  /** Unix milliseconds. */
+  /** Unix milliseconds: `clock.now`. */
   readonly now: () => number;
+  /** Time and timers of the gateway. */
+  readonly clock: Clock;
+  /** True in a dry run (`gw2api test`), where `http` reaches a simulator: open no socket and no file of your own. */
+  readonly dry: boolean;
 }
 
 /** Settings and options for an upstream that is opened by another one. */

@@ -64,6 +64,11 @@ export class EventStream<Value = ModelEventBatch> implements AsyncIterable<Value
     return this.#controller.pipe(sink);
   }
 
+  /** @internal Reason for an error of its reader, if that is a failure of the stream; undefined: it is none. */
+  reasonFor(error: unknown): unknown {
+    return this.#controller.reasonFor(error);
+  }
+
   [Symbol.asyncIterator](): AsyncIterableIterator<Value, undefined> {
     return new StreamIterator(this);
   }
@@ -79,6 +84,8 @@ class StreamIterator<Value> implements Sink<Value>, AsyncIterableIterator<Value,
   readonly #values: Value[] = [];
   readonly #reads: Read<Value>[] = [];
   #ended: { error: unknown } | undefined;
+  /** The value that was delivered last, which the reader may have failed at. */
+  #last: Value | undefined;
 
   constructor(stream: Pipe<Value>) {
     this.#flow = stream.pipe(this);
@@ -98,6 +105,7 @@ class StreamIterator<Value> implements Sink<Value>, AsyncIterableIterator<Value,
 
   return(): Promise<IteratorResult<Value, undefined>> {
     this.#values.length = 0;
+    this.#flow.faultAt?.(this.#last);
     this.#flow.cancel();
     this.end();
     return Promise.resolve({ done: true, value: undefined });
@@ -121,6 +129,7 @@ class StreamIterator<Value> implements Sink<Value>, AsyncIterableIterator<Value,
       if (!read) return;
       const value = this.#values.shift();
       const error = this.#ended?.error;
+      this.#last = value;
       if (value !== undefined) read.resolve({ done: false, value });
       else if (error === undefined) read.resolve({ done: true, value: undefined });
       else {

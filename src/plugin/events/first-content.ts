@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js';
 import { CallController } from '../http/call-controller.js';
 import type { CallSignal } from '../http/call-signal.js';
 import { Deadline } from '../limits/deadline.js';
@@ -13,11 +14,12 @@ export class FirstContent {
   #hasCome = false;
 
   /** `slot`: id of the called slot, for the error message. */
-  constructor(request: CallSignal, slot: string, limitMs: number) {
+  constructor(request: CallSignal, slot: string, limitMs: number, clock?: Clock) {
     this.#request = request;
     this.#deadline = new Deadline(
       () => this.#controller.abort(late(slot, limitMs)),
       () => false,
+      clock,
     );
     if (request.aborted) this.#controller.abort(request.reason);
     request.addEventListener('abort', this.#leave);

@@ -1,8 +1,8 @@
-import type { ContentBlock, Delta, EventOf, MessagesStreamEvent } from '../contract/messages.js';
-import { isRecord } from '../schema/record.js';
+import type { ContentBlock, Delta, MessagesStreamEvent } from '../contract/messages.js';
 import { EventStream } from './event-stream.js';
 import { ModelEvent, type ModelEventBatch, type ModelEvents } from './events.js';
 import type { Transform } from './stream-step.js';
+import { searchedStart, textOfBlock } from './start-content.js';
 import { TextWindow, type TextKind, type TextMap, type TextMatch } from './text-window.js';
 
 /**
@@ -52,6 +52,7 @@ export class TextMapper implements Transform {
     for (const event of batch) {
       if (event.type === 'content_block_delta') this.#extend(event);
       else if (event.type === 'content_block_start') this.#start(event);
+      else if (event.type === 'message_start') this.#begin(event);
       else this.#pass(event, closing.has(event.type));
     }
     return this.#take();
@@ -75,10 +76,21 @@ export class TextMapper implements Transform {
   /** Opens a block; a text that it begins with is searched like its deltas. */
   #start(event: ModelEvent): void {
     const { json, choice } = event;
-    const first = json.type === 'content_block_start' ? firstText(json) : undefined;
-    if (!first || !this.#kinds.has(first.kind)) return this.#pass(event);
-    this.#emit(first.start, choice);
-    this.#write(first.start.index, choice, first.kind, first.text);
+    const first = json.type === 'content_block_start' ? textOfBlock(json.content_block) : undefined;
+    if (json.type !== 'content_block_start' || !first || !this.#kinds.has(first.kind))
+      return this.#pass(event);
+    this.#emit({ ...json, content_block: emptied(json.content_block) }, choice);
+    this.#write(json.index, choice, first.kind, first.text);
+  }
+
+  /** Searches the content that a message begins with, of an upstream that sends it there. */
+  #begin(event: ModelEvent): void {
+    const { json, choice } = event;
+    if (json.type !== 'message_start' || json.message.content.length === 0) return this.#pass(event);
+    const { event: start, length, end } = searchedStart(json, this.#map, this.#kinds);
+    this.#length += length;
+    this.#emit(start, choice);
+    if (end) this.#finish(end, choice);
   }
 
   #extend(event: ModelEvent): void {
@@ -136,8 +148,12 @@ export class TextMapper implements Transform {
 
   /** Ends the answer of a choice as a model would. */
   #end(delta: NonNullable<TextMatch['ends']>, index: number, choice: number): void {
-    const usage = { output_tokens: Math.max(1, Math.ceil(this.#length / 4)) };
     this.#emit({ type: 'content_block_stop', index }, choice);
+    this.#finish(delta, choice);
+  }
+
+  #finish(delta: NonNullable<TextMatch['ends']>, choice: number): void {
+    const usage = { output_tokens: Math.max(1, Math.ceil(this.#length / 4)) };
     this.#emit({ type: 'message_delta', delta: { stop_sequence: null, ...delta }, usage }, choice);
     this.#emit({ type: 'message_stop' }, choice);
     this.#endedChoices.add(choice);
@@ -176,16 +192,8 @@ const deltaOf: Readonly<Record<TextKind, (text: string) => Delta>> = {
   input: (partial_json) => ({ type: 'input_json_delta', partial_json }),
 };
 
-/** Text that a block begins with, and its start without that; undefined for a block that begins empty. */
-function firstText(
-  event: EventOf<'content_block_start'>,
-): (Piece & { readonly start: EventOf<'content_block_start'> }) | undefined {
-  const { content_block: block } = event;
-  const begin = (kind: TextKind, text: string, empty: ContentBlock) =>
-    text === '' ? undefined : { kind, text, start: { ...event, content_block: empty } };
-  if (block.type === 'text') return begin('text', block.text ?? '', { ...block, text: '' });
-  if (block.type === 'thinking') return begin('thinking', block.thinking ?? '', { ...block, thinking: '' });
-  if (block.type !== 'tool_use' || !isRecord(block.input) || Object.keys(block.input).length === 0)
-    return undefined;
-  return begin('input', JSON.stringify(block.input), { ...block, input: {} });
+/** A block as it begins whose text comes in deltas. */
+function emptied(block: ContentBlock): ContentBlock {
+  if (block.type === 'text') return { ...block, text: '' };
+  return block.type === 'thinking' ? { ...block, thinking: '' } : { ...block, input: {} };
 }

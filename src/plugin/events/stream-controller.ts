@@ -1,3 +1,5 @@
+import { batchFault } from './batch-fault.js';
+
 /** Receiver of a stream. Its methods return at once and never throw. */
 export interface Sink<Value> {
   /** Takes a value; false pauses the source until the sink resumes it (backpressure). */
@@ -12,6 +14,8 @@ export interface Flow {
   resume(): void;
   /** Cancels the source: nothing more is delivered, nor the end. */
   cancel(reason?: unknown): void;
+  /** Fault of the stream itself, if its reader fails at a value that is no batch; `error`: the reader's. */
+  faultAt?(value: unknown, error?: unknown): Error | undefined;
 }
 
 /** Readable end of a stream, for one sink. */
@@ -31,6 +35,8 @@ export class StreamController<Value> implements Sink<Value>, Flow, Pipe<Value> {
   #isFlowing = false;
   #hasRoomAhead: ((value: Value) => boolean) | undefined;
   #ended: { readonly error: unknown } | undefined;
+  /** Error of a value that its reader failed at. */
+  #fault: Error | undefined;
   #opened: Promise<void> | undefined;
   #opening: { resolve(): void; reject(error: unknown): void } | undefined;
 
@@ -56,6 +62,20 @@ export class StreamController<Value> implements Sink<Value>, Flow, Pipe<Value> {
   /** Ends the stream with an error, whatever was thrown. */
   fail(error: unknown): void {
     this.end(error ?? new TypeError(`The stream failed with ${String(error)}.`));
+  }
+
+  faultAt(value: unknown, error?: unknown): Error | undefined {
+    return (this.#fault ??= batchFault(value, error));
+  }
+
+  /** Keeps the fault of the stream before, at which this one fails. */
+  blame(fault: Error | undefined): void {
+    this.#fault ??= fault;
+  }
+
+  /** Reason for `error`, if the stream failed with it or its reader failed at a value. */
+  reasonFor(error: unknown): unknown {
+    return this.#fault ?? (this.#ended?.error === error ? error : undefined);
   }
 
   resume(): void {

@@ -44,6 +44,7 @@ export class Step<In, Out> implements Sink<In>, Flow {
       if (this.#transform.isOver) this.#flush();
       else return hasRoom;
     } catch (error) {
+      this.controller.blame(this.#source.faultAt?.(batch, error));
       this.#fail(error);
     }
     return true;

@@ -1,8 +1,9 @@
+import { batchFault } from './batch-fault.js';
 import type { ModelEventBatch } from './events.js';
 import type { Transform } from './stream-step.js';
 
 /**
- * Transform whose faults are reported: what it throws, and an answer that it ends without `message_stop`,
+ * Transform whose faults are reported: what it throws, an output that is no batch, and an answer that it ends without `message_stop`,
  * which no other slot could cure.
  */
 export class WatchedTransform implements Transform {
@@ -47,6 +48,8 @@ export class WatchedTransform implements Transform {
   }
 
   #seen(batch: ModelEventBatch | undefined): ModelEventBatch | undefined {
+    const fault = batch === undefined ? undefined : batchFault(batch);
+    if (fault) throw fault;
     this.#hasStopped ||= batch?.some(({ type }) => type === 'message_stop') ?? false;
     return batch;
   }

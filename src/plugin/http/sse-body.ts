@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import type { Clock } from '../clock.js';
 import { EventStream } from '../events/event-stream.js';
 import type { Flow } from '../events/stream-controller.js';
 import { Deadline } from '../limits/deadline.js';
@@ -9,6 +10,8 @@ export interface SseBodyOptions {
   /** Heartbeat, sent after each silence of `keepAliveMs`. */
   readonly keepAlive: string;
   readonly keepAliveMs: number;
+  /** Timers of the heartbeat; default: those of the machine. */
+  readonly clock?: Clock;
   /**
    * Called if the text fails. Its writer has already put the error into the text, so the body ends as usual.
    */
@@ -43,10 +46,7 @@ class SseBody extends Readable implements DirectBody {
   readonly #text: Flow;
   readonly #options: SseBodyOptions;
   /** Heartbeat timer; runs only while text is awaited and the client has room. */
-  readonly #silence = new Deadline(
-    () => this.#fillSilence(),
-    () => this.#isPaused || this.#isFull,
-  );
+  readonly #silence: Deadline;
   #response: ServerResponse | undefined;
   /** True while the text waits for room at the client. */
   #isPaused = true;
@@ -60,6 +60,11 @@ class SseBody extends Readable implements DirectBody {
     // Object mode, so that each piece of text reaches the socket as one write.
     super({ objectMode: true, highWaterMark: 1 });
     this.#options = options;
+    this.#silence = new Deadline(
+      () => this.#fillSilence(),
+      () => this.#isPaused || this.#isFull,
+      options.clock,
+    );
     // Not a sink itself: with a method `write` Node would take it for a duplex stream.
     this.#text = text.pipe({ write: (piece) => this.#write(piece), end: (error) => this.#end(error) });
   }

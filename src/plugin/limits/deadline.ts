@@ -1,3 +1,5 @@
+import { systemClock, type Clock } from '../clock.js';
+
 /**
  * Idle timeout that is extended by reading the clock, without re-arming the timer; a timer that fires too
  * early waits for the rest. Does not keep the process alive.
@@ -5,16 +7,18 @@
 export class Deadline {
   readonly #onExpired: () => void;
   readonly #isSuspended: () => boolean;
-  #timer: NodeJS.Timeout | undefined;
-  /** Time at which the timer fires (`performance.now()`). */
+  readonly #clock: Clock;
+  #cancelTimer: (() => void) | undefined;
+  /** Time at which the timer fires (`monotonicMs()`). */
   #dueMs = Infinity;
   #limitMs = 0;
   #lastActiveMs = 0;
 
   /** While `isSuspended` returns true, the timeout does not expire. */
-  constructor(onExpired: () => void, isSuspended: () => boolean) {
+  constructor(onExpired: () => void, isSuspended: () => boolean, clock: Clock = systemClock) {
     this.#onExpired = onExpired;
     this.#isSuspended = isSuspended;
+    this.#clock = clock;
   }
 
   get limitMs(): number {
@@ -29,22 +33,22 @@ export class Deadline {
   }
 
   extend(): void {
-    this.#lastActiveMs = performance.now();
+    this.#lastActiveMs = this.#clock.monotonicMs();
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
+    this.#cancelTimer?.();
     this.#dueMs = Infinity;
   }
 
   #wait(ms: number): void {
-    clearTimeout(this.#timer);
-    this.#dueMs = performance.now() + ms;
-    this.#timer = setTimeout(this.#check, ms).unref();
+    this.#cancelTimer?.();
+    this.#dueMs = this.#clock.monotonicMs() + ms;
+    this.#cancelTimer = this.#clock.setTimer(this.#check, ms);
   }
 
   readonly #check = (): void => {
-    const leftMs = this.#lastActiveMs + this.#limitMs - performance.now();
+    const leftMs = this.#lastActiveMs + this.#limitMs - this.#clock.monotonicMs();
     this.#dueMs = Infinity;
     if (this.#isSuspended()) this.#wait(this.#limitMs);
     else if (leftMs > 0) this.#wait(Math.ceil(leftMs));

@@ -37,10 +37,10 @@ const periodOf: Partial<Record<TokenLimit, (nowMs: number) => NonNullable<TokenW
  * missing meter is initialized from the ledger.
  */
 export class TokenMeters {
-  readonly #host: Pick<Host, 'live' | 'store' | 'log' | 'now'>;
+  readonly #host: Pick<Host, 'live' | 'store' | 'log' | 'now' | 'clock'>;
   readonly #opening = new Map<string, Promise<void>>();
 
-  constructor(host: Pick<Host, 'live' | 'store' | 'log' | 'now'>) {
+  constructor(host: Pick<Host, 'live' | 'store' | 'log' | 'now' | 'clock'>) {
     this.#host = host;
   }
 
@@ -80,9 +80,9 @@ export class TokenMeters {
    * If the ledger cannot be read, the meter starts at zero and is read from the ledger again after a minute.
    */
   async #openFromLedger({ meter, keyId }: TokenWindow, period: Period): Promise<void> {
-    const { live, log } = this.#host;
+    const { live, log, clock } = this.#host;
     try {
-      const used = await within(this.#usedIn(period, keyId), timeoutMs, silence);
+      const used = await within(this.#usedIn(period, keyId), timeoutMs, silence, clock.setTimer);
       await live.meters.open(meter, used, this.#ttlMs(period));
     } catch (error) {
       log.warn(

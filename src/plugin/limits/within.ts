@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js';
 import type { CallSignal } from '../http/call-signal.js';
 
 /** Timeout error of `within`. */
@@ -8,20 +9,31 @@ export class LateError extends Error {
 /**
  * Applies a timeout: the result of `work`, or a LateError with this message after `ms`. A short grace period
  * follows, because after a pause of the whole process timers fire before the replies that arrived meanwhile
- * are read.
+ * are read. Without `setTimer` the timeout keeps the process alive.
  */
-export async function within<Result>(work: Promise<Result>, ms: number, message: string): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
+export async function within<Result>(
+  work: Promise<Result>,
+  ms: number,
+  message: string,
+  setTimer: Clock['setTimer'] = setHoldingTimer,
+): Promise<Result> {
+  let cancel: (() => void) | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     const giveUp = () => reject(new LateError(message));
-    timer = setTimeout(() => (timer = setTimeout(giveUp, graceMs)), ms);
+    cancel = setTimer(() => (cancel = setTimer(giveUp, graceMs)), ms);
   });
   try {
     return await Promise.race([work, late]);
   } finally {
-    clearTimeout(timer);
+    cancel?.();
   }
 }
+
+/** Timer of the process, which stays alive for it. */
+const setHoldingTimer: Clock['setTimer'] = (callback, ms) => {
+  const timer = setTimeout(callback, ms);
+  return () => clearTimeout(timer);
+};
 
 const graceMs = 50;
 

@@ -3,6 +3,8 @@ import { fromBinaryString, type BinaryString } from './binary-string.js';
 /** Received lines of one read from an upstream's stream. */
 export interface RawLines {
   readonly bytes: BinaryString;
+  /** The same bytes as they were received, until their read has been passed on: kept events do not hold them. */
+  received?: Buffer | undefined;
   /** True if all bytes are ASCII, so that the bytes are the text. */
   readonly isAscii: boolean;
 }
@@ -36,8 +38,13 @@ export class BinaryStringBuilder {
     this.#to = to;
   }
 
-  /** Returns all bytes, each piece written once, and resets the builder. */
+  /** Returns all bytes, each piece written once, and resets the builder; a whole read needs no copy. */
   take(): Buffer {
+    const read = this.#wholeRead();
+    if (read) {
+      this.#lines = undefined;
+      return read;
+    }
     this.#close();
     const bytes = Buffer.allocUnsafe(this.#length);
     let at = 0;
@@ -45,6 +52,11 @@ export class BinaryStringBuilder {
     this.#pieces = [];
     this.#length = 0;
     return bytes;
+  }
+
+  #wholeRead(): Buffer | undefined {
+    const isWhole = this.#pieces.length === 0 && this.#from === 0 && this.#to === this.#lines?.bytes.length;
+    return isWhole ? this.#lines?.received : undefined;
   }
 
   #close(): void {

@@ -1,13 +1,15 @@
 import { isRecord } from './record.js';
+import { schemaBranches, type SchemaBranch } from './schema-branches.js';
 
-const blank = '***';
+/** Text in place of a secret. */
+export const blank = '***';
 
 /**
- * Redacts a copy of options: the values that their JSON Schema marks with `secret: true`, and those of keys
- * that it does not describe.
+ * Redacts a copy of options: the values that their JSON Schema marks with `secret: true`, in whichever of its
+ * branches, those of keys that it does not describe, and those of a `$ref` that cannot be followed.
  */
 export function redactMarked(value: unknown, schema: unknown): unknown {
-  return redacted(value, branches(schema));
+  return redacted(value, [schema], schema);
 }
 
 /** Texts of options that their JSON Schema marks with `secret: true`, to keep them out of messages. */
@@ -24,51 +26,34 @@ function textsIn(value: unknown, shown: unknown): readonly string[] {
   return Object.entries(value).flatMap(([key, inner]) => textsIn(inner, copy[key]));
 }
 
-interface Marked {
-  readonly secret?: unknown;
-  readonly properties?: Readonly<Record<string, unknown>>;
-  readonly patternProperties?: Readonly<Record<string, unknown>>;
-  readonly additionalProperties?: unknown;
-  readonly items?: unknown;
-  readonly prefixItems?: readonly unknown[];
-  readonly anyOf?: readonly unknown[];
-  readonly oneOf?: readonly unknown[];
-  readonly allOf?: readonly unknown[];
-}
-
-function redacted(value: unknown, schemas: readonly Marked[]): unknown {
+function redacted(value: unknown, own: readonly unknown[], root: unknown): unknown {
   if (value === undefined) return value;
-  if (schemas.some(({ secret }) => secret === true)) return blank;
+  const schemas = schemaBranches(own, root);
+  if (schemas?.every(({ secret }) => secret !== true) !== true) return blank;
   if (Array.isArray(value)) {
-    const items = schemas.flatMap(itemsOf).flatMap(branches);
-    return value.map((item: unknown) => redacted(item, items));
+    const items = schemas.flatMap(itemsOf);
+    return value.map((item: unknown) => redacted(item, items, root));
   }
   if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
-      const own = schemas.flatMap((schema) => schemasOf(schema, key)).flatMap(branches);
-      return [key, own.length > 0 ? redacted(inner, own) : blank];
+      const described = schemas.flatMap((schema) => schemasOf(schema, key));
+      return [key, described.length > 0 ? redacted(inner, described, root) : blank];
     }),
   );
 }
 
 /** Schemas of items; those of a tuple hold for all of its places, so that one secret among them is enough. */
-function itemsOf({ items, prefixItems = [] }: Marked): readonly unknown[] {
-  return [...prefixItems, ...(Array.isArray(items) ? (items as readonly unknown[]) : [items])];
+function itemsOf(schema: SchemaBranch): readonly unknown[] {
+  const { items, prefixItems = [], additionalItems, unevaluatedItems, contains } = schema;
+  return [items, prefixItems, additionalItems, unevaluatedItems, contains].flat();
 }
 
 /** Schemas that describe a key; the patterns are not tried, so that one secret among them is enough. */
-function schemasOf(schema: Marked, key: string): readonly unknown[] {
-  const { properties = {}, patternProperties = {}, additionalProperties } = schema;
+function schemasOf(schema: SchemaBranch, key: string): readonly unknown[] {
+  const { properties = {}, patternProperties = {}, additionalProperties, unevaluatedProperties } = schema;
   if (Object.hasOwn(properties, key)) return [properties[key]];
   const patterns = Object.values(patternProperties);
   if (patterns.length > 0) return patterns;
-  return isRecord(additionalProperties) ? [additionalProperties] : [];
-}
-
-/** A schema with those that it is put together from. */
-function branches(schema: unknown): readonly Marked[] {
-  const marked = Object(schema) as Marked; // any object has properties, perhaps none
-  const { anyOf = [], oneOf = [], allOf = [] } = marked;
-  return [marked, ...[...anyOf, ...oneOf, ...allOf].flatMap(branches)];
+  return [additionalProperties, unevaluatedProperties].filter(isRecord);
 }

@@ -37,13 +37,15 @@ export class SlotAccount {
     options: unknown,
     parts: AccountParts,
   ): Promise<SlotAccount> {
-    const { slotId, live, log, now, connect } = parts;
+    const { slotId, live, log, clock, connect, dry } = parts;
     const opened: SlotTokens[] = [];
     const host: AccountHost = {
       slot: { id: slotId },
       log,
-      now,
+      now: clock.now,
+      clock,
       connect,
+      dry,
       withLock: (work) => live.withLock(`${name}/${slotId}`, work),
       async tokens(origin) {
         const [tokens, stored] = await SlotTokens.open(origin, parts);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   GatewayError,
+  type Clock,
   type HttpClient,
   type Live,
   type Logger,
@@ -15,8 +16,9 @@ export interface AccountParts {
   readonly credentials: Store['credentials'];
   readonly live: Live;
   readonly log: Logger;
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly connect: (baseUrl: string) => HttpClient;
+  readonly dry: boolean;
 }
 
 /** Topic of messages about new tokens of a slot in the store. */
@@ -57,7 +59,7 @@ export class SlotTokens implements TokenStore {
   /** True if the store must be read, or written again, before the tokens are used. */
   get hasUpdate(): boolean {
     if (this.#isPublished || this.#reading) return true;
-    return this.#unkept !== undefined && this.#options.now() >= this.#triedAtMs + pauseMs;
+    return this.#unkept !== undefined && this.#options.clock.now() >= this.#triedAtMs + pauseMs;
   }
 
   /** Receives that another instance has stored new tokens. */
@@ -91,7 +93,7 @@ export class SlotTokens implements TokenStore {
 
   /** Stores new tokens; if that fails, this instance uses them all the same and retries later. */
   async put(tokens: OAuthTokens): Promise<void> {
-    const { slotId, credentials, live, log, now } = this.#options;
+    const { slotId, credentials, live, log, clock } = this.#options;
     const isReplaced = this.#originThere !== this.#origin && this.#originThere !== this.#replaces;
     if (isReplaced)
       return log.warn({ slot: slotId }, 'The rotated token was not stored: the slot has another account.');
@@ -102,7 +104,7 @@ export class SlotTokens implements TokenStore {
       live.messages.send(renewedTopic, slotId);
     } catch (error) {
       this.#unkept = tokens;
-      this.#triedAtMs = now();
+      this.#triedAtMs = clock.now();
       log.error({ err: error }, 'The rotated token could not be stored; retrying.');
     }
   }

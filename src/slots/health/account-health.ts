@@ -1,15 +1,13 @@
-import type { Json, SharedMap, Windows } from '../../plugin/internal.js';
+import type { Clock, Json, SharedMap, Windows } from '../../plugin/internal.js';
 import { accountDigest, SharedSlotState, type AccountIdentity } from '../shared/shared-slot-state.js';
 import { CoolDowns } from './cooldowns.js';
 import { coolDownTopic, keptMs, receiveCoolDown, sendCoolDown, type SentCoolDown } from './sent-cooldown.js';
 import { LwwRegister, type Stamped } from '../shared/lww-register.js';
-import type { SetTimer } from '../timing.js';
 import { WindowGauge } from './windows.js';
 
 export interface AccountHealthOptions {
   readonly shared: SharedMap;
-  readonly setTimer: SetTimer;
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
 /**
@@ -29,7 +27,8 @@ export class AccountHealth {
   #acceptedAt = 0;
 
   constructor(config: AccountIdentity & { readonly id: string }, options: AccountHealthOptions) {
-    const { setTimer, now } = options;
+    const { clock } = options;
+    const { now } = clock;
     this.digest = accountDigest(config);
     const shared = new SharedSlotState(options.shared, config.id, this.digest);
     this.#shared = shared;
@@ -47,7 +46,7 @@ export class AccountHealth {
     this.#windows = new LwwRegister(jsonOf(this.gauge.windows), {
       now,
       publish: (message) => shared.publish('windows', message, keptMs),
-      throttle: { setTimer, now, everyMs: windowsEveryMs },
+      throttle: { clock, everyMs: windowsEveryMs },
     });
   }
 

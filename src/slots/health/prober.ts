@@ -1,12 +1,10 @@
-import type { Live, Logger, Models } from '../../plugin/internal.js';
+import { timeoutSignal, type Clock, type Live, type Logger, type Models } from '../../plugin/internal.js';
 import type { SlotEntry } from '../slot-entry.js';
-import type { SetTimer } from '../timing.js';
 
 export interface ProberOptions {
   readonly live: Pick<Live, 'withLock'>;
   readonly log: Logger;
-  readonly setTimer: SetTimer;
-  readonly now: () => number;
+  readonly clock: Clock;
   models(): Models;
   /** Called when a slot is accepted again. */
   onAccepted(): void;
@@ -37,7 +35,7 @@ export class Prober {
   #schedule(entry: SlotEntry): void {
     this.#timers.set(
       entry,
-      this.#options.setTimer(() => void this.#probe(entry), intervalMs),
+      this.#options.clock.setTimer(() => void this.#probe(entry), intervalMs),
     );
   }
 
@@ -53,7 +51,7 @@ export class Prober {
     if (!this.#timers.has(entry)) return;
     if (!isAccepted) return this.#schedule(entry);
     entry.slot.health.accept();
-    entry.noteSuccess(this.#options.now());
+    entry.noteSuccess(this.#options.clock.now());
     this.#options.log.info({ slot: entry.id }, 'The slot is accepted again.');
     this.#options.onAccepted();
   }
@@ -86,7 +84,7 @@ export class Prober {
       request: { model: served?.upstreamModel ?? 'unknown', messages: [{ role: 'user', content: 'Hello' }] },
       headers: { 'anthropic-version': '2023-06-01' },
       search: '',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: timeoutSignal(this.#options.clock, timeoutMs),
       headersTimeoutMs: timeoutMs,
       idleTimeoutMs: timeoutMs,
     };

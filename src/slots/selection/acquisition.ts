@@ -8,6 +8,7 @@ import {
   type SlotLease,
 } from '../../plugin/internal.js';
 import { choose, noEarlier, type Earlier, type Wanted } from './choose.js';
+import { observedChoice } from './observed-choice.js';
 import { type PoolContext, cool, reject } from './pool-context.js';
 import { Lease, type LeaseOwner } from './lease.js';
 import type { Attempt, Acquired, Waiter } from './permit-queue.js';
@@ -267,7 +268,7 @@ export class Acquisition implements Waiter, LeaseOwner {
     const boundId = sticky && (this.#binding.slotId ?? this.#claim?.slotId);
     const bound = sticky && (this.#origin ?? entries.find(({ id }) => id === boundId));
     const call = this.#call;
-    return {
+    const wanted: Wanted = {
       model: this.#model,
       policy,
       call,
@@ -276,6 +277,9 @@ export class Acquisition implements Waiter, LeaseOwner {
       preferred: this.#preferred,
       tried: this.#tried,
     };
+    const { onChoice, now } = this.#context;
+    if (!onChoice) return wanted;
+    return { ...wanted, observe: (sorted) => onChoice(observedChoice(sorted, wanted, now())) };
   }
 
   /**

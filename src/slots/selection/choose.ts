@@ -14,6 +14,18 @@ export interface Wanted {
   readonly preferred: SlotEntry | undefined;
   /** Slots that have failed the request, in order; true if an immediate retry there makes sense. */
   readonly tried: ReadonlyMap<SlotEntry, boolean>;
+  /** Is told what the choice was made from; absent: nobody is. */
+  readonly observe?: ((sorted: Sorted) => void) | undefined;
+}
+
+/** Slots as a choice has sorted them, and its result. */
+export interface Sorted {
+  readonly entries: readonly SlotEntry[];
+  /** Serve the model, and take requests. */
+  readonly ready: readonly SlotEntry[];
+  /** Of those, the ones that have not failed the request. */
+  readonly fresh: readonly SlotEntry[];
+  readonly choice: Choice;
 }
 
 /** Slot and failed slots of the calls that a request has made before. */
@@ -37,12 +49,24 @@ export type Choice =
  * an exhausted window never.
  */
 export function choose(wanted: Wanted, entries: readonly SlotEntry[], nowMs: number): Choice {
-  const { model, bound, preferred, tried, hasRoom } = wanted;
+  const { model, tried } = wanted;
   const ready = entries.filter((entry) => entry.serves(model) && entry.isSchedulable(model, nowMs));
-  if (preferred && ready.includes(preferred) && hasRoom(preferred)) return { kind: 'take', entry: preferred };
   const isFresh = (entry: SlotEntry): boolean => !tried.has(entry);
-  const chooseFrom = chooser(hasRoom);
   const fresh = tried.size > 0 ? ready.filter(isFresh) : ready;
+  const sorted = { entries, ready, fresh };
+  const choice = chooseSorted(wanted, sorted, nowMs);
+  wanted.observe?.({ ...sorted, choice });
+  return choice;
+}
+
+function chooseSorted(
+  wanted: Wanted,
+  { entries, ready, fresh }: Omit<Sorted, 'choice'>,
+  nowMs: number,
+): Choice {
+  const { model, bound, preferred, tried, hasRoom } = wanted;
+  if (preferred && ready.includes(preferred) && hasRoom(preferred)) return { kind: 'take', entry: preferred };
+  const chooseFrom = chooser(hasRoom);
   const choice =
     (bound && fresh.includes(bound) ? chooseFrom([bound], first) : undefined) ??
     chooseByPolicy(fresh, wanted);
@@ -51,7 +75,10 @@ export function choose(wanted: Wanted, entries: readonly SlotEntry[], nowMs: num
   const again = [...tried.keys()].filter((entry) => tried.get(entry) === true);
   return (
     chooseFrom(again.filter((entry) => ready.includes(entry)).slice(0, 1), first) ??
-    chooseFrom(cooling.filter(isFresh), first) ??
+    chooseFrom(
+      cooling.filter((entry) => !tried.has(entry)),
+      first,
+    ) ??
     chooseFrom(again.filter((entry) => cooling.includes(entry)).slice(0, 1), first) ?? { kind: 'none' }
   );
 }

@@ -1,12 +1,10 @@
-import type { Json, Live } from '../../plugin/internal.js';
+import type { Clock, Json, Live } from '../../plugin/internal.js';
 import type { PermitQueue, Waiter } from './permit-queue.js';
-import type { SetTimer } from '../timing.js';
 
 export interface FairQueueingOptions {
   readonly live: Pick<Live, 'instance' | 'messages'>;
   readonly queue: PermitQueue;
-  readonly now: () => number;
-  readonly setTimer: SetTimer;
+  readonly clock: Clock;
   /** True if other instances hold permits of a slot. */
   isHeldElsewhere(slotId: string): boolean;
 }
@@ -44,7 +42,7 @@ export class FairQueueing {
   /** True if a permit of the slot is reserved for a request of another instance that has waited longer. */
   isReservedElsewhere(slotId: string, waiter: Waiter): boolean {
     if (this.#elsewhere.size === 0) return false;
-    const nowMs = this.#options.now();
+    const nowMs = this.#options.clock.now();
     const turnSinceMs = this.#options.queue.turnSinceMs(waiter);
     for (const waits of this.#elsewhere.values()) {
       const wait = waits.get(slotId);
@@ -60,7 +58,7 @@ export class FairQueueing {
 
   /** Announces that a request waits here; published if the wait lasts. */
   announceWait(): void {
-    this.#cancelTimer ??= this.#options.setTimer(() => this.#publish(), publishEveryMs);
+    this.#cancelTimer ??= this.#options.clock.setTimer(() => this.#publish(), publishEveryMs);
   }
 
   close(): void {
@@ -69,11 +67,11 @@ export class FairQueueing {
   }
 
   #publish(): void {
-    const { live, queue, now } = this.#options;
+    const { live, queue, clock } = this.#options;
     this.#cancelTimer = undefined;
     if (queue.size === 0) return;
     this.announceWait();
-    const nowMs = now();
+    const nowMs = clock.now();
     const waits = new Map<string, WaitMessage>();
     for (const waiter of queue.waiters())
       for (const slotId of waiter.waitsFor)
@@ -89,7 +87,7 @@ export class FairQueueing {
 
   #merge(message: Json): void {
     const [instance, waited] = message as unknown as WaitsMessage; // written by `#publish` of another instance
-    const nowMs = this.#options.now();
+    const nowMs = this.#options.clock.now();
     const waits = waited.map(([slotId, waitedMs, turnMs, caller]): [string, Wait] => {
       const times = { sinceMs: nowMs - waitedMs, turnSinceMs: nowMs - turnMs, endsMs: nowMs + trustedMs };
       return [slotId, { caller, ...times, reservedUntilMs: undefined }];

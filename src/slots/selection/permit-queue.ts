@@ -1,5 +1,10 @@
-import { asError, type CallSignal, type GatewayError, type SlotLease } from '../../plugin/internal.js';
-import type { SetTimer } from '../timing.js';
+import {
+  asError,
+  type CallSignal,
+  type Clock,
+  type GatewayError,
+  type SlotLease,
+} from '../../plugin/internal.js';
 
 /** Lease, or the error if there is none. */
 export type Acquired = SlotLease | GatewayError;
@@ -25,8 +30,7 @@ export interface WaitOptions {
 }
 
 export interface QueueOptions {
-  readonly setTimer: SetTimer;
-  readonly now: () => number;
+  readonly clock: Clock;
   /** True if a slot has room, as far as known here. */
   hasRoom(slotId: string): boolean;
 }
@@ -126,7 +130,7 @@ export class PermitQueue {
         settle: (acquired) => (end(), this.#note(ticket, acquired), resolve(acquired)),
         fail: (error) => (end(), reject(error)),
       };
-      const cancelTimer = this.#options.setTimer(() => this.#timeOut(ticket), timeoutMs);
+      const cancelTimer = this.#options.clock.setTimer(() => this.#timeOut(ticket), timeoutMs);
       this.#add(ticket);
       signal.addEventListener('abort', leave);
       if (signal.aborted) leave();
@@ -191,7 +195,7 @@ export class PermitQueue {
   #note({ waiter: { caller } }: Ticket, acquired: Acquired | undefined): void {
     const line = this.#lines.get(caller);
     if (!line || !acquired || !('release' in acquired)) return;
-    line.servedMs = this.#options.now();
+    line.servedMs = this.#options.clock.now();
     this.#lines.delete(caller);
     this.#lines.set(caller, line);
   }

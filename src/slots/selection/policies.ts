@@ -58,7 +58,9 @@ function loadOf({ permits, config: { weight } }: SlotEntry): number {
   return load({ inFlight: permits.claimed, weight });
 }
 
-/** Total permits of these slots. */
-export function totalPermits(entries: readonly SlotEntry[]): number {
-  return entries.reduce((sum, { config }) => sum + config.maxConcurrent, 0);
+/** Max requests that may wait for these slots. */
+export function queueCapacity(entries: readonly SlotEntry[]): number {
+  return entries.reduce((sum, { config }) => sum + config.maxConcurrent, 0) * maxWaitingPerPermit;
 }
+
+const maxWaitingPerPermit = 10;

@@ -4,6 +4,7 @@ import type { PermitQueue } from './permit-queue.js';
 import type { SessionClaims } from '../sticky/session-claims.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import type { FairQueueing } from './fair-queueing.js';
+import type { OnChoice } from './observed-choice.js';
 import type { Cooling } from '../health/transitions.js';
 import type { UpstreamSlot } from '../upstream-slot.js';
 
@@ -33,6 +34,8 @@ export interface PoolContext {
   /** Announces that a permit of a slot was released. */
   readonly freed: (slotId: string) => void;
   readonly isClosed: () => boolean;
+  /** Is told each choice of a slot; absent: nobody is. */
+  readonly onChoice?: OnChoice | undefined;
 }
 
 type Reporter = Pick<PoolContext, 'log' | 'now' | 'changed'>;

@@ -1,6 +1,7 @@
 import { globMatcher, type Caller, type PickTerms } from '../../plugin/internal.js';
 import { keyHasNoSlot, modelNotFound, noSlotOfThese } from '../refusal.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
+import { observedSlot, type NotTaken, type OnChoice } from './observed-choice.js';
 import type { PoolContext } from './pool-context.js';
 
 /** View of the pool with the slots alone that the stage and the caller's key leave to a request. */
@@ -11,14 +12,34 @@ export function limitedContext(
   if (!slots && !caller.slots) return context;
   const inStage = slots ? globMatcher(slots) : () => true;
   const isAllowed = mayUseSlot(caller);
+  const refusal = (id: string): NotTaken | undefined => {
+    if (!inStage(id)) return 'not_of_stage';
+    return isAllowed(id) ? undefined : 'not_of_key';
+  };
   return {
     ...context,
-    entries: () => context.entries().filter(({ id }) => inStage(id) && isAllowed(id)),
+    entries: () => context.entries().filter(({ id }) => refusal(id) === undefined),
+    onChoice: context.onChoice && withRefused(context, context.onChoice, refusal),
     notServed: (model) => {
       const serving = servingSlots(context, model);
       if (serving.length === 0) return modelNotFound(model);
       return slots && !serving.some(inStage) ? noSlotOfThese(model, slots) : keyHasNoSlot(model, caller);
     },
+  };
+}
+
+/** Adds to each choice the slots that the request may not use. */
+function withRefused(
+  { entries, now }: PoolContext,
+  onChoice: OnChoice,
+  refusal: (id: string) => NotTaken | undefined,
+): OnChoice {
+  return (choice) => {
+    const refused = entries().flatMap((entry) => {
+      const notTaken = refusal(entry.id);
+      return notTaken ? [observedSlot(entry, choice, now(), notTaken)] : [];
+    });
+    onChoice({ ...choice, slots: [...choice.slots, ...refused] });
   };
 }
 

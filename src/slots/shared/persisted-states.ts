@@ -1,13 +1,20 @@
-import type { Json, Logger, SharedMap, StateChange, Store, StoredState } from '../../plugin/internal.js';
-import { Throttle, type SetTimer } from '../timing.js';
+import type {
+  Clock,
+  Json,
+  Logger,
+  SharedMap,
+  StateChange,
+  Store,
+  StoredState,
+} from '../../plugin/internal.js';
+import { Throttle } from '../timing.js';
 import { fromStored, isStored, toStored } from './stored-state.js';
 
 export interface PersistedStatesOptions {
   readonly shared: SharedMap;
   readonly store: Store['slotStates'];
   readonly log: Logger;
-  readonly now: () => number;
-  readonly setTimer: SetTimer;
+  readonly clock: Clock;
   /** Called for a state that was restored late, after the slots were opened. */
   onRestored(key: string, value: Json): void;
 }
@@ -79,21 +86,21 @@ export class PersistedStates implements SharedMap {
   }
 
   async #read(): Promise<readonly StoredState[]> {
-    const { store, log, setTimer } = this.#options;
+    const { store, log, clock } = this.#options;
     try {
       const states = await store.list();
       return this.#isClosed ? [] : states.flatMap((state) => this.#restore(state));
     } catch (error) {
       log.warn({ err: error }, 'Stored slot states cannot be read; retrying.');
-      if (!this.#isClosed) this.#cancelRetry = setTimer(() => void this.load(), retryEveryMs);
+      if (!this.#isClosed) this.#cancelRetry = clock.setTimer(() => void this.load(), retryEveryMs);
       return [];
     }
   }
 
   #restore(state: StoredState): readonly StoredState[] {
-    const { shared, now } = this.#options;
+    const { shared, clock } = this.#options;
     const { key } = state;
-    const restored = fromStored(state, now());
+    const restored = fromStored(state, clock.now());
     if (!restored || shared.get(key) !== undefined || this.#unwritten.has(key)) return [];
     shared.set(key, restored.value, restored.ttlMs);
     return [{ key, value: restored.value }];
@@ -122,11 +129,11 @@ export class PersistedStates implements SharedMap {
   }
 
   #change(key: string): StateChange {
-    const { shared, now } = this.#options;
+    const { shared, clock } = this.#options;
     const value = shared.get(key);
     const ttlMs = shared.ttlMs(key);
     const stored =
-      value === undefined || ttlMs === undefined ? undefined : toStored(key, { value, ttlMs }, now());
+      value === undefined || ttlMs === undefined ? undefined : toStored(key, { value, ttlMs }, clock.now());
     return { key, value: stored?.value, ...(stored?.ttlMs !== undefined && { ttlMs: stored.ttlMs }) };
   }
 }

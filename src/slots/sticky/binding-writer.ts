@@ -1,5 +1,11 @@
-import { LRUCache } from 'lru-cache';
-import type { Binding, CacheStats, Logger, Store } from '../../plugin/internal.js';
+import type { LRUCache } from 'lru-cache';
+import {
+  growingCache,
+  type Binding,
+  type CacheStats,
+  type Logger,
+  type Store,
+} from '../../plugin/internal.js';
 
 export interface BindingWriterOptions {
   readonly store: Store['bindings'];
@@ -25,10 +31,10 @@ export class BindingWriter {
   #writing: Promise<void> | undefined;
 
   constructor(options: BindingWriterOptions) {
-    const { capacity: max, now } = options;
+    const { capacity, now } = options;
     this.#options = options;
-    this.#unwritten = new LRUCache({ max });
-    this.#written = new LRUCache({ max, ttl: settlesMs, ttlResolution: 0, perf: { now } });
+    this.#unwritten = growingCache(capacity);
+    this.#written = growingCache(capacity, { ttl: settlesMs, ttlResolution: 0, perf: { now } });
   }
 
   get fill(): CacheStats {

@@ -1,8 +1,10 @@
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import {
+  growingCache,
   within,
   type Binding,
   type Caches,
+  type Clock,
   type Json,
   type Logger,
   type Messages,
@@ -10,16 +12,21 @@ import {
 } from '../../plugin/internal.js';
 import { isNewer, nextSerial } from '../shared/lww-register.js';
 import { BindingWriter } from './binding-writer.js';
-import type { SetTimer } from '../timing.js';
 
 export interface BindingsOptions {
   readonly store: Store['bindings'];
   readonly messages: Messages;
   readonly log: Logger;
-  readonly now: () => number;
-  readonly setTimer: SetTimer;
+  readonly clock: Clock;
   /** Max sessions in memory; others are read from the store again. */
   readonly capacity?: number;
+}
+
+/** Session that is bound to a slot, by its sticky key; `untilMs` in unix milliseconds. */
+export interface SessionBound {
+  readonly key: string;
+  readonly slotId: string;
+  readonly untilMs: number;
 }
 
 interface Known extends Binding {
@@ -47,15 +54,15 @@ export class Bindings {
 
   constructor(options: BindingsOptions) {
     this.#options = options;
-    const { capacity = 20_000 } = options;
-    this.#known = new LRUCache({ max: capacity });
-    this.#writer = new BindingWriter({ ...options, capacity });
+    const { capacity = 20_000, clock } = options;
+    this.#known = growingCache(capacity);
+    this.#writer = new BindingWriter({ ...options, now: clock.now, capacity });
     this.#stopReceiving = options.messages.receive(topic, (message) => this.#merge(message));
   }
 
   get caches(): Caches {
     return {
-      sticky_sessions: () => ({ entries: this.#known.size, capacity: this.#known.max }),
+      sticky_sessions: () => ({ entries: this.#known.size, capacity: this.#known.maxSize }),
       unwritten_sticky_sessions: () => this.#writer.fill,
     };
   }
@@ -67,25 +74,27 @@ export class Bindings {
   load(key: string): Promise<void> | undefined {
     if (this.#writer.isUnwritten(key)) return undefined;
     const known = this.#known.peek(key);
-    const nowMs = this.#options.now();
+    const nowMs = this.#options.clock.now();
     const isValid = known !== undefined && known.expiresAtMs > nowMs;
     if (isValid && known.checkedMs > nowMs - trustedMs) return undefined;
     const reading = this.#reading.get(key) ?? this.#startReading(key, known);
     return isValid || !reading
       ? undefined
-      : within(reading, waitMs, 'The store has not answered.').catch(() => undefined);
+      : within(reading, waitMs, 'The store has not answered.', this.#options.clock.setTimer).catch(
+          () => undefined,
+        );
   }
 
   /** Slot that a session is bound to, as far as the cache knows. */
   peek(key: string): string | undefined {
     const known = this.#known.peek(key);
-    return known && known.expiresAtMs > this.#options.now() ? known.slotId : undefined;
+    return known && known.expiresAtMs > this.#options.clock.now() ? known.slotId : undefined;
   }
 
   /** Binds a session, or renews its binding; a renewal is stored only after a tenth of the time to live. */
   keep(key: string, slotId: string, ttlMs: number): void {
     const known = this.#known.peek(key);
-    const nowMs = this.#options.now();
+    const nowMs = this.#options.clock.now();
     const expiresAtMs = nowMs + ttlMs;
     if (known?.slotId === slotId && known.expiresAtMs > nowMs) {
       const isStored = Math.abs(expiresAtMs - known.storedMs) <= ttlMs / 10;
@@ -111,11 +120,23 @@ export class Bindings {
 
   /** Number of cached sessions by slot. */
   counts(): ReadonlyMap<string, number> {
-    const nowMs = this.#options.now();
+    const nowMs = this.#options.clock.now();
     const counts = new Map<string, number>();
     for (const { slotId, expiresAtMs } of this.#known.values())
       if (expiresAtMs > nowMs) counts.set(slotId, (counts.get(slotId) ?? 0) + 1);
     return counts;
+  }
+
+  /** Cached sessions of the caller with this key, the latest `max` of them. */
+  ofCaller(keyId: string, max: number): readonly SessionBound[] {
+    const nowMs = this.#options.clock.now();
+    const found: SessionBound[] = [];
+    for (const [key, { slotId, expiresAtMs }] of this.#known.entries()) {
+      if (found.length === max) break;
+      if (expiresAtMs > nowMs && key.startsWith(`${keyId}:`))
+        found.push({ key, slotId, untilMs: expiresAtMs });
+    }
+    return found;
   }
 
   /** Resolves when the store has all changes. */
@@ -129,7 +150,7 @@ export class Bindings {
   }
 
   #nextSerial(known: Known | undefined): number {
-    return nextSerial(known?.serial, this.#options.now());
+    return nextSerial(known?.serial, this.#options.clock.now());
   }
 
   /**
@@ -139,7 +160,7 @@ export class Bindings {
   #merge(message: Json): void {
     const [key, slotId, ttlMs, serial] = message as unknown as BindingMessage; // as `keep` or `drop` wrote it
     const known = this.#known.peek(key);
-    const checkedMs = this.#options.now();
+    const checkedMs = this.#options.clock.now();
     const expiresAtMs = checkedMs + ttlMs;
     if (known && isNewer({ serial: known.serial, wins: known.slotId > (slotId ?? '') }, serial)) {
       if (this.#writer.hasJustWritten(key)) this.#writer.write(key, known);
@@ -178,7 +199,7 @@ export class Bindings {
   /** Merges a stored binding: the last used one wins, since the store may have missed a write. */
   #check(key: string, stored: Binding | undefined): void {
     const known = this.#known.peek(key);
-    const checkedMs = this.#options.now();
+    const checkedMs = this.#options.clock.now();
     if (stored && !(known && known.storedMs >= stored.expiresAtMs)) {
       const serial = known?.serial ?? 0;
       this.#known.set(key, { ...stored, storedMs: stored.expiresAtMs, serial, checkedMs });

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
-import type { ProtocolKey, Store } from '../../plugin/internal.js';
+import type { LRUCache } from 'lru-cache';
+import { growingCache, type ProtocolKey, type Store } from '../../plugin/internal.js';
 import { applyPatch, maxDeletedNames } from '../key-rules.js';
 
 /** Protocol keys in memory. */
@@ -7,7 +7,7 @@ export function keepKeys(
   byId: LRUCache<string, ProtocolKey>,
   idByHash: LRUCache<string, string>,
 ): Store['keys'] {
-  const deletedNames = new LRUCache<string, string>({ max: maxDeletedNames });
+  const deletedNames = growingCache<string>(maxDeletedNames);
   return {
     async findByHash(hash) {
       const key = byId.get(idByHash.get(hash) ?? '');

@@ -33,15 +33,16 @@ interface OwnedResponses {
 /** Stored Responses in memory. */
 export class MemoryResponses {
   readonly #kept: LRUCache<string, Kept>;
+  readonly #max: number;
   readonly #byOwner = new Map<string, OwnedResponses>();
   readonly #now: () => number;
   readonly deleteExpired: Store['responses']['deleteExpired'];
 
   constructor({ max, maxBytes }: MemoryResponsesBounds, now: () => number) {
     this.#now = now;
+    this.#max = max;
     this.#kept = new LRUCache({
-      max,
-      maxSize: maxBytes,
+      maxSize: maxBytes, // not `max`: it would allocate all of it at once
       sizeCalculation: ({ bytes }) => bytes,
       dispose: (kept) => this.#forget(kept),
     });
@@ -49,7 +50,7 @@ export class MemoryResponses {
   }
 
   get fill(): CacheStats {
-    return { entries: this.#kept.size, capacity: this.#kept.max };
+    return { entries: this.#kept.size, capacity: this.#max };
   }
 
   async get(owner: string, id: string): Promise<StoredResponse | undefined> {
@@ -77,6 +78,7 @@ export class MemoryResponses {
     owned.keys.add(key);
     owned.bytes += bytes;
     this.#kept.set(key, { owner, key, input, response, bytes, expiresAtMs });
+    if (this.#kept.size > this.#max) this.#kept.pop();
     if (quota) this.#makeRoom(owned, quota);
     return true;
   }

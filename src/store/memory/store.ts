@@ -1,19 +1,20 @@
-import { LRUCache } from 'lru-cache';
-import type {
-  Binding,
-  CacheStats,
-  Caches,
-  ConsoleSession,
-  OAuthTokens,
-  Store,
-  StoredSlot,
-  WholeStore,
+import type { LRUCache } from 'lru-cache';
+import {
+  growingCache,
+  type Binding,
+  type CacheStats,
+  type Caches,
+  type ConsoleSession,
+  type OAuthTokens,
+  type Store,
+  type StoredSlot,
+  type WholeStore,
 } from '../../plugin/internal.js';
 import { keepKeys } from './keys.js';
 import { MemoryLedger } from './ledger.js';
 import { MemoryResponses } from './responses.js';
 import { deleteExpired, unexpired } from './expiry.js';
-import { keepSpaces } from './spaces.js';
+import { MemorySpaces } from './spaces.js';
 import { keepSlotStates } from './slot-states.js';
 
 interface MemoryStoreOptions {
@@ -56,12 +57,12 @@ export class MemoryStore implements WholeStore {
     const limits = { ...defaultLimits, ...max };
     const caches: Record<string, () => CacheStats> = {};
     const bounded = <Value extends object>(name: string, max: number): LRUCache<string, Value> => {
-      const cache = growing<Value>(max);
+      const cache = growingCache<Value>(max);
       caches[`memory_${name}`] = () => ({ entries: cache.size, capacity: max });
       return cache;
     };
     const ledger = new MemoryLedger(limits.ledger);
-    this.keys = keepKeys(bounded('keys', limits.keys), growing<string>(limits.keys));
+    this.keys = keepKeys(bounded('keys', limits.keys), growingCache<string>(limits.keys));
     this.credentials = keepCredentials(bounded('credentials', limits.credentials));
     this.bindings = keepBindings(bounded('sticky_sessions', limits.bindings), now);
     const responses = new MemoryResponses({ max: limits.responses, maxBytes: limits.responseText }, now);
@@ -71,7 +72,7 @@ export class MemoryStore implements WholeStore {
     this.slots = keepSlots(bounded('slots', limits.slots));
     this.slotStates = keepSlotStates(bounded('slot_states', limits.slotStates), now);
     this.ledger = ledger;
-    const spaces = keepSpaces(limits.spaceText, now);
+    const spaces = new MemorySpaces(limits.spaceText, now);
     caches['memory_plugin_values'] = () => spaces.fill;
     this.spaces = spaces;
     this.caches = { ...caches, ...ledger.caches };
@@ -94,11 +95,6 @@ const defaultLimits: Limits = {
   spaceText: 32 * 1024 * 1024,
   ledger: 20_000,
 };
-
-/** LRU cache that grows as it is filled; with its option `max` it would allocate all of itself at once. */
-function growing<Value extends object | string>(maxSize: number): LRUCache<string, Value> {
-  return new LRUCache({ maxSize, sizeCalculation: () => 1 });
-}
 
 function keepCredentials(bySlot: LRUCache<string, OAuthTokens>): Store['credentials'] {
   return {

@@ -6,6 +6,7 @@ import { quantile } from '../report/statistics.js';
 import { seeded } from '../soak/traffic.js';
 import { rowAt } from './rows.js';
 import { cpuNowMs, TurnWatch } from './turn-watch.js';
+import { clockAt } from '../../clock-at.js';
 
 /** Deletes the older half while somebody reads and writes, and says what that was like. */
 export async function retention(store: WholeStore, nowMs: number): Promise<string> {
@@ -18,7 +19,13 @@ export async function retention(store: WholeStore, nowMs: number): Promise<strin
   const warn = (fields: object, message: string) => console.log(message, fields);
   const log = { warn } as never; // all that it needs
   const now = () => nowMs;
-  const keeper = new Housekeeper({ store, live: new MemoryHub().connect(), keepDays: 45, log, now });
+  const keeper = new Housekeeper({
+    store,
+    live: new MemoryHub().connect(),
+    keepDays: 45,
+    log,
+    clock: clockAt(now),
+  });
   await keeper.cleanUp();
   const ms = performance.now() - startedMs;
   const usedMs = cpuNowMs() - cpuMs;

@@ -68,6 +68,51 @@ function cut(text: string, places: readonly number[]): readonly string[] {
   return at.slice(1).map((end, nth) => text.slice(at[nth], end));
 }
 
+/** An answer whose content stands in its `message_start`, and one more block behind it. */
+function startingWith(...content: readonly ContentBlock[]): readonly MessagesStreamEvent[] {
+  const [start, ...rest] = messageEvents({ text: 'A secret.' });
+  if (start?.type !== 'message_start') throw new Error('has no start');
+  return [{ ...start, message: { ...start.message, content } }, ...rest];
+}
+
+describe('mapText in a message_start', () => {
+  const said: ContentBlock = { type: 'text', text: 'My secret is out.' };
+  const tool: ContentBlock = { type: 'tool_use', id: 't', name: 'n', input: { a: 'secret' } };
+
+  it('searches the content that the message begins with', async () => {
+    const kinds = ['text', 'input'] as const;
+    const content = await mapped(startingWith(said, tool), { ...secret, kinds });
+    expect(content).to.deep.equal([
+      { type: 'text', text: 'My *** is out.' },
+      { ...tool, input: { a: '***' } },
+      { type: 'text', text: 'A ***.' },
+    ]);
+  });
+
+  it('leaves kinds alone that are not searched, and events without content as they are', async () => {
+    expect((await mapped(startingWith(tool), secret))[0]).to.deep.equal(tool);
+    const [start] = messageEvents({ text: '' });
+    const event = ModelEvent.of(start!);
+    const mapper = new TextMapper(secret);
+    expect(mapper.transform([event])?.[0]).to.equal(event);
+  });
+
+  it('ends the answer there, without what follows', async () => {
+    const ends = { stop_reason: 'refusal' } as const;
+    const ending: TextMap = {
+      ...secret,
+      find(...args) {
+        const match = secret.find(...args);
+        return match && { ...match, text: '', ends };
+      },
+    };
+    const events = eventsOf(startingWith(said, { type: 'text', text: 'More.' }));
+    const message = await foldMessage(mapText(events, ending));
+    expect(message.content).to.deep.equal([{ type: 'text', text: 'My ' }]);
+    expect(message.stop_reason).to.equal('refusal');
+  });
+});
+
 describe('mapText', () => {
   const words = fc.constantFrom('secret', 'se', 'see', 'seee', 'secrets', ' ', 'x', '😀', '\ud83d', 'é');
   const texts = fc.array(words, { maxLength: 60 }).map((parts) => parts.join(''));

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Deadline } from '#src/plugin/limits/deadline.js';
 import { later } from '../../transport/upstream-kit.js';
+import { ManualClock } from 'gw2api/testing';
 
 describe('Deadline', () => {
   it('runs out after its limit, put off by what is heard', async () => {
@@ -11,6 +12,26 @@ describe('Deadline', () => {
     setTimeout(() => deadline.extend(), 20);
     await expired;
     expect(performance.now() - startedAtMs).to.be.at.least(49);
+  });
+
+  it('takes its time and its timer from the clock that it is given', () => {
+    const clock = new ManualClock();
+    let expired = 0;
+    const deadline = new Deadline(
+      () => (expired += 1),
+      () => false,
+      clock,
+    );
+    deadline.start(30);
+    clock.pass(20);
+    deadline.extend();
+    clock.pass(29);
+    expect(expired).to.equal(0);
+    clock.pass(1);
+    expect([expired, clock.timers]).to.deep.equal([1, 0]);
+    deadline.start(30);
+    deadline.stop();
+    expect(clock.timers).to.equal(0);
   });
 
   it('does not run out while it is suspended', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { compilePatterns, firstMatch, replaceMatches, type PatternChoice } from '#plugins/shared/patterns.js';
+import { SearchTime } from '#plugins/shared/search-time.js';
 
 /** What the patterns find in a text. */
 function found(text: string, ...choices: readonly PatternChoice[]): readonly string[] {
@@ -81,8 +82,40 @@ describe('patterns of an operator', () => {
     expect(found(`${'a'.repeat(20_000)}b`, { name: 'evil', pattern: '(?:a|aa)+$' })).to.deep.equal([]);
   });
 
-  it('that match nothing replace nothing', () => {
-    expect(found('bab', { name: 'x', pattern: 'a*' })).to.deep.equal(['a']);
+  it('that match nothing at a place replace nothing there', () => {
+    expect(found('bab a', { name: 'x', pattern: String.raw`\b(?:ba)?` })).to.deep.equal(['ba']);
+  });
+
+  for (const pattern of ['a*', '(a*b)?', 'a|', '^', '$', String.raw`(?:\d+ ?)*`])
+    it(`are refused where they match the empty text: ${pattern}`, () => {
+      expect(() => compilePatterns([{ name: 'x', pattern }])).to.throw(
+        'patterns[0].pattern: matches the empty text, which is everywhere; let it need a character',
+      );
+    });
+
+  /** Matches of a pattern in texts that share one limit, by a clock that goes on by `stepMs` when it is read. */
+  function matchesIn(texts: readonly string[], pattern: string, stepMs: number): number {
+    let nowMs = 0;
+    const time = new SearchTime(() => (nowMs += stepMs));
+    const patterns = compilePatterns([{ name: 'evil', pattern }]);
+    let count = 0;
+    for (const text of texts) replaceMatches(patterns, text, () => ((count += 1), ''), time);
+    return count;
+  }
+
+  it('have a time limit for all texts of a request', () => {
+    const texts = Array.from({ length: 20 }, () => 'a'.repeat(50));
+    expect(matchesIn(texts, 'a(?:.*x)?', 0.1)).to.equal(1000);
+    const late = /^The texts of this request take too long to search for the pattern "evil"/;
+    expect(() => matchesIn(texts, 'a(?:.*x)?', 1)).to.throw(late);
+    expect(() => matchesIn([texts.join('')], 'a(?:.*x)?', 1), 'in one text').to.throw(late);
+    expect(() => matchesIn(['a '.repeat(1000)], String.raw`\b(?:.*x)?`, 1), 'matching nothing').to.throw(
+      late,
+    );
+  });
+
+  it('have more time for a longer text', () => {
+    expect(matchesIn(['a'.repeat(500) + ' '.repeat(1e6)], 'a', 1)).to.equal(500);
   });
 });
 

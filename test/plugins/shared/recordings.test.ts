@@ -1,15 +1,17 @@
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import { fakeHost } from 'gw2api/testing';
 import { createCipher } from '#src/store/credential-cipher.js';
+import { clockAt } from '../../clock-at.js';
 import {
-  readRecordings,
   Recordings,
+  requireKey,
   type Recording,
   type RecordingsOptions,
 } from '#plugins/shared/recordings.js';
+import { recordedIn } from './recorded.js';
 
 function recording(atMs: number, text = ''): Recording {
   return {
@@ -21,6 +23,7 @@ function recording(atMs: number, text = ''): Recording {
     format: 'messages',
     caller: { kind: 'master', keyId: 'master', name: 'master' },
     headers: {},
+    passed: [],
     body: { text },
     outcome: 'completed',
   };
@@ -47,7 +50,7 @@ describe('recordings', () => {
     keepMs: 1000,
     maxBytes: 1e6,
     maxBodyChars: 2000,
-    now: () => nowMs,
+    clock: clockAt(() => nowMs),
     onResult: (result, error) => void results.push(error ?? result),
   });
   const open = async (bounds: { readonly keepMs?: number; readonly maxBytes?: number } = {}) => {
@@ -59,13 +62,13 @@ describe('recordings', () => {
     for (const each of list) recordings!.add(each);
     await recordings!.close();
   };
-  const times = async () => (await listed(readRecordings(folder, secrets))).map(({ atMs }) => atMs);
+  const times = async () => (await recordedIn(folder, secrets)).map(({ atMs }) => atMs);
 
   it('come back as they were written, the oldest first', async () => {
     await open();
     await write(recording(1_000_002, 'two'));
     await write(recording(1_000_001, 'one'));
-    const [one, two, ...rest] = await listed(readRecordings(folder, secrets));
+    const [one, two, ...rest] = await recordedIn(folder, secrets);
     expect([one, two]).to.deep.equal([recording(1_000_001, 'one'), recording(1_000_002, 'two')]);
     expect(rest).to.deep.equal([]);
   });
@@ -78,13 +81,30 @@ describe('recordings', () => {
     expect(sealed)
       .not.to.include('secret')
       .and.not.to.include(Buffer.from('a secret').toString('base64url').slice(2, 8));
-    const reading = listed(readRecordings(folder, createCipher('another key')));
+    const reading = recordedIn(folder, createCipher('another key'));
     expect(await reading.catch(String)).to.match(/GW_SECRET_KEY is not the one that a recording/);
   });
 
   it('are not begun without a key', async () => {
-    const options = { ...base(), secrets: createCipher(undefined) };
-    expect(await new Recordings(options).open().catch(String)).to.match(/GW_SECRET_KEY is not set/);
+    expect(await requireKey(createCipher(undefined)).catch(String)).to.match(/GW_SECRET_KEY is not set/);
+  });
+
+  it('are readable by nobody else, in a folder that is closed to others', async () => {
+    await chmod(folder, 0o755);
+    await open();
+    await write(recording(nowMs));
+    const [file] = await readdir(folder);
+    const modes = await Promise.all(
+      [folder, path.join(folder, file!)].map(async (name) => (await stat(name)).mode),
+    );
+    expect(modes.map((mode) => (mode & 0o777).toString(8))).to.deep.equal(['700', '600']);
+  });
+
+  it('are not written before the stage has started', async () => {
+    recordings = new Recordings(base());
+    await write(recording(nowMs));
+    expect(await readdir(folder)).to.deep.equal([]);
+    expect(results).to.deep.equal([]);
   });
 
   it('tell what became of them', async () => {
@@ -97,6 +117,14 @@ describe('recordings', () => {
     await write(recording(nowMs));
     expect(results.at(-1)).to.have.property('code', 'ENOENT');
     await mkdir(folder);
+  });
+
+  it('are dropped while many characters wait for the disk', async () => {
+    recordings = new Recordings({ ...base(), maxBytes: 1e9, maxBodyChars: 2e7 });
+    await recordings.open();
+    const large = 'x'.repeat(15_000_000);
+    await write(...Array.from({ length: 3 }, () => recording(nowMs, large)));
+    expect(results.map(String).toSorted()).to.deep.equal(['dropped', 'written', 'written']);
   });
 
   it('are deleted once they are too old', async () => {
@@ -123,9 +151,3 @@ describe('recordings', () => {
     expect(kept).to.have.length.within(5, 20);
   });
 });
-
-async function listed(recordings: AsyncIterable<Recording>): Promise<readonly Recording[]> {
-  const list: Recording[] = [];
-  for await (const each of recordings) list.push(each);
-  return list;
-}

@@ -1,6 +1,8 @@
 import { call, type Query } from './call.js';
 import type {
   Diagnosis,
+  ExplainCall,
+  Explanation,
   IssuedKey,
   Key,
   KeySettings,
@@ -9,6 +11,8 @@ import type {
   OpenedRequest,
   Pipeline,
   PluginPage,
+  Reloaded,
+  ReloadPreview,
   RequestPage,
   Session,
   Slot,
@@ -49,6 +53,9 @@ export const panel = {
   requests: (query: Query, signal?: Signal) => call<RequestPage>('GET', '/requests', { query, signal }),
   request: (id: string, signal?: Signal) => call<OpenedRequest>('GET', at('/requests', id), { signal }),
   pipeline: (signal?: Signal) => call<Pipeline>('GET', '/pipeline', { signal }),
+  previewReload: (signal?: Signal) => call<ReloadPreview>('GET', '/reload', { signal }),
+  reload: () => call<Reloaded>('POST', '/reload'),
+  explain: (request: ExplainCall) => call<Explanation>('POST', '/explain', { body: request }),
   pages: async (signal?: Signal) => (await call<List<PluginPage>>('GET', '/pages', { signal })).data,
   models: async (signal?: Signal) => (await call<List<Model>>('GET', '/models', { signal })).data,
 };

@@ -1,8 +1,11 @@
 import type { Static } from 'typebox';
-import type { DiagnosisReport, SlotReport } from '../../../admin/reports.js';
+import type { DiagnosisReport, ReloadReport, SlotReport } from '../../../admin/reports.js';
 import type { IssuedKey as IssuedKeyReport, ListedKey } from '../../api/key-report.js';
-import type { ModelReport, PageReport, StageReport, StatusReport } from '../../api/overview.js';
+import type { ModelReport, PageReport, StatusReport } from '../../api/overview.js';
+import type { StageReport } from '../../api/pipeline.js';
+import type { PreviewReport } from '../../api/reload.js';
 import type { RequestDetail, RequestReport, Tokens as TokensReport } from '../../api/schemas.js';
+import type { Explanation as ExplanationReport } from '../../../explain/explanation.js';
 import type { SessionReport } from '../../api/session-routes.js';
 import type { PanelSlotReport } from '../../api/slot-report.js';
 import type { UsageReport } from '../../api/usage.js';
@@ -55,6 +58,24 @@ export type DiagnosisStep = Diagnosis['steps'][number];
 export type Stage = Static<typeof StageReport>;
 export interface Pipeline extends List<Stage> {
   readonly file: string | null;
+}
+
+/** An option of a stage. */
+export type Field = Stage['fields'][number];
+
+export type ReloadPreview = Static<typeof PreviewReport>;
+export type ConfigChanges = ReloadPreview['changes'];
+export type EntryChange = ConfigChanges['stages'][number];
+export type SettingChange = ConfigChanges['settings'][number];
+export type Reloaded = Static<typeof ReloadReport>;
+
+export type Explanation = ExplanationReport;
+/** A request to explain; null: without a key. */
+export interface ExplainCall {
+  readonly post: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly as: string | null;
 }
 
 /** A page that a plugin brings. */

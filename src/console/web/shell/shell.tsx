@@ -14,6 +14,7 @@ const destinations: readonly { readonly to: string; readonly text: string; reado
   { to: '/keys', text: 'Keys', icon: 'keys' },
   { to: '/requests', text: 'Requests', icon: 'requests' },
   { to: '/pipeline', text: 'Pipeline', icon: 'pipeline' },
+  { to: '/explain', text: 'Explain', icon: 'search' },
   { to: '/connect', text: 'Connect', icon: 'connect' },
 ];
 

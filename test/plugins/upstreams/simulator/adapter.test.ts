@@ -4,6 +4,7 @@ import {
   EventStream,
   foldMessage,
   ModelEvent,
+  systemClock,
   type Logger,
   type Credential,
   type Upstream,
@@ -72,7 +73,7 @@ function hostOf(opened: Opened): UpstreamHost {
       };
     },
   };
-  return { slot, http, upstreams, log: silent, now: Date.now };
+  return { slot, http, upstreams, log: silent, now: Date.now, clock: systemClock, dry: false };
 }
 
 const silent: Logger = {

@@ -11,6 +11,7 @@ import {
 } from '#src/plugin/internal.js';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { ask, grammarProblem, parseEvents, post, refusal, saying, stream } from './caller.js';
+import { clockAt } from '../../../clock-at.js';
 
 const weather = {
   name: 'weather',
@@ -355,7 +356,7 @@ describe('an answer of the simulator', () => {
 
     it('belongs to one account and ends with its ttl', async () => {
       let now = 0;
-      const server = await startSimulator({ now: () => now });
+      const server = await startSimulator({ clock: clockAt(() => now) });
       const request = saying('', { messages: [{ role: 'user', content: [marked('Five minutes.')] }] });
       const other = await post(server, request, {
         headers: {

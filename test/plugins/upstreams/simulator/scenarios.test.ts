@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { MessagesStreamEvent } from 'gw2api/plugin';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { ask, grammarProblem, headers, parseEvents, post, refusal, saying, stream } from './caller.js';
+import { clockAt } from '../../../clock-at.js';
 
 const look = { name: 'look', input_schema: { type: 'object', properties: { at: { type: 'string' } } } };
 const write = { name: 'write', input_schema: { type: 'object', properties: {} } };
@@ -46,7 +47,7 @@ async function statusOf(
 describe('the scenarios of the simulator', () => {
   let simulator: Simulator;
   before(async () => {
-    simulator = await startSimulator({ now: () => 1_700_000_000_500 });
+    simulator = await startSimulator({ clock: clockAt(() => 1_700_000_000_500) });
   });
   after(() => simulator.close());
 

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { request } from 'undici';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { headers, post, refusal, saying } from './caller.js';
+import { clockAt } from '../../../clock-at.js';
 
 async function messageOf(
   simulator: Simulator,
@@ -25,7 +26,7 @@ async function statusOf(
 describe('the simulator as a server', () => {
   let simulator: Simulator;
   before(async () => {
-    simulator = await startSimulator({ now: () => Date.UTC(2026, 0, 1, 12) });
+    simulator = await startSimulator({ clock: clockAt(() => Date.UTC(2026, 0, 1, 12)) });
   });
   after(() => simulator.close());
 

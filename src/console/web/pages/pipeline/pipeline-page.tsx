@@ -1,11 +1,15 @@
+import { useState } from 'preact/hooks';
 import { panel } from '../../api/panel.js';
 import { useResource } from '../../state/use-resource.js';
+import { Button } from '../../ui/button.js';
 import { Loaded, Skeleton } from '../../ui/loaded.js';
 import { Page } from '../../ui/page.js';
+import { ReloadDialog } from './reload-dialog.js';
 import { Step, stepsOf } from './step.js';
 
 export function PipelinePage() {
   const pipeline = useResource('pipeline', (signal) => panel.pipeline(signal), 30_000);
+  const [isReloading, setReloading] = useState(false);
   const file = pipeline.data?.file;
   const lead = (
     <>
@@ -13,13 +17,19 @@ export function PipelinePage() {
       {file && (
         <>
           {' '}
-          Written in <span class="mono">{file}</span>; change it there and reload.
+          Written in <span class="mono wrap">{file}</span>; change it there and reload.
         </>
       )}
     </>
   );
+  const actions = (
+    <Button icon="file" onClick={() => setReloading(true)}>
+      Reload
+    </Button>
+  );
   return (
-    <Page title="Pipeline" lead={lead}>
+    <Page title="Pipeline" lead={lead} actions={actions}>
+      {isReloading && <ReloadDialog onReloaded={pipeline.reload} onClose={() => setReloading(false)} />}
       <Loaded resource={pipeline} skeleton={<Skeleton rows={10} height={76} />}>
         {({ data }) => (
           <ol class="stages">

@@ -1,6 +1,8 @@
-import type { Stage } from '../../api/types.js';
+import type { Field, Stage } from '../../api/types.js';
 import { Badge } from '../../ui/badge.js';
 import { CopyButton } from '../../ui/copy-button.js';
+import { Options } from './option-table.js';
+import { StageFigures } from './stage-figures.js';
 
 export function StageItem({ stage, number }: { readonly stage: Stage; readonly number: number }) {
   const { name, use, enabled, place } = stage;
@@ -25,7 +27,8 @@ export function StageItem({ stage, number }: { readonly stage: Stage; readonly n
         </header>
         {enabled && <Keys stage={stage} />}
         <When stage={stage} />
-        <Options stage={stage} />
+        {enabled && <StageFigures times={stage.times} />}
+        {enabled ? <Options fields={stage.fields} /> : <Hidden fields={stage.fields} />}
       </div>
     </li>
   );
@@ -73,22 +76,13 @@ function When({ stage: { conditions } }: { readonly stage: Stage }) {
   return <p class="stage-when">Only where {conditions.join(', and ')}.</p>;
 }
 
-function Options({ stage: { options, enabled } }: { readonly stage: Stage }) {
-  const entries = Object.entries(options);
-  if (entries.length === 0) return null;
+/** The options of a stage that is switched off: without its plugin nobody knows which are secrets. */
+function Hidden({ fields }: { readonly fields: readonly Field[] }) {
+  if (fields.length === 0) return null;
   return (
-    <dl class="options" aria-label={enabled ? 'Options' : 'Options, as written'}>
-      {entries.map(([name, value]) => (
-        <div key={name}>
-          <dt class="mono">{name}</dt>
-          <dd class="mono wrap">{optionText(value)}</dd>
-        </div>
-      ))}
-    </dl>
+    <p class="stage-when">
+      Sets <span class="mono wrap">{fields.map(({ path }) => path).join(', ')}</span>; the values are shown
+      once it is switched on.
+    </p>
   );
-}
-
-function optionText(value: unknown): string {
-  if (value === '') return '(empty)';
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -20,10 +20,18 @@ import { StageTimes } from './stage-times.js';
 export function OpenedRequestPage({ id }: { readonly id: string }) {
   const request = useResource(id, (signal) => readWritten(id, signal));
   const back = (
-    <Link to="/requests" class="button button-plain">
-      <Icon name="back" size={16} />
-      All requests
-    </Link>
+    <>
+      {request.data && (
+        <Link to={explainLink(request.data)} class="button button-plain">
+          <Icon name="search" size={16} />
+          Explain one like it
+        </Link>
+      )}
+      <Link to="/requests" class="button button-plain">
+        <Icon name="back" size={16} />
+        All requests
+      </Link>
+    </>
   );
   return (
     <Page title="Request" lead={<span class="mono">{request.data?.request_id ?? id}</span>} actions={back}>
@@ -56,6 +64,12 @@ export function OpenedRequestPage({ id }: { readonly id: string }) {
   );
 }
 
+/** The page that explains a request of the same format, model and key: the gateway keeps no texts. */
+function explainLink({ format, model, key }: OpenedRequest): string {
+  const query = new URLSearchParams({ format, ...(model && { model }), ...(key && { key: key.id }) });
+  return `/explain?${query.toString()}`;
+}
+
 function Aside({ children }: { readonly children: ComponentChildren }) {
   return <span class="dim num">{children}</span>;
 }
@@ -85,6 +99,7 @@ function factsOf(row: OpenedRequest): readonly { name: string; value: ComponentC
       value: key ? <Filter name="key" value={key.id} text={key.name ?? key.id} /> : 'Master key, or none',
     },
     { name: 'Model', value: model ? <Filter name="model" value={model} text={model} /> : 'none' },
+    ...(row.answered_by ? [{ name: 'Answered by', value: row.answered_by }] : []),
     {
       name: 'Format',
       value: `${formatWords[row.format] ?? row.format}, ${row.streamed ? 'streamed' : 'in one piece'}`,

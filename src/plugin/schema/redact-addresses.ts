@@ -1,4 +1,4 @@
-const blank = '***';
+import { blank } from './redact-marked.js';
 
 /** Redacts the user, the password and the query values of every URL in a copy of a config. */
 export function redactAddresses(value: unknown): unknown {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { redactAddresses } from '#src/admin/redact-addresses.js';
+import { redactAddresses } from '#src/plugin/internal.js';
 
 describe('redactAddresses', () => {
   const cases: readonly (readonly [string, unknown, unknown])[] = [

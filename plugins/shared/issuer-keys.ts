@@ -1,0 +1,87 @@
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
+import { timeoutSignal, type Host } from 'gw2api/plugin';
+
+/** Set of keys (JWKS) at a URL. While that cannot be read, the keys of the last read serve for `maxStaleMs`. */
+export class IssuerKeys {
+  readonly #url: URL;
+  readonly #host: Pick<Host, 'log' | 'now' | 'clock'>;
+  readonly #maxStaleMs: number;
+  #keys: ReturnType<typeof createLocalJWKSet> | undefined;
+  #readAtMs = 0;
+  #triedAtMs = -Infinity;
+  /** Error of the last read; undefined: it succeeded. */
+  #fault: unknown;
+  #reading: Promise<void> | undefined;
+
+  /** Throws an Error for a URL with a user or a password, which `fetch` refuses. */
+  constructor(url: URL, host: Pick<Host, 'log' | 'now' | 'clock'>, maxStaleMs: number) {
+    if (url.username || url.password)
+      throw new Error('with.jwks has a user or a password, which fetch refuses; give the URL without them');
+    this.#url = url;
+    this.#host = host;
+    this.#maxStaleMs = maxStaleMs;
+  }
+
+  /**
+   * Key of a token: read with the first one, again after ten minutes and for a key that is not known. Throws
+   * the error of a read that was needed, and what jose throws where there is no key.
+   */
+  readonly find: JWTVerifyGetKey = async (header, token) => {
+    const { now } = this.#host;
+    if (now() - this.#readAtMs >= maxAgeMs) await this.#readSoon();
+    if (!this.#keys || now() - this.#readAtMs > Math.max(maxAgeMs, this.#maxStaleMs)) throw this.#fault;
+    try {
+      return await this.#keys(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      await this.#readSoon();
+      if (this.#fault !== undefined) throw this.#fault; // its key may be a new one
+      return this.#keys(header, token);
+    }
+  };
+
+  /** Reads the keys, for all that wait at once; not again within 30 s, unless there are none at all. */
+  async #readSoon(): Promise<void> {
+    if (this.#keys && this.#host.now() - this.#triedAtMs < cooldownMs) return;
+    this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
+    await this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    const { log, now, clock } = this.#host;
+    this.#triedAtMs = now();
+    try {
+      this.#keys = createLocalJWKSet(await fetchKeys(this.#url, timeoutSignal(clock, timeoutMs))); // throws where it is no set of keys
+      this.#readAtMs = now();
+      this.#fault = undefined;
+    } catch (error) {
+      this.#fault = error;
+      if (!this.#keys) return;
+      const ageSeconds = Math.round((now() - this.#readAtMs) / 1000);
+      log.warn(
+        { err: error, ageSeconds },
+        'The keys of the token issuer cannot be read; the last ones serve.',
+      );
+    }
+  }
+}
+
+const maxAgeMs = 600_000;
+const cooldownMs = 30_000;
+const timeoutMs = 5000;
+const maxKeysBytes = 1_048_576;
+
+async function fetchKeys(url: URL, signal: AbortSignal): Promise<JSONWebKeySet> {
+  const headers = { accept: 'application/json' };
+  const { body, status } = await fetch(url, { redirect: 'manual', signal, headers });
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    length += chunk.length;
+    if (length > maxKeysBytes)
+      throw new Error(`The keys of ${url.origin} are larger than ${maxKeysBytes} bytes.`);
+    chunks.push(chunk);
+  }
+  if (status !== 200) throw new Error(`The keys of ${url.origin} are answered with status ${status}.`);
+  return JSON.parse(Buffer.concat(chunks).toString()) as JSONWebKeySet; // jose checks its shape
+}

@@ -1,0 +1,40 @@
+import type { ConfigDiff } from '../config-diff/index.js';
+import type { DiagnosisStep, LedgerRow, SlotStatus } from '../plugin/internal.js';
+import type { ExplainCall } from './explain-call.js';
+
+/** Operator actions on a running gateway. Methods with a slot's id may assume that the slot exists. */
+export interface Operations {
+  listSlots(): readonly SlotStatus[];
+  pause(id: string): void;
+  resume(id: string): void;
+  drain(id: string): void;
+  diagnose(id: string, signal: AbortSignal): Promise<readonly DiagnosisStep[]>;
+  /**
+   * Reloads the config. If there are `problems`, one sentence each, the old config stays in force. Throws `conflict`
+   * where its tests fail, which `skipsTests` leaves out.
+   */
+  reload(options?: { readonly skipsTests: boolean }): Promise<Reload>;
+  /** Says what a reload would change now, or why it would be refused; changes nothing. */
+  previewReload(): Promise<Preview>;
+  /** Says how the gateway would handle a request now: an `Explanation`. Throws as `Explanations.explain` does. */
+  explain(call: ExplainCall): Promise<object>;
+  /** Row of a request that was made, by the id of its report or by its request id. */
+  recordedRequest(id: string): Promise<LedgerRow | undefined>;
+  /** The stages in force, with the secrets in their options. */
+  describePipeline(): readonly object[];
+  /** Sentences of the stages in force that operators should know. */
+  readonly notices: readonly string[];
+  /** The config as written in its file; may hold secrets. */
+  readonly writtenConfig: unknown;
+}
+
+/** Preview of a reload; without changes if there are problems, which are one sentence each. */
+export interface Preview {
+  readonly problems: readonly string[];
+  readonly changes: ConfigDiff;
+}
+
+export interface Reload extends Preview {
+  /** Changed settings that take effect only after a restart. */
+  readonly needsRestart: readonly string[];
+}

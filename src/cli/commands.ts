@@ -1,0 +1,169 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { parseArgs } from 'node:util';
+import { loadDotEnv } from '../config/environment.js';
+import { UsageError } from '../gateway/start-failure.js';
+
+/** Options of the command line, for `parseArgs`. */
+export const options = {
+  against: { type: 'string' },
+  recorded: { type: 'string' },
+  last: { type: 'string' },
+  limit: { type: 'string' },
+  texts: { type: 'boolean' },
+  delete: { type: 'boolean' },
+  config: { type: 'string' },
+  online: { type: 'boolean' },
+  test: { type: 'boolean' },
+  json: { type: 'boolean' },
+  package: { type: 'boolean' },
+  ts: { type: 'boolean' },
+  schema: { type: 'boolean' },
+  body: { type: 'string' },
+  post: { type: 'string' },
+  as: { type: 'string' },
+  header: { type: 'string', multiple: true },
+  slot: { type: 'string', multiple: true },
+  junit: { type: 'boolean' },
+  ci: { type: 'boolean' },
+  update: { type: 'boolean' },
+  watch: { type: 'boolean' },
+  help: { type: 'boolean' },
+  version: { type: 'boolean' },
+} as const;
+
+type Option = keyof typeof options;
+/** Values of the options that are given. */
+export type Values = Readonly<ReturnType<typeof parseArgs<{ options: typeof options }>>['values']>;
+
+interface Command {
+  /** Options that it takes. */
+  readonly options: readonly Option[];
+  /** Number of words that may follow it. */
+  readonly words: number;
+  run(
+    values: Values,
+    words: readonly string[],
+  ): Promise<{ readonly text: string; readonly exitCode: 0 | 1 | 2 }>;
+}
+
+/** Commands by their word. */
+export const commands: Readonly<Record<string, Command>> = {
+  check: {
+    options: ['config', 'online', 'test'],
+    words: 0,
+    async run(values) {
+      const { check } = await import('./check.js');
+      return check(await configFile(values), process.env, values.online ?? false, values.test ?? false);
+    },
+  },
+  diff: {
+    options: ['json'],
+    words: 2,
+    async run({ json: isJson = false }, [before, after]) {
+      if (before === undefined || after === undefined)
+        throw new UsageError('diff takes two config files, OLD and NEW; see --help.');
+      await readDotEnv();
+      const { diff } = await import('./diff.js');
+      return diff([before, after], process.env, { isJson, isColoured: isColoured() });
+    },
+  },
+  docs: {
+    options: ['config', 'schema'],
+    words: 0,
+    async run(values) {
+      const { docs } = await import('./docs.js');
+      return docs(await configFile(values), process.env, values.schema ?? false);
+    },
+  },
+  explain: {
+    options: ['config', 'body', 'post', 'as', 'header', 'slot', 'json'],
+    words: 0,
+    async run(values) {
+      const file = await configFile(values);
+      const { explainCommand } = await import('./explain.js');
+      const {
+        body,
+        post = '/v1/messages',
+        as,
+        header: headers = [],
+        slot: slots = [],
+        json: isJson = false,
+      } = values;
+      const isColoured = process.stdout.isTTY && !process.env['NO_COLOR'];
+      return explainCommand(file, process.env, { body, post, as, headers, slots, isJson, isColoured });
+    },
+  },
+  new: {
+    options: ['package', 'ts'],
+    words: 2,
+    async run({ package: isPackage = false, ts: isTypeScript = false }, words) {
+      const { newPlugin } = await import('./new.js');
+      const text = await newPlugin(words, process.cwd(), { isPackage, isTypeScript });
+      return { text, exitCode: 0 };
+    },
+  },
+  replay: {
+    options: ['config', 'against', 'recorded', 'last', 'limit', 'slot', 'texts', 'delete', 'json'],
+    words: 0,
+    async run({ config, against, ...values }) {
+      if (config === undefined && against === undefined && !values.delete)
+        throw new UsageError(
+          'replay takes the config to compare as --config NEW or --against OLD; see --help.',
+        );
+      const inForce = await configFile({});
+      const { replayRecorded } = await import('./replay.js');
+      return replayRecorded({ ...values, new: config ?? inForce, old: against ?? inForce }, process.env);
+    },
+  },
+  plugins: {
+    options: ['config', 'json'],
+    words: 0,
+    async run(values) {
+      const { plugins } = await import('./plugins.js');
+      return plugins(await configFile(values), process.env, values.json ?? false);
+    },
+  },
+  test: {
+    options: ['config', 'json', 'junit', 'ci', 'update', 'watch', 'schema'],
+    words: Infinity,
+    async run(values, files) {
+      const { schema, json: isJson, junit: isJunit, ci, update, watch } = values;
+      if (isJson && isJunit)
+        throw new UsageError('--json and --junit are two forms of one output; keep one.');
+      const { test, testSchema } = await import('./test.js');
+      if (schema) return { text: testSchema(), exitCode: 0 };
+      const selection = { files, config: await configFile(values), isNamed: values.config !== undefined };
+      return test(selection, process.env, {
+        form: isJson ? 'json' : isJunit ? 'junit' : 'text',
+        isCi: ci ?? false,
+        isUpdate: update ?? false,
+        isWatch: watch ?? false,
+        isColoured: isColoured(),
+      });
+    },
+  },
+};
+
+/** True for a terminal that may have colours. */
+function isColoured(): boolean {
+  return process.stdout.isTTY && !process.env['NO_COLOR'];
+}
+
+/** The config file to use, once `.env` has been read. */
+export async function configFile({ config }: Values): Promise<string> {
+  await readDotEnv();
+  return config ?? (process.env['GW_CONFIG'] || defaultConfigFile());
+}
+
+async function readDotEnv(): Promise<void> {
+  await loadDotEnv(process.cwd(), process.env).catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`.env cannot be read (${error.code}); mend it or take it away.`);
+  });
+}
+
+/** Default config file: `config/gateway.yaml` of the working directory, else that of this package. */
+function defaultConfigFile(): string {
+  const local = 'config/gateway.yaml';
+  return existsSync(local) ? local : fileURLToPath(new URL(`../../${local}`, import.meta.url));
+}

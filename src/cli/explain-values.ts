@@ -1,0 +1,19 @@
+import type { styleText } from 'node:util';
+
+/** Paints a text for a terminal, or leaves it. */
+export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
+
+/** Max characters of a value in a line. */
+const maxLength = 300;
+
+/** A JSON value in one line. */
+export function valueText(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > maxLength ? `${text.slice(0, maxLength)}… (${text.length} characters)` : text;
+}
+
+/** Text without control characters, which a terminal would obey. */
+export function printable(text: string): string {
+  const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+  return text.replaceAll(unsafe, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
+}

@@ -1,0 +1,74 @@
+import type { Static } from 'typebox';
+import { Type } from '../plugin/internal.js';
+
+const Kind = Type.Enum(['added', 'removed', 'changed']);
+
+/** One setting that two configs have different values of. */
+export const SettingChange = Type.Object({
+  path: Type.String({
+    description: 'Within its entry: `with.cap`, `when.model`; `listen.port` of the config.',
+  }),
+  change: Kind,
+  before: Type.Optional(Type.Unknown()),
+  after: Type.Optional(Type.Unknown()),
+  secret: Type.Optional(Type.Literal(true, { description: 'Its values are left out.' })),
+  restart: Type.Optional(Type.Literal(true, { description: 'It takes effect at the next start.' })),
+});
+export type SettingChange = Static<typeof SettingChange>;
+
+const Neighbour = Type.Union([Type.String(), Type.Null()], {
+  description: 'The entry right above; null: it is the first.',
+});
+
+/** An entry of a list of the config, told apart by its name. */
+export const EntryChange = Type.Object({
+  name: Type.String({ description: 'Its id; of a stage its name, `rate-limit#2` for a second one.' }),
+  change: Kind,
+  moved: Type.Optional(Type.Object({ was: Neighbour, now: Neighbour })),
+  settings: Type.Array(SettingChange, { description: 'Of an added entry those that are not its defaults.' }),
+});
+export type EntryChange = Static<typeof EntryChange>;
+
+/**
+ * The difference between two configs, in their effect: defaults are filled in, durations are in one unit. Has no
+ * secret and nothing of the environment; may be sent as it is.
+ */
+export const ConfigDiff = Type.Object({
+  stages: Type.Array(EntryChange),
+  formats: Type.Array(EntryChange),
+  slots: Type.Array(EntryChange),
+  models: Type.Array(EntryChange),
+  settings: Type.Array(SettingChange, {
+    description: 'Of `listen`, `store`, `ledger`, `live`, `console` and `officialClient`.',
+  }),
+  restart: Type.Array(Type.String(), { description: 'Sections with changes that wait for the next start.' }),
+});
+export type ConfigDiff = Static<typeof ConfigDiff>;
+
+export const noChanges: ConfigDiff = {
+  stages: [],
+  formats: [],
+  slots: [],
+  models: [],
+  settings: [],
+  restart: [],
+};
+
+/** Number of changed entries and settings, by part of the config. */
+export type ChangeCounts = Readonly<Record<Exclude<keyof ConfigDiff, 'restart'>, number>>;
+
+/** Counts the changes of each part. */
+export function countChanges({ stages, formats, slots, models, settings }: ConfigDiff): ChangeCounts {
+  return {
+    stages: stages.length,
+    formats: formats.length,
+    slots: slots.length,
+    models: models.length,
+    settings: settings.length,
+  };
+}
+
+/** True for a difference that has no change. */
+export function isEmptyDiff(diff: ConfigDiff): boolean {
+  return Object.values(countChanges(diff)).every((count) => count === 0);
+}

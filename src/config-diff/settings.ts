@@ -1,0 +1,69 @@
+import type { Config } from '../config/config.js';
+import type { SettingChange } from './config-diff.js';
+import { durationText } from './durations.js';
+import { compareValues, objectValue, plainValue, type Value } from './values.js';
+
+/** Changes of the settings that are no lists, with those that wait for the next start. */
+export function diffSettings(before: Config, after: Config): SettingChange[] {
+  return compareValues(settingsValue(before), settingsValue(after)).map((change) =>
+    takesRestart(change.path) ? { ...change, restart: true } : change,
+  );
+}
+
+/** Names of the sections with changed settings that take effect only at a restart. */
+export function needsRestart(started: Config, now: Config): string[] {
+  return restartSections(diffSettings(started, now));
+}
+
+/** Sections of the changes that wait for the next start. */
+export function restartSections(changes: readonly SettingChange[]): string[] {
+  const sections = changes.filter(({ restart }) => restart).map(({ path }) => path.replace(/\..*$/s, ''));
+  return [...new Set(sections)];
+}
+
+function takesRestart(path: string): boolean {
+  return /^(listen|store|ledger|live)(\.|$)/.test(path) && !takenByReload.has(path);
+}
+
+/** Settings of those sections that are read again at each reload. */
+const takenByReload: ReadonlySet<string> = new Set(['listen.drainDelay', 'listen.shutdownTimeout']);
+
+function settingsValue({ listen, store, ledger, live, console, officialClient, ...config }: Config): Value {
+  const written = Object(config.written) as Readonly<Record<string, unknown>>; // any object has properties, perhaps undefined
+  return objectValue({
+    listen: plainValue(listenSettings(listen), written['listen']),
+    // An address is one value in the file, whatever has been read from it.
+    store: { raw: store, shown: plainValue(storeText(store), written['store']).shown },
+    ledger: plainValue(ledger, written['ledger']),
+    live: { raw: live, shown: plainValue(liveText(live), written['live']).shown },
+    console: plainValue(console, written['console']),
+    officialClient: plainValue(officialClient, written['officialClient']),
+  });
+}
+
+function listenSettings({
+  drainDelayMs,
+  shutdownTimeoutMs,
+  headersTimeoutMs,
+  bodyIdleTimeoutMs,
+  ...listen
+}: Config['listen']) {
+  return {
+    ...listen,
+    drainDelay: durationText(drainDelayMs),
+    shutdownTimeout: durationText(shutdownTimeoutMs),
+    headersTimeout: durationText(headersTimeoutMs),
+    bodyIdleTimeout: durationText(bodyIdleTimeoutMs),
+  };
+}
+
+function storeText(store: Config['store']): string {
+  if (store.kind === 'memory') return store.kind;
+  return store.kind === 'sqlite' ? `sqlite:${store.file}` : store.url;
+}
+
+function liveText(live: Config['live']): string {
+  if (live.kind === 'memory') return live.kind;
+  const { label, prefix, access } = live;
+  return `${access.tls ? 'rediss' : 'redis'}://${label}/${access.db} with the prefix ${prefix}`;
+}

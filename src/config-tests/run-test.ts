@@ -1,0 +1,124 @@
+import { ConfigError, type Config } from '../config/config.js';
+import { writePath, type Path } from '../config/document.js';
+import type { DryOutcome, DryRequest } from '../dry/outcome.js';
+import type { DrySettings } from '../dry/settings.js';
+import { within } from '../plugin/internal.js';
+import type { AskedRequest, ConfigTest, Step } from './config-test.js';
+import type { Mismatch } from './mismatch.js';
+import type { TestFailure, TestResult } from './report.js';
+
+/** The dry gateway, as a test uses it. */
+export interface DryEngine {
+  send(requests: readonly DryRequest[]): Promise<readonly DryOutcome[]>;
+  pass(ms: number): Promise<void>;
+  answerWith(slot: string, scenarios: readonly string[]): void;
+  close(): Promise<void>;
+}
+
+export type OpenEngine = (config: Config, settings: DrySettings) => Promise<DryEngine>;
+
+/** A test that has run, with what its requests have shown. */
+export interface TestRun {
+  readonly result: TestResult;
+  /** Expectations whose value is to be recorded. */
+  readonly outcomes: ReadonlyMap<AskedRequest, DryOutcome>;
+}
+
+/** Wall-clock time that a test may take. */
+const maxMs = 20_000;
+
+/**
+ * Runs a test: all of its failures, and none of the engine's errors thrown. Throws a ConfigError where the pipeline
+ * cannot be built.
+ */
+export async function runTest(test: ConfigTest, config: Config, open: OpenEngine): Promise<TestRun> {
+  const startMs = performance.now();
+  const outcomes = new Map<AskedRequest, DryOutcome>();
+  const failures: TestFailure[] = [];
+  const course = new Course(test, failures, outcomes);
+  try {
+    await within(course.run(config, open), maxMs, `the test has not ended after ${maxMs / 1000} s`);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    await Promise.allSettled([course.stop()]); // its own end has been told
+    failures.push({ ...placeOf(test, course.at), message: `could not be run: ${message}` });
+  }
+  const { name, at } = test;
+  const status = failures.length > 0 ? 'failed' : 'passed';
+  const durationMs = performance.now() - startMs;
+  return { result: { name, at, status, durationMs, failures }, outcomes };
+}
+
+/** The steps of one test. */
+class Course {
+  readonly #test: ConfigTest;
+  readonly #failures: TestFailure[];
+  readonly #outcomes: Map<AskedRequest, DryOutcome>;
+  #engine: DryEngine | undefined;
+  #isStopped = false;
+  /** Path of what is being done. */
+  at: Path;
+
+  constructor(test: ConfigTest, failures: TestFailure[], outcomes: Map<AskedRequest, DryOutcome>) {
+    this.#test = test;
+    this.#failures = failures;
+    this.#outcomes = outcomes;
+    this.at = test.path;
+  }
+
+  async run(config: Config, open: OpenEngine): Promise<void> {
+    const engine = await open(config, this.#test.settings);
+    this.#engine = engine;
+    try {
+      for (const step of this.#test.steps) if (!this.#isStopped) await this.#take(step, engine);
+    } finally {
+      await engine.close();
+    }
+  }
+
+  /** Ends it in the middle; what it goes on to find is not told. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#engine?.close();
+  }
+
+  async #take(step: Step, engine: DryEngine): Promise<void> {
+    this.at = step.path;
+    if (step.afterMs > 0) await engine.pass(step.afterMs);
+    for (const [slot, scenarios] of Object.entries(step.slots)) engine.answerWith(slot, scenarios);
+    const outcomes = await engine.send(step.requests.map(({ send }) => send));
+    for (const [index, request] of step.requests.entries()) {
+      const outcome = outcomes[index];
+      if (!outcome) throw new Error('the dry gateway has no outcome of a request');
+      if (request.snapshots.length > 0) this.#outcomes.set(request, outcome);
+      this.#failures.push(...failuresOf(this.#test, request, outcome));
+    }
+  }
+}
+
+function failuresOf(test: ConfigTest, request: AskedRequest, outcome: DryOutcome): readonly TestFailure[] {
+  const failures = request.check(outcome, '').map((mismatch) => ({
+    ...placeOf(test, mismatch.at),
+    value: valueOf(mismatch),
+    ...messageOf(mismatch, outcome),
+  }));
+  const refused = request.expectsConnections ? [] : outcome.refusedConnections;
+  if (refused.length === 0) return failures;
+  const message = `a plugin has tried to connect to ${refused.join(', ')}, which a test does not let it`;
+  return [...failures, { ...placeOf(test, request.path), message }];
+}
+
+function valueOf({ path, expected, isRule, actual }: Mismatch): NonNullable<TestFailure['value']> {
+  return { path, expected, isRule, actual };
+}
+
+/** A hint; for a wrong status the error of the answer, which mostly says why. */
+function messageOf({ hint, path }: Mismatch, { error }: DryOutcome): Pick<TestFailure, 'message'> {
+  if (hint !== undefined) return { message: hint };
+  return path === 'status' && error ? { message: `${error.code}: ${error.message}` } : {};
+}
+
+function placeOf(test: ConfigTest, path: Path): Pick<TestFailure, 'at' | 'place'> {
+  return { at: test.positionOf(path), place: writePath(path) };
+}

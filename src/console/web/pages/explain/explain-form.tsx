@@ -1,0 +1,82 @@
+import { useState } from 'preact/hooks';
+import { panel } from '../../api/panel.js';
+import type { ExplainCall } from '../../api/types.js';
+import { usePlace } from '../../state/location.js';
+import { useResource } from '../../state/use-resource.js';
+import { Button } from '../../ui/button.js';
+import { TextArea } from '../../ui/field.js';
+import { Card } from '../../ui/page.js';
+import { Select } from '../../ui/select.js';
+import { exampleOf, formats, headersIn } from './examples.js';
+
+interface ExplainFormProps {
+  readonly isBusy: boolean;
+  readonly onExplain: (call: ExplainCall) => void;
+}
+
+/** Form for a request; the query of the page may name its format, model and key. */
+export function ExplainForm({ isBusy, onExplain }: ExplainFormProps) {
+  const { query } = usePlace();
+  const model = query.get('model') ?? 'sonnet-5';
+  const [post, setPost] = useState<string>(
+    formats.find(({ id }) => id === query.get('format'))?.path ?? '/v1/messages',
+  );
+  const [body, setBody] = useState(() => exampleOf(post, model));
+  const [headers, setHeaders] = useState('');
+  const [as, setAs] = useState(query.get('key') ?? 'master');
+  const changeFormat = (path: string): void => {
+    if (body === exampleOf(post, model)) setBody(exampleOf(path, model));
+    setPost(path);
+  };
+  return (
+    <Card class="explain-form">
+      <div class="explain-choices">
+        <Select
+          label="Format"
+          value={post}
+          options={formats.map(({ path, text }) => ({ value: path, text }))}
+          onValue={changeFormat}
+        />
+        <KeyChoice value={as} onValue={setAs} />
+      </div>
+      <TextArea label="Request body" value={body} onValue={setBody} rows={8} mono />
+      <TextArea
+        label="Headers"
+        value={headers}
+        onValue={setHeaders}
+        placeholder="x-session-id: s1"
+        hint="One a line; without credentials, the key is chosen above."
+        mono
+      />
+      <Button
+        tone="primary"
+        busy={isBusy}
+        onClick={() =>
+          onExplain({ post, body: valueOf(body), headers: headersIn(headers), as: as === 'none' ? null : as })
+        }
+      >
+        Explain
+      </Button>
+    </Card>
+  );
+}
+
+/** JSON as a value; a text that is none goes as it is, and the gateway says what is wrong with it. */
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function KeyChoice({ value, onValue }: { readonly value: string; readonly onValue: (key: string) => void }) {
+  const { data: keys = [] } = useResource('keys', (signal) => panel.keys(signal));
+  const good = keys.filter((key) => key.revoked_at === null);
+  const options = [
+    { value: 'master', text: 'The master key' },
+    ...good.map(({ id, name }) => ({ value: id, text: name })),
+    { value: 'none', text: 'No key' },
+  ];
+  return <Select label="Key" value={value} options={options} onValue={onValue} />;
+}

@@ -1,0 +1,36 @@
+import { useState } from 'preact/hooks';
+import { toPanelError, type PanelError } from '../../api/panel-error.js';
+import { panel } from '../../api/panel.js';
+import type { ExplainCall, Explanation } from '../../api/types.js';
+import { Page } from '../../ui/page.js';
+import { Problem } from '../../ui/problem.js';
+import { ExplainForm } from './explain-form.js';
+import { Report } from './report.js';
+
+/** Page that shows how the gateway would handle a request now. */
+export function ExplainPage() {
+  const [explanation, setExplanation] = useState<Explanation>();
+  const [problem, setProblem] = useState<PanelError>();
+  const [isBusy, setBusy] = useState(false);
+  const explain = async (call: ExplainCall): Promise<void> => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      setExplanation(await panel.explain(call));
+    } catch (error) {
+      setProblem(toPanelError(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Page
+      title="Explain"
+      lead="What the gateway would do with a request now. No upstream is asked, and no limit is spent."
+    >
+      <ExplainForm isBusy={isBusy} onExplain={(call) => void explain(call)} />
+      {problem && <Problem error={problem} />}
+      {explanation && !problem && <Report explanation={explanation} />}
+    </Page>
+  );
+}

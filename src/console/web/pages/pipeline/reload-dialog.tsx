@@ -1,0 +1,82 @@
+import { panel } from '../../api/panel.js';
+import type { ReloadPreview } from '../../api/types.js';
+import { toast } from '../../state/toasts.js';
+import { useAction } from '../../state/use-action.js';
+import { useResource } from '../../state/use-resource.js';
+import { Button } from '../../ui/button.js';
+import { Dialog } from '../../ui/dialog.js';
+import { Loaded, Skeleton } from '../../ui/loaded.js';
+import { Problem } from '../../ui/problem.js';
+import { Changes, hasChanges } from './changes.js';
+
+interface ReloadDialogProps {
+  readonly onReloaded: () => void;
+  readonly onClose: () => void;
+}
+
+/** Shows what a reload would change, and reloads when that is confirmed. */
+export function ReloadDialog({ onReloaded, onClose }: ReloadDialogProps) {
+  const preview = useResource('reload', (signal) => panel.previewReload(signal));
+  const action = useAction();
+  const isRefused = !preview.data || preview.data.problems.length > 0;
+  const reload = async () => {
+    const isDone = await action.run(async () => {
+      const { needs_restart: sections } = await panel.reload();
+      const rest = sections.length > 0 ? ` Restart the gateway for: ${sections.join(', ')}.` : '';
+      toast(`The config was reloaded.${rest}`);
+    });
+    if (!isDone) return;
+    onReloaded();
+    onClose();
+  };
+  return (
+    <Dialog title="Reload the config" wide onClose={onClose}>
+      <div class="dialog-body">
+        <Loaded resource={preview} skeleton={<Skeleton rows={4} height={28} />}>
+          {(data) => <Preview preview={data} />}
+        </Loaded>
+        {action.error && <Problem error={action.error} />}
+      </div>
+      <footer class="dialog-foot">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={preview.reload}>Read again</Button>
+        <Button tone="primary" busy={action.isBusy} disabled={isRefused} onClick={() => void reload()}>
+          Reload
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}
+
+function Preview({ preview: { file, problems, changes } }: { readonly preview: ReloadPreview }) {
+  if (problems.length > 0)
+    return (
+      <>
+        <p role="alert">
+          <b>The gateway would refuse this file and keep the config that it has.</b>
+        </p>
+        <ul class="refusals">
+          {problems.map((problem) => (
+            <li key={problem} class="mono wrap">
+              {problem}
+            </li>
+          ))}
+        </ul>
+      </>
+    );
+  if (!hasChanges(changes))
+    return (
+      <p role="status">
+        <b>Nothing would change:</b> <span class="mono wrap">{file}</span> says what is in force. Plugin files
+        that were edited are loaded again all the same.
+      </p>
+    );
+  return (
+    <>
+      <p role="status">
+        <span class="mono wrap">{file}</span> would change this. Requests under way finish as they began.
+      </p>
+      <Changes changes={changes} />
+    </>
+  );
+}

@@ -1,0 +1,87 @@
+import { Duplex } from 'node:stream';
+
+type Done = (error?: Error | null) => void;
+
+/** One end of a connection within this process, with what HTTP takes for granted of a TCP socket. */
+export class MemorySocket extends Duplex {
+  readonly remoteAddress = '127.0.0.1';
+  readonly remoteFamily = 'IPv4';
+  readonly remotePort = 1;
+  bytesRead = 0;
+  #peer: MemorySocket = this;
+  /** Continues the peer's write, which waits until this end is read. */
+  #onRead: Done | undefined;
+
+  /** Both ends of a new connection. */
+  static pair(): readonly [MemorySocket, MemorySocket] {
+    const [one, other] = [new MemorySocket(), new MemorySocket()];
+    one.#peer = other;
+    other.#peer = one;
+    return [one, other];
+  }
+
+  override _read(): void {
+    const onRead = this.#onRead;
+    this.#onRead = undefined;
+    onRead?.();
+  }
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: Done): void {
+    const peer = this.#peer;
+    if (peer.destroyed || peer.readableEnded) return done(broken('EPIPE'));
+    peer.bytesRead += chunk.length;
+    peer.#onRead = done;
+    if (chunk.length === 0) peer._read();
+    else peer.push(chunk);
+  }
+
+  override _final(done: Done): void {
+    if (!this.#peer.destroyed) this.#peer.push(null);
+    done();
+  }
+
+  override _destroy(error: Error | null, done: Done): void {
+    this._read();
+    const peer = this.#peer;
+    if (!peer.destroyed && !peer.readableEnded && !this.writableFinished) peer.push(null);
+    done(error);
+  }
+
+  /** Destroys both ends, as a reset does. */
+  resetAndDestroy(): this {
+    const peer = this.#peer;
+    this.destroy();
+    process.nextTick(() => peer.destroy(broken('ECONNRESET')));
+    return this;
+  }
+
+  destroySoon(): void {
+    if (this.writableFinished) this.destroy();
+    else this.end().once('finish', () => this.destroy());
+  }
+
+  /** Silence is not timed: the gateway's own limits are, by its clock. */
+  setTimeout(): this {
+    return this;
+  }
+
+  setNoDelay(): this {
+    return this;
+  }
+
+  setKeepAlive(): this {
+    return this;
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+}
+
+function broken(code: 'EPIPE' | 'ECONNRESET'): Error {
+  return Object.assign(new Error(`write ${code}`), { code });
+}

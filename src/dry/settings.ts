@@ -1,0 +1,29 @@
+import type { PipelineWatch } from '../pipeline/watch.js';
+import type { KeyLimits, ProtocolKey } from '../plugin/internal.js';
+
+import type { OnChoice } from '../slots/selection/observed-choice.js';
+import type { SlotsState } from '../slots/snapshot.js';
+
+/** Settings of the made-up world of a dry gateway. */
+export interface DrySettings {
+  /**
+   * Scenarios of the simulator that answer in place of a slot's account, by slot id, as in its markers: `text`,
+   * `429 retry-after=2 times=1`. Default: an ordinary answer. Throws for a slot that the config does not have.
+   */
+  readonly slots?: Readonly<Record<string, readonly string[]>>;
+  /** Terms of the keys that requests name; other names are issued without limits. */
+  readonly keys?: Readonly<Record<string, KeyTerms>>;
+  /** Unix milliseconds; default: now. */
+  readonly startMs?: number;
+  /** True: `start` of stages is called; default false. */
+  readonly startsStages?: boolean;
+  /** Watches each request on its way through the stages. */
+  readonly watch?: PipelineWatch;
+  /** Is told each choice of a slot. */
+  readonly onChoice?: OnChoice;
+  /** State of the slots at the start; default: all are ready, and none is in use. */
+  readonly state?: SlotsState;
+}
+
+/** Terms of a key as the console takes them. */
+export type KeyTerms = KeyLimits & Pick<ProtocolKey, 'models' | 'slots'> & { readonly id?: string };

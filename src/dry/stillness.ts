@@ -1,0 +1,89 @@
+import { AsyncResource } from 'node:async_hooks';
+import { isWorkingElsewhere, watchOtherThreads } from './other-threads.js';
+
+/** Turns of the event loop in which nothing may begin. */
+const stillTurns = 2;
+
+/** Real time for work that other threads do unseen (hashes), in ms. */
+const graceMs = 1;
+
+/** Max real time to wait for stillness, in ms. */
+const maxMs = 10_000;
+
+/**
+ * Sees when everything in this process waits for a timer of the dry clock. Each socket read, timer, promise and
+ * piece of work of Node gets an asynchronous id, so that a turn of the event loop in which no more of them are
+ * used up than by the look itself is one in which nothing has begun. Callbacks throughout: a promise of its own
+ * would take ids too.
+ */
+export class Stillness {
+  readonly #before = countBusy();
+
+  constructor() {
+    watchOtherThreads();
+  }
+
+  /** Resolves when nothing goes on any more, or when `isOver`. Rejects after ten seconds. */
+  wait(isOver: () => boolean): Promise<void> {
+    const endMs = performance.now() + maxMs;
+    return new Promise((resolve, reject) => {
+      let turns = 0;
+      let hadGrace = false;
+      const look = (isStill: boolean): void => {
+        if (isOver()) return resolve();
+        if (performance.now() > endMs) return reject(new Error(endless));
+        turns = isStill ? turns + 1 : 0;
+        hadGrace &&= isStill;
+        if (!isStill) return this.#retry(look);
+        if (turns < stillTurns) return this.#turn(look);
+        if (hadGrace) return resolve();
+        hadGrace = true;
+        setTimeout(() => this.#turn(look), graceMs);
+      };
+      this.#turn(look);
+    });
+  }
+
+  /** Calls `work`; true if it began nothing that goes on. */
+  isStillAfter(work: () => void): Promise<boolean> {
+    return new Promise((resolve) => {
+      work();
+      setImmediate(() => this.#turn(resolve)); // the first turn is the caller's own
+    });
+  }
+
+  /** Looks again in the next turn, or after a while where something is under way elsewhere. */
+  #retry(look: (isStill: boolean) => void): void {
+    if (this.#isBusy()) setTimeout(() => this.#turn(look), graceMs);
+    else this.#turn(look);
+  }
+
+  #turn(look: (isStill: boolean) => void): void {
+    const before = lastId();
+    setImmediate(() => look(lastId() - before <= ownIds && !this.#isBusy()));
+  }
+
+  /** True while another thread is at work, or a file, a name or a timer is waited for that was not there at the beginning. */
+  #isBusy(): boolean {
+    if (isWorkingElsewhere()) return true;
+    for (const [kind, count] of countBusy()) if (count > (this.#before.get(kind) ?? 0)) return true;
+    return false;
+  }
+}
+
+/** Ids of a look: its turn's, and the one that counts. */
+const ownIds = 2;
+
+const endless = `something goes on after ${maxMs / 1000} s of real time; does a plugin wait for a timer of its own, and not for host.clock?`;
+
+function lastId(): number {
+  return new AsyncResource('gw2api.dry', { requireManualDestroy: true }).asyncId();
+}
+
+/** Resources that keep the process alive and end by themselves, counted by kind. */
+function countBusy(): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const kind of process.getActiveResourcesInfo())
+    if (kind === 'Timeout' || kind.includes('Req')) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,72 @@
+import type { OutgoingCall } from '../dry/outcome.js';
+import { cutMark } from './shown.js';
+
+const blank = '***';
+
+/** Headers that carry credentials, whoever has set them. */
+const credentialNames: ReadonlySet<string> = new Set([
+  'authorization',
+  'proxy-authorization',
+  'x-api-key',
+  'api-key',
+  'x-goog-api-key',
+  'x-amz-security-token',
+  'cookie',
+]);
+
+/** Headers of a request that goes out, without the values of those that the account or the slot has set. */
+export function maskedHeaders(
+  { headers, credential }: Pick<OutgoingCall, 'headers' | 'credential'>,
+  slotHeaders: readonly string[],
+): Readonly<Record<string, string>> {
+  const own = new Set([...credential, ...slotHeaders.map((name) => name.toLowerCase())]);
+  const isMasked = (name: string): boolean => own.has(name) || credentialNames.has(name);
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, isMasked(name) ? blank : value]),
+  );
+}
+
+/** Credentials in the headers of a caller, with and without their scheme. */
+export function callerSecrets(headers: Readonly<Record<string, string>> = {}): readonly string[] {
+  return Object.entries(headers)
+    .filter(([name]) => credentialNames.has(name.toLowerCase()))
+    .flatMap(([, value]) => [value, value.replace(/^\s*\w+\s+/, '')]);
+}
+
+/** Copy of a JSON value without these texts, wherever they stand in it, also where a shortened text cuts them. */
+export function withoutSecrets<Value>(value: Value, secrets: readonly string[]): Value {
+  const known = [...new Set(secrets)].filter((secret) => secret.length >= minLength);
+  if (known.length === 0) return value;
+  const longestFirst = known.toSorted((a, b) => b.length - a.length);
+  const cleaned = (text: string): string =>
+    longestFirst.reduce((rest, secret) => withoutCut(rest.replaceAll(secret, blank), secret), text);
+  return mapTexts(value, cleaned) as Value; // texts for texts
+}
+
+/** Text without the part of a secret at a cut that `shownText` has made. */
+function withoutCut(text: string, secret: string): string {
+  const cut = cutMark.exec(text);
+  if (!cut) return text;
+  const head = text.slice(0, cut.index);
+  const tail = text.slice(cut.index + cut[0].length);
+  const longest = (fits: (length: number) => boolean): number => {
+    for (let length = Math.min(secret.length, text.length); length >= minLength; length -= 1)
+      if (fits(length)) return length;
+    return 0;
+  };
+  const before = longest((length) => head.endsWith(secret.slice(0, length)));
+  const after = longest((length) => tail.startsWith(secret.slice(-length)));
+  const start = before > 0 ? head.slice(0, -before) + blank : head;
+  return `${start}${cut[0]}${after > 0 ? blank + tail.slice(after) : tail}`;
+}
+
+/** A shorter secret would be found in words that have nothing to do with it. */
+const minLength = 6;
+
+/** Copy of a JSON value with other texts. */
+export function mapTexts(value: unknown, map: (text: string) => string): unknown {
+  if (typeof value === 'string') return map(value);
+  if (Array.isArray(value)) return value.map((item: unknown) => mapTexts(item, map));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, mapTexts(inner, map)]));
+}

@@ -1,0 +1,43 @@
+import type { Exchanges } from '../http/exchanges.js';
+import type { WrongKeys } from '../http/wrong-keys.js';
+import { measureSlots } from '../telemetry/slot-gauges.js';
+import { measureResponses, measureState } from '../telemetry/state-gauges.js';
+import { isUp, type Services } from './services.js';
+
+/** Parts of a gateway that its gauges read. */
+interface Measured {
+  readonly services: Services;
+  readonly exchanges: Exchanges;
+  readonly wrongKeys: WrongKeys;
+  readonly openConnections: number;
+}
+
+/** Adds the gauges of a gateway to its metrics. */
+export function measure(gateway: Measured): void {
+  const { services, exchanges } = gateway;
+  const { metrics, slots, store, ledger, caches } = services;
+  measureSlots(metrics, { list: () => slots.list(), held: () => slots.held() });
+  measureState(metrics, { ledger, isUp: () => isUp(services) });
+  measureResponses(metrics, store);
+  metrics.cache('waiting_wrong_keys', () => gateway.wrongKeys.fill);
+  for (const [name, fill] of Object.entries(caches)) metrics.cache(name, fill);
+  metrics.gauge('gw2api_requests_in_flight', 'Requests whose response is open.', [], () => [
+    { labels: {}, value: exchanges.count },
+  ]);
+  metrics.gauge('gw2api_connections_open', 'Open connections of callers.', [], () => [
+    { labels: {}, value: gateway.openConnections },
+  ]);
+}
+
+/** Counts connections above the max, and logs them at most once a minute. */
+export function refusedConnections({ metrics, log, now }: Services, maxConnections: number): () => void {
+  const help = 'Connections closed at once because listen.maxConnections were open.';
+  const refused = metrics.counter('gw2api_connections_refused_total', help, []);
+  let loggedMs = -Infinity;
+  return () => {
+    refused.add({});
+    if (now() - loggedMs < 60_000) return;
+    loggedMs = now();
+    log.warn({ maxConnections }, 'Too many connections are open; further ones are closed at once.');
+  };
+}

@@ -1,0 +1,59 @@
+/** Time and timers of a gateway: every limit on a request uses them. The functions need no `this`. */
+export interface Clock {
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** Milliseconds from a fixed point; never goes back. */
+  readonly monotonicMs: () => number;
+  /**
+   * Runs `callback` once after `ms`, or after the max delay of timers if that is shorter; does not keep the
+   * process alive. Returns a function that cancels it.
+   */
+  readonly setTimer: (callback: () => void, ms: number) => () => void;
+}
+
+/** Clock of the machine. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  setTimer(callback, ms) {
+    const timer = setTimeout(callback, Math.min(ms, maxDelayMs)).unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Max delay of Node's timers: a longer one fires at once. */
+const maxDelayMs = 2 ** 31 - 1;
+
+/** Runs `callback` every `ms`; returns a function that ends it. */
+export function every({ setTimer }: Clock, ms: number, callback: () => void): () => void {
+  const tick = (): void => {
+    cancel = setTimer(tick, ms);
+    callback();
+  };
+  let cancel = setTimer(tick, ms);
+  return () => cancel();
+}
+
+/** Resolves after `ms`, and at once where the signal aborts. */
+export function sleep({ setTimer }: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const wake = (): void => {
+      cancel();
+      signal?.removeEventListener('abort', wake);
+      resolve();
+    };
+    const cancel = setTimer(wake, ms);
+    signal?.addEventListener('abort', wake);
+  });
+}
+
+/** Signal that aborts with a `TimeoutError` after `ms`, as `AbortSignal.timeout` does. */
+export function timeoutSignal({ setTimer }: Clock, ms: number): AbortSignal {
+  const controller = new AbortController();
+  setTimer(
+    () => controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')),
+    ms,
+  );
+  return controller.signal;
+}

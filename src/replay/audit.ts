@@ -1,0 +1,48 @@
+import { appendFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import path from 'node:path';
+
+/** File of a folder of recordings that says who has read or deleted them; nothing deletes it. */
+export const auditFile = 'audit.log';
+
+/** Use of recordings. */
+export interface AuditEntry {
+  readonly what: 'replay' | 'delete';
+  /** Recordings since then, unix milliseconds. */
+  readonly sinceMs: number;
+  /** Config files of a replay. */
+  readonly old?: string;
+  readonly new?: string;
+  /** True for a replay that prints texts. */
+  readonly texts?: boolean;
+}
+
+/** Adds a line to the audit log of a folder, in the form of the gateway's log. Throws where it cannot be written. */
+export async function audit(folder: string, { sinceMs, ...entry }: AuditEntry): Promise<void> {
+  const since = sinceMs > 0 ? new Date(sinceMs).toISOString() : undefined;
+  const time = new Date().toISOString();
+  const line = {
+    level: 'info',
+    time,
+    by: user(),
+    pid: process.pid,
+    ...entry,
+    since,
+    msg: messages[entry.what],
+  };
+  await appendFile(path.join(folder, auditFile), `${JSON.stringify(line)}\n`, { mode: 0o600 });
+}
+
+const messages = {
+  replay: 'Recordings are replayed.',
+  delete: 'Recordings are deleted.',
+} as const satisfies Readonly<Record<AuditEntry['what'], string>>;
+
+/** Name of the user, or the id of one without a name, as in a container. */
+function user(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}

@@ -1,0 +1,6 @@
+/** The door of this room. */
+export { audit } from './audit.js';
+export { RecordedFiles } from './recorded-files.js';
+export { replay } from './replay.js';
+export { replayText } from './report-text.js';
+export type { ReplayReport } from './report.js';

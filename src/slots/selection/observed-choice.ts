@@ -1,0 +1,105 @@
+import type { SlotEntry, WantedModel } from '../slot-entry.js';
+import type { Sorted, Wanted } from './choose.js';
+
+/** Reason why a slot was not taken for a call. */
+export type NotTaken =
+  /** The option `slots` of the stage leaves it out. */
+  | 'not_of_stage'
+  /** The caller's key may not use it. */
+  | 'not_of_key'
+  | 'model_not_served'
+  | 'paused'
+  | 'draining'
+  | 'rejected'
+  | 'cooling'
+  /** It has failed this request. */
+  | 'has_failed'
+  /** No permit is free, or a request that waits for longer comes first. */
+  | 'full'
+  /** The session is bound to another one. */
+  | 'bound_elsewhere'
+  /** The policy has picked another one, or none. */
+  | 'policy';
+
+/** A slot as one choice has seen it. */
+export interface ObservedSlot {
+  readonly slot: string;
+  /** Absent: it was taken. */
+  readonly notTaken?: NotTaken;
+  /** Cause and end of a cooldown, unix milliseconds. */
+  readonly cooldown?: { readonly reason: string; readonly untilMs: number };
+  /** Last failure of the slot. */
+  readonly lastError?: string;
+  readonly inFlight: number;
+  readonly maxConcurrent: number;
+}
+
+/** Choice of a slot for one call. */
+export interface ObservedChoice {
+  /** Catalog id of the model, or its name if the catalog has none. */
+  readonly model: string;
+  readonly upstreamModel: string;
+  /** `wait`: for a permit of those that are full. */
+  readonly result: 'taken' | 'wait' | 'declined' | 'none';
+  readonly slot?: string;
+  /** Slot that the session is bound to. */
+  readonly bound?: string;
+  readonly slots: readonly ObservedSlot[];
+}
+
+/** Is told each choice of a slot. */
+export type OnChoice = (choice: ObservedChoice) => void;
+
+/** Report on a choice, from what `choose` has found for it. */
+export function observedChoice(sorted: Sorted, wanted: Wanted, nowMs: number): ObservedChoice {
+  const { choice, entries } = sorted;
+  const taken = choice.kind === 'take' ? choice.entry : undefined;
+  return {
+    model: wanted.model.id,
+    upstreamModel: wanted.model.upstreamModel,
+    result: choice.kind === 'take' ? 'taken' : choice.kind,
+    ...(taken && { slot: taken.id }),
+    ...(wanted.bound && { bound: wanted.bound.id }),
+    slots: entries.map((entry) => {
+      const notTaken = entry === taken ? undefined : reasonOf(entry, sorted, wanted, nowMs);
+      return observedSlot(entry, wanted.model, nowMs, notTaken);
+    }),
+  };
+}
+
+/** A slot as a choice has seen it, with its cooldown for the model. */
+export function observedSlot(
+  entry: SlotEntry,
+  model: Pick<WantedModel, 'upstreamModel'>,
+  nowMs: number,
+  notTaken: NotTaken | undefined,
+): ObservedSlot {
+  const coolDown = entry.coolDownFor(model, nowMs);
+  return {
+    slot: entry.id,
+    ...(notTaken && { notTaken }),
+    ...(coolDown && { cooldown: { reason: coolDown.reason, untilMs: coolDown.untilMs } }),
+    ...(entry.lastError && { lastError: entry.lastError.message }),
+    inFlight: entry.inFlight,
+    maxConcurrent: entry.config.maxConcurrent,
+  };
+}
+
+function reasonOf(
+  entry: SlotEntry,
+  { ready, fresh, choice }: Sorted,
+  wanted: Wanted,
+  nowMs: number,
+): NotTaken {
+  if (!ready.includes(entry)) return closedReason(entry, wanted.model, nowMs);
+  if (!fresh.includes(entry)) return 'has_failed';
+  if (!wanted.hasRoom(entry)) return 'full';
+  const isBound = choice.kind !== 'declined' && wanted.bound !== undefined && fresh.includes(wanted.bound);
+  return isBound ? 'bound_elsewhere' : 'policy';
+}
+
+function closedReason(entry: SlotEntry, model: WantedModel, nowMs: number): NotTaken {
+  if (!entry.serves(model)) return 'model_not_served';
+  const state = entry.state(nowMs);
+  return state === 'ready' ? 'cooling' : state; // ready as a whole: this model of it is cooling
+}

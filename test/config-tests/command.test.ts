@@ -1,0 +1,229 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect } from 'chai';
+import { ProcessWorkshop } from '../gateway/gateway-process.js';
+import { writeIn, type Files } from '../gateway/temp-folders.js';
+
+const config = `pipeline:
+  - use: auth
+  - use: body-limit
+  - use: format-decode
+  - use: persona-inject
+    with: { text: '\${PERSONA:-Be brief.}' }
+  - use: slot-pick
+  - use: upstream-call
+  - use: format-encode
+slots:
+  - { id: team-a, upstream: messages, baseUrl: https://upstream.example, account: { kind: api-key, key: '\${TEAM_A_KEY}' } }
+store: sqlite:./data/gateway.db
+`;
+
+const body = '{ model: sonnet-5, max_tokens: 50, messages: [{ role: user, content: Hello! }] }';
+
+/** A file of tests, each of one request with these keys. */
+function testsOf(...requests: readonly string[]): string {
+  const tests = requests.map(
+    (keys, at) => `  - { name: test ${at}, requests: [{ post: /v1/messages, body: ${body}, ${keys} }] }\n`,
+  );
+  return `tests:\n${tests.join('')}`;
+}
+
+describe('gw2api test', () => {
+  const workshop = new ProcessWorkshop();
+  afterEach(() => workshop.end());
+
+  async function run(files: Files, ...args: readonly string[]) {
+    const cwd = await workshop.folder({ 'config/gateway.yaml': config, ...files });
+    const ended = await workshop.run({ cwd, args: ['test', ...args] });
+    return { cwd, ...ended };
+  }
+
+  it('runs the tests in a config and beside it, touches no file, and warns of placeholders', async () => {
+    const own = testsOf('expect: { status: 200, upstream.system.0.text: Be brief. }');
+    const { cwd, stdout, stderr, code } = await run({
+      'config/gateway.yaml': config + own,
+      'config/a.test.yaml': testsOf('expect: { slot: team-a }', 'as: nobody, expect: { status: 401 }'),
+      'config/b.test.yaml': `config: ./other.yaml\n${testsOf('expect: { slot: nowhere }')}`,
+    });
+    expect(stderr).to.equal('');
+    expect(stdout.replace(/\d+ ms/g, '0 ms').replaceAll(' (0 ms)', '')).to.equal(`config/gateway.yaml
+  ✓ test 0
+
+config/a.test.yaml
+  ✓ test 0
+  ✓ test 1
+
+3 passed in 0 ms
+warning: placeholders stand in for secrets that the environment lacks: TEAM_A_KEY
+`);
+    expect(code).to.equal(0);
+    expect(await readdir(cwd)).to.deep.equal(['config']);
+  });
+
+  it('exits with 1 where a test fails, with the line of each failure', async () => {
+    const { stdout, code } = await run({
+      'config/a.test.yaml': testsOf(
+        'expect: { status: 201, slot: team-b }',
+        'expect: { attempts: { above: 1 } }',
+      ),
+    });
+    expect(code).to.equal(1);
+    expect(stdout).to.match(
+      /a\.test\.yaml:2:\d+ tests\[0\]\.requests\[0\]\.expect\.status\n.*\n +expected {2}201\n +came {6}200\n/,
+    );
+    expect(stdout).to.match(/a\.test\.yaml:2:\d+ tests\[0\]\.requests\[0\]\.expect\.slot\n/);
+    expect(stdout).to.match(/a\.test\.yaml:3:\d+ tests\[1\]\.requests\[0\]\.expect\.attempts\.above\n/);
+    expect(stdout).to.include('0 passed, 2 failed');
+  });
+
+  it('exits with 2 where tests are not written as they must be, or their config is not', async () => {
+    const broken = await run({ 'config/a.test.yaml': testsOf('expect: { staus: 200 }') });
+    expect(broken.code).to.equal(2);
+    expect(broken.stderr).to.match(/a\.test\.yaml:2:\d+ .*staus: .*did you mean "status"\?/);
+    const refused = await run({
+      'config/gateway.yaml': config.replace('slot-pick', 'slot-pik'),
+      'config/a.test.yaml': testsOf('expect: { status: 200 }'),
+    });
+    expect(refused.code).to.equal(2);
+    expect(refused.stderr).to.include('gateway.yaml:7:5').and.to.include('slot-pick');
+    const nowhere = await run({}, 'nowhere.test.yaml');
+    expect(nowhere.code).to.equal(2);
+    expect(nowhere.stderr).to.include('nowhere.test.yaml:1:1 there is no such file');
+  });
+
+  it('reads the config with the environment of each test', async () => {
+    const tests = `tests:
+  - { name: a, env: { PERSONA: Be long. }, requests: [{ post: /v1/messages, body: ${body}, expect: { upstream.system.0.text: Be long. } }] }
+  - { name: b, requests: [{ post: /v1/messages, body: ${body}, expect: { upstream.system.0.text: Be brief. } }] }
+`;
+    expect((await run({ 'config/a.test.yaml': tests })).code).to.equal(0);
+  });
+
+  it('says which slot or scenario there is not, and goes on', async () => {
+    const tests = `tests:
+  - { name: a, slots: { team-b: { scenario: text } }, requests: [{ get: /health }] }
+  - { name: b, slots: { team-a: { scenario: txt } }, requests: [{ get: /health }] }
+  - { name: c, requests: [{ get: /health }] }
+`;
+    const { stdout, code } = await run({ 'config/a.test.yaml': tests });
+    expect(code).to.equal(1);
+    expect(stdout).to.match(/could not be run: .*team-b.*did you mean "team-a"/);
+    expect(stdout).to.match(/could not be run: .*txt/);
+    expect(stdout).to.include('1 passed, 2 failed');
+  });
+
+  it('fails a test in which a plugin connects to somewhere', async () => {
+    const plugin = `import { connect } from 'node:net';
+      export default { name: 'phone', setup: () => async (ctx, next) => {
+        await new Promise((resolve) => connect(9, '127.0.0.1').on('error', resolve).on('connect', resolve));
+        await next();
+      } };`;
+    const { stdout, code } = await run({
+      'config/phone.mjs': plugin,
+      'config/gateway.yaml': config.replace('pipeline:', 'pipeline:\n  - use: ./phone.mjs'),
+      'config/a.test.yaml': testsOf(
+        'expect: { status: 200 }',
+        'expect: { refusedConnections: { length: 1 } }',
+      ),
+    });
+    expect(stdout).to.include('a plugin has tried to connect to 127.0.0.1:9');
+    expect(stdout).to.include('1 passed, 1 failed');
+    expect(code).to.equal(1);
+  });
+
+  it('runs only what says "only", skips with a reason, and refuses both with --ci', async () => {
+    const get = 'requests: [{ get: /health, as: nobody, expect: { status: 200 } }]';
+    const files = {
+      'config/a.test.yaml': `tests: [{ name: a, only: true, ${get} }, { name: b, ${get} }, { name: c, only: true, skip: later, ${get} }]`,
+    };
+    const { stdout, code } = await run(files);
+    expect(stdout).to.include('✓ a').and.to.include('- c (skipped: later)').and.to.include('1 left out');
+    expect(code).to.equal(0);
+    const ci = await run(files, '--ci');
+    expect(ci.code).to.equal(2);
+    expect(ci.stderr.split('\n').filter(Boolean)).to.have.lengthOf(3);
+  });
+
+  it('prints JSON and the XML of JUnit; problems are JSON, too', async () => {
+    const files = { 'config/a.test.yaml': testsOf('expect: { status: 200 }', 'expect: { status: 201 }') };
+    const json = JSON.parse((await run(files, '--json')).stdout) as object;
+    expect(json).to.deep.include({ passed: 1, failed: 1 });
+    expect((await run(files, '--junit')).stdout).to.include(
+      '<testsuites name="gw2api" tests="2" failures="1"',
+    );
+    const broken = await run({ 'config/a.test.yaml': 'tests: 1' }, '--json');
+    expect(broken.code).to.equal(2);
+    expect(JSON.parse(broken.stdout)).to.have.nested.property('problems[0].path', 'tests');
+    const both = await run(files, '--json', '--junit');
+    expect(both).to.deep.include({
+      code: 2,
+      stderr: '--json and --junit are two forms of one output; keep one.\n',
+    });
+  });
+
+  it('writes recorded values with --update, and changes nothing else of the file', async () => {
+    const text = `# My tests.
+tests:
+  # A comment that stays.
+  - name: a
+    requests:
+      - post: /v1/messages
+        body: ${body}
+        expect: snapshot # of all
+
+      - { same: true, as: nobody, expect: { status: snapshot, error: snapshot } }   # in braces
+      - same: true
+        as: test
+        expect:
+          answer:   snapshot
+          attempts: 1
+`;
+    const files = { 'config/a.test.yaml': text };
+    const before = await run(files);
+    expect(before.code).to.equal(1);
+    expect(before.stdout).to.include('has no recorded value yet; `gw2api test --update` writes it');
+    const { cwd, stdout, code } = await run(files, '--update');
+    expect(stdout).to.include('4 expected values written');
+    expect(code).to.equal(0);
+    const written = await readFile(path.join(cwd, 'config/a.test.yaml'), 'utf8');
+    expect(written).to.include('# My tests.\ntests:\n  # A comment that stays.\n  - name: a\n');
+    expect(written).to.include('        expect: # of all\n          status: 200\n');
+    expect(written).to.match(
+      /\{ status: 401, error: \{ code: missing_api_key, message: .* \} \} \} {3}# in braces/,
+    );
+    expect(written).to.include('          answer:\n            type: message\n');
+    expect(written).to.not.match(/\bid: |durationMs/);
+    const again = await workshop.run({ cwd, args: ['test'] });
+    expect(again).to.deep.include({ code: 0, stderr: '' });
+  });
+
+  it('never writes a config', async () => {
+    const text = config + testsOf('expect: snapshot');
+    const { cwd, stdout, code } = await run({ 'config/gateway.yaml': text }, '--update');
+    expect(code).to.equal(1);
+    expect(stdout).to.include('none is written into a config; move the test to a *.test.yaml');
+    expect(await readFile(path.join(cwd, 'config/gateway.yaml'), 'utf8')).to.equal(text);
+  });
+
+  it('runs again with --watch where a test or a plugin changes, until a signal', async () => {
+    const cwd = await workshop.folder({
+      'config/gateway.yaml': config.replace('pipeline:', 'pipeline:\n  - use: ./plugins/mine.mjs'),
+      'config/plugins/mine.mjs': `export default { name: 'mine', setup: () => (ctx, next) => next() };`,
+      'config/a.test.yaml': testsOf('expect: { status: 201 }'),
+    });
+    const watcher = await workshop.start({ cwd, args: ['test', '--watch'] });
+    await watcher.output('0 passed, 1 failed');
+    await watcher.output('Waiting for a change');
+    await writeIn(cwd, 'config/a.test.yaml', testsOf('expect: { status: 200 }'));
+    await watcher.output('1 passed in');
+    await watcher.output('Waiting for a change', 2);
+    await writeIn(
+      cwd,
+      'config/plugins/mine.mjs',
+      `export default { name: 'mine', setup: () => (ctx) => ctx.throw(418) };`,
+    );
+    await watcher.output('0 passed, 1 failed', 2);
+    watcher.signal('SIGINT');
+    expect(await watcher.ended).to.deep.include({ code: 0, stderr: '' });
+  });
+});
