@@ -6,10 +6,13 @@ import { secretErrors } from './shared/secret-errors.js';
 export default defineAccount({
   name: 'api-key',
   api: 1,
-  options: Type.Object({
-    key: Type.String({ minLength: 1, secret: true }),
-    header: Type.Enum(['x-api-key', 'authorization'], { default: 'x-api-key' }),
-  }),
+  options: Type.Object(
+    {
+      key: Type.String({ minLength: 1, secret: true }),
+      header: Type.Enum(['x-api-key', 'authorization'], { default: 'x-api-key', title: 'Sent as' }),
+    },
+    { title: 'API key' },
+  ),
   check: ({ key }) => secretErrors('key', key),
   open({ key, header }) {
     const secret = key.trim();

@@ -1,8 +1,10 @@
+import { Type } from 'gw2api/plugin';
 import { defineAccount } from 'gw2api/plugin/upstream';
 
 /** Account for an upstream without credentials. */
 export default defineAccount({
   name: 'none',
   api: 1,
+  options: Type.Object({}, { title: 'None', description: 'For an upstream that asks for no credential.' }),
   open: () => ({ authorize: () => ({}) }),
 });

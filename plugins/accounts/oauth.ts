@@ -17,15 +17,18 @@ import { requestTokens } from './shared/token-endpoint.js';
 
 const Secret = Type.String({ minLength: 1, secret: true });
 
-const options = Type.Object({
-  accessToken: Secret,
-  refreshToken: Secret,
-  tokenUrl: Type.String({ minLength: 1 }),
-  clientId: Type.String({ minLength: 1 }),
-  clientSecret: Type.Optional(Secret),
-  /** ISO 8601 or unix milliseconds; absent: only a 401 refreshes. */
-  expiresAt: Type.Optional(Type.Unsafe<string | number>({ type: ['string', 'number'] })),
-});
+const options = Type.Object(
+  {
+    accessToken: Secret,
+    refreshToken: Secret,
+    tokenUrl: Type.String({ minLength: 1, title: 'Token URL' }),
+    clientId: Type.String({ minLength: 1 }),
+    clientSecret: Type.Optional(Secret),
+    /** ISO 8601 or unix milliseconds; absent: only a 401 refreshes. */
+    expiresAt: Type.Optional(Type.Unsafe<string | number>({ type: ['string', 'number'] })),
+  },
+  { title: 'OAuth', description: 'For accounts whose provider permits such use.' },
+);
 
 type Options = Static<typeof options>;
 

@@ -1,8 +1,8 @@
 import { isMap, isPair, isScalar, isSeq, parseDocument, type Node, type YAMLMap } from 'yaml';
 
 /**
- * Comments above the keys of a commented config, by path: `listen.port`, `slots.weight`; what a stage or an account
- * has stands under its name: `stage auth.anonymous`, `account oauth.tokenUrl`.
+ * Comments above the keys of a commented config, by path: `listen.port`, `slots.weight`; what a stage, an upstream or
+ * an account has stands under its name: `stage auth.anonymous`, `upstream chat.preset`, `account oauth.tokenUrl`.
  */
 export function readComments(text: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
@@ -35,6 +35,8 @@ function readItem(item: YAMLMap, path: string, found: Found): void {
   const options = item.get('with');
   const use = item.get('use');
   if (typeof use === 'string' && isMap(options)) readMap(options, `stage ${use}`, found);
+  const upstream = item.get('upstream');
+  if (typeof upstream === 'string' && isMap(options)) readMap(options, `upstream ${upstream}`, found);
   const account = item.get('account');
   if (isMap(account)) readMap(account, `account ${String(account.get('kind'))}`, found);
   readMap(item, path, found);

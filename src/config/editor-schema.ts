@@ -3,7 +3,7 @@ import { isRecord } from '../plugin/internal.js';
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * A schema of ours for editors, which know no units and no secrets: durations and sizes are patterns, each value
+ * A schema of ours for editors, which know no units, secrets or local options: durations and sizes are patterns, each value
  * may be a variable, and keys have the descriptions that their paths below `path` name.
  */
 export function editorSchema(
@@ -11,7 +11,7 @@ export function editorSchema(
   path: string,
   descriptions: ReadonlyMap<string, string>,
 ): Schema {
-  const { unit, secret: _, default: initial, description, required, ...rest } = schema;
+  const { unit, secret: _, local: __, default: initial, description, required, ...rest } = schema;
   const inner = Object.fromEntries(
     Object.entries(rest).map(([key, value]) => [key, mapped(key, value, path, descriptions)]),
   );

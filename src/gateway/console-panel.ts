@@ -10,6 +10,7 @@ import {
 } from '../console/api/index.js';
 import { maskedSlot } from './masked-config.js';
 import { panelPipeline } from './console-pipeline.js';
+import { slotKinds } from './console-kinds.js';
 import { readConsoleSlot } from './console-slots.js';
 import { entryOf, type ConsoleSlot } from './slot-sources.js';
 import type { Gateway } from './gateway.js';
@@ -88,6 +89,7 @@ function slotsOf(gateway: Gateway): PanelSlots {
   return {
     entrySchema: SlotSchema,
     patchSchema: patchSchema(SlotSchema),
+    kinds: () => slotKinds(gateway.runtime.config),
     changed: () => gateway.slotsChanged(),
     check: async (entry) => (await readConsoleSlot(entry, gateway.runtime.config)).problems,
     list() {

@@ -1,8 +1,9 @@
 import type { Config, ConfigProblem, SlotConfig, SlotPluginsConfig } from '../config/config.js';
+import { writePath } from '../config/document.js';
 import { readSlot } from '../config/one-slot.js';
-import { builtinKinds, loadSlots } from '../pipeline/load-slots.js';
+import { builtinKinds, loadSlots, type LoadedSlot } from '../pipeline/load-slots.js';
 import { builtinFolder } from '../pipeline/resolve.js';
-import { didYouMean } from '../plugin/internal.js';
+import { didYouMean, localPaths } from '../plugin/internal.js';
 
 /** Parts of the config that a slot of the console depends on. */
 export type ConsoleTerms = Pick<Config, 'slots' | 'console' | 'baseDir'>;
@@ -24,8 +25,29 @@ async function pluginProblems(plugins: SlotPluginsConfig, config: ConsoleTerms):
   const where = { baseDir: config.baseDir, builtins: builtinFolder };
   const unnamed = await unnamedPlugins(plugins, config);
   if (unnamed.length > 0) return unnamed;
-  const { problems } = await loadSlots([plugins], where);
-  return problems.map((problem) => inWords(problem, plugins.path));
+  const { slots, problems } = await loadSlots([plugins], where);
+  const [slot] = slots;
+  return [
+    ...problems.map((problem) => inWords(problem, plugins.path)),
+    ...(slot
+      ? [
+          ...localOptions('with', plugins.with, slot.upstream),
+          ...localOptions('account', plugins.account, slot.account),
+        ]
+      : []),
+  ];
+}
+
+/** Refuses options that read the gateway's own machine: its files and its identity are the config file's alone. */
+function localOptions(
+  part: 'with' | 'account',
+  written: unknown,
+  { plugin }: LoadedSlot['upstream' | 'account'],
+): readonly string[] {
+  return localPaths(written, plugin.options).map(
+    (path) =>
+      `${writePath([part, ...path])}: reads the machine of the gateway; only a slot of the config file may set it`,
+  );
 }
 
 /** Refuses plugins that the config file does not name: the console must not run any file of the machine. */

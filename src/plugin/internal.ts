@@ -82,6 +82,7 @@ export { stackPlaces } from './stack-places.js';
 export type { StackPlace } from './stack-places.js';
 export { Closed } from './schema/closed.js';
 export { didYouMean } from './schema/did-you-mean.js';
+export { localPaths } from './schema/local-paths.js';
 export { isRecord } from './schema/record.js';
 export { redactAddresses } from './schema/redact-addresses.js';
 export { blank, markedTexts, redactMarked } from './schema/redact-marked.js';

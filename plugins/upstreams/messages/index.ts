@@ -2,6 +2,7 @@ import {
   EventStream,
   estimateTokens,
   ModelEvent,
+  Type,
   type MessagesResponse,
   type ModelEventBatch,
   type TokenCount,
@@ -30,6 +31,7 @@ import { eventsOf } from './whole-message.js';
 export default defineUpstream({
   name: 'messages',
   api: 1,
+  options: Type.Object({}, { title: 'Messages API' }),
   needs: ['baseUrl', 'account'],
   open: (_options, host) => new MessagesUpstream(host),
 });

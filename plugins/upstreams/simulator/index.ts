@@ -1,4 +1,4 @@
-import type { TokenCount } from 'gw2api/plugin';
+import { Type, type TokenCount } from 'gw2api/plugin';
 import {
   defineUpstream,
   type DiagnosisStep,
@@ -17,6 +17,7 @@ import type { Simulator } from './server.js';
 export default defineUpstream({
   name: 'simulator',
   api: 1,
+  options: Type.Object({}, { title: 'Simulator (made-up answers)' }),
   open: (_options, host) => new SimulatedUpstream(host),
 });
 

@@ -14,10 +14,21 @@ import { requestRoutes } from './requests.js';
 import type { PanelContext, PanelRoute, PanelState, Credential } from './route.js';
 import { sessionRoutes } from './session-routes.js';
 import { Sessions } from './sessions.js';
+import { slotKindsRoute } from './slot-kinds.js';
 import { slotRoutes } from './slots.js';
 import { usageRoute } from './usage.js';
 
-export type { Panel, PanelField, PanelPipeline, PanelSlot, PanelSlots, PanelStatus } from './panel.js';
+export type {
+  Panel,
+  PanelField,
+  PanelPipeline,
+  PanelSlot,
+  PanelSlotField,
+  PanelSlotKind,
+  PanelSlotKinds,
+  PanelSlots,
+  PanelStatus,
+} from './panel.js';
 export type { PanelRoute } from './route.js';
 
 export interface PanelApi {
@@ -40,6 +51,7 @@ export function createPanelApi(panel: Panel, issueKey: IssueKey): PanelApi {
     explainRoute(panel),
     ...keyRoutes(panel, names, issueKey),
     ...slotRoutes(panel),
+    slotKindsRoute(panel),
     usageRoute(panel, names),
     ...requestRoutes(panel, names, sessions),
   ];

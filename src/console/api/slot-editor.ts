@@ -151,11 +151,20 @@ function split(entry: Entry): Pick<StoredSlot, 'settings' | 'account'> {
   return { settings, account: (account ?? { kind: 'none' }) as Entry }; // it has been checked
 }
 
-/** Applies a patch; a change of the account's kind drops all fields of the old account. */
+/** Applies a patch; a change of the upstream, or of the account's kind, drops all options of the old one. */
 function patched(entry: Entry, patch: Entry, shown: Entry): Entry {
   const { account } = entry as { readonly account: Entry };
-  const { account: change } = patch as { readonly account?: { readonly kind?: unknown } | null };
-  const isOther = change?.kind !== undefined && change.kind !== account['kind'];
-  const base = isOther ? { ...entry, account: {} } : entry;
+  const { account: change, upstream } = patch as {
+    readonly account?: { readonly kind?: unknown } | null;
+    readonly upstream?: unknown;
+  };
+  const hasOtherAccount = change?.kind !== undefined && change.kind !== account['kind'];
+  const hasOtherUpstream = upstream !== undefined && upstream !== entry['upstream'];
+  const { with: options, ...rest } = entry;
+  const base = {
+    ...rest,
+    ...(options !== undefined && !hasOtherUpstream && { with: options }),
+    ...(hasOtherAccount && { account: {} }),
+  };
   return mergePatch(base, patch, shown);
 }

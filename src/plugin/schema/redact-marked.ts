@@ -1,5 +1,5 @@
 import { isRecord } from './record.js';
-import { schemaBranches, type SchemaBranch } from './schema-branches.js';
+import { itemSchemas, keySchemas, schemaBranches } from './schema-branches.js';
 
 /** Text in place of a secret. */
 export const blank = '***';
@@ -31,29 +31,14 @@ function redacted(value: unknown, own: readonly unknown[], root: unknown): unkno
   const schemas = schemaBranches(own, root);
   if (schemas?.every(({ secret }) => secret !== true) !== true) return blank;
   if (Array.isArray(value)) {
-    const items = schemas.flatMap(itemsOf);
+    const items = schemas.flatMap(itemSchemas);
     return value.map((item: unknown) => redacted(item, items, root));
   }
   if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
-      const described = schemas.flatMap((schema) => schemasOf(schema, key));
+      const described = schemas.flatMap((schema) => keySchemas(schema, key));
       return [key, described.length > 0 ? redacted(inner, described, root) : blank];
     }),
   );
-}
-
-/** Schemas of items; those of a tuple hold for all of its places, so that one secret among them is enough. */
-function itemsOf(schema: SchemaBranch): readonly unknown[] {
-  const { items, prefixItems = [], additionalItems, unevaluatedItems, contains } = schema;
-  return [items, prefixItems, additionalItems, unevaluatedItems, contains].flat();
-}
-
-/** Schemas that describe a key; the patterns are not tried, so that one secret among them is enough. */
-function schemasOf(schema: SchemaBranch, key: string): readonly unknown[] {
-  const { properties = {}, patternProperties = {}, additionalProperties, unevaluatedProperties } = schema;
-  if (Object.hasOwn(properties, key)) return [properties[key]];
-  const patterns = Object.values(patternProperties);
-  if (patterns.length > 0) return patterns;
-  return [additionalProperties, unevaluatedProperties].filter(isRecord);
 }

@@ -1,8 +1,9 @@
 import { isRecord } from './record.js';
 
-/** Keywords of a JSON Schema that describe parts of a value, and `secret`, which is our own. */
+/** Keywords of a JSON Schema that describe parts of a value, and `secret` and `local`, which are our own. */
 export interface SchemaBranch {
   readonly secret?: unknown;
+  readonly local?: unknown;
   readonly properties?: Readonly<Record<string, unknown>>;
   readonly patternProperties?: Readonly<Record<string, unknown>>;
   readonly additionalProperties?: unknown;
@@ -67,4 +68,19 @@ function keyOf(part: string): string | undefined {
   } catch {
     return undefined; // a lone percent sign
   }
+}
+
+/** Schemas of items; those of a tuple hold for all of its places, so that one marked among them is enough. */
+export function itemSchemas(schema: SchemaBranch): readonly unknown[] {
+  const { items, prefixItems = [], additionalItems, unevaluatedItems, contains } = schema;
+  return [items, prefixItems, additionalItems, unevaluatedItems, contains].flat();
+}
+
+/** Schemas that describe a key; the patterns are not tried, so that one marked among them is enough. */
+export function keySchemas(schema: SchemaBranch, key: string): readonly unknown[] {
+  const { properties = {}, patternProperties = {}, additionalProperties, unevaluatedProperties } = schema;
+  if (Object.hasOwn(properties, key)) return [properties[key]];
+  const patterns = Object.values(patternProperties);
+  if (patterns.length > 0) return patterns;
+  return [additionalProperties, unevaluatedProperties].filter(isRecord);
 }

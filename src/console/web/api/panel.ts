@@ -16,6 +16,7 @@ import type {
   RequestPage,
   Session,
   Slot,
+  SlotKinds,
   SlotPatch,
   SlotSettings,
   SlotVerb,
@@ -42,6 +43,7 @@ export const panel = {
   deleteKey: (id: string) => call<void>('DELETE', at('/keys', id), { query: { purge: true } }),
 
   slots: async (signal?: Signal) => (await call<List<Slot>>('GET', '/slots', { signal })).data,
+  slotKinds: (signal?: Signal) => call<SlotKinds>('GET', '/slot-kinds', { signal }),
   addSlot: (entry: SlotSettings & { readonly id: string }) => call<Slot>('POST', '/slots', { body: entry }),
   changeSlot: (id: string, patch: SlotPatch) => call<Slot>('PATCH', at('/slots', id), { body: patch }),
   deleteSlot: (id: string) => call<void>('DELETE', at('/slots', id)),

@@ -7,6 +7,7 @@ import type { PreviewReport } from '../../api/reload.js';
 import type { RequestDetail, RequestReport, Tokens as TokensReport } from '../../api/schemas.js';
 import type { Explanation as ExplanationReport } from '../../../explain/explanation.js';
 import type { SessionReport } from '../../api/session-routes.js';
+import type { SlotKindsReport } from '../../api/slot-kinds.js';
 import type { PanelSlotReport } from '../../api/slot-report.js';
 import type { UsageReport } from '../../api/usage.js';
 
@@ -29,9 +30,10 @@ export type KeySettings = Omit<Key, 'id' | 'last4' | 'created_at' | 'last_used_a
 /** An entry under `slots:` in the config file, without its id. */
 export interface SlotSettings {
   readonly upstream?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
   readonly baseUrl?: string;
   readonly account?: Account;
-  readonly models?: string | readonly string[];
+  readonly models?: string | readonly string[] | Readonly<Record<string, unknown>>;
   readonly maxConcurrent?: number;
   readonly weight?: number;
   readonly proxy?: string;
@@ -40,13 +42,19 @@ export interface SlotSettings {
 }
 
 /** The readable part of an account; secrets can be written but not read. */
-export type Account = { readonly kind: AccountKind } & Readonly<Record<string, unknown>>;
+type Account = { readonly kind: string } & Readonly<Record<string, unknown>>;
 
 /** A merge patch: null deletes a field, missing fields stay. */
 export type SlotPatch = { readonly [Field in keyof SlotSettings]?: unknown };
 
 export type Slot = Omit<Static<typeof PanelSlotReport>, 'settings'> & { readonly settings: SlotSettings };
-export type AccountKind = Slot['account'];
+
+/** Kinds of upstreams and accounts with the fields of their forms. */
+export type SlotKinds = Static<typeof SlotKindsReport>;
+export type SlotKind = SlotKinds['upstreams'][number];
+/** An option of a slot as a field of a form. */
+export type SlotField = SlotKind['fields'][number];
+
 export type SlotState = Slot['state'];
 export type CoolReason = NonNullable<Slot['reason']>;
 export type Window = NonNullable<Static<typeof SlotReport>['windows']['5h']>;

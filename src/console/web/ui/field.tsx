@@ -4,21 +4,30 @@ import { useId } from 'preact/hooks';
 interface FieldProps {
   readonly label: string;
   readonly hint?: ComponentChildren;
+  /** Problem of the value, from the API. */
+  readonly error?: string | undefined;
   readonly class?: string;
-  /** The control, with the ids that link it to its label and hint. */
-  readonly children: (ids: {
+  /** The control, with the attributes that link it to its label, hint and error. */
+  readonly children: (links: {
     readonly id: string;
     readonly 'aria-describedby': string | undefined;
+    readonly 'aria-invalid': true | undefined;
   }) => JSX.Element;
 }
 
-export function Field({ label, hint, class: className = '', children }: FieldProps) {
+export function Field({ label, hint, error, class: className = '', children }: FieldProps) {
   const id = useId();
-  const hintId = `${id}-hint`;
+  const [hintId, errorId] = [`${id}-hint`, `${id}-error`];
+  const described = [error && errorId, hint && hintId].filter(Boolean).join(' ');
   return (
     <div class={`field ${className}`}>
       <label for={id}>{label}</label>
-      {children({ id, 'aria-describedby': hint ? hintId : undefined })}
+      {children({ id, 'aria-describedby': described || undefined, 'aria-invalid': error ? true : undefined })}
+      {error && (
+        <p class="field-error" id={errorId}>
+          {error}
+        </p>
+      )}
       {hint && (
         <p class="hint" id={hintId}>
           {hint}
@@ -35,6 +44,7 @@ interface InputProps {
   readonly value: string;
   readonly onValue: (value: string) => void;
   readonly hint?: ComponentChildren;
+  readonly error?: string | undefined;
   readonly class?: string;
   readonly type?: InputType;
   readonly placeholder?: string | undefined;
@@ -47,11 +57,12 @@ interface InputProps {
   readonly list?: string;
 }
 
-export function Input({ label, hint, class: className = '', value, onValue, mono, ...rest }: InputProps) {
+export function Input(props: InputProps) {
+  const { label, hint, error, class: className = '', value, onValue, mono, ...rest } = props;
   // Preact's types distinguish inputs by a literal type; this one may be any of them.
   const attributes = rest as JSX.IntrinsicElements['input'];
   return (
-    <Field label={label} hint={hint} class={className}>
+    <Field label={label} hint={hint} error={error} class={className}>
       {(ids) => (
         <input
           {...attributes}
@@ -69,20 +80,22 @@ export function Input({ label, hint, class: className = '', value, onValue, mono
 
 interface TextAreaProps extends Pick<
   InputProps,
-  'label' | 'hint' | 'value' | 'onValue' | 'placeholder' | 'mono'
+  'label' | 'hint' | 'error' | 'value' | 'onValue' | 'placeholder' | 'required' | 'mono'
 > {
   readonly rows?: number;
 }
 
-export function TextArea({ label, hint, value, onValue, placeholder, mono, rows = 2 }: TextAreaProps) {
+export function TextArea(props: TextAreaProps) {
+  const { label, hint, error, value, onValue, placeholder, required, mono, rows = 2 } = props;
   return (
-    <Field label={label} hint={hint}>
+    <Field label={label} hint={hint} error={error}>
       {(ids) => (
         <textarea
           {...ids}
           class={mono ? 'input mono' : 'input'}
           rows={rows}
           placeholder={placeholder}
+          required={required}
           value={value}
           spellcheck={false}
           onInput={(event) => onValue(event.currentTarget.value)}

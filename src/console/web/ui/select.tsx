@@ -10,20 +10,23 @@ interface SelectProps<Value extends string> {
   readonly value: Value;
   readonly options: readonly Option<Value>[];
   readonly onValue: (value: Value) => void;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
+  readonly error?: string | undefined;
   readonly disabled?: boolean;
+  readonly required?: boolean;
 }
 
 export function Select<Value extends string>(props: SelectProps<Value>) {
-  const { label, value, options, onValue, hint, disabled } = props;
+  const { label, value, options, onValue, hint, error, disabled, required } = props;
   return (
-    <Field label={label} hint={hint}>
+    <Field label={label} hint={hint} error={error}>
       {(ids) => (
         <select
           {...ids}
           class="input"
           value={value}
           disabled={disabled}
+          required={required}
           onChange={(event) => onValue(event.currentTarget.value as Value)} // only its options can be values
         >
           {options.map((option) => (

@@ -1,22 +1,12 @@
-import type { AccountKind } from '../../api/types.js';
-import { Input } from '../../ui/field.js';
-import { Segmented } from '../../ui/segmented.js';
+import type { SlotKind, SlotKinds } from '../../api/types.js';
 import { Select } from '../../ui/select.js';
-import type { AccountField, PartProps } from './slot-draft.js';
-
-const kinds: readonly { readonly value: AccountKind; readonly text: string }[] = [
-  { value: 'api-key', text: 'API key' },
-  { value: 'oauth', text: 'OAuth' },
-  { value: 'none', text: 'None' },
-];
-
-const keyHeaders = [
-  { value: 'x-api-key', text: 'x-api-key' },
-  { value: 'authorization', text: 'authorization: Bearer' },
-] as const;
+import { LocalHint } from './local-hint.js';
+import { OptionInputs } from './option-inputs.js';
+import { draftFields, kindOf, type PartProps } from './slot-draft.js';
 
 interface AccountProps extends PartProps {
-  readonly isNew: boolean;
+  /** The account is the stored one, so that its secrets may stay. */
+  readonly isStored: boolean;
   /** The credential would be sent to a new destination, so it must be entered again. */
   readonly isMoved: boolean;
 }
@@ -25,89 +15,39 @@ interface AccountProps extends PartProps {
  * Fields of the credential. The stored one is never shown: an empty field keeps it, unless the destination
  * changes.
  */
-export function AccountFields(props: AccountProps) {
-  const { draft, change } = props;
-  const { accountKind } = draft;
+export function AccountFields({ isStored, isMoved, ...props }: AccountProps) {
+  const { draft, change, kinds, errorAt } = props;
+  const kind = kindOf(kinds.accounts, draft.accountKind);
+  const fields = draftFields(draft, kinds).filter(({ path: [part] }) => part === 'account');
   return (
     <fieldset>
       <legend>Account</legend>
-      <Segmented
+      <Select
         label="Kind of account"
-        value={accountKind}
-        options={kinds}
-        onValue={(kind) => change({ accountKind: kind })}
+        value={draft.accountKind}
+        options={accountsFor(kindOf(kinds.upstreams, draft.upstream), kinds, draft.accountKind)}
+        onValue={(accountKind) => change({ accountKind })}
+        hint={kind?.description ?? undefined}
+        error={errorAt('account.kind') ?? kind?.problem ?? undefined}
       />
-      {props.isMoved && accountKind !== 'none' && (
+      {isMoved && fields.some(({ secret }) => secret) && (
         <p class="hint">It would go to another place than before: enter it again, and secret headers too.</p>
       )}
-      {accountKind === 'api-key' && <ApiKey {...props} />}
-      {accountKind === 'oauth' && <OAuth {...props} />}
-      {accountKind === 'none' && <p class="hint">For an upstream that asks for no credential.</p>}
+      <OptionInputs
+        {...props}
+        fields={fields}
+        keepsSecrets={isStored && !isMoved}
+        others="More about the account"
+      />
+      <LocalHint kind={kind} />
     </fieldset>
   );
 }
 
-function ApiKey(props: AccountProps) {
-  const { header } = props.draft.account;
-  return (
-    <div class="columns">
-      <Secret label="Key" field="key" {...props} />
-      <Select
-        label="Sent as"
-        value={header === 'authorization' ? 'authorization' : 'x-api-key'}
-        options={keyHeaders}
-        onValue={setter(props, 'header')}
-      />
-    </div>
-  );
-}
-
-function OAuth(props: AccountProps) {
-  const { tokenUrl, clientId } = props.draft.account;
-  return (
-    <>
-      <p class="hint">OAuth is for accounts whose provider permits such use.</p>
-      <div class="columns">
-        <Secret label="Access token" field="accessToken" {...props} />
-        <Secret label="Refresh token" field="refreshToken" {...props} />
-      </div>
-      <Input
-        label="Token URL"
-        type="url"
-        value={tokenUrl}
-        onValue={setter(props, 'tokenUrl')}
-        required
-        mono
-      />
-      <div class="columns">
-        <Input label="Client id" value={clientId} onValue={setter(props, 'clientId')} required mono />
-        <Secret label="Client secret, if there is one" field="clientSecret" optional {...props} />
-      </div>
-    </>
-  );
-}
-
-interface SecretProps extends AccountProps {
-  readonly label: string;
-  readonly field: AccountField;
-  readonly optional?: boolean;
-}
-
-function Secret({ label, field, optional = false, ...props }: SecretProps) {
-  return (
-    <Input
-      label={label}
-      type="password"
-      autocomplete="new-password"
-      value={props.draft.account[field]}
-      onValue={setter(props, field)}
-      placeholder={props.isNew || props.isMoved ? undefined : 'unchanged'}
-      required={props.isNew && !optional}
-      mono
-    />
-  );
-}
-
-function setter({ draft, change }: PartProps, field: AccountField): (text: string) => void {
-  return (text) => change({ account: { ...draft.account, [field]: text } });
+/** Kinds of account that an upstream takes, and the one that is chosen. */
+function accountsFor(upstream: SlotKind | undefined, { accounts }: SlotKinds, chosen: string) {
+  const fit = upstream?.accounts ?? accounts.map(({ use }) => use);
+  return accounts
+    .filter(({ use }) => fit.includes(use) || use === chosen)
+    .map(({ use, title }) => ({ value: use, text: title ?? use }));
 }

@@ -1,14 +1,17 @@
 import { useState } from 'preact/hooks';
 import { panel } from '../../api/panel.js';
-import type { Slot } from '../../api/types.js';
+import type { Slot, SlotKinds } from '../../api/types.js';
+import { fieldErrors } from '../../state/field-errors.js';
 import { toast } from '../../state/toasts.js';
 import { useAction } from '../../state/use-action.js';
-import { tie, useDraft } from '../../state/use-draft.js';
-import { Input, TextArea } from '../../ui/field.js';
+import { useDraft } from '../../state/use-draft.js';
+import { useResource } from '../../state/use-resource.js';
+import { Dialog } from '../../ui/dialog.js';
 import { FormDialog } from '../../ui/form-dialog.js';
-import { Select } from '../../ui/select.js';
+import { Loaded, Skeleton } from '../../ui/loaded.js';
 import { AccountFields } from './account-fields.js';
-import { draftOf, entryOf, goesElsewhere, patchOf, type PartProps } from './slot-draft.js';
+import { draftFields, draftOf, entryOf, goesElsewhere, patchOf, pathOf } from './slot-draft.js';
+import { Network, Shares, Upstream } from './slot-parts.js';
 
 interface SlotFormProps {
   /** Null for a new slot. */
@@ -17,15 +20,34 @@ interface SlotFormProps {
   readonly onSaved: () => void;
 }
 
-export function SlotForm({ slot, onClose, onSaved }: SlotFormProps) {
-  const [before] = useState(() => draftOf(slot));
+/** Form of a slot, once the kinds that it may have are known. */
+export function SlotForm(props: SlotFormProps) {
+  const kinds = useResource('slot-kinds', (signal) => panel.slotKinds(signal));
+  if (kinds.data) return <KnownSlotForm {...props} kinds={kinds.data} />;
+  return (
+    <Dialog title={titleOf(props.slot)} wide onClose={props.onClose}>
+      <div class="dialog-body">
+        <Loaded resource={kinds} skeleton={<Skeleton rows={6} height={42} />}>
+          {() => null}
+        </Loaded>
+      </div>
+    </Dialog>
+  );
+}
+
+function KnownSlotForm({ slot, onClose, onSaved, kinds }: SlotFormProps & { readonly kinds: SlotKinds }) {
+  const [before] = useState(() => draftOf(slot, kinds));
   const drafting = useDraft(before);
   const { draft } = drafting;
   const action = useAction();
+  const errors = fieldErrors(action.error, [...fixedPaths, ...draftFields(draft, kinds).map(pathOf)]);
+  const part = { ...drafting, kinds, errorAt: errors.at };
   const isMoved = slot !== null && goesElsewhere(draft, before);
+  const isStored = slot !== null && draft.accountKind === before.accountKind;
   const save = async () => {
     const isSaved = await action.run(async () => {
-      await (slot ? panel.changeSlot(slot.id, patchOf(draft, before)) : panel.addSlot(entryOf(draft)));
+      if (slot) await panel.changeSlot(slot.id, patchOf(draft, before, kinds));
+      else await panel.addSlot(entryOf(draft, kinds));
     });
     if (!isSaved) return;
     toast(slot ? `${slot.id} is changed.` : `${draft.id} takes requests now.`);
@@ -34,112 +56,34 @@ export function SlotForm({ slot, onClose, onSaved }: SlotFormProps) {
   };
   return (
     <FormDialog
-      title={slot ? `Edit ${slot.id}` : 'Add a slot'}
+      title={titleOf(slot)}
       verb={slot ? 'Save' : 'Add the slot'}
-      action={action}
+      action={{ ...action, error: errors.rest }}
       onSubmit={save}
       onClose={onClose}
     >
-      <Upstream {...drafting} isNew={!slot} />
-      {draft.upstream !== 'simulator' && <AccountFields {...drafting} isNew={!slot} isMoved={isMoved} />}
-      <Shares {...drafting} />
-      <Network {...drafting} />
+      <Upstream {...part} isNew={!slot} isMoved={isMoved} />
+      <AccountFields {...part} isStored={isStored} isMoved={isMoved} />
+      <Shares {...part} />
+      <Network {...part} />
     </FormDialog>
   );
 }
 
-const upstreams = [
-  { value: 'messages', text: 'Messages API' },
-  { value: 'simulator', text: 'Simulator (made-up answers)' },
+function titleOf(slot: Slot | null): string {
+  return slot ? `Edit ${slot.id}` : 'Add a slot';
+}
+
+/** Paths of the inputs that every slot has. */
+const fixedPaths = [
+  'id',
+  'upstream',
+  'baseUrl',
+  'account.kind',
+  'models',
+  'maxConcurrent',
+  'weight',
+  'proxy',
+  'headers',
+  'connectTimeout',
 ] as const;
-
-function Upstream({ isNew, ...drafting }: PartProps & { readonly isNew: boolean }) {
-  const { draft, change } = drafting;
-  const tied = tie(drafting);
-  const setUpstream = (upstream: 'messages' | 'simulator') =>
-    change({ upstream, accountKind: upstream === 'simulator' ? 'none' : 'api-key' });
-  return (
-    <fieldset>
-      <legend>Upstream</legend>
-      <div class="columns">
-        <Input
-          label="Name of the slot"
-          {...tied('id')}
-          hint="Stands in logs and in the x-gw-slot header."
-          placeholder="team-a"
-          required
-          disabled={!isNew}
-          mono
-        />
-        <Select
-          label="Kind"
-          value={draft.upstream === 'simulator' ? 'simulator' : 'messages'}
-          options={upstreams}
-          onValue={setUpstream}
-        />
-      </div>
-      {draft.upstream !== 'simulator' && (
-        <Input
-          label="Base URL"
-          type="url"
-          {...tied('baseUrl')}
-          placeholder="https://upstream.example"
-          hint="Without /v1: every call adds it."
-          required
-          mono
-        />
-      )}
-    </fieldset>
-  );
-}
-
-function Shares(drafting: PartProps) {
-  const tied = tie(drafting);
-  return (
-    <fieldset>
-      <legend>What it takes</legend>
-      <Input
-        label="Models"
-        {...tied('models')}
-        hint="Catalog ids with commas between them; * stands for any text."
-        mono
-      />
-      <div class="columns">
-        <Input label="Requests at a time" type="number" min={1} {...tied('maxConcurrent')} required />
-        <Input
-          label="Weight"
-          type="number"
-          min={0}
-          step="any"
-          {...tied('weight')}
-          hint="Its share beside the other slots."
-          required
-        />
-      </div>
-    </fieldset>
-  );
-}
-
-function Network(drafting: PartProps) {
-  const tied = tie(drafting);
-  return (
-    <details class="more">
-      <summary>Network: proxy, headers, time to connect</summary>
-      <Input
-        label="Proxy"
-        {...tied('proxy')}
-        placeholder="http://user:pass@egress-1:3128"
-        hint="The slot's own way out. A password that is there already shows as ***."
-        mono
-      />
-      <TextArea
-        label="Headers"
-        {...tied('headers')}
-        placeholder="x-extra: 1"
-        hint="One a line, added to every upstream request. Values that are there already show as *** and stay."
-        mono
-      />
-      <Input label="Time to connect" {...tied('connectTimeout')} hint="With its unit: 500ms, 10s." mono />
-    </details>
-  );
-}
