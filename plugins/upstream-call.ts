@@ -59,8 +59,8 @@ export default definePlugin({
     };
     return async function upstreamCall(ctx, next) {
       const { state } = ctx;
-      const prepare = (request: MessagesRequest): SlotCall => ({
-        request: outgoing(request, host.models, state.operation),
+      const prepare = (request: MessagesRequest, lease: SlotLease): SlotCall => ({
+        request: outgoing(request, nameFor(request, lease, host.models), state.operation),
         headers: forwardedHeaders(ctx.headers),
         search: host.formats.get(state.format).keepsBytes ? ctx.search : '',
         signal: callSignal(state),
@@ -77,11 +77,17 @@ export default definePlugin({
       if (state.operation === 'count-tokens') {
         const lease = await state.picker.lease(state.request);
         setHeaders(lease.slot.id, 1);
-        state.count = await countTokens(lease, state.trace, prepare(state.request));
+        state.count = await countTokens(lease, state.trace, prepare(state.request, lease));
       } else {
         const call = wrapCall(
           ctx,
-          modelCall(state, prepare, { attempts, firstContentMs, setHeaders, clock: host.clock }),
+          modelCall(state, prepare, {
+            attempts,
+            firstContentMs,
+            setHeaders,
+            clock: host.clock,
+            models: host.models,
+          }),
         );
         const reply = await call(state.request);
         state.reply = reply;
@@ -100,17 +106,21 @@ function isShort(model: string): boolean {
 }
 
 type CallState = Pick<GatewayState, 'delivery' | 'picker' | 'request' | 'signal' | 'onSettled' | 'trace'>;
-type Prepare = (request: MessagesRequest) => SlotCall;
+type Prepare = (request: MessagesRequest, lease: SlotLease) => SlotCall;
 
-interface Calling extends Pick<Host, 'clock'> {
+interface Calling extends Pick<Host, 'clock' | 'models'> {
   readonly attempts: number;
   readonly firstContentMs: number;
   readonly setHeaders: (slot: string, attempts: number) => void;
 }
 
+/** Name of the request's model at the leased slot: the slot's own, else the catalog's. */
+function nameFor({ model }: MessagesRequest, { upstreamModel }: SlotLease, models: Models): string {
+  return upstreamModel ?? models.find(model)?.upstreamModel ?? model;
+}
+
 /** Outgoing request: with the upstream's name of the model, and streamed unless it is a token count. */
-function outgoing(request: MessagesRequest, models: Models, operation: Operation): MessagesRequest {
-  const model = models.find(request.model)?.upstreamModel ?? request.model;
+function outgoing(request: MessagesRequest, model: string, operation: Operation): MessagesRequest {
   return operation === 'count-tokens' ? { ...request, model } : withFields(request, { stream: true, model });
 }
 
@@ -119,15 +129,15 @@ function outgoing(request: MessagesRequest, models: Models, operation: Operation
  * until its events have ended.
  */
 function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelCall {
-  const { attempts, firstContentMs, setHeaders, clock } = calling;
+  const { attempts, firstContentMs, setHeaders, clock, models } = calling;
   const { delivery, trace } = state;
   const meter = usageMeter(trace);
   return async (request, options) => {
     const { model } = request;
-    const call = prepare(request);
     const asked = trace.askedModel ?? state.request.model;
     const budgets = [options?.budget ?? []].flat();
     let lease = await leaseFor(request, state);
+    let call = prepare(request, lease);
     for (let attempt = 1; ; attempt += 1) {
       setHeaders(lease.slot.id, trace.calls.length + 1);
       for (const budget of budgets) budget.left -= 1;
@@ -156,9 +166,16 @@ function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelC
         }
         state.onSettled(() => next.release());
         lease = next;
+        call = renamed(call, nameFor(request, lease, models));
       }
     }
   };
+}
+
+/** Call by another slot's name of the model; the same one, with its request, where that is no other. */
+function renamed(call: SlotCall, model: string): SlotCall {
+  if (call.request.model === model) return call;
+  return withFields(call, { request: withFields(call.request, { model }) });
 }
 
 /** Observer of a call's events: the first one stops its timer, and all of them are measured. */
@@ -208,7 +225,8 @@ async function ask(
       onCommit,
       onEnd,
     });
-    return { status, headers, model, slot: slot.id, attempts, events: reply };
+    const upstreamModel = call.request.model;
+    return { status, headers, model, upstreamModel, slot: slot.id, attempts, events: reply };
   } catch (error) {
     throw withHeaders(toGatewayError(content.end(error)), answerHeaders(answered));
   }

@@ -30,7 +30,7 @@ export default definePlugin({
       const { additions, reply, request, trace } = ctx.state;
       const isMasked = additions.system.length + additions.tools.length > 0;
       if (isMasked && !host.isOfficialClient(ctx.get('user-agent'))) {
-        const tokens = additionTokens.estimate(additions, reply.model || request.model, reply.slot);
+        const tokens = additionTokens.estimate(additions, reply.model || request.model, reply);
         ctx.state.reply = { ...reply, events: mapEvents(reply.events, mask(tokens, trace, reply.calls)) };
       }
       await next();
@@ -122,6 +122,8 @@ interface Keyed {
   readonly key: string;
 }
 
+type Answering = Pick<ModelReply, 'slot' | 'upstreamModel'>;
+
 interface Estimate {
   readonly tokens: number;
   /** Time at which an estimate is measured again, unix milliseconds. */
@@ -144,7 +146,7 @@ class AdditionTokens {
     }));
   }
 
-  estimate(additions: Additions, model: string, slotId: string | undefined): number {
+  estimate(additions: Additions, model: string, { slot: slotId, upstreamModel }: Answering): number {
     const key = this.#keyOf(additions, model);
     const known = this.#estimates.get(key);
     if (known && this.#host.now() < known.measureAtMs) return known.tokens;
@@ -152,7 +154,9 @@ class AdditionTokens {
     if (slotId === undefined) return tokens;
     this.#estimates.set(key, { tokens, measureAtMs: this.#host.now() + 300_000 });
     const slot = this.#host.slots.get(slotId);
-    if (slot) void this.#measure(key, additions, model, slot);
+    if (!slot) return tokens;
+    const name = upstreamModel ?? this.#host.models.find(model)?.upstreamModel ?? model;
+    void this.#measure(key, additions, name, slot);
     return tokens;
   }
 
@@ -171,8 +175,7 @@ class AdditionTokens {
    * count, the estimate stays.
    */
   async #measure(key: string, { system, tools }: Additions, model: string, slot: Slot): Promise<void> {
-    const upstreamModel = this.#host.models.find(model)?.upstreamModel ?? model;
-    const alone: MessagesRequest = { model: upstreamModel, messages: [{ role: 'user', content: '.' }] };
+    const alone: MessagesRequest = { model, messages: [{ role: 'user', content: '.' }] };
     const parts = { ...(system.length > 0 && { system }), ...(tools.length > 0 && { tools }) };
     try {
       const counts = [this.#count(slot, { ...alone, ...parts }), this.#count(slot, alone)] as const;

@@ -22,6 +22,9 @@ export const SlotReport = Type.Object({
   max_concurrent: Count,
   weight: Type.Number(),
   models: Type.Array(Type.String()),
+  upstream_models: Type.Record(Type.String(), Type.String(), {
+    description: "The upstream's own names of those models that have one.",
+  }),
   bindings: Type.Integer({ minimum: 0, description: 'Sessions that are bound to it.' }),
   windows: Type.Object({ '5h': WindowReport, '7d': WindowReport }),
   last_error: orNull(Type.String({ description: 'The last failure since the slot last worked.' })),
@@ -51,6 +54,7 @@ export function slotReport(slot: SlotStatus): Static<typeof SlotReport> {
     max_concurrent: slot.maxConcurrent,
     weight: slot.weight,
     models: [...slot.serves],
+    upstream_models: { ...slot.upstreamModels },
     bindings: slot.bindings,
     windows: { '5h': windowReport(slot.windows['5h']), '7d': windowReport(slot.windows['7d']) },
     last_error: slot.lastError,

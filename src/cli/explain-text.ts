@@ -97,12 +97,13 @@ function choiceLines(
 }
 
 function slotText(
-  { slot, notTaken, cooldown, lastError, inFlight, maxConcurrent }: ObservedSlot,
+  { slot, upstreamModel, notTaken, cooldown, lastError, inFlight, maxConcurrent }: ObservedSlot,
   paint: Paint,
 ): string {
   const until = cooldown && `${cooldown.reason} until ${new Date(cooldown.untilMs).toISOString()}`;
   const notes = [
     notTaken ? notTakenWords[notTaken] : 'taken',
+    upstreamModel && !notTaken && `as ${upstreamModel}`,
     until,
     lastError && notTaken && `last error: ${lastError}`,
     `${inFlight} of ${maxConcurrent} in use`,

@@ -31,7 +31,7 @@ function slotValue(
   { upstream, account }: LoadedSlotPlugins,
   entry: unknown,
 ): Value {
-  const { baseUrl, models, maxConcurrent, weight, proxy, headers, connectTimeoutMs } = slot;
+  const { baseUrl, models, upstreamModels, maxConcurrent, weight, proxy, headers, connectTimeoutMs } = slot;
   const written = Object(entry) as Fields; // any object has properties, perhaps undefined
   const plain = (key: string, value: unknown) => plainValue(value, written[key]);
   return objectValue({
@@ -42,13 +42,21 @@ function slotValue(
       slot.account?.kind ?? 'none',
       optionsValue(account.options, written['account'], account.schema),
     ),
-    models: plain('models', models),
+    models: plain('models', upstreamModels ? modelMap(models, upstreamModels) : models),
     maxConcurrent: plain('maxConcurrent', maxConcurrent),
     weight: plain('weight', weight),
     proxy: plain('proxy', proxy),
     headers: optionsValue(headers, written['headers'], {}),
     connectTimeout: plain('connectTimeout', durationText(connectTimeoutMs)),
   });
+}
+
+/** Map of models as it stands in the file. */
+function modelMap(
+  models: readonly string[],
+  names: Readonly<Record<string, string>>,
+): Readonly<Record<string, string | true>> {
+  return Object.fromEntries(models.map((model) => [model, names[model] ?? true]));
 }
 
 /** Options of an account with its kind, as they stand beside each other in the file. */

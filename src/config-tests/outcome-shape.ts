@@ -36,6 +36,7 @@ const slotStatus = keysOf<SlotStatus>({
   maxConcurrent: 'plain',
   weight: 'plain',
   serves: 'json',
+  upstreamModels: 'json',
   bindings: 'plain',
   windows: 'json',
   lastError: 'plain',

@@ -110,6 +110,8 @@ export interface SlotConfig extends SlotPluginsConfig {
   readonly id: string;
   /** Globs over catalog ids; `*` also matches models that are not in the catalog. */
   readonly models: readonly string[];
+  /** Upstream's own names of models, by the globs of `models` that have one. */
+  readonly upstreamModels?: Readonly<Record<string, string>>;
   readonly maxConcurrent: number;
   readonly weight: number;
   readonly proxy?: string;

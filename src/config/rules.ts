@@ -48,13 +48,16 @@ export function warningsOf({ slots, pipeline, models }: Config): readonly Config
   return lists.flatMap(({ names, ...place }) =>
     names.flatMap((name, index) => {
       const message = unknownName(name, models);
-      return message ? [{ at: place.at, path: `${place.path}[${index}]`, message }] : [];
+      const key = place.isMap ? `.${name}` : `[${index}]`;
+      return message ? [{ at: place.at, path: `${place.path}${key}`, message }] : [];
     }),
   );
 }
 
 interface NameList extends Pick<ConfigProblem, 'at' | 'path'> {
   readonly names: readonly string[];
+  /** The names are the keys of a map. */
+  readonly isMap?: boolean;
 }
 
 function conditionsOf({ when, path, positionOf }: StageConfig): readonly NameList[] {
@@ -68,8 +71,8 @@ function conditionsOf({ when, path, positionOf }: StageConfig): readonly NameLis
   ];
 }
 
-function servedBy({ models, path, at }: SlotConfig): NameList {
-  return { names: models, at, path: `${path}.models` };
+function servedBy({ models, upstreamModels, path, at }: SlotConfig): NameList {
+  return { names: models, at, path: `${path}.models`, isMap: upstreamModels !== undefined };
 }
 
 /** Warning about a glob over the catalog's ids; undefined if it matches an id. */

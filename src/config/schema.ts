@@ -76,6 +76,15 @@ const FormatEntry = Type.Unsafe<string | Static<typeof NamedFormat>>({
   then: NamedFormat,
 });
 
+/** Globs over catalog ids, or a map from those to the upstream's names; true: the name of the catalog. */
+const Served = Type.Unsafe<string | readonly string[] | Readonly<Record<string, string | true>>>({
+  ...Texts,
+  type: ['string', 'array', 'object'],
+  minProperties: 1,
+  additionalProperties: { type: ['string', 'boolean'], minLength: 1 },
+  default: ['*'],
+});
+
 /** The kind is a built-in name, a path or a package; the other keys are checked against its own schema. */
 const Account = Type.Unsafe<{ readonly kind: string } & Readonly<Record<string, unknown>>>({
   type: 'object',
@@ -90,7 +99,7 @@ export const SlotSchema = Closed({
   with: Type.Unsafe<Record<string, unknown>>({ type: 'object', default: {} }),
   baseUrl: Type.Optional(Text),
   account: Type.Optional(Account),
-  models: Type.Unsafe<string | readonly string[]>({ ...Texts, default: ['*'] }),
+  models: Served,
   maxConcurrent: Type.Integer({ minimum: 1, default: 32 }),
   weight: Type.Number({ exclusiveMinimum: 0, default: 1 }),
   proxy: Type.Optional(Text),

@@ -3,6 +3,7 @@ import type { Checked } from './checked.js';
 import type { SlotConfig, SlotPluginsConfig } from './config.js';
 import type { Path, Source } from './document.js';
 import type { RawSlot } from './schema.js';
+import { servedModels, servedModelErrors } from './served-models.js';
 
 /** Converts a checked slot; `raw` has passed its schema and `slotErrors`. */
 export function toSlot(raw: RawSlot, index: number, source: Source): SlotConfig {
@@ -10,7 +11,7 @@ export function toSlot(raw: RawSlot, index: number, source: Source): SlotConfig 
   return {
     ...toSlotPlugins(raw, index, source, () => true),
     id,
-    models: [raw.models].flat(),
+    ...servedModels(raw.models),
     maxConcurrent,
     weight,
     ...(proxy !== undefined && { proxy }),
@@ -107,24 +108,18 @@ interface Rule {
 
 const rules: readonly Rule[] = [
   { of: ['id'], errors: idErrors },
-  { of: ['baseUrl'], errors: ({ baseUrl }) => (baseUrl === undefined ? [] : baseUrlErrors(baseUrl)) },
+  {
+    of: ['baseUrl'],
+    errors: ({ baseUrl }) => (baseUrl === undefined ? [] : urlErrors(['baseUrl'], baseUrl)),
+  },
   { of: ['proxy'], errors: ({ proxy }) => (proxy === undefined ? [] : proxyErrors(proxy)) },
   { of: ['headers'], errors: headerErrors },
+  { of: ['models'], errors: ({ models }) => servedModelErrors(models) },
 ];
 
 function idErrors({ id }: RawSlot): readonly SchemaError[] {
   const message = 'must be plain letters, digits and signs: answers name it in a header';
   return /^[\x21-\x7e]+$/.test(id) ? [] : [{ path: ['id'], message }];
-}
-
-/** Rules for `baseUrl`; a path that every call adds is the most common mistake. */
-function baseUrlErrors(baseUrl: string): readonly SchemaError[] {
-  const path = ['baseUrl'];
-  const added = /\/v1(\/messages)?(?=\/*$)/.exec(baseUrl)?.[0];
-  return [
-    ...urlErrors(path, baseUrl),
-    ...(added ? [{ path, message: `ends in ${added}, which every call adds; leave it out` }] : []),
-  ];
 }
 
 function headerErrors({ headers }: RawSlot): readonly SchemaError[] {

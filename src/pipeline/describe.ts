@@ -17,16 +17,20 @@ export function describePipeline(
     '',
     'slots',
     ...align(
-      slots.map(({ id, upstream, baseUrl, account, models: served }) => [
+      slots.map(({ id, upstream, baseUrl, account, models: served, upstreamModels }) => [
         id,
         upstream,
         account?.kind ?? 'none',
-        served.join(' '),
+        served.map((model) => withName(model, upstreamModels?.[model])).join(' '),
         baseUrl ?? '',
       ]),
     ),
     '',
   ].join('\n');
+}
+
+function withName(model: string, name: string | undefined): string {
+  return name === undefined ? model : `${model}=${name}`;
 }
 
 /** Rows of a step; alternatives stand below a title, the first whose conditions hold before the others. */

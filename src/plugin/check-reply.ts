@@ -30,6 +30,10 @@ const fields: Readonly<Record<keyof ModelReply, Field>> = {
   status: { holds: (value) => Number.isInteger(value), is: 'an HTTP status' },
   headers: { holds: isTexts, is: 'an object of texts' },
   model: { holds: (value) => typeof value === 'string', is: "the name of a model, or ''" },
+  upstreamModel: {
+    holds: (value) => value === undefined || typeof value === 'string',
+    is: 'the name of a model',
+  },
   slot: { holds: (value) => value === undefined || typeof value === 'string', is: 'the id of a slot' },
   attempts: { holds: (value) => Number.isInteger(value) && Number(value) >= 0, is: 'a number of calls' },
   events: { holds: isStream, is: 'an EventStream; EventStream.from(…) makes one of a generator' },

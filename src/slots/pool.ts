@@ -295,6 +295,6 @@ export class SlotPool implements Slots {
   }
 }
 
-function servesAnyModel({ models }: SlotConfig): boolean {
-  return models.includes('*');
+function servesAnyModel({ models, upstreamModels }: SlotConfig): boolean {
+  return models.includes('*') && upstreamModels?.['*'] === undefined;
 }

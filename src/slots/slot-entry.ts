@@ -9,6 +9,7 @@ import {
 import type { SlotConfig } from '../config/config.js';
 import { SharedSlotState } from './shared/shared-slot-state.js';
 import type { CoolDown, CoolDowns } from './health/cooldowns.js';
+import { ModelNames } from './model-names.js';
 import { LwwRegister, type Stamped } from './shared/lww-register.js';
 import type { SlotPermits } from './slot-permits.js';
 import type { UpstreamSlot } from './upstream-slot.js';
@@ -17,6 +18,7 @@ import type { UpstreamSlot } from './upstream-slot.js';
 export interface WantedModel {
   /** Catalog id, or the name that the caller used. */
   readonly id: string;
+  /** Catalog's name for upstreams; a slot may have its own. */
   readonly upstreamModel: string;
   readonly isInCatalog: boolean;
 }
@@ -52,11 +54,13 @@ export class SlotEntry {
   #config: SlotConfig;
   #slot: UpstreamSlot;
   #matches: (model: string) => boolean;
+  #names: ModelNames;
 
   constructor(config: SlotConfig, order: number, slot: UpstreamSlot, parts: EntryParts) {
     this.#config = config;
     this.#slot = slot;
     this.#matches = globMatcher(config.models);
+    this.#names = new ModelNames(config);
     this.order = order;
     this.permits = parts.permits;
     this.#shared = new SharedSlotState(parts.shared, config.id);
@@ -127,6 +131,11 @@ export class SlotEntry {
     return isInCatalog ? this.#matches(id) : this.#config.models.includes('*');
   }
 
+  /** Name of a model at the slot's upstream. */
+  upstreamModel(model: Pick<WantedModel, 'id' | 'upstreamModel'>): string {
+    return this.#names.of(model);
+  }
+
   state(nowMs: number): SlotState {
     if (this.#operatorState) return this.#operatorState;
     if (this.isRejected) return 'rejected';
@@ -135,12 +144,12 @@ export class SlotEntry {
 
   /** True if the slot is ready, also for this model. */
   isSchedulable(model: WantedModel, nowMs: number): boolean {
-    return this.#isOpen && !this.coolDowns.active(model.upstreamModel, nowMs);
+    return this.#isOpen && !this.coolDowns.active(this.upstreamModel(model), nowMs);
   }
 
   /** Cooldown that keeps the slot from serving the model; undefined if something else closes the slot. */
-  coolDownFor(model: Pick<WantedModel, 'upstreamModel'>, nowMs: number): CoolDown | undefined {
-    return this.#isOpen ? this.coolDowns.active(model.upstreamModel, nowMs) : undefined;
+  coolDownFor(model: Pick<WantedModel, 'id' | 'upstreamModel'>, nowMs: number): CoolDown | undefined {
+    return this.#isOpen ? this.coolDowns.active(this.upstreamModel(model), nowMs) : undefined;
   }
 
   /**
@@ -157,6 +166,7 @@ export class SlotEntry {
   configure(config: SlotConfig, order: number, slot: UpstreamSlot | undefined): void {
     this.#config = config;
     this.#matches = globMatcher(config.models);
+    this.#names = new ModelNames(config);
     this.order = order;
     if (slot) this.#slot = slot;
   }

@@ -25,6 +25,7 @@ export function statusOf(
     maxConcurrent: config.maxConcurrent,
     weight: config.weight,
     serves: config.models,
+    upstreamModels: config.upstreamModels ?? {},
     windows: slot.windows,
     lastError: entry.lastError?.message ?? null,
     lastErrorAtMs: entry.lastError?.atMs ?? null,

@@ -261,6 +261,23 @@ const broken: readonly Broken[] = [
     ],
   },
   {
+    wrong: 'a map of models with names that are none',
+    text: [
+      'pipeline: [{ use: auth }]',
+      'slots:',
+      '  - { id: a, upstream: simulator, models: { sonnet-5: false } }',
+      '  - { id: b, upstream: simulator, models: { sonnet-5: 5 } }',
+      '  - { id: c, upstream: simulator, models: {} }',
+      '  - { id: d, upstream: simulator, models: { sonnet-5: "" } }',
+    ].join('\n'),
+    says: [
+      'gateway.yaml:3:45 slots[0].models.sonnet-5: must be the name of the model at the upstream, or true; leave out what the slot does not serve',
+      'gateway.yaml:4:45 slots[1].models.sonnet-5: must be a string or true or false, not a number; write it in quotes',
+      'gateway.yaml:5:35 slots[2].models: must have at least 1 key(s)',
+      'gateway.yaml:6:45 slots[3].models.sonnet-5: must not be empty',
+    ],
+  },
+  {
     wrong: 'all of a slot whose variable is not set',
     text: [
       'pipeline: [{ use: auth }]',

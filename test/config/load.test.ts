@@ -47,6 +47,20 @@ describe('loadConfig', () => {
     expect(config).to.deep.include({ live: { kind: 'memory' }, officialClient: { userAgent: '' } });
   });
 
+  it('reads the models of a slot as a list or as a map to the names of its upstream', () => {
+    const served = (models: string) => {
+      const text = `pipeline: [{ use: auth }]\nslots: [{ id: a, upstream: simulator, models: ${models} }]\n`;
+      const [slot] = loadConfig({ text, file: 'gateway.yaml', env: { V: 'v1' } }).slots;
+      return [slot!.models, slot!.upstreamModels];
+    };
+    expect(served('[sonnet-5, "haiku-*"]')).to.deep.equal([['sonnet-5', 'haiku-*'], undefined]);
+    expect(served('{ sonnet-5: "vendor.sonnet-5-${V}:0", "haiku-*": true }')).to.deep.equal([
+      ['sonnet-5', 'haiku-*'],
+      { 'sonnet-5': 'vendor.sonnet-5-v1:0' },
+    ]);
+    expect(served('{ sonnet-5: true }')).to.deep.equal([['sonnet-5'], undefined]);
+  });
+
   it('keeps its state in a SQLite file of the working directory, unless it says where', () => {
     const storeOf = (line: string) => {
       const { store, ledger } = load(`pipeline: [{ use: auth }]\n${line}`);

@@ -21,6 +21,12 @@ describe('the warnings of a config', () => {
     ]);
   });
 
+  it('name the keys of a map of models', () => {
+    expect(warnings('with: {}', '{ sonet-5: vendor.sonnet-5, sonnet-5: true }')).to.deep.equal([
+      'gateway.yaml:3:5 slots[0].models.sonet-5: "sonet-5" is not in the catalog; did you mean "sonnet-5"?',
+    ]);
+  });
+
   it('are none where all is known, or not asked', () => {
     expect(warnings('when: { model: "*" }', '["*", "sonnet-5"]')).to.deep.equal([]);
     expect(warnings('enabled: false, when: { model: x }', 'sonnet-5')).to.deep.equal([]);

@@ -58,6 +58,7 @@ describe('/admin/slots', () => {
       max_concurrent: 4,
       weight: 2,
       models: ['*'],
+      upstream_models: {},
       bindings: 0,
       windows: { '5h': null, '7d': null },
       last_error: null,

@@ -52,6 +52,7 @@ function idle({ id, settings, problem }: PanelSlot): SlotStatus {
     maxConcurrent: 0,
     weight: 0,
     serves: [],
+    upstreamModels: {},
     bindings: 0,
     windows: { '5h': null, '7d': null },
     lastError: problem,

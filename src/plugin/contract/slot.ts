@@ -83,6 +83,8 @@ export interface SlotStatus {
   readonly maxConcurrent: number;
   readonly weight: number;
   readonly serves: readonly string[];
+  /** Upstream's own names of models, by the globs of `serves` that have one. */
+  readonly upstreamModels: Readonly<Record<string, string>>;
   readonly bindings: number;
   readonly windows: Windows;
   /** Last failure since the last success, in words. */

@@ -59,6 +59,8 @@ export type PickPolicy = (candidates: readonly Candidate[], call: PickedCall) =>
 /** Lease of a permit in a slot, held for one upstream call after another until it is released. */
 export interface SlotLease {
   readonly slot: Slot;
+  /** Name of the leased model at the slot's upstream; absent: that of the catalog. */
+  readonly upstreamModel?: string;
   /** Reports success: resets the slot's backoff, reads its windows and binds the sticky key. */
   answered(headers: Readonly<Record<string, string>>): void;
   /**

@@ -22,6 +22,8 @@ export interface ModelReply {
   readonly headers: Readonly<Record<string, string>>;
   /** Catalog id of the model that answered, or its name if the catalog has none; `''` for a text of a stage. */
   readonly model: string;
+  /** Name of that model at the slot that answered; absent: that of the catalog. */
+  readonly upstreamModel?: string;
   /** Id of the slot that answered; absent for an answer without a call. */
   readonly slot?: string;
   /** Number of upstream calls made; 0 for an answer without a call. */

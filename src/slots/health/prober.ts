@@ -81,7 +81,10 @@ export class Prober {
       .list()
       .find(({ id, upstreamModel }) => entry.serves({ id, upstreamModel, isInCatalog: true }));
     return {
-      request: { model: served?.upstreamModel ?? 'unknown', messages: [{ role: 'user', content: 'Hello' }] },
+      request: {
+        model: served ? entry.upstreamModel(served) : 'unknown',
+        messages: [{ role: 'user', content: 'Hello' }],
+      },
       headers: { 'anthropic-version': '2023-06-01' },
       search: '',
       signal: timeoutSignal(this.#options.clock, timeoutMs),

@@ -16,8 +16,7 @@ import { declined, nothingToAsk, poolClosed, queueFull, queueTimedOut } from '..
 import { SessionBinding } from '../sticky/session-binding.js';
 import { SessionClaim, type ClaimDecision } from '../sticky/session-claim.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
-import { effectOf, exhaustion, type Cooling } from '../health/transitions.js';
-import type { UpstreamSlot } from '../upstream-slot.js';
+import { effectOf, exhaustion } from '../health/transitions.js';
 
 /** A call of a request, and the terms of that. */
 export interface WantedCall {
@@ -105,13 +104,14 @@ export class Acquisition implements Waiter, LeaseOwner {
     return this.#trySlots(nobody);
   }
 
-  answered({ entry, slot, began }: Lease, headers: Readonly<Record<string, string>>): void {
+  answered(lease: Lease, headers: Readonly<Record<string, string>>): void {
+    const { entry, slot, upstreamModel, began } = lease;
     const { gauge, coolDowns } = slot.health;
     gauge.read(headers);
-    const isOver = coolDowns.succeed(this.#model.upstreamModel, began);
+    const isOver = coolDowns.succeed(upstreamModel, began);
     const nowMs = this.#context.now();
     const exhausted = exhaustion(headers, nowMs);
-    if (exhausted) this.#cool(slot, exhausted, began);
+    if (exhausted) cool(lease, exhausted, this.#context);
     entry.noteSuccess(nowMs);
     this.#binding.keep(entry);
     this.#claim?.bound();
@@ -134,7 +134,8 @@ export class Acquisition implements Waiter, LeaseOwner {
   }
 
   /** Applies a failure to the slot's state; true if the request should be sent again. */
-  #report({ entry, slot, began }: Lease, error: GatewayError, failure: CallFailure): boolean {
+  #report(lease: Lease, error: GatewayError, failure: CallFailure): boolean {
+    const { entry, slot, began } = lease;
     if (failure.kind === 'status') slot.health.gauge.read(failure.headers);
     if (failure.kind === 'unreachable' && failure.reused && !this.#sentOnceMore.has(entry)) {
       this.#sentOnceMore.add(entry); // the connection was stale, which says nothing about the slot
@@ -147,12 +148,8 @@ export class Acquisition implements Waiter, LeaseOwner {
     if (elsewhere) entry.noteError(error.message, this.#context.now());
     const isCurrent = slot.health === entry.slot.health; // what a reload has replaced says nothing about what came
     if (isCurrent && state === 'rejected') reject(slot, began, this.#context);
-    else if (isCurrent && typeof state === 'object') this.#cool(slot, state, began);
+    else if (isCurrent && typeof state === 'object') cool(lease, state, this.#context);
     return elsewhere;
-  }
-
-  #cool(slot: UpstreamSlot, cooling: Cooling, began: number): void {
-    cool(slot, cooling, { model: this.#model, began }, this.#context);
   }
 
   /**
@@ -259,7 +256,7 @@ export class Acquisition implements Waiter, LeaseOwner {
 
   #lease(entry: SlotEntry): Lease {
     this.#entry = entry;
-    return new Lease(entry, this, this.#request.signal);
+    return new Lease(entry, this.#model, this, this.#request.signal);
   }
 
   #wanted(entries: readonly SlotEntry[], refused: ReadonlySet<SlotEntry>): Wanted {

@@ -1,5 +1,5 @@
 import type { CallSignal, GatewayError, SlotLease } from '../../plugin/internal.js';
-import type { SlotEntry } from '../slot-entry.js';
+import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import type { UpstreamSlot } from '../upstream-slot.js';
 
 /** Owner of a lease, which receives its results. */
@@ -17,15 +17,17 @@ export class Lease implements SlotLease {
   readonly entry: SlotEntry;
   /** Upstream of this lease; a reload may give the entry another one. */
   readonly slot: UpstreamSlot;
+  readonly upstreamModel: string;
   readonly #owner: LeaseOwner;
   readonly #signal: CallSignal;
   /** Mark of the slot's cooldowns at the start of the call. */
   #began: number;
   #isReleased = false;
 
-  constructor(entry: SlotEntry, owner: LeaseOwner, signal: CallSignal) {
+  constructor(entry: SlotEntry, model: WantedModel, owner: LeaseOwner, signal: CallSignal) {
     this.entry = entry;
     this.slot = entry.slot;
+    this.upstreamModel = entry.upstreamModel(model);
     this.#owner = owner;
     this.#signal = signal;
     this.#began = this.slot.health.coolDowns.mark;

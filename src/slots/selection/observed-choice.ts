@@ -24,6 +24,8 @@ export type NotTaken =
 /** A slot as one choice has seen it. */
 export interface ObservedSlot {
   readonly slot: string;
+  /** Slot's own name of the model, where it is not that of the catalog. */
+  readonly upstreamModel?: string;
   /** Absent: it was taken. */
   readonly notTaken?: NotTaken;
   /** Cause and end of a cooldown, unix milliseconds. */
@@ -38,6 +40,7 @@ export interface ObservedSlot {
 export interface ObservedChoice {
   /** Catalog id of the model, or its name if the catalog has none. */
   readonly model: string;
+  /** Catalog's name for upstreams. */
   readonly upstreamModel: string;
   /** `wait`: for a permit of those that are full. */
   readonly result: 'taken' | 'wait' | 'declined' | 'none';
@@ -70,13 +73,15 @@ export function observedChoice(sorted: Sorted, wanted: Wanted, nowMs: number): O
 /** A slot as a choice has seen it, with its cooldown for the model. */
 export function observedSlot(
   entry: SlotEntry,
-  model: Pick<WantedModel, 'upstreamModel'>,
+  model: Pick<WantedModel, 'id' | 'upstreamModel'>,
   nowMs: number,
   notTaken: NotTaken | undefined,
 ): ObservedSlot {
   const coolDown = entry.coolDownFor(model, nowMs);
+  const upstreamModel = entry.upstreamModel(model);
   return {
     slot: entry.id,
+    ...(upstreamModel !== model.upstreamModel && { upstreamModel }),
     ...(notTaken && { notTaken }),
     ...(coolDown && { cooldown: { reason: coolDown.reason, untilMs: coolDown.untilMs } }),
     ...(entry.lastError && { lastError: entry.lastError.message }),

@@ -1,5 +1,6 @@
 import type { GatewayError, Logger } from '../../plugin/internal.js';
 import type { Bindings } from '../sticky/bindings.js';
+import type { Lease } from './lease.js';
 import type { PermitQueue } from './permit-queue.js';
 import type { SessionClaims } from '../sticky/session-claims.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
@@ -53,13 +54,14 @@ export function reject({ id, health }: UpstreamSlot, began: number, { log, chang
   changed();
 }
 
-/** Starts a cooldown of the slot, or of this model in it, after a call that began at `began`. */
+/** Starts a cooldown of the slot, or of its upstream's model, after a call of this lease. */
 export function cool(
-  { id, health: { coolDowns } }: UpstreamSlot,
+  { slot, upstreamModel, began }: Pick<Lease, 'slot' | 'upstreamModel' | 'began'>,
   cooling: Cooling,
-  { model: { upstreamModel }, began }: { readonly model: WantedModel; readonly began: number },
   { log, now, changed }: Reporter,
 ): void {
+  const { id, health } = slot;
+  const { coolDowns } = health;
   const nowMs = now();
   if (!coolDowns.add(cooling, upstreamModel, began, nowMs)) return;
   const until = coolDowns.active(upstreamModel, nowMs)?.untilMs ?? nowMs;

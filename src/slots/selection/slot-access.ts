@@ -37,7 +37,8 @@ function withRefused(
   return (choice) => {
     const refused = entries().flatMap((entry) => {
       const notTaken = refusal(entry.id);
-      return notTaken ? [observedSlot(entry, choice, now(), notTaken)] : [];
+      const wanted = { id: choice.model, upstreamModel: choice.upstreamModel };
+      return notTaken ? [observedSlot(entry, wanted, now(), notTaken)] : [];
     });
     onChoice({ ...choice, slots: [...choice.slots, ...refused] });
   };

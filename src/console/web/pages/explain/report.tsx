@@ -100,13 +100,19 @@ function Choice({
         {bound !== undefined && <span class="dim"> (the session is bound to {bound})</span>}
       </h3>
       <ul>
-        {slots.map(({ slot, notTaken, cooldown, lastError, inFlight, maxConcurrent }) => (
+        {slots.map(({ slot, upstreamModel, notTaken, cooldown, lastError, inFlight, maxConcurrent }) => (
           <li key={slot}>
             <Badge tone={notTaken ? 'idle' : 'ok'} icon={notTaken ? 'close' : 'check'}>
               {slot}
             </Badge>
             <span class="wrap">
               {notTaken ? notTakenWords[notTaken] : 'taken'}
+              {upstreamModel !== undefined && !notTaken && (
+                <>
+                  {' '}
+                  as <span class="mono">{upstreamModel}</span>
+                </>
+              )}
               {cooldown && (
                 <>
                   , {cooldown.reason} until <Time at={new Date(cooldown.untilMs).toISOString()} />
