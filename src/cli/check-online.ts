@@ -3,6 +3,7 @@ import type { Config, SlotConfig } from '../config/config.js';
 import { partsOf, shortName } from '../models/names.js';
 import { untilAborted, didYouMean, globMatcher, type CatalogModel } from '../plugin/internal.js';
 import type { Probe } from '../pipeline/pipeline.js';
+import { ModelNames } from '../slots/model-names.js';
 import type { SlotPool } from '../slots/pool.js';
 import { messageWithout, runProbes, secretsOf, slotProbes } from './probes.js';
 import type { UpstreamSlot } from '../slots/upstream-slot.js';
@@ -22,7 +23,7 @@ export async function checkOnline(
   pool: SlotPool,
   stages: readonly Probe[],
 ): Promise<OnlineReport> {
-  const opened = new Map(pool.modelSources(() => true).map((slot) => [slot.id, slot]));
+  const opened = new Map(pool.opened.map((slot) => [slot.id, slot]));
   const signal = AbortSignal.timeout(totalMs);
   const results: SlotResult[] = [];
   const waiting = slots.values();
@@ -68,14 +69,15 @@ async function ask(
   opened: UpstreamSlot | undefined,
   until: AbortSignal,
 ): Promise<SlotResult> {
-  if (slot.baseUrl === undefined) return { slot, note: 'answers without a network' };
+  const { baseUrl } = opened ?? slot;
+  if (baseUrl === undefined) return { slot, note: 'answers without a network' };
   const signal = AbortSignal.any([until, AbortSignal.timeout(slotMs)]);
   const found: { addresses?: string } = {};
   try {
-    const { hostname } = new URL(slot.proxy ?? slot.baseUrl);
+    const { hostname } = new URL(slot.proxy ?? baseUrl);
     found.addresses = await untilAborted(resolve(hostname), signal);
     if (opened?.account.isStored) return { slot, ...found, note: 'not asked: its tokens are in the store' };
-    if (!opened) return { slot, ...found, note: 'has no list of models' };
+    if (!opened?.listsModels) return { slot, ...found, note: 'has no list of models' };
     const models = await untilAborted(opened.listModels(signal), signal);
     return { slot, ...found, names: models.map(({ id }) => id) };
   } catch (error) {
@@ -104,13 +106,14 @@ function lineOf({ slot, addresses, names, note, problem }: SlotResult): string {
  * Report line for a model that no slot serves or none of the serving slots knows; none if one of those slots
  * gave no list.
  */
-function unknownModel(
-  { id, upstreamModel }: CatalogModel,
-  results: readonly SlotResult[],
-): readonly string[] {
+function unknownModel(model: CatalogModel, results: readonly SlotResult[]): readonly string[] {
+  const { id } = model;
   const serving = results.filter(({ slot }) => globMatcher(slot.models)(id));
-  if (serving.length === 0) return [`  ${id}: no slot serves it`];
-  if (serving.some(({ names }) => !names || names.some((name) => isName(upstreamModel, name)))) return [];
+  const [first] = serving;
+  if (!first) return [`  ${id}: no slot serves it`];
+  const wanted = ({ slot }: SlotResult): string => new ModelNames(slot).of(model);
+  if (serving.some((each) => !each.names || each.names.some((name) => isName(wanted(each), name)))) return [];
+  const upstreamModel = wanted(first);
   const names = serving.flatMap(({ names: listed = [] }) => listed);
   const meant =
     names.find((name) => shortName(name) === shortName(upstreamModel)) ?? didYouMean(upstreamModel, names);

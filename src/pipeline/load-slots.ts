@@ -61,7 +61,8 @@ async function loadSlot(
     ...ownFaults(config, ['with'], upstream),
     ...(config.isSound(['account', 'kind']) ? account.problems : []),
     ...ownFaults(config, ['account'], account),
-    ...(upstream.plugin ? needs(config, upstream.plugin) : []),
+    ...(upstream.plugin ? needs(config, upstream.plugin, upstream) : []),
+    ...(upstream.plugin ? addedPaths(config, upstream.plugin) : []),
   ];
   if (problems.length > 0 || !upstream.plugin || !account.plugin) return { slot: undefined, problems };
   const chosen = { plugin: upstream.plugin, options: upstream.options };
@@ -88,10 +89,27 @@ function ownFaults(
   }
 }
 
+/** Problem of a base URL that ends in what every call adds to it, the most common mistake. */
+function addedPaths(config: SlotPluginsConfig, { adds }: UpstreamKind): readonly ConfigProblem[] {
+  const { baseUrl = '' } = config;
+  if (!config.isSound(['baseUrl'])) return [];
+  const [added] = adds.filter((path) => baseUrl.endsWith(path)).toSorted((a, b) => b.length - a.length);
+  if (added === undefined) return [];
+  return [problemAt(config, ['baseUrl'], `ends in ${added}, which every call adds; leave it out`)];
+}
+
 /** Problems of a slot that lacks what its upstream needs. */
-function needs(config: SlotPluginsConfig, { name, needs, accounts }: UpstreamKind): readonly ConfigProblem[] {
+function needs(
+  config: SlotPluginsConfig,
+  plugin: UpstreamKind,
+  { options, problems }: LoadedPlugin<UpstreamKind>,
+): readonly ConfigProblem[] {
+  const { name, needs, accounts } = plugin;
   const { kind = 'none' } = config.account ?? {};
-  const missing = needs.filter((key) => config[key] === undefined && config.isSound([key]));
+  const hasOwn = problems.length > 0 || plugin.baseUrl(options) !== undefined;
+  const missing = needs.filter(
+    (key) => config[key] === undefined && config.isSound([key]) && !(key === 'baseUrl' && hasOwn),
+  );
   const unfit =
     accounts && config.isSound(['account']) && !missing.includes('account') && !accounts.includes(kind);
   return [

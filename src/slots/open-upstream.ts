@@ -44,10 +44,13 @@ export class OpenUpstream implements Upstream {
   readonly probe: Upstream['probe'];
   /** False: `countTokens` estimates. */
   readonly counts: boolean;
+  /** Base URL of the slot, else that of its kind; undefined: it needs none. */
+  readonly baseUrl: string | undefined;
   readonly #upstream: Upstream;
   readonly #http: HttpClient;
 
-  private constructor(upstream: Upstream, http: HttpClient) {
+  private constructor(upstream: Upstream, http: HttpClient, baseUrl: string | undefined) {
+    this.baseUrl = baseUrl;
     this.#upstream = upstream;
     this.#http = http;
     this.counts = upstream.countTokens !== undefined;
@@ -57,20 +60,21 @@ export class OpenUpstream implements Upstream {
 
   /** Opens an upstream. Throws the error of its kind. */
   static async open(
-    slot: SlotSettings,
+    settings: SlotSettings,
     { plugin, options }: Chosen<UpstreamKind>,
     parts: UpstreamParts,
   ): Promise<OpenUpstream> {
     const { log, clock, openClient } = parts;
-    const { baseUrl } = slot;
+    const { baseUrl = plugin.baseUrl(options) } = settings;
+    const slot = baseUrl === undefined ? settings : { ...settings, baseUrl };
     const http =
       baseUrl === undefined
         ? noAddress(slot)
         : (openClient ?? (await httpClients()))({ ...slot, baseUrl, log, clock }, 'upstream');
     const upstreams: UpstreamHost['upstreams'] = {
       async open(use, { with: given = {}, ...changes }) {
-        const { proxy, ...settings } = { ...slot, ...changes };
-        const inner = { ...settings, ...(proxy !== undefined && { proxy }) };
+        const { proxy, ...others } = { ...slot, ...changes };
+        const inner = { ...others, ...(proxy !== undefined && { proxy }) };
         return OpenUpstream.open(inner, await parts.load(use, given), parts);
       },
     };
@@ -79,7 +83,7 @@ export class OpenUpstream implements Upstream {
       const host = { slot, log, http, upstreams, now: clock.now, clock, dry };
       const upstream = await plugin.open(options, host);
       requireMethod(upstream, 'generate');
-      return new OpenUpstream(upstream, http);
+      return new OpenUpstream(upstream, http, baseUrl);
     } catch (error) {
       await http.close();
       throw error;

@@ -75,6 +75,11 @@ export class UpstreamSlot implements Slot {
     };
   }
 
+  /** Base URL of the upstream; undefined for one without a network. */
+  get baseUrl(): string | undefined {
+    return this.#upstream.baseUrl;
+  }
+
   get accountKind(): string {
     return this.account.kind;
   }

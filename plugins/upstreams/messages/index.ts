@@ -33,6 +33,7 @@ export default defineUpstream({
   api: 1,
   options: Type.Object({}, { title: 'Messages API' }),
   needs: ['baseUrl', 'account'],
+  adds: ['/v1', '/v1/messages'],
   open: (_options, host) => new MessagesUpstream(host),
 });
 

@@ -98,10 +98,14 @@ export interface UpstreamDefinition<Options extends TSchema = TSchema> {
   readonly api?: ApiLevel;
   /** Keys of the slot that this upstream cannot do without. */
   readonly needs?: readonly ('baseUrl' | 'account')[];
+  /** Paths that its calls add to the base URL, which must not end in one of them: `/v1/messages`. */
+  readonly adds?: readonly string[];
   /** Kinds of account that fit; default any. */
   readonly accounts?: readonly string[];
   /** Rules that the schema cannot express; called for options that have passed it. */
   check?(options: Static<Options>): readonly SchemaError[];
+  /** Base URL of a slot that has none, from options such as a region; undefined: the slot needs its own. */
+  baseUrl?(options: Static<Options>): string | undefined;
   /** Opens the upstream of a slot; opens no socket. An error thrown here is a problem of the slot. */
   open(options: Static<Options>, host: UpstreamHost): Upstream | Promise<Upstream>;
 }
@@ -111,9 +115,11 @@ export interface UpstreamKind {
   readonly name: string;
   readonly options: Readonly<Record<string, unknown>>;
   readonly needs: readonly ('baseUrl' | 'account')[];
+  readonly adds: readonly string[];
   readonly accounts: readonly string[] | undefined;
   readonly api?: ApiLevel;
   check(options: unknown): readonly SchemaError[];
+  baseUrl(options: unknown): string | undefined;
   open(options: unknown, host: UpstreamHost): Upstream | Promise<Upstream>;
 }
 
@@ -131,8 +137,10 @@ export const upstreamFields = {
   options: true,
   api: true,
   needs: true,
+  adds: true,
   accounts: true,
   check: true,
+  baseUrl: true,
   open: true,
 } as const satisfies Record<keyof UpstreamDefinition, true>;
 
@@ -143,9 +151,11 @@ export function normalizeUpstream(definition: object & { name: string; open: unk
     name: given.name,
     options: optionsOf(given.options),
     needs: given.needs ?? [],
+    adds: given.adds ?? [],
     accounts: given.accounts,
     ...(given.api && { api: given.api }),
     check: (options) => given.check?.(options) ?? [],
+    baseUrl: (options) => given.baseUrl?.(options),
     open: (options, host) => given.open(options, host),
   };
 }
