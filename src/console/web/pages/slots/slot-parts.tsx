@@ -68,7 +68,9 @@ function BaseUrl({ isRequired, ...props }: PartProps & { readonly isRequired: bo
       {...tie(props)('baseUrl')}
       placeholder="https://upstream.example"
       hint={
-        isRequired ? 'Without /v1: every call adds it.' : 'Only where it is not the usual one of its kind.'
+        isRequired
+          ? 'Without what every call adds, such as /v1/messages.'
+          : 'Only where it is not the usual one of its kind.'
       }
       error={props.errorAt('baseUrl')}
       required={isRequired}
