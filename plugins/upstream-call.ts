@@ -32,6 +32,7 @@ import {
 } from 'gw2api/plugin';
 import { callSignal } from 'gw2api/plugin/raw';
 import { isHeaderValue } from 'gw2api/plugin/upstream';
+import { dropReport, type DropReport } from './shared/drop-report.js';
 
 /** Calls the upstream, with failover to another slot before the commit point (design §4, contract §6). */
 export default definePlugin({
@@ -85,6 +86,7 @@ export default definePlugin({
             attempts,
             firstContentMs,
             setHeaders,
+            report: dropReport(ctx),
             clock: host.clock,
             models: host.models,
           }),
@@ -112,6 +114,7 @@ interface Calling extends Pick<Host, 'clock' | 'models'> {
   readonly attempts: number;
   readonly firstContentMs: number;
   readonly setHeaders: (slot: string, attempts: number) => void;
+  readonly report: DropReport;
 }
 
 /** Name of the request's model at the leased slot: the slot's own, else the catalog's. */
@@ -129,7 +132,7 @@ function outgoing(request: MessagesRequest, model: string, operation: Operation)
  * until its events have ended.
  */
 function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelCall {
-  const { attempts, firstContentMs, setHeaders, clock, models } = calling;
+  const { attempts, firstContentMs, setHeaders, report, clock, models } = calling;
   const { delivery, trace } = state;
   const meter = usageMeter(trace);
   return async (request, options) => {
@@ -150,6 +153,7 @@ function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelC
           see,
           through: options?.through,
           firstContentMs,
+          report,
           clock,
         });
         timer.end();
@@ -192,7 +196,8 @@ async function leaseFor(request: MessagesRequest, { picker, onSettled }: CallSta
   return lease;
 }
 
-interface Asking extends Required<Pick<CommitOptions, 'delivery' | 'see' | 'through'>>, Pick<Host, 'clock'> {
+interface Asking
+  extends Required<Pick<CommitOptions, 'delivery' | 'see' | 'through'>>, Pick<Calling, 'clock' | 'report'> {
   /** Number of this attempt, from 1. */
   readonly attempts: number;
   readonly firstContentMs: number;
@@ -203,7 +208,7 @@ async function ask(
   lease: SlotLease,
   call: SlotCall,
   model: string,
-  { attempts, firstContentMs, delivery, see, through, clock }: Asking,
+  { attempts, firstContentMs, delivery, see, through, report, clock }: Asking,
 ): Promise<ModelReply> {
   const { slot } = lease;
   const content = new FirstContent(call.signal, slot.id, firstContentMs, clock);
@@ -214,7 +219,7 @@ async function ask(
   let answered: Readonly<Record<string, string>> = {};
   try {
     const sent = withFields(call, { signal: content.signal, hasContent: content.hasCome });
-    const { status, headers, events } = await slot.generate(sent);
+    const { status, headers, events, dropped } = await slot.generate(sent);
     answered = headers;
     const onCommit = (): void => lease.answered(headers);
     const reply = await committed(events, {
@@ -225,6 +230,7 @@ async function ask(
       onCommit,
       onEnd,
     });
+    if (dropped) report(dropped);
     const upstreamModel = call.request.model;
     return { status, headers, model, upstreamModel, slot: slot.id, attempts, events: reply };
   } catch (error) {

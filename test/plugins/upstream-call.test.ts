@@ -65,6 +65,22 @@ describe('upstream-call', () => {
     }
   });
 
+  it('names the fields that the upstream cannot express, once, of the call that answered', async () => {
+    const dropping = (...dropped: readonly string[]) => ({
+      generate: () => ({ status: 200, headers: {}, events: eventsOf(messageEvents()), dropped }),
+    });
+    const first = await run([fakeSlot('a', dropping('top_k', 'tools[0]'))]);
+    expect(first.headers['x-gw-dropped']).to.equal('top_k, tools[0]');
+    const twice: Intercept = async (request, call) => {
+      await call(request);
+      return call(request);
+    };
+    const second = await run([fakeSlot('a', dropping('top_k'))], {
+      state: { interceptors: [interceptor(twice)] },
+    });
+    expect(second.headers['x-gw-dropped']).to.equal('top_k');
+  });
+
   it('says which slot answered, after how many calls, and what the upstream said of its limits', async () => {
     const headers = { 'request-id': 'r1', 'retry-after': '1', 'x-ratelimit-left': '3', server: 'nginx' };
     const slot = fakeSlot('a', {

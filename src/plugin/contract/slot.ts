@@ -43,6 +43,8 @@ export interface UpstreamReply {
   /** Lower case; several of one name joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
   readonly events: EventStream;
+  /** Paths of the request that this upstream cannot express: they reach the caller in `x-gw-dropped`. */
+  readonly dropped?: readonly string[] | undefined;
 }
 
 /** A token count; `estimated` where the upstream has no such endpoint. */
