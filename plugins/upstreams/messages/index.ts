@@ -3,6 +3,7 @@ import {
   estimateTokens,
   ModelEvent,
   Type,
+  type MessagesRequest,
   type MessagesResponse,
   type ModelEventBatch,
   type TokenCount,
@@ -24,6 +25,7 @@ import {
   type UpstreamQuery,
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
+import { withoutSealed } from '../shared/reasoning-envelope.js';
 import { listModels } from './model-list.js';
 import { eventsOf } from './whole-message.js';
 
@@ -90,10 +92,10 @@ class MessagesUpstream implements Upstream {
     }
   }
 
-  #post(path: string, call: UpstreamCall, request: object): Promise<HttpAnswer> {
+  #post(path: string, call: UpstreamCall, request: MessagesRequest): Promise<HttpAnswer> {
     const { headers, search } = call;
     return this.#http.send(
-      { path: `${this.#prefix}${path}${search}`, headers, body: requestBytes(request) },
+      { path: `${this.#prefix}${path}${search}`, headers, body: requestBytes(withoutSealed(request)) },
       call,
     );
   }

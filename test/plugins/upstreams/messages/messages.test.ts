@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { answerHeaders, foldMessage, isGatewayError, type SlotSettings } from '#src/plugin/internal.js';
+import { sealReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
 import {
   Kit,
   type Listener,
@@ -67,6 +68,21 @@ describe('messages upstream', () => {
       'content_block_delta',
       'message_stop',
     ]);
+  });
+
+  it('posts no thinking that another kind of upstream has sealed for itself', async () => {
+    const sealed = {
+      type: 'thinking',
+      thinking: 'Hm.',
+      signature: sealReasoning({ vendor: 'deepseek' }),
+    } as const;
+    const content = [sealed, { type: 'text', text: 'Hello' } as const];
+    const request = { model: 'm', messages: [{ role: 'assistant', content } as const] };
+    const { body } = await seen('', {}, { request });
+    expect(JSON.parse(body)).to.deep.equal({
+      model: 'm',
+      messages: [{ role: 'assistant', content: content.slice(1) }],
+    });
   });
 
   it('posts the request as it is given to the path below the base URL, with the caller\u2019s query', async () => {

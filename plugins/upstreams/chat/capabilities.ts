@@ -1,0 +1,31 @@
+import type { Static } from 'typebox';
+import { Type } from 'gw2api/plugin';
+import { presetNames, presets } from './presets.js';
+import { capabilityFields, type ServerCapabilities } from './server-capabilities.js';
+
+/** Options of a slot of the kind `chat`. */
+export const chatOptions = Type.Object({
+  /** Known server whose capabilities are the defaults of the options below. */
+  preset: Type.Enum(presetNames, { default: 'generic' }),
+  ...Type.Partial(Type.Object(capabilityFields)).properties,
+  /** Largest limit on output tokens that the server takes; larger ones are lowered. */
+  maxTokens: Type.Optional(Type.Integer({ minimum: 1 })),
+  /** Handling of what Chat Completions cannot express: named in `x-gw-dropped`, or refused with 400. */
+  unsupported: Type.Enum(['report', 'reject'], { default: 'report' }),
+});
+
+export type ChatOptions = Static<typeof chatOptions>;
+
+/** Capabilities of a slot. */
+export interface Capabilities extends ServerCapabilities {
+  /** Origin of its thinking: the preset, or the slot itself; signed thinking goes back nowhere else. */
+  readonly vendor: string;
+  readonly maxTokens?: number | undefined;
+  readonly unsupported: 'report' | 'reject';
+}
+
+/** Capabilities of a slot: those of its preset, each replaced by the option of its name. */
+export function capabilitiesOf({ preset, ...options }: ChatOptions, slot: string): Capabilities {
+  const vendor = preset === 'generic' ? slot : preset;
+  return { ...presets[preset], ...options, vendor };
+}

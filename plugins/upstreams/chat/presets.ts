@@ -1,0 +1,119 @@
+import type { ServerCapabilities } from './server-capabilities.js';
+
+/** Server of which nothing is known: the fields that all servers take, and nothing that some refuse. */
+const generic: ServerCapabilities = {
+  systemRole: 'system',
+  systemAnywhere: false,
+  textParts: true,
+  images: 'url',
+  files: false,
+  cacheControl: false,
+  maxTokensField: 'max_tokens',
+  maxStops: 4,
+  topK: false,
+  user: false,
+  strictTools: false,
+  toolChoice: 'named',
+  parallelToolCalls: true,
+  toolCallIds: 'any',
+  userAfterTool: true,
+  reasoning: 'none',
+  efforts: ['none', 'low', 'medium', 'high'],
+  reasoningField: 'none',
+  structuredOutput: 'json_schema',
+  prefill: 'none',
+  streamUsage: true,
+};
+
+/** https://platform.openai.com/docs/api-reference/chat/create: `stop` up to 4, `max_tokens` deprecated. */
+const openai: ServerCapabilities = {
+  ...generic,
+  systemRole: 'developer',
+  systemAnywhere: true,
+  files: true,
+  maxTokensField: 'max_completion_tokens',
+  user: true,
+  strictTools: true,
+  reasoning: 'effort',
+  efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
+};
+
+/** Open models served on one's own machines: more sampling parameters, and a last turn is continued. */
+const local: ServerCapabilities = { ...generic, topK: true };
+
+/** Servers by name. Facts are those of the vendor's documentation, else of the issue that is named. */
+export const presets = {
+  generic,
+  openai,
+  /** Roles as OpenAI; API versions differ in the rest: https://learn.microsoft.com/azure/ai-foundry/openai/reference. */
+  'azure-openai': { ...openai, systemRole: 'system' },
+  /**
+   * https://api-docs.deepseek.com/guides/thinking_mode: `thinking` with efforts `high` and `max`, and
+   * `reasoning_content` on every assistant turn once tools are called (anomalyco/opencode#24722). JSON mode
+   * without a schema, text alone, up to 16 stop sequences: https://api-docs.deepseek.com/api/create-chat-completion.
+   */
+  deepseek: {
+    ...generic,
+    textParts: false,
+    images: 'none',
+    maxStops: 16,
+    parallelToolCalls: false,
+    reasoning: 'thinking',
+    efforts: ['none', 'low', 'medium', 'high', 'max'],
+    reasoningField: 'reasoning_content',
+    structuredOutput: 'json_object',
+  },
+  /** https://openrouter.ai/docs/use-cases/reasoning-tokens, https://openrouter.ai/docs/features/prompt-caching. */
+  openrouter: {
+    ...generic,
+    systemAnywhere: true,
+    files: true,
+    cacheControl: true,
+    topK: true,
+    user: true,
+    strictTools: true,
+    reasoning: 'object',
+    efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
+    reasoningField: 'reasoning_details',
+    prefill: 'plain',
+  },
+  /** https://console.groq.com/docs/openai; thinking comes as `reasoning`: https://console.groq.com/docs/reasoning. */
+  groq: { ...generic, maxTokensField: 'max_completion_tokens', user: true, reasoning: 'effort' },
+  /**
+   * Unknown fields are a 422 (editor-code-assistant/eca#231), ids have nine characters (anomalyco/opencode#1680),
+   * no user after a tool (BerriAI/litellm#6323), no choice by name; usage comes unasked.
+   */
+  mistral: {
+    ...generic,
+    toolChoice: 'words',
+    toolCallIds: 'nine',
+    userAfterTool: false,
+    prefill: 'prefix',
+    streamUsage: false,
+  },
+  /** https://docs.ollama.com/api/openai-compatibility. */
+  ollama: {
+    ...generic,
+    images: 'data',
+    toolChoice: 'none',
+    parallelToolCalls: false,
+    reasoning: 'effort',
+  },
+  /** https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html: extra parameters; named function calls. */
+  vllm: { ...local, systemAnywhere: true, reasoning: 'effort' },
+  /** tools/server/README.md, common/chat.cpp: the choice is one of three words; the last assistant turn goes on. */
+  'llama-cpp': { ...local, toolChoice: 'words', prefill: 'plain' },
+  /** Choice by words alone: lmstudio-ai/lmstudio-bug-tracker#670; images as base64 alone. */
+  'lm-studio': { ...local, images: 'data', toolChoice: 'words' },
+  /** https://docs.x.ai/docs/guides/reasoning: `reasoning_effort` is refused by models that do not know it. */
+  xai: { ...generic, systemAnywhere: true, user: true },
+  /** https://docs.together.ai/reference/chat-completions-1. */
+  together: { ...local, systemAnywhere: true },
+  /** https://docs.fireworks.ai/api-reference/post-chatcompletions. */
+  fireworks: { ...local, user: true, reasoning: 'effort' },
+} as const satisfies Readonly<Record<string, ServerCapabilities>>;
+
+export type PresetName = keyof typeof presets;
+
+/** Names of the presets, the default one first. */
+export const presetNames = Object.keys(presets) as PresetName[]; // these are its keys

@@ -1,0 +1,56 @@
+import type { CacheControl } from 'gw2api/plugin/upstream';
+
+/** Content part as a Chat server takes it. */
+export type ChatPart =
+  | { readonly type: 'text'; readonly text: string; readonly cache_control?: CacheControl }
+  | { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
+  | { readonly type: 'file'; readonly file: { readonly filename: string; readonly file_data: string } };
+
+export type ChatContent = string | readonly ChatPart[];
+
+export interface ChatToolCall {
+  readonly id: string;
+  readonly type: 'function';
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+export interface AssistantMessage {
+  readonly role: 'assistant';
+  readonly content: ChatContent | null;
+  readonly reasoning_content?: string;
+  readonly reasoning?: string;
+  readonly reasoning_details?: readonly unknown[];
+  readonly tool_calls?: readonly ChatToolCall[];
+  /** Mistral: the message is to be continued. */
+  readonly prefix?: true;
+}
+
+export interface ToolMessage {
+  readonly role: 'tool';
+  readonly tool_call_id: string;
+  readonly content: ChatContent;
+}
+
+export type ChatMessage =
+  | { readonly role: 'system' | 'developer' | 'user'; readonly content: ChatContent }
+  | AssistantMessage
+  | ToolMessage;
+
+export interface ChatTool {
+  readonly type: 'function';
+  readonly function: {
+    readonly name: string;
+    readonly description?: string;
+    readonly parameters: Readonly<Record<string, unknown>>;
+    readonly strict?: boolean;
+  };
+}
+
+/** Body of a Chat Completions request, as far as it is written here. */
+export interface ChatBody {
+  readonly model: string;
+  readonly messages: readonly ChatMessage[];
+  readonly stream: true;
+  readonly tools?: readonly ChatTool[];
+  readonly [field: string]: unknown;
+}

@@ -1,0 +1,48 @@
+import { GatewayError, type MessagesRequest, type TextBlock } from 'gw2api/plugin';
+import type { Capabilities } from '../capabilities.js';
+import type { ChatBody } from './chat-body.js';
+import type { Conversion } from './content.js';
+import { chatMessages } from './conversation.js';
+import { Dropped } from './dropped.js';
+import { outputOf } from './output.js';
+import { reportUnread, settingFields } from './settings.js';
+import { thinkingFields } from './thinking.js';
+import { toolFields } from './tools.js';
+
+export interface ChatRequest {
+  readonly body: ChatBody;
+  /** Paths in the Messages request that the server cannot be told: `top_k`, `messages[2].content[1]`. */
+  readonly dropped: readonly string[];
+}
+
+/**
+ * Chat Completions request, streamed, in the server's dialect. Throws `invalid_request` for what it cannot
+ * express if the slot says `unsupported: reject`.
+ */
+export function chatRequest(request: MessagesRequest, capabilities: Capabilities): ChatRequest {
+  const conversion: Conversion = { capabilities, dropped: new Dropped() };
+  const { fields, instruction } = outputOf(request, conversion);
+  const body: ChatBody = {
+    model: request.model,
+    messages: chatMessages(instruction ? withSystem(request, instruction) : request, conversion),
+    ...toolFields(request, conversion),
+    ...fields,
+    ...thinkingFields(request, conversion),
+    ...settingFields(request, conversion),
+    stream: true,
+  };
+  reportUnread(request, conversion);
+  const { paths } = conversion.dropped;
+  if (paths.length > 0 && capabilities.unsupported === 'reject') throw unsupported(paths);
+  return { body, dropped: paths };
+}
+
+function withSystem(request: MessagesRequest, instruction: TextBlock): MessagesRequest {
+  const { system = [] } = request;
+  const blocks = typeof system === 'string' ? [{ type: 'text', text: system } as const] : system;
+  return { ...request, system: [...blocks, instruction] };
+}
+
+function unsupported(paths: readonly string[]): GatewayError {
+  return new GatewayError('invalid_request', `${paths.join(', ')}: cannot be expressed upstream.`);
+}

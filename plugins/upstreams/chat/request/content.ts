@@ -1,0 +1,65 @@
+import type { ContentBlock } from 'gw2api/plugin';
+import { dispatch, type CacheControl, type DispatchTable } from 'gw2api/plugin/upstream';
+import type { Capabilities } from '../capabilities.js';
+import type { ChatContent, ChatPart } from './chat-body.js';
+import type { Dropped } from './dropped.js';
+
+/** Conversion of the parts of one request. */
+export interface Conversion {
+  readonly capabilities: Capabilities;
+  readonly dropped: Dropped;
+}
+
+/** Parts of blocks, each at `path[index]`; blocks that cannot be expressed are left out and reported. */
+export function partsOf(
+  content: string | readonly ContentBlock[],
+  path: string,
+  conversion: Conversion,
+): readonly ChatPart[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  return content.flatMap((block, at) => partOf(block, `${path}[${at}]`, conversion));
+}
+
+/** Part of one block; none, and a report, if the server has no such part. */
+export function partOf(block: ContentBlock, path: string, conversion: Conversion): readonly ChatPart[] {
+  const part = dispatch(writers, block, conversion.capabilities);
+  if (!part) conversion.dropped.add(path);
+  return part ? [part] : [];
+}
+
+type PartWriter = Partial<DispatchTable<ContentBlock, Capabilities, ChatPart | undefined>>;
+
+const writers: PartWriter = {
+  text: ({ text, cache_control }, { cacheControl }) => ({
+    type: 'text',
+    text,
+    ...(cacheControl && cache_control && { cache_control }),
+  }),
+  image: ({ source }, { images }) => {
+    if (source.type === 'url' && images === 'url') return image(source.url);
+    if (source.type !== 'base64' || images === 'none') return undefined;
+    return image(`data:${source.media_type};base64,${source.data}`);
+  },
+  document: ({ source, title }, { files }) => {
+    if (source.type === 'text')
+      return { type: 'text', text: title ? `${title}\n\n${source.data}` : source.data };
+    if (source.type !== 'base64' || !files) return undefined;
+    const file_data = `data:${source.media_type};base64,${source.data}`;
+    return { type: 'file', file: { filename: title ?? 'document.pdf', file_data } };
+  },
+};
+
+function image(url: string): ChatPart {
+  return { type: 'image_url', image_url: { url } };
+}
+
+/** Parts as one string where they are texts, unless the server needs the list: for its markers, or to tell texts apart. */
+export function contentOf(parts: readonly ChatPart[], separator: string, asParts: boolean): ChatContent {
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part] : []));
+  if (texts.length < parts.length || texts.some(isMarked)) return parts;
+  return asParts && texts.length > 1 ? parts : texts.map(({ text }) => text).join(separator);
+}
+
+function isMarked({ cache_control }: { readonly cache_control?: CacheControl }): boolean {
+  return cache_control !== undefined;
+}

@@ -1,0 +1,70 @@
+import type { MessagesRequest, Tool, ToolChoice } from 'gw2api/plugin';
+import type { ChatTool } from './chat-body.js';
+import type { Conversion } from './content.js';
+
+/** `tools`, `tool_choice` and `parallel_tool_calls`. Tools that a vendor runs itself are left out and reported. */
+export function toolFields(
+  { tools = [], tool_choice: choice }: MessagesRequest,
+  conversion: Conversion,
+): Readonly<Record<string, unknown>> {
+  const { capabilities, dropped } = conversion;
+  const functions = tools.flatMap((tool, at) => functionOf(tool, `tools[${at}]`, conversion));
+  if (functions.length === 0) {
+    if (choice && choice.type !== 'auto' && choice.type !== 'none') dropped.add('tool_choice');
+    return {};
+  }
+  const chosen = chosenTools(functions, choice, conversion);
+  const isSingle =
+    choice !== undefined && choice.type !== 'none' && choice.disable_parallel_tool_use === true;
+  if (isSingle && !capabilities.parallelToolCalls) dropped.add('tool_choice.disable_parallel_tool_use');
+  return { ...chosen, ...(isSingle && capabilities.parallelToolCalls && { parallel_tool_calls: false }) };
+}
+
+function functionOf(tool: Tool, path: string, { capabilities, dropped }: Conversion): readonly ChatTool[] {
+  const { name, type = 'custom', description, input_schema, strict } = tool;
+  if (type !== 'custom') {
+    dropped.add(path);
+    return [];
+  }
+  for (const field in tool)
+    if (!readFields.has(field) && tool[field] != null) dropped.add(`${path}.${field}`);
+  if (strict && !capabilities.strictTools) dropped.add(`${path}.strict`);
+  return [
+    {
+      type: 'function',
+      function: {
+        name,
+        ...(description !== undefined && { description }),
+        parameters: input_schema ?? { type: 'object', properties: {} },
+        ...(strict !== undefined && capabilities.strictTools && { strict }),
+      },
+    },
+  ];
+}
+
+/** Fields of a tool that are passed on, and those whose loss changes nothing that is said. */
+const readFields: ReadonlySet<string> = new Set(
+  'name type description input_schema strict cache_control eager_input_streaming'.split(' '),
+);
+
+/** Tools and choice in the server's words; one by name is said by offering that tool alone, where need be. */
+function chosenTools(
+  tools: readonly ChatTool[],
+  choice: ToolChoice | undefined,
+  { capabilities, dropped }: Conversion,
+): Readonly<Record<string, unknown>> {
+  const { toolChoice } = capabilities;
+  if (!choice || choice.type === 'auto')
+    return toolChoice === 'none' || !choice ? { tools } : { tools, tool_choice: 'auto' };
+  if (toolChoice === 'none') {
+    if (choice.type === 'none') return {};
+    dropped.add('tool_choice');
+    return { tools };
+  }
+  if (choice.type !== 'tool') return { tools, tool_choice: words[choice.type] };
+  const { name } = choice;
+  if (toolChoice === 'named') return { tools, tool_choice: { type: 'function', function: { name } } };
+  return { tools: tools.filter((tool) => tool.function.name === name), tool_choice: 'required' };
+}
+
+const words = { any: 'required', none: 'none' } as const;

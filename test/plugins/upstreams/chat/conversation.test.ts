@@ -1,0 +1,252 @@
+import { expect } from 'chai';
+import type { Message } from '#src/plugin/internal.js';
+import { sealReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
+import { translate, translated } from './translate.js';
+
+const text = (text: string) => ({ type: 'text', text }) as const;
+const call = (id: string, input: unknown = {}) => ({ type: 'tool_use', id, name: 'look', input }) as const;
+const result = (id: string, content: string) => ({ type: 'tool_result', tool_use_id: id, content }) as const;
+const png = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } } as const;
+const pngPart = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } };
+const webImage = { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' } } as const;
+
+const toolTurn: readonly Message[] = [
+  { role: 'user', content: 'look' },
+  { role: 'assistant', content: [text('I look.'), call('call_1', { at: 'it' }), call('call_2')] },
+  { role: 'user', content: [result('call_1', 'one'), result('call_2', 'two')] },
+];
+
+const chatToolTurn = [
+  { role: 'user', content: 'look' },
+  {
+    role: 'assistant',
+    content: 'I look.',
+    tool_calls: [
+      { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":"it"}' } },
+      { id: 'call_2', type: 'function', function: { name: 'look', arguments: '{}' } },
+    ],
+  },
+  { role: 'tool', tool_call_id: 'call_1', content: 'one' },
+  { role: 'tool', tool_call_id: 'call_2', content: 'two' },
+];
+
+describe('the conversation of a Chat request', () => {
+  it('begins with the system text in one message, in the role that the server knows', () => {
+    const system = [text('Be brief.'), text('Be kind.')];
+    const first = (systemRole: 'system' | 'developer') =>
+      (translate({ system }, { systemRole }).body['messages'] as readonly object[])[0];
+    expect(first('system')).to.deep.equal({ role: 'system', content: 'Be brief.\n\nBe kind.' });
+    expect(first('developer')).to.include({ role: 'developer' });
+  });
+
+  it('has no system message in the middle, unless the server takes one there', () => {
+    const messages: readonly Message[] = [
+      { role: 'user', content: 'hi' },
+      { role: 'system', content: 'Mode: plan.' },
+      { role: 'assistant', content: 'Hello' },
+      { role: 'user', content: 'go on' },
+    ];
+    const roles = (systemAnywhere: boolean) =>
+      translated(messages, { systemAnywhere }).map((message) => (message as Message).role);
+    expect(roles(false)).to.deep.equal(['system', 'user', 'assistant', 'user']);
+    expect(roles(true)).to.deep.equal(['user', 'system', 'assistant', 'user']);
+  });
+
+  it('has parallel tool calls in one message, and each result in a tool message right after it', () => {
+    expect(translated(toolTurn)).to.deep.equal(chatToolTurn);
+  });
+
+  it('brings results that stand further down to their calls', () => {
+    const [user, assistant] = toolTurn;
+    const apart: readonly Message[] = [
+      user!,
+      assistant!,
+      { role: 'system', content: 'Mode: plan.' },
+      { role: 'user', content: [text('Wait.'), result('call_2', 'two')] },
+      { role: 'user', content: [result('call_1', 'one')] },
+    ];
+    const [plan, wait] = [
+      { role: 'system', content: 'Mode: plan.' },
+      { role: 'user', content: 'Wait.' },
+    ];
+    expect(translated(apart, { systemAnywhere: true })).to.deep.equal([...chatToolTurn, plan, wait]);
+  });
+
+  it('gives each of two calls with one id the result that follows it', () => {
+    const turns = ['one', 'two'].flatMap((answer): readonly Message[] => [
+      { role: 'assistant', content: [call('call_0')] },
+      { role: 'user', content: [result('call_0', answer)] },
+    ]);
+    const answers = translated(turns).flatMap((message) =>
+      (message as { role: string }).role === 'tool' ? [(message as unknown as Message).content] : [],
+    );
+    expect(answers).to.deep.equal(['one', 'two']);
+  });
+
+  it('puts what a user says after results behind them', () => {
+    const content = [...(toolTurn[2]!.content as []), text('And?')];
+    const messages = translated([...toolTurn.slice(0, 2), { role: 'user', content }]);
+    expect(messages).to.deep.equal([...chatToolTurn, { role: 'user', content: 'And?' }]);
+    const spaced = translated([...toolTurn.slice(0, 2), { role: 'user', content }], { preset: 'mistral' });
+    expect(spaced.slice(-2)).to.deep.equal([
+      { role: 'assistant', content: 'Done.' },
+      { role: 'user', content: 'And?' },
+    ]);
+  });
+
+  it('shows images of tool results in a user message, as tool messages carry texts alone', () => {
+    const content = [{ type: 'tool_result', tool_use_id: 'call_1', content: [text('here'), png] } as const];
+    const messages = translated([
+      { role: 'assistant', content: [call('call_1')] },
+      { role: 'user', content },
+    ]);
+    expect(messages.slice(1)).to.deep.equal([
+      { role: 'tool', tool_call_id: 'call_1', content: 'here' },
+      { role: 'user', content: [pngPart] },
+    ]);
+  });
+
+  it('says of a failed call that it failed', () => {
+    const failed = (content: string) =>
+      translated([
+        { role: 'assistant', content: [call('call_1')] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content, is_error: true }] },
+      ])[1];
+    expect(failed('no such file')).to.include({ content: 'Error: no such file' });
+    expect(failed('Error: no such file')).to.include({ content: 'Error: no such file' });
+  });
+
+  it('has images as data URLs and URLs, as far as the server takes them', () => {
+    const content = [text('see'), png, webImage];
+    const { body } = translate({ messages: [{ role: 'user', content }] });
+    expect(body['messages']).to.deep.equal([
+      {
+        role: 'user',
+        content: [text('see'), pngPart, { type: 'image_url', image_url: { url: 'https://a.example/b.png' } }],
+      },
+    ]);
+    const data = translate({ messages: [{ role: 'user', content }] }, { images: 'data' });
+    expect(data.dropped).to.deep.equal(['messages[0].content[2]']);
+    const none = translate({ messages: [{ role: 'user', content }] }, { images: 'none' });
+    expect(none.body['messages']).to.deep.equal([{ role: 'user', content: 'see' }]);
+    expect(none.dropped).to.deep.equal(['messages[0].content[1]', 'messages[0].content[2]']);
+  });
+
+  it('has documents as files where the server takes them; texts go as text', () => {
+    const pdf = {
+      type: 'document',
+      title: 'a.pdf',
+      source: { type: 'base64', media_type: 'application/pdf', data: 'aGk=' },
+    } as const;
+    const plain = {
+      type: 'document',
+      source: { type: 'text', media_type: 'text/plain', data: 'hi' },
+    } as const;
+    const messages: readonly Message[] = [{ role: 'user', content: [pdf, plain] }];
+    const file = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,aGk=' };
+    expect(translate({ messages }, { files: true }).body['messages']).to.deep.equal([
+      { role: 'user', content: [{ type: 'file', file }, text('hi')] },
+    ]);
+    const { body, dropped } = translate({ messages });
+    expect(body['messages']).to.deep.equal([{ role: 'user', content: 'hi' }]);
+    expect(dropped).to.deep.equal(['messages[0].content[0]']);
+  });
+
+  it('has no cache markers, except for a server that takes them', () => {
+    const marked = { ...text('long'), cache_control: { type: 'ephemeral' } } as const;
+    const messages: readonly Message[] = [{ role: 'user', content: [marked] }];
+    expect(translate({ messages, system: [marked] })).to.deep.include({ dropped: [] });
+    expect(JSON.stringify(translate({ messages, system: [marked] }).body)).not.to.include('cache_control');
+    expect(translate({ messages, system: [marked] }, { cacheControl: true }).body['messages']).to.deep.equal([
+      { role: 'system', content: [marked] },
+      { role: 'user', content: [marked] },
+    ]);
+  });
+
+  it('tells several texts of a user apart, or joins them for a server that takes strings alone', () => {
+    const messages: readonly Message[] = [{ role: 'user', content: [text('a'), text('b')] }];
+    expect(translated(messages)).to.deep.equal([{ role: 'user', content: [text('a'), text('b')] }]);
+    expect(translated(messages, { textParts: false })).to.deep.equal([{ role: 'user', content: 'a\n\nb' }]);
+  });
+
+  it('leaves out results of tools that another vendor has run, and reports them', () => {
+    const search = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} } as const;
+    const found = { type: 'web_search_tool_result', tool_use_id: 's', content: [] } as const;
+    const content = [search, found, text('Found.')];
+    const { body, dropped } = translate({
+      messages: [
+        { role: 'assistant', content },
+        { role: 'user', content: 'hi' },
+      ],
+    });
+    expect((body['messages'] as readonly object[])[0]).to.deep.equal({
+      role: 'assistant',
+      content: 'Found.',
+    });
+    expect(dropped).to.deep.equal(['messages[0].content[0]', 'messages[0].content[1]']);
+  });
+
+  it('goes on with a last assistant message, as the server does that', () => {
+    const messages: readonly Message[] = [
+      { role: 'user', content: 'count' },
+      { role: 'assistant', content: '1, 2,' },
+    ];
+    const last = { role: 'assistant', content: '1, 2,' };
+    expect(translate({ messages }).dropped).to.deep.equal(['messages[1]']);
+    const plain = translate({ messages }, { prefill: 'plain' });
+    expect([plain.dropped, (plain.body['messages'] as object[])[1]]).to.deep.equal([[], last]);
+    expect(translated(messages, { prefill: 'prefix' })[1]).to.deep.equal({ ...last, prefix: true });
+  });
+
+  it('has ids of tool calls that the server takes, the same for calls and results', () => {
+    const ids = (id: string, preset: 'generic' | 'mistral') => {
+      const messages = translated(
+        [
+          { role: 'assistant', content: [call(id)] },
+          { role: 'user', content: [result(id, 'one')] },
+        ],
+        { preset },
+      ) as readonly [{ tool_calls: { id: string }[] }, { tool_call_id: string }];
+      expect(messages[1].tool_call_id).to.equal(messages[0].tool_calls[0]!.id);
+      return messages[1].tool_call_id;
+    };
+    expect(ids('toolu_1', 'generic')).to.equal('toolu_1');
+    expect(ids('x'.repeat(64), 'generic')).to.have.length.at.most(40);
+    expect(ids('abcDEF123', 'mistral')).to.equal('abcDEF123');
+    expect(ids('toolu_1', 'mistral')).to.match(/^[a-zA-Z0-9]{9}$/);
+  });
+});
+
+describe('thinking in a Chat request', () => {
+  const turn = (thinking: object | undefined): readonly Message[] => [
+    { role: 'user', content: 'look' },
+    { role: 'assistant', content: [...(thinking ? [thinking as never] : []), call('call_1')] },
+    { role: 'user', content: [result('call_1', 'one')] },
+  ];
+  const details = [{ type: 'reasoning.encrypted', data: 'x', index: 0 }];
+  const thought = (signature: string) => ({ type: 'thinking', thinking: 'Hm.', signature });
+
+  it('goes back as reasoning_content on tool turns, empty where it is not known', () => {
+    const own = thought(sealReasoning({ vendor: 'deepseek' }));
+    expect(translated(turn(own), { preset: 'deepseek' })[1]).to.include({ reasoning_content: 'Hm.' });
+    expect(translated(turn(undefined), { preset: 'deepseek' })[1]).to.include({ reasoning_content: '' });
+  });
+
+  it('is left out for a server that does not read it', () => {
+    const { body, dropped } = translate({ messages: turn(thought('sig')) });
+    expect(JSON.stringify(body)).not.to.match(/Hm|sig/);
+    expect(dropped).to.deep.equal([]);
+  });
+
+  it('goes back with its details to the vendor that gave them, and to no other', () => {
+    const back = (vendor: string) => {
+      const messages = turn(thought(sealReasoning({ vendor, data: details })));
+      return translated(messages, { preset: 'openrouter' })[1] as { reasoning_details?: unknown };
+    };
+    expect(back('openrouter').reasoning_details).to.deep.equal(details);
+    expect(back('slot-b')).not.to.have.property('reasoning_details');
+    expect(translated(turn(thought('sig')), { preset: 'openrouter' })[1]).not.to.have.property(
+      'reasoning_details',
+    );
+  });
+});

@@ -1,0 +1,154 @@
+import { expect } from 'chai';
+import { GatewayError, type Tool } from '#src/plugin/internal.js';
+import { presetNames } from '#plugins/upstreams/chat/presets.js';
+import { translate } from './translate.js';
+
+const look: Tool = { name: 'look', description: 'Looks.', input_schema: { type: 'object' }, strict: true };
+const see: Tool = { name: 'see' };
+
+describe('a Chat request', () => {
+  it('is a stream with its usage at the end, where the server takes that wish', () => {
+    const { body } = translate({});
+    expect(body).to.deep.equal({
+      model: 'm',
+      messages: [{ role: 'user', content: 'hi' }],
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    expect(translate({}, { streamUsage: false }).body).not.to.have.property('stream_options');
+  });
+
+  it('limits the output by the field that the server knows, or not at all where the caller set no limit', () => {
+    expect(translate({ max_tokens: 100 }).body).to.include({ max_tokens: 100 });
+    const body = translate({ max_tokens: 100 }, { preset: 'openai' }).body;
+    expect(body).to.include({ max_completion_tokens: 100 }).and.not.have.property('max_tokens');
+    expect(translate({ max_tokens: 128_000 }).body).not.to.have.property('max_tokens');
+    expect(translate({ max_tokens: 128_000 }, { maxTokens: 8192 }).body).to.include({ max_tokens: 8192 });
+  });
+
+  it('has the sampling of the caller, and top_k where the server takes it', () => {
+    const sampling = { temperature: 0.5, top_p: 0.9, top_k: 40 };
+    const { body, dropped } = translate(sampling);
+    expect(body).to.include({ temperature: 0.5, top_p: 0.9 }).and.not.have.property('top_k');
+    expect(dropped).to.deep.equal(['top_k']);
+    expect(translate(sampling, { preset: 'vllm' }).body).to.include(sampling);
+  });
+
+  it('has as many stop sequences as the server takes', () => {
+    const { body, dropped } = translate({ stop_sequences: ['a', 'b', 'c'] }, { maxStops: 2 });
+    expect([body['stop'], dropped]).to.deep.equal([['a', 'b'], ['stop_sequences']]);
+  });
+
+  it('names the user where the server takes one, long names as a hash', () => {
+    const user = (user_id: string) => translate({ metadata: { user_id } }, { preset: 'openai' }).body['user'];
+    expect(user('u1')).to.equal('u1');
+    expect(user(JSON.stringify({ session: 'x'.repeat(80) }))).to.match(/^[0-9a-f]{64}$/);
+    expect(translate({ metadata: { user_id: 'u1' } }).body).not.to.have.property('user');
+  });
+
+  it('declares functions, strict ones where the server knows that', () => {
+    const { body, dropped } = translate({ tools: [look, see] }, { strictTools: true });
+    expect(body['tools']).to.deep.equal([
+      {
+        type: 'function',
+        function: { name: 'look', description: 'Looks.', parameters: { type: 'object' }, strict: true },
+      },
+      { type: 'function', function: { name: 'see', parameters: { type: 'object', properties: {} } } },
+    ]);
+    expect(dropped).to.deep.equal([]);
+    expect(translate({ tools: [look] }).dropped).to.deep.equal(['tools[0].strict']);
+  });
+
+  it('leaves out tools that a vendor runs, and reports them', () => {
+    const { body, dropped } = translate({
+      tools: [{ name: 'web_search', type: 'web_search_20250305' }, see],
+    });
+    expect(body['tools']).to.have.length(1);
+    expect(dropped).to.deep.equal(['tools[0]']);
+  });
+
+  it('chooses tools by a word, by name, or by what it offers', () => {
+    const tools = [look, see];
+    const chosen = (type: 'auto' | 'any' | 'none' | 'tool', toolChoice: 'named' | 'words' | 'none') => {
+      const choice = type === 'tool' ? ({ type, name: 'see' } as const) : ({ type } as const);
+      const { body, dropped } = translate({ tools, tool_choice: choice }, { toolChoice, strictTools: true });
+      return [body['tool_choice'], (body['tools'] as unknown[] | undefined)?.length, dropped];
+    };
+    expect(chosen('auto', 'named')).to.deep.equal(['auto', 2, []]);
+    expect(chosen('any', 'named')).to.deep.equal(['required', 2, []]);
+    expect(chosen('none', 'words')).to.deep.equal(['none', 2, []]);
+    const byName = { type: 'function', function: { name: 'see' } };
+    expect(chosen('tool', 'named')).to.deep.equal([byName, 2, []]);
+    expect(chosen('tool', 'words')).to.deep.equal(['required', 1, []]);
+    expect(chosen('none', 'none')).to.deep.equal([undefined, undefined, []]);
+    expect(chosen('any', 'none')).to.deep.equal([undefined, 2, ['tool_choice']]);
+  });
+
+  it('asks for one call at a time, where the server takes that wish', () => {
+    const request = { tools: [see], tool_choice: { type: 'auto', disable_parallel_tool_use: true } } as const;
+    expect(translate(request).body).to.include({ parallel_tool_calls: false });
+    const { body, dropped } = translate(request, { parallelToolCalls: false });
+    expect(body).not.to.have.property('parallel_tool_calls');
+    expect(dropped).to.deep.equal(['tool_choice.disable_parallel_tool_use']);
+  });
+
+  it('asks for structured output by schema, else for JSON and the schema in words', () => {
+    const schema = { type: 'object', properties: { a: { type: 'string' } } };
+    const request = { output_config: { format: { type: 'json_schema', schema } } } as const;
+    expect(translate(request).body['response_format']).to.deep.equal({
+      type: 'json_schema',
+      json_schema: { name: 'answer', schema, strict: true },
+    });
+    const { body, dropped } = translate({ ...request, system: 'Be kind.' }, { preset: 'deepseek' });
+    expect(body['response_format']).to.deep.equal({ type: 'json_object' });
+    const [system] = body['messages'] as readonly [{ content: string }];
+    expect(system.content)
+      .to.match(/^Be kind\.\n\n/)
+      .and.include(JSON.stringify(schema));
+    expect(dropped).to.deep.equal(['output_config.format']);
+  });
+
+  it('asks for thinking in the words of the server', () => {
+    const asked = (fields: object, preset: 'openai' | 'openrouter' | 'deepseek' | 'generic') => {
+      const { body, dropped } = translate(fields, { preset });
+      const { reasoning_effort, reasoning, thinking } = body;
+      return { reasoning_effort, reasoning, thinking, dropped };
+    };
+    const none = { reasoning_effort: undefined, reasoning: undefined, thinking: undefined, dropped: [] };
+    const high = { output_config: { effort: 'high' }, thinking: { type: 'adaptive' } };
+    const budget = { thinking: { type: 'enabled', budget_tokens: 2000 } };
+    const off = { thinking: { type: 'disabled' } };
+    expect(asked(high, 'openai')).to.deep.equal({ ...none, reasoning_effort: 'high' });
+    expect(asked(budget, 'openai')).to.deep.equal({ ...none, reasoning_effort: 'low' });
+    expect(asked(off, 'openai')).to.deep.equal({ ...none, reasoning_effort: 'none' });
+    expect(asked({ output_config: { effort: 'max' } }, 'openai')).to.include({ reasoning_effort: 'xhigh' });
+    expect(asked(high, 'openrouter')).to.deep.equal({ ...none, reasoning: { effort: 'high' } });
+    expect(asked(budget, 'openrouter')).to.deep.equal({ ...none, reasoning: { max_tokens: 2000 } });
+    const deepseek = { ...none, thinking: { type: 'enabled' }, reasoning_effort: 'high' };
+    expect(asked(high, 'deepseek')).to.deep.equal(deepseek);
+    expect(asked(off, 'deepseek')).to.deep.equal({ ...none, thinking: { type: 'disabled' } });
+    expect(asked(high, 'generic').dropped).to.deep.equal(['output_config.effort']);
+    expect(asked({ thinking: { type: 'adaptive' } }, 'generic')).to.deep.equal(none);
+  });
+
+  it('reports what Chat has no field for', () => {
+    const { dropped } = translate({
+      context_management: { edits: [] },
+      mcp_servers: [],
+      service_tier: 'auto',
+    });
+    expect(dropped).to.deep.equal(['context_management']);
+  });
+
+  it('is refused, with the names of the fields, where the slot says so', () => {
+    expect(() => translate({ top_k: 1, context_management: {} }, { unsupported: 'reject' }))
+      .to.throw(GatewayError, 'top_k, context_management: cannot be expressed upstream.')
+      .with.property('status', 400);
+    expect(translate({ temperature: 1 }, { unsupported: 'reject' }).dropped).to.deep.equal([]);
+  });
+
+  it('is written for every preset', () => {
+    for (const preset of presetNames)
+      expect(translate({ system: 'Be brief.' }, { preset }).body['messages']).to.have.length(2);
+  });
+});

@@ -1,0 +1,24 @@
+import type { Message, MessagesRequest } from '#src/plugin/internal.js';
+import { capabilitiesOf, type ChatOptions } from '#plugins/upstreams/chat/capabilities.js';
+import { chatRequest, type ChatRequest } from '#plugins/upstreams/chat/request/chat-request.js';
+import { frozen } from '../../formats/contexts.js';
+
+/** A Chat request of a slot with the given options; `fields` are those of the Messages request. */
+export function translate(
+  fields: Partial<MessagesRequest>,
+  options: Partial<ChatOptions> = {},
+): Omit<ChatRequest, 'body'> & { readonly body: Readonly<Record<string, unknown>> } {
+  const request = frozen({ model: 'm', messages: [{ role: 'user', content: 'hi' } as const], ...fields });
+  return chatRequest(
+    request,
+    capabilitiesOf({ preset: 'generic', unsupported: 'report', ...options }, 'slot-a'),
+  );
+}
+
+/** The messages alone. */
+export function translated(
+  messages: readonly Message[],
+  options: Partial<ChatOptions> = {},
+): readonly object[] {
+  return translate({ messages }, options).body['messages'] as readonly object[];
+}

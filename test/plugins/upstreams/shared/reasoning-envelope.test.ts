@@ -1,0 +1,40 @@
+import { expect } from 'chai';
+import type { Message, MessagesRequest } from '#src/plugin/internal.js';
+import { openReasoning, sealReasoning, withoutSealed } from '#plugins/upstreams/shared/reasoning-envelope.js';
+
+const envelope = { vendor: 'openrouter', data: [{ type: 'reasoning.text', text: 'Hm \u{1f914}' }] };
+const sealed = { type: 'thinking', thinking: 'Hm', signature: sealReasoning(envelope) } as const;
+const signed = { type: 'thinking', thinking: 'Hm', signature: 'EqQBCkYIBxgC' } as const;
+const text = { type: 'text', text: 'Hello' } as const;
+
+describe('the envelope of thinking without a signature', () => {
+  it('is opened to what it holds', () => {
+    expect(openReasoning(sealReasoning(envelope))).to.deep.equal(envelope);
+  });
+
+  it('is not taken from a vendor\u2019s signature, nor from an envelope that is cut', () => {
+    expect(openReasoning(signed.signature)).to.equal(undefined);
+    expect(openReasoning('')).to.equal(undefined);
+    expect(openReasoning(sealed.signature.slice(0, -9))).to.equal(undefined);
+    expect(openReasoning(`${sealReasoning({ vendor: 'a' }).split('.')[0]}.bnVsbA`)).to.equal(undefined);
+  });
+
+  it('reaches no upstream that signs its own thinking', () => {
+    const messages: readonly Message[] = [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: [sealed, text] },
+      { role: 'assistant', content: [sealed] },
+      { role: 'assistant', content: [signed, text] },
+    ];
+    const { messages: kept } = withoutSealed({ model: 'm', messages });
+    expect(kept).to.deep.equal([messages[0], { role: 'assistant', content: [text] }, messages[3]]);
+  });
+
+  it('costs a request without one no copy', () => {
+    const request: MessagesRequest = {
+      model: 'm',
+      messages: [{ role: 'assistant', content: [signed, text] }],
+    };
+    expect(withoutSealed(request)).to.equal(request);
+  });
+});
