@@ -27,8 +27,8 @@ export interface Effect {
 }
 
 /**
- * Failure policy: the transitions of design §6. With `x-should-retry: false` from the upstream, there is no
- * retry in its slot.
+ * Failure policy: the transitions of design §6. With `x-should-retry: false` from the upstream, and after a
+ * timeout, there is no retry in its slot.
  */
 export function effectOf(failure: CallFailure, nowMs: number): Effect {
   if (failure.kind !== 'status') return kinds[failure.kind];
@@ -67,7 +67,7 @@ const unreachable: Effect = {
 
 const kinds: Readonly<Record<Exclude<CallFailure['kind'], 'status'>, Effect>> = {
   unreachable,
-  timeout: tryAgain,
+  timeout: { ...tryAgain, again: false },
   interrupted: tryAgain,
   empty: tryAgain,
   foreign: tryAgain,

@@ -22,11 +22,15 @@ describe('transitions', () => {
     });
   }
 
-  for (const kind of ['timeout', 'interrupted', 'empty', 'foreign'] as const) {
+  for (const kind of ['interrupted', 'empty', 'foreign'] as const) {
     it(`takes a call that ended ${kind} to another slot, and leaves this one as it is`, () => {
       expect(effectOf({ kind }, nowMs)).to.deep.equal({ state: 'untouched', elsewhere: true, again: true });
     });
   }
+
+  it('takes a call that timed out to another slot, and does not wait for this one twice', () => {
+    expect(effectOf({ kind: 'timeout' }, nowMs)).to.include({ elsewhere: true, again: false });
+  });
 
   it('rejects a slot whose credential is refused; sending it there again is no use', () => {
     expect(after(401)).to.deep.equal({ state: 'rejected', elsewhere: true, again: false });

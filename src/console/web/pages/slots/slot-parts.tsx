@@ -89,7 +89,7 @@ export function Shares(props: PartProps) {
       <Input
         label="Models"
         {...tied('models')}
-        hint="Catalog ids with commas between them; * stands for any text."
+        hint="Catalog ids with commas between them; * stands for any text, and id = name says the upstream's own name."
         error={errorAt('models')}
         mono
       />
