@@ -1,6 +1,6 @@
 import type { BlockOf, ContentBlock, Message } from 'gw2api/plugin';
 import { openReasoning } from '../../shared/reasoning-envelope.js';
-import { callId } from './call-ids.js';
+import { callId } from './call-id.js';
 import type { AssistantMessage, ChatToolCall } from './chat-body.js';
 import { contentOf, partOf, type Conversion } from './content.js';
 

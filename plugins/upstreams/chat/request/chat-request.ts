@@ -1,11 +1,12 @@
-import { GatewayError, type MessagesRequest, type TextBlock } from 'gw2api/plugin';
+import type { MessagesRequest, TextBlock } from 'gw2api/plugin';
+import { Dropped } from '../../shared/dropped.js';
+import { reportUnread } from '../../shared/unread.js';
 import type { Capabilities } from '../capabilities.js';
 import type { ChatBody } from './chat-body.js';
 import type { Conversion } from './content.js';
 import { chatMessages } from './conversation.js';
-import { Dropped } from './dropped.js';
 import { outputOf } from './output.js';
-import { reportUnread, settingFields } from './settings.js';
+import { settingFields } from './settings.js';
 import { thinkingFields } from './thinking.js';
 import { toolFields } from './tools.js';
 
@@ -31,18 +32,12 @@ export function chatRequest(request: MessagesRequest, capabilities: Capabilities
     ...settingFields(request, conversion),
     stream: true,
   };
-  reportUnread(request, conversion);
-  const { paths } = conversion.dropped;
-  if (paths.length > 0 && capabilities.unsupported === 'reject') throw unsupported(paths);
-  return { body, dropped: paths };
+  reportUnread(request, conversion.dropped);
+  return { body, dropped: conversion.dropped.settle(capabilities.unsupported) };
 }
 
 function withSystem(request: MessagesRequest, instruction: TextBlock): MessagesRequest {
   const { system = [] } = request;
   const blocks = typeof system === 'string' ? [{ type: 'text', text: system } as const] : system;
   return { ...request, system: [...blocks, instruction] };
-}
-
-function unsupported(paths: readonly string[]): GatewayError {
-  return new GatewayError('invalid_request', `${paths.join(', ')}: cannot be expressed upstream.`);
 }

@@ -2,7 +2,7 @@ import type { ContentBlock } from 'gw2api/plugin';
 import { dispatch, type CacheControl, type DispatchTable } from 'gw2api/plugin/upstream';
 import type { Capabilities } from '../capabilities.js';
 import type { ChatContent, ChatPart } from './chat-body.js';
-import type { Dropped } from './dropped.js';
+import type { Dropped } from '../../shared/dropped.js';
 
 /** Conversion of the parts of one request. */
 export interface Conversion {

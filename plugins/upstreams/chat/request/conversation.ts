@@ -1,6 +1,6 @@
 import type { BlockOf, Message, MessagesRequest } from 'gw2api/plugin';
 import { assistantMessage } from './assistant.js';
-import { callId } from './call-ids.js';
+import { callId } from './call-id.js';
 import type { ChatMessage, ChatPart, ToolMessage } from './chat-body.js';
 import { contentOf, partOf, partsOf, type Conversion } from './content.js';
 import { answersInOrder, spaced, withPrefill } from './turns.js';
