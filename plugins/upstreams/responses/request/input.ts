@@ -1,0 +1,100 @@
+import type { BlockOf, ContentBlock, Message } from 'gw2api/plugin';
+import { openReasoning } from '../../shared/reasoning-envelope.js';
+import { shortCallId } from '../../shared/short-names.js';
+import type { InputItem, InputPart } from './input-items.js';
+import { partOf, type Conversion } from './parts.js';
+
+/** `input` of a conversation: its blocks as items, in their order. */
+export function inputItems(messages: readonly Message[], conversion: Conversion): readonly InputItem[] {
+  return messages.flatMap((message, at) => {
+    const path = `messages[${at}].content`;
+    const items = new Items(roles[message.role]);
+    const { content } = message;
+    const blocks = typeof content === 'string' ? [{ type: 'text', text: content } as const] : content;
+    blocks.forEach((block, index) => addBlock(block, `${path}[${index}]`, items, conversion));
+    return items.finish();
+  });
+}
+
+type Role = 'user' | 'assistant' | 'developer';
+
+const roles = { user: 'user', assistant: 'assistant', system: 'developer' } as const;
+
+/** Items of one message: neighbouring parts share a message item. */
+class Items {
+  readonly role: Role;
+  readonly #items: InputItem[] = [];
+  #parts: InputPart[] = [];
+
+  constructor(role: Role) {
+    this.role = role;
+  }
+
+  addPart(part: InputPart): void {
+    this.#parts.push(part);
+  }
+
+  addItem(item: InputItem): void {
+    this.finish();
+    this.#items.push(item);
+  }
+
+  finish(): readonly InputItem[] {
+    if (this.#parts.length > 0) this.#items.push({ type: 'message', role: this.role, content: this.#parts });
+    this.#parts = [];
+    return this.#items;
+  }
+}
+
+function addBlock(block: ContentBlock, path: string, items: Items, conversion: Conversion): void {
+  if (block.type === 'tool_use') items.addItem(functionCall(block));
+  else if (block.type === 'tool_result') items.addItem(callOutput(block, path, conversion));
+  else if (block.type === 'thinking')
+    for (const item of reasoningItems(block, conversion)) items.addItem(item);
+  else if (block.type === 'text' && items.role === 'assistant') {
+    if (block.text !== '') items.addPart({ type: 'output_text', text: block.text });
+  } else if (block.type !== 'redacted_thinking') {
+    for (const part of partOf(block, path, conversion)) items.addPart(part);
+  }
+}
+
+function functionCall({ id, name, input }: BlockOf<'tool_use'>): InputItem {
+  return {
+    type: 'function_call',
+    call_id: shortCallId(id),
+    name,
+    arguments: JSON.stringify(input ?? {}),
+  };
+}
+
+/** Output of a call: text as a string, with images or documents as a list. */
+function callOutput(
+  { tool_use_id, content = '', is_error }: BlockOf<'tool_result'>,
+  path: string,
+  conversion: Conversion,
+): InputItem {
+  const parts =
+    typeof content === 'string'
+      ? [{ type: 'input_text', text: content } as const]
+      : content.flatMap((block, at) => partOf(block, `${path}.content[${at}]`, conversion));
+  const texts = parts.flatMap((part) => (part.type === 'input_text' ? [part.text] : []));
+  const output = texts.length === parts.length ? marked(texts.join('\n'), is_error) : parts;
+  return { type: 'function_call_output', call_id: shortCallId(tool_use_id), output };
+}
+
+/** Responses has no field for a failed call: the text says so. */
+function marked(text: string, isError: boolean | undefined): string {
+  return isError && !/^\W*error/i.test(text) ? `Error: ${text}` : text;
+}
+
+/** Reasoning of this vendor as it came, but for its id: nothing is stored that the id could refer to. */
+function reasoningItems({ signature }: BlockOf<'thinking'>, { settings }: Conversion): readonly InputItem[] {
+  const envelope = openReasoning(signature);
+  if (envelope?.vendor !== settings.vendor || !isItem(envelope.data)) return [];
+  const { id: _, ...item } = envelope.data;
+  return [{ ...item, type: 'reasoning' }];
+}
+
+function isItem(data: unknown): data is Readonly<Record<string, unknown>> {
+  return typeof data === 'object' && data !== null && 'encrypted_content' in data;
+}

@@ -1,0 +1,38 @@
+import type { ContentBlock } from 'gw2api/plugin';
+import { dispatch, type DispatchTable } from 'gw2api/plugin/upstream';
+import type { Dropped } from '../../shared/dropped.js';
+import type { ResponsesSettings } from '../options.js';
+import type { InputPart } from './input-items.js';
+
+/** Conversion of the parts of one request. */
+export interface Conversion {
+  readonly settings: ResponsesSettings;
+  readonly dropped: Dropped;
+}
+
+/** Part of one block; none, and a report, if there is no such part. */
+export function partOf(block: ContentBlock, path: string, conversion: Conversion): readonly InputPart[] {
+  const part = dispatch(writers, block, conversion.settings);
+  if (!part) conversion.dropped.add(path);
+  return part ? [part] : [];
+}
+
+const writers: Partial<DispatchTable<ContentBlock, ResponsesSettings, InputPart | undefined>> = {
+  text: ({ text }) => ({ type: 'input_text', text }),
+  image: ({ source }) => {
+    if (source.type === 'url') return image(source.url);
+    return source.type === 'base64' ? image(`data:${source.media_type};base64,${source.data}`) : undefined;
+  },
+  document: ({ source, title }, { files }) => {
+    if (source.type === 'text')
+      return { type: 'input_text', text: title ? `${title}\n\n${source.data}` : source.data };
+    if (!files || source.type === 'file') return undefined;
+    if (source.type === 'url') return { type: 'input_file', file_url: source.url };
+    const file_data = `data:${source.media_type};base64,${source.data}`;
+    return { type: 'input_file', filename: title ?? 'document.pdf', file_data };
+  },
+};
+
+function image(image_url: string): InputPart {
+  return { type: 'input_image', image_url, detail: 'auto' };
+}

@@ -1,0 +1,128 @@
+import type { MessagesRequest, Tool, ToolChoice } from 'gw2api/plugin';
+import { Dropped } from '../../shared/dropped.js';
+import { nearestEffort, thinkingWish } from '../../shared/effort.js';
+import { shortUser } from '../../shared/short-names.js';
+import { reportUnread } from '../../shared/unread.js';
+import type { ResponsesSettings } from '../options.js';
+import { inputItems } from './input.js';
+import type { InputItem } from './input-items.js';
+import type { Conversion } from './parts.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface ResponsesRequest {
+  readonly body: { readonly input: readonly InputItem[]; readonly [field: string]: unknown };
+  /** Paths in the Messages request that Responses cannot express. */
+  readonly dropped: readonly string[];
+}
+
+/**
+ * Responses request, streamed and not stored. Throws `invalid_request` for what cannot be expressed if the slot
+ * says `unsupported: reject`.
+ */
+export function responsesRequest(request: MessagesRequest, settings: ResponsesSettings): ResponsesRequest {
+  const conversion: Conversion = { settings, dropped: new Dropped() };
+  const { dropped } = conversion;
+  const body = {
+    model: request.model,
+    ...instructionsOf(request),
+    input: inputItems(request.messages, conversion),
+    ...toolFields(request, conversion),
+    ...reasoningFields(request, settings),
+    ...outputFields(request, settings),
+    ...limitFields(request, dropped),
+    store: false,
+    stream: true,
+    ...(settings.encryptedReasoning && { include: ['reasoning.encrypted_content'] }),
+  };
+  reportUnread(request, dropped);
+  return { body, dropped: dropped.settle(settings.unsupported) };
+}
+
+function instructionsOf({ system = '' }: MessagesRequest): Fields {
+  const instructions = typeof system === 'string' ? system : system.map(({ text }) => text).join('\n\n');
+  return instructions === '' ? {} : { instructions };
+}
+
+function toolFields(
+  { tools = [], tool_choice: choice }: MessagesRequest,
+  { settings, dropped }: Conversion,
+): Fields {
+  const functions = tools.flatMap((tool, at) => functionOf(tool, `tools[${at}]`, settings, dropped));
+  if (functions.length === 0) {
+    if (choice?.type === 'any' || choice?.type === 'tool') dropped.add('tool_choice');
+    return {};
+  }
+  const isSingle =
+    choice !== undefined && choice.type !== 'none' && choice.disable_parallel_tool_use === true;
+  return {
+    tools: functions,
+    ...(choice && { tool_choice: choiceOf(choice) }),
+    ...(isSingle && { parallel_tool_calls: false }),
+  };
+}
+
+/** Function; `strict` is always said, as it is on by default. Tools that a vendor runs itself are reported. */
+function functionOf(
+  { name, type = 'custom', description, input_schema, strict = false }: Tool,
+  path: string,
+  { strictTools }: ResponsesSettings,
+  dropped: Dropped,
+): readonly Fields[] {
+  if (type !== 'custom') {
+    dropped.add(path);
+    return [];
+  }
+  if (strict && !strictTools) dropped.add(`${path}.strict`);
+  return [
+    {
+      type: 'function',
+      name,
+      ...(description !== undefined && { description }),
+      parameters: input_schema ?? { type: 'object', properties: {} },
+      strict: strict && strictTools,
+    },
+  ];
+}
+
+function choiceOf(choice: ToolChoice): unknown {
+  if (choice.type === 'tool') return { type: 'function', name: choice.name };
+  return choice.type === 'any' ? 'required' : choice.type;
+}
+
+/** `reasoning` for a request that says something of thinking; a summary for one that wants to read it. */
+function reasoningFields(request: MessagesRequest, { efforts }: ResponsesSettings): Fields {
+  const wish = thinkingWish(request);
+  const effort = nearestEffort(wish.effort, efforts);
+  const isShown = wish.isOn && request.thinking?.['display'] !== 'omitted';
+  const reasoning = { ...(effort !== undefined && { effort }), ...(isShown && { summary: 'auto' }) };
+  return Object.keys(reasoning).length > 0 ? { reasoning } : {};
+}
+
+function outputFields(
+  { output_config }: MessagesRequest,
+  { strictTools: strict }: ResponsesSettings,
+): Fields {
+  const format = output_config?.format;
+  if (!format) return {};
+  return { text: { format: { type: 'json_schema', name: 'answer', schema: format.schema, strict } } };
+}
+
+/** The smallest limit that OpenAI takes; agent CLIs ask for a single token to see that a model is there. */
+const minTokens = 16;
+
+/** The gateway's own value for a caller that sets no limit, where the model's is unknown. */
+const noLimit = 128_000;
+
+function limitFields(request: MessagesRequest, dropped: Dropped): Fields {
+  const { max_tokens: limit = noLimit, temperature, top_p, top_k, stop_sequences: stops = [] } = request;
+  const user = request.metadata?.user_id;
+  if (top_k !== undefined) dropped.add('top_k');
+  if (stops.length > 0) dropped.add('stop_sequences');
+  return {
+    ...(limit < noLimit && { max_output_tokens: Math.max(minTokens, limit) }),
+    ...(temperature !== undefined && { temperature }),
+    ...(top_p !== undefined && { top_p }),
+    ...(user && { safety_identifier: shortUser(user) }),
+  };
+}

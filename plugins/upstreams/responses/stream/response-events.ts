@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import { ModelEvent, type StopReason } from 'gw2api/plugin';
+import { interruptedError } from 'gw2api/plugin/upstream';
+import { Blocks } from '../../shared/blocks.js';
+import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';
+import { malformed } from '../../shared/malformed.js';
+import { failedResponse } from './failed.js';
+import { ItemWriter, type OpenItem } from './item-writer.js';
+import { usageOf } from './usage.js';
+
+/**
+ * Translator of one Responses answer into the events of a Messages stream. Items are written one after the
+ * other; events of an item that comes before the one under way has ended wait for it.
+ */
+export class ResponseEvents {
+  readonly settlesInMs = undefined;
+  isOver = false;
+  readonly #model: string;
+  readonly #blocks = new Blocks();
+  readonly #writer: ItemWriter;
+  #hasStarted = false;
+  #current: OpenItem | undefined;
+  #waiting: Fields[] = [];
+  #waitingLength = 0;
+
+  /** `model`: the name that was asked for; `vendor`: origin of the reasoning. */
+  constructor(model: string, vendor: string) {
+    this.#model = model;
+    this.#writer = new ItemWriter(this.#blocks, vendor);
+  }
+
+  /** Adds what a server-sent event says. Throws the failure of the response, and for what is no JSON. */
+  read(data: string, name: string | undefined, events: ModelEvent[]): void {
+    this.#blocks.events = events;
+    const event = fieldsOf(parse(data));
+    this.#handle(textOf(event['type']) || (name ?? ''), event, data.length);
+  }
+
+  /** Adds a whole answer that was not streamed. */
+  readWhole(response: Fields, events: ModelEvent[]): void {
+    this.#blocks.events = events;
+    if (response['error']) throw failedResponse(response['error']);
+    this.#start(response);
+    this.#end(response);
+  }
+
+  /** Throws for an answer without an end: it has none but its last event. */
+  finish(): void {
+    if (!this.isOver) throw interruptedError();
+  }
+
+  #handle(type: string, event: Fields, length: number): void {
+    const lifecycle = lifecycles[type];
+    if (lifecycle) return lifecycle(this, event);
+    const write = itemEvents[type];
+    if (!write) return;
+    const { output_index: index } = event;
+    if (this.#current && this.#current.index !== index) return this.#hold({ ...event, type }, length);
+    this.#start({});
+    const { item } = event;
+    this.#current ??= this.#writer.begin({ index, item: fieldsOf(item), hasBegun: false, hasText: false });
+    write(this.#writer, this.#current, event);
+    if (type === 'response.output_item.done') this.#endItem();
+  }
+
+  #hold(event: Fields, length: number): void {
+    this.#waitingLength += length;
+    if (this.#waitingLength > maxWaitingLength) throw malformed('too many items at once');
+    this.#waiting.push(event);
+  }
+
+  #endItem(): void {
+    this.#current = undefined;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#waitingLength = 0;
+    for (const event of waiting) this.#handle(textOf(event['type']), event, JSON.stringify(event).length);
+  }
+
+  #start({ id, model }: Fields): void {
+    if (this.#hasStarted) return;
+    this.#hasStarted = true;
+    const message = {
+      id: textOf(id) || `resp_${randomUUID()}`,
+      type: 'message',
+      role: 'assistant',
+      model: textOf(model) || this.#model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { input_tokens: 0, output_tokens: 0 },
+    } as const;
+    this.#blocks.events.push(ModelEvent.of({ type: 'message_start', message }));
+  }
+
+  /** Ends the answer; items that no event has brought are in the response itself. */
+  #end(response: Fields): void {
+    this.#start(response);
+    while (this.#current) this.#endItem();
+    if (this.#blocks.isEmpty)
+      for (const item of listOf(response['output']).map(fieldsOf))
+        this.#writer.end(this.#writer.begin({ index: 0, item, hasBegun: false, hasText: false }), item);
+    this.#blocks.end();
+    const delta = { stop_reason: this.#stopReason(response), stop_sequence: null };
+    const usage = usageOf(response['usage']);
+    this.#blocks.events.push(
+      ModelEvent.of({ type: 'message_delta', delta, usage }),
+      ModelEvent.of({ type: 'message_stop' }),
+    );
+    this.isOver = true;
+  }
+
+  #stopReason({ incomplete_details }: Fields): StopReason {
+    const reason = fieldsOf(incomplete_details)['reason'];
+    if (this.#writer.isRefused || reason === 'content_filter') return 'refusal';
+    if (reason === 'max_output_tokens' || reason === 'max_tokens') return 'max_tokens';
+    return this.#writer.hasCalls ? 'tool_use' : 'end_turn';
+  }
+
+  static readonly lifecycles: Readonly<Record<string, (events: ResponseEvents, event: Fields) => void>> = {
+    'response.created': (events, event) => events.#start(fieldsOf(event['response'])),
+    'response.completed': (events, event) => events.#end(fieldsOf(event['response'])),
+    'response.incomplete': (events, event) => events.#end(fieldsOf(event['response'])),
+    'response.failed': (_, event) => {
+      throw failedResponse(fieldsOf(event['response'])['error']);
+    },
+    error: (_, event) => {
+      throw failedResponse(event['error'] ?? event);
+    },
+  };
+}
+
+const { lifecycles } = ResponseEvents;
+
+/** Max length of the events that wait for the item before theirs. */
+const maxWaitingLength = 16 * 1024 * 1024;
+
+type ItemEvent = (writer: ItemWriter, open: OpenItem, event: Fields) => void;
+
+/** Events of an item; those that only repeat what others have brought are not among them. */
+const itemEvents: Readonly<Record<string, ItemEvent | undefined>> = {
+  'response.output_item.added': () => undefined,
+  'response.output_text.delta': (writer, open, { delta }) => writer.text(open, textOf(delta)),
+  'response.refusal.delta': (writer, open, { delta }) => writer.refusal(open, textOf(delta)),
+  'response.reasoning_summary_part.added': (writer, open) => {
+    if (open.hasText) writer.thinking(open, '\n\n');
+  },
+  'response.reasoning_summary_text.delta': (writer, open, { delta }) => writer.thinking(open, textOf(delta)),
+  'response.reasoning_text.delta': (writer, open, { delta }) => writer.thinking(open, textOf(delta)),
+  'response.function_call_arguments.delta': (writer, open, { delta }) => writer.json(open, textOf(delta)),
+  'response.output_item.done': (writer, open, { item }) => writer.end(open, fieldsOf(item)),
+};
+
+function parse(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch (error) {
+    throw malformed('an event that is not JSON', error);
+  }
+}

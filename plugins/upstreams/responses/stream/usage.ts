@@ -1,0 +1,19 @@
+import type { Usage } from 'gw2api/plugin';
+import { fieldsOf } from '../../shared/fields.js';
+
+/** Usage of a response in the terms of Messages: tokens read from the cache are no part of the input. */
+export function usageOf(given: unknown): Usage {
+  const { input_tokens, input_tokens_details, output_tokens, output_tokens_details } = fieldsOf(given);
+  const read = count(fieldsOf(input_tokens_details)['cached_tokens']);
+  const thinking = count(fieldsOf(output_tokens_details)['reasoning_tokens']);
+  return {
+    input_tokens: Math.max(0, (count(input_tokens) ?? 0) - (read ?? 0)),
+    output_tokens: count(output_tokens) ?? 0,
+    ...(read !== undefined && { cache_read_input_tokens: read }),
+    ...(thinking !== undefined && { output_tokens_details: { thinking_tokens: thinking } }),
+  };
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}

@@ -1,0 +1,141 @@
+import { expect } from 'chai';
+import { GatewayError, type Message, type MessagesRequest, type Tool } from '#src/plugin/internal.js';
+import type { ResponsesSettings } from '#plugins/upstreams/responses/options.js';
+import { responsesRequest } from '#plugins/upstreams/responses/request/responses-request.js';
+import { sealReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
+import { frozen } from '../../formats/contexts.js';
+
+const defaults: ResponsesSettings = {
+  encryptedReasoning: true,
+  efforts: ['none', 'low', 'medium', 'high'],
+  strictTools: true,
+  files: true,
+  vendor: 'slot-a',
+  unsupported: 'report',
+};
+
+function translate(fields: Partial<MessagesRequest>, settings: Partial<ResponsesSettings> = {}) {
+  const request = frozen({ model: 'gpt', messages: [{ role: 'user', content: 'hi' } as const], ...fields });
+  return responsesRequest(request, { ...defaults, ...settings });
+}
+
+const inputOf = (messages: readonly Message[]) => translate({ messages }).body.input;
+
+const look: Tool = { name: 'look', description: 'Looks.', input_schema: { type: 'object' }, strict: true };
+
+describe('a Responses request', () => {
+  it('is a stream that is not stored, with the reasoning encrypted', () => {
+    expect(translate({ system: 'Be brief.' }).body).to.deep.equal({
+      model: 'gpt',
+      instructions: 'Be brief.',
+      input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] }],
+      store: false,
+      stream: true,
+      include: ['reasoning.encrypted_content'],
+    });
+    expect(translate({}, { encryptedReasoning: false }).body).not.to.have.property('include');
+  });
+
+  it('has calls and their outputs as items, in the order of the conversation', () => {
+    const items = inputOf([
+      {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'I look.' },
+          { type: 'tool_use', id: 'call_1', name: 'look', input: { at: 'it' } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'call_1', content: 'gone', is_error: true },
+          { type: 'text', text: 'And?' },
+        ],
+      },
+    ]);
+    expect(items).to.deep.equal([
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'I look.' }] },
+      { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '{"at":"it"}' },
+      { type: 'function_call_output', call_id: 'call_1', output: 'Error: gone' },
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'And?' }] },
+    ]);
+  });
+
+  it('has images and documents, in outputs too', () => {
+    const png = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } } as const;
+    const pdf = { type: 'document', source: { type: 'url', url: 'https://a.example/b.pdf' } } as const;
+    const image = { type: 'input_image', image_url: 'data:image/png;base64,aGk=', detail: 'auto' };
+    const items = inputOf([
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: [png] }, png, pdf] },
+    ]);
+    expect(items).to.deep.equal([
+      { type: 'function_call_output', call_id: 'call_1', output: [image] },
+      {
+        type: 'message',
+        role: 'user',
+        content: [image, { type: 'input_file', file_url: 'https://a.example/b.pdf' }],
+      },
+    ]);
+    const none = translate({ messages: [{ role: 'user', content: [pdf] }] }, { files: false });
+    expect(none.dropped).to.deep.equal(['messages[0].content[0]']);
+  });
+
+  it('gives reasoning back to its own vendor without an id, and to no other', () => {
+    const item = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'gAAA' };
+    const thought = (vendor: string) => ({
+      type: 'thinking' as const,
+      thinking: '',
+      signature: sealReasoning({ vendor, data: item }),
+    });
+    const { id: _, ...sent } = item;
+    const content = [thought('slot-a'), { type: 'tool_use', id: 'c', name: 'look', input: {} } as const];
+    expect(inputOf([{ role: 'assistant', content }])[0]).to.deep.equal(sent);
+    expect(inputOf([{ role: 'assistant', content: [thought('slot-b'), content[1]!] }])).to.have.length(1);
+    const signed = { type: 'thinking', thinking: 'Hm.', signature: 'EqQB' } as const;
+    expect(inputOf([{ role: 'assistant', content: [signed, content[1]!] }])).to.have.length(1);
+  });
+
+  it('has system text of the conversation as a developer message', () => {
+    expect(inputOf([{ role: 'system', content: 'Mode: plan.' }])).to.deep.equal([
+      { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Mode: plan.' }] },
+    ]);
+  });
+
+  it('declares functions and chooses among them', () => {
+    const tool_choice = { type: 'tool', name: 'look', disable_parallel_tool_use: true } as const;
+    const { body, dropped } = translate({ tools: [look, { name: 'see' }], tool_choice });
+    expect(body['tools']).to.deep.equal([
+      { type: 'function', name: 'look', description: 'Looks.', parameters: { type: 'object' }, strict: true },
+      { type: 'function', name: 'see', parameters: { type: 'object', properties: {} }, strict: false },
+    ]);
+    expect(body['tool_choice']).to.deep.equal({ type: 'function', name: 'look' });
+    expect([body['parallel_tool_calls'], dropped]).to.deep.equal([false, []]);
+    expect(translate({ tools: [look], tool_choice: { type: 'any' } }).body['tool_choice']).to.equal(
+      'required',
+    );
+    const server = { name: 'web_search', type: 'web_search_20250305' };
+    expect(translate({ tools: [server] }).dropped).to.deep.equal(['tools[0]']);
+  });
+
+  it('asks for thinking, its summary and structured output', () => {
+    const schema = { type: 'object' };
+    const { body } = translate({
+      thinking: { type: 'adaptive' },
+      output_config: { effort: 'max', format: { type: 'json_schema', schema } },
+    });
+    expect(body['reasoning']).to.deep.equal({ effort: 'high', summary: 'auto' });
+    expect(body['text']).to.deep.equal({
+      format: { type: 'json_schema', name: 'answer', schema, strict: true },
+    });
+    expect(translate({ thinking: { type: 'disabled' } }).body['reasoning']).to.deep.equal({ effort: 'none' });
+  });
+
+  it('limits the output as far as a limit was set, and reports what it has no field for', () => {
+    expect(translate({ max_tokens: 100 }).body).to.include({ max_output_tokens: 100 });
+    expect(translate({ max_tokens: 1 }).body).to.include({ max_output_tokens: 16 });
+    expect(translate({ max_tokens: 128_000 }).body).not.to.have.property('max_output_tokens');
+    const lost = { stop_sequences: ['x'], top_k: 3, context_management: {} };
+    expect(translate(lost).dropped).to.deep.equal(['top_k', 'stop_sequences', 'context_management']);
+    expect(() => translate(lost, { unsupported: 'reject' })).to.throw(GatewayError, /^top_k, stop_sequences/);
+  });
+});

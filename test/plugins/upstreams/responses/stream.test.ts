@@ -1,0 +1,192 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import responses from '#plugins/formats/responses/index.js';
+import { ResponseEvents } from '#plugins/upstreams/responses/stream/response-events.js';
+import { openReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
+import { isGatewayError, type ContentBlock, type ModelEvent } from '#src/plugin/internal.js';
+import { contextWith } from '../../formats/contexts.js';
+import { answers } from '../../formats/generated.js';
+import { replyOf } from '../../formats/streams.js';
+import { messageOf, streamOf, translated } from './answers.js';
+
+const folder = join(process.cwd(), '../shared/fixtures/responses-streams');
+
+const text = (index: number, ...deltas: readonly string[]) => [
+  { type: 'response.output_item.added', output_index: index, item: { type: 'message', content: [] } },
+  ...deltas.map((delta) => ({ type: 'response.output_text.delta', output_index: index, delta })),
+];
+const done = (index: number, item: object) => ({
+  type: 'response.output_item.done',
+  output_index: index,
+  item,
+});
+const created = { type: 'response.created', response: { id: 'resp_1', model: 'gpt' } };
+const completed = (fields: object = {}) => ({ type: 'response.completed', response: { ...fields } });
+const call = {
+  type: 'function_call',
+  id: 'fc_1',
+  call_id: 'call_1',
+  name: 'look',
+  arguments: '{"at":"it"}',
+};
+
+function failure(stream: string): unknown {
+  try {
+    translated(stream);
+  } catch (error) {
+    return error;
+  }
+  return expect.fail('It did not fail.');
+}
+
+describe('a Responses stream as Messages events', () => {
+  it('has text, the stop reason and the usage, without what was read from the cache', async () => {
+    const usage = {
+      input_tokens: 30,
+      input_tokens_details: { cached_tokens: 20 },
+      output_tokens: 7,
+      output_tokens_details: { reasoning_tokens: 3 },
+    };
+    const message = await messageOf(
+      translated(
+        streamOf(created, ...text(0, 'Hel', 'lo'), done(0, { type: 'message' }), completed({ usage })),
+      ),
+    );
+    expect(message).to.deep.include({ id: 'resp_1', model: 'gpt', stop_reason: 'end_turn' });
+    expect(message.content).to.deep.equal([{ type: 'text', text: 'Hello' }]);
+    expect(message.usage).to.deep.equal({
+      input_tokens: 10,
+      cache_read_input_tokens: 20,
+      output_tokens: 7,
+      output_tokens_details: { thinking_tokens: 3 },
+    });
+  });
+
+  it('has tool calls by their call id, streamed or whole at their end', async () => {
+    const added = { type: 'response.output_item.added', output_index: 0, item: { ...call, arguments: '' } };
+    const delta = (delta: string) => ({
+      type: 'response.function_call_arguments.delta',
+      output_index: 0,
+      delta,
+    });
+    const block = { type: 'tool_use', id: 'call_1', name: 'look', input: { at: 'it' } };
+    for (const events of [
+      [added, delta('{"at":'), delta('"it"}'), done(0, call)],
+      [added, done(0, call)],
+      [done(0, call)],
+    ]) {
+      const message = await messageOf(translated(streamOf(created, ...events, completed())));
+      expect(message).to.deep.include({ content: [block], stop_reason: 'tool_use' });
+    }
+  });
+
+  it('keeps items apart whose events mingle', async () => {
+    const [added, ...deltas] = text(1, 'a', 'b');
+    const second = { type: 'response.output_item.added', output_index: 2, item: { ...call } };
+    const events = [added!, second, done(2, call), ...deltas, done(1, { type: 'message' })];
+    const message = await messageOf(translated(streamOf(created, ...events, completed())));
+    expect(message.content.map(({ type }) => type)).to.deep.equal(['text', 'tool_use']);
+  });
+
+  it('has encrypted reasoning in an envelope for its vendor, the summary as its text', async () => {
+    const item = { type: 'reasoning', id: 'rs_1', encrypted_content: 'gAAA', summary: [] };
+    const part = { type: 'response.reasoning_summary_part.added', output_index: 0 };
+    const summary = (delta: string) => ({
+      type: 'response.reasoning_summary_text.delta',
+      output_index: 0,
+      delta,
+    });
+    const events = [part, summary('First.'), part, summary('Then.'), done(0, item)];
+    const message = await messageOf(translated(streamOf(created, ...events, completed())));
+    const [block] = message.content as unknown as readonly [{ thinking: string; signature: string }];
+    expect(block).to.include({ type: 'thinking', thinking: 'First.\n\nThen.' });
+    expect(openReasoning(block.signature)).to.deep.equal({
+      vendor: 'slot-a',
+      data: { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'gAAA' },
+    });
+    const silent = await messageOf(translated(streamOf(created, done(0, item), completed())));
+    expect(silent.content[0]).to.include({ type: 'thinking', thinking: '' });
+    const { encrypted_content: _, ...open } = item;
+    expect(
+      (await messageOf(translated(streamOf(created, done(0, open), completed())))).content,
+    ).to.have.length(0);
+  });
+
+  it('says why an answer is incomplete, and that it was refused', async () => {
+    const ended = async (reason: string) => {
+      const response = { incomplete_details: { reason } };
+      return (await messageOf(translated(streamOf(created, { type: 'response.incomplete', response }))))
+        .stop_reason;
+    };
+    expect(await ended('max_output_tokens')).to.equal('max_tokens');
+    expect(await ended('content_filter')).to.equal('refusal');
+    const refusal = { type: 'response.refusal.delta', output_index: 0, delta: 'No.' };
+    const message = await messageOf(translated(streamOf(created, refusal, completed())));
+    expect(message).to.deep.include({ stop_reason: 'refusal', content: [{ type: 'text', text: 'No.' }] });
+  });
+
+  it('has the items of the response where no event has brought them', async () => {
+    const output = [{ type: 'message', content: [{ type: 'output_text', text: 'Hi' }] }, call];
+    const message = await messageOf(translated(streamOf(created, completed({ output }))));
+    expect(message.content.map(({ type }) => type)).to.deep.equal(['text', 'tool_use']);
+    const whole: ModelEvent[] = [];
+    new ResponseEvents('gpt', 'slot-a').readWhole({ id: 'resp_2', output }, whole);
+    expect((await messageOf(whole)).content).to.deep.equal(message.content);
+  });
+
+  it('fails with the error of the response, at the status of its code', () => {
+    const error = { code: 'rate_limit_exceeded', message: 'Slow down.' };
+    for (const event of [
+      { type: 'error', ...error },
+      { type: 'error', error },
+      { type: 'response.failed', response: { error } },
+    ])
+      expect(failure(streamOf(created, event))).to.include({ ...error, status: 429 });
+  });
+
+  it('fails where it ends early, or is no JSON', () => {
+    expect(failure(streamOf(created, ...text(0, 'Hel')))).to.include({ code: 'upstream_interrupted' });
+    expect(failure('event: response.created\ndata: {oops\n\n')).to.include({ code: 'upstream_interrupted' });
+  });
+
+  it('is read from real recordings', async function recorded() {
+    if (!existsSync(folder)) this.skip();
+    for (const name of readdirSync(folder)) {
+      const stream = readFileSync(join(folder, name), 'utf8');
+      if (name.startsWith('error-event')) {
+        expect(isGatewayError(failure(stream)), name).to.equal(true);
+        continue;
+      }
+      const message = await messageOf(translated(stream));
+      expect(message.stop_reason, name).to.be.a('string');
+      expect(message.usage.output_tokens, name).to.be.above(0);
+    }
+  });
+
+  it('says what our own Responses answers say', async () => {
+    await fc.assert(
+      fc.asyncProperty(answers, async (events) => {
+        const body = { model: 'gpt', input: 'Hi', store: false, include: ['reasoning.encrypted_content'] };
+        const encoder = await responses.encoder(body, contextWith());
+        let stream = '';
+        for await (const piece of encoder.stream(replyOf(events, []))) stream += String(piece);
+        const [before, after] = [await messageOf(events), await messageOf(translated(stream))];
+        expect(said(after.content)).to.deep.equal(said(before.content));
+        expect(after.usage.output_tokens).to.equal(before.usage.output_tokens);
+        expect(after.stop_reason === 'max_tokens').to.equal(before.stop_reason === 'max_tokens');
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+/** Texts and calls of an answer; thinking is sealed on its way. */
+function said(content: readonly ContentBlock[]) {
+  return {
+    text: content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(''),
+    thinking: content.flatMap((block) => (block.type === 'thinking' ? [block.thinking] : [])).join(''),
+    calls: content.flatMap((block) => (block.type === 'tool_use' ? [[block.name, block.input]] : [])),
+  };
+}
