@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { ModelReply } from 'gw2api/plugin';
+import type { ModelReply, ReplyEncoder } from 'gw2api/plugin';
 import { answeringModel, defineFormat, type FormatContext } from 'gw2api/plugin/format';
 import type { ResponsesRequest } from './answer.js';
 import { responsesBody, type InputItem, type ResponsesBody } from './body.js';
+import { compactedResponse, isCompaction, summaryRequest } from './compaction.js';
 import { inputItems } from './input.js';
 import { storeResponse } from './store-response.js';
 import { responsesReply } from './reply.js';
@@ -19,10 +20,14 @@ export default defineFormat({
   api: 1,
   routes,
   body: responsesBody,
-  decode: async (body, context) => withPrivateUser(await decodeResponses(body, context), context),
+  async decode(body, context) {
+    const asked = isCompaction(context) ? summaryRequest(body) : body;
+    return withPrivateUser(await decodeResponses(asked, context), context);
+  },
   count: (input_tokens) => ({ object: 'response.input_tokens', input_tokens }),
   async encoder(body, context) {
-    const request = await responsesRequest(body as ResponsesBody, context); // checked by `decode`
+    if (isCompaction(context)) return compactionEncoder(summaryRequest(body) as ResponsesBody, context); // checked by `decode`
+    const request = await responsesRequest(body as ResponsesBody, context); // likewise
     return {
       keepAlive: sseComment,
       whole: (reply) => responsesReply(reply.events, answered(request, reply, context)),
@@ -30,6 +35,16 @@ export default defineFormat({
     };
   },
 });
+
+/** Encoder of a compaction, which is never streamed. */
+async function compactionEncoder(body: ResponsesBody, context: FormatContext): Promise<ReplyEncoder> {
+  const input = await inputItems(body, context);
+  const request = await responsesRequest(body, context);
+  return {
+    whole: async ({ events }) => compactedResponse(await responsesReply(events, request), input),
+    stream: ({ events }) => responsesStream(events, request),
+  };
+}
 
 /** The request under the name of the model that answered. */
 function answered(request: ResponsesRequest, reply: ModelReply, context: FormatContext): ResponsesRequest {

@@ -44,8 +44,8 @@ export function readInput(body: ResponsesBody, context: FormatContext): Promise<
 }
 
 async function resolve(body: ResponsesBody, context: FormatContext): Promise<ResponsesInput> {
-  const { previous_response_id: previousId } = body;
-  const own = ownItems(body);
+  const { previous_response_id: previousId, input } = body;
+  const own = ownItems(input);
   if (!previousId && !own.some(isReference)) return { items: own, carried: 0 };
   const stored = new StoredItems(context);
   stored.add(own.filter((item) => !isReference(item)));
@@ -59,7 +59,8 @@ async function resolve(body: ResponsesBody, context: FormatContext): Promise<Res
   return { items, carried: previous.length };
 }
 
-function ownItems({ input }: ResponsesBody): readonly InputItem[] {
+/** Items of the request itself. */
+export function ownItems(input: ResponsesBody['input']): readonly InputItem[] {
   if (typeof input !== 'string') return input ?? [];
   return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];
 }

@@ -20,7 +20,7 @@ export interface OpenItem {
 }
 
 /** Prefixes of the Responses format's output items. */
-export type ItemKind = 'msg' | 'rs' | 'fc' | 'ctc' | 'ws';
+export type ItemKind = 'msg' | 'rs' | 'fc' | 'ctc' | 'ws' | 'cmp';
 
 /**
  * Id of an output item. It contains the response's id (`msg_<response>_<index>` for `resp_<response>`), so
@@ -53,6 +53,7 @@ const prefixes: ReadonlyMap<string, string> = new Map([
   ['custom_tool_call', 'ctc'],
   ['custom_tool_call_output', 'ctco'],
   ['web_search_call', 'ws'],
+  ['compaction', 'cmp'],
 ]);
 
 function bare(responseId: string): string {

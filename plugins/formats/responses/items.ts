@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { Type } from 'gw2api/plugin';
 import type { InputItem } from './body.js';
+import { openCompaction } from './compaction.js';
 import { part, readParts, readTexts } from './content.js';
 import { parseArguments } from '../shared/arguments.js';
 import { bodyCheck, nullable } from '../shared/body.js';
@@ -53,12 +54,15 @@ const callOutput = Type.Object({ call_id: Type.String(), output: content });
 
 const reasoning = Type.Object({ encrypted_content: nullable(Type.String()) });
 
+const compaction = Type.Object({ encrypted_content: Type.String() });
+
 const check = {
   message: bodyCheck(message),
   functionCall: bodyCheck(functionCall),
   customCall: bodyCheck(customCall),
   callOutput: bodyCheck(callOutput),
   reasoning: bodyCheck(reasoning),
+  compaction: bodyCheck(compaction),
 };
 
 const readers: Readonly<Record<string, ItemReader>> = {
@@ -85,6 +89,9 @@ const readers: Readonly<Record<string, ItemReader>> = {
     const block = sealed ? openReasoning(sealed) : undefined;
     if (block) transcript.add('assistant', [block]);
   },
+  compaction: addSummary,
+  /** Earlier name of the same. */
+  compaction_summary: addSummary,
   /** Searches are repeated by the upstream, not replayed. */
   web_search_call: () => undefined,
   /** Their tools are read by `readTools`. */
@@ -108,4 +115,10 @@ function addResult(item: InputItem, path: string, { transcript, dropped }: Readi
   const { call_id, output } = check.callOutput(item, path);
   const result = typeof output === 'string' ? output : readParts(output, `${path}.output`, dropped);
   transcript.add('user', [toolResult(call_id, result)]);
+}
+
+function addSummary(item: InputItem, path: string, { transcript, dropped }: Reading): void {
+  const text = openCompaction(check.compaction(item, path).encrypted_content);
+  if (text === undefined) dropped.add(path);
+  else transcript.add('user', [{ type: 'text', text }]);
 }

@@ -26,6 +26,14 @@ const InputItems = Type.Object({
 
 const Deleted = Type.Object({ id: Text, object: Type.Literal('response'), deleted: Type.Literal(true) });
 
+const Compaction = Type.Object({
+  id: Text,
+  object: Type.Literal('response.compaction'),
+  created_at: Count,
+  output: Items,
+  usage: Type.Record(Text, Type.Unknown()),
+});
+
 const TokenCount = Type.Object({ object: Type.Literal('response.input_tokens'), input_tokens: Count });
 
 /** Routes of `/v1/responses` and below. */
@@ -41,6 +49,16 @@ export const routes: readonly FormatRoute[] = [
     path: '{/v1}/responses/input_tokens',
     operation: 'count-tokens',
     openapi: { summary: 'A token count of a Responses body.', answers: { 200: TokenCount } },
+  },
+  {
+    method: 'POST',
+    path: '{/v1}/responses/compact',
+    operation: 'generate',
+    openapi: {
+      summary: 'A conversation in fewer tokens: the messages of the user, and an opaque summary of the rest.',
+      answers: { 200: Compaction },
+      answerTypes: ['application/json'],
+    },
   },
   {
     method: 'GET',

@@ -61,7 +61,7 @@ function idIn(ctx: Context, { id = '' }: FormatContext['params']): string {
 
 /** The router does not look at the case of a path either. */
 function isRouteName(id: string): boolean {
-  return id.toLowerCase() === 'input_tokens';
+  return ['input_tokens', 'compact'].includes(id.toLowerCase());
 }
 
 function isStreamed(query: URLSearchParams): boolean {
