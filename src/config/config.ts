@@ -145,6 +145,16 @@ export interface Config {
     readonly maxConnections: number;
     /** Max connections that wait in the operating system to be accepted. */
     readonly backlog: number;
+    readonly webSockets: {
+      /** Origins of pages that may open WebSockets, besides the gateway's own. */
+      readonly origins: readonly string[];
+      /** Max open WebSockets of a key, for each process. */
+      readonly maxPerKey: number;
+      readonly pingIntervalMs: number;
+      /** Time without a message or an answer after which a WebSocket is closed. */
+      readonly idleTimeoutMs: number;
+      readonly maxAgeMs: number;
+    };
   };
   readonly pipeline: readonly StageConfig[];
   readonly formats: readonly FormatConfig[];

@@ -17,6 +17,13 @@ export function toListen(raw: RawConfig['listen'], { HOST, PORT }: Environment):
     bodyIdleTimeoutMs: durationMs(raw.bodyIdleTimeout),
     maxConnections: raw.maxConnections,
     backlog: raw.backlog,
+    webSockets: {
+      origins: raw.webSockets.origins,
+      maxPerKey: raw.webSockets.maxPerKey,
+      pingIntervalMs: durationMs(raw.webSockets.pingInterval),
+      idleTimeoutMs: durationMs(raw.webSockets.idleTimeout),
+      maxAgeMs: durationMs(raw.webSockets.maxAge),
+    },
   };
 }
 

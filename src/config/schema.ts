@@ -119,6 +119,16 @@ const Listen = Closed(
     bodyIdleTimeout: Duration({ default: '30s' }),
     maxConnections: Type.Integer({ minimum: 1, default: 8192 }),
     backlog: Type.Integer({ minimum: 1, maximum: 65_535, default: 4096 }),
+    webSockets: Closed(
+      {
+        origins: Type.Array(Text, { default: [] }),
+        maxPerKey: Type.Integer({ minimum: 1, default: 16 }),
+        pingInterval: Duration({ default: '30s' }),
+        idleTimeout: Duration({ default: '10m' }),
+        maxAge: Duration({ default: '60m' }),
+      },
+      { default: {} },
+    ),
   },
   { default: {} },
 );

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { Clock } from '../plugin/internal.js';
 import { builtinFolder } from '../pipeline/resolve.js';
 import { openHttpClient, type OpenHttpClient, type SentRequest } from '../transport/http-client.js';
-import { MemorySocket } from './memory-socket.js';
+import { MemorySocket } from '../http/memory-socket.js';
 import type { OutgoingCall } from './outcome.js';
 
 /** Exports that this room uses of the built-in simulator, which no room may import. */

@@ -19,6 +19,7 @@ import { CatalogModels } from '../models/models.js';
 import type { BuildOptions } from '../pipeline/pipeline.js';
 import { buildRuntime, type Runtime } from './runtime.js';
 import { Shutdown, type CloseOptions } from './shutdown.js';
+import { webSocketOptions } from './web-sockets.js';
 import { stageMetricNames } from '../telemetry/stage-metrics.js';
 import { stageTimes, type StageTimes } from '../telemetry/stage-times.js';
 
@@ -143,7 +144,8 @@ export class Gateway {
   async listen(): Promise<string> {
     const { listen } = this.runtime.config;
     const onRefused = refusedConnections(this.services, listen.maxConnections);
-    this.#listener = await Listener.open(this.#makeHandler(this), { ...listen, onRefused });
+    const webSockets = webSocketOptions(this);
+    this.#listener = await Listener.open(this.#makeHandler(this), { ...listen, onRefused, webSockets });
     this.exchanges.watch(listen.bodyIdleTimeoutMs);
     return this.#listener.url;
   }
@@ -156,6 +158,11 @@ export class Gateway {
     this.#listener = listener;
     this.exchanges.watch(listen.bodyIdleTimeoutMs);
     return (socket) => listener.accept(socket);
+  }
+
+  /** Number of open WebSockets. */
+  get openWebSockets(): number {
+    return this.#listener?.webSockets ?? 0;
   }
 
   get openConnections(): number {

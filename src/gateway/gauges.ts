@@ -10,6 +10,7 @@ interface Measured {
   readonly exchanges: Exchanges;
   readonly wrongKeys: WrongKeys;
   readonly openConnections: number;
+  readonly openWebSockets: number;
 }
 
 /** Adds the gauges of a gateway to its metrics. */
@@ -26,6 +27,9 @@ export function measure(gateway: Measured): void {
   ]);
   metrics.gauge('gw2api_connections_open', 'Open connections of callers.', [], () => [
     { labels: {}, value: gateway.openConnections },
+  ]);
+  metrics.gauge('gw2api_websockets_open', 'Open WebSockets of callers.', [], () => [
+    { labels: {}, value: gateway.openWebSockets },
   ]);
 }
 

@@ -9,6 +9,8 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 export class Drain {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** Connections that others end. */
+  readonly #handedOver = new WeakSet<Socket>();
   #accepted = 0;
 
   constructor(server: Server) {
@@ -25,9 +27,14 @@ export class Drain {
     return this.#sockets.size;
   }
 
+  /** Leaves a connection that speaks HTTP no more to its new owner, who ends it at a drain. */
+  handOver(socket: Socket): void {
+    this.#handedOver.add(socket);
+  }
+
   /** Resolves after `delayMs`, when the port is closed. `open`: the responses under way. */
   async run(delayMs: number, open: readonly ServerResponse[]): Promise<void> {
-    const idle = new Set(this.#sockets);
+    const idle = new Set([...this.#sockets].filter((socket) => !this.#handedOver.has(socket)));
     for (const response of open) this.#lastOf(response, idle);
     this.#beforeEachRequest((_, response) => this.#lastOf(response, idle));
     // A connection whose answer began without `connection: close` may be used once more.

@@ -5,6 +5,7 @@ import type { GatewayError } from '../plugin/internal.js';
 import { Drain } from './drain.js';
 import { lingerAfterAnswer } from './lingering-close.js';
 import { expectationFailed, protocolErrorOf, fromParser, noTunnel, refuse, refuseOn } from './refusals.js';
+import { Upgrades, type WebSocketOptions } from './websockets/upgrades.js';
 
 export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -17,10 +18,14 @@ const closeGraceMs = 1000;
  */
 const sockets = { keepAliveTimeout: 75_000, keepAlive: true, keepAliveInitialDelay: 60_000 };
 
-interface ListenerOptions {
+interface ListenerOptions extends ServerOptions {
   readonly host: string;
   readonly port: number;
   readonly backlog: number;
+  readonly webSockets: WebSocketOptions;
+}
+
+interface ServerOptions {
   readonly headersTimeoutMs: number;
   readonly maxConnections: number;
   /** Called for each connection beyond `maxConnections`, which is closed. */
@@ -31,6 +36,7 @@ interface ListenerOptions {
 export class Listener {
   readonly drain: Drain;
   readonly #server: Server;
+  #upgrades: Upgrades | undefined;
 
   private constructor(server: Server, drain: Drain) {
     this.#server = server;
@@ -40,6 +46,7 @@ export class Listener {
   /** Rejects where the address cannot be had. */
   static async open(handle: Handle, options: ListenerOptions): Promise<Listener> {
     const listener = Listener.within(handle, options);
+    listener.#takeUpgrades(handle, options);
     await new Promise<void>((resolve, reject) => {
       const { host, port, backlog } = options;
       listener.#server.once('error', reject);
@@ -49,7 +56,7 @@ export class Listener {
   }
 
   /** A server without an address, for connections from within this process. */
-  static within(handle: Handle, options: Omit<ListenerOptions, 'host' | 'port' | 'backlog'>): Listener {
+  static within(handle: Handle, options: ServerOptions): Listener {
     const server = createHttpServer(options);
     serveOn(server, handle);
     const drain = new Drain(server);
@@ -62,6 +69,11 @@ export class Listener {
     this.#server.emit('connection', socket);
   }
 
+  /** Number of open WebSockets. */
+  get webSockets(): number {
+    return this.#upgrades?.count ?? 0;
+  }
+
   /** Without a trailing slash. */
   get url(): string {
     const { address, family, port } = this.#server.address() as AddressInfo; // a TCP server that listens has one
@@ -70,21 +82,37 @@ export class Listener {
 
   /** Closes all remaining connections after the grace time; to be called after the last answer. */
   closeSoon(): void {
-    setTimeout(() => this.#server.closeAllConnections(), closeGraceMs).unref();
+    setTimeout(() => this.#closeAll(), closeGraceMs).unref();
   }
 
   /** Resolves when the port is free and every connection has ended. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => void this.#server.close(() => resolve()));
-    const timer = setTimeout(() => this.#server.closeAllConnections(), closeGraceMs);
+    const timer = setTimeout(() => this.#closeAll(), closeGraceMs);
     await closed;
     clearTimeout(timer);
+  }
+
+  #closeAll(): void {
+    this.#server.closeAllConnections();
+    this.#upgrades?.terminate();
+  }
+
+  /** Takes WebSockets, whose requests are served by a server of their own, without a limit of connections. */
+  #takeUpgrades(handle: Handle, { webSockets, headersTimeoutMs, onRefused }: ListenerOptions): void {
+    const inner = Listener.within(handle, { headersTimeoutMs, onRefused, maxConnections: Infinity });
+    const parts = {
+      server: this.#server,
+      drain: this.drain,
+      accept: (socket: Duplex) => inner.accept(socket),
+    };
+    this.#upgrades = new Upgrades(parts, webSockets);
   }
 }
 
 function createHttpServer({
   headersTimeoutMs: headersTimeout,
-}: Pick<ListenerOptions, 'headersTimeoutMs'>): Server {
+}: Pick<ServerOptions, 'headersTimeoutMs'>): Server {
   return createServer({
     ...sockets,
     headersTimeout,
@@ -102,7 +130,7 @@ function createHttpServer({
 function limitConnections(
   server: Server,
   drain: Drain,
-  options: Pick<ListenerOptions, 'maxConnections' | 'onRefused'>,
+  options: Pick<ServerOptions, 'maxConnections' | 'onRefused'>,
 ): void {
   server.on('connection', (socket: Socket) => {
     if (drain.connections <= options.maxConnections) return; // the count includes this one

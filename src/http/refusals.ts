@@ -5,11 +5,26 @@ import { closeLingering } from './lingering-close.js';
 
 /** Answers on a connection whose request has come to no response object, and ends it. */
 export function refuseOn(socket: Socket, error: GatewayError): void {
+  const { fields, body } = answerOf(error);
+  answerOn(socket, { status: error.status, fields, body });
+}
+
+/** A whole answer, with its headers. */
+interface WholeAnswer {
+  readonly status: number;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly body: string | Buffer;
+}
+
+/** Writes an answer on such a connection, and ends it. */
+export function answerOn(socket: Socket, { status, fields, body }: WholeAnswer): void {
   if (socket.writable) {
-    const { fields, body } = answerOf(error);
     const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-    const line = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\n`;
-    socket.write(`${line}${lines.join('')}\r\n${body}`);
+    const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
+    socket.cork();
+    socket.write(`${line}${lines.join('')}\r\n`, 'latin1');
+    socket.write(body);
+    socket.uncork();
   }
   closeLingering(socket);
 }

@@ -1,5 +1,12 @@
 import { Router } from '@koa/router';
-import { callerKey, requireMasterKey, type Format, type FormatRoute } from '../plugin/internal.js';
+import {
+  callerKey,
+  connectionOf,
+  GatewayError,
+  requireMasterKey,
+  type Format,
+  type FormatRoute,
+} from '../plugin/internal.js';
 import type { CoreContext, CoreMiddleware, CoreState } from './exchange.js';
 import { healthReport } from './health.js';
 import { listModels, showModel } from './models.js';
@@ -8,6 +15,7 @@ import { isUnanswered, keyed, unanswered } from './keyed.js';
 import { layersAt } from './layers.js';
 import { stageRoute } from './stage-route.js';
 import { usageOf } from './usage.js';
+import { SocketConnection } from './websockets/open-sockets.js';
 
 export type GatewayRouter = Router<CoreState, object>;
 
@@ -33,6 +41,7 @@ export function createRoutes(serving: RouteContext): Routes {
       owners.set(route.path, format);
       const router = route.operation === 'generate' ? calls : others;
       router.register(route.path, [route.method], formatRoute(serving, format, route));
+      if (route.websocket) others.register(route.path, ['GET'], webSocketRoute(serving, format));
     }
   }
   for (const route of serving.pipeline.routes) {
@@ -69,6 +78,23 @@ function formatRoute(serving: RouteContext, format: Format, route: FormatRoute):
     await route.handle?.(stageContext, serving.formatContext(stageContext));
     const what = `The route ${route.method} ${route.path} of the format ${JSON.stringify(format.name)}`;
     if (isUnanswered(ctx)) throw unanswered(what, ctx);
+  });
+}
+
+/** Handshake of a WebSocket at the path of a format: behind the stages that check the caller. */
+function webSocketRoute(serving: RouteContext, format: Format): CoreMiddleware {
+  return keyed(serving, 'route', format, (ctx) => {
+    const connection = connectionOf(ctx.req.socket);
+    if (!(connection instanceof SocketConnection)) throw upgradeRequired(ctx.path);
+    connection.admit(ctx.state.caller);
+    ctx.status = 204;
+  });
+}
+
+function upgradeRequired(path: string): GatewayError {
+  const message = `GET ${path} is a WebSocket: send an upgrade to it, or POST the request.`;
+  return new GatewayError('upgrade_required', message, {
+    headers: { upgrade: 'websocket', connection: 'upgrade' },
   });
 }
 

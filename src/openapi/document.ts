@@ -189,6 +189,7 @@ function schemaFor(type: string, schema: object): Json {
 }
 
 const statusTexts: Readonly<Record<number, string>> = {
+  101: 'A WebSocket.',
   200: 'The answer.',
   201: 'What was made.',
   204: 'Done.',

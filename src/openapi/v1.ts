@@ -63,7 +63,7 @@ function routesOf({ body, routes }: Format): readonly DescribedRoute[] {
 
 /** A route with the request body of its format; nothing where it has no description. */
 function callRoute(
-  { method, path, operation, openapi }: RoutePath & Pick<FormatRoute, 'operation'>,
+  { method, path, operation, openapi, websocket }: RoutePath & Pick<FormatRoute, 'operation' | 'websocket'>,
   body: object,
 ): readonly DescribedRoute[] {
   if (!openapi) return [];
@@ -83,7 +83,21 @@ function callRoute(
       ...(isCall && { headers: requestHeaders }),
       ...(types && { answerTypes: types }),
     },
+    ...(websocket ? [webSocketRoute(path)] : []),
   ];
+}
+
+/** Handshake of a path that is served over WebSocket too. */
+function webSocketRoute(path: string): DescribedRoute {
+  return {
+    method: 'GET',
+    path: plainPath(path),
+    tag: 'requests',
+    access: 'key',
+    summary:
+      'A WebSocket, with an upgrade: each text message is the body of a POST to this path, with `type`; each event of the answer is a message.',
+    answers: { 101: null },
+  };
 }
 
 /** Routes that stages have brought with a description. */

@@ -30,6 +30,8 @@ function checkRoute(route: FormatRoute): void {
     throw new Error(`has a route that cannot be read: ${JSON.stringify({ method, path })}`);
   if (!operations.includes(operation))
     throw new Error(`has ${path} for "${operation}"; there are ${operations.join(', ')}`);
+  if (route.websocket && (method !== 'POST' || operation !== 'generate'))
+    throw new Error(`has ${path} with websocket, which only POST routes for "generate" can be`);
   if (operation === 'route' && typeof route.handle !== 'function')
     throw new Error(`has ${path} without a handle, which answers it`);
 }

@@ -19,14 +19,20 @@ interface OwnerConfig {
 /** Patterns of the routes of formats, which are the same in each pipeline. */
 const known = new WeakMap<object, readonly Pattern[]>();
 
-export function routeOwner(
-  config: OwnerConfig,
-  subject: string,
-  routes: readonly Pick<RoutePath, 'method' | 'path'>[],
-): RouteOwner {
-  const patterns = known.get(routes) ?? routes.map(({ method, path }) => patternOf(method, path));
+export function routeOwner(config: OwnerConfig, subject: string, routes: readonly OwnedRoute[]): RouteOwner {
+  const patterns = known.get(routes) ?? routes.flatMap(patternsOf);
   known.set(routes, patterns);
   return { config, subject, patterns };
+}
+
+interface OwnedRoute extends Pick<RoutePath, 'method' | 'path'> {
+  readonly websocket?: boolean;
+}
+
+/** A WebSocket begins with GET. */
+function patternsOf({ method, path, websocket }: OwnedRoute): readonly Pattern[] {
+  const own = patternOf(method, path);
+  return websocket ? [own, patternOf('GET', path)] : [own];
 }
 
 /** Problems of an owner with itself, with those above it, and with the paths of the gateway itself. */

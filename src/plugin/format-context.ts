@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { connectionOf, type Connection } from './connection.js';
 import type { FormatContext } from './contract/format.js';
 import type { Host } from './contract/host.js';
 import type { Logger } from './contract/logger.js';
@@ -13,6 +14,7 @@ interface FormatRequest {
   readonly headers: IncomingHttpHeaders;
   readonly path: string;
   readonly querystring: string;
+  readonly req?: { readonly socket: object };
   /** Set by the router. */
   readonly params?: Readonly<Record<string, string | undefined>>;
 }
@@ -39,7 +41,7 @@ const defaultEncoding: Encoding = {
 };
 
 /** Default max body size (contract §8), for a pipeline whose stages announce none. */
-const defaultMaxBodyBytes = 128 * mb;
+export const defaultMaxBodyBytes = 128 * mb;
 
 const noParams = Object.freeze({});
 
@@ -84,6 +86,10 @@ class RequestFormatContext implements FormatContext {
 
   get headers(): IncomingHttpHeaders {
     return this.#request.headers;
+  }
+
+  get connection(): Connection | undefined {
+    return connectionOf(this.#request.req?.socket);
   }
 
   get maxBodyBytes(): number {

@@ -66,6 +66,9 @@ export type {
 } from './contract/store.js';
 export { errorCodes } from './error.js';
 export { CallController } from './http/call-controller.js';
+export { connectionKey, connectionOf } from './connection.js';
+export type { Connection } from './connection.js';
+export { defaultMaxBodyBytes } from './format-context.js';
 export { ownSignal } from './http/call-signal.js';
 export { maxTags, tagNamePattern } from './usage-tags.js';
 export { modelRefusal } from './model-access.js';

@@ -29,6 +29,13 @@ describe('loadConfig', () => {
       bodyIdleTimeoutMs: 30_000,
       maxConnections: 8192,
       backlog: 4096,
+      webSockets: {
+        origins: [],
+        maxPerKey: 16,
+        pingIntervalMs: 30_000,
+        idleTimeoutMs: 600_000,
+        maxAgeMs: 3_600_000,
+      },
     });
     expect(config.slots.map(({ positionOf: _at, isSound: _, ...slot }) => slot)).to.deep.equal([
       {

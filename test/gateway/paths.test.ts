@@ -65,7 +65,7 @@ describe('paths', () => {
   for (const [method, path, allow] of [
     ['GET', '/v1/messages', 'POST, OPTIONS'],
     ['GET', '/chat/completions', 'POST, OPTIONS'],
-    ['PUT', '/v1/responses', 'POST, OPTIONS'],
+    ['PUT', '/v1/responses', 'GET, HEAD, POST, OPTIONS'],
     ['POST', '/v1/models', 'GET, HEAD, OPTIONS'],
     ['POST', '/health', 'GET, HEAD, OPTIONS'],
     ['DELETE', '/', 'GET, HEAD, OPTIONS'],

@@ -153,7 +153,7 @@ describe('the errors of the OpenAI SDK', () => {
   it('are NotFoundError for a previous_response_id that is unknown or gone', async () => {
     const answer = client.responses.create({ model, input: 'Hi', previous_response_id: 'resp_unknown' });
     const error = await failureOf(answer, NotFoundError);
-    expect(error).to.include({ status: 404, code: 'not_found', type: 'not_found_error' });
+    expect(error).to.include({ status: 404, code: 'previous_response_not_found', type: 'not_found_error' });
     expect(error.message).to.include("Previous response with id 'resp_unknown' not found.");
   });
 

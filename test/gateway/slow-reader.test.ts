@@ -5,6 +5,7 @@ import { eventually } from '../eventually.js';
 import { heldBytes } from '../held-bytes.js';
 import { livedMs } from '../lived-ms.js';
 import { ask, masterKey, startPair, type Pair } from './harness.js';
+import { SocketClient } from './socket-client.js';
 import { callsTo, inFlight, requestLines } from './kit.js';
 
 const megabyte = 1024 * 1024;
@@ -79,6 +80,21 @@ describe('a caller who reads slowly', () => {
       expect(line).to.include({ status: 200, outcome: 'completed' });
     }).timeout(30_000);
   }
+
+  it('stops the upstream over a WebSocket too, and gets everything once it reads', async () => {
+    const client = await SocketClient.open(pair);
+    client.socket.pause();
+    client.create({ input: `[[sim:size kb=${40 * 1024}]]`, store: false });
+    await untilStill();
+    const call = callsTo(pair.simulator)[0]!;
+    expect(call.isBlocked).to.equal(true);
+    expect(call.bytesWritten).to.be.below(maxOnTheWay);
+    client.socket.resume();
+    const answer = await client.answer();
+    expect(answer.at(-1)?.type).to.equal('response.completed');
+    expect(answer.reduce((length, { delta = '' }) => length + delta.length, 0)).to.be.at.least(40 * megabyte);
+    await client.close();
+  }).timeout(30_000);
 
   it('keeps nobody else waiting', async () => {
     await Promise.all(Array.from({ length: 5 }, () => askWithoutReading(64)));

@@ -72,6 +72,8 @@ export const responsesBody = Type.Object({
   /** Session name for the sticky key; not sent upstream. */
   prompt_cache_key: nullable(Type.String()),
   stream: nullable(Type.Boolean()),
+  /** False: no call of the model; the input is kept for the request that continues this one. */
+  generate: nullable(Type.Boolean()),
   stream_options: nullable(Type.Object({ include_obfuscation: nullable(Type.Boolean()) })),
   temperature: nullable(Type.Number({ minimum: 0, maximum: 2 })),
   top_p: nullable(Type.Number({ minimum: 0, maximum: 1 })),

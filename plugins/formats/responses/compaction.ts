@@ -13,21 +13,11 @@ export function isCompaction({ path }: Pick<FormatContext, 'path'>): boolean {
   return /\/compact\/*$/i.test(path);
 }
 
-/** Requests for a summary by the body that asked for a compaction. */
-const summaries = new WeakMap<object, Readonly<Record<string, unknown>>>();
-
 /**
- * The request for a summary of a conversation: the caller's, with an instruction as its last item. The same
- * for the same body; a body that is no object stays as it is. Throws `invalid_request` without a conversation.
+ * The request for a summary of a conversation: the caller's, with an instruction as its last item. Throws
+ * `invalid_request` without a conversation.
  */
-export function summaryRequest(body: unknown): unknown {
-  if (!isRecord(body)) return body;
-  const known = summaries.get(body) ?? withInstruction(body);
-  summaries.set(body, known);
-  return known;
-}
-
-function withInstruction(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+export function summaryRequest(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { text: _, include: _included, ...asked } = body;
   const { input, previous_response_id: previous } = body;
   const fields = { ...asked, stream: false, store: false, tool_choice: 'none' };

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { ModelReply, ReplyEncoder } from 'gw2api/plugin';
 import { answeringModel, defineFormat, type FormatContext } from 'gw2api/plugin/format';
 import type { ResponsesRequest } from './answer.js';
+import { askedBy } from './asked.js';
 import { responsesBody, type InputItem, type ResponsesBody } from './body.js';
-import { compactedResponse, isCompaction, summaryRequest } from './compaction.js';
+import { compactedResponse, isCompaction } from './compaction.js';
 import { inputItems } from './input.js';
+import { keepLast } from './last-response.js';
 import { storeResponse } from './store-response.js';
 import { responsesReply } from './reply.js';
 import { decodeResponses } from './request.js';
@@ -21,13 +23,13 @@ export default defineFormat({
   routes,
   body: responsesBody,
   async decode(body, context) {
-    const asked = isCompaction(context) ? summaryRequest(body) : body;
-    return withPrivateUser(await decodeResponses(asked, context), context);
+    return withPrivateUser(await decodeResponses(askedBy(body, context), context), context);
   },
   count: (input_tokens) => ({ object: 'response.input_tokens', input_tokens }),
   async encoder(body, context) {
-    if (isCompaction(context)) return compactionEncoder(summaryRequest(body) as ResponsesBody, context); // checked by `decode`
-    const request = await responsesRequest(body as ResponsesBody, context); // likewise
+    const asked = askedBy(body, context) as ResponsesBody; // checked by `decode`
+    if (isCompaction(context)) return compactionEncoder(asked, context);
+    const request = await responsesRequest(asked, context);
     return {
       keepAlive: sseComment,
       whole: (reply) => responsesReply(reply.events, answered(request, reply, context)),
@@ -63,7 +65,7 @@ async function responsesRequest(body: ResponsesBody, context: FormatContext): Pr
     tools: toolNames(body, input),
     calledIds: calledIds(input),
     now: () => context.now(),
-    keep: body.store === false ? nowhere : storeResponse(id, input, context),
+    keep: (body.store === false ? keepLast : storeResponse)(id, input, context),
   };
 }
 
@@ -74,5 +76,3 @@ function calledIds(items: readonly InputItem[]): readonly string[] {
 function isCall(type: unknown): boolean {
   return type === 'function_call' || type === 'custom_tool_call';
 }
-
-async function nowhere(): Promise<void> {}

@@ -1,6 +1,6 @@
 import type { FormatContext } from 'gw2api/plugin/format';
 import type { InputItem, ResponsesBody } from './body.js';
-import { StoredItems } from './stored-items.js';
+import { StoredItems, type KnownResponse } from './stored-items.js';
 import { invalidField } from '../shared/body.js';
 
 /** The whole input of a request. */
@@ -31,6 +31,14 @@ interface Reading {
   readonly input: Promise<ResponsesInput>;
 }
 
+/** By body: what a WebSocket has kept of the response that it continues. */
+const knownPrevious = new WeakMap<object, KnownResponse>();
+
+/** Has a body continue this response without a look into the store. */
+export function knowPrevious(body: object, previous: KnownResponse): void {
+  knownPrevious.set(body, previous);
+}
+
 /** By body: a request is decoded and encoded, and its items are read once for both. */
 const readings = new WeakMap<ResponsesBody, Reading>();
 
@@ -47,7 +55,7 @@ async function resolve(body: ResponsesBody, context: FormatContext): Promise<Res
   const { previous_response_id: previousId, input } = body;
   const own = ownItems(input);
   if (!previousId && !own.some(isReference)) return { items: own, carried: 0 };
-  const stored = new StoredItems(context);
+  const stored = new StoredItems(context, knownPrevious.get(body));
   stored.add(own.filter((item) => !isReference(item)));
   const previous = previousId ? await stored.inputAndOutput(previousId) : [];
   const items: InputItem[] = [...previous];

@@ -1,3 +1,4 @@
+import { textReply, type Intercept } from 'gw2api/plugin';
 import type { Decoded, FormatContext } from 'gw2api/plugin/format';
 import { responsesBody, type ResponsesBody } from './body.js';
 import { itemPath, readInput, type ResponsesInput } from './input.js';
@@ -48,9 +49,12 @@ export async function decodeResponses(value: unknown, context: FormatContext): P
     dropped,
   );
   reportRest(body, Boolean(thinking.effort), dropped);
-  const intercept = thinkingRetry(thinking, request, context.models);
+  const intercept = body.generate === false ? warmUp : thinkingRetry(thinking, request, context.models);
   return { request, stream: body.stream === true, dropped: dropped.paths, intercept };
 }
+
+/** Answers with nothing, and without a call. */
+const warmUp: Intercept = async () => textReply('');
 
 /** Refuses fields that need a background server or state stored by the vendor. */
 function refuseUnservable(body: ResponsesBody & Readonly<Record<string, unknown>>): void {

@@ -42,6 +42,7 @@ export const routes: readonly FormatRoute[] = [
     method: 'POST',
     path: '{/v1}/responses',
     operation: 'generate',
+    websocket: true,
     openapi: { summary: 'A Responses request.', answers: { 200: Response } },
   },
   {

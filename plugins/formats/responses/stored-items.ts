@@ -1,5 +1,5 @@
 import { GatewayError } from 'gw2api/plugin';
-import type { FormatContext } from 'gw2api/plugin/format';
+import type { FormatContext, StoredResponse } from 'gw2api/plugin/format';
 import type { InputItem } from './body.js';
 import { inputResponseIdOf, responseIdOf } from './item.js';
 import { listedInput } from './listed-input.js';
@@ -11,12 +11,16 @@ interface Known {
   readonly bytes: number;
 }
 
+/** Response that is at hand: what the store would give. */
+export type KnownResponse = Pick<StoredResponse, 'input' | 'response'>;
+
 /**
  * Looks up the stored items that one request names, each response once. Their total size counts toward the
  * body limit: a short request may name a large item many times.
  */
 export class StoredItems {
   readonly #context: FormatContext;
+  readonly #previous: KnownResponse | undefined;
   /** By id, those of the earlier ones first. */
   readonly #known = new Map<string, Known>();
   /** Responses that have been read, or lists of their input. */
@@ -25,15 +29,16 @@ export class StoredItems {
   #readBytes = 0;
   #bytes = 0;
 
-  constructor(context: FormatContext) {
+  constructor(context: FormatContext, previous?: KnownResponse) {
     this.#context = context;
+    this.#previous = previous;
   }
 
   /** All that came before a request that continues this response. */
   async inputAndOutput(id: string): Promise<readonly InputItem[]> {
     const { store, caller } = this.#context;
-    const stored = await store.responses.get(caller.keyId, id);
-    if (!stored) throw notFound(`Previous response with id '${id}' not found`);
+    const stored = this.#previous ?? (await store.responses.get(caller.keyId, id));
+    if (!stored) throw notFound(`Previous response with id '${id}' not found`, 'previous_response_not_found');
     const items = [...stored.input, ...outputOf(stored.response)].filter(isRecord);
     this.#read.add(id);
     this.#learn(items, 'previous_response_id');
@@ -107,9 +112,10 @@ function outputOf({ output }: Readonly<Record<string, unknown>>): readonly Input
 }
 
 /** Begins in the vendor's words, which clients look for. */
-function notFound(what: string): GatewayError {
+function notFound(what: string, code = 'not_found'): GatewayError {
   return new GatewayError(
-    'not_found',
+    code,
     `${what}. What it names was not stored, has expired, or was deleted, maybe to make room for newer responses: send the whole conversation as "input".`,
+    { status: 404, type: 'not_found_error' },
   );
 }

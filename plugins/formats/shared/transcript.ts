@@ -28,7 +28,7 @@ export class Transcript {
 
   get messages(): readonly Message[] {
     const turns = answerCalls(mergeNeighbours(this.#turns)).map(withoutLastThoughts);
-    const merged = trimPrefill(mergeNeighbours(turns));
+    const merged = fromUser(trimPrefill(mergeNeighbours(turns)));
     return merged.map(({ role, blocks }) => ({ role, content: resultsFirst(blocks) }));
   }
 
@@ -39,6 +39,13 @@ export class Transcript {
       for (const block of blocks) if (block.type === 'tool_use') names.add(block.name);
     return [...names];
   }
+}
+
+/** The upstream wants a user to speak first. */
+function fromUser(turns: readonly Turn[]): readonly Turn[] {
+  if (turns[0]?.role !== 'assistant') return turns;
+  const opening: TextBlock = { type: 'text', text: '(The conversation begins with your answer.)' };
+  return [{ role: 'user', blocks: [opening] }, ...turns];
 }
 
 /** A text of nothing but white space, which the upstream refuses. */

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Static, TSchema } from 'typebox';
+import type { Connection } from '../connection.js';
 import type { GatewayError } from '../error.js';
 import { closeObjects } from '../schema/closed.js';
 import { checkDefinition, type ApiLevel } from './definition.js';
@@ -34,6 +35,8 @@ export interface FormatContext<Options = Readonly<Record<string, unknown>>> {
   readonly maxBodyBytes: number;
   /** Quota of stored responses of a key. */
   readonly quota: Required<ResponseQuota>;
+  /** WebSocket connection that the request came on as a message; undefined for a request by HTTP. */
+  readonly connection?: Connection | undefined;
   /** Adds a field of the body to `x-gw-dropped`; too late once the response has begun. */
   readonly drop: (path: string) => void;
 }
@@ -68,6 +71,12 @@ export interface ReplyEncoder {
 export interface FormatRoute extends RoutePath {
   /** `route`: behind `auth` alone, answered by `handle`; the others pass the stages. */
   readonly operation: 'generate' | 'count-tokens' | 'route';
+  /**
+   * True: also served over WebSocket, for `POST` and `generate`. Each text message is the body of a request of
+   * its own, with the headers of the handshake; each event of the answer is a message with its data, an error
+   * is `{"type":"error","status","error"}`.
+   */
+  readonly websocket?: boolean;
   handle?(ctx: StageContext<'caller', never>, context: FormatContext): void | Promise<void>;
 }
 

@@ -2,19 +2,33 @@ import { Duplex } from 'node:stream';
 
 type Done = (error?: Error | null) => void;
 
+/** Address of a caller. */
+interface Peer {
+  readonly remoteAddress?: string | undefined;
+  readonly remoteFamily?: string | undefined;
+  readonly remotePort?: number | undefined;
+}
+
 /** One end of a connection within this process, with what HTTP takes for granted of a TCP socket. */
 export class MemorySocket extends Duplex {
-  readonly remoteAddress = '127.0.0.1';
-  readonly remoteFamily = 'IPv4';
-  readonly remotePort = 1;
+  readonly remoteAddress: string;
+  readonly remoteFamily: string;
+  readonly remotePort: number;
   bytesRead = 0;
   #peer: MemorySocket = this;
   /** Continues the peer's write, which waits until this end is read. */
   #onRead: Done | undefined;
 
-  /** Both ends of a new connection. */
-  static pair(): readonly [MemorySocket, MemorySocket] {
-    const [one, other] = [new MemorySocket(), new MemorySocket()];
+  private constructor({ remoteAddress = '127.0.0.1', remoteFamily = 'IPv4', remotePort = 1 }: Peer) {
+    super();
+    this.remoteAddress = remoteAddress;
+    this.remoteFamily = remoteFamily;
+    this.remotePort = remotePort;
+  }
+
+  /** Both ends of a new connection; `peer`: the address that they name. */
+  static pair(peer: Peer = {}): readonly [MemorySocket, MemorySocket] {
+    const [one, other] = [new MemorySocket(peer), new MemorySocket(peer)];
     one.#peer = other;
     other.#peer = one;
     return [one, other];

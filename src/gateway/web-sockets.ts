@@ -1,0 +1,24 @@
+import type { Runtime } from './runtime.js';
+import type { Services } from './services.js';
+import type { WebSocketOptions } from '../http/websockets/upgrades.js';
+import { defaultMaxBodyBytes } from '../plugin/internal.js';
+
+/** Parts of a gateway that its WebSockets need. */
+interface Serving {
+  readonly runtime: Runtime;
+  readonly services: Services;
+  readonly closing: AbortSignal;
+}
+
+/** Options of a gateway's WebSockets: those of its config at the start, and its body limit in force. */
+export function webSocketOptions(gateway: Serving): WebSocketOptions {
+  const { webSockets, trustProxy, headersTimeoutMs } = gateway.runtime.config.listen;
+  return {
+    ...webSockets,
+    trustProxy,
+    handshakeTimeoutMs: headersTimeoutMs,
+    clock: gateway.services.clock,
+    closing: gateway.closing,
+    maxMessageBytes: () => gateway.runtime.pipeline.limits.max_body_bytes ?? defaultMaxBodyBytes,
+  };
+}

@@ -1,0 +1,78 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError, type Clock } from '../../plugin/internal.js';
+import { sendWithin, type InnerRequest, type InnerRoute } from './inner-client.js';
+import type { SocketConnection } from './open-sockets.js';
+
+/** Answer by HTTP, in place of a WebSocket. */
+export interface Refusal {
+  readonly status: number;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+interface HandshakeRoute extends InnerRoute {
+  readonly connection: SocketConnection;
+}
+
+interface Limits {
+  readonly clock: Clock;
+  readonly handshakeTimeoutMs: number;
+}
+
+/**
+ * Sends the request of a handshake through the stages, which check the key. Resolves to their answer where it
+ * lets nobody in, else to undefined. Throws a GatewayError where there is no WebSocket, or no answer in time.
+ */
+export async function shakeHands(
+  request: Pick<InnerRequest, 'path' | 'headers'>,
+  route: HandshakeRoute,
+  { clock, handshakeTimeoutMs }: Limits,
+): Promise<Refusal | undefined> {
+  const sent = sendWithin({ ...request, method: 'GET' }, route);
+  const leave = (): void => void sent.destroy();
+  const cancel = clock.setTimer(leave, handshakeTimeoutMs);
+  route.peer.once('close', leave);
+  try {
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      sent.once('response', resolve).once('close', () => reject(noAnswer()));
+    });
+    const status = answer.statusCode ?? 500;
+    if (status >= 400) return { status, fields: fieldsOf(answer), body: await bodyOf(answer) };
+    if (route.connection.isAdmitted) return void answer.resume();
+    leave();
+    throw new GatewayError('not_found', `There is no WebSocket at ${pathOf(request.path)}.`);
+  } finally {
+    cancel();
+    route.peer.off('close', leave);
+  }
+}
+
+function noAnswer(): GatewayError {
+  return new GatewayError('request_timeout', 'The key could not be checked in time; connect again.');
+}
+
+function pathOf(url: string): string {
+  return url.split('?')[0] ?? url;
+}
+
+/** Headers of an answer for a connection that ends with it. */
+function fieldsOf({ headers }: IncomingMessage): Readonly<Record<string, string>> {
+  const fields: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined && !/^(?:connection|keep-alive|transfer-encoding)$/.test(name))
+      fields[name] = [value].flat().join(', ');
+  return { ...fields, connection: 'close' };
+}
+
+const maxBodyBytes = 1024 * 1024;
+
+async function bodyOf(answer: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > maxBodyBytes) break;
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,77 @@
+import { GatewayError, type Caller, type Connection } from '../../plugin/internal.js';
+import type { Session } from './session.js';
+
+/** Registry of the open WebSockets, with the number of each key. */
+export class OpenSockets {
+  readonly #maxPerKey: number;
+  readonly #sessions = new Set<Session>();
+  readonly #counts = new Map<string, number>();
+
+  constructor(maxPerKey: number) {
+    this.#maxPerKey = maxPerKey;
+  }
+
+  get count(): number {
+    return this.#sessions.size;
+  }
+
+  /** Counts a WebSocket of this key in; returns a function that counts it out. Throws `rate_limited`. */
+  reserve(keyId: string): () => void {
+    const count = this.#counts.get(keyId) ?? 0;
+    if (count >= this.#maxPerKey) throw tooMany(this.#maxPerKey);
+    this.#counts.set(keyId, count + 1);
+    return () => {
+      const left = (this.#counts.get(keyId) ?? 0) - 1;
+      if (left > 0) this.#counts.set(keyId, left);
+      else this.#counts.delete(keyId);
+    };
+  }
+
+  add(session: Session): void {
+    this.#sessions.add(session);
+  }
+
+  delete(session: Session): void {
+    this.#sessions.delete(session);
+  }
+
+  /** Closes all, each after the answer under way. */
+  drain(): void {
+    for (const session of this.#sessions) session.drain();
+  }
+
+  terminate(): void {
+    for (const session of this.#sessions) session.terminate();
+  }
+}
+
+/** WebSocket from its handshake on, as its requests see it. */
+export class SocketConnection implements Connection {
+  kept: unknown;
+  readonly #sockets: OpenSockets;
+  #release: (() => void) | undefined;
+
+  constructor(sockets: OpenSockets) {
+    this.#sockets = sockets;
+  }
+
+  /** True after the route of a WebSocket has let the caller in. */
+  get isAdmitted(): boolean {
+    return this.#release !== undefined;
+  }
+
+  /** Lets the caller of the handshake in. Throws `rate_limited`. */
+  admit(caller: Caller | undefined): void {
+    this.#release ??= this.#sockets.reserve(caller?.keyId ?? '');
+  }
+
+  release(): void {
+    this.#release?.();
+    this.#release = undefined;
+  }
+}
+
+function tooMany(max: number): GatewayError {
+  const message = `This key has ${max} open WebSockets, the most that listen.webSockets.maxPerKey allows; close one.`;
+  return new GatewayError('rate_limited', message);
+}

@@ -1,0 +1,159 @@
+import type { Socket } from 'node:net';
+import type { RawData, WebSocket } from 'ws';
+import { every, GatewayError, type Clock } from '../../plugin/internal.js';
+import { sendWithin, type InnerRequest, type InnerRoute } from './inner-client.js';
+import { Outbox } from './outbox.js';
+import { errorMessage, Turn } from './turn.js';
+
+export interface SessionLimits {
+  readonly pingIntervalMs: number;
+  readonly idleTimeoutMs: number;
+  readonly maxAgeMs: number;
+}
+
+interface SessionOptions extends SessionLimits {
+  readonly clock: Clock;
+  /** Path and headers of each request. */
+  readonly request: Pick<InnerRequest, 'path' | 'headers'>;
+  readonly route: InnerRoute;
+  /** Max bytes of the messages that wait for their turn. */
+  readonly maxQueuedBytes: number;
+}
+
+/** Max messages that wait for their turn. */
+const maxQueued = 8;
+
+/** An open WebSocket: one request for each message, one at a time. */
+export class Session {
+  readonly #webSocket: WebSocket;
+  readonly #outbox: Outbox;
+  readonly #options: SessionOptions;
+  readonly #queue: Buffer[] = [];
+  readonly #stopPings: () => void;
+  readonly #cancelAge: () => void;
+  #cancelIdle: () => void = () => undefined;
+  #queuedBytes = 0;
+  #turn: Turn | undefined;
+  #movedBytes = -1;
+  /** Ends the session once no answer is under way. */
+  #ending: (() => void) | undefined;
+
+  constructor(webSocket: WebSocket, socket: Socket, options: SessionOptions) {
+    const { clock, pingIntervalMs, maxAgeMs } = options;
+    this.#webSocket = webSocket;
+    this.#outbox = new Outbox(webSocket, socket);
+    this.#options = options;
+    webSocket.on('message', (data: RawData, isBinary) => this.#take(data as Buffer, isBinary)); // the default of binaryType
+    webSocket.on('error', ignore).once('close', () => this.#closed());
+    this.#stopPings = every(clock, pingIntervalMs, () => this.#ping());
+    this.#cancelAge = clock.setTimer(() => this.#endWith(() => this.#tooOld()), maxAgeMs);
+    this.#waitIdle();
+  }
+
+  /** Closes it for a shutdown: at once, or after the answer under way. */
+  drain(): void {
+    this.#endWith(() => this.#webSocket.close(1001, 'The gateway is shutting down.'));
+  }
+
+  terminate(): void {
+    this.#webSocket.terminate();
+  }
+
+  get #isOpen(): boolean {
+    return this.#webSocket.readyState === this.#webSocket.OPEN;
+  }
+
+  #take(message: Buffer, isBinary: boolean): void {
+    if (this.#ending || !this.#isOpen) return; // the caller sends it again on its next connection
+    if (isBinary) return this.#refuse(notText());
+    const isFull = this.#queue.length >= maxQueued || this.#queuedBytes > this.#options.maxQueuedBytes;
+    if (isFull) return this.#refuse(tooMany());
+    this.#queue.push(message);
+    this.#queuedBytes += message.length;
+    if (!this.#turn) this.#next();
+  }
+
+  #next(): void {
+    if (this.#ending) return this.#ending();
+    const body = this.#queue.shift();
+    if (!body) return this.#waitIdle();
+    this.#queuedBytes -= body.length;
+    this.#cancelIdle();
+    const { request, route } = this.#options;
+    const headers = {
+      ...request.headers,
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+    };
+    const sent = sendWithin({ ...request, method: 'POST', headers, body }, route);
+    this.#turn = new Turn(sent, this.#outbox, (status) => this.#ended(status));
+  }
+
+  #ended(status: number | undefined): void {
+    this.#turn = undefined;
+    if (!this.#isOpen) return;
+    if (status === undefined) this.#webSocket.close(1011, 'The answer broke off.');
+    else if (status === 401) this.#webSocket.close(1008, 'The key is no longer valid.');
+    else this.#next();
+  }
+
+  #endWith(ending: () => void): void {
+    if (this.#ending) return;
+    this.#ending = ending;
+    if (!this.#turn) ending();
+  }
+
+  #tooOld(): void {
+    this.#refuse(connectionLimit());
+    this.#webSocket.close(1000, 'The connection has reached its max age.');
+  }
+
+  #waitIdle(): void {
+    const { clock, idleTimeoutMs } = this.#options;
+    this.#cancelIdle();
+    this.#cancelIdle = clock.setTimer(
+      () => this.#endWith(() => this.#webSocket.close(1000, 'The connection was idle.')),
+      idleTimeoutMs,
+    );
+  }
+
+  /** Pings the caller; ends a connection on which nothing has moved since the last ping. */
+  #ping(): void {
+    if (this.#outbox.movedBytes === this.#movedBytes) return this.#webSocket.terminate();
+    if (this.#isOpen) this.#webSocket.ping();
+    this.#movedBytes = this.#outbox.movedBytes;
+  }
+
+  #refuse(error: GatewayError): void {
+    this.#outbox.send([errorMessage(error.status, error.toJSON())]);
+  }
+
+  #closed(): void {
+    this.#stopPings();
+    this.#cancelAge();
+    this.#cancelIdle();
+    this.#queue.length = 0;
+    this.#turn?.leave();
+  }
+}
+
+/** `close` follows. */
+function ignore(): void {}
+
+function notText(): GatewayError {
+  return new GatewayError('invalid_request', 'A message must be JSON in a text frame, not a binary one.');
+}
+
+function tooMany(): GatewayError {
+  const message = 'Too many messages wait for their turn; wait for the answers, or open another connection.';
+  return new GatewayError('rate_limited', message);
+}
+
+/** In the vendor's words, which clients look for. */
+function connectionLimit(): GatewayError {
+  const message = 'The connection has reached its max age. Create a new websocket connection to continue.';
+  return new GatewayError('websocket_connection_limit_reached', message, {
+    status: 400,
+    type: 'invalid_request_error',
+  });
+}
