@@ -13,6 +13,7 @@ import {
   type SlotCall,
   type TokenCount,
   type OutgoingRequest,
+  type RefusedAnswer,
   type UpstreamQuery,
   type UpstreamCall,
   type UpstreamReply,
@@ -183,17 +184,25 @@ export class UpstreamSlot implements Slot {
     });
     try {
       return await upstream[kind](first);
-    } catch (error) {
-      this.#observe(error);
-      if (!credential || !isRefusal(error) || !(await this.account.refresh(credential, call.signal)))
+    } catch (thrown) {
+      const error = this.#judged(thrown);
+      const answer = refusedAnswer(error);
+      if (!credential || !answer || !(await this.account.refresh(credential, call.signal, answer)))
         throw withReset(error, this.#now());
     }
     try {
       return await upstream[kind](authorized(call, this.#authorize));
     } catch (error) {
-      this.#observe(error);
-      throw withReset(error, this.#now());
+      throw withReset(this.#judged(error), this.#now());
     }
+  }
+
+  /** The error, as a 401 if the account says that it refuses the credential; its windows are read. */
+  #judged(error: unknown): unknown {
+    if (!isGatewayError(error) || error.failure?.kind !== 'status') return error;
+    const { status, headers } = error.failure;
+    this.health.gauge.read(headers);
+    return status !== 401 && this.account.isRefusal({ status, headers }) ? asRefusal(error, headers) : error;
   }
 
   readonly #authorize = async (request: OutgoingRequest): Promise<Credential> =>
@@ -207,12 +216,6 @@ export class UpstreamSlot implements Slot {
 
   #query(signal: AbortSignal): UpstreamQuery {
     return { signal, authorize: this.#authorize };
-  }
-
-  /** Reads the usage windows from an error, too. */
-  #observe(error: unknown): void {
-    if (isGatewayError(error) && error.failure?.kind === 'status')
-      this.health.gauge.read(error.failure.headers);
   }
 }
 
@@ -251,6 +254,20 @@ function withReset(error: unknown, nowMs: number): unknown {
   return withHeaders(error, { 'retry-after': String(Math.ceil((untilMs - nowMs) / 1000)) });
 }
 
-function isRefusal(error: unknown): boolean {
-  return isGatewayError(error) && error.failure?.kind === 'status' && error.failure.status === 401;
+/** Head of an answer that refuses the credential; undefined for any other error. */
+function refusedAnswer(error: unknown): RefusedAnswer | undefined {
+  const { failure } = isGatewayError(error) ? error : {};
+  return failure?.kind === 'status' && failure.status === 401 ? failure : undefined;
+}
+
+function asRefusal(error: GatewayError, headers: RefusedAnswer['headers']): GatewayError {
+  const { code, message, details } = error;
+  return new GatewayError(code, message, {
+    status: 401,
+    type: 'authentication_error',
+    headers: error.headers,
+    details,
+    failure: { kind: 'status', status: 401, headers },
+    cause: error,
+  });
 }

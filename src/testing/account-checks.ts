@@ -110,7 +110,7 @@ const rules: Readonly<Record<string, Rule>> = {
   async 'gives another proof after a refresh'({ account }) {
     if (!account.refresh) return;
     const refused = await account.authorize(requestOf());
-    if (!(await account.refresh(refused, signal()))) return;
+    if (!(await account.refresh(refused, signal(), refusedAnswer))) return;
     const proof = await account.authorize(requestOf());
     expect(
       JSON.stringify(proof) !== JSON.stringify(refused),
@@ -122,7 +122,7 @@ const rules: Readonly<Record<string, Rule>> = {
     if (!refresh) return;
     const refused = await account.authorize(requestOf());
     const before = connections();
-    const refreshes = [1, 2, 3].map(() => refresh(refused, signal()));
+    const refreshes = [1, 2, 3].map(() => refresh(refused, signal(), refusedAnswer));
     const isNew = await Promise.all(refreshes);
     expect(new Set(isNew).size === 1, `refresh was ${isNew.join(', ')}`);
     expect(connections() - before <= 1, 'each of them has asked for a new proof');
@@ -178,6 +178,8 @@ function requestOf(changes: Partial<OutgoingRequest> = {}): OutgoingRequest {
     ...changes,
   };
 }
+
+const refusedAnswer = { status: 401, headers: {} };
 
 function signal(): OutgoingRequest['signal'] {
   return new AbortController().signal;

@@ -28,8 +28,8 @@ export class ReceivedAnswer implements HttpAnswer {
     return mediaType(this.headers);
   }
 
-  events(): EventStream {
-    return this.#call.read((flow) => new EventBody(flow)).events;
+  events(unframe?: (bytes: Buffer) => Buffer): EventStream {
+    return this.#call.read((flow) => new EventBody(flow, unframe)).events;
   }
 
   async text(maxBytes = maxTextBytes): Promise<string> {

@@ -14,19 +14,23 @@ import { MessageReader } from './message-reader.js';
  */
 export class EventBody implements BodySink, Flow {
   readonly #flow: Backpressure;
+  readonly #unframe: ((bytes: Buffer) => Buffer) | undefined;
   readonly #parser = new MessageReader();
   readonly #controller = new StreamController<ModelEventBatch>(this);
   readonly events = new EventStream(this.#controller);
   /** True once the events have ended, which may be before their body, or were cancelled. */
   #isOver = false;
 
-  constructor(flow: Backpressure) {
+  constructor(flow: Backpressure, unframe?: (bytes: Buffer) => Buffer) {
     this.#flow = flow;
+    this.#unframe = unframe;
   }
 
   write(chunk: Buffer): boolean {
     if (this.#isOver) return true;
-    const hasRoom = this.#pass(this.#parser.read(chunk));
+    const text = this.#unframe ? this.#unframed(chunk, this.#unframe) : chunk;
+    if (text === undefined) return true;
+    const hasRoom = this.#pass(this.#parser.read(text));
     this.#parser.release();
     if (this.#parser.isOver) this.#conclude();
     return hasRoom || this.#isOver;
@@ -46,6 +50,17 @@ export class EventBody implements BodySink, Flow {
   cancel(): void {
     if (!this.#isOver) this.#flow.abort();
     this.#isOver = true;
+  }
+
+  /** Text within the frames of a read; undefined if they are broken, which ends the call. */
+  #unframed(chunk: Buffer, unframe: (bytes: Buffer) => Buffer): Buffer | undefined {
+    try {
+      return unframe(chunk);
+    } catch (error) {
+      this.#close(error ?? interruptedError());
+      this.#flow.abort();
+      return undefined;
+    }
   }
 
   #pass(batch: ModelEventBatch): boolean {

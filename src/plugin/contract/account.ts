@@ -3,7 +3,7 @@ import type { Clock } from '../clock.js';
 import type { CallSignal } from '../http/call-signal.js';
 import type { SchemaError } from '../schema/schema-error.js';
 import { checkDefinition, type ApiLevel } from './definition.js';
-import type { Credential, HttpClient, OutgoingRequest } from './http-client.js';
+import type { Credential, HttpAnswer, HttpClient, OutgoingRequest } from './http-client.js';
 import type { Logger } from './logger.js';
 import type { OAuthTokens } from './store.js';
 import { optionsOf, type SlotSettings } from './upstream.js';
@@ -12,14 +12,19 @@ import { optionsOf, type SlotSettings } from './upstream.js';
 export interface Account {
   /** Headers that prove the account, for one request; may wait for a refresh. */
   authorize(request: OutgoingRequest): Promise<Credential> | Credential;
-  /** Renews the credential after a 401 to `refused`; true if there is another one to try. */
-  refresh?(refused: Credential, signal: CallSignal): Promise<boolean>;
+  /** Renews the credential after an answer that refuses `refused`; true if there is another one to try. */
+  refresh?(refused: Credential, signal: CallSignal, answer: RefusedAnswer): Promise<boolean>;
+  /** True for an answer that refuses the credential rather than the request; absent: status 401. */
+  isRefusal?(answer: RefusedAnswer): boolean;
   /** Connects, as `start` of an upstream does, and before that of its slot; `check` does not call it. */
   start?(): void | Promise<void>;
   /** Asks what the account depends on, for `check --online`; throws where it cannot do its work. */
   probe?(): void | Promise<void>;
   close?(): Promise<void>;
 }
+
+/** Head of an error answer, as an account judges it. */
+export type RefusedAnswer = Pick<HttpAnswer, 'status' | 'headers'>;
 
 /** Rotating tokens of one account, in the store that all instances share. */
 export interface TokenStore {

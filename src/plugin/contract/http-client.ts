@@ -54,8 +54,12 @@ export interface HttpAnswer {
   readonly headers: Headers;
   /** Media type without parameters, lower case; empty if there is none. */
   readonly mediaType: string;
-  /** Server-sent events of the Messages API, in batches; they throw an `error` event and a missing end. */
-  events(): EventStream;
+  /**
+   * Server-sent events of the Messages API, in batches; they throw an `error` event and a missing end. `unframe`
+   * makes their text of the bytes of each read, for a service that sends them in frames of its own; what it
+   * throws fails the events.
+   */
+  events(unframe?: (bytes: Buffer) => Buffer): EventStream;
   /**
    * Text of the body, up to `maxBytes` (default 32 MiB). Rejects if the body breaks off, unless `status` is an
    * error: then what has arrived is enough.

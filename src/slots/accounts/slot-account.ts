@@ -8,6 +8,7 @@ export class SlotAccount {
   readonly reportsWindows: boolean;
   readonly authorize: Account['authorize'];
   readonly refresh: NonNullable<Account['refresh']>;
+  readonly isRefusal: NonNullable<Account['isRefusal']>;
   /** Absent where the kind has none. */
   readonly probe: Account['probe'];
   readonly #account: Account;
@@ -18,7 +19,8 @@ export class SlotAccount {
     this.kind = name;
     this.reportsWindows = kind.reports === 'windows';
     this.authorize = (request) => account.authorize(request);
-    this.refresh = async (refused, signal) => (await account.refresh?.(refused, signal)) ?? false;
+    this.refresh = async (...refused) => (await account.refresh?.(...refused)) ?? false;
+    this.isRefusal = (answer) => account.isRefusal?.(answer) ?? answer.status === 401;
     this.probe = account.probe?.bind(account);
     this.#account = account;
     this.#tokens = tokens;

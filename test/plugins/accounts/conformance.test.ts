@@ -2,6 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { expect } from 'chai';
 import { accountChecks, type AccountSubject } from 'gw2api/testing';
 import apiKey from '#plugins/accounts/api-key.js';
+import awsSigv4 from '#plugins/accounts/aws-sigv4.js';
+import bearer from '#plugins/accounts/bearer.js';
 import none from '#plugins/accounts/none.js';
 import oauth from '#plugins/accounts/oauth.js';
 import { TokenEndpoint } from '../../slots/token-endpoint.js';
@@ -17,6 +19,11 @@ async function oauthOptions(): Promise<object> {
 const subjects: readonly AccountSubject[] = [
   { kind: none },
   { kind: apiKey, options: { key: 'sk-test-0123456789' } },
+  {
+    kind: awsSigv4,
+    options: { region: 'us-east-1', accessKeyId: 'AKID-0123456789', secretAccessKey: 's3cret-0123456789' },
+  },
+  { kind: bearer, options: { token: 'token-0123456789' } },
   { kind: oauth, options: oauthOptions },
 ];
 

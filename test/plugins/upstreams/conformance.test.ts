@@ -5,9 +5,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { UpstreamKind } from '#src/plugin/internal.js';
 import { upstreamChecks, type PlayedScenario, type UpstreamScenario } from 'gw2api/testing';
+import bedrock from '#plugins/upstreams/bedrock/index.js';
 import messages from '#plugins/upstreams/messages/index.js';
 import simulator from '#plugins/upstreams/simulator/index.js';
 import { startSimulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startBedrock } from '../../support/bedrock-server.js';
 import { Kit, later } from '../../transport/upstream-kit.js';
 import { ndjsonUpstream } from './ndjson.js';
 
@@ -35,6 +37,25 @@ describe('the upstream messages', () => {
     return { baseUrl: server.url, text: markers[scenario], blocked: blocked.promise, closed: closed.promise };
   };
   for (const { name, run } of upstreamChecks({ kind: messages, play })) it(name, run);
+});
+
+describe('the upstream bedrock', () => {
+  let close: () => Promise<void> = async () => undefined;
+  afterEach(() => close());
+
+  const play = async (scenario: UpstreamScenario): Promise<PlayedScenario> => {
+    const blocked = later();
+    const closed = later();
+    const server = await startBedrock({
+      onRequest(request) {
+        void request.blocked.then(blocked.resolve);
+        void request.closed.then(() => closed.resolve());
+      },
+    });
+    close = () => server.close();
+    return { baseUrl: server.url, text: markers[scenario], blocked: blocked.promise, closed: closed.promise };
+  };
+  for (const { name, run } of upstreamChecks({ kind: bedrock, play })) it(name, run);
 });
 
 describe('the upstream simulator', () => {

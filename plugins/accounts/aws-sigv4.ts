@@ -1,0 +1,150 @@
+import type { Static } from 'typebox';
+import { Type } from 'gw2api/plugin';
+import {
+  defineAccount,
+  type Account,
+  type AccountHost,
+  type Credential,
+  type OutgoingRequest,
+  type RefusedAnswer,
+  type SchemaError,
+} from 'gw2api/plugin/upstream';
+import { AwsClock } from './shared/aws-clock.js';
+import {
+  AwsCredentials,
+  awsPackage,
+  loadAwsProvider,
+  type LoadAwsProvider,
+} from './shared/aws-credentials.js';
+import { secretErrors } from './shared/secret-errors.js';
+import { signed } from './shared/sigv4.js';
+
+const Secret = Type.String({ minLength: 1, secret: true });
+const name = '^[a-z0-9-]{1,60}$';
+
+const options = Type.Object(
+  {
+    region: Type.String({
+      pattern: name,
+      title: 'Region',
+      description: 'Region that requests are signed for.',
+    }),
+    service: Type.String({
+      pattern: name,
+      default: 'bedrock',
+      description: 'bedrock, bedrock-mantle or aws-external-anthropic (Claude Platform on AWS).',
+    }),
+    accessKeyId: Type.Optional(Secret),
+    secretAccessKey: Type.Optional(Secret),
+    sessionToken: Type.Optional(Secret),
+    profile: Type.Optional(
+      Type.String({
+        minLength: 1,
+        local: true,
+        description: `Profile of the shared AWS files; needs ${awsPackage}.`,
+      }),
+    ),
+    chain: Type.Boolean({
+      default: false,
+      local: true,
+      description: `The default chain of AWS: environment, files, SSO, container, instance; needs ${awsPackage}.`,
+    }),
+  },
+  { title: 'AWS (signed requests)' },
+);
+
+type Options = Static<typeof options>;
+
+/** An AWS account, whose requests are signed by Signature Version 4. */
+export default defineAccount({
+  name: 'aws-sigv4',
+  api: 1,
+  options,
+  check,
+  open: (settings, host) => openAwsAccount(settings, host),
+});
+
+const staticKeys = ['accessKeyId', 'secretAccessKey', 'sessionToken'] as const;
+
+function check(settings: Options): readonly SchemaError[] {
+  const { accessKeyId, secretAccessKey, profile, chain } = settings;
+  const hasKeys = accessKeyId !== undefined && secretAccessKey !== undefined;
+  const given = staticKeys.filter((key) => settings[key] !== undefined);
+  const ways = [given.length > 0, profile !== undefined, chain].filter(Boolean).length;
+  const missing = accessKeyId === undefined ? 'accessKeyId' : 'secretAccessKey';
+  return [
+    ...given.flatMap((key) => secretErrors(key, settings[key] ?? '')),
+    ...(given.length > 0 && !hasKeys
+      ? [{ path: [missing], message: 'is required beside the other keys of AWS' }]
+      : []),
+    ...(ways === 0
+      ? [{ path: [], message: 'needs accessKeyId and secretAccessKey, a profile, or chain: true' }]
+      : []),
+    ...(ways > 1
+      ? [{ path: [], message: 'has more than one of: fixed keys, profile, chain; keep one' }]
+      : []),
+  ];
+}
+
+/** Opens the account; `load` loads the package of AWS for a profile or the chain. */
+export async function openAwsAccount(
+  settings: Options,
+  host: AccountHost,
+  load: LoadAwsProvider = loadAwsProvider,
+): Promise<Account> {
+  return new AwsAccount(settings, host, await AwsCredentials.open(settings, host, load));
+}
+
+class AwsAccount implements Account {
+  readonly #scope: Pick<Options, 'region' | 'service'>;
+  readonly #credentials: AwsCredentials;
+  readonly #clock: AwsClock;
+
+  constructor({ region, service }: Options, host: AccountHost, credentials: AwsCredentials) {
+    this.#scope = { region, service };
+    this.#credentials = credentials;
+    this.#clock = new AwsClock(host);
+  }
+
+  async authorize(request: OutgoingRequest): Promise<Credential> {
+    const keys = await this.#credentials.current(request.signal);
+    return signed(request, { ...this.#scope, keys, atMs: this.#clock.now() });
+  }
+
+  /** Corrects the time of the signatures, or renews the keys; neither helps against wrong keys. */
+  async refresh(
+    refused: Credential,
+    signal: OutgoingRequest['signal'],
+    { headers }: RefusedAnswer,
+  ): Promise<boolean> {
+    if (this.#clock.correct(refused['x-amz-date'], headers)) return true;
+    return this.#credentials.replace(refused, signal);
+  }
+
+  isRefusal({ status, headers }: RefusedAnswer): boolean {
+    if (status === 401) return true;
+    return status >= 400 && status < 500 && refusals.has(errorName(headers));
+  }
+
+  async probe(): Promise<void> {
+    await this.#credentials.current(new AbortController().signal);
+  }
+}
+
+/** Name of an error in `x-amzn-errortype`, whose form is `Name:URL`. */
+function errorName({ 'x-amzn-errortype': type = '' }: RefusedAnswer['headers']): string {
+  return type.split(':', 1)[0]?.replace(/Exception$/, '') ?? '';
+}
+
+/** Errors of AWS about a signature or its keys, which come with status 403 or 400. */
+const refusals = new Set([
+  'ExpiredToken',
+  'IncompleteSignature',
+  'InvalidClientTokenId',
+  'InvalidSignature',
+  'MissingAuthenticationToken',
+  'RequestExpired',
+  'RequestTimeTooSkewed',
+  'SignatureDoesNotMatch',
+  'UnrecognizedClient',
+]);

@@ -1,0 +1,35 @@
+/** Error as an event of the Messages API has it. */
+export interface EventError {
+  readonly type: string;
+  /** Name of the exception as the service sent it. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Error of an exception, by its name and what its payload says. */
+export function errorOfException(code: string, fields: Readonly<Record<string, unknown>>): EventError {
+  const { message, Message, originalMessage } = fields;
+  const words = [message, Message, originalMessage].find((text) => typeof text === 'string' && text !== '');
+  return {
+    type: typeOfException(code) ?? 'api_error',
+    code: code === '' ? 'unknown' : code,
+    message: typeof words === 'string' ? words : 'The upstream ended its answer without a reason.',
+  };
+}
+
+/** `error.type` of an exception, whose name begins in upper case in HTTP and in lower case in frames. */
+export function typeOfException(name: string): string | undefined {
+  return types.get(name.toLowerCase().replace(/exception$/, ''));
+}
+
+const types = new Map(
+  Object.entries({
+    permission_error: ['AccessDenied'],
+    not_found_error: ['ResourceNotFound'],
+    invalid_request_error: ['Conflict', 'Validation'],
+    rate_limit_error: ['Throttling', 'TooManyRequests', 'ServiceQuotaExceeded'],
+    overloaded_error: ['ModelNotReady', 'ServiceUnavailable'],
+    timeout_error: ['ModelTimeout'],
+    api_error: ['InternalFailure', 'InternalServer', 'ModelError', 'ModelStreamError'],
+  }).flatMap(([type, names]) => names.map((name) => [name.toLowerCase(), type] as const)),
+);

@@ -1,0 +1,132 @@
+import { estimateTokens, Type, withFields, type TokenCount } from 'gw2api/plugin';
+import { requestBytes } from 'gw2api/plugin/raw';
+import {
+  defineUpstream,
+  foreign,
+  jsonFields,
+  type DiagnosisStep,
+  type HttpAnswer,
+  type HttpClient,
+  type Upstream,
+  type UpstreamCall,
+  type UpstreamHost,
+  type UpstreamQuery,
+  type UpstreamReply,
+} from 'gw2api/plugin/upstream';
+import { betaNames, sortBetas } from './betas.js';
+import { frameEvents } from './frame-events.js';
+import { countBody, invokeBody, invokeHeaders } from './invoke-body.js';
+import { baseModel, modelPath } from './model-path.js';
+import { bedrockRefusal, isAuthenticated } from './refusals.js';
+
+/** Claude on Amazon Bedrock by InvokeModelWithResponseStream: the binary event stream of AWS. */
+export default defineUpstream({
+  name: 'bedrock',
+  api: 1,
+  needs: ['baseUrl', 'account'],
+  options: Type.Object(
+    {
+      region: Type.Optional(
+        Type.String({
+          pattern: '^[a-z0-9-]{1,40}$',
+          title: 'Region',
+          description: 'Region of the service, such as us-east-1; a slot with a base URL needs none.',
+        }),
+      ),
+      betas: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+        default: [],
+        description:
+          'Beta flags to pass on beside those that Bedrock is known to take; it refuses any other.',
+      }),
+    },
+    { title: 'Amazon Bedrock (Claude)' },
+  ),
+  baseUrl: ({ region }) => region && `https://bedrock-runtime.${region}.amazonaws.com`,
+  open: ({ betas }, host) => new BedrockUpstream(host, betas),
+});
+
+const maxErrorBytes = 64 * 1024;
+const probeTimeoutMs = 10_000;
+
+class BedrockUpstream implements Upstream {
+  readonly #slot: string;
+  readonly #http: HttpClient;
+  readonly #now: () => number;
+  readonly #betas: ReadonlySet<string>;
+
+  constructor({ slot, http, now }: UpstreamHost, betas: readonly string[]) {
+    this.#slot = slot.id;
+    this.#http = http;
+    this.#now = now;
+    this.#betas = new Set([...betaNames, ...betas]);
+  }
+
+  /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
+  async generate(call: UpstreamCall): Promise<UpstreamReply> {
+    const { request, headers: asked } = call;
+    const betas = sortBetas(asked['anthropic-beta'], this.#betas);
+    const body = requestBytes(invokeBody(request, asked, betas.passed));
+    const answer = await this.#post(`${modelPath(request.model)}/invoke-with-response-stream`, call, body);
+    const { status, mediaType } = answer;
+    if (status >= 400) throw bedrockRefusal(answer, await answer.text(maxErrorBytes));
+    if (status !== 200 || mediaType !== frameType) {
+      answer.drop();
+      throw foreign(this.#slot, `${status} ${mediaType}`.trim(), { kind: 'bedrock' });
+    }
+    const headers = withRequestId(answer.headers);
+    return { status, headers, events: answer.events(frameEvents()), dropped: betas.dropped };
+  }
+
+  /** Count of Bedrock, or an estimate for models and accounts that it does not count for. */
+  async countTokens(call: UpstreamCall): Promise<TokenCount> {
+    const { stream: _, ...request } = call.request;
+    const { passed } = sortBetas(call.headers['anthropic-beta'], this.#betas);
+    const body = Buffer.from(JSON.stringify(countBody(request, call.headers, passed)));
+    const answer = await this.#post(`${modelPath(baseModel(request.model))}/count-tokens`, call, body);
+    const text = await answer.text(maxErrorBytes);
+    const refused = answer.status >= 400 ? bedrockRefusal(answer, text) : undefined;
+    if (refused && !uncounted.test(refused.message) && refused.status !== 403) throw refused;
+    const { inputTokens } = refused ? {} : jsonFields(text);
+    const isCount = typeof inputTokens === 'number' && inputTokens > 0;
+    return { inputTokens: isCount ? inputTokens : estimateTokens(request), estimated: !isCount };
+  }
+
+  /** Counts the tokens of nothing, which is refused as such once the credential has been accepted. */
+  async probe({ signal, authorize }: UpstreamQuery): Promise<void> {
+    const timeouts = { headersTimeoutMs: probeTimeoutMs, idleTimeoutMs: probeTimeoutMs };
+    const path = `${this.#http.basePath}${modelPath('anthropic.claude')}/count-tokens`;
+    const answer = await this.#http.send({ path, body: '{}' }, { signal, authorize, ...timeouts });
+    const text = await answer.text(maxErrorBytes);
+    if (answer.status >= 400 && !isAuthenticated(answer, text)) throw bedrockRefusal(answer, text);
+  }
+
+  async diagnose(query: UpstreamQuery): Promise<readonly DiagnosisStep[]> {
+    const steps = await this.#http.diagnose(query);
+    if (steps.some(({ ok }) => !ok)) return steps;
+    const startedAtMs = this.#now();
+    const problem = await this.probe(query).then(
+      () => undefined,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    const ms = this.#now() - startedAtMs;
+    const detail = problem ?? 'accepted';
+    return [...steps, { step: 'credential', ok: problem === undefined, ms, detail }];
+  }
+
+  /** The query of a caller has no meaning here. */
+  #post(path: string, call: UpstreamCall, body: Buffer): Promise<HttpAnswer> {
+    const headers = invokeHeaders(call.headers);
+    return this.#http.send({ path: `${this.#http.basePath}${path}`, headers, body }, call);
+  }
+}
+
+const frameType = 'application/vnd.amazon.eventstream';
+
+/** Answer of models that CountTokens does not know. */
+const uncounted = /support counting tokens|model identifier is invalid/i;
+
+/** Headers with the request's id under the name that callers know it by. */
+function withRequestId(headers: HttpAnswer['headers']): HttpAnswer['headers'] {
+  const id = headers['x-amzn-requestid'];
+  return id === undefined ? headers : withFields(headers, { 'request-id': id });
+}
