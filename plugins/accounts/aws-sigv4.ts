@@ -6,7 +6,7 @@ import {
   type AccountHost,
   type Credential,
   type OutgoingRequest,
-  type RefusedAnswer,
+  type HttpAnswer,
   type SchemaError,
 } from 'gw2api/plugin/upstream';
 import { AwsClock } from './shared/aws-clock.js';
@@ -54,6 +54,7 @@ const options = Type.Object(
 );
 
 type Options = Static<typeof options>;
+type RefusedAnswer = Pick<HttpAnswer, 'status' | 'headers'>;
 
 /** An AWS account, whose requests are signed by Signature Version 4. */
 export default defineAccount({

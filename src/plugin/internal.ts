@@ -5,6 +5,7 @@ export * from './upstream/index.js';
 export * from './raw/index.js';
 export { requireMasterKey } from './caller-key.js';
 export { accountFields, normalizeAccount } from './contract/account.js';
+export type { RefusedAnswer } from './contract/account.js';
 export { normalizePlugin, stageFields } from './contract/define.js';
 export { definitionFault } from './contract/definition.js';
 export type { ApiLevel, Fields } from './contract/definition.js';

@@ -81,9 +81,12 @@ describe('the catalog that ships', () => {
   });
 });
 
-/** What a schema does not name: options are their plugin's, headers the upstream's; alternatives have the keys of stages. */
+/**
+ * What a schema does not name: options are their plugin's, headers and names of models the upstream's; alternatives
+ * have the keys of stages. An option in place of another one stands in a comment.
+ */
 const optionsAndHeaders =
-  /^pipeline\[\]\.with\.|^pipeline\[\]\.oneOf\[\]\.|\.header\.|^slots\[\]\.headers\.|^to\./;
+  /^pipeline\[\]\.with\.|^pipeline\[\]\.oneOf\[\]\.|\.header\.|^slots\[\]\.(headers|models|with)\.|\.account\.profile$|^to\./;
 
 function without(keys: readonly string[], pattern: RegExp): readonly string[] {
   return keys.filter((key) => !pattern.test(key));

@@ -1,4 +1,4 @@
-import type { AccountHost, RefusedAnswer } from 'gw2api/plugin/upstream';
+import type { AccountHost, HttpAnswer } from 'gw2api/plugin/upstream';
 import { timeOf } from './sigv4.js';
 
 /** Time of signatures: that of the gateway, corrected by that of AWS where they are too far apart. */
@@ -19,7 +19,7 @@ export class AwsClock {
    * Takes over the time of an answer that has refused a signature of `signedAt`; true if that was too far off, or
    * has been corrected since.
    */
-  correct(signedAt: string | undefined, headers: RefusedAnswer['headers']): boolean {
+  correct(signedAt: string | undefined, headers: HttpAnswer['headers']): boolean {
     const signedAtMs = timeOf(signedAt);
     const serverMs = Date.parse(headers['date'] ?? '');
     if (signedAtMs === undefined || Number.isNaN(serverMs)) return false;

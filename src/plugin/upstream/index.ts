@@ -1,6 +1,6 @@
 /** `gw2api/plugin/upstream`: what upstreams and accounts need besides `gw2api/plugin`. */
 export { defineAccount } from '../contract/account.js';
-export type { Account, AccountHost, RefusedAnswer, TokenStore } from '../contract/account.js';
+export type { Account, AccountHost, TokenStore } from '../contract/account.js';
 export type { Credential, HttpAnswer, HttpClient, OutgoingRequest } from '../contract/http-client.js';
 export type { CacheControl, Citation, StopDetails } from '../contract/messages.js';
 export type { ModelProfile } from '../contract/models.js';

@@ -1,12 +1,11 @@
-import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
-import { SignatureV4 } from '@smithy/signature-v4';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { Credential, OutgoingRequest } from 'gw2api/plugin/upstream';
+import type { OutgoingRequest } from 'gw2api/plugin/upstream';
 import { accountHost, fakeHost } from 'gw2api/testing';
 import awsSigv4, { openAwsAccount } from '#plugins/accounts/aws-sigv4.js';
 import { loadAwsProvider, type AwsProvider } from '#plugins/accounts/shared/aws-credentials.js';
 import { signed, timeOf } from '#plugins/accounts/shared/sigv4.js';
+import { vendorSignature } from '../../support/aws-signer.js';
 import { modelPath } from '#plugins/upstreams/bedrock/model-path.js';
 
 const atMs = Date.UTC(2026, 10, 22, 10, 15, 0);
@@ -52,9 +51,17 @@ describe('a signature for AWS', () => {
             .join('&');
           const own = isTemporary ? { ...keys, sessionToken: 'token' } : keys;
           const request = outgoing({ path: search ? `${path}?${search}` : path, headers: sent, body: text });
-          const ours = await signed(request, { keys: own, region: 'eu-west-1', service: to, atMs });
-          expect(ours).to.deep.equal(
-            await oracle({ path, query: asked, headers: sent, body: text ?? '' }, own, to),
+          const scope = { keys: own, region: 'eu-west-1', service: to };
+          const same = {
+            method: 'POST',
+            host: 'bedrock.example',
+            path,
+            query: asked,
+            headers: sent,
+            body: text ?? '',
+          };
+          expect(await signed(request, { ...scope, atMs })).to.deep.equal(
+            await vendorSignature(same, { ...scope, at: new Date(atMs) }),
           );
         },
       ),
@@ -210,62 +217,7 @@ describe('temporary keys of AWS', () => {
   });
 });
 
-interface Asked {
-  readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-/** Headers of a proof as the vendor's signer makes them. */
-async function oracle(
-  { path, query, headers, body }: Asked,
-  credentials: typeof keys,
-  service: string,
-): Promise<Credential> {
-  const signer = new SignatureV4({ service, region: 'eu-west-1', credentials, sha256: Sha256 });
-  const request = {
-    method: 'POST',
-    protocol: 'https:',
-    hostname: 'bedrock.example',
-    path,
-    query: { ...query },
-    body,
-  };
-  const { headers: all } = await signer.sign(
-    { ...request, headers: { ...headers, host: 'bedrock.example' } },
-    { signingDate: new Date(atMs) },
-  );
-  const proofs = ['authorization', 'x-amz-date', 'x-amz-security-token', 'x-amz-content-sha256'];
-  return Object.fromEntries(proofs.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]])));
-}
-
-/** SHA-256 as the vendor's signer asks for it. */
-class Sha256 {
-  readonly #hash: Hash | Hmac;
-
-  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
-    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', bytesOf(secret));
-  }
-
-  update(data: string | ArrayBuffer | ArrayBufferView): void {
-    this.#hash.update(bytesOf(data));
-  }
-
-  digest(): Promise<Uint8Array> {
-    return Promise.resolve(this.#hash.digest());
-  }
-
-  reset(): void {}
-}
-
-function bytesOf(data: string | ArrayBuffer | ArrayBufferView): Buffer {
-  if (typeof data === 'string') return Buffer.from(data);
-  return ArrayBuffer.isView(data)
-    ? Buffer.from(data.buffer, data.byteOffset, data.byteLength)
-    : Buffer.from(data);
-}
-
+/** A request as a slot asks the account to prove it. */
 function outgoing(changes: Partial<OutgoingRequest> = {}): OutgoingRequest {
   return {
     method: 'POST',
