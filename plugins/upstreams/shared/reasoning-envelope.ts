@@ -52,11 +52,14 @@ function parse(text: string): unknown {
  * Request for an upstream that signs its own thinking: without thinking of other vendors. The request itself
  * if there is none, which a look at each assistant block finds out.
  */
-export function withoutSealed(request: MessagesRequest): MessagesRequest {
+export function withoutSealed<Request extends Pick<MessagesRequest, 'messages' | 'thinking'>>(
+  request: Request,
+): Request {
   const { messages } = request;
   if (!Array.isArray(messages) || !messages.some(hasSealed)) return request;
-  const kept = messages.map((message) => (hasSealed(message) ? unsealed(message) : message));
-  return { ...request, messages: kept.filter(({ content }) => content.length > 0) };
+  const kept = messages.map((message: Message) => (hasSealed(message) ? unsealed(message) : message));
+  const sent = { ...request, messages: kept.filter(({ content }: Message) => content.length > 0) };
+  return mustThink(messages) ? withoutBudget(sent) : sent;
 }
 
 function hasSealed({ role, content }: Message): boolean {
@@ -72,4 +75,17 @@ function unsealed(message: Message): Message {
 
 function isSealedBlock(block: ContentBlock): boolean {
   return block.type === 'thinking' && isSealed(block.signature);
+}
+
+/** True within a tool loop whose turn has lost its thinking: with a budget, the upstream demands it there. */
+function mustThink(messages: readonly Message[]): boolean {
+  const [calls, results] = messages.slice(-2);
+  const isLoop = typeof results?.content === 'object' && results.content[0]?.type === 'tool_result';
+  return isLoop && calls !== undefined && hasSealed(calls);
+}
+
+function withoutBudget<Request extends Pick<MessagesRequest, 'thinking'>>(request: Request): Request {
+  if (request.thinking?.type !== 'enabled') return request;
+  const { thinking: _, ...others } = request;
+  return others as Request; // `thinking` is optional
 }

@@ -29,8 +29,11 @@ function isRead({ type }: ContentBlock): boolean {
   return type === 'tool_use' || type === 'thinking' || type === 'redacted_thinking';
 }
 
-function toolCall({ id, name, input }: BlockOf<'tool_use'>, { capabilities }: Conversion): ChatToolCall {
-  const called = { name, arguments: JSON.stringify(input ?? {}) };
+function toolCall(
+  { id, name, input }: BlockOf<'tool_use'>,
+  { capabilities, names }: Conversion,
+): ChatToolCall {
+  const called = { name: names.short(name), arguments: JSON.stringify(input ?? {}) };
   return { id: callId(id, capabilities), type: 'function', function: called };
 }
 

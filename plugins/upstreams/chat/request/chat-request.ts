@@ -1,5 +1,6 @@
 import type { MessagesRequest, TextBlock } from 'gw2api/plugin';
 import { Dropped } from '../../shared/dropped.js';
+import { ToolNames } from '../../shared/tool-names.js';
 import { reportUnread } from '../../shared/unread.js';
 import type { Capabilities } from '../capabilities.js';
 import type { ChatBody } from './chat-body.js';
@@ -14,6 +15,8 @@ export interface ChatRequest {
   readonly body: ChatBody;
   /** Paths in the Messages request that the server cannot be told: `top_k`, `messages[2].content[1]`. */
   readonly dropped: readonly string[];
+  /** Names of the tools that the answer names. */
+  readonly names: ToolNames;
 }
 
 /**
@@ -21,7 +24,7 @@ export interface ChatRequest {
  * express if the slot says `unsupported: reject`.
  */
 export function chatRequest(request: MessagesRequest, capabilities: Capabilities): ChatRequest {
-  const conversion: Conversion = { capabilities, dropped: new Dropped() };
+  const conversion: Conversion = { capabilities, dropped: new Dropped(), names: new ToolNames() };
   const { fields, instruction } = outputOf(request, conversion);
   const body: ChatBody = {
     model: request.model,
@@ -33,7 +36,8 @@ export function chatRequest(request: MessagesRequest, capabilities: Capabilities
     stream: true,
   };
   reportUnread(request, conversion.dropped);
-  return { body, dropped: conversion.dropped.settle(capabilities.unsupported) };
+  const { dropped, names } = conversion;
+  return { body, dropped: dropped.settle(capabilities.unsupported), names };
 }
 
 function withSystem(request: MessagesRequest, instruction: TextBlock): MessagesRequest {

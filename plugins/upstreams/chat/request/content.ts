@@ -3,11 +3,13 @@ import { dispatch, type CacheControl, type DispatchTable } from 'gw2api/plugin/u
 import type { Capabilities } from '../capabilities.js';
 import type { ChatContent, ChatPart } from './chat-body.js';
 import type { Dropped } from '../../shared/dropped.js';
+import type { ToolNames } from '../../shared/tool-names.js';
 
 /** Conversion of the parts of one request. */
 export interface Conversion {
   readonly capabilities: Capabilities;
   readonly dropped: Dropped;
+  readonly names: ToolNames;
 }
 
 /** Parts of blocks, each at `path[index]`; blocks that cannot be expressed are left out and reported. */

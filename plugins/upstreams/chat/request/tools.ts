@@ -20,7 +20,11 @@ export function toolFields(
   return { ...chosen, ...(isSingle && capabilities.parallelToolCalls && { parallel_tool_calls: false }) };
 }
 
-function functionOf(tool: Tool, path: string, { capabilities, dropped }: Conversion): readonly ChatTool[] {
+function functionOf(
+  tool: Tool,
+  path: string,
+  { capabilities, dropped, names }: Conversion,
+): readonly ChatTool[] {
   const { name, type = 'custom', description, input_schema, strict } = tool;
   if (type !== 'custom') {
     dropped.add(path);
@@ -33,7 +37,7 @@ function functionOf(tool: Tool, path: string, { capabilities, dropped }: Convers
     {
       type: 'function',
       function: {
-        name,
+        name: names.short(name),
         ...(description !== undefined && { description }),
         parameters: input_schema ?? { type: 'object', properties: {} },
         ...(strict !== undefined && capabilities.strictTools && { strict }),
@@ -51,7 +55,7 @@ const readFields: ReadonlySet<string> = new Set(
 function chosenTools(
   tools: readonly ChatTool[],
   choice: ToolChoice | undefined,
-  { capabilities, dropped }: Conversion,
+  { capabilities, dropped, names }: Conversion,
 ): Readonly<Record<string, unknown>> {
   const { toolChoice } = capabilities;
   if (!choice || choice.type === 'auto')
@@ -62,7 +66,7 @@ function chosenTools(
     return { tools };
   }
   if (choice.type !== 'tool') return { tools, tool_choice: words[choice.type] };
-  const { name } = choice;
+  const name = names.short(choice.name);
   if (toolChoice === 'named') return { tools, tool_choice: { type: 'function', function: { name } } };
   return { tools: tools.filter((tool) => tool.function.name === name), tool_choice: 'required' };
 }

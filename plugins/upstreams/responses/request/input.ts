@@ -47,7 +47,7 @@ class Items {
 }
 
 function addBlock(block: ContentBlock, path: string, items: Items, conversion: Conversion): void {
-  if (block.type === 'tool_use') items.addItem(functionCall(block));
+  if (block.type === 'tool_use') items.addItem(functionCall(block, conversion));
   else if (block.type === 'tool_result') items.addItem(callOutput(block, path, conversion));
   else if (block.type === 'thinking')
     for (const item of reasoningItems(block, conversion)) items.addItem(item);
@@ -58,11 +58,11 @@ function addBlock(block: ContentBlock, path: string, items: Items, conversion: C
   }
 }
 
-function functionCall({ id, name, input }: BlockOf<'tool_use'>): InputItem {
+function functionCall({ id, name, input }: BlockOf<'tool_use'>, { names }: Conversion): InputItem {
   return {
     type: 'function_call',
     call_id: shortCallId(id),
-    name,
+    name: names.short(name),
     arguments: JSON.stringify(input ?? {}),
   };
 }

@@ -1,6 +1,7 @@
 import type { ContentBlock } from 'gw2api/plugin';
 import { dispatch, type DispatchTable } from 'gw2api/plugin/upstream';
 import type { Dropped } from '../../shared/dropped.js';
+import type { ToolNames } from '../../shared/tool-names.js';
 import type { ResponsesSettings } from '../options.js';
 import type { InputPart } from './input-items.js';
 
@@ -8,6 +9,7 @@ import type { InputPart } from './input-items.js';
 export interface Conversion {
   readonly settings: ResponsesSettings;
   readonly dropped: Dropped;
+  readonly names: ToolNames;
 }
 
 /** Part of one block; none, and a report, if there is no such part. */

@@ -2,6 +2,7 @@ import type { MessagesRequest, Tool, ToolChoice } from 'gw2api/plugin';
 import { Dropped } from '../../shared/dropped.js';
 import { nearestEffort, thinkingWish } from '../../shared/effort.js';
 import { shortUser } from '../../shared/short-names.js';
+import { ToolNames } from '../../shared/tool-names.js';
 import { reportUnread } from '../../shared/unread.js';
 import type { ResponsesSettings } from '../options.js';
 import { inputItems } from './input.js';
@@ -14,6 +15,8 @@ export interface ResponsesRequest {
   readonly body: { readonly input: readonly InputItem[]; readonly [field: string]: unknown };
   /** Paths in the Messages request that Responses cannot express. */
   readonly dropped: readonly string[];
+  /** Names of the tools that the answer names. */
+  readonly names: ToolNames;
 }
 
 /**
@@ -21,8 +24,8 @@ export interface ResponsesRequest {
  * says `unsupported: reject`.
  */
 export function responsesRequest(request: MessagesRequest, settings: ResponsesSettings): ResponsesRequest {
-  const conversion: Conversion = { settings, dropped: new Dropped() };
-  const { dropped } = conversion;
+  const conversion: Conversion = { settings, dropped: new Dropped(), names: new ToolNames() };
+  const { dropped, names } = conversion;
   const body = {
     model: request.model,
     ...instructionsOf(request),
@@ -36,7 +39,7 @@ export function responsesRequest(request: MessagesRequest, settings: ResponsesSe
     ...(settings.encryptedReasoning && { include: ['reasoning.encrypted_content'] }),
   };
   reportUnread(request, dropped);
-  return { body, dropped: dropped.settle(settings.unsupported) };
+  return { body, dropped: dropped.settle(settings.unsupported), names };
 }
 
 function instructionsOf({ system = '' }: MessagesRequest): Fields {
@@ -44,20 +47,17 @@ function instructionsOf({ system = '' }: MessagesRequest): Fields {
   return instructions === '' ? {} : { instructions };
 }
 
-function toolFields(
-  { tools = [], tool_choice: choice }: MessagesRequest,
-  { settings, dropped }: Conversion,
-): Fields {
-  const functions = tools.flatMap((tool, at) => functionOf(tool, `tools[${at}]`, settings, dropped));
+function toolFields({ tools = [], tool_choice: choice }: MessagesRequest, conversion: Conversion): Fields {
+  const functions = tools.flatMap((tool, at) => functionOf(tool, `tools[${at}]`, conversion));
   if (functions.length === 0) {
-    if (choice?.type === 'any' || choice?.type === 'tool') dropped.add('tool_choice');
+    if (choice?.type === 'any' || choice?.type === 'tool') conversion.dropped.add('tool_choice');
     return {};
   }
   const isSingle =
     choice !== undefined && choice.type !== 'none' && choice.disable_parallel_tool_use === true;
   return {
     tools: functions,
-    ...(choice && { tool_choice: choiceOf(choice) }),
+    ...(choice && { tool_choice: choiceOf(choice, conversion) }),
     ...(isSingle && { parallel_tool_calls: false }),
   };
 }
@@ -66,8 +66,7 @@ function toolFields(
 function functionOf(
   { name, type = 'custom', description, input_schema, strict = false }: Tool,
   path: string,
-  { strictTools }: ResponsesSettings,
-  dropped: Dropped,
+  { settings: { strictTools }, dropped, names }: Conversion,
 ): readonly Fields[] {
   if (type !== 'custom') {
     dropped.add(path);
@@ -77,7 +76,7 @@ function functionOf(
   return [
     {
       type: 'function',
-      name,
+      name: names.short(name),
       ...(description !== undefined && { description }),
       parameters: input_schema ?? { type: 'object', properties: {} },
       strict: strict && strictTools,
@@ -85,8 +84,8 @@ function functionOf(
   ];
 }
 
-function choiceOf(choice: ToolChoice): unknown {
-  if (choice.type === 'tool') return { type: 'function', name: choice.name };
+function choiceOf(choice: ToolChoice, { names }: Conversion): unknown {
+  if (choice.type === 'tool') return { type: 'function', name: names.short(choice.name) };
   return choice.type === 'any' ? 'required' : choice.type;
 }
 

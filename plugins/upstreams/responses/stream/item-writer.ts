@@ -1,6 +1,16 @@
 import type { Blocks } from '../../shared/blocks.js';
 import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';
 import { sealReasoning } from '../../shared/reasoning-envelope.js';
+import type { ToolNames } from '../../shared/tool-names.js';
+
+/** Terms of the request that an answer is read by. */
+export interface AnswerTerms {
+  /** Name of the model that was asked for. */
+  readonly model: string;
+  /** Origin of the reasoning. */
+  readonly vendor: string;
+  readonly names: ToolNames;
+}
 
 /** Output item while it arrives. */
 export interface OpenItem {
@@ -17,12 +27,14 @@ export interface OpenItem {
 export class ItemWriter {
   readonly #blocks: Blocks;
   readonly #vendor: string;
+  readonly #names: ToolNames;
   hasCalls = false;
   isRefused = false;
 
-  constructor(blocks: Blocks, vendor: string) {
+  constructor(blocks: Blocks, { vendor, names }: AnswerTerms) {
     this.#blocks = blocks;
     this.#vendor = vendor;
+    this.#names = names;
   }
 
   begin({ item, ...open }: OpenItem): OpenItem {
@@ -97,7 +109,7 @@ export class ItemWriter {
     this.#blocks.begin({
       type: 'tool_use',
       id: textOf(call_id) || textOf(id),
-      name: textOf(name),
+      name: this.#names.own(textOf(name)),
       input: {},
     });
   }

@@ -5,7 +5,7 @@ import { Blocks } from '../../shared/blocks.js';
 import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';
 import { malformed } from '../../shared/malformed.js';
 import { failedResponse } from './failed.js';
-import { ItemWriter, type OpenItem } from './item-writer.js';
+import { ItemWriter, type AnswerTerms, type OpenItem } from './item-writer.js';
 import { usageOf } from './usage.js';
 
 /**
@@ -23,10 +23,9 @@ export class ResponseEvents {
   #waiting: Fields[] = [];
   #waitingLength = 0;
 
-  /** `model`: the name that was asked for; `vendor`: origin of the reasoning. */
-  constructor(model: string, vendor: string) {
-    this.#model = model;
-    this.#writer = new ItemWriter(this.#blocks, vendor);
+  constructor(terms: AnswerTerms) {
+    this.#model = terms.model;
+    this.#writer = new ItemWriter(this.#blocks, terms);
   }
 
   /** Adds what a server-sent event says. Throws the failure of the response, and for what is no JSON. */

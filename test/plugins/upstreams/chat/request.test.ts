@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { GatewayError, type Tool } from '#src/plugin/internal.js';
+import { GatewayError, type Message, type Tool } from '#src/plugin/internal.js';
 import { presetNames } from '#plugins/upstreams/chat/presets.js';
 import { translate } from './translate.js';
 
@@ -57,6 +57,19 @@ describe('a Chat request', () => {
     ]);
     expect(dropped).to.deep.equal([]);
     expect(translate({ tools: [look] }).dropped).to.deep.equal(['tools[0].strict']);
+  });
+
+  it('shortens names of tools that are too long, alike in tools, choice and history', () => {
+    const name = `mcp__${'x'.repeat(80)}`;
+    const use = { type: 'tool_use', id: 'c', name, input: {} } as const;
+    const messages: readonly Message[] = [{ role: 'assistant', content: [use] }];
+    const { body, names } = translate({ messages, tools: [{ name }], tool_choice: { type: 'tool', name } });
+    const [tool] = body['tools'] as readonly [{ function: { name: string } }];
+    const short = tool.function.name;
+    expect(short).to.have.length.at.most(64);
+    expect(names.own(short)).to.equal(name);
+    expect(body['tool_choice']).to.deep.equal({ type: 'function', function: { name: short } });
+    expect(JSON.stringify(body['messages'])).to.include(`"name":"${short}"`).and.not.include(name);
   });
 
   it('leaves out tools that a vendor runs, and reports them', () => {

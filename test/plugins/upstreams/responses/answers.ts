@@ -1,10 +1,11 @@
 import { EventStream, foldMessage, type MessagesResponse, type ModelEvent } from '#src/plugin/internal.js';
 import { ResponseEvents } from '#plugins/upstreams/responses/stream/response-events.js';
+import { ToolNames } from '#plugins/upstreams/shared/tool-names.js';
 import { sentEvents } from '../../formats/streams.js';
 
 /** Messages events of the text of a Responses stream. */
-export function translated(stream: string): readonly ModelEvent[] {
-  const answer = new ResponseEvents('gpt', 'slot-a');
+export function translated(stream: string, names = new ToolNames()): readonly ModelEvent[] {
+  const answer = new ResponseEvents({ model: 'gpt', vendor: 'slot-a', names });
   const events: ModelEvent[] = [];
   for (const { event, data } of sentEvents(stream)) {
     if (data !== '[DONE]' && !answer.isOver) answer.read(data, event, events);

@@ -117,6 +117,18 @@ describe('a Responses request', () => {
     expect(translate({ tools: [server] }).dropped).to.deep.equal(['tools[0]']);
   });
 
+  it('shortens names of tools that are too long, alike in tools, choice and history', () => {
+    const name = `mcp__${'x'.repeat(80)}`;
+    const use = { type: 'tool_use', id: 'c', name, input: {} } as const;
+    const messages: readonly Message[] = [{ role: 'assistant', content: [use] }];
+    const { body, names } = translate({ messages, tools: [{ name }], tool_choice: { type: 'tool', name } });
+    const [tool] = body['tools'] as readonly [{ name: string }];
+    expect(tool.name).to.have.length.at.most(64);
+    expect(names.own(tool.name)).to.equal(name);
+    expect(body['tool_choice']).to.deep.equal({ type: 'function', name: tool.name });
+    expect(body.input[0]).to.include({ name: tool.name });
+  });
+
   it('asks for thinking, its summary and structured output', () => {
     const schema = { type: 'object' };
     const { body } = translate({

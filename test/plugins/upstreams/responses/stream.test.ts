@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import responses from '#plugins/formats/responses/index.js';
 import { ResponseEvents } from '#plugins/upstreams/responses/stream/response-events.js';
+import { ToolNames } from '#plugins/upstreams/shared/tool-names.js';
 import { openReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
 import { isGatewayError, type ContentBlock, type ModelEvent } from '#src/plugin/internal.js';
 import { contextWith } from '../../formats/contexts.js';
@@ -82,6 +83,13 @@ describe('a Responses stream as Messages events', () => {
     }
   });
 
+  it('has tools by the caller\u2019s names', async () => {
+    const names = new ToolNames();
+    const long = `mcp__${'x'.repeat(80)}`;
+    const events = [created, done(0, { ...call, name: names.short(long) }), completed()];
+    expect((await messageOf(translated(streamOf(...events), names))).content[0]).to.include({ name: long });
+  });
+
   it('keeps items apart whose events mingle', async () => {
     const [added, ...deltas] = text(1, 'a', 'b');
     const second = { type: 'response.output_item.added', output_index: 2, item: { ...call } };
@@ -132,7 +140,10 @@ describe('a Responses stream as Messages events', () => {
     const message = await messageOf(translated(streamOf(created, completed({ output }))));
     expect(message.content.map(({ type }) => type)).to.deep.equal(['text', 'tool_use']);
     const whole: ModelEvent[] = [];
-    new ResponseEvents('gpt', 'slot-a').readWhole({ id: 'resp_2', output }, whole);
+    new ResponseEvents({ model: 'gpt', vendor: 'slot-a', names: new ToolNames() }).readWhole(
+      { id: 'resp_2', output },
+      whole,
+    );
     expect((await messageOf(whole)).content).to.deep.equal(message.content);
   });
 

@@ -30,6 +30,23 @@ describe('the envelope of thinking without a signature', () => {
     expect(kept).to.deep.equal([messages[0], { role: 'assistant', content: [text] }, messages[3]]);
   });
 
+  it('takes a budget of thinking along within a tool loop, where the upstream would demand the thinking', () => {
+    const use = { type: 'tool_use', id: 'c', name: 'look', input: {} } as const;
+    const answer = { type: 'tool_result', tool_use_id: 'c', content: 'one' } as const;
+    const loop = (type: 'enabled' | 'adaptive', thought: typeof sealed | typeof signed) =>
+      withoutSealed({
+        model: 'm',
+        thinking: { type, budget_tokens: 2000 },
+        messages: [
+          { role: 'assistant', content: [thought, use] },
+          { role: 'user', content: [answer] },
+        ],
+      });
+    expect(loop('enabled', sealed)).not.to.have.property('thinking');
+    expect(loop('adaptive', sealed)).to.have.property('thinking');
+    expect(loop('enabled', signed)).to.have.property('thinking');
+  });
+
   it('costs a request without one no copy', () => {
     const request: MessagesRequest = {
       model: 'm',

@@ -1,0 +1,22 @@
+import { sha256 } from './short-names.js';
+
+/** Limit of OpenAI; tools of MCP servers have longer names. */
+const maxLength = 64;
+
+/** Names of the tools of one request within OpenAI's limit, and the caller's own for those of its answer. */
+export class ToolNames {
+  readonly #own = new Map<string, string>();
+
+  /** Name to send: the same each time, so that the prompt cache of the server holds. */
+  short(name: string): string {
+    if (name.length <= maxLength) return name;
+    const short = `${name.slice(0, maxLength - 9)}_${sha256(name).slice(0, 8)}`;
+    this.#own.set(short, name);
+    return short;
+  }
+
+  /** Caller's name of a tool that an answer names. */
+  own(name: string): string {
+    return this.#own.get(name) ?? name;
+  }
+}
