@@ -15,8 +15,8 @@ interface OnlineReport {
 }
 
 /**
- * Resolves the host of every slot, requests its list of models and runs the probes of stages, upstreams and
- * accounts, with limited concurrency and one overall timeout. OAuth tokens are not used: those in the store may be newer, and a refresh here would revoke them.
+ * Resolves the host of every slot, requests its list of models (diagnoses one without) and runs the probes of
+ * stages, upstreams and accounts, with limited concurrency and one overall timeout. OAuth tokens are not used: those in the store may be newer, and a refresh here would revoke them.
  */
 export async function checkOnline(
   { slots, models }: Config,
@@ -77,7 +77,7 @@ async function ask(
     const { hostname } = new URL(slot.proxy ?? baseUrl);
     found.addresses = await untilAborted(resolve(hostname), signal);
     if (opened?.account.isStored) return { slot, ...found, note: 'not asked: its tokens are in the store' };
-    if (!opened?.listsModels) return { slot, ...found, note: 'has no list of models' };
+    if (!opened?.listsModels) return { slot, ...found, ...(await diagnose(slot, opened, signal)) };
     const models = await untilAborted(opened.listModels(signal), signal);
     return { slot, ...found, names: models.map(({ id }) => id) };
   } catch (error) {
@@ -85,6 +85,20 @@ async function ask(
     if (lacksList) return { slot, ...found, note: 'has no list of models' };
     return { slot, ...found, problem: inWords(error, slot) };
   }
+}
+
+/** Result for a slot without a list of models: it is connected, and its credential checked where that costs nothing. */
+async function diagnose(
+  slot: SlotConfig,
+  opened: UpstreamSlot | undefined,
+  signal: AbortSignal,
+): Promise<Pick<SlotResult, 'note' | 'problem'>> {
+  const steps = (await opened?.diagnose(signal)) ?? [];
+  const failed = steps.find(({ ok }) => !ok);
+  if (failed) return { problem: inWords(new Error(`${failed.step}: ${failed.detail}`), slot) };
+  const isProven = steps.some(({ step, skipped }) => step === 'credential' && skipped !== true);
+  const credential = isProven ? 'its credential is accepted' : 'its credential was not checked';
+  return { note: `has no list of models; ${credential}` };
 }
 
 async function resolve(hostname: string): Promise<string> {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { ProcessWorkshop, type Ended } from './gateway-process.js';
 import { configOf, slotAt, stages } from './harness.js';
+import { scripted } from './scripted-upstream.js';
 
 describe('check --online', () => {
   const workshop = new ProcessWorkshop();
@@ -118,6 +119,30 @@ describe('check --online', () => {
     expect(simulator.requests).to.deep.equal([]);
     const { code, stderr } = await workshop.run({ cwd, args: ['--online'] });
     expect([code, stderr]).to.deep.equal([2, '--online goes with check; see --help.\n']);
+  });
+
+  it('has the credential of a slot checked that has no list of models', async () => {
+    const upstream = `export default { name: 'up', needs: ['baseUrl'], open: (_, { http }) => ({
+      generate: () => undefined,
+      diagnose: (query) => http.diagnose(query, { path: '/v1/models', headers: { 'anthropic-version': '2023-06-01' } }),
+    }) };`;
+    const strict = await scripted(({ headers }, response) => {
+      response.writeHead(headers['x-api-key'] === 'good-key' ? 200 : 401).end('{}');
+    });
+    const slot = (id: string, key: string) => ({
+      id,
+      upstream: './up.mjs',
+      baseUrl: strict.url,
+      account: { kind: 'api-key', key },
+    });
+    const slots = [slot('a', 'good-key'), slot('b', 'bad-key')];
+    const files = { 'config/gateway.yaml': configOf({ slots, store: 'memory' }), 'config/up.mjs': upstream };
+    const cwd = await workshop.folder(files);
+    const { code, stdout } = await workshop.run({ cwd, args: ['check', '--online'] });
+    await strict.close();
+    expect(stdout).to.include('  a  127.0.0.1  has no list of models; its credential is accepted\n');
+    expect(stdout).to.match(/ {2}b {2}127\.0\.0\.1 {2}FAILED: credential: refused with status 401/);
+    expect(code).to.equal(1);
   });
 
   it('runs the probes of stages, upstreams and accounts, and names each with its place', async () => {

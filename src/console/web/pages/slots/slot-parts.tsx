@@ -40,7 +40,9 @@ export function Upstream({ isNew, isMoved, ...props }: UpstreamProps) {
           error={errorAt('upstream') ?? kind?.problem ?? undefined}
         />
       </div>
-      {kind?.needs.includes('baseUrl') && <BaseUrl {...props} isRequired />}
+      {kind?.needs.includes('baseUrl') && (
+        <BaseUrl {...props} isUsual isRequired={kind.fields.length === 0} />
+      )}
       <OptionInputs
         {...props}
         fields={draftFields(draft, kinds).filter(({ path: [part] }) => part === 'with')}
@@ -60,7 +62,14 @@ function accountChange(upstream: SlotKind | undefined, { draft, kinds }: PartPro
   return fits && !isIdle ? {} : { accountKind: accountFor(upstream, kinds) };
 }
 
-function BaseUrl({ isRequired, ...props }: PartProps & { readonly isRequired: boolean }) {
+interface BaseUrlProps extends PartProps {
+  /** Most slots of this kind have one. */
+  readonly isUsual: boolean;
+  /** The browser asks for it; where options of the kind may name it, the API does. */
+  readonly isRequired: boolean;
+}
+
+function BaseUrl({ isUsual, isRequired, ...props }: BaseUrlProps) {
   return (
     <Input
       label="Base URL"
@@ -68,7 +77,7 @@ function BaseUrl({ isRequired, ...props }: PartProps & { readonly isRequired: bo
       {...tie(props)('baseUrl')}
       placeholder="https://upstream.example"
       hint={
-        isRequired
+        isUsual
           ? 'Without what every call adds, such as /v1/messages.'
           : 'Only where it is not the usual one of its kind.'
       }
@@ -131,7 +140,7 @@ export function Network(props: PartProps) {
       {own.length > 0 && <OptionInputs {...props} fields={own} keepsSecrets={false} others="More settings" />}
       <details class="more" open={isOpen}>
         <summary>Network: proxy, headers, time to connect</summary>
-        {!hasOwnUrl && <BaseUrl {...props} isRequired={false} />}
+        {!hasOwnUrl && <BaseUrl {...props} isUsual={false} isRequired={false} />}
         <Input
           label="Proxy"
           {...tied('proxy')}
