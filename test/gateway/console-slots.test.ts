@@ -48,6 +48,21 @@ describe('a slot that stands in no file', () => {
       expect((await readConsoleSlot(given, terms)).problems.join('\n')).to.include(problem);
     });
 
+  describe('reads nothing of the machine', () => {
+    const aws = { kind: 'aws-sigv4', region: 'us-east-1' };
+    for (const account of [
+      { ...aws, profile: 'work' },
+      { ...aws, chain: true },
+    ])
+      it(`as by ${Object.keys(account).at(-1)} of ${account.kind}`, async () => {
+        const { slot, problems } = await readConsoleSlot({ ...entry, account }, open);
+        expect(slot).to.equal(undefined);
+        expect(problems.join('\n')).to.include(
+          `account.${Object.keys(account).at(-1)}: reads the machine of the gateway`,
+        );
+      });
+  });
+
   describe('may not lead to a link-local or metadata address', () => {
     const oauth = { kind: 'oauth', accessToken: 'a', refreshToken: 'r', clientId: 'c' };
     for (const [field, fields] of [
