@@ -139,3 +139,4 @@ export type { NamedLimit } from './named-limit.js';
 export type { CheckOptions } from './schema/check.js';
 export type { SchemaError } from './schema/schema-error.js';
 export type { StrictSchema } from './schema/strict-schema.js';
+export { textOf } from './raw/binary-string-builder.js';

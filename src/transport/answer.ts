@@ -1,14 +1,24 @@
-import { EventStream, interruptedError, type HttpAnswer, type ModelEventBatch } from '../plugin/internal.js';
+import {
+  EventStream,
+  interruptedError,
+  type Clock,
+  type HttpAnswer,
+  type ModelEventBatch,
+  type SseTranslator,
+} from '../plugin/internal.js';
 import type { Backpressure, BodySink } from './body.js';
 import { ByteQueue } from './byte-queue.js';
 import { EventBody } from './event-body.js';
 import { mediaType, type Headers } from './headers.js';
 import { TextBody } from './text-body.js';
+import { TranslatedReader } from './translated-reader.js';
 
 /** Call whose body can be taken once. */
 interface Readable {
   /** Time when its connection was ready, by `performance.now()`. */
   readonly connectedAtMs: number | undefined;
+  /** Time and timers of its limits; undefined: those of the machine. */
+  readonly clock: Clock | undefined;
   read<Body extends BodySink>(open: (flow: Backpressure) => Body): Body;
 }
 
@@ -29,7 +39,12 @@ export class ReceivedAnswer implements HttpAnswer {
   }
 
   events(unframe?: (bytes: Buffer) => Buffer): EventStream {
-    return this.#call.read((flow) => new EventBody(flow, unframe)).events;
+    return this.#call.read((flow) => new EventBody(flow, { unframe })).events;
+  }
+
+  translated(translator: SseTranslator): EventStream {
+    const reader = new TranslatedReader(translator);
+    return this.#call.read((flow) => new EventBody(flow, { reader, clock: this.#call.clock })).events;
   }
 
   async text(maxBytes = maxTextBytes): Promise<string> {

@@ -1,3 +1,5 @@
+import type { GatewayError, ModelEventBatch } from '../plugin/internal.js';
+
 /** Sink of an answer's body. Both methods return at once. */
 export interface BodySink {
   /** Receives the bytes of one read; returns false to pause until `flow.resume()` (backpressure). */
@@ -16,4 +18,21 @@ export interface Backpressure {
   finish(): void;
   /** Aborts the call at once and discards the rest of the body. */
   abort(): void;
+}
+
+/** Reader from the bytes of a body to the events of one answer. */
+export interface BodyReader {
+  /** Parses bytes and returns the events that they complete. */
+  read(bytes: Buffer): ModelEventBatch;
+  /** Releases the bytes of the events that were read last. */
+  release(): void;
+  /** Ends the body cleanly and returns its last events. */
+  finish(): ModelEventBatch;
+  readonly isComplete: boolean;
+  /** Failure that ended the answer; follows the events before it. */
+  readonly failure: GatewayError | undefined;
+  /** True once the answer is complete or has failed. */
+  readonly isOver: boolean;
+  /** Time after which an answer that lacks nothing but its formal end is finished; undefined: it waits. */
+  readonly settlesInMs?: number | undefined;
 }

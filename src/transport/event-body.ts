@@ -1,12 +1,23 @@
 import {
+  Deadline,
   EventStream,
   interruptedError,
   StreamController,
+  type Clock,
   type Flow,
   type ModelEventBatch,
 } from '../plugin/internal.js';
-import type { BodySink, Backpressure } from './body.js';
+import type { Backpressure, BodyReader, BodySink } from './body.js';
 import { MessageReader } from './message-reader.js';
+
+export interface EventBodyOptions {
+  /** Makes text of the bytes of each read; what it throws fails the events. */
+  readonly unframe?: ((bytes: Buffer) => Buffer) | undefined;
+  /** Default: that of the Messages API. */
+  readonly reader?: BodyReader;
+  /** Default: that of the machine. */
+  readonly clock?: Clock | undefined;
+}
 
 /**
  * Body of an event stream, one batch of events per read. The events end after `message_stop`; they fail if
@@ -14,16 +25,22 @@ import { MessageReader } from './message-reader.js';
  */
 export class EventBody implements BodySink, Flow {
   readonly #flow: Backpressure;
-  readonly #unframe: ((bytes: Buffer) => Buffer) | undefined;
-  readonly #parser = new MessageReader();
+  readonly #unframe: EventBodyOptions['unframe'];
+  readonly #parser: BodyReader;
+  readonly #clock: Clock | undefined;
+  /** Runs while the answer lacks nothing but its formal end. */
+  #settling: Deadline | undefined;
   readonly #controller = new StreamController<ModelEventBatch>(this);
   readonly events = new EventStream(this.#controller);
   /** True once the events have ended, which may be before their body, or were cancelled. */
   #isOver = false;
 
-  constructor(flow: Backpressure, unframe?: (bytes: Buffer) => Buffer) {
+  constructor(flow: Backpressure, options: EventBodyOptions = {}) {
+    const { unframe, reader = new MessageReader(), clock } = options;
     this.#flow = flow;
     this.#unframe = unframe;
+    this.#parser = reader;
+    this.#clock = clock;
   }
 
   write(chunk: Buffer): boolean {
@@ -33,13 +50,15 @@ export class EventBody implements BodySink, Flow {
     const hasRoom = this.#pass(this.#parser.read(text));
     this.#parser.release();
     if (this.#parser.isOver) this.#conclude();
+    else if (this.#parser.settlesInMs !== undefined) this.#settleIn(this.#parser.settlesInMs);
     return hasRoom || this.#isOver;
   }
 
   /** A clean end completes the last event. */
   end(error?: unknown): void {
     if (this.#isOver) return;
-    if (error === undefined) this.#pass(this.#parser.finish());
+    const isEnded = error === undefined || this.#parser.settlesInMs !== undefined;
+    if (isEnded) this.#pass(this.#parser.finish());
     this.#close(error);
   }
 
@@ -50,6 +69,20 @@ export class EventBody implements BodySink, Flow {
   cancel(): void {
     if (!this.#isOver) this.#flow.abort();
     this.#isOver = true;
+    this.#settling?.stop();
+  }
+
+  /** Finishes an answer whose service neither ends it nor goes on. */
+  #settleIn(ms: number): void {
+    this.#settling ??= new Deadline(
+      () => {
+        this.#pass(this.#parser.finish());
+        this.#conclude();
+      },
+      () => false,
+      this.#clock,
+    );
+    this.#settling.start(ms);
   }
 
   /** Text within the frames of a read; undefined if they are broken, which ends the call. */
@@ -75,6 +108,7 @@ export class EventBody implements BodySink, Flow {
 
   #close(error: unknown): void {
     this.#isOver = true;
+    this.#settling?.stop();
     const { isComplete, failure } = this.#parser;
     if (isComplete) this.#controller.end();
     else this.#controller.fail(failure ?? error ?? interruptedError());

@@ -4,6 +4,7 @@ import {
   fromBinaryString,
   ModelEvent,
   plainDeltaEnd,
+  textOf,
   type BinaryString,
   type RawLines,
 } from '../plugin/internal.js';
@@ -12,6 +13,8 @@ interface EventParserOptions {
   readonly onEvent: (event: ModelEvent) => void;
   /** Receives an event without a name. */
   readonly onUnnamed: (data: string) => void;
+  /** Called for `[DONE]`. */
+  readonly onDone?: () => void;
   /** Max size of an event. */
   readonly maxEventBytes: number;
   readonly onTooLong: () => void;
@@ -19,7 +22,7 @@ interface EventParserOptions {
 
 /**
  * Parser from the bytes of complete events to the events. One in the usual form (a name, one line of JSON, an
- * empty line) is cut out in one piece; any other goes to eventsource-parser whole, `[DONE]` to nobody.
+ * empty line) is cut out in one piece, with its name or without; any other goes to eventsource-parser whole.
  */
 export class EventParser {
   readonly #options: EventParserOptions;
@@ -71,10 +74,20 @@ export class EventParser {
     }
     usual.lastIndex = at;
     const name = usual.exec(lines.bytes)?.[1];
-    if (name === undefined) return at;
+    if (name === undefined) return this.#cutUnnamed(lines, at);
     const end = usual.lastIndex;
     this.#options.onEvent(ModelEvent.received(known(name), lines, at, end));
     return end;
+  }
+
+  /** As `#cut`, for an event of one line of data. */
+  #cutUnnamed(lines: RawLines, at: number): number {
+    const { bytes } = lines;
+    if (!bytes.startsWith(unnamed, at)) return at;
+    const end = bytes.indexOf('\n', at);
+    if (end === -1 || bytes.charCodeAt(end + 1) !== lineFeed) return at;
+    this.#options.onUnnamed(textOf(lines, at + unnamed.length - 1, end));
+    return end + 2;
   }
 
   /** Ends a last line at its CR at once; an LF that follows in the next read is an empty line too many. */
@@ -94,11 +107,14 @@ export class EventParser {
   }
 
   #receive({ event, data }: EventSourceMessage): void {
-    if (data === '[DONE]') return;
-    if (event === undefined) this.#options.onUnnamed(data);
+    if (data === '[DONE]') this.#options.onDone?.();
+    else if (event === undefined) this.#options.onUnnamed(data);
     else this.#options.onEvent(new ModelEvent(known(event), data));
   }
 }
+
+/** Start of an event without a name. */
+const unnamed = 'data: {';
 
 const usual = /event: ([ -~]+)\ndata: \{[^\n]*\n\n/y;
 

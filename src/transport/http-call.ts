@@ -88,6 +88,10 @@ export class HttpCall implements Dispatcher.DispatchHandler, Backpressure {
     return this.#connectedAtMs;
   }
 
+  get clock(): Clock | undefined {
+    return this.#call.clock;
+  }
+
   /** Starts the call on its connection; a call that was cancelled in the queue can only now be aborted. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#phase === 'over') {

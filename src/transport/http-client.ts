@@ -107,12 +107,13 @@ class SlotHttpClient implements HttpClient {
   async #prepare(request: HttpRequest, terms: RequestTerms): Promise<() => HttpCall> {
     const { id, headers: slot, connectTimeoutMs, clock } = this.#settings;
     if (this.#wrongHeader !== undefined) throw unsendable(id, this.#wrongHeader);
-    const { body, path, method = body === undefined ? 'GET' : 'POST' } = request;
+    const { body, path, method = body === undefined ? 'GET' : 'POST', keyHeader } = request;
     const headers = requestHeaders(request, slot);
     const { signal, headersTimeoutMs = timeoutMs, idleTimeoutMs = timeoutMs, hasContent } = terms;
     let credential: Credential = {};
     if (terms.authorize) {
-      const outgoing: OutgoingRequest = { method, origin: this.origin, path, headers, body, signal };
+      const { origin } = this;
+      const outgoing: OutgoingRequest = { method, origin, path, headers, body, signal, keyHeader };
       credential = await terms.authorize(outgoing);
       for (const name in credential) headers[name.toLowerCase()] = credential[name] ?? '';
     }

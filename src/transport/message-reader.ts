@@ -6,6 +6,7 @@ import {
   isGatewayError,
   toGatewayError,
 } from '../plugin/internal.js';
+import type { BodyReader } from './body.js';
 import { EventParser } from './event-parser.js';
 import { WholeEvents } from './whole-events.js';
 
@@ -17,7 +18,7 @@ const maxEventBytes = 32 * 1024 * 1024;
  * the same events. Skips a second `message_start` and `[DONE]`, and all after `message_stop` or an `error`
  * event.
  */
-export class MessageReader {
+export class MessageReader implements BodyReader {
   readonly #bytes = new WholeEvents();
   readonly #parser = new EventParser({
     onEvent: (event) => this.#receive(event),

@@ -1,5 +1,5 @@
 import type { EventStream } from '../events/event-stream.js';
-import type { ModelEventBatch } from '../events/events.js';
+import type { ModelEvent, ModelEventBatch } from '../events/events.js';
 import type { CallSignal } from '../http/call-signal.js';
 import type { DiagnosisStep } from './slot.js';
 
@@ -17,6 +17,8 @@ export interface HttpRequest {
   readonly body?: Buffer | string;
   /** Default `application/json`. */
   readonly contentType?: string;
+  /** Header for the API key of an account that is not told one; default `x-api-key`. */
+  readonly keyHeader?: string;
 }
 
 /** Request about to be sent, as an account signs it. */
@@ -27,6 +29,8 @@ export interface OutgoingRequest {
   readonly headers: Headers;
   readonly body?: Buffer | string | undefined;
   readonly signal: CallSignal;
+  /** Header for an API key, unless the account is told one; default `x-api-key`. */
+  readonly keyHeader?: string | undefined;
 }
 
 /** Headers that prove the account to its upstream. */
@@ -60,6 +64,8 @@ export interface HttpAnswer {
    * throws fails the events.
    */
   events(unframe?: (bytes: Buffer) => Buffer): EventStream;
+  /** Server-sent events of another protocol, as the events that `translator` makes of them, a batch for each read. */
+  translated(translator: SseTranslator): EventStream;
   /**
    * Text of the body, up to `maxBytes` (default 32 MiB). Rejects if the body breaks off, unless `status` is an
    * error: then what has arrived is enough.
@@ -76,6 +82,18 @@ export interface HttpAnswer {
   bytes(): AsyncIterable<Buffer>;
   /** Drops the body, so that its connection can be used again. */
   drop(): void;
+}
+
+/** Translator of one answer in another protocol; a failure that it throws ends the answer. */
+export interface SseTranslator {
+  /** Adds to `events` what a server-sent event says; `data`: its text, also `[DONE]`; `name`: its `event:` line. */
+  read(data: string, name: string | undefined, events: ModelEvent[]): void;
+  /** Adds the last events, when the body has ended or the answer has settled; throws for half an answer. */
+  finish(events: ModelEvent[]): void;
+  /** True once the last events have been added; the rest of the body is not read. */
+  readonly isOver: boolean;
+  /** Time without a further event after which the answer is finished, for services that do not end it. */
+  readonly settlesInMs: number | undefined;
 }
 
 /** Client for one origin: connections, proxy, guard of addresses, time limits and decompression. */

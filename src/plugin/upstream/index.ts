@@ -1,7 +1,13 @@
 /** `gw2api/plugin/upstream`: what upstreams and accounts need besides `gw2api/plugin`. */
 export { defineAccount } from '../contract/account.js';
 export type { Account, AccountHost, TokenStore } from '../contract/account.js';
-export type { Credential, HttpAnswer, HttpClient, OutgoingRequest } from '../contract/http-client.js';
+export type {
+  Credential,
+  HttpAnswer,
+  HttpClient,
+  OutgoingRequest,
+  SseTranslator,
+} from '../contract/http-client.js';
 export type { CacheControl, Citation, StopDetails } from '../contract/messages.js';
 export type { ModelProfile } from '../contract/models.js';
 export type { DiagnosisStep, UpstreamReply } from '../contract/slot.js';
