@@ -144,7 +144,8 @@ function reasonOf(error: unknown): Reason | undefined {
   if (code === 'no_slot_available' || (failure && (status === 529 || status === 503))) return 'overloaded';
   if (failure && status >= 500) return 'failed';
   const isTooLong = status === 400 && tooLong.test(message.slice(0, 1000));
-  return code === 'request_too_large' || isTooLong ? 'context_length' : undefined;
+  return tooLongCodes.has(code) || isTooLong ? 'context_length' : undefined;
 }
 
+const tooLongCodes: ReadonlySet<string> = new Set(['request_too_large', 'context_length_exceeded']);
 const tooLong = /prompt is too long|context[ _](?:length|window)|maximum context/i;

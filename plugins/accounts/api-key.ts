@@ -1,5 +1,5 @@
 import { Type } from 'gw2api/plugin';
-import { defineAccount } from 'gw2api/plugin/upstream';
+import { defineAccount, type Credential } from 'gw2api/plugin/upstream';
 import { secretErrors } from './shared/secret-errors.js';
 
 /** A fixed key, in the header of either vendor. */
@@ -9,15 +9,18 @@ export default defineAccount({
   options: Type.Object(
     {
       key: Type.String({ minLength: 1, secret: true }),
-      header: Type.Enum(['x-api-key', 'authorization'], { default: 'x-api-key', title: 'Sent as' }),
+      /** Header of the key; default: the one that the upstream's kind expects. */
+      header: Type.Optional(Type.Enum(['x-api-key', 'authorization', 'api-key'], { title: 'Sent as' })),
     },
     { title: 'API key' },
   ),
   check: ({ key }) => secretErrors('key', key),
   open({ key, header }) {
     const secret = key.trim();
-    const credential =
-      header === 'x-api-key' ? { 'x-api-key': secret } : { authorization: `Bearer ${secret}` };
-    return { authorize: () => credential };
+    return { authorize: ({ keyHeader }) => credentialIn(header ?? keyHeader ?? 'x-api-key', secret) };
   },
 });
+
+function credentialIn(header: string, key: string): Credential {
+  return { [header]: header === 'authorization' ? `Bearer ${key}` : key };
+}

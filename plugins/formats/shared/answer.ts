@@ -25,6 +25,8 @@ export interface Ending {
   readonly stopReason: StopReason | null;
   /** The provider's explanation of a refusal. */
   readonly refusal?: string;
+  /** Finish reason of a Chat server whose model refused in words. */
+  readonly finishReason?: string;
   readonly usage: Usage;
 }
 
@@ -123,9 +125,11 @@ export class AnswerReader implements EventReader {
 }
 
 /** Explanation of a refusal; its type is checked here, as the upstream's details are not validated before. */
-function refusalOf(details: StopDetails | null | undefined): Pick<Ending, 'refusal'> {
+function refusalOf(details: StopDetails | null | undefined): Pick<Ending, 'refusal' | 'finishReason'> {
   const explanation: unknown = details?.type === 'refusal' ? details.explanation : undefined;
-  return typeof explanation === 'string' && explanation !== '' ? { refusal: explanation } : {};
+  if (typeof explanation !== 'string' || explanation === '') return {};
+  const reason = details?.['finish_reason'];
+  return { refusal: explanation, ...(typeof reason === 'string' && { finishReason: reason }) };
 }
 
 /** Looks up what a dialect makes of a block. */
