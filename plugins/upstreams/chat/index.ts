@@ -1,0 +1,118 @@
+import { EventStream, Type, type ModelEvent } from 'gw2api/plugin';
+import {
+  defineUpstream,
+  foreign,
+  jsonFields,
+  type DiagnosisStep,
+  type HttpAnswer,
+  type HttpClient,
+  type ListedModel,
+  type Upstream,
+  type UpstreamCall,
+  type UpstreamHost,
+  type UpstreamQuery,
+  type UpstreamReply,
+} from 'gw2api/plugin/upstream';
+import type { Static } from 'typebox';
+import { capabilitiesOf, chatOptions, type Capabilities } from './capabilities.js';
+import { chatRefusal } from './chat-refusal.js';
+import { listModels, type ChatEndpoint } from './model-list.js';
+import { chatRequest } from './request/chat-request.js';
+import { ChatAnswer } from './stream/chat-answer.js';
+import { wholeAnswer } from './stream/whole-answer.js';
+
+const options = Type.Object(
+  {
+    ...chatOptions.properties,
+    /** Query parameter `api-version` of Azure OpenAI. */
+    apiVersion: Type.Optional(Type.String({ minLength: 1, title: 'API version' })),
+  },
+  { title: 'Chat Completions API' },
+);
+
+/**
+ * Upstreams that speak Chat Completions. The base URL is that of an OpenAI SDK, with `/v1` where the server has
+ * it.
+ */
+export default defineUpstream({
+  name: 'chat',
+  api: 1,
+  options,
+  needs: ['baseUrl'],
+  adds: ['/chat/completions'],
+  open: (given, host) => new ChatUpstream(given, host),
+});
+
+/** Max size read of an error, or of a foreign answer. */
+const maxErrorBytes = 64 * 1024;
+
+class ChatUpstream implements Upstream {
+  readonly #slot: string;
+  readonly #http: HttpClient;
+  readonly #capabilities: Capabilities;
+  readonly #search: string;
+  readonly #keyHeader: string;
+  readonly #now: () => number;
+
+  constructor({ apiVersion, ...given }: Static<typeof options>, { slot, http, now }: UpstreamHost) {
+    this.#slot = slot.id;
+    this.#http = http;
+    this.#now = now;
+    this.#capabilities = capabilitiesOf(given, slot.id);
+    this.#search = apiVersion === undefined ? '' : `?api-version=${encodeURIComponent(apiVersion)}`;
+    this.#keyHeader = given.preset === 'azure-openai' ? 'api-key' : 'authorization';
+  }
+
+  /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
+  async generate(call: UpstreamCall): Promise<UpstreamReply> {
+    const { body, dropped } = chatRequest(call.request, this.#capabilities);
+    const sent = Buffer.from(JSON.stringify(body));
+    const answer = await this.#http.send({ ...this.#request('/chat/completions'), body: sent }, call);
+    const { status, headers } = answer;
+    const { model } = call.request;
+    const { vendor } = this.#capabilities;
+    const translator = new ChatAnswer({ model, vendor, requestBytes: sent.length });
+    const isStream = status === 200 && answer.mediaType === 'text/event-stream';
+    const events = isStream ? answer.translated(translator) : await this.#whole(answer, translator);
+    return { status, headers, events, dropped };
+  }
+
+  /** Over new connections, so that the network path is tested and not an open connection. */
+  diagnose(query: UpstreamQuery): Promise<readonly DiagnosisStep[]> {
+    return this.#http.diagnose(query, this.#request('/models'));
+  }
+
+  /** Over connections of its own, so that those of calls are used for nothing else. */
+  async models(query: UpstreamQuery): Promise<readonly ListedModel[]> {
+    const http = this.#http.fresh();
+    try {
+      const request = this.#request('/models');
+      return await listModels({ ...query, slot: this.#slot, request, http, now: this.#now });
+    } finally {
+      void http.close();
+    }
+  }
+
+  /** Lists the models, which costs nothing. */
+  async probe(query: UpstreamQuery): Promise<void> {
+    await this.models(query);
+  }
+
+  #request(path: string): ChatEndpoint {
+    return { path: `${this.#http.basePath}${path}${this.#search}`, keyHeader: this.#keyHeader };
+  }
+
+  /** Answer of a server that ignored `stream: true`; throws for any other one. */
+  async #whole(answer: HttpAnswer, translator: ChatAnswer): Promise<EventStream> {
+    const { status, mediaType } = answer;
+    const text = await (status === 200 ? answer.text() : answer.text(maxErrorBytes));
+    if (status >= 400) throw chatRefusal(answer, text, this.#now());
+    const events = status === 200 ? wholeAnswer(jsonFields(text), translator) : undefined;
+    if (!events) throw foreign(this.#slot, `${status} ${mediaType}`.trim(), { kind: 'chat' });
+    return EventStream.from(oneBatch(events));
+  }
+}
+
+async function* oneBatch(batch: readonly ModelEvent[]): AsyncGenerator<readonly ModelEvent[]> {
+  yield batch;
+}

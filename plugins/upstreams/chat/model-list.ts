@@ -1,0 +1,71 @@
+import {
+  foreign,
+  jsonFields,
+  type HttpClient,
+  type ListedModel,
+  type UpstreamQuery,
+} from 'gw2api/plugin/upstream';
+import { chatRefusal } from './chat-refusal.js';
+import { fieldsOf, listOf, type Fields } from '../shared/fields.js';
+
+/** Path on the server, and the header of a key for it. */
+export interface ChatEndpoint {
+  readonly path: string;
+  readonly keyHeader: string;
+}
+
+interface ModelListing extends UpstreamQuery {
+  readonly slot: string;
+  readonly request: ChatEndpoint;
+  readonly http: HttpClient;
+  readonly now: () => number;
+}
+
+/** The models of `GET {base}/models`, a bounded number of them. Throws as a call does. */
+export async function listModels(listing: ModelListing): Promise<readonly ListedModel[]> {
+  const { slot, request, http, now, authorize, signal } = listing;
+  const terms = { signal, authorize, headersTimeoutMs: timeoutMs, idleTimeoutMs: timeoutMs };
+  const answer = await http.send(request, terms);
+  const text = await answer.text(maxBytes);
+  if (answer.status >= 400) throw chatRefusal(answer, text, now());
+  const { data } = jsonFields(text);
+  if (!Array.isArray(data))
+    throw foreign(slot, `${answer.status} ${answer.mediaType}`.trim(), { kind: 'chat' });
+  return listOf(data).slice(0, maxModels).flatMap(modelIn);
+}
+
+const maxModels = 2000;
+const maxBytes = 8 * 1024 * 1024;
+const timeoutMs = 10_000;
+const maxIdLength = 200;
+
+/** The model that an entry describes; none where it has no name. */
+function modelIn(entry: unknown): readonly ListedModel[] {
+  const fields = fieldsOf(entry);
+  const { id } = fields;
+  if (typeof id !== 'string' || id === '' || id.length > maxIdLength) return [];
+  const contextWindow = firstCount(fields, [
+    'context_length',
+    'context_window',
+    'max_model_len',
+    'max_context_length',
+  ]);
+  const { max_completion_tokens: limit } = fieldsOf(fields['top_provider']);
+  const maxTokens = firstCount({ limit, ...fields }, ['limit', 'max_completion_tokens']);
+  return [
+    {
+      id,
+      ...(maxTokens !== undefined && { maxTokens }),
+      ...(contextWindow !== undefined && { contextWindow }),
+    },
+  ];
+}
+
+/** First of these fields that is a count: each server has a name of its own. */
+function firstCount(fields: Fields, names: readonly string[]): number | undefined {
+  for (const name of names) {
+    const value = fields[name];
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
+  }
+  return undefined;
+}

@@ -1,0 +1,26 @@
+import type { GatewayError } from 'gw2api/plugin';
+import { chatRefusal } from '../chat-refusal.js';
+import { fieldsOf, textOf, type Fields } from '../../shared/fields.js';
+
+/** Error that a server reports inside a 200, as if it had refused the call with the status that it names. */
+export function streamError(error: unknown): GatewayError {
+  return chatRefusal({ status: statusOf(fieldsOf(error)), headers: {} }, JSON.stringify({ error }), 0);
+}
+
+function statusOf({ status, status_code: statusCode, code, type }: Fields): number {
+  const given = [statusCode, status, code].map(Number).find(isErrorStatus);
+  if (given !== undefined) return given;
+  const words = `${textOf(code)} ${textOf(type)}`.slice(0, 200);
+  return statuses.find(([pattern]) => pattern.test(words))?.[1] ?? 502;
+}
+
+function isErrorStatus(status: number): boolean {
+  return Number.isInteger(status) && status >= 400 && status <= 599;
+}
+
+const statuses: readonly (readonly [RegExp, number])[] = [
+  [/rate_limit|insufficient_quota/i, 429],
+  [/overloaded|unavailable|busy|capacity/i, 503],
+  [/authentication|invalid_api_key/i, 401],
+  [/invalid_request|context_length|content_filter|bad_?request/i, 400],
+];

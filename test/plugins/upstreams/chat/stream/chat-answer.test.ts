@@ -1,0 +1,260 @@
+import { expect } from 'chai';
+import { isGatewayError } from 'gw2api/plugin';
+import { openReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
+import { chunk, counts, eventsOf, translate } from './answers.js';
+
+const usage = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 };
+
+describe('the answer of a Chat server as Messages events', () => {
+  it('is a text with its stop reason and usage', async () => {
+    const { events, message } = await translate(
+      chunk({ role: 'assistant', content: '' }),
+      chunk({ content: 'Hel' }),
+      chunk({ content: 'lo' }),
+      chunk({}, 'stop'),
+      counts(usage),
+      '[DONE]',
+    );
+    expect(message).to.deep.include({ id: 'msg_1', model: 'm-2026', role: 'assistant' });
+    expect(message.content).to.deep.equal([{ type: 'text', text: 'Hello' }]);
+    expect(message.stop_reason).to.equal('end_turn');
+    expect(message.usage).to.deep.equal({ input_tokens: 10, output_tokens: 4 });
+    expect(events.map(({ type }) => type)).to.deep.equal([
+      'message_start',
+      'content_block_start',
+      'content_block_delta',
+      'content_block_delta',
+      'content_block_stop',
+      'message_delta',
+      'message_stop',
+    ]);
+  });
+
+  it('begins with the first choice, not with the prompt filter of Azure', async () => {
+    const filter = { choices: [], id: '', model: '', prompt_filter_results: [{ prompt_index: 0 }] };
+    const { message } = await translate(filter, chunk({ content: 'Hi' }, 'stop'), '[DONE]');
+    expect(message.id).to.equal('msg_1');
+  });
+
+  it('is choice 0 alone', async () => {
+    const second = { choices: [{ index: 1, delta: { content: 'no' } }] };
+    const { message } = await translate(chunk({ content: 'yes' }), second, chunk({}, 'stop'), '[DONE]');
+    expect(message.content).to.deep.equal([{ type: 'text', text: 'yes' }]);
+  });
+
+  it('is complete without [DONE] once its finish reason and its counts have come', () => {
+    const events = eventsOf(
+      chunk({ content: 'a' }),
+      chunk({}, 'stop'),
+      counts(usage),
+      chunk({ content: 'b' }),
+    );
+    expect(events.at(-1)?.type).to.equal('message_stop');
+  });
+
+  it('is complete at the end of the body if there was a finish reason', async () => {
+    const { message } = await translate(chunk({ content: 'a' }, 'stop'));
+    expect(message.stop_reason).to.equal('end_turn');
+  });
+
+  it('is interrupted at the end of the body without one', () => {
+    expect(failureOf(() => eventsOf(chunk({ content: 'a' })))).to.deep.include({
+      code: 'upstream_interrupted',
+    });
+  });
+
+  it('ends at [DONE] where the server gives no finish reason', async () => {
+    const { message } = await translate(chunk({ content: 'a' }), '[DONE]');
+    expect(message.stop_reason).to.equal('end_turn');
+  });
+
+  it('has no stop reason where there was nothing at all, so that the call is made again', async () => {
+    const { message } = await translate(chunk({ role: 'assistant', content: '' }), '[DONE]');
+    expect(message.stop_reason).to.equal(null);
+    expect(message.content).to.deep.equal([]);
+  });
+
+  for (const [name, text] of Object.entries({ 'bad JSON': '{"choices":[', 'a text': '"hello"' }))
+    it(`fails at ${name}`, () => {
+      expect(failureOf(() => eventsOf(chunk({ content: 'a' }), text))).to.deep.include({
+        code: 'upstream_interrupted',
+        kind: 'interrupted',
+      });
+    });
+
+  for (const [finish, stop] of Object.entries({
+    stop: 'end_turn',
+    length: 'max_tokens',
+    model_length: 'max_tokens',
+    content_filter: 'refusal',
+    'something new': 'end_turn',
+    tool_calls: 'end_turn',
+  }))
+    it(`ends with ${stop} for the finish reason "${finish}"`, async () => {
+      const { message } = await translate(chunk({ content: 'a' }), chunk({}, finish), '[DONE]');
+      expect(message.stop_reason).to.equal(stop);
+    });
+
+  it('names the stop sequence that vLLM names', async () => {
+    const ending = {
+      choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop', stop_reason: 'END' }],
+    };
+    const { message } = await translate(ending, '[DONE]');
+    expect(message).to.deep.include({ stop_reason: 'stop_sequence', stop_sequence: 'END' });
+  });
+
+  it('is a refusal, with its words and the finish reason beside them', async () => {
+    const { message } = await translate(
+      chunk({ refusal: "I'm" }),
+      chunk({ refusal: ' sorry' }),
+      chunk({}, 'stop'),
+      '[DONE]',
+    );
+    expect(message.stop_reason).to.equal('refusal');
+    expect(message.stop_details).to.deep.equal({
+      type: 'refusal',
+      explanation: "I'm sorry",
+      finish_reason: 'stop',
+    });
+  });
+
+  it('cites the pages of its annotations', async () => {
+    const page = { type: 'url_citation', url_citation: { url: 'https://a.example/', title: 'A' } };
+    const { message } = await translate(
+      chunk({ content: 'so' }),
+      chunk({ annotations: [page, { type: 'url_citation' }, 7] }, 'stop'),
+      '[DONE]',
+    );
+    const [block] = message.content as readonly { citations?: readonly object[] }[];
+    expect(block?.citations).to.have.length(1);
+    expect(block?.citations?.[0]).to.deep.include({ url: 'https://a.example/', title: 'A' });
+  });
+
+  describe('fails where the server reports an error inside a 200', () => {
+    const cases: readonly (readonly [string, object, { status: number; code: string }])[] = [
+      ['with a code', { error: { message: 'no', code: 429 } }, { status: 429, code: 'rate_limit_error' }],
+      ['with a status', { error: { message: 'no', code: 'tool_use_failed', status_code: 400 } }, { status: 400, code: 'tool_use_failed' }],
+      ['by its type', { error: { message: 'no', type: 'overloaded_error' } }, { status: 503, code: 'overloaded_error' }],
+      ['as a text', { error: 'out of memory' }, { status: 502, code: 'upstream_error' }],
+      ['of vLLM', { object: 'error', message: 'no', type: 'BadRequestError', code: 400 }, { status: 400, code: 'BadRequestError' }],
+    ]; // prettier-ignore
+    for (const [name, error, expected] of cases)
+      it(name, () => {
+        expect(failureOf(() => eventsOf(chunk({ content: 'a' }), error))).to.deep.include({
+          ...expected,
+          kind: 'status',
+        });
+      });
+
+    it('unless the answer has its finish reason already', async () => {
+      const error = { error: { code: 400, message: 'Token limit reached' } };
+      const { message } = await translate(chunk({ content: 'a' }, 'length'), error, '[DONE]');
+      expect(message.stop_reason).to.equal('max_tokens');
+    });
+
+    it('as its finish reason', () => {
+      expect(failureOf(() => eventsOf(chunk({ content: 'a' }, 'error')))).to.deep.include({ status: 502 });
+    });
+  });
+});
+
+describe('the thinking of a Chat server', () => {
+  const signed = (content: readonly unknown[]) => {
+    const [{ type, thinking, signature }] = content as [Record<string, string>];
+    return { type, thinking, envelope: openReasoning(signature!) };
+  };
+
+  for (const field of ['reasoning_content', 'reasoning'])
+    it(`comes as ${field} and is sealed by its vendor`, async () => {
+      const { message } = await translate(
+        chunk({ [field]: 'Let me', content: null }),
+        chunk({ [field]: ' see.' }),
+        chunk({ content: 'Yes.' }, 'stop'),
+        '[DONE]',
+      );
+      expect(signed(message.content)).to.deep.equal({
+        type: 'thinking',
+        thinking: 'Let me see.',
+        envelope: { vendor: 'acme' },
+      });
+      expect(message.content[1]).to.deep.equal({ type: 'text', text: 'Yes.' });
+    });
+
+  it('comes as content of the analysis channel', async () => {
+    const { message } = await translate(
+      chunk({ content: 'Hm.', channel: 'analysis' }),
+      chunk({ content: 'Yes.', channel: 'final' }, 'stop'),
+      '[DONE]',
+    );
+    expect(message.content.map(({ type }) => type)).to.deep.equal(['thinking', 'text']);
+  });
+
+  it('comes as a part of the content', async () => {
+    const { message } = await translate(
+      chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }] }),
+      chunk({ content: [{ type: 'text', text: 'Yes.' }] }, 'stop'),
+      '[DONE]',
+    );
+    expect(signed(message.content).thinking).to.equal('Hm.');
+    expect(message.content[1]).to.deep.equal({ type: 'text', text: 'Yes.' });
+  });
+
+  it('keeps its details, put together, in the envelope', async () => {
+    const detail = { type: 'reasoning.text', index: 0, format: 'anthropic-claude-v1' };
+    const { message } = await translate(
+      chunk({ reasoning: null, reasoning_details: [{ ...detail, text: '', signature: '' }] }),
+      chunk({ reasoning: 'This', reasoning_details: [{ ...detail, text: 'This' }] }),
+      chunk({ reasoning: ' is', reasoning_details: [{ ...detail, text: ' is' }] }),
+      chunk({ reasoning: null, reasoning_details: [{ ...detail, signature: 'c2ln' }] }),
+      chunk({ content: 'Yes.', reasoning_details: [] }, 'stop'),
+      '[DONE]',
+    );
+    expect(signed(message.content)).to.deep.equal({
+      type: 'thinking',
+      thinking: 'This is',
+      envelope: { vendor: 'acme', data: [{ ...detail, text: 'This is', signature: 'c2ln' }] },
+    });
+  });
+
+  it('may be encrypted whole, and then has a block without a text', async () => {
+    const detail = { type: 'reasoning.encrypted', data: 'abc', id: 'rs_1', index: 0 };
+    const { message } = await translate(
+      chunk({ content: 'Yes.' }),
+      chunk({ reasoning_details: [detail] }, 'stop'),
+      '[DONE]',
+    );
+    expect(message.content.map(({ type }) => type)).to.deep.equal(['text', 'thinking']);
+    expect(openReasoning(String(message.content[1]!['signature']))?.data).to.deep.equal([detail]);
+  });
+
+  it('has no block where its details are empty', async () => {
+    const { message } = await translate(
+      chunk({ reasoning_details: [{ type: 'reasoning.text', text: '', signature: '' }] }),
+      chunk({ content: 'Yes.' }, 'stop'),
+      '[DONE]',
+    );
+    expect(message.content.map(({ type }) => type)).to.deep.equal(['text']);
+  });
+
+  it('is sent without its details where they are too long to come back', async () => {
+    const text = 'x'.repeat(3_000_000);
+    const { message } = await translate(
+      chunk({ reasoning: text, reasoning_details: [{ type: 'reasoning.text', text }] }),
+      chunk({ content: 'Yes.' }, 'stop'),
+      '[DONE]',
+    );
+    expect(signed(message.content).envelope).to.deep.equal({ vendor: 'acme' });
+  });
+});
+
+/** The fields of the error that a step throws. */
+function failureOf(step: () => unknown): object {
+  try {
+    step();
+  } catch (error) {
+    if (!isGatewayError(error)) throw error;
+    const { code, status, failure, message } = error;
+    return { code, status, kind: failure?.kind, message };
+  }
+  throw new Error('It did not fail.');
+}
