@@ -17,6 +17,8 @@ import {
 import { defineUpstream } from 'gw2api/plugin/upstream';
 import { fakeModels, ManualClock } from 'gw2api/testing';
 import apiKey from '#plugins/accounts/api-key.js';
+import azureEntra from '#plugins/accounts/azure-entra.js';
+import google from '#plugins/accounts/google.js';
 import none from '#plugins/accounts/none.js';
 import oauth from '#plugins/accounts/oauth.js';
 import type { SlotConfig } from '#src/config/config.js';
@@ -81,7 +83,7 @@ export function fakePlugins(plugin: UpstreamKind): SlotLoader {
   };
 }
 
-const accounts: readonly AccountKind[] = [apiKey, none, oauth];
+const accounts: readonly AccountKind[] = [apiKey, azureEntra, google, none, oauth];
 
 async function* noEvents(): AsyncGenerator<[]> {
   yield [];

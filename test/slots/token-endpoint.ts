@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 /** A real token endpoint: the nth grant is `access-n` and `refresh-n`, for an hour. */
 export class TokenEndpoint {
   readonly requests: string[] = [];
+  readonly paths = new Set<string | undefined>();
   readonly contentTypes = new Set<string | undefined>();
   answer: { status: number; body: unknown } | undefined;
   readonly #server: Server;
@@ -46,6 +47,7 @@ export class TokenEndpoint {
   }
 
   async #grant(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.paths.add(request.url);
     this.contentTypes.add(request.headers['content-type']);
     this.requests.push(await text(request));
     this.#server.emit('asked');

@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net';
 import { expect } from 'chai';
 import { AddressGuard, type AddressGuardOptions } from '#src/transport/address-guard.js';
 import { isLinkLocal } from '#src/transport/addresses.js';
-import { requestTokens } from '#plugins/accounts/shared/token-endpoint.js';
+import { requestToken } from '#plugins/accounts/shared/token-endpoint.js';
 import { openEgress } from '#src/transport/connections.js';
 import { openHttpClient } from '#src/transport/http-client.js';
 import { HttpCall } from '#src/transport/http-call.js';
@@ -123,8 +123,8 @@ describe('a guarded connection', () => {
     const refresh = async (tokenUrl: string, proxy?: string) =>
       causes(
         await rejection(
-          requestTokens(
-            { tokenUrl, clientId: 'c', refreshToken: 'r' },
+          requestToken(
+            { tokenUrl, form: { grant_type: 'refresh_token' }, cure: () => 'sign in again' },
             {
               slot: { id: 'a' },
               now: () => 0,

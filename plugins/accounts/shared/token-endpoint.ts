@@ -1,31 +1,38 @@
 import { GatewayError, timeoutSignal, type ErrorCode } from 'gw2api/plugin';
-import { isHeaderValue, jsonFields, type AccountHost, type OAuthTokens } from 'gw2api/plugin/upstream';
+import { isHeaderValue, jsonFields, type AccountHost } from 'gw2api/plugin/upstream';
 
 type Asking = Pick<AccountHost, 'slot' | 'connect' | 'now' | 'clock'>;
 
 interface TokenRequest {
   readonly tokenUrl: string;
-  readonly clientId: string;
-  readonly clientSecret?: string;
-  readonly refreshToken: string;
+  /** Fields of the request, `grant_type` among them. */
+  readonly form: Readonly<Record<string, string>>;
+  /** Advice to the operator where the endpoint refuses, from the fields of its answer. */
+  readonly cure: (answer: Readonly<Record<string, unknown>>) => string;
+}
+
+/** Access token as an endpoint has granted it. */
+export interface GrantedToken {
+  readonly accessToken: string;
+  /** Absent: the endpoint has not given a new one. */
+  readonly refreshToken?: string;
+  readonly expiresAtMs?: number;
 }
 
 /**
- * Exchanges a refresh token (RFC 6749 §6). Throws `no_slot_available` with failure status 401 if the token
+ * Asks a token endpoint (RFC 6749 §5). Throws `no_slot_available` with failure status 401 if the token
  * endpoint refuses it, `upstream_unreachable` if it cannot be reached or fails, `upstream_invalid_response`
  * if its answer has no token that a header can hold.
  */
-export async function requestTokens(asked: TokenRequest, host: Asking): Promise<Tokens> {
+export async function requestToken(asked: TokenRequest, host: Asking): Promise<GrantedToken> {
   const { id } = host.slot;
   const answer = await post(asked, host);
-  if (refusals.has(answer.status)) throw refused(id, answer);
-  const granted = answer.status === 200 ? readGrant(answer, asked, host.now()) : undefined;
+  if (refusals.has(answer.status)) throw refused(id, answer, asked);
+  const granted = answer.status === 200 ? readGrant(answer, host.now()) : undefined;
   if (granted) return granted;
   const code = answer.status >= 500 ? 'upstream_unreachable' : 'upstream_invalid_response';
   throw unavailable(code, id, `its token endpoint answered ${answer.status} without a usable token`);
 }
-
-type Tokens = Omit<OAuthTokens, 'origin'>;
 
 interface Answer {
   readonly status: number;
@@ -42,7 +49,7 @@ async function post(asked: TokenRequest, host: Asking): Promise<Answer> {
         path: `${pathname}${search}`,
         headers: { accept: 'application/json' },
         contentType: 'application/x-www-form-urlencoded',
-        body: form(asked).toString(),
+        body: new URLSearchParams(asked.form).toString(),
       };
       const signal = timeoutSignal(host.clock, timeoutMs);
       const answer = await http.send(request, { signal });
@@ -56,36 +63,37 @@ async function post(asked: TokenRequest, host: Asking): Promise<Answer> {
   }
 }
 
-function form({ clientId, clientSecret, refreshToken }: TokenRequest): URLSearchParams {
-  const fields = { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId };
-  return new URLSearchParams(clientSecret ? { ...fields, client_secret: clientSecret } : fields);
-}
-
 /** Reads `access_token`, `refresh_token` if it was rotated, and `expires_in` in seconds if present. */
-function readGrant({ text }: Answer, asked: TokenRequest, nowMs: number): Tokens | undefined {
+function readGrant({ text }: Answer, nowMs: number): GrantedToken | undefined {
   const { access_token, refresh_token, expires_in } = jsonFields(text);
   const accessToken = typeof access_token === 'string' ? access_token.trim() : '';
   if (accessToken === '' || !isHeaderValue(accessToken)) return undefined;
   return {
     accessToken,
-    refreshToken: typeof refresh_token === 'string' ? refresh_token : asked.refreshToken,
+    ...(typeof refresh_token === 'string' && { refreshToken: refresh_token }),
     ...(typeof expires_in === 'number' ? { expiresAtMs: nowMs + expires_in * 1000 } : {}),
   };
 }
 
-/** Error of a refused refresh (401): the operator has to sign in again. */
-function refused(slotId: string, { status, text }: Answer): GatewayError {
-  const { error: named } = jsonFields(text);
+/** Error of a refused request: the operator has to do something about it. */
+function refused(slotId: string, { status, text }: Answer, { cure }: TokenRequest): GatewayError {
+  const fields = jsonFields(text);
+  const { error: named } = fields;
   const why = typeof named === 'string' && /^[\w-]{1,40}$/.test(named) ? named : `status ${status}`;
+  return withoutToken(slotId, why, cure(fields));
+}
+
+/** Error of a slot that gets no token until its operator does something (401). */
+export function withoutToken(slotId: string, why: string, cure: string, cause?: unknown): GatewayError {
   return new GatewayError(
     'no_slot_available',
-    `Slot "${slotId}" cannot renew its access token (${why}); sign its account in again and put the new tokens into the config.`,
-    { failure: { kind: 'status', status: 401, headers: {} } },
+    `Slot "${slotId}" cannot renew its access token (${why}); ${cure}.`,
+    { failure: { kind: 'status', status: 401, headers: {} }, cause },
   );
 }
 
 /** Error of a failed refresh: the slot cools down, so that not every request calls its token endpoint. */
-function unavailable(code: ErrorCode, slotId: string, why: string, cause?: unknown): GatewayError {
+export function unavailable(code: ErrorCode, slotId: string, why: string, cause?: unknown): GatewayError {
   return new GatewayError(code, `Slot "${slotId}" cannot renew its access token: ${why}.`, {
     failure: { kind: 'unreachable', reused: false },
     cause,

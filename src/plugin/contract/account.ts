@@ -51,9 +51,12 @@ export interface AccountHost {
   connect(baseUrl: string): HttpClient;
   /**
    * Opens the store for tokens that descend from `origin`, a digest of the configured ones; returns those that
-   * are in it, too.
+   * are in it, too. `isRepeatable`: tokens may be granted at any time, so that `check --online` may ask for some.
    */
-  tokens(origin: string): Promise<readonly [TokenStore, OAuthTokens | undefined]>;
+  tokens(
+    origin: string,
+    terms?: { readonly isRepeatable: boolean },
+  ): Promise<readonly [TokenStore, OAuthTokens | undefined]>;
   /** Runs `work` in one instance at a time, for this slot. */
   withLock<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Unix milliseconds: `clock.now`. */

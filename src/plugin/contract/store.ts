@@ -36,10 +36,11 @@ export type KeyPatch = { readonly [Field in keyof Settable]?: Settable[Field] | 
 /** OAuth tokens of a slot after the last refresh. */
 export interface OAuthTokens {
   readonly accessToken: string;
+  /** Empty where further tokens are granted without one. */
   readonly refreshToken: string;
   /** Unix milliseconds; absent: only a 401 refreshes. */
   readonly expiresAtMs?: number;
-  /** Hex SHA-256 of the refresh token in the config that these derive from: a new one there starts over. */
+  /** Hex SHA-256 of what these derive from, such as the refresh token in the config: a new one there starts over. */
   readonly origin: string;
 }
 

@@ -2,6 +2,11 @@ import type { Account, AccountHost, AccountKind } from '../../plugin/internal.js
 import { requireMethod } from '../open-upstream.js';
 import { SlotTokens, type AccountParts } from './slot-tokens.js';
 
+interface OpenTokens {
+  readonly tokens: SlotTokens;
+  readonly isRepeatable: boolean;
+}
+
 /** Open account of a slot, with the tokens that it has in the store. */
 export class SlotAccount {
   readonly kind: string;
@@ -13,9 +18,9 @@ export class SlotAccount {
   readonly probe: Account['probe'];
   readonly #account: Account;
   #started: Promise<void> | undefined;
-  readonly #tokens: readonly SlotTokens[];
+  readonly #tokens: readonly OpenTokens[];
 
-  private constructor(name: string, kind: AccountKind, account: Account, tokens: readonly SlotTokens[]) {
+  private constructor(name: string, kind: AccountKind, account: Account, tokens: readonly OpenTokens[]) {
     this.kind = name;
     this.reportsWindows = kind.reports === 'windows';
     this.authorize = (request) => account.authorize(request);
@@ -40,7 +45,7 @@ export class SlotAccount {
     parts: AccountParts,
   ): Promise<SlotAccount> {
     const { slotId, live, log, clock, connect, dry } = parts;
-    const opened: SlotTokens[] = [];
+    const opened: OpenTokens[] = [];
     const host: AccountHost = {
       slot: { id: slotId },
       log,
@@ -49,9 +54,9 @@ export class SlotAccount {
       connect,
       dry,
       withLock: (work) => live.withLock(`${name}/${slotId}`, work),
-      async tokens(origin) {
+      async tokens(origin, { isRepeatable } = { isRepeatable: false }) {
         const [tokens, stored] = await SlotTokens.open(origin, parts);
-        opened.push(tokens);
+        opened.push({ tokens, isRepeatable });
         return [tokens, stored];
       },
     };
@@ -60,14 +65,14 @@ export class SlotAccount {
     return new SlotAccount(name, kind, account, opened);
   }
 
-  /** True if its tokens are in the store, where they may be newer than in the config. */
+  /** True if the only valid tokens are in the store, where they may be newer than in the config. */
   get isStored(): boolean {
-    return this.#tokens.length > 0;
+    return this.#tokens.some(({ isRepeatable }) => !isRepeatable);
   }
 
   /** Receives that another instance has renewed the tokens. */
   renewedElsewhere(): void {
-    for (const tokens of this.#tokens) tokens.publish();
+    for (const { tokens } of this.#tokens) tokens.publish();
   }
 
   async close(): Promise<void> {

@@ -3,17 +3,34 @@ import { expect } from 'chai';
 import { accountChecks, type AccountSubject } from 'gw2api/testing';
 import apiKey from '#plugins/accounts/api-key.js';
 import awsSigv4 from '#plugins/accounts/aws-sigv4.js';
+import azureEntra from '#plugins/accounts/azure-entra.js';
 import bearer from '#plugins/accounts/bearer.js';
+import google from '#plugins/accounts/google.js';
 import none from '#plugins/accounts/none.js';
 import oauth from '#plugins/accounts/oauth.js';
+import { serviceAccountKey } from '../../slots/service-account.js';
 import { TokenEndpoint } from '../../slots/token-endpoint.js';
 
 const endpoints: TokenEndpoint[] = [];
 
-async function oauthOptions(): Promise<object> {
+async function openEndpoint(): Promise<string> {
   const endpoint = await TokenEndpoint.open();
   endpoints.push(endpoint);
-  return { accessToken: 'access-0', refreshToken: 'refresh-0', tokenUrl: endpoint.url, clientId: 'c' };
+  return endpoint.url;
+}
+
+async function oauthOptions(): Promise<object> {
+  const tokenUrl = await openEndpoint();
+  return { accessToken: 'access-0', refreshToken: 'refresh-0', tokenUrl, clientId: 'c' };
+}
+
+async function googleOptions(): Promise<object> {
+  return { key: serviceAccountKey(await openEndpoint()) };
+}
+
+async function entraOptions(): Promise<object> {
+  const authority = new URL(await openEndpoint()).origin;
+  return { tenant: 'contoso.example', clientId: 'c', clientSecret: 'a-client-secret', authority };
 }
 
 const subjects: readonly AccountSubject[] = [
@@ -25,6 +42,8 @@ const subjects: readonly AccountSubject[] = [
   },
   { kind: bearer, options: { token: 'token-0123456789' } },
   { kind: oauth, options: oauthOptions },
+  { kind: google, options: googleOptions },
+  { kind: azureEntra, options: entraOptions },
 ];
 
 for (const subject of subjects)
