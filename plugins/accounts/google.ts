@@ -33,18 +33,23 @@ export default defineAccount({
   options,
   check: (settings) => oneOfErrors(settings, ['key', 'keyFile', 'applicationDefault']),
   async open(settings, host) {
-    const { key, applicationDefault, quotaProject } = settings;
-    if (applicationDefault && !host.dry) requireLibrary();
-    if (key !== undefined && !host.dry) readServiceKey('key', key);
+    const { quotaProject } = settings;
     const terms = {
       origin: digestOf(JSON.stringify(settings)),
       isRepeatable: true,
       grant: async () => ({ refreshToken: '', ...(await tokenOf(settings, host)) }),
+      start: () => (host.dry ? undefined : start(settings, host)),
       ...(quotaProject !== undefined && { headers: { 'x-goog-user-project': quotaProject } }),
     };
     return TokenAccount.open(terms, host);
   },
 });
+
+/** Finds what the tokens are made with; throws where it is not there. */
+async function start(settings: Options, host: AccountHost): Promise<void> {
+  if (settings.applicationDefault) requireLibrary();
+  else await serviceKey(settings, host);
+}
 
 function tokenOf(settings: Options, host: AccountHost): Promise<GrantedToken> {
   if (host.dry) return exchange(googleTokenUrl, 'dry-run', host);

@@ -20,6 +20,8 @@ interface TokenTerms {
   /** Tokens may be granted by any process at any time; false: each refresh revokes those before it. */
   readonly isRepeatable: boolean;
   readonly grant: Grant;
+  /** Finds what grants need, before the first request. */
+  readonly start?: () => void | Promise<void>;
   /** Further headers of each request. */
   readonly headers?: Credential;
 }
@@ -48,6 +50,10 @@ export class TokenAccount implements Account {
     const { origin, first, isRepeatable } = terms;
     const [store, stored] = await host.tokens(origin, { isRepeatable });
     return new TokenAccount(terms, host, store, stored ?? (first && { ...first, origin }));
+  }
+
+  async start(): Promise<void> {
+    await this.#terms.start?.();
   }
 
   async authorize({ signal }: Pick<OutgoingRequest, 'signal'>): Promise<Credential> {

@@ -11,6 +11,7 @@ import { operations, type SimulatorContext } from './operations.js';
 import { idFrom } from './random.js';
 import { badRequest, Refusal } from './refusal.js';
 import { ScenarioSelector } from './scenarios.js';
+import { vertexCall } from './vertex-calls.js';
 
 export interface SimulatorOptions {
   /** Default 127.0.0.1. */
@@ -119,13 +120,15 @@ export class Simulator {
   }
 
   async #answer(exchange: RecordedRequest): Promise<void> {
-    const operation = findOperation(exchange);
+    const call = vertexCall(exchange.path);
+    const operation = findOperation(exchange.method, call?.path ?? exchange.path);
     await exchange.read(this.#context.maxBodyBytes);
     const { body, problem } = parseBody(exchange.text);
     exchange.body = body;
     this.#announce(exchange);
-    if (exchange.path !== '/') checkHeaders(exchange);
+    if (exchange.path !== '/') checkHeaders(exchange, { isVersioned: !call });
     if (exchange.method === 'POST' && problem) throw badRequest(problem);
+    if (call) exchange.body = call.body(body);
     await operation(exchange, this.#context);
   }
 
@@ -137,7 +140,7 @@ export class Simulator {
   }
 }
 
-function findOperation({ method, path }: RecordedRequest): (typeof operations)[string] {
+function findOperation(method: string, path: string): (typeof operations)[string] {
   const parent = path.replace(/(?<![^/])[^/]+$/, ':id');
   const found = operations[`${method} ${path}`] ?? operations[`${method} ${parent}`];
   if (found) return found;

@@ -11,8 +11,13 @@ import { TokenEndpoint } from '../../slots/token-endpoint.js';
 const sdks = process.env['GW_TEST_SDKS'];
 const library = path.resolve('dist/node_modules/google-auth-library');
 
-const open = async (options: object, host = accountHost()) =>
+const opened = async (options: object, host = accountHost()) =>
   google.open(filledOptions(google, options), host);
+const open = async (options: object) => {
+  const account = await opened(options);
+  await account.start?.();
+  return account;
+};
 const failure = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => 'nothing was thrown',
@@ -30,7 +35,7 @@ describe('the account google', () => {
     expect(says({ applicationDefault: true })).to.deep.equal([]);
   });
 
-  it('does not open with a key that is none, and never says what that holds', async () => {
+  it('does not start with a key that is none, and never says what that holds', async () => {
     const secret = 'a-secret-within';
     const keys = {
       [secret]: 'key is no JSON of a service account',
@@ -52,7 +57,7 @@ describe('the account google', () => {
       { keyFile: '/nowhere' },
       { applicationDefault: true },
     ]) {
-      const account = await open(options, host);
+      const account = await opened(options, host);
       const proof = await account.authorize({ signal: new AbortController().signal } as never); // no more is read
       expect(proof['authorization']).to.match(/^Bearer access-\d$/);
     }

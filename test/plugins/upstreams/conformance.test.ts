@@ -8,6 +8,7 @@ import { upstreamChecks, type PlayedScenario, type UpstreamScenario } from 'gw2a
 import bedrock from '#plugins/upstreams/bedrock/index.js';
 import messages from '#plugins/upstreams/messages/index.js';
 import simulator from '#plugins/upstreams/simulator/index.js';
+import vertex from '#plugins/upstreams/vertex/index.js';
 import { startSimulator } from '#plugins/upstreams/simulator/simulator.js';
 import { startBedrock } from '../../support/bedrock-server.js';
 import { Kit, later } from '../../transport/upstream-kit.js';
@@ -20,7 +21,7 @@ const markers: Readonly<Record<UpstreamScenario, string>> = {
   endless: '[[sim:size kb=30000]]',
 };
 
-describe('the upstream messages', () => {
+describe('upstreams over the simulator', () => {
   let close: () => Promise<void> = async () => undefined;
   afterEach(() => close());
 
@@ -36,7 +37,9 @@ describe('the upstream messages', () => {
     close = () => server.close();
     return { baseUrl: server.url, text: markers[scenario], blocked: blocked.promise, closed: closed.promise };
   };
-  for (const { name, run } of upstreamChecks({ kind: messages, play })) it(name, run);
+  for (const { name, run } of upstreamChecks({ kind: messages, play })) it(`messages ${name}`, run);
+  const options = { project: 'test-project', region: 'us-east5' };
+  for (const { name, run } of upstreamChecks({ kind: vertex, options, play })) it(`vertex ${name}`, run);
 });
 
 describe('the upstream bedrock', () => {

@@ -1,0 +1,107 @@
+import { estimateTokens, Type, type TokenCount } from 'gw2api/plugin';
+import { requestBytes } from 'gw2api/plugin/raw';
+import {
+  defineUpstream,
+  foreign,
+  jsonFields,
+  type DiagnosisStep,
+  type HttpAnswer,
+  type HttpClient,
+  type Upstream,
+  type UpstreamCall,
+  type UpstreamHost,
+  type UpstreamQuery,
+  type UpstreamReply,
+} from 'gw2api/plugin/upstream';
+import { diagnoseByProbe } from '../shared/diagnose-by-probe.js';
+import { googleError, googleRefusal } from '../shared/google-refusal.js';
+import { modelSegment, predictBody, predictHeaders, regionUrl, withVersion } from './wire.js';
+
+const options = Type.Object(
+  {
+    /** Id of the project of Google Cloud. */
+    project: Type.String({ pattern: '^[a-z0-9.:-]{1,100}$' }),
+    /** A region such as `us-east5`, or `global`, `us` or `eu`. */
+    region: Type.String({ pattern: '^[a-z0-9-]{1,40}$', default: 'global' }),
+  },
+  { title: 'Claude on Vertex AI' },
+);
+
+/** Claude on Vertex AI of Google Cloud, by `streamRawPredict`. */
+export default defineUpstream({
+  name: 'vertex',
+  api: 1,
+  options,
+  needs: ['account'],
+  baseUrl: ({ region }) => regionUrl(region),
+  open: ({ project, region }, host) => new VertexUpstream(host, `/projects/${project}/locations/${region}`),
+});
+
+const maxErrorBytes = 64 * 1024;
+const probeTimeoutMs = 10_000;
+
+class VertexUpstream implements Upstream {
+  readonly #slot: string;
+  readonly #now: UpstreamHost['now'];
+  readonly #http: HttpClient;
+  readonly #models: string;
+
+  constructor({ slot, http, now }: UpstreamHost, location: string) {
+    this.#slot = slot.id;
+    this.#now = now;
+    this.#http = http;
+    this.#models = `${http.basePath}${location}/publishers/anthropic/models`;
+  }
+
+  /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
+  async generate(call: UpstreamCall): Promise<UpstreamReply> {
+    const { request, headers: asked } = call;
+    const path = `${modelSegment(request.model)}:streamRawPredict`;
+    const answer = await this.#post(path, call, predictBody(request, asked));
+    const { status, headers, mediaType } = answer;
+    if (status === 200 && mediaType === 'text/event-stream')
+      return { status, headers, events: answer.events() };
+    const text = await answer.text(maxErrorBytes);
+    if (status >= 400 || googleError(text)) throw googleRefusal(answer, text);
+    throw foreign(this.#slot, `${status} ${mediaType}`.trim(), { kind: 'vertex' });
+  }
+
+  /** Count of the upstream, or an estimate in regions without one. */
+  async countTokens(call: UpstreamCall): Promise<TokenCount> {
+    const { stream: _, ...request } = call.request;
+    const answer = await this.#post(countPath, call, withVersion(request, call.headers));
+    const text = await answer.text(maxErrorBytes);
+    if (answer.status >= 400 && !lacksCounts(answer, text)) throw googleRefusal(answer, text);
+    const { input_tokens: tokens } = answer.status === 200 ? jsonFields(text) : {};
+    const isCount = typeof tokens === 'number' && tokens > 0;
+    return { inputTokens: isCount ? tokens : estimateTokens(request), estimated: !isCount };
+  }
+
+  /** Counts the tokens of nothing: the account has been accepted where that is refused as such. */
+  readonly probe = async ({ signal, authorize }: UpstreamQuery): Promise<void> => {
+    const terms = { signal, authorize, headersTimeoutMs: probeTimeoutMs, idleTimeoutMs: probeTimeoutMs };
+    const answer = await this.#http.send({ path: `${this.#models}/${countPath}`, body: '{}' }, terms);
+    const text = await answer.text(maxErrorBytes);
+    if (answer.status >= 400 && ![400, 404].includes(answer.status)) throw googleRefusal(answer, text);
+  };
+
+  diagnose(query: UpstreamQuery): Promise<readonly DiagnosisStep[]> {
+    return diagnoseByProbe({ http: this.#http, now: this.#now }, query, this.probe);
+  }
+
+  /** The query of a caller has no meaning here. */
+  #post(path: string, call: UpstreamCall, request: object): Promise<HttpAnswer> {
+    const body = requestBytes(request);
+    const headers = predictHeaders(call.headers);
+    return this.#http.send({ path: `${this.#models}/${path}`, headers, body }, call);
+  }
+}
+
+const countPath = 'count-tokens:rawPredict';
+
+/** True for an answer that this region does not count, rather than that it has no such model. */
+function lacksCounts(answer: HttpAnswer, text: string): boolean {
+  if (![404, 405, 501].includes(answer.status)) return false;
+  const { message } = googleRefusal(answer, text);
+  return message.includes('count-tokens') || !/\bmodel\b/i.test(message);
+}
