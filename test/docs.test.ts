@@ -79,7 +79,7 @@ describe('README.md', () => {
     const rows = tableUnder(readme, 'What it serves').map(([cell]) => cell!);
     for (const row of rows) {
       const methods = row.match(/[A-Z]{3,}/g)!;
-      for (const route of row.match(/\/[\w/:.]*/g)!)
+      for (const route of row.match(/\/[\w/:.-]*/g)!)
         for (const at of new Set([route, route.replace(/^\/v1/, '')])) {
           const { headers } = await fetch(pair.url + at, { method: 'OPTIONS' });
           expect(headers.get('allow')?.split(', '), at).to.include.members(methods);
