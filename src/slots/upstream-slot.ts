@@ -105,7 +105,8 @@ export class UpstreamSlot implements Slot {
 
   /** Diagnoses the upstream. A problem of the account is not thrown: it is a failed step. */
   async diagnose(signal: AbortSignal): Promise<readonly DiagnosisStep[]> {
-    const asked = { method: 'GET', origin: '', path: '/', headers: {}, signal } as const;
+    const { origin } = new URL(this.baseUrl ?? 'http://localhost'); // for an account that signs
+    const asked = { method: 'GET', origin, path: '/', headers: {}, signal } as const;
     const problem = await this.#authorize(asked).then(() => undefined, toGatewayError);
     if (!problem) return this.#upstream.diagnose(this.#query(signal));
     const steps = await this.#upstream.diagnose({ signal, authorize: () => ({}) });

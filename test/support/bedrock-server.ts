@@ -75,7 +75,7 @@ export async function startBedrock(options: SimulatorOptions = {}): Promise<Bedr
 async function readRequest(incoming: IncomingMessage): Promise<BedrockRequest> {
   const { method = '', url: path = '', headers } = incoming;
   const body = await text(incoming);
-  return { method, path, headers, text: body, body: JSON.parse(body) as BedrockRequest['body'] };
+  return { method, path, headers, text: body, body: JSON.parse(body || '{}') as BedrockRequest['body'] };
 }
 
 const modelPath = /^\/model\/([^/]+)\/(invoke-with-response-stream|count-tokens)$/;

@@ -32,6 +32,35 @@ describe('EventBody', () => {
     expect(isGatewayError(error) && error.message).to.equal('Too much.');
   });
 
+  it('reads the text that is made of the bytes of each read, where they are frames', async () => {
+    const hidden = (text: string) => Buffer.from(text).map((byte) => byte ^ 0xff);
+    const body = new EventBody(quietFlow, (bytes) => Buffer.from(bytes.map((byte) => byte ^ 0xff)));
+    for (const part of [answer.start, answer.delta('Hello.'), answer.stop])
+      body.write(Buffer.from(hidden(part)));
+    const types: string[] = [];
+    for await (const batch of body.events) types.push(...batch.map(({ type }) => type));
+    expect(types).to.deep.equal(['message_start', 'content_block_delta', 'message_stop']);
+  });
+
+  it('fails with what is thrown about frames, after the events before it, and ends the call', async () => {
+    let isAborted = false;
+    const abort = (): void => {
+      isAborted = true;
+    };
+    const body = new EventBody({ ...quietFlow, abort }, (bytes) => {
+      if (bytes.length === 0) throw new Error('That is no frame.');
+      return bytes;
+    });
+    body.write(Buffer.from(answer.start));
+    body.write(Buffer.alloc(0));
+    body.write(Buffer.from(answer.stop));
+    body.end();
+    const { events, error } = await collect(body.events);
+    expect(events.map(({ type }) => type)).to.deep.equal(['message_start']);
+    expect(error).to.include({ message: 'That is no frame.' });
+    expect(isAborted).to.equal(true);
+  });
+
   it('gives what comes, with the end of it, while it lets the upstream go on', async () => {
     const start = answer.start.slice(0, 100);
     let rest = answer.start.slice(100) + answer.delta('Hello.') + answer.stop;

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { betaNames, sortBetas } from '#plugins/upstreams/bedrock/betas.js';
+import bedrock from '#plugins/upstreams/bedrock/index.js';
 import { countBody, invokeBody, invokeHeaders } from '#plugins/upstreams/bedrock/invoke-body.js';
 import { baseModel, modelPath } from '#plugins/upstreams/bedrock/model-path.js';
 import { sealReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
@@ -26,6 +27,16 @@ describe('the beta flags for Bedrock', () => {
       passed: ['x', 'advanced-tool-use-2025-11-20'],
       dropped: [],
     });
+  });
+});
+
+describe('the base URL of Bedrock', () => {
+  it('follows from the region, without which a slot needs its own', () => {
+    expect(bedrock.baseUrl({ region: 'eu-west-1' })).to.equal(
+      'https://bedrock-runtime.eu-west-1.amazonaws.com',
+    );
+    expect(bedrock.baseUrl({})).to.equal(undefined);
+    expect(bedrock.needs).to.include('baseUrl');
   });
 });
 
