@@ -109,17 +109,23 @@ describe('a slot over Bedrock', () => {
     );
   });
 
-  it('estimates the count of a model that Bedrock does not count for', async () => {
-    bedrock.intercept = () => ({
-      status: 400,
-      headers: { 'x-amzn-errortype': 'ValidationException:' },
-      body: `{"message":"The provided model doesn't support counting tokens."}`,
+  for (const [status, name, message] of [
+    [400, 'ValidationException', "The provided model doesn't support counting tokens."],
+    [403, 'AccessDeniedException', 'User is not authorized to perform: bedrock:CountTokens'],
+  ] as const)
+    it(`estimates the count where Bedrock says: ${message}`, async () => {
+      const headers = { 'x-amzn-errortype': `${name}:` };
+      bedrock.intercept = () => ({ status, headers, body: JSON.stringify({ message }) });
+      const response = await gateway.post('/v1/messages/count_tokens', ask('hi'));
+      expect(response.status).to.equal(200);
+      expect(Object(await response.json()).input_tokens).to.be.above(0);
     });
+
+  it('refuses a count for wrong keys, and estimates none', async () => {
+    const headers = { 'x-amzn-errortype': 'UnrecognizedClientException:' };
+    bedrock.intercept = () => ({ status: 403, headers, body: '{"message":"No."}' });
     const response = await gateway.post('/v1/messages/count_tokens', ask('hi'));
-    expect(response.status).to.equal(200);
-    expect(await response.json())
-      .to.have.property('input_tokens')
-      .that.is.above(0);
+    expect((await errorIn(response)).status).to.equal(401);
   });
 
   for (const [fault, cooled] of Object.entries({

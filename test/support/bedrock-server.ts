@@ -35,8 +35,9 @@ export interface BedrockAnswer {
 export interface BedrockServer {
   readonly url: string;
   readonly simulator: Simulator;
+  /** Calls, oldest first; what is asked by GET is answered with 404 and not among them. */
   readonly requests: readonly BedrockRequest[];
-  /** Called for each request; what it gives is the answer. */
+  /** Called for each call; what it gives is the answer. */
   intercept: (request: BedrockRequest) => BedrockAnswer | undefined;
   close(): Promise<void>;
 }
@@ -51,6 +52,8 @@ export async function startBedrock(options: SimulatorOptions = {}): Promise<Bedr
   });
   async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const request = await readRequest(incoming);
+    // Models are listed at a time of the gateway's own, and Bedrock lists none here.
+    if (request.method === 'GET') return refuse(response, 404, 'UnknownOperationException', 'No such path.');
     requests.push(request);
     const own = bedrock.intercept(request);
     if (own)

@@ -34,7 +34,9 @@ describe('EventBody', () => {
 
   it('reads the text that is made of the bytes of each read, where they are frames', async () => {
     const hidden = (text: string) => Buffer.from(text).map((byte) => byte ^ 0xff);
-    const body = new EventBody(quietFlow, (bytes) => Buffer.from(bytes.map((byte) => byte ^ 0xff)));
+    const body = new EventBody(quietFlow, {
+      unframe: (bytes) => Buffer.from(bytes.map((byte) => byte ^ 0xff)),
+    });
     for (const part of [answer.start, answer.delta('Hello.'), answer.stop])
       body.write(Buffer.from(hidden(part)));
     const types: string[] = [];
@@ -47,10 +49,11 @@ describe('EventBody', () => {
     const abort = (): void => {
       isAborted = true;
     };
-    const body = new EventBody({ ...quietFlow, abort }, (bytes) => {
+    const unframe = (bytes: Buffer): Buffer => {
       if (bytes.length === 0) throw new Error('That is no frame.');
       return bytes;
-    });
+    };
+    const body = new EventBody({ ...quietFlow, abort }, { unframe });
     body.write(Buffer.from(answer.start));
     body.write(Buffer.alloc(0));
     body.write(Buffer.from(answer.stop));

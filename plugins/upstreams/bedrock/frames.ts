@@ -23,6 +23,9 @@ export class FrameDecoder {
   #heldBytes = 0;
   /** Bytes up to the end of the frame that is not complete yet, or of its prelude. */
   #wantedBytes = preludeBytes;
+  /** Headers of the last frame, as bytes and as read. */
+  #fields: Buffer = Buffer.alloc(0);
+  #headers: Frame['headers'] | undefined;
 
   /** Frames that these bytes complete. Throws `upstream_invalid_response` for bytes that are none. */
   decode(bytes: Buffer): readonly Frame[] {
@@ -36,13 +39,32 @@ export class FrameDecoder {
     while (all.length - at >= preludeBytes) {
       this.#wantedBytes = frameLength(all, at);
       if (all.length - at < this.#wantedBytes) break;
-      frames.push(readFrame(all.subarray(at, at + this.#wantedBytes)));
+      frames.push(this.#read(all.subarray(at, at + this.#wantedBytes)));
       at += this.#wantedBytes;
       this.#wantedBytes = preludeBytes;
     }
     this.#held = at === all.length ? [] : [all.subarray(at)];
     this.#heldBytes = all.length - at;
     return frames;
+  }
+
+  #read(frame: Buffer): Frame {
+    const end = frame.length - checksumBytes;
+    if (crc32(frame.subarray(0, end)) !== frame.readUInt32BE(end)) throw broken('a checksum is wrong');
+    const payloadAt = preludeBytes + frame.readUInt32BE(4);
+    return {
+      headers: this.#headersOf(frame.subarray(preludeBytes, payloadAt)),
+      payload: frame.subarray(payloadAt, end),
+    };
+  }
+
+  /** Headers; nearly all frames of an answer have the same ones. */
+  #headersOf(fields: Buffer): Frame['headers'] {
+    if (!this.#headers || !this.#fields.equals(fields)) {
+      this.#headers = readHeaders(fields);
+      this.#fields = Buffer.from(fields); // a copy, which does not keep the bytes of a read
+    }
+    return this.#headers;
   }
 }
 
@@ -75,16 +97,6 @@ function frameLength(bytes: Buffer, at: number): number {
   if (length > maxFrameBytes) throw broken(`one is larger than ${maxFrameBytes / 1024 / 1024} MB`);
   if (length < preludeBytes + headersLength + checksumBytes) throw broken('one is shorter than its headers');
   return length;
-}
-
-function readFrame(frame: Buffer): Frame {
-  const end = frame.length - checksumBytes;
-  if (crc32(frame.subarray(0, end)) !== frame.readUInt32BE(end)) throw broken('a checksum is wrong');
-  const payloadAt = preludeBytes + frame.readUInt32BE(4);
-  return {
-    headers: readHeaders(frame.subarray(preludeBytes, payloadAt)),
-    payload: frame.subarray(payloadAt, end),
-  };
 }
 
 /** Headers that are texts; those of other types are passed by. */

@@ -1,4 +1,4 @@
-import { estimateTokens, Type, withFields, type TokenCount } from 'gw2api/plugin';
+import { estimateTokens, Type, withFields, type GatewayError, type TokenCount } from 'gw2api/plugin';
 import { requestBytes } from 'gw2api/plugin/raw';
 import {
   defineUpstream,
@@ -85,7 +85,7 @@ class BedrockUpstream implements Upstream {
     const answer = await this.#post(`${modelPath(baseModel(request.model))}/count-tokens`, call, body);
     const text = await answer.text(maxErrorBytes);
     const refused = answer.status >= 400 ? bedrockRefusal(answer, text) : undefined;
-    if (refused && !uncounted.test(refused.message) && refused.status !== 403) throw refused;
+    if (refused && !isUncounted(refused)) throw refused;
     const { inputTokens } = refused ? {} : jsonFields(text);
     const isCount = typeof inputTokens === 'number' && inputTokens > 0;
     return { inputTokens: isCount ? inputTokens : estimateTokens(request), estimated: !isCount };
@@ -122,8 +122,12 @@ class BedrockUpstream implements Upstream {
 
 const frameType = 'application/vnd.amazon.eventstream';
 
-/** Answer of models that CountTokens does not know. */
-const uncounted = /support counting tokens|model identifier is invalid/i;
+/** True for a model that CountTokens does not know, and for an account that may not use it. */
+function isUncounted({ code, message }: GatewayError): boolean {
+  return (
+    code === 'AccessDeniedException' || /support counting tokens|model identifier is invalid/i.test(message)
+  );
+}
 
 /** Headers with the request's id under the name that callers know it by. */
 function withRequestId(headers: HttpAnswer['headers']): HttpAnswer['headers'] {
