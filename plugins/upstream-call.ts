@@ -49,11 +49,14 @@ export default definePlugin({
     headersTimeout: Duration({ default: '60s' }),
     /** Timeout for the first content, from the start of the call; pings do not count. */
     firstTokenTimeout: Duration({ default: '60s' }),
+    /** Max wait for the same slot, where that names a time (`retry-after`) and holds the session's cache, or is the only one. */
+    waitIfWithin: Duration({ default: '3s' }),
     /** Idle timeout: max silence within an answer, after its first content; pings reset it. */
     idleTimeout: Duration({ default: '120s' }),
   }),
-  setup({ attempts, headersTimeout, firstTokenTimeout, idleTimeout }, host) {
+  setup({ attempts, headersTimeout, firstTokenTimeout, waitIfWithin, idleTimeout }, host) {
     const firstContentMs = durationMs(firstTokenTimeout);
+    const waitIfWithinMs = durationMs(waitIfWithin);
     const timeouts = {
       headersTimeoutMs: durationMs(headersTimeout),
       idleTimeoutMs: durationMs(idleTimeout),
@@ -85,6 +88,7 @@ export default definePlugin({
           modelCall(state, prepare, {
             attempts,
             firstContentMs,
+            waitIfWithinMs,
             setHeaders,
             report: dropReport(ctx),
             clock: host.clock,
@@ -113,6 +117,7 @@ type Prepare = (request: MessagesRequest, lease: SlotLease) => SlotCall;
 interface Calling extends Pick<Host, 'clock' | 'models'> {
   readonly attempts: number;
   readonly firstContentMs: number;
+  readonly waitIfWithinMs: number;
   readonly setHeaders: (slot: string, attempts: number) => void;
   readonly report: DropReport;
 }
@@ -132,7 +137,7 @@ function outgoing(request: MessagesRequest, model: string, operation: Operation)
  * until its events have ended.
  */
 function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelCall {
-  const { attempts, firstContentMs, setHeaders, report, clock, models } = calling;
+  const { attempts, firstContentMs, waitIfWithinMs, setHeaders, report, clock, models } = calling;
   const { delivery, trace } = state;
   const meter = usageMeter(trace);
   return async (request, options) => {
@@ -163,7 +168,10 @@ function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelC
         timer.fail(error);
         const next = callSignal(state).aborted
           ? undefined
-          : await elsewhere(lease, error, attempt < attempts && budgets.every(({ left }) => left > 0));
+          : await elsewhere(lease, error, {
+              waitIfWithinMs,
+              mayTryAgain: attempt < attempts && budgets.every(({ left }) => left > 0),
+            });
         if (!next) {
           lease.release();
           throw error;
@@ -211,17 +219,18 @@ async function ask(
   { attempts, firstContentMs, delivery, see, through, report, clock }: Asking,
 ): Promise<ModelReply> {
   const { slot } = lease;
-  const content = new FirstContent(call.signal, slot.id, firstContentMs, clock);
+  let answered: ModelReply['headers'] | undefined;
+  const isSilent = (): boolean => !answered && firstContentMs >= call.headersTimeoutMs;
+  const content = new FirstContent(call.signal, slot.id, firstContentMs, { clock, isSilent });
   const onEnd = (): void => {
     content.end();
     lease.release();
   };
-  let answered: Readonly<Record<string, string>> = {};
   try {
     const sent = withFields(call, { signal: content.signal, hasContent: content.hasCome });
     const { status, headers, events, dropped } = await slot.generate(sent);
     answered = headers;
-    const onCommit = (): void => lease.answered(headers);
+    const onCommit = (): void => lease.answered(headers, content.tookMs);
     const reply = await committed(events, {
       delivery,
       see,
@@ -234,7 +243,7 @@ async function ask(
     const upstreamModel = call.request.model;
     return { status, headers, model, upstreamModel, slot: slot.id, attempts, events: reply };
   } catch (error) {
-    throw withHeaders(toGatewayError(content.end(error)), answerHeaders(answered));
+    throw withHeaders(toGatewayError(content.end(error)), answerHeaders(answered ?? {}));
   }
 }
 
@@ -242,10 +251,10 @@ async function ask(
 async function elsewhere(
   lease: SlotLease,
   error: GatewayError,
-  mayTryAgain: boolean,
+  { mayTryAgain, waitIfWithinMs }: { readonly mayTryAgain: boolean; readonly waitIfWithinMs: number },
 ): Promise<SlotLease | undefined> {
   if (!error.failure) return undefined;
-  if (mayTryAgain) return lease.another(error);
+  if (mayTryAgain) return lease.another(error, { waitIfWithinMs });
   lease.failed(error);
   return undefined;
 }

@@ -1,11 +1,28 @@
 import type { Static, TSchema } from 'typebox';
 import { ConfigDiff } from '../config-diff/index.js';
-import { GatewayError, Type, type SlotStatus, type Window, type DiagnosisStep } from '../plugin/internal.js';
+import {
+  GatewayError,
+  Type,
+  type SlotFailure,
+  type SlotStatus,
+  type Window,
+  type DiagnosisStep,
+} from '../plugin/internal.js';
 import type { Reload } from './operations.js';
 
 const Time = Type.String({ format: 'date-time' });
 const Count = Type.Integer({ minimum: 0 });
 const Reason = Type.Enum(['rate_limited', 'overloaded', 'unreachable', 'window_exhausted']);
+/** Schema of `failureReport`. */
+const FailureReport = Type.Object({
+  status: orNull(
+    Type.Integer({ description: "HTTP status of the upstream's answer; null if there was none." }),
+  ),
+  code: Type.String(),
+  message: Type.String({ description: 'Without credentials.' }),
+  header: orNull(Type.String({ description: 'The header that gave the end, with its value.' })),
+  at: Time,
+});
 const WindowReport = orNull(Type.Object({ percent_used: Type.Number(), resets_at: Time }));
 
 /** Schema of `slotReport`. */
@@ -16,7 +33,22 @@ export const SlotReport = Type.Object({
   state: Type.Enum(['ready', 'cooling', 'rejected', 'paused', 'draining']),
   reason: orNull(Reason),
   until: orNull(Time),
-  cooling_models: Type.Array(Type.Object({ model: Type.String(), reason: Reason, until: Time })),
+  check_at: orNull(
+    Type.String({
+      format: 'date-time',
+      description: 'From then on one request at a time asks it all the same.',
+    }),
+  ),
+  cause: orNull(FailureReport),
+  cooling_models: Type.Array(
+    Type.Object({
+      model: Type.String(),
+      reason: Reason,
+      until: Time,
+      check_at: Time,
+      cause: orNull(FailureReport),
+    }),
+  ),
   in_flight: Count,
   queued: Count,
   max_concurrent: Count,
@@ -44,10 +76,14 @@ export function slotReport(slot: SlotStatus): Static<typeof SlotReport> {
     state: slot.state,
     reason: slot.reason,
     until: isoTime(slot.untilMs),
-    cooling_models: slot.models.map(({ model, reason, untilMs }) => ({
+    check_at: isoTime(slot.checkAtMs),
+    cause: failureReport(slot.cause),
+    cooling_models: slot.models.map(({ model, reason, untilMs, checkAtMs, cause }) => ({
       model,
       reason,
       until: new Date(untilMs).toISOString(),
+      check_at: new Date(checkAtMs).toISOString(),
+      cause: failureReport(cause),
     })),
     in_flight: slot.inFlight,
     queued: slot.queued,
@@ -60,6 +96,12 @@ export function slotReport(slot: SlotStatus): Static<typeof SlotReport> {
     last_error: slot.lastError,
     last_error_at: isoTime(slot.lastErrorAtMs),
   };
+}
+
+function failureReport(failure: SlotFailure | null): Static<typeof FailureReport> | null {
+  if (!failure) return null;
+  const { status, code, message, header, atMs } = failure;
+  return { status, code, message, header, at: new Date(atMs).toISOString() };
 }
 
 function windowReport(window: Window | null): Static<typeof WindowReport> {

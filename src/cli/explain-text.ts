@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { ExplainedStage, Explanation } from '../explain/explanation.js';
-import type { ObservedChoice, ObservedSlot } from '../slots/selection/observed-choice.js';
-import { choiceWords, notTakenWords, skipWords } from '../explain/words.js';
+import type { ObservedChoice, ObservedCooldown, ObservedSlot } from '../slots/selection/observed-choice.js';
+import { causeText, choiceWords, notTakenWords, skipWords } from '../explain/words.js';
 import { callLines, changeLines, eventLines } from './explain-changes.js';
 import { printable, valueText, type Paint } from './explain-values.js';
 
@@ -100,16 +100,20 @@ function slotText(
   { slot, upstreamModel, notTaken, cooldown, lastError, inFlight, maxConcurrent }: ObservedSlot,
   paint: Paint,
 ): string {
-  const until = cooldown && `${cooldown.reason} until ${new Date(cooldown.untilMs).toISOString()}`;
   const notes = [
     notTaken ? notTakenWords[notTaken] : 'taken',
     upstreamModel && !notTaken && `as ${upstreamModel}`,
-    until,
+    cooldown && cooldownText(cooldown),
     lastError && notTaken && `last error: ${lastError}`,
     `${inFlight} of ${maxConcurrent} in use`,
   ].filter((note) => note !== undefined && note !== '');
   const text = printable(`${slot}: ${notes.join('; ')}`);
   return notTaken ? paint('dim', text) : text;
+}
+
+function cooldownText({ reason, untilMs, cause }: ObservedCooldown): string {
+  const until = `${reason} until ${new Date(untilMs).toISOString()}`;
+  return cause ? `${until} (${causeText(cause)})` : until;
 }
 
 function outgoingLines(

@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.js';
+import type { Backoff, Config, CooldownPolicy } from '../config/config.js';
 import { SlotSchema } from '../config/schema.js';
 import { compileCheck } from '../plugin/internal.js';
 import { durationText } from './durations.js';
@@ -31,7 +31,8 @@ function slotValue(
   { upstream, account }: LoadedSlotPlugins,
   entry: unknown,
 ): Value {
-  const { baseUrl, models, upstreamModels, maxConcurrent, weight, proxy, headers, connectTimeoutMs } = slot;
+  const { baseUrl, models, upstreamModels, maxConcurrent, weight, proxy, headers } = slot;
+  const { connectTimeoutMs, cooldown } = slot;
   const written = Object(entry) as Fields; // any object has properties, perhaps undefined
   const plain = (key: string, value: unknown) => plainValue(value, written[key]);
   return objectValue({
@@ -48,6 +49,7 @@ function slotValue(
     proxy: plain('proxy', proxy),
     headers: optionsValue(headers, written['headers'], {}),
     connectTimeout: plain('connectTimeout', durationText(connectTimeoutMs)),
+    cooldown: optionsValue(cooldownTexts(cooldown), written['cooldown'], SlotSchema.properties.cooldown),
   });
 }
 
@@ -57,6 +59,15 @@ function modelMap(
   names: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string | true>> {
   return Object.fromEntries(models.map((model) => [model, names[model] ?? true]));
+}
+
+/** Cooldowns as they stand in the file. */
+function cooldownTexts({ maxMs, ...causes }: CooldownPolicy): Fields {
+  const backoffs = Object.entries(causes).map(
+    ([cause, backoff]: [string, Backoff]) =>
+      [cause, { first: durationText(backoff.firstMs), max: durationText(backoff.maxMs) }] as const,
+  );
+  return { ...Object.fromEntries(backoffs), max: durationText(maxMs) };
 }
 
 /** Options of an account with its kind, as they stand beside each other in the file. */

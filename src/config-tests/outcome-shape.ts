@@ -30,6 +30,8 @@ const slotStatus = keysOf<SlotStatus>({
   state: 'plain',
   reason: 'plain',
   untilMs: 'plain',
+  checkAtMs: 'plain',
+  cause: 'json',
   models: 'json',
   inFlight: 'plain',
   queued: 'plain',

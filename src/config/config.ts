@@ -106,6 +106,22 @@ export interface SlotPluginsConfig {
   readonly isSound: (path: readonly (string | number)[]) => boolean;
 }
 
+/** Exponential backoff: starts at `firstMs` and doubles each time, up to `maxMs`. */
+export interface Backoff {
+  readonly firstMs: number;
+  readonly maxMs: number;
+}
+
+/** Cooldowns of a slot. */
+export interface CooldownPolicy {
+  /** Backoff after a 429 that names no time. */
+  readonly rateLimited: Backoff;
+  readonly overloaded: Backoff;
+  readonly unreachable: Backoff;
+  /** Time after which a cooling slot is asked again, whatever its upstream said. */
+  readonly maxMs: number;
+}
+
 export interface SlotConfig extends SlotPluginsConfig {
   readonly id: string;
   /** Globs over catalog ids; `*` also matches models that are not in the catalog. */
@@ -117,6 +133,7 @@ export interface SlotConfig extends SlotPluginsConfig {
   readonly proxy?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly connectTimeoutMs: number;
+  readonly cooldown: CooldownPolicy;
   /** Slot entered in the console: connections to link-local and metadata addresses are refused. */
   readonly isGuarded?: boolean;
 }

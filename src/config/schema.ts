@@ -92,6 +92,22 @@ const Account = Type.Unsafe<{ readonly kind: string } & Readonly<Record<string, 
   properties: { kind: Text },
 });
 
+/** Exponential backoff of one cause of cooldowns. */
+function Backoff(first: string, max: string) {
+  return Closed({ first: Duration({ default: first }), max: Duration({ default: max }) }, { default: {} });
+}
+
+/** Cooldowns of a slot, by cause, and the time after which it is asked again whatever its upstream says. */
+const Cooldown = Closed(
+  {
+    rateLimited: Backoff('30s', '10m'),
+    overloaded: Backoff('5s', '2m'),
+    unreachable: Backoff('2s', '1m'),
+    max: Duration({ default: '15m' }),
+  },
+  { default: {} },
+);
+
 /** Schema of an entry under `slots:`. */
 export const SlotSchema = Closed({
   id: Text,
@@ -105,6 +121,7 @@ export const SlotSchema = Closed({
   proxy: Type.Optional(Text),
   headers: Type.Record(Type.String(), Type.String(), { default: {} }),
   connectTimeout: Duration({ default: '10s' }),
+  cooldown: Cooldown,
 });
 
 const Listen = Closed(

@@ -1,6 +1,6 @@
 import { durationMs, isRequestHeader, type SchemaError } from '../plugin/internal.js';
 import type { Checked } from './checked.js';
-import type { SlotConfig, SlotPluginsConfig } from './config.js';
+import type { Backoff, CooldownPolicy, SlotConfig, SlotPluginsConfig } from './config.js';
 import type { Path, Source } from './document.js';
 import type { RawSlot } from './schema.js';
 import { servedModels, servedModelErrors } from './served-models.js';
@@ -19,7 +19,21 @@ export function toSlot(raw: RawSlot, index: number, source: Source): SlotConfig 
       Object.entries(raw.headers).map(([name, text]) => [name.toLowerCase(), text.trim()]),
     ),
     connectTimeoutMs: durationMs(raw.connectTimeout),
+    cooldown: toCooldown(raw.cooldown),
   };
+}
+
+function toCooldown({ rateLimited, overloaded, unreachable, max }: RawSlot['cooldown']): CooldownPolicy {
+  return {
+    rateLimited: toBackoff(rateLimited),
+    overloaded: toBackoff(overloaded),
+    unreachable: toBackoff(unreachable),
+    maxMs: durationMs(max),
+  };
+}
+
+function toBackoff({ first, max }: RawSlot['cooldown']['rateLimited']): Backoff {
+  return { firstMs: durationMs(first), maxMs: durationMs(max) };
 }
 
 /** Plugins of a slot, as far as they are sound; undefined without a sound upstream. */
@@ -115,7 +129,25 @@ const rules: readonly Rule[] = [
   { of: ['proxy'], errors: ({ proxy }) => (proxy === undefined ? [] : proxyErrors(proxy)) },
   { of: ['headers'], errors: headerErrors },
   { of: ['models'], errors: ({ models }) => servedModelErrors(models) },
+  { of: ['cooldown'], errors: cooldownErrors },
 ];
+
+/** Rules for cooldowns: none is without a length, and none begins longer than it may get. */
+function cooldownErrors({ cooldown }: RawSlot): readonly SchemaError[] {
+  const ofBackoffs = backoffs.flatMap((cause) => {
+    const { first, max } = cooldown[cause];
+    const path = ['cooldown', cause, 'first'];
+    const message = `is longer than max (${max}); set cooldown.${cause}.max to at least ${first}`;
+    return durationMs(first) > durationMs(max) ? [{ path, message }] : lengthErrors(path, first);
+  });
+  return [...ofBackoffs, ...lengthErrors(['cooldown', 'max'], cooldown.max)];
+}
+
+function lengthErrors(path: Path, text: string): readonly SchemaError[] {
+  return durationMs(text) > 0 ? [] : [{ path, message: 'must be longer than 0s' }];
+}
+
+const backoffs = ['rateLimited', 'overloaded', 'unreachable'] as const;
 
 function idErrors({ id }: RawSlot): readonly SchemaError[] {
   const message = 'must be plain letters, digits and signs: answers name it in a header';

@@ -1,3 +1,4 @@
+import type { ObservedSlot } from '../slots/selection/observed-choice.js';
 import type { ExplainedError, ExplainedStage, Explanation, RequestChanges } from './explanation.js';
 
 /** The explanation without texts of the request, the answer and the config: stages, slots, times and causes. */
@@ -16,10 +17,16 @@ export function withoutTexts(explanation: Explanation): Explanation {
     })),
     choices: choices.map((choice) => ({
       ...choice,
-      slots: choice.slots.map(({ lastError: _, ...slot }) => slot),
+      slots: choice.slots.map(slotWithoutTexts),
     })),
     stages: stages.map(stageWithoutTexts),
   };
+}
+
+function slotWithoutTexts({ lastError: _, cooldown, ...slot }: ObservedSlot): ObservedSlot {
+  if (!cooldown) return slot;
+  const { cause: _cause, ...times } = cooldown;
+  return { ...slot, cooldown: times };
 }
 
 function stageWithoutTexts({

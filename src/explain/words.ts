@@ -1,3 +1,4 @@
+import type { SlotFailure } from '../plugin/internal.js';
 import type { NotTaken, ObservedChoice } from '../slots/selection/observed-choice.js';
 import type { SkipReason } from './explanation.js';
 
@@ -5,6 +6,7 @@ import type { SkipReason } from './explanation.js';
 export const notTakenWords: Readonly<Record<NotTaken, string>> = {
   not_of_stage: 'not among the slots of the stage',
   not_of_key: 'not among the slots of the key',
+  proxy_failed: 'its proxy has failed, and others are asked first',
   model_not_served: 'does not serve the model',
   paused: 'paused',
   draining: 'draining',
@@ -31,4 +33,9 @@ export function skipWords(reason: SkipReason): string {
   if (reason.kind === 'error') return `failed and was skipped: ${reason.error.message || reason.error.code}`;
   if (reason.kind === 'operation') return `not for ${reason.operation} requests`;
   return reason.kind === 'disabled' ? 'switched off' : 'not reached';
+}
+
+/** Status, code and deciding header behind a cooldown, as far as there are any. */
+export function causeText({ status, code, header }: Pick<SlotFailure, 'status' | 'code' | 'header'>): string {
+  return [status, code, header].filter((part) => part !== null).join(', ');
 }

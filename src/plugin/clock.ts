@@ -1,3 +1,5 @@
+import type { CallSignal } from './http/call-signal.js';
+
 /** Time and timers of a gateway: every limit on a request uses them. The functions need no `this`. */
 export interface Clock {
   /** Unix milliseconds. */
@@ -35,7 +37,7 @@ export function every({ setTimer }: Clock, ms: number, callback: () => void): ()
 }
 
 /** Resolves after `ms`, and at once where the signal aborts. */
-export function sleep({ setTimer }: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+export function sleep({ setTimer }: Clock, ms: number, signal?: CallSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
     const wake = (): void => {

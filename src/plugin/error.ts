@@ -48,11 +48,12 @@ export interface GatewayErrorOptions {
 /**
  * Kind of failure of an upstream call. `status`: an HTTP error answer, or an `error` event in place of
  * content; `foreign`: an answer that is not of this protocol; `reused`: the connection had served before, so
- * that a closed socket says nothing about the slot.
+ * that a closed socket says nothing about the slot. `waitedFor`: the part of the answer that a timeout of
+ * `afterMs` was for, its headers or its first content.
  */
 export type CallFailure =
   | { readonly kind: 'unreachable'; readonly reused: boolean }
-  | { readonly kind: 'timeout' }
+  | { readonly kind: 'timeout'; readonly waitedFor?: 'headers' | 'content'; readonly afterMs?: number }
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'empty' }
   | { readonly kind: 'foreign' }

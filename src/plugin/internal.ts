@@ -50,7 +50,7 @@ export { checkReply } from './check-reply.js';
 export { contextView, originalContext, type AnyContext } from './context-view.js';
 export { strictParts } from './strict-stage.js';
 export { joining, noInterceptors } from './interceptors.js';
-export type { PickedCall, PickTerms, Slots } from './contract/slots.js';
+export type { FailoverTerms, PickedCall, PickTerms, Slots } from './contract/slots.js';
 export type {
   Binding,
   ConsoleSession,
@@ -122,7 +122,7 @@ export type {
   WebSearchToolResultBlock,
 } from './contract/messages.js';
 export type { Counter, Histogram } from './contract/metrics.js';
-export type { SlotStatus, Window, Windows } from './contract/slot.js';
+export type { SlotFailure, SlotStatus, Window, Windows } from './contract/slot.js';
 export type { LeaseRequest } from './contract/slots.js';
 export type { StageState, StateKey } from './contract/state.js';
 export type { Store } from './contract/store.js';

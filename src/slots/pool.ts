@@ -28,6 +28,7 @@ import { PermitQueue } from './selection/permit-queue.js';
 import { leastLoadedSlot, queueCapacity } from './selection/policies.js';
 import { PersistedStates } from './shared/persisted-states.js';
 import { Prober } from './health/prober.js';
+import { WaysOut } from './health/ways-out.js';
 import { modelNotFound, poolClosed } from './refusal.js';
 import { SlotRegistry } from './slot-registry.js';
 import { RequestPicker } from './selection/request-picker.js';
@@ -60,10 +61,7 @@ export interface SlotPoolOptions {
 /** Parts that a reload may replace besides the slots. */
 export type Replacements = Partial<Pick<SlotPoolOptions, 'plugins' | 'models'>>;
 
-/**
- * Pool of all slots: states, permits and the queue of waiting requests. All but the queue is shared by the
- * instances.
- */
+/** Pool of all slots: states, permits and the queue of requests; all but the queue is shared by the instances. */
 export class SlotPool implements Slots {
   readonly #options: SlotPoolOptions & { readonly clock: Clock };
   readonly #now: () => number;
@@ -76,6 +74,7 @@ export class SlotPool implements Slots {
   readonly #cooldownTimer: EarliestTimer;
   readonly #fairness: FairQueueing;
   readonly #retries: DelayedRetry;
+  readonly #waysOut = new WaysOut();
   readonly #context: PoolContext;
   readonly #stopListening: readonly (() => void)[];
   #plugins: SlotLoader;
@@ -234,6 +233,7 @@ export class SlotPool implements Slots {
     await this.#registry.reload(slots, { ...options, starts: this.#hasStarted });
     this.#plugins = plugins;
     this.#models = models;
+    this.#waysOut.prune((proxy) => slots.some((slot) => slot.proxy === proxy));
     this.#changed();
   }
 
@@ -255,11 +255,14 @@ export class SlotPool implements Slots {
       bindings: this.#bindings,
       claims: new SessionClaims(live),
       log,
+      waysOut: this.#waysOut,
+      clock,
       now: clock.now,
       entries: () => this.#registry.entries,
       notServed: modelNotFound,
       queueCapacity: () => queueCapacity(this.#registry.entries),
       changed: () => this.#changed(),
+      changedSoon: () => queueMicrotask(() => this.#changed()),
       version: () => this.#version,
       retryLater: (id) => this.#retries.at(id),
       freed: (id) => this.#queue.offer(id),
@@ -275,18 +278,14 @@ export class SlotPool implements Slots {
     this.#changed();
   }
 
-  /**
-   * Applies a change of state: wakes the queue, now and at the end of the next cooldown, and has rejected
-   * slots probed.
-   */
+  /** Applies a change of state: wakes the queue, now and at the next change, and has rejected slots probed. */
   #changed(): void {
     if (this.#isClosed) return;
     this.#version += 1;
     this.#queue.wake();
     this.#prober.watch(this.#registry.entries.filter(({ isRejected }) => isRejected));
     const nowMs = this.#now();
-    const coolDowns = this.#registry.entries.flatMap((entry) => entry.coolDowns.list(nowMs));
-    const times = coolDowns.map(({ untilMs }) => untilMs);
+    const times = this.#registry.entries.flatMap(({ coolDowns }) => coolDowns.changeTimes(nowMs));
     this.#cooldownTimer.arm(times, nowMs);
   }
 

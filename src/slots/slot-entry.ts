@@ -9,6 +9,8 @@ import {
 import type { SlotConfig } from '../config/config.js';
 import { SharedSlotState } from './shared/shared-slot-state.js';
 import type { CoolDown, CoolDowns } from './health/cooldowns.js';
+import type { FailureCause } from './health/failure-cause.js';
+import { FirstTokenTimes } from './health/first-token-times.js';
 import { ModelNames } from './model-names.js';
 import { LwwRegister, type Stamped } from './shared/lww-register.js';
 import type { SlotPermits } from './slot-permits.js';
@@ -49,7 +51,8 @@ export class SlotEntry {
   /** Position in the config file, from 0. */
   order: number;
   readonly #shared: SharedSlotState;
-  readonly #lastError: LwwRegister<LastError | null>;
+  readonly #lastError: LwwRegister<FailureCause | null>;
+  readonly firstTokens = new FirstTokenTimes();
   #operatorState: OperatorState;
   #config: SlotConfig;
   #slot: UpstreamSlot;
@@ -65,7 +68,7 @@ export class SlotEntry {
     this.permits = parts.permits;
     this.#shared = new SharedSlotState(parts.shared, config.id);
     const { clock } = parts;
-    this.#lastError = new LwwRegister<LastError | null>(null, {
+    this.#lastError = new LwwRegister<FailureCause | null>(null, {
       now: clock.now,
       publish: (message) => this.#shared.publish('last-error', message, errorKeptMs),
       throttle: { clock, everyMs: errorEveryMs },
@@ -104,13 +107,13 @@ export class SlotEntry {
   }
 
   /** Last failure since the last success of the slot. */
-  get lastError(): LastError | null {
+  get lastError(): FailureCause | null {
     return this.#lastError.value;
   }
 
   /** Keeps a failure until the slot has recovered. */
-  noteError(message: string, atMs: number): void {
-    this.#lastError.set({ message, atMs });
+  noteError(cause: FailureCause): void {
+    this.#lastError.set(cause);
   }
 
   /** Clears the last error after a successful call or probe, unless a cooldown is still active. */
@@ -142,9 +145,9 @@ export class SlotEntry {
     return this.coolDowns.active(undefined, nowMs) ? 'cooling' : 'ready';
   }
 
-  /** True if the slot is ready, also for this model. */
+  /** True if the slot is ready, also for this model, or cools and is due to be asked once more. */
   isSchedulable(model: WantedModel, nowMs: number): boolean {
-    return this.#isOpen && !this.coolDowns.active(this.upstreamModel(model), nowMs);
+    return this.#isOpen && !this.coolDowns.blocks(this.upstreamModel(model), nowMs);
   }
 
   /** Cooldown that keeps the slot from serving the model; undefined if something else closes the slot. */
@@ -174,7 +177,7 @@ export class SlotEntry {
   /** Merges a message of another instance about the slot, independent of its account. */
   merge(topic: string, value: Json): void {
     if (topic === 'operator') this.#operatorState = operatorStates.find((state) => state === value);
-    else if (topic === 'last-error') this.#lastError.merge(value as Stamped<LastError | null>); // as published above
+    else if (topic === 'last-error') this.#lastError.merge(value as Stamped<FailureCause | null>); // as published above
   }
 
   stop(): void {
@@ -191,13 +194,6 @@ export class SlotEntry {
   get #isOpen(): boolean {
     return !this.#operatorState && !this.isRejected;
   }
-}
-
-/** Message of a failure, and its time in unix milliseconds. */
-export interface LastError {
-  readonly [field: string]: string | number;
-  readonly message: string;
-  readonly atMs: number;
 }
 
 const operatorStates = ['paused', 'draining'] as const;

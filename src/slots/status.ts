@@ -18,9 +18,13 @@ export function statusOf(
     state,
     reason: coolDown?.reason ?? null,
     untilMs: coolDown?.untilMs ?? null,
+    checkAtMs: coolDown?.checkAtMs ?? null,
+    cause: coolDown?.cause ?? (state === 'rejected' ? entry.lastError : null),
     models: entry.coolDowns
       .list(nowMs)
-      .flatMap(({ model, reason, untilMs }) => (model === undefined ? [] : { model, reason, untilMs })),
+      .flatMap(({ model, reason, untilMs, checkAtMs, cause }) =>
+        model === undefined ? [] : { model, reason, untilMs, checkAtMs, cause },
+      ),
     inFlight: entry.inFlight,
     maxConcurrent: config.maxConcurrent,
     weight: config.weight,

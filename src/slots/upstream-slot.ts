@@ -43,6 +43,8 @@ export class UpstreamSlot implements Slot {
   readonly #upstream: OpenUpstream;
   readonly #log: Logger;
   readonly #now: () => number;
+  /** Credential of the last call. */
+  #credential: Credential = {};
   #held = 0;
   #keepsAccount = false;
   #onClosed: (() => void) | undefined;
@@ -87,6 +89,12 @@ export class UpstreamSlot implements Slot {
 
   get reportsWindows(): boolean {
     return this.account.reportsWindows;
+  }
+
+  /** Texts of the last credential, which no message may show. */
+  get secrets(): readonly string[] {
+    const texts = Object.values(this.#credential).flatMap((text) => [text, text.replace(/^\S+\s+/, '')]);
+    return texts.filter(({ length }) => length >= minSecretLength);
   }
 
   get windows(): Windows {
@@ -211,6 +219,7 @@ export class UpstreamSlot implements Slot {
 
   /** Throws a refusal (401) if no HTTP header can contain the credential; then nothing is sent. */
   #checked(credential: Credential): Credential {
+    this.#credential = credential;
     for (const name in credential) if (!isHeaderValue(credential[name] ?? '')) throw unsendable(this.id);
     return credential;
   }
@@ -219,6 +228,9 @@ export class UpstreamSlot implements Slot {
     return { signal, authorize: this.#authorize };
   }
 }
+
+/** Shorter texts are no secrets, and would blot messages. */
+const minSecretLength = 6;
 
 /** Time limit for an upstream, and for an account, to close. */
 const closeTimeoutMs = 5000;

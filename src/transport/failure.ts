@@ -28,7 +28,9 @@ export function timedOut(
   return new GatewayError(
     'upstream_timeout',
     `The upstream of slot "${slot}" did not ${what} within ${ms} ms.`,
-    { failure: { kind: 'timeout' } },
+    {
+      failure: { kind: 'timeout', ...(what === 'begin to answer' && { waitedFor: 'headers', afterMs: ms }) },
+    },
   );
 }
 

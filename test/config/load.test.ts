@@ -7,6 +7,7 @@ import type { ConfigError } from '#src/config/config.js';
 import { loadDotEnv } from '#src/config/environment.js';
 import { loadConfig, readConfig, readConfigFile } from '#src/config/load.js';
 import { CatalogModels } from '#src/models/models.js';
+import { defaultCooldown } from '../default-cooldown.js';
 
 const tail = 'slots: [{ id: a, upstream: simulator }]\n';
 const load = (text: string, env: Record<string, string> = {}) =>
@@ -47,6 +48,7 @@ describe('loadConfig', () => {
         weight: 1,
         headers: {},
         connectTimeoutMs: 10_000,
+        cooldown: defaultCooldown,
         path: 'slots[0]',
         at: { file: 'gateway.yaml', line: 2, column: 9 },
       },
@@ -106,9 +108,32 @@ slots:
       models: ['sonnet-*'],
       headers: { 'x-extra': '1' },
       connectTimeoutMs: 500,
+      cooldown: defaultCooldown,
     });
     expect(slot!.account).to.have.property('expiresAt', '2026-01-01T00:00:00Z');
   });
+
+  it('reads cool-downs, with the defaults of what is left out', () => {
+    const text = `
+pipeline: [{ use: auth }]
+slots: [{ id: a, upstream: simulator, cooldown: { overloaded: { first: 1s }, max: 20m } }]`;
+    const [slot] = loadConfig({ text, file: 'gateway.yaml', env: {} }).slots;
+    const overloaded = { firstMs: 1000, maxMs: 120_000 };
+    expect(slot!.cooldown).to.deep.equal({ ...defaultCooldown, overloaded, maxMs: 1_200_000 });
+  });
+
+  for (const [cooldown, problem] of [
+    ['{ rateLimited: { first: 11m } }', 'cooldown.rateLimited.first: is longer than max (10m); set'],
+    ['{ overloaded: { first: 0s } }', 'cooldown.overloaded.first: must be longer than 0s'],
+    ['{ max: 0s }', 'cooldown.max: must be longer than 0s'],
+    ['{ unreachable: { first: 2 } }', 'cooldown.unreachable.first: must be a duration'],
+    ['{ longest: 1h }', 'cooldown.longest'],
+  ] as const) {
+    it(`refuses the cool-downs ${cooldown}`, () => {
+      const text = `pipeline: [{ use: auth }]\nslots: [{ id: a, upstream: simulator, cooldown: ${cooldown} }]`;
+      expect(() => loadConfig({ text, file: 'gateway.yaml', env: {} })).to.throw(problem);
+    });
+  }
 
   it('lets PORT and HOST of the environment win', () => {
     const config = load('pipeline: [{ use: auth }]\nlisten: { port: 80, host: localhost }', {

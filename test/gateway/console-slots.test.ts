@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { readConsoleSlot } from '#src/gateway/console-slots.js';
+import { defaultCooldown } from '../default-cooldown.js';
 
 const terms = { slots: [], baseDir: '.', console: { allowLinkLocal: false } };
 const open = { ...terms, console: { allowLinkLocal: true } };
@@ -25,6 +26,7 @@ describe('a slot that stands in no file', () => {
       weight: 1,
       headers: {},
       connectTimeoutMs: 10_000,
+      cooldown: defaultCooldown,
       isGuarded: true,
       path: 'slot "b"',
       at: { file: 'console', line: 1, column: 1 },

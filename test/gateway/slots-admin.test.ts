@@ -52,6 +52,8 @@ describe('/admin/slots', () => {
       state: 'ready',
       reason: null,
       until: null,
+      check_at: null,
+      cause: null,
       cooling_models: [],
       in_flight: 0,
       queued: 0,

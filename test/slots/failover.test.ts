@@ -42,17 +42,34 @@ describe('failover', () => {
     const kit = await openPool([...two, slotConfig('c')]);
     let lease = await kit.pool.lease(leaseRequest());
     const path = [lease.slot.id];
-    for (const error of [refusal(500), failure('interrupted'), failure('empty'), failure('foreign')]) {
+    for (const error of [failure('foreign'), failure('interrupted'), failure('empty'), failure('foreign')]) {
       lease = (await lease.another(error))!;
       path.push(lease.slot.id);
     }
     expect(path).to.deep.equal(['a', 'b', 'c', 'a', 'a']);
   });
 
+  it('asks the slot of a 5xx once more, then each other one, and none of them twice in a row again', async () => {
+    const kit = await openPool([...two, slotConfig('c')]);
+    let lease = await kit.pool.lease(leaseRequest());
+    const path = [lease.slot.id];
+    for (const status of [500, 502, 504, 500]) {
+      lease = (await lease.another(refusal(status)))!;
+      path.push(lease.slot.id);
+    }
+    expect(path).to.deep.equal(['a', 'a', 'b', 'c', 'a']);
+  });
+
+  it('does not ask the slot of a 5xx again that asks not to be', async () => {
+    const { pool } = await openPool(two);
+    const lease = await pool.lease(leaseRequest());
+    expect((await lease.another(refusal(500, { 'x-should-retry': 'false' })))?.slot.id).to.equal('b');
+  });
+
   it('gives the place back that it leaves', async () => {
     const kit = await openPool(two);
     const lease = await kit.pool.lease(leaseRequest());
-    await lease.another(refusal(500));
+    await lease.another(failure('foreign'));
     lease.release();
     expect(kit.pool.list().map(({ inFlight }) => inFlight)).to.deep.equal([0, 1]);
   });
@@ -117,8 +134,8 @@ describe('failover', () => {
     const kit = await openPool([slotConfig('a'), slotConfig('b', { maxConcurrent: 1 })]);
     const toB = leaseRequest({ policy: (candidates) => candidates.at(-1)! });
     const inB = await kit.pool.lease(toB);
-    const first = (await kit.pool.lease(leaseRequest())).another(refusal(500));
-    const second = (await kit.pool.lease(leaseRequest({ queueTimeoutMs: 100 }))).another(refusal(500));
+    const first = (await kit.pool.lease(leaseRequest())).another(failure('empty'));
+    const second = (await kit.pool.lease(leaseRequest({ queueTimeoutMs: 100 }))).another(failure('empty'));
     kit.clock.pass(100);
     expect(await second).to.equal(undefined);
     inB.release();

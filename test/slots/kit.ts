@@ -27,6 +27,7 @@ import { SlotPool, type SlotPoolOptions } from '#src/slots/pool.js';
 import type { SlotLoader } from '#src/slots/open-slot.js';
 import { MemoryHub } from '#src/live/memory/hub.js';
 import { MemoryStore } from '#src/store/memory/store.js';
+import { defaultCooldown } from '../default-cooldown.js';
 
 /** A call with the credential that its account has given. */
 export type CreditedCall = UpstreamCall & { readonly credential: Credential };
@@ -107,6 +108,7 @@ export function slotConfig(id: string, changes: Partial<SlotConfig> = {}): SlotC
     weight: 1,
     headers: {},
     connectTimeoutMs: 1000,
+    cooldown: defaultCooldown,
     with: {},
     path: 'slots[0]',
     at: { file: 'gateway.yaml', line: 1, column: 1 },

@@ -73,7 +73,7 @@ describe('a sticky key', () => {
   it('keeps its slot when another one answers in its place without the slot being at fault', async () => {
     const kit = await openPool(two);
     expect(await answer(kit, sticky('s'))).to.equal('a');
-    const lease = await (await kit.pool.lease(sticky('s'))).another(refusal(500));
+    const lease = await (await kit.pool.lease(sticky('s'))).another(failure('empty'));
     expect(lease?.slot.id).to.equal('b');
     lease?.answered({});
     lease?.release();

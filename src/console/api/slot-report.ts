@@ -46,6 +46,8 @@ function idle({ id, settings, problem }: PanelSlot): SlotStatus {
     state: 'paused',
     reason: null,
     untilMs: null,
+    checkAtMs: null,
+    cause: null,
     models: [],
     inFlight: 0,
     queued: 0,

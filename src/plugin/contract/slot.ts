@@ -65,6 +65,18 @@ export interface Slot {
   countTokens(call: SlotCall): Promise<TokenCount>;
 }
 
+/** Cause of a cooldown, of a rejection or of an error; without credentials. */
+export interface SlotFailure {
+  /** HTTP status of the upstream's answer; null if there was none. */
+  readonly status: number | null;
+  readonly code: string;
+  readonly message: string;
+  /** Header that gave the end of the cooldown, with its value. */
+  readonly header: string | null;
+  /** Unix milliseconds. */
+  readonly atMs: number;
+}
+
 /** Status of a slot, as shown by `/admin/slots`. */
 export interface SlotStatus {
   readonly id: string;
@@ -74,11 +86,17 @@ export interface SlotStatus {
   readonly reason: CoolReason | null;
   /** End of the cooldown, unix milliseconds. */
   readonly untilMs: number | null;
+  /** Time from which one request at a time asks a cooling slot all the same. */
+  readonly checkAtMs: number | null;
+  /** Cause of the cooldown or rejection. */
+  readonly cause: SlotFailure | null;
   /** Cooldowns of single upstream models. */
   readonly models: readonly {
     readonly model: string;
     readonly reason: CoolReason;
     readonly untilMs: number;
+    readonly checkAtMs: number;
+    readonly cause: SlotFailure | null;
   }[];
   readonly inFlight: number;
   readonly queued: number;

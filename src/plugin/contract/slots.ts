@@ -39,6 +39,8 @@ export interface Candidate {
   readonly inFlight: number;
   /** Position in the config file, from 0. */
   readonly order: number;
+  /** Recent time to first token of the model, milliseconds; undefined if none is known. */
+  readonly firstTokenMs?: number | undefined;
 }
 
 /** Call that a slot is picked for. */
@@ -56,19 +58,31 @@ export interface PickedCall {
  */
 export type PickPolicy = (candidates: readonly Candidate[], call: PickedCall) => Candidate | undefined;
 
+/** Terms of a retry. */
+export interface FailoverTerms {
+  /**
+   * Longest wait for the same slot, where that says in how long it may be asked again and the session is bound
+   * to it, or no other slot can serve the request. Default: none.
+   */
+  readonly waitIfWithinMs?: number;
+}
+
 /** Lease of a permit in a slot, held for one upstream call after another until it is released. */
 export interface SlotLease {
   readonly slot: Slot;
   /** Name of the leased model at the slot's upstream; absent: that of the catalog. */
   readonly upstreamModel?: string;
-  /** Reports success: resets the slot's backoff, reads its windows and binds the sticky key. */
-  answered(headers: Readonly<Record<string, string>>): void;
+  /**
+   * Reports success: resets the slot's backoff, reads its windows and binds the sticky key. `firstTokenMs`:
+   * time to the first content, which slots are weighed by.
+   */
+  answered(headers: Readonly<Record<string, string>>, firstTokenMs?: number): void;
   /**
    * Reports a failed call, which may change the slot's state, releases its permit, and takes one in a slot
-   * that this request has not tried (in the first one again, if all were tried). Undefined if no slot can
-   * help.
+   * that this request has not tried (in the first one again, if all were tried). After a 5xx that is about
+   * this one try, the same slot is the next one, once. Undefined if no slot can help.
    */
-  another(error: GatewayError): Promise<SlotLease | undefined>;
+  another(error: GatewayError, terms?: FailoverTerms): Promise<SlotLease | undefined>;
   /** Reports a failed call, as `another` does, and releases the permit: the request will not be retried. */
   failed(error: GatewayError): void;
   /** Releases the permit; further calls do nothing. */

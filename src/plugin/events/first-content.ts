@@ -1,8 +1,14 @@
-import type { Clock } from '../clock.js';
+import { systemClock, type Clock } from '../clock.js';
 import { CallController } from '../http/call-controller.js';
 import type { CallSignal } from '../http/call-signal.js';
 import { Deadline } from '../limits/deadline.js';
 import { GatewayError } from '../error.js';
+
+interface FirstContentOptions {
+  readonly clock?: Clock;
+  /** True if the timeout means that the upstream has not begun to answer in the time that it has for that. */
+  readonly isSilent?: () => boolean;
+}
 
 /**
  * Timeout of an upstream call for its first content. Its signal aborts at the timeout, and with the request.
@@ -11,13 +17,22 @@ export class FirstContent {
   readonly #controller = new CallController();
   readonly #request: CallSignal;
   readonly #deadline: Deadline;
-  #hasCome = false;
+  readonly #clock: Clock;
+  readonly #startMs: number;
+  #tookMs: number | undefined;
 
   /** `slot`: id of the called slot, for the error message. */
-  constructor(request: CallSignal, slot: string, limitMs: number, clock?: Clock) {
+  constructor(
+    request: CallSignal,
+    slot: string,
+    limitMs: number,
+    { clock = systemClock, isSilent = () => false }: FirstContentOptions = {},
+  ) {
     this.#request = request;
+    this.#clock = clock;
+    this.#startMs = clock.monotonicMs();
     this.#deadline = new Deadline(
-      () => this.#controller.abort(late(slot, limitMs)),
+      () => this.#controller.abort(late(slot, limitMs, isSilent())),
       () => false,
       clock,
     );
@@ -31,11 +46,16 @@ export class FirstContent {
     return this.#controller;
   }
 
-  readonly hasCome = (): boolean => this.#hasCome;
+  readonly hasCome = (): boolean => this.#tookMs !== undefined;
+
+  /** Time to the first content, milliseconds; undefined before. */
+  get tookMs(): number | undefined {
+    return this.#tookMs;
+  }
 
   /** Reports the first content: from now on only the request aborts the call. */
   readonly come = (): void => {
-    this.#hasCome = true;
+    this.#tookMs ??= this.#clock.monotonicMs() - this.#startMs;
     this.#deadline.stop();
   };
 
@@ -55,7 +75,8 @@ export class FirstContent {
   };
 }
 
-function late(slot: string, limitMs: number): GatewayError {
-  const message = `The upstream of slot "${slot}" sent no content within ${limitMs} ms.`;
-  return new GatewayError('upstream_timeout', message, { failure: { kind: 'timeout' } });
+function late(slot: string, afterMs: number, isSilent: boolean): GatewayError {
+  const message = `The upstream of slot "${slot}" sent no content within ${afterMs} ms.`;
+  const waitedFor = isSilent ? 'headers' : 'content';
+  return new GatewayError('upstream_timeout', message, { failure: { kind: 'timeout', waitedFor, afterMs } });
 }

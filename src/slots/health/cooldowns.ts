@@ -1,5 +1,7 @@
 import type { CacheStats, CoolReason, Json } from '../../plugin/internal.js';
+import type { Backoff } from '../../config/config.js';
 import { nextSerial } from '../shared/lww-register.js';
+import type { FailureCause } from './failure-cause.js';
 import type { Cooling } from './transitions.js';
 
 export interface CoolDown {
@@ -7,6 +9,9 @@ export interface CoolDown {
   /** Upstream model of the cooldown; undefined: the whole slot. */
   readonly model: string | undefined;
   readonly untilMs: number;
+  /** Time from which one request at a time may ask the slot all the same; at the latest the end. */
+  readonly checkAtMs: number;
+  readonly cause: FailureCause | null;
   /** Number of times that the backoff was doubled. */
   readonly doubled: number;
   /** Serial for last-writer-wins: of two cooldowns of one key the higher is newer, on any instance. */
@@ -22,9 +27,19 @@ export interface CoolDownMessage {
   /** Null: the whole slot. */
   readonly model: string | null;
   readonly untilMs: number;
+  readonly checkAtMs: number;
+  readonly cause: FailureCause | null;
   readonly doubled: number;
   readonly serial: number;
   readonly isOver: boolean;
+}
+
+/** Cooldown that begins, with the settings of its slot. */
+export interface NewCoolDown extends Cooling {
+  readonly backoff: Backoff;
+  /** Time until the first check. */
+  readonly checkAfterMs: number;
+  readonly cause: FailureCause | null;
 }
 
 /** Publishes a cooldown; undefined: the published one is deleted. */
@@ -67,10 +82,40 @@ export class CoolDowns {
   active(model: string | undefined, nowMs: number): CoolDown | undefined {
     let longest: CoolDown | undefined;
     for (const each of this.#byKey.values()) {
-      if (each.untilMs <= nowMs || (each.model !== undefined && each.model !== model)) continue;
+      if (each.untilMs <= nowMs || !concerns(each, model)) continue;
       if (!longest || each.untilMs > longest.untilMs) longest = each;
     }
     return longest;
+  }
+
+  /** True if a cooldown keeps a model from being served, and its time for a check has not come. */
+  blocks(model: string, nowMs: number): boolean {
+    for (const each of this.#byKey.values()) if (each.checkAtMs > nowMs && concerns(each, model)) return true;
+    return false;
+  }
+
+  /**
+   * Begins a check of a slot that cools although its time for a check has come: for `forMs` no other request,
+   * on any instance, checks it. Returns the function that gives the check back; undefined if there is nothing
+   * to check, or too early.
+   */
+  beginCheck(model: string, nowMs: number, forMs: number): (() => void) | undefined {
+    if (this.#byKey.size === 0 || this.blocks(model, nowMs)) return undefined;
+    const due = [...this.#byKey].filter(([, each]) => each.untilMs > nowMs && concerns(each, model));
+    if (due.length === 0) return undefined;
+    const begun = due.map(([key, each]) => {
+      const checkAtMs = Math.min(each.untilMs, nowMs + forMs);
+      const checked = { ...each, checkAtMs, serial: nextSerial(each.serial, nowMs) };
+      this.#change(key, checked);
+      return [key, checked] as const;
+    });
+    return () => {
+      for (const [key, { serial }] of begun) {
+        const known = this.#byKey.get(key);
+        if (known?.serial === serial)
+          this.#change(key, { ...known, checkAtMs: nowMs, serial: nextSerial(serial, nowMs) });
+      }
+    };
   }
 
   /** Cooldowns that have not expired. */
@@ -78,12 +123,17 @@ export class CoolDowns {
     return [...this.#byKey.values()].filter(({ untilMs }) => untilMs > nowMs);
   }
 
+  /** Times at which cooldowns are due for a check, or over. */
+  changeTimes(nowMs: number): readonly number[] {
+    return this.list(nowMs).map(({ checkAtMs, untilMs }) => (checkAtMs > nowMs ? checkAtMs : untilMs));
+  }
+
   /**
    * Begins a cooldown, or doubles the backoff of the known one; true if a new one begins. A failed call that
    * began before an active cooldown does not double it: a hundred calls that fail together count as one
    * failure.
    */
-  add(cooling: Cooling, model: string, began: number, nowMs: number): boolean {
+  add(cooling: NewCoolDown, model: string, began: number, nowMs: number): boolean {
     const scope = cooling.scope === 'model' ? model : undefined;
     const key = JSON.stringify([cooling.reason, scope]);
     const known = this.#byKey.get(key);
@@ -93,10 +143,12 @@ export class CoolDowns {
       return false;
     }
     const doubled = known ? known.doubled + 1 : 0;
-    const { backoff, reason } = cooling;
+    const { backoff, reason, cause, checkAfterMs } = cooling;
     const untilMs = givenMs ?? nowMs + Math.min(backoff.firstMs * 2 ** doubled, backoff.maxMs);
     const serial = nextSerial(known?.serial ?? this.#cleared.get(key), nowMs);
-    this.#change(key, { reason, model: scope, untilMs, doubled, serial, mark: this.advance() });
+    const checkAtMs = Math.min(untilMs, nowMs + checkAfterMs);
+    const mark = this.advance();
+    this.#change(key, { reason, model: scope, untilMs, checkAtMs, cause, doubled, serial, mark });
     return true;
   }
 
@@ -107,7 +159,7 @@ export class CoolDowns {
   succeed(model: string, began: number): boolean {
     const before = this.#byKey.size;
     for (const [key, each] of this.#byKey) {
-      if (each.mark <= began && (each.model === undefined || each.model === model)) this.#end(key, each);
+      if (each.mark <= began && concerns(each, model)) this.#end(key, each);
     }
     return this.#byKey.size < before;
   }
@@ -126,9 +178,8 @@ export class CoolDowns {
       this.#byKey.delete(key);
       keep(this.#cleared, key, message.serial);
     } else if (message.serial > cleared) {
-      const { reason, untilMs, doubled, serial } = message;
-      const model = message.model ?? undefined;
-      keep(this.#byKey, key, { reason, model, untilMs, doubled, serial, mark: this.advance() });
+      const mark = known && isSame(known, message) ? known.mark : this.advance();
+      keep(this.#byKey, key, coolDownOf(message, mark));
     } else this.#republish(key, known, message);
   }
 
@@ -136,9 +187,10 @@ export class CoolDowns {
   #merge(key: string, known: CoolDown, message: CoolDownMessage): void {
     const untilMs = Math.max(known.untilMs, message.untilMs);
     const doubled = Math.max(known.doubled, message.doubled);
-    this.#byKey.set(key, { ...known, untilMs, doubled });
+    const checkAtMs = Math.max(known.checkAtMs, message.checkAtMs);
+    this.#byKey.set(key, { ...known, untilMs, checkAtMs, doubled });
     if (untilMs > message.untilMs + clockToleranceMs || doubled !== message.doubled)
-      this.#publish(key, { ...message, untilMs, doubled });
+      this.#publish(key, { ...message, untilMs, checkAtMs, doubled });
   }
 
   #republish(key: string, known: CoolDown | undefined, message: CoolDownMessage): void {
@@ -160,6 +212,26 @@ export class CoolDowns {
   }
 }
 
+/** True for a cooldown of this model, or of the whole slot. */
+function concerns({ model: own }: CoolDown, model: string | undefined): boolean {
+  return own === undefined || own === model;
+}
+
+/** True for a message about the period that is known, of which only the check has moved. */
+function isSame(known: CoolDown, { untilMs, doubled }: CoolDownMessage): boolean {
+  return known.doubled === doubled && Math.abs(known.untilMs - untilMs) <= clockToleranceMs;
+}
+
+function messageOf(coolDown: CoolDown, isOver: boolean): CoolDownMessage {
+  const { reason, model = null, untilMs, checkAtMs, cause, doubled, serial } = coolDown;
+  return { reason, model, untilMs, checkAtMs, cause, doubled, serial, isOver };
+}
+
+function coolDownOf(message: CoolDownMessage, mark: number): CoolDown {
+  const { reason, model, untilMs, checkAtMs, cause, doubled, serial } = message;
+  return { reason, model: model ?? undefined, untilMs, checkAtMs, cause, doubled, serial, mark };
+}
+
 /**
  * Stores a value and returns the evicted oldest key, if any. The max is needed because callers can invent
  * model names if a slot serves all of them.
@@ -171,10 +243,6 @@ function keep<Value>(map: Map<string, Value>, key: string, value: Value): string
   if (map.size <= maxCoolDowns || oldest === undefined) return undefined;
   map.delete(oldest);
   return oldest;
-}
-
-function messageOf({ reason, model, untilMs, doubled, serial }: CoolDown, isOver: boolean): CoolDownMessage {
-  return { reason, model: model ?? null, untilMs, doubled, serial, isOver };
 }
 
 /** Tolerance for times from other instances. */

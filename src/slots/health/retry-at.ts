@@ -1,40 +1,46 @@
-import { unifiedResetMs } from './windows.js';
+import { isExhausted, unifiedReset } from './windows.js';
+import { headerTime, type GivenTime } from './given-time.js';
 
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * Time at which a rate-limited reply allows a retry, unix milliseconds: from `retry-after-ms`, else
+ * Time at which a rate-limited reply allows a retry, and the header that says so: `retry-after-ms`, else
  * `retry-after` (seconds or a date), else the reset of the used-up limit; undefined if none of them is in
  * the future.
  */
-export function retryAtMs(headers: Headers, nowMs: number): number | undefined {
-  const times = [
-    afterMs(headers, nowMs),
-    after(headers, nowMs),
-    unifiedResetMs(headers),
-    limitReset(headers),
-  ];
-  return times.find((each) => each !== undefined && each > nowMs);
+export function retryAt(headers: Headers, nowMs: number): GivenTime | undefined {
+  const times = [afterMs(headers, nowMs), after(headers, nowMs), unifiedReset(headers), limitReset(headers)];
+  return times.find((each) => each !== undefined && each.untilMs > nowMs);
 }
 
-function afterMs(headers: Headers, nowMs: number): number | undefined {
+/**
+ * Time that a reply asks a client to wait before a retry, milliseconds; undefined if it names none, or if a
+ * usage window is used up.
+ */
+export function retryInMs(headers: Headers, nowMs: number): number | undefined {
+  if (isExhausted(headers)) return undefined;
+  const given = afterMs(headers, nowMs) ?? after(headers, nowMs);
+  return given && Math.max(0, given.untilMs - nowMs);
+}
+
+function afterMs(headers: Headers, nowMs: number): GivenTime | undefined {
   const ms = toNumber(headers['retry-after-ms']);
-  return ms === undefined ? undefined : nowMs + ms;
+  return ms === undefined ? undefined : headerTime(headers, 'retry-after-ms', nowMs + ms);
 }
 
-function after(headers: Headers, nowMs: number): number | undefined {
+function after(headers: Headers, nowMs: number): GivenTime | undefined {
   const text = headers['retry-after'];
   const seconds = toNumber(text);
-  return seconds === undefined ? toTime(text) : nowMs + seconds * 1000;
+  return headerTime(headers, 'retry-after', seconds === undefined ? toTime(text) : nowMs + seconds * 1000);
 }
 
 /** Last reset time of the limits with nothing remaining. */
-function limitReset(headers: Headers): number | undefined {
-  const resets = limits
+function limitReset(headers: Headers): GivenTime | undefined {
+  return limits
     .filter((limit) => toNumber(headers[`anthropic-ratelimit-${limit}-remaining`]) === 0)
-    .map((limit) => toTime(headers[`anthropic-ratelimit-${limit}-reset`]))
-    .filter((time) => time !== undefined);
-  return resets.length > 0 ? Math.max(...resets) : undefined;
+    .map((limit) => `anthropic-ratelimit-${limit}-reset`)
+    .map((name) => headerTime(headers, name, toTime(headers[name])))
+    .reduce((last, time) => (time && time.untilMs > (last?.untilMs ?? 0) ? time : last), undefined);
 }
 
 function toNumber(text: string | undefined): number | undefined {

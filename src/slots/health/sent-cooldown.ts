@@ -1,32 +1,38 @@
 import type { CoolReason, Json } from '../../plugin/internal.js';
 import type { CoolDownMessage } from './cooldowns.js';
+import type { FailureCause } from './failure-cause.js';
 
 /**
- * Cooldown as sent to other instances, with its remaining time, since their clocks may differ by minutes.
+ * Cooldown as sent to other instances, with its remaining times, since their clocks may differ by minutes.
  */
 export interface SentCoolDown {
   readonly [field: string]: Json;
   readonly reason: CoolReason;
   readonly model: string | null;
   readonly leftMs: number;
+  /** Time until the next check. */
+  readonly checkMs: number;
+  readonly cause: FailureCause | null;
   readonly doubled: number;
   readonly serial: number;
   readonly isOver: boolean;
 }
 
 export function sendCoolDown(
-  { reason, model, doubled, serial, isOver, untilMs }: CoolDownMessage,
+  { reason, model, cause, doubled, serial, isOver, untilMs, checkAtMs }: CoolDownMessage,
   nowMs: number,
 ): SentCoolDown {
-  return { reason, model, doubled, serial, isOver, leftMs: untilMs - nowMs };
+  const [leftMs, checkMs] = [untilMs - nowMs, checkAtMs - nowMs];
+  return { reason, model, cause, doubled, serial, isOver, leftMs, checkMs };
 }
 
 /** Converts a received cooldown; `sentMs` is its send time by the clock of this instance. */
-export function receiveCoolDown(
-  { reason, model, doubled, serial, isOver, leftMs }: SentCoolDown,
-  sentMs: number,
-): CoolDownMessage {
-  return { reason, model, doubled, serial, isOver, untilMs: Math.round(sentMs + leftMs) };
+export function receiveCoolDown(sent: SentCoolDown, sentMs: number): CoolDownMessage {
+  const { reason, model, doubled, serial, isOver, leftMs } = sent;
+  // The message of an earlier version has neither.
+  const { checkMs = leftMs, cause = null } = sent as Partial<SentCoolDown>;
+  const [untilMs, checkAtMs] = [Math.round(sentMs + leftMs), Math.round(sentMs + checkMs)];
+  return { reason, model, untilMs, checkAtMs, cause, doubled, serial, isOver };
 }
 
 export const coolDownTopic = 'cooldown/';

@@ -1,20 +1,15 @@
 import type { CallFailure, CoolReason } from '../../plugin/internal.js';
-import { retryAtMs } from './retry-at.js';
-import { exhaustedUntilMs, isExhausted } from './windows.js';
-
-/** Exponential backoff: starts at `firstMs` and doubles each time, up to `longestMs`. */
-export interface Backoff {
-  readonly firstMs: number;
-  readonly maxMs: number;
-}
+import { retryAt } from './retry-at.js';
+import { exhaustedUntil, isExhausted } from './windows.js';
 
 export interface Cooling {
   /** Scope: the whole slot, or only the requested upstream model. */
   readonly scope: 'slot' | 'model';
   readonly reason: CoolReason;
-  /** End given by the upstream; undefined: computed by `backoff`. */
+  /** End given by the upstream; undefined: computed by the slot's backoff. */
   readonly untilMs: number | undefined;
-  readonly backoff: Backoff;
+  /** Header that gave the end. */
+  readonly header?: string | undefined;
 }
 
 /** Effect of a failed call on its slot and its request. */
@@ -24,6 +19,8 @@ export interface Effect {
   readonly elsewhere: boolean;
   /** True if an immediate retry in this slot may succeed. */
   readonly again: boolean;
+  /** True if the retry goes to this slot first, once a request. */
+  readonly repeat?: boolean;
 }
 
 /**
@@ -31,43 +28,47 @@ export interface Effect {
  * timeout, there is no retry in its slot.
  */
 export function effectOf(failure: CallFailure, nowMs: number): Effect {
+  if (failure.kind === 'timeout') return failure.waitedFor === 'headers' ? silent : elsewhereOnly;
   if (failure.kind !== 'status') return kinds[failure.kind];
   const effect = effectOfStatus(failure.status, failure.headers, nowMs);
-  return failure.headers['x-should-retry'] === 'false' ? { ...effect, again: false } : effect;
+  const mayRetry = failure.headers['x-should-retry'] !== 'false';
+  return mayRetry ? effect : { state: effect.state, elsewhere: effect.elsewhere, again: false };
 }
 
 /** Effect of a status: other 4xx concern the request, other 5xx only this one try. */
 function effectOfStatus(status: number, headers: Readonly<Record<string, string>>, nowMs: number): Effect {
   const ofStatus = statuses[status];
   if (ofStatus) return ofStatus(headers, nowMs);
-  return status >= 400 && status < 500 ? passOn : tryAgain;
+  if (status >= 400 && status < 500) return passOn;
+  return status >= 500 ? repeat : tryAgain;
 }
 
 /** Cooldown of an account with an exhausted usage window; undefined if the headers report none. */
 export function exhaustion(headers: Readonly<Record<string, string>>, nowMs: number): Cooling | undefined {
   if (!isExhausted(headers)) return undefined;
-  const resetMs = exhaustedUntilMs(headers);
-  const untilMs = resetMs !== undefined && resetMs > nowMs ? resetMs : retryAtMs(headers, nowMs);
-  return { scope: 'slot', reason: 'window_exhausted', untilMs, backoff: rateLimitBackoff };
+  const reset = exhaustedUntil(headers);
+  const given = reset && reset.untilMs > nowMs ? reset : retryAt(headers, nowMs);
+  return { scope: 'slot', reason: 'window_exhausted', untilMs: given?.untilMs, header: given?.header };
 }
-
-const rateLimitBackoff: Backoff = { firstMs: 30_000, maxMs: 600_000 };
-const overloadBackoff: Backoff = { firstMs: 5000, maxMs: 120_000 };
-const unreachableBackoff: Backoff = { firstMs: 2000, maxMs: 60_000 };
 
 /** Request error: the reply is passed on. */
 const passOn: Effect = { state: 'untouched', elsewhere: false, again: false };
 const tryAgain: Effect = { state: 'untouched', elsewhere: true, again: true };
+/** Failure of this one try: most pass at once, and the slot has the session's cache. */
+const repeat: Effect = { ...tryAgain, repeat: true };
 
 const unreachable: Effect = {
-  state: { scope: 'slot', reason: 'unreachable', untilMs: undefined, backoff: unreachableBackoff },
+  state: { scope: 'slot', reason: 'unreachable', untilMs: undefined },
   elsewhere: true,
   again: true,
 };
 
-const kinds: Readonly<Record<Exclude<CallFailure['kind'], 'status'>, Effect>> = {
+/** Timeouts: another wait in this slot would be as long. */
+const silent: Effect = { ...unreachable, again: false };
+const elsewhereOnly: Effect = { ...tryAgain, again: false };
+
+const kinds: Readonly<Record<Exclude<CallFailure['kind'], 'status' | 'timeout'>, Effect>> = {
   unreachable,
-  timeout: { ...tryAgain, again: false },
   interrupted: tryAgain,
   empty: tryAgain,
   foreign: tryAgain,
@@ -90,17 +91,16 @@ const statuses: Readonly<Record<number, EffectOfStatus>> = {
 
 /** Cooldown after a 429, without a retry in this slot: an earlier retry would only be refused again. */
 function rateLimited(headers: Readonly<Record<string, string>>, nowMs: number): Effect {
-  const untilMs = retryAtMs(headers, nowMs);
-  const limited: Cooling = { scope: 'model', reason: 'rate_limited', untilMs, backoff: rateLimitBackoff };
+  const limited: Cooling = {
+    scope: 'model',
+    reason: 'rate_limited',
+    untilMs: undefined,
+    ...retryAt(headers, nowMs),
+  };
   return { state: exhaustion(headers, nowMs) ?? limited, elsewhere: true, again: false };
 }
 
 function overloaded(): Effect {
-  const state: Cooling = {
-    scope: 'model',
-    reason: 'overloaded',
-    untilMs: undefined,
-    backoff: overloadBackoff,
-  };
+  const state: Cooling = { scope: 'model', reason: 'overloaded', untilMs: undefined };
   return { state, elsewhere: true, again: true };
 }

@@ -1,4 +1,5 @@
 import type { Window, Windows } from '../../plugin/internal.js';
+import { headerTime, type GivenTime } from './given-time.js';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -56,18 +57,18 @@ export function isExhausted(headers: Headers): boolean {
   );
 }
 
-/** Time when all exhausted windows are open again, unix milliseconds; undefined if the headers have none. */
-export function exhaustedUntilMs(headers: Headers): number | undefined {
-  const resets = windowNames
+/** Time when all exhausted windows are open again; undefined if the headers have none. */
+export function exhaustedUntil(headers: Headers): GivenTime | undefined {
+  const last = windowNames
     .filter((name) => headers[names[name].status] === rejected)
-    .map((name) => resetOf(headers, name))
-    .filter((reset) => reset !== undefined);
-  return resets.length > 0 ? Math.max(...resets) : unifiedResetMs(headers);
+    .map((name) => headerTime(headers, names[name].reset, resetOf(headers, name)))
+    .reduce((later, time) => (time && time.untilMs > (later?.untilMs ?? -1) ? time : later), undefined);
+  return last ?? unifiedReset(headers);
 }
 
-/** Reset time of the limit behind a refusal, unix milliseconds. */
-export function unifiedResetMs(headers: Headers): number | undefined {
-  return toTime(headers[unifiedReset]);
+/** Reset time of the limit behind a refusal. */
+export function unifiedReset(headers: Headers): GivenTime | undefined {
+  return headerTime(headers, unifiedResetHeader, toTime(headers[unifiedResetHeader]));
 }
 
 function headersOf(name: keyof Windows) {
@@ -91,7 +92,7 @@ const maxTimeMs = 8.64e15;
 
 const prefix = 'anthropic-ratelimit-unified-';
 const unifiedStatus = `${prefix}status`;
-const unifiedReset = `${prefix}reset`;
+const unifiedResetHeader = `${prefix}reset`;
 const rejected = 'rejected';
 /** Built once, because every reply needs them. */
 const names = { '5h': headersOf('5h'), '7d': headersOf('7d') };

@@ -1,6 +1,7 @@
 import {
   isGatewayError,
-  type CallFailure,
+  sleep,
+  type FailoverTerms,
   type GatewayError,
   type MessagesRequest,
   type PickedCall,
@@ -9,14 +10,15 @@ import {
 } from '../../plugin/internal.js';
 import { choose, noEarlier, type Earlier, type Wanted } from './choose.js';
 import { observedChoice } from './observed-choice.js';
-import { type PoolContext, cool, reject } from './pool-context.js';
+import { CallResults } from './call-results.js';
+import type { PoolContext } from './pool-context.js';
 import { Lease, type LeaseOwner } from './lease.js';
 import type { Attempt, Acquired, Waiter } from './permit-queue.js';
 import { declined, nothingToAsk, poolClosed, queueFull, queueTimedOut } from '../refusal.js';
 import { SessionBinding } from '../sticky/session-binding.js';
 import { SessionClaim, type ClaimDecision } from '../sticky/session-claim.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
-import { effectOf, exhaustion } from '../health/transitions.js';
+import { RetryPlan } from './retry-plan.js';
 
 /** A call of a request, and the terms of that. */
 export interface WantedCall {
@@ -31,14 +33,13 @@ export class Acquisition implements Waiter, LeaseOwner {
   readonly #request: PickTerms;
   readonly #call: PickedCall;
   readonly #model: WantedModel;
-  readonly #tried: Map<SlotEntry, boolean>;
-  readonly #sentOnceMore = new Set<SlotEntry>();
+  readonly #retries: RetryPlan;
+  readonly #results: CallResults;
   /** Slot for a further call of the request; undefined: chosen by the sticky key. */
   readonly #origin: SlotEntry | undefined;
   /** Claim of the session, until the session is bound. */
   readonly #claim: SessionClaim | undefined;
   readonly #binding: SessionBinding;
-  #preferred: SlotEntry | undefined;
   #entry: SlotEntry | undefined;
   #waitsFor: readonly string[] = noSlots;
   #isQueued = false;
@@ -46,17 +47,16 @@ export class Acquisition implements Waiter, LeaseOwner {
   readonly sinceMs: number;
 
   constructor(context: PoolContext, { terms, request, model }: WantedCall, earlier: Earlier = noEarlier) {
-    const { entry: origin, tried } = earlier;
+    const { entry: origin } = earlier;
     const { caller, sticky } = terms;
     this.#context = context;
     this.#request = terms;
     this.#call = { request, caller, model: model.id };
     this.#model = model;
     this.#binding = new SessionBinding(context, sticky, model);
-    // What has failed an earlier call may be asked again, as the last one.
-    this.#tried = tried.length === 0 ? new Map() : new Map(tried.map((entry) => [entry, true]));
+    this.#retries = new RetryPlan(earlier);
+    this.#results = new CallResults(context, { model, binding: this.#binding, retries: this.#retries });
     this.#origin = origin;
-    this.#preferred = origin && tried.includes(origin) ? undefined : origin;
     const key = origin ? undefined : sticky?.key;
     this.#claim =
       key === undefined ? undefined : new SessionClaim(context.claims, key, (id) => this.#decideClaim(id));
@@ -69,7 +69,7 @@ export class Acquisition implements Waiter, LeaseOwner {
 
   /** Slot leased last, and those that have failed. */
   get earlier(): Earlier {
-    return { entry: this.#entry, tried: [...this.#tried.keys()] };
+    return { entry: this.#entry, tried: [...this.#retries.tried.keys()] };
   }
 
   get waitsFor(): readonly string[] {
@@ -104,26 +104,19 @@ export class Acquisition implements Waiter, LeaseOwner {
     return this.#trySlots(nobody);
   }
 
-  answered(lease: Lease, headers: Readonly<Record<string, string>>): void {
-    const { entry, slot, upstreamModel, began } = lease;
-    const { gauge, coolDowns } = slot.health;
-    gauge.read(headers);
-    const isOver = coolDowns.succeed(upstreamModel, began);
-    const nowMs = this.#context.now();
-    const exhausted = exhaustion(headers, nowMs);
-    if (exhausted) cool(lease, exhausted, this.#context);
-    entry.noteSuccess(nowMs);
-    this.#binding.keep(entry);
+  answered(lease: Lease, headers: Readonly<Record<string, string>>, firstTokenMs?: number): void {
+    this.#results.answered(lease, headers, firstTokenMs);
     this.#claim?.bound();
-    if (isOver) this.#context.changed();
   }
 
-  failed(lease: Lease, error: GatewayError): boolean {
+  failed(lease: Lease, error: GatewayError, terms: FailoverTerms): boolean {
     this.#claim?.release();
-    return error.failure !== undefined && this.#report(lease, error, error.failure);
+    return error.failure !== undefined && this.#results.failed(lease, error, error.failure, terms);
   }
 
   async elsewhere(): Promise<SlotLease | undefined> {
+    const waitMs = this.#retries.takeWaitMs();
+    if (waitMs > 0) await sleep(this.#context.clock, waitMs, this.#request.signal);
     const acquired = await this.#acquire();
     return isGatewayError(acquired) ? undefined : acquired;
   }
@@ -131,25 +124,6 @@ export class Acquisition implements Waiter, LeaseOwner {
   released(entry: SlotEntry): void {
     this.#claim?.release();
     this.#context.freed(entry.id);
-  }
-
-  /** Applies a failure to the slot's state; true if the request should be sent again. */
-  #report(lease: Lease, error: GatewayError, failure: CallFailure): boolean {
-    const { entry, slot, began } = lease;
-    if (failure.kind === 'status') slot.health.gauge.read(failure.headers);
-    if (failure.kind === 'unreachable' && failure.reused && !this.#sentOnceMore.has(entry)) {
-      this.#sentOnceMore.add(entry); // the connection was stale, which says nothing about the slot
-      this.#preferred = entry;
-      return true;
-    }
-    const { state, elsewhere, again } = effectOf(failure, this.#context.now());
-    this.#preferred = undefined;
-    if (elsewhere) this.#tried.set(entry, again);
-    if (elsewhere) entry.noteError(error.message, this.#context.now());
-    const isCurrent = slot.health === entry.slot.health; // what a reload has replaced says nothing about what came
-    if (isCurrent && state === 'rejected') reject(slot, began, this.#context);
-    else if (isCurrent && typeof state === 'object') cool(lease, state, this.#context);
-    return elsewhere;
   }
 
   /**
@@ -240,7 +214,7 @@ export class Acquisition implements Waiter, LeaseOwner {
   #decideClaim(slotId: string): ClaimDecision {
     const claimed = this.#context.entries().find(({ id }) => id === slotId);
     if (!claimed) return 'replace';
-    if (this.#tried.has(claimed) || !claimed.serves(this.#model)) return 'ignore';
+    if (this.#retries.tried.has(claimed) || !claimed.serves(this.#model)) return 'ignore';
     return claimed.isSchedulable(this.#model, this.#context.now()) ? 'follow' : 'replace';
   }
 
@@ -255,8 +229,18 @@ export class Acquisition implements Waiter, LeaseOwner {
   }
 
   #lease(entry: SlotEntry): Lease {
+    const { now, changedSoon } = this.#context;
     this.#entry = entry;
-    return new Lease(entry, this.#model, this, this.#request.signal);
+    const check = entry.coolDowns.beginCheck(
+      entry.upstreamModel(this.#model),
+      now(),
+      entry.config.cooldown.maxMs,
+    );
+    if (check) changedSoon();
+    return new Lease(entry, this.#model, this, {
+      signal: this.#request.signal,
+      ...(check && { giveBackCheck: () => (check(), changedSoon()) }),
+    });
   }
 
   #wanted(entries: readonly SlotEntry[], refused: ReadonlySet<SlotEntry>): Wanted {
@@ -271,8 +255,10 @@ export class Acquisition implements Waiter, LeaseOwner {
       call,
       hasRoom,
       bound,
-      preferred: this.#preferred,
-      tried: this.#tried,
+      preferred: this.#retries.preferred,
+      awaited: this.#retries.awaited,
+      tried: this.#retries.tried,
+      waysOut: this.#context.waysOut,
     };
     const { onChoice, now } = this.#context;
     if (!onChoice) return wanted;

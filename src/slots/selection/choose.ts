@@ -1,4 +1,6 @@
 import type { Candidate, PickedCall, PickPolicy } from '../../plugin/internal.js';
+import type { CoolDown } from '../health/cooldowns.js';
+import type { WaysOut } from '../health/ways-out.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 
 /** Needs of one request, and the slots that it has tried. */
@@ -12,8 +14,11 @@ export interface Wanted {
   readonly bound: SlotEntry | undefined;
   /** Preferred slot, used if it has room. */
   readonly preferred: SlotEntry | undefined;
+  /** Preferred slot that may be asked although it cools: it has named a time, which has passed. */
+  readonly awaited: SlotEntry | undefined;
   /** Slots that have failed the request, in order; true if an immediate retry there makes sense. */
   readonly tried: ReadonlyMap<SlotEntry, boolean>;
+  readonly waysOut: WaysOut;
   /** Is told what the choice was made from; absent: nobody is. */
   readonly observe?: ((sorted: Sorted) => void) | undefined;
 }
@@ -64,12 +69,14 @@ function chooseSorted(
   { entries, ready, fresh }: Omit<Sorted, 'choice'>,
   nowMs: number,
 ): Choice {
-  const { model, bound, preferred, tried, hasRoom } = wanted;
-  if (preferred && ready.includes(preferred) && hasRoom(preferred)) return { kind: 'take', entry: preferred };
+  const { model, bound, preferred, awaited, tried, hasRoom } = wanted;
+  const mayAsk = (entry: SlotEntry): boolean =>
+    ready.includes(entry) || (entry === awaited && isAskedAnyway(entry.coolDownFor(model, nowMs)));
+  if (preferred && mayAsk(preferred) && hasRoom(preferred)) return { kind: 'take', entry: preferred };
   const chooseFrom = chooser(hasRoom);
+  const keepsBound = bound && fresh.includes(bound) && !isDetoured(bound, fresh, wanted, nowMs);
   const choice =
-    (bound && fresh.includes(bound) ? chooseFrom([bound], first) : undefined) ??
-    chooseByPolicy(fresh, wanted);
+    (keepsBound ? chooseFrom([bound], first) : undefined) ?? chooseByPolicy(fresh, wanted, nowMs);
   if (choice) return choice;
   const cooling = coolest(entries, model, nowMs);
   const again = [...tried.keys()].filter((entry) => tried.get(entry) === true);
@@ -103,20 +110,58 @@ function first(free: readonly SlotEntry[]): SlotEntry | undefined {
 /** Choice of the policy. Throws if that is a slot that is not a candidate. */
 function chooseByPolicy(
   entries: readonly SlotEntry[],
-  { policy, call, hasRoom }: Wanted,
+  { policy, call, model, hasRoom, waysOut }: Wanted,
+  nowMs: number,
 ): Choice | undefined {
   if (entries.length === 0) return undefined;
-  const free = entries.filter(hasRoom);
+  const free = reachable(entries.filter(hasRoom), waysOut, nowMs);
   if (free.length === 0) return { kind: 'wait', entries };
-  const picked = policy(free.map(toCandidate), call);
+  const picked = policy(
+    free.map((entry) => toCandidate(entry, model, nowMs)),
+    call,
+  );
   if (!picked) return { kind: 'declined' };
   const entry = free.find(({ id }) => id === picked.id);
   if (entry) return { kind: 'take', entry };
   throw new Error(`The picking policy answered with "${picked.id}", which is not among the candidates.`);
 }
 
-function toCandidate({ id, order, permits, config: { weight } }: SlotEntry): Candidate {
-  return { id, weight, inFlight: permits.claimed, order };
+/** Slots whose way out works; all of them if none does. */
+function reachable(entries: readonly SlotEntry[], waysOut: WaysOut, nowMs: number): readonly SlotEntry[] {
+  if (waysOut.areSound) return entries;
+  const sound = entries.filter(({ config }) => !waysOut.isFailing(config.proxy, nowMs));
+  return sound.length > 0 ? sound : entries;
+}
+
+/** True if the way out of a slot is failing, and another slot with room has one that works. */
+function isDetoured(
+  entry: SlotEntry,
+  fresh: readonly SlotEntry[],
+  { hasRoom, waysOut }: Wanted,
+  nowMs: number,
+): boolean {
+  return (
+    !waysOut.areSound &&
+    waysOut.isFailing(entry.config.proxy, nowMs) &&
+    fresh.some((other) => hasRoom(other) && !waysOut.isFailing(other.config.proxy, nowMs))
+  );
+}
+
+function toCandidate(entry: SlotEntry, model: WantedModel, nowMs: number): Candidate {
+  const {
+    id,
+    order,
+    permits,
+    firstTokens,
+    config: { weight },
+  } = entry;
+  const firstTokenMs = firstTokens.recentMs(entry.upstreamModel(model), nowMs);
+  return { id, weight, inFlight: permits.claimed, order, firstTokenMs };
+}
+
+/** True for a cooldown in which a slot is asked where nothing else is left; an exhausted window refuses for sure. */
+function isAskedAnyway(coolDown: CoolDown | undefined): boolean {
+  return coolDown !== undefined && coolDown.reason !== 'window_exhausted';
 }
 
 /** Cooling slots that serve the model, the earliest end first, without exhausted windows. */
@@ -124,7 +169,7 @@ function coolest(entries: readonly SlotEntry[], model: WantedModel, nowMs: numbe
   return entries
     .filter((entry) => entry.serves(model))
     .map((entry) => ({ entry, coolDown: entry.coolDownFor(model, nowMs) }))
-    .filter(({ coolDown }) => coolDown && coolDown.reason !== 'window_exhausted')
+    .filter(({ coolDown }) => isAskedAnyway(coolDown))
     .toSorted((a, b) => (a.coolDown?.untilMs ?? 0) - (b.coolDown?.untilMs ?? 0))
     .map(({ entry }) => entry);
 }

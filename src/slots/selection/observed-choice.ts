@@ -1,3 +1,5 @@
+import type { SlotFailure } from '../../plugin/internal.js';
+import type { CoolDown } from '../health/cooldowns.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import type { Sorted, Wanted } from './choose.js';
 
@@ -16,10 +18,20 @@ export type NotTaken =
   | 'has_failed'
   /** No permit is free, or a request that waits for longer comes first. */
   | 'full'
+  /** Connections by its proxy have failed, and others are asked first. */
+  | 'proxy_failed'
   /** The session is bound to another one. */
   | 'bound_elsewhere'
   /** The policy has picked another one, or none. */
   | 'policy';
+
+export interface ObservedCooldown {
+  readonly reason: string;
+  readonly untilMs: number;
+  /** Time from which one request at a time asks the slot all the same. */
+  readonly checkAtMs: number;
+  readonly cause?: SlotFailure;
+}
 
 /** A slot as one choice has seen it. */
 export interface ObservedSlot {
@@ -28,8 +40,8 @@ export interface ObservedSlot {
   readonly upstreamModel?: string;
   /** Absent: it was taken. */
   readonly notTaken?: NotTaken;
-  /** Cause and end of a cooldown, unix milliseconds. */
-  readonly cooldown?: { readonly reason: string; readonly untilMs: number };
+  /** Reason, end and cause of a cooldown; times in unix milliseconds. */
+  readonly cooldown?: ObservedCooldown;
   /** Last failure of the slot. */
   readonly lastError?: string;
   readonly inFlight: number;
@@ -83,11 +95,15 @@ export function observedSlot(
     slot: entry.id,
     ...(upstreamModel !== model.upstreamModel && { upstreamModel }),
     ...(notTaken && { notTaken }),
-    ...(coolDown && { cooldown: { reason: coolDown.reason, untilMs: coolDown.untilMs } }),
+    ...(coolDown && { cooldown: observedCooldown(coolDown) }),
     ...(entry.lastError && { lastError: entry.lastError.message }),
     inFlight: entry.inFlight,
     maxConcurrent: entry.config.maxConcurrent,
   };
+}
+
+function observedCooldown({ reason, untilMs, checkAtMs, cause }: CoolDown): ObservedCooldown {
+  return { reason, untilMs, checkAtMs, ...(cause && { cause }) };
 }
 
 function reasonOf(
@@ -99,6 +115,7 @@ function reasonOf(
   if (!ready.includes(entry)) return closedReason(entry, wanted.model, nowMs);
   if (!fresh.includes(entry)) return 'has_failed';
   if (!wanted.hasRoom(entry)) return 'full';
+  if (!wanted.waysOut.areSound && wanted.waysOut.isFailing(entry.config.proxy, nowMs)) return 'proxy_failed';
   const isBound = choice.kind !== 'declined' && wanted.bound !== undefined && fresh.includes(wanted.bound);
   return isBound ? 'bound_elsewhere' : 'policy';
 }

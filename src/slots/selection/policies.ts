@@ -11,12 +11,16 @@ export const builtinPolicies: Readonly<Record<string, () => BuiltinPolicy>> = {
 /** Policy that goes by the candidates alone, and never declines. */
 type BuiltinPolicy = (candidates: readonly Candidate[]) => Candidate;
 
-/** Picks the min in-flight per weight; ties take turns in the order of the config. */
+/**
+ * Picks the min in-flight per weight, where a slot that answers late counts as if more were in flight; ties
+ * take turns in the order of the config.
+ */
 function leastLoaded(): BuiltinPolicy {
   let last = -1;
   return (candidates) => {
-    const least = Math.min(...candidates.map(load));
-    const tied = candidates.filter((candidate) => load(candidate) === least);
+    const loads = weighedLoads(candidates);
+    const least = Math.min(...loads);
+    const tied = candidates.filter((_, at) => loads[at] === least);
     const picked = tied.find(({ order }) => order > last) ?? first(tied);
     last = picked.order;
     return picked;
@@ -48,6 +52,24 @@ function first(candidates: readonly Candidate[]): Candidate {
 export function load({ inFlight, weight }: Pick<Candidate, 'inFlight' | 'weight'>): number {
   return inFlight / weight;
 }
+
+/** Load of each candidate, with a handicap for one whose first tokens come at least twice as late as the fastest one's. */
+function weighedLoads(candidates: readonly Candidate[]): readonly number[] {
+  let fastestMs = Infinity;
+  for (const { firstTokenMs = Infinity } of candidates)
+    if (firstTokenMs < fastestMs) fastestMs = firstTokenMs;
+  return candidates.map((candidate) => load(candidate) + handicap(candidate, fastestMs) / candidate.weight);
+}
+
+/** Requests that a slow slot counts for beside those in flight: its slowness as a multiple of the fastest one. */
+function handicap({ firstTokenMs = 0 }: Candidate, fastestMs: number): number {
+  const isSlow = firstTokenMs >= 2 * fastestMs && firstTokenMs - fastestMs >= noticeableMs;
+  return isSlow ? Math.min(maxHandicap, firstTokenMs / Math.max(1, fastestMs) - 1) : 0;
+}
+
+/** Smallest difference that counts: below it, slots take turns. */
+const noticeableMs = 500;
+const maxHandicap = 8;
 
 /** Slot with the min in-flight per weight. */
 export function leastLoadedSlot(entries: readonly SlotEntry[]): SlotEntry | undefined {

@@ -1,4 +1,4 @@
-import type { GatewayError, Logger } from '../../plugin/internal.js';
+import type { Clock, CoolReason, GatewayError, Logger } from '../../plugin/internal.js';
 import type { Bindings } from '../sticky/bindings.js';
 import type { Lease } from './lease.js';
 import type { PermitQueue } from './permit-queue.js';
@@ -6,7 +6,10 @@ import type { SessionClaims } from '../sticky/session-claims.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import type { FairQueueing } from './fair-queueing.js';
 import type { OnChoice } from './observed-choice.js';
+import type { CooldownPolicy } from '../../config/config.js';
+import type { FailureCause } from '../health/failure-cause.js';
 import type { Cooling } from '../health/transitions.js';
+import type { WaysOut } from '../health/ways-out.js';
 import type { UpstreamSlot } from '../upstream-slot.js';
 
 /** View of the pool for a request that acquires a permit. */
@@ -15,6 +18,7 @@ export interface PoolContext {
   readonly fairness: FairQueueing;
   readonly bindings: Bindings;
   readonly claims: SessionClaims;
+  readonly waysOut: WaysOut;
   readonly log: Logger;
   /** Max waiting requests. */
   readonly queueCapacity: () => number;
@@ -22,9 +26,12 @@ export interface PoolContext {
   readonly entries: () => readonly SlotEntry[];
   /** Error for a model that none of them serves. */
   readonly notServed: (model: WantedModel) => GatewayError;
+  readonly clock: Clock;
   readonly now: () => number;
   /** Announces a changed state, so that waiting requests try again. */
   readonly changed: () => void;
+  /** Announces it once the code that runs now has ended, for states that change within an attempt. */
+  readonly changedSoon: () => void;
   /** Version number, incremented with every change of state. */
   readonly version: () => number;
   /**
@@ -54,18 +61,42 @@ export function reject({ id, health }: UpstreamSlot, began: number, { log, chang
   changed();
 }
 
+/** Cooldown that begins: its cause, and the cooldowns of its slot. */
+interface Begun {
+  readonly cause: FailureCause;
+  readonly policy: CooldownPolicy;
+}
+
 /** Starts a cooldown of the slot, or of its upstream's model, after a call of this lease. */
 export function cool(
   { slot, upstreamModel, began }: Pick<Lease, 'slot' | 'upstreamModel' | 'began'>,
   cooling: Cooling,
+  { cause, policy }: Begun,
   { log, now, changed }: Reporter,
 ): void {
   const { id, health } = slot;
   const { coolDowns } = health;
   const nowMs = now();
-  if (!coolDowns.add(cooling, upstreamModel, began, nowMs)) return;
+  const backoff = policy[backoffs[cooling.reason]];
+  const begins = { ...cooling, backoff, checkAfterMs: policy.maxMs, cause };
+  if (!coolDowns.add(begins, upstreamModel, began, nowMs)) return;
   const until = coolDowns.active(upstreamModel, nowMs)?.untilMs ?? nowMs;
-  const fields = { slot: id, model: upstreamModel, reason: cooling.reason, ms: until - nowMs };
+  const { status, header } = cause;
+  const fields = {
+    slot: id,
+    model: upstreamModel,
+    reason: cooling.reason,
+    ms: until - nowMs,
+    status,
+    header,
+  };
   log.warn(fields, 'The slot is in cooldown.');
   changed();
 }
+
+const backoffs: Readonly<Record<CoolReason, Exclude<keyof CooldownPolicy, 'maxMs'>>> = {
+  rate_limited: 'rateLimited',
+  window_exhausted: 'rateLimited',
+  overloaded: 'overloaded',
+  unreachable: 'unreachable',
+};

@@ -67,17 +67,18 @@ const windows: Conversion = {
   },
 };
 
-/** Stores a cooldown for its remaining time, so that the stored state expires with it. */
+/** Stores a cooldown for its remaining time, so that the stored state expires with it; its check goes with that. */
 const coolDown: Conversion = {
   store: ({ value, ttlMs }) => {
     const sent = value as SentCoolDown;
     const leftMs = sent.leftMs - (keptMs - ttlMs);
     return sent.isOver || leftMs <= 0 ? undefined : { value, ttlMs: leftMs };
   },
-  restore: ({ value, ttlMs = 0 }) => ({
-    value: { ...(value as SentCoolDown), leftMs: ttlMs },
-    ttlMs: keptMs,
-  }),
+  restore: ({ value, ttlMs = 0 }) => {
+    const sent = value as SentCoolDown;
+    const { checkMs = sent.leftMs } = sent as Partial<SentCoolDown>; // absent if an earlier version stored it
+    return { value: { ...sent, leftMs: ttlMs, checkMs: checkMs - (sent.leftMs - ttlMs) }, ttlMs: keptMs };
+  },
 };
 
 const conversions: ReadonlyMap<string, Conversion> = new Map([

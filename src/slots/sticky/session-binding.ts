@@ -43,6 +43,11 @@ export class SessionBinding {
     this.#context.bindings.keep(key, (this.#usable() ?? entry).id, ttlMs);
   }
 
+  /** Drops a binding to this slot, so that the session is bound to the next slot that answers. */
+  leave(entry: SlotEntry): void {
+    if (this.#sticky && this.slotId === entry.id) this.#context.bindings.drop(this.#sticky.key);
+  }
+
   #usable(): SlotEntry | undefined {
     const { entries, now } = this.#context;
     const id = this.slotId;

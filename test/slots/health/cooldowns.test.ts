@@ -1,15 +1,16 @@
 import { expect } from 'chai';
-import { CoolDowns } from '#src/slots/health/cooldowns.js';
-import type { Cooling } from '#src/slots/health/transitions.js';
+import { CoolDowns, type NewCoolDown } from '#src/slots/health/cooldowns.js';
 
 describe('CoolDowns', () => {
-  const overloaded: Cooling = {
+  const overloaded: NewCoolDown = {
     scope: 'model',
     reason: 'overloaded',
     untilMs: undefined,
     backoff: { firstMs: 5000, maxMs: 120_000 },
+    checkAfterMs: 900_000,
+    cause: null,
   };
-  const unreachable: Cooling = { ...overloaded, scope: 'slot', reason: 'unreachable' };
+  const unreachable: NewCoolDown = { ...overloaded, scope: 'slot', reason: 'unreachable' };
 
   it('double up to the longest, and start over after a success', () => {
     const coolDowns = new CoolDowns();

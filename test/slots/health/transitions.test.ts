@@ -16,11 +16,26 @@ describe('transitions', () => {
     });
   }
 
-  for (const status of [408, 500, 502, 504]) {
-    it(`takes a ${status} to another slot, and leaves this one as it is`, () => {
-      expect(after(status)).to.deep.equal({ state: 'untouched', elsewhere: true, again: true });
+  it('takes a 408 to another slot, and leaves this one as it is', () => {
+    expect(after(408)).to.deep.equal({ state: 'untouched', elsewhere: true, again: true });
+  });
+
+  for (const status of [500, 502, 504]) {
+    it(`takes a ${status} to the same slot once more, and leaves it as it is`, () => {
+      expect(after(status)).to.deep.equal({ state: 'untouched', elsewhere: true, again: true, repeat: true });
     });
   }
+
+  it('cool a slot that has not begun to answer in time like an unreachable one, which is not asked again', () => {
+    const silent = effectOf({ kind: 'timeout', waitedFor: 'headers', afterMs: 10 }, nowMs);
+    const unreachable = effectOf({ kind: 'unreachable', reused: false }, nowMs);
+    expect(silent).to.deep.equal({ ...unreachable, again: false });
+  });
+
+  it('leave a slot as it is whose first token was late', () => {
+    const late = effectOf({ kind: 'timeout', waitedFor: 'content', afterMs: 10 }, nowMs);
+    expect(late).to.deep.equal({ state: 'untouched', elsewhere: true, again: false });
+  });
 
   for (const kind of ['interrupted', 'empty', 'foreign'] as const) {
     it(`takes a call that ended ${kind} to another slot, and leaves this one as it is`, () => {

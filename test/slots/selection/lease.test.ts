@@ -1,6 +1,16 @@
 import { expect } from 'chai';
 import { getEventListeners } from 'node:events';
-import { leaseRequest, openPool, rejection, refusal, settled, slotConfig, sticky, type Kit } from '../kit.js';
+import {
+  failure,
+  leaseRequest,
+  openPool,
+  rejection,
+  refusal,
+  settled,
+  slotConfig,
+  sticky,
+  type Kit,
+} from '../kit.js';
 import { builtinPolicies } from '#src/slots/selection/policies.js';
 
 const sonnet = { model: 'sonnet-5', messages: [] };
@@ -236,7 +246,7 @@ describe('a lease', () => {
       (await refused.lease(sonnet)).failed(refusal(400));
       expect((await refused.lease(sonnet)).slot.id).to.equal('a');
       const failed = kit.pool.picker(leaseRequest({ policy: first }));
-      (await failed.lease(sonnet)).failed(refusal(500));
+      (await failed.lease(sonnet)).failed(failure('empty'));
       expect((await failed.lease(sonnet)).slot.id).to.equal('b');
     });
 

@@ -42,7 +42,9 @@ describe('an observed choice of a slot', () => {
     await lease.another(refusal(429, { 'retry-after': '60' }));
     const [failed] = choices.at(-1)!.slots;
     expect(failed).to.deep.include({ slot: 'a', notTaken: 'cooling', lastError: 'status 429' });
-    expect(failed!.cooldown).to.deep.equal({ reason: 'rate_limited', untilMs: clock.now() + 60_000 });
+    const untilMs = clock.now() + 60_000;
+    expect(failed!.cooldown).to.deep.include({ reason: 'rate_limited', untilMs, checkAtMs: untilMs });
+    expect(failed!.cooldown!.cause).to.include({ status: 429, header: 'retry-after: 60' });
     const again = await pool.lease(leaseRequest({ slots: ['b'] }));
     await again.another(refusal(500));
     expect(reasons()).to.deep.equal({ a: 'not_of_stage', b: undefined });

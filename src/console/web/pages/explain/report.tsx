@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { choiceWords, notTakenWords } from '../../../../explain/words.js';
+import { causeText, choiceWords, notTakenWords } from '../../../../explain/words.js';
 import type { Explanation } from '../../api/types.js';
 import { Badge } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
@@ -116,6 +116,7 @@ function Choice({
               {cooldown && (
                 <>
                   , {cooldown.reason} until <Time at={new Date(cooldown.untilMs).toISOString()} />
+                  {cooldown.cause && <> ({causeText(cooldown.cause)})</>}
                 </>
               )}
               {notTaken && lastError && <>; last error: {lastError}</>}

@@ -1,9 +1,11 @@
+import { causeText } from '../../../../explain/words.js';
 import type { Slot, SlotState } from '../../api/types.js';
 import { span } from '../../format/numbers.js';
 import { reasonWords, stateWords } from '../../format/words.js';
 import { useNow } from '../../state/now.js';
 import { Badge, type Tone } from '../../ui/badge.js';
 import type { IconName } from '../../ui/icon.js';
+import { RelativeTime } from '../../ui/time.js';
 
 const looks: Readonly<Record<SlotState, { readonly tone: Tone; readonly icon: IconName }>> = {
   ready: { tone: 'ok', icon: 'check' },
@@ -25,19 +27,31 @@ export function SlotBadge({ state }: { readonly state: SlotState }) {
 
 /** The reason why a slot takes no requests, and the end time. Keeps its space if there is none. */
 export function SlotReason({ slot }: { readonly slot: Slot }) {
-  const { state, reason, until, cooling_models: models } = slot;
+  const { state, reason, until, cause, cooling_models: models } = slot;
   return (
     <div class="slot-reason">
       {reason && <p>{capital(reasonWords[reason] ?? reason)}.</p>}
       {until && <Countdown until={until} />}
+      {cause && <Cause cause={cause} />}
       {!reason && <p class={state === 'ready' ? 'dim' : ''}>{hintOf(slot)}</p>}
       {models.map((cooling) => (
         <p key={cooling.model}>
           <span class="mono">{cooling.model}</span>: {reasonWords[cooling.reason] ?? cooling.reason}.{' '}
           <Countdown until={cooling.until} />
+          {cooling.cause && <Cause cause={cooling.cause} />}
         </p>
       ))}
     </div>
+  );
+}
+
+/** The upstream's answer behind a state, with the header that has decided. */
+function Cause({ cause }: { readonly cause: NonNullable<Slot['cause']> }) {
+  return (
+    <span class="slot-cause dim">
+      {' '}
+      {causeText(cause)}, <RelativeTime at={cause.at} />: {cause.message}
+    </span>
   );
 }
 
