@@ -46,6 +46,7 @@ function listenSettings({
   shutdownTimeoutMs,
   headersTimeoutMs,
   bodyIdleTimeoutMs,
+  webSockets: { pingIntervalMs, idleTimeoutMs, maxAgeMs, ...webSockets },
   ...listen
 }: Config['listen']) {
   return {
@@ -54,6 +55,12 @@ function listenSettings({
     shutdownTimeout: durationText(shutdownTimeoutMs),
     headersTimeout: durationText(headersTimeoutMs),
     bodyIdleTimeout: durationText(bodyIdleTimeoutMs),
+    webSockets: {
+      ...webSockets,
+      pingInterval: durationText(pingIntervalMs),
+      idleTimeout: durationText(idleTimeoutMs),
+      maxAge: durationText(maxAgeMs),
+    },
   };
 }
 

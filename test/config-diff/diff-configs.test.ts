@@ -164,13 +164,20 @@ describe('the difference between two configs', () => {
   });
 
   it('has what needs a restart, and what a reload takes', async () => {
-    const before = { listen: { port: 1, drainDelay: '1s' }, console: { allowLinkLocal: false } };
-    const after = { listen: { port: 2, drainDelay: '2s' }, console: { allowLinkLocal: true } };
+    const before = {
+      listen: { port: 1, drainDelay: '1s', webSockets: { maxAge: '1h' } },
+      console: { allowLinkLocal: false },
+    };
+    const after = {
+      listen: { port: 2, drainDelay: '2s', webSockets: { maxAge: '30m' } },
+      console: { allowLinkLocal: true },
+    };
     const { settings, restart } = await diff(before, { ...after, live: 'redis://u:SECRET@cache/3' });
     expect(restart).to.deep.equal(['listen', 'live']);
     expect(settings).to.deep.equal([
       { path: 'listen.port', change: 'changed', before: 1, after: 2, restart: true },
       { path: 'listen.drainDelay', change: 'changed', before: '1s', after: '2s' },
+      { path: 'listen.webSockets.maxAge', change: 'changed', before: '3600s', after: '1800s', restart: true },
       {
         path: 'live',
         change: 'changed',

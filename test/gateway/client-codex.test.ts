@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { ContentBlock } from 'gw2api/plugin';
 import { eventsIn, slotAt, startGateway, startPair, type GatewayUnderTest, type Pair } from './harness.js';
 import { lastRequest, modelCalls } from './sdk-clients.js';
+import { SocketClient, type Message } from './socket-client.js';
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -137,6 +138,27 @@ describe('Codex', () => {
     const dropped = response.headers.get('x-gw-dropped')?.split(', ');
     expect(dropped).to.include.members(['tools[2]', 'text.verbosity', 'client_metadata']);
     expect(dropped).not.to.include('prompt_cache_key');
+  });
+
+  it('runs a tool loop over WebSocket, sending only what is new', async () => {
+    const beta = { 'openai-beta': 'responses_websockets=2026-02-06' };
+    const client = await SocketClient.open(pair, { headers: { ...headers, ...beta } });
+    const calls = modelCalls(pair).length;
+    const warm = await client.ask({ ...turn([]), generate: false });
+    expect(modelCalls(pair)).to.have.length(calls);
+    const next = (previous: Message, input: readonly Item[]) =>
+      client.ask({ ...turn([]), input, previous_response_id: previous.response?.id });
+    const asked = await next(warm, [message('user', '[[sim:tool name=shell]]')]);
+    const call = (asked.response!['output'] as readonly Item[]).find(({ type }) => type === 'function_call');
+    const done = await next(asked, [
+      { type: 'function_call_output', call_id: call?.['call_id'], output: 'It worked.' },
+    ]);
+    expect(done.response?.status).to.equal('completed');
+    const { messages } = lastRequest(pair);
+    expect(messages.map(({ role }) => role)).to.deep.equal(['user', 'assistant', 'user']);
+    const types = blocksOf(messages[1]!.content).map(({ type }) => type);
+    expect(types).to.include('thinking').and.include('tool_use');
+    await client.close();
   });
 
   const loops = {

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { eventually } from '../eventually.js';
 import { ProcessWorkshop, type GatewayProcess } from './gateway-process.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';
+import { SocketClient } from './socket-client.js';
 
 const key = 'the-master-key';
 
@@ -44,6 +45,23 @@ for (const workers of [1, 2])
       const message = 'Serving requests until the drain delay is over.';
       await eventually(() => gateway.logged.filter(({ msg }) => msg === message).length === workers);
     }
+
+    it('leaves a WebSocket its answer, and then closes it', async () => {
+      await start('50ms');
+      const [idle, client] = [
+        await SocketClient.open({ url }, { key }),
+        await SocketClient.open({ url }, { key }),
+      ];
+      client.create({ input: 'Hi' });
+      const held = await upstream.next();
+      gateway.signal('SIGTERM');
+      expect(await idle.closed).to.match(/^1001/);
+      await gateway.log('Waiting for requests to finish.');
+      held.finish();
+      expect((await client.answer()).at(-1)?.type).to.equal('response.completed');
+      expect(await client.closed).to.match(/^1001/);
+      expect(await gateway.ended).to.include({ code: 0, stderr: '' });
+    });
 
     it('serves requests of all kinds, says that it is not ready, and ends each connection with its answer', async () => {
       await start('1h');

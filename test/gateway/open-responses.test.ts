@@ -125,7 +125,7 @@ describe('Responses over WebSocket', () => {
   it('carries a tool loop as an agent CLI runs it', async () => {
     const tools = [{ type: 'function', name: 'shell', parameters: { type: 'object' } }];
     const first = await client.ask({ input: '[[sim:tool name=shell]]', store: false, tools });
-    const calls = first.response?.['output'] as readonly { type: string; call_id: string }[];
+    const calls = first.response!['output'] as readonly { type: string; call_id: string }[];
     const call = calls.find(({ type }) => type === 'function_call');
     const second = await client.ask({
       store: false,

@@ -4,6 +4,7 @@ import OpenAI from 'openai';
 import { ResponsesWS } from 'openai/resources/responses/ws';
 import { ManualClock } from 'gw2api/testing';
 import { eventually } from '../eventually.js';
+import { livedMs } from '../lived-ms.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';
 import {
   masterKey,
@@ -14,9 +15,12 @@ import {
   type GatewayUnderTest,
   type Pair,
 } from './harness.js';
+import { issueKey } from './kit.js';
 import { PanelClient } from './panel-client.js';
 import { head, RawClient } from './raw-client.js';
 import { refusalOf, SocketClient } from './socket-client.js';
+import { TempFolders } from './temp-folders.js';
+import { hanging, parrot } from '../support/socket-format.js';
 
 describe('the handshake of a WebSocket', () => {
   let pair: Pair;
@@ -185,11 +189,13 @@ describe('a WebSocket', () => {
 
   it('ends the call upstream within 250 ms of its end', async () => {
     const { client, held } = await begun();
-    const leftMs = performance.now();
-    client.socket.terminate();
+    const tookMs = await livedMs(() => {
+      client.socket.terminate();
+      return Promise.all([held.closed, gateway.gateway.exchanges.idle()]);
+    });
+    expect(tookMs).to.be.below(250);
     expect(await held.closed).to.equal(false);
-    expect(performance.now() - leftMs).to.be.below(250);
-    await eventually(() => gateway.gateway.services.slots.list()[0]!.inFlight === 0);
+    expect(gateway.gateway.services.slots.list()[0]!.inFlight).to.equal(0);
   });
 
   it('takes no message above the body limit', async () => {
@@ -249,6 +255,46 @@ async function answered({ socket }: SocketClient): Promise<void> {
   await ponged;
 }
 
+describe('a WebSocket of plugins', () => {
+  const folders = new TempFolders();
+  let pair: Pair;
+  afterEach(async () => {
+    await pair.close();
+    await folders.remove();
+  });
+
+  it('serves a format from outside, which keeps a value on it', async () => {
+    const baseDir = await folders.make({ 'parrot.mjs': parrot });
+    pair = await startPair({ formats: ['messages', './parrot.mjs'] }, {}, undefined, { baseDir });
+    const [one, two] = [await openAt('/parrot'), await openAt('/parrot')];
+    const say = async (client: SocketClient) => {
+      client.socket.send('{"say":"Hi"}');
+      return JSON.stringify(await client.next());
+    };
+    expect(await say(one)).to.include('You said: Hi 1');
+    expect(await say(one)).to.include('You said: Hi 2');
+    expect(await say(two)).to.include('You said: Hi 1');
+    one.socket.send('{');
+    expect(await one.next()).to.deep.include({ type: 'error', status: 400, fault: 'invalid_json' });
+    expect(JSON.stringify(await (await pair.post('/parrot', { say: 'Hi' })).json())).to.include('Hi alone');
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  it('is refused where its key is not checked in time', async () => {
+    const clock = new ManualClock();
+    const baseDir = await folders.make({ 'hanging.mjs': hanging });
+    const pipeline = [{ use: './hanging.mjs' }, ...stages()];
+    pair = await startPair({ pipeline }, { clock }, undefined, { baseDir, clock });
+    const refused = refusalOf(pair, {});
+    await eventually(() => pair.gateway.exchanges.count === 1);
+    clock.pass(30_000);
+    expect(await refused).to.include({ status: 408, code: 'request_timeout' });
+    await pair.gateway.exchanges.idle();
+  });
+
+  const openAt = (path: string) => SocketClient.open(pair, { path });
+});
+
 describe('each message of a WebSocket', () => {
   let pair: Pair;
   before(async () => {
@@ -265,6 +311,16 @@ describe('each message of a WebSocket', () => {
     const refused = await client.ask({ input: 'Hi' });
     expect([refused.status, refused.error?.code]).to.deep.equal([401, 'invalid_api_key']);
     expect(await client.closed).to.match(/^1008/);
+  });
+
+  it('counts toward the limits of its key', async () => {
+    const key = await issueKey(pair, 'limited', { requestsPerMinute: 1 });
+    const client = await SocketClient.open(pair, { key });
+    expect((await client.ask({ input: 'Hi' })).type).to.equal('response.completed');
+    const refused = await client.ask({ input: 'Hi' });
+    expect([refused.status, refused.error?.code]).to.deep.equal([429, 'rate_limited']);
+    expect(Number(refused.headers?.['retry-after'])).to.be.within(1, 60);
+    await client.close();
   });
 
   it('has a row in the ledger, a line in the log and an id of its own', async () => {

@@ -14,15 +14,11 @@ const requests = new WeakMap<object, Fields>();
  * itself. The same for the same body. A body that is no object stays as it is, for the check to refuse.
  */
 export function askedBy(body: unknown, context: FormatContext): unknown {
-  if (!isRecord(body)) return body;
-  const known = requests.get(body) ?? requestOf(body, context);
+  const toRequest = isCompaction(context) ? summaryRequest : context.connection && messageRequest;
+  if (!toRequest || !isRecord(body)) return body;
+  const known = requests.get(body) ?? toRequest(body, context);
   requests.set(body, known);
   return known;
-}
-
-function requestOf(body: Fields, context: FormatContext): Fields {
-  if (isCompaction(context)) return summaryRequest(body);
-  return context.connection ? messageRequest(body, context) : body;
 }
 
 /** A message is always streamed, whatever it says of its transport. */

@@ -11,15 +11,13 @@ export interface TurnSink {
 /** End of a turn: the status of its answer, and undefined where there was none, or it broke off. */
 export type TurnEnd = (status: number | undefined) => void;
 
-/** Max size of an error body. */
-const maxErrorLength = 1024 * 1024;
-
 /** One request of a WebSocket and its answer, event by event. */
 export class Turn {
   readonly #request: ClientRequest;
   readonly #sink: TurnSink;
   #response: IncomingMessage | undefined;
-  #text = '';
+  /** Body of an answer that is no stream of events. */
+  readonly #pieces: string[] = [];
 
   constructor(request: ClientRequest, sink: TurnSink, onEnd: TurnEnd) {
     this.#request = request;
@@ -41,10 +39,7 @@ export class Turn {
     this.#response = response;
     response.setEncoding('utf8').on('error', () => undefined); // `close` of the request follows
     if (isEventStream(response)) this.#relay(response);
-    else
-      response.on('data', (text: string) => {
-        this.#text = (this.#text + text).slice(0, maxErrorLength);
-      });
+    else response.on('data', (text: string) => void this.#pieces.push(text));
   }
 
   /** Passes the data of each event on; the stream waits while the sink has no room. */
@@ -68,8 +63,9 @@ export class Turn {
   /** The message for an answer without events: an error, or whatever a stage has answered. */
   #whole(): string {
     const { statusCode = 500, headers = {} } = this.#response ?? {};
-    if (statusCode < 400) return this.#text;
-    return errorMessage(statusCode, parsed(this.#text), {
+    const text = this.#pieces.join('');
+    if (statusCode < 400) return text;
+    return errorMessage(statusCode, parsed(text), {
       'x-request-id': headers['x-request-id'],
       'retry-after': headers['retry-after'],
     });
