@@ -31,7 +31,7 @@ describe('the quota of stored responses', () => {
     const continued = await answer({ input: 'More', previous_response_id: ids[0] });
     expect(continued.status).to.equal(404);
     const { error } = (await continued.json()) as { error: { code: string; message: string } };
-    expect(error.code).to.equal('not_found');
+    expect(error.code).to.equal('previous_response_not_found');
     expect(error.message).to.match(/^Previous response with id '.*' not found\. .* to make room/);
     expect((await answer({ input: 'More', previous_response_id: ids[1] })).status).to.equal(200);
   });

@@ -110,7 +110,7 @@ describe('a Chat request', () => {
           { role: 'assistant', content: 'done' },
         ],
       });
-      expect(request.messages.slice(1)).to.deep.equal([
+      expect(request.messages.slice(2)).to.deep.equal([
         { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'A' }, said('Hi')] },
         { role: 'assistant', content: [said('wait'), said('done')] },
       ]);
@@ -124,11 +124,12 @@ describe('a Chat request', () => {
     it('get the same valid id for a call and its result where the client’s is not one', () => {
       const { request } = decode({
         messages: [
+          user,
           { role: 'assistant', tool_calls: [call('functions.f:0', 'f'), call('functions/f:0', 'f')] },
           { role: 'tool', tool_call_id: 'functions.f:0', content: 'A' },
         ],
       });
-      const [calls, results] = request.messages.map(
+      const [, calls, results] = request.messages.map(
         ({ content }) => content as unknown as Record<string, string>[],
       );
       expect(calls![0]!['id']).to.match(/^[\w-]+$/);
@@ -138,6 +139,7 @@ describe('a Chat request', () => {
     it('link legacy function calls and their results by position', () => {
       const { request } = decode({
         messages: [
+          user,
           { role: 'assistant', content: null, function_call: { name: 'f', arguments: '' } },
           { role: 'function', name: 'f', content: '1' },
           { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{"n":2}' } },
@@ -145,12 +147,18 @@ describe('a Chat request', () => {
         ],
         functions: [{ name: 'f' }],
       });
-      expect(request.messages).to.deep.equal([
-        { role: 'assistant', content: [{ type: 'tool_use', id: 'call_0', name: 'f', input: {} }] },
-        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_0', content: '1' }] },
-        { role: 'assistant', content: [{ type: 'tool_use', id: 'call_2', name: 'f', input: { n: 2 } }] },
-        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_2', content: '2' }] },
+      expect(request.messages.slice(1)).to.deep.equal([
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1', name: 'f', input: {} }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: '1' }] },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'call_3', name: 'f', input: { n: 2 } }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_3', content: '2' }] },
       ]);
+    });
+
+    it('begin with a turn of the user, which the upstream wants, also after a greeting', () => {
+      const { request } = decode({ messages: [{ role: 'assistant', content: 'Welcome!' }, user] });
+      expect(request.messages.map(({ role }) => role)).to.deep.equal(['user', 'assistant', 'user']);
+      expect(request.messages[1]!.content).to.deep.equal([said('Welcome!')]);
     });
 
     it('carry signed thinking back byte for byte, in front, and unsigned thinking not at all', () => {

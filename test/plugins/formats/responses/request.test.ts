@@ -393,7 +393,8 @@ describe('a Responses request', () => {
     async function missing(body: object, context?: FormatContext): Promise<string> {
       const error = await decode(body, {}, context).catch((error: unknown) => error);
       if (!isGatewayError(error)) throw new Error('It was accepted.', { cause: error });
-      expect(error).to.include({ code: 'not_found', type: 'not_found_error', status: 404 });
+      const code = 'previous_response_id' in body ? 'previous_response_not_found' : 'not_found';
+      expect(error).to.include({ code, type: 'not_found_error', status: 404 });
       return error.message;
     }
   });
