@@ -13,6 +13,7 @@ import {
   type UpstreamQuery,
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
+import { diagnoseByProbe } from '../shared/diagnose-by-probe.js';
 import { betaNames, sortBetas } from './betas.js';
 import { frameEvents } from './frame-events.js';
 import { countBody, invokeBody, invokeHeaders } from './invoke-body.js';
@@ -100,17 +101,8 @@ class BedrockUpstream implements Upstream {
     if (answer.status >= 400 && !isAuthenticated(answer, text)) throw bedrockRefusal(answer, text);
   }
 
-  async diagnose(query: UpstreamQuery): Promise<readonly DiagnosisStep[]> {
-    const steps = await this.#http.diagnose(query);
-    if (steps.some(({ ok }) => !ok)) return steps;
-    const startedAtMs = this.#now();
-    const problem = await this.probe(query).then(
-      () => undefined,
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
-    );
-    const ms = this.#now() - startedAtMs;
-    const detail = problem ?? 'accepted';
-    return [...steps, { step: 'credential', ok: problem === undefined, ms, detail }];
+  diagnose(query: UpstreamQuery): Promise<readonly DiagnosisStep[]> {
+    return diagnoseByProbe({ http: this.#http, now: this.#now }, query, (asked) => this.probe(asked));
   }
 
   /** The query of a caller has no meaning here. */

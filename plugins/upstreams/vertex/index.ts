@@ -78,15 +78,15 @@ class VertexUpstream implements Upstream {
   }
 
   /** Counts the tokens of nothing: the account has been accepted where that is refused as such. */
-  readonly probe = async ({ signal, authorize }: UpstreamQuery): Promise<void> => {
+  async probe({ signal, authorize }: UpstreamQuery): Promise<void> {
     const terms = { signal, authorize, headersTimeoutMs: probeTimeoutMs, idleTimeoutMs: probeTimeoutMs };
     const answer = await this.#http.send({ path: `${this.#models}/${countPath}`, body: '{}' }, terms);
     const text = await answer.text(maxErrorBytes);
     if (answer.status >= 400 && ![400, 404].includes(answer.status)) throw googleRefusal(answer, text);
-  };
+  }
 
   diagnose(query: UpstreamQuery): Promise<readonly DiagnosisStep[]> {
-    return diagnoseByProbe({ http: this.#http, now: this.#now }, query, this.probe);
+    return diagnoseByProbe({ http: this.#http, now: this.#now }, query, (asked) => this.probe(asked));
   }
 
   /** The query of a caller has no meaning here. */
