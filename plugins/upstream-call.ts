@@ -68,6 +68,7 @@ export default definePlugin({
         headers: forwardedHeaders(ctx.headers),
         search: host.formats.get(state.format).keepsBytes ? ctx.search : '',
         signal: callSignal(state),
+        addedTools: state.additions.tools,
         ...timeouts,
       });
       // Set as each call begins, so that they are on an answer that some other stage makes of a failure.

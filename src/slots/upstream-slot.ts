@@ -244,10 +244,10 @@ type Asked = { readonly [Kind in keyof Answers]: (call: UpstreamCall) => Promise
 
 /** Copies field by field: a spread would make the runtime look up each field in every call. */
 function authorized(call: SlotCall, authorize: UpstreamCall['authorize']): UpstreamCall {
-  const { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, hasContent } = call;
+  const { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, hasContent, addedTools } = call;
   return hasContent
-    ? { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, hasContent, authorize }
-    : { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, authorize };
+    ? { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, hasContent, addedTools, authorize }
+    : { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, addedTools, authorize };
 }
 
 function unsendable(slot: string): GatewayError {

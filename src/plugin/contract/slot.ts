@@ -1,6 +1,6 @@
 import type { CallSignal } from '../http/call-signal.js';
 import type { EventStream } from '../events/event-stream.js';
-import type { MessagesRequest } from './messages.js';
+import type { MessagesRequest, Tool } from './messages.js';
 
 export type SlotState = 'ready' | 'cooling' | 'rejected' | 'paused' | 'draining';
 export type CoolReason = 'rate_limited' | 'overloaded' | 'unreachable' | 'window_exhausted';
@@ -36,6 +36,8 @@ export interface SlotCall {
    * its own.
    */
   readonly hasContent?: () => boolean;
+  /** Tools in `request` that the gateway itself has added: without them the caller misses nothing. */
+  readonly addedTools?: readonly Tool[] | undefined;
 }
 
 export interface UpstreamReply {

@@ -1,4 +1,4 @@
-import type { MessagesRequest, TextBlock } from 'gw2api/plugin';
+import type { MessagesRequest, TextBlock, Tool } from 'gw2api/plugin';
 import { Dropped } from '../../shared/dropped.js';
 import { ToolNames } from '../../shared/tool-names.js';
 import { reportUnread } from '../../shared/unread.js';
@@ -21,10 +21,14 @@ export interface ChatRequest {
 
 /**
  * Chat Completions request, streamed, in the server's dialect. Throws `invalid_request` for what it cannot
- * express if the slot says `unsupported: reject`.
+ * express if the slot says `unsupported: reject`. `addedTools`: those that the gateway has added.
  */
-export function chatRequest(request: MessagesRequest, capabilities: Capabilities): ChatRequest {
-  const conversion: Conversion = { capabilities, dropped: new Dropped(), names: new ToolNames() };
+export function chatRequest(
+  request: MessagesRequest,
+  capabilities: Capabilities,
+  addedTools: readonly Tool[] = [],
+): ChatRequest {
+  const conversion: Conversion = { capabilities, dropped: new Dropped(), names: new ToolNames(), addedTools };
   const { fields, instruction } = outputOf(request, conversion);
   const body: ChatBody = {
     model: request.model,

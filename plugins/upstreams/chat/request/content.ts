@@ -1,4 +1,4 @@
-import type { ContentBlock } from 'gw2api/plugin';
+import type { ContentBlock, Tool } from 'gw2api/plugin';
 import { dispatch, type CacheControl, type DispatchTable } from 'gw2api/plugin/upstream';
 import type { Capabilities } from '../capabilities.js';
 import type { ChatContent, ChatPart } from './chat-body.js';
@@ -10,6 +10,8 @@ export interface Conversion {
   readonly capabilities: Capabilities;
   readonly dropped: Dropped;
   readonly names: ToolNames;
+  /** Tools that the gateway has added. */
+  readonly addedTools: readonly Tool[];
 }
 
 /** Parts of blocks, each at `path[index]`; blocks that cannot be expressed are left out and reported. */

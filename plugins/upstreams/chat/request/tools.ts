@@ -1,4 +1,5 @@
 import type { MessagesRequest, Tool, ToolChoice } from 'gw2api/plugin';
+import { reportLostTool } from '../../shared/lost-tool.js';
 import type { ChatTool } from './chat-body.js';
 import type { Conversion } from './content.js';
 
@@ -20,14 +21,11 @@ export function toolFields(
   return { ...chosen, ...(isSingle && capabilities.parallelToolCalls && { parallel_tool_calls: false }) };
 }
 
-function functionOf(
-  tool: Tool,
-  path: string,
-  { capabilities, dropped, names }: Conversion,
-): readonly ChatTool[] {
+function functionOf(tool: Tool, path: string, conversion: Conversion): readonly ChatTool[] {
+  const { capabilities, dropped, names } = conversion;
   const { name, type = 'custom', description, input_schema, strict } = tool;
   if (type !== 'custom') {
-    dropped.add(path);
+    reportLostTool(tool, path, conversion);
     return [];
   }
   for (const field in tool)

@@ -1,4 +1,4 @@
-import type { ContentBlock } from 'gw2api/plugin';
+import type { ContentBlock, Tool } from 'gw2api/plugin';
 import { dispatch, type DispatchTable } from 'gw2api/plugin/upstream';
 import type { Dropped } from '../../shared/dropped.js';
 import type { ToolNames } from '../../shared/tool-names.js';
@@ -10,6 +10,8 @@ export interface Conversion {
   readonly settings: ResponsesSettings;
   readonly dropped: Dropped;
   readonly names: ToolNames;
+  /** Tools that the gateway has added. */
+  readonly addedTools: readonly Tool[];
 }
 
 /** Part of one block; none, and a report, if there is no such part. */

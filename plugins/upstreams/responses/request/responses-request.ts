@@ -1,6 +1,7 @@
 import type { MessagesRequest, Tool, ToolChoice } from 'gw2api/plugin';
 import { Dropped } from '../../shared/dropped.js';
 import { nearestEffort, thinkingWish } from '../../shared/effort.js';
+import { reportLostTool } from '../../shared/lost-tool.js';
 import { shortUser } from '../../shared/short-names.js';
 import { ToolNames } from '../../shared/tool-names.js';
 import { reportUnread } from '../../shared/unread.js';
@@ -21,10 +22,14 @@ export interface ResponsesRequest {
 
 /**
  * Responses request, streamed and not stored. Throws `invalid_request` for what cannot be expressed if the slot
- * says `unsupported: reject`.
+ * says `unsupported: reject`. `addedTools`: those that the gateway has added.
  */
-export function responsesRequest(request: MessagesRequest, settings: ResponsesSettings): ResponsesRequest {
-  const conversion: Conversion = { settings, dropped: new Dropped(), names: new ToolNames() };
+export function responsesRequest(
+  request: MessagesRequest,
+  settings: ResponsesSettings,
+  addedTools: readonly Tool[] = [],
+): ResponsesRequest {
+  const conversion: Conversion = { settings, dropped: new Dropped(), names: new ToolNames(), addedTools };
   const { dropped, names } = conversion;
   const body = {
     model: request.model,
@@ -63,13 +68,12 @@ function toolFields({ tools = [], tool_choice: choice }: MessagesRequest, conver
 }
 
 /** Function; `strict` is always said, as it is on by default. Tools that a vendor runs itself are reported. */
-function functionOf(
-  { name, type = 'custom', description, input_schema, strict = false }: Tool,
-  path: string,
-  { settings: { strictTools }, dropped, names }: Conversion,
-): readonly Fields[] {
+function functionOf(tool: Tool, path: string, conversion: Conversion): readonly Fields[] {
+  const { name, type = 'custom', description, input_schema, strict = false } = tool;
+  const { settings, dropped, names } = conversion;
+  const { strictTools } = settings;
   if (type !== 'custom') {
-    dropped.add(path);
+    reportLostTool(tool, path, conversion);
     return [];
   }
   if (strict && !strictTools) dropped.add(`${path}.strict`);

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { GatewayError, type Message, type Tool } from '#src/plugin/internal.js';
+import { capabilitiesOf } from '#plugins/upstreams/chat/capabilities.js';
+import { chatRequest } from '#plugins/upstreams/chat/request/chat-request.js';
 import { presetNames } from '#plugins/upstreams/chat/presets.js';
 import { translate } from './translate.js';
 
@@ -78,6 +80,14 @@ describe('a Chat request', () => {
     });
     expect(body['tools']).to.have.length(1);
     expect(dropped).to.deep.equal(['tools[0]']);
+  });
+
+  it('reports no tool that the gateway itself has added', () => {
+    const search: Tool = { name: 'web_search', type: 'web_search_20250305' };
+    const request = { model: 'm', messages: [], tools: [search, see] };
+    const capabilities = capabilitiesOf({ preset: 'generic', unsupported: 'reject' }, 'slot-a');
+    expect(chatRequest(request, capabilities, [search]).body.tools).to.have.length(1);
+    expect(() => chatRequest(request, capabilities)).to.throw(GatewayError, /^tools\[0\]:/);
   });
 
   it('chooses tools by a word, by name, or by what it offers', () => {
