@@ -5,13 +5,22 @@ import { capabilityFields, type ServerCapabilities } from './server-capabilities
 
 /** Options of a slot of the kind `chat`. */
 export const chatOptions = Type.Object({
-  /** Known server whose capabilities are the defaults of the options below. */
-  preset: Type.Enum(presetNames, { default: 'generic' }),
+  preset: Type.Enum(presetNames, {
+    default: 'generic',
+    description: 'Known server whose capabilities are the defaults of the options below.',
+  }),
   ...Type.Partial(Type.Object(capabilityFields)).properties,
-  /** Largest limit on output tokens that the server takes; larger ones are lowered. */
-  maxTokens: Type.Optional(Type.Integer({ minimum: 1 })),
-  /** Handling of what Chat Completions cannot express: named in `x-gw-dropped`, or refused with 400. */
-  unsupported: Type.Enum(['report', 'reject'], { default: 'report' }),
+  maxTokens: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'Largest limit on output tokens that the server takes; larger ones are lowered.',
+    }),
+  ),
+  unsupported: Type.Enum(['report', 'reject'], {
+    default: 'report',
+    description:
+      'Handling of what Chat Completions cannot express: named in x-gw-dropped, or refused with 400.',
+  }),
 });
 
 export type ChatOptions = Static<typeof chatOptions>;

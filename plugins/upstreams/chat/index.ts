@@ -1,4 +1,4 @@
-import { EventStream, Type, type ModelEvent } from 'gw2api/plugin';
+import { Type, type EventStream } from 'gw2api/plugin';
 import {
   defineUpstream,
   foreign,
@@ -14,9 +14,10 @@ import {
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
 import type { Static } from 'typebox';
+import { oneBatch } from '../shared/one-batch.js';
+import { listModels, type Endpoint } from '../shared/openai-models.js';
+import { openaiRefusal } from '../shared/openai-refusal.js';
 import { capabilitiesOf, chatOptions, type Capabilities } from './capabilities.js';
-import { chatRefusal } from './chat-refusal.js';
-import { listModels, type ChatEndpoint } from './model-list.js';
 import { chatRequest } from './request/chat-request.js';
 import { ChatAnswer } from './stream/chat-answer.js';
 import { wholeAnswer } from './stream/whole-answer.js';
@@ -65,13 +66,13 @@ class ChatUpstream implements Upstream {
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
   async generate(call: UpstreamCall): Promise<UpstreamReply> {
-    const { body, dropped } = chatRequest(call.request, this.#capabilities);
+    const { body, dropped, names } = chatRequest(call.request, this.#capabilities, call.addedTools);
     const sent = Buffer.from(JSON.stringify(body));
     const answer = await this.#http.send({ ...this.#request('/chat/completions'), body: sent }, call);
     const { status, headers } = answer;
     const { model } = call.request;
     const { vendor } = this.#capabilities;
-    const translator = new ChatAnswer({ model, vendor, requestBytes: sent.length });
+    const translator = new ChatAnswer({ model, vendor, names, requestBytes: sent.length });
     const isStream = status === 200 && answer.mediaType === 'text/event-stream';
     const events = isStream ? answer.translated(translator) : await this.#whole(answer, translator);
     return { status, headers, events, dropped };
@@ -87,7 +88,7 @@ class ChatUpstream implements Upstream {
     const http = this.#http.fresh();
     try {
       const request = this.#request('/models');
-      return await listModels({ ...query, slot: this.#slot, request, http, now: this.#now });
+      return await listModels({ ...query, slot: this.#slot, kind: 'chat', request, http, now: this.#now });
     } finally {
       void http.close();
     }
@@ -98,7 +99,7 @@ class ChatUpstream implements Upstream {
     await this.models(query);
   }
 
-  #request(path: string): ChatEndpoint {
+  #request(path: string): Endpoint {
     return { path: `${this.#http.basePath}${path}${this.#search}`, keyHeader: this.#keyHeader };
   }
 
@@ -106,13 +107,9 @@ class ChatUpstream implements Upstream {
   async #whole(answer: HttpAnswer, translator: ChatAnswer): Promise<EventStream> {
     const { status, mediaType } = answer;
     const text = await (status === 200 ? answer.text() : answer.text(maxErrorBytes));
-    if (status >= 400) throw chatRefusal(answer, text, this.#now());
+    if (status >= 400) throw openaiRefusal(answer, text, this.#now());
     const events = status === 200 ? wholeAnswer(jsonFields(text), translator) : undefined;
     if (!events) throw foreign(this.#slot, `${status} ${mediaType}`.trim(), { kind: 'chat' });
-    return EventStream.from(oneBatch(events));
+    return oneBatch(events);
   }
-}
-
-async function* oneBatch(batch: readonly ModelEvent[]): AsyncGenerator<readonly ModelEvent[]> {
-  yield batch;
 }

@@ -1,11 +1,9 @@
 import {
-  EventStream,
   estimateTokens,
   ModelEvent,
   Type,
   type MessagesRequest,
   type MessagesResponse,
-  type ModelEventBatch,
   type TokenCount,
 } from 'gw2api/plugin';
 import { requestBytes } from 'gw2api/plugin/raw';
@@ -25,6 +23,7 @@ import {
   type UpstreamQuery,
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
+import { oneBatch } from '../shared/one-batch.js';
 import { withoutSealed } from '../shared/reasoning-envelope.js';
 import { listModels } from './model-list.js';
 import { eventsOf } from './whole-message.js';
@@ -61,7 +60,7 @@ class MessagesUpstream implements Upstream {
     if (status === 200 && answer.mediaType === 'text/event-stream')
       return { status, headers, events: answer.events() };
     const message = await wholeMessage(this.#slot, answer);
-    return { status, headers, events: EventStream.from(oneBatch(eventsOf(message))) };
+    return { status, headers, events: oneBatch(eventsOf(message)) };
   }
 
   /** Upstream's count, or an estimate if it has no such endpoint. Other failures throw as in `generate`. */
@@ -113,10 +112,6 @@ async function wholeMessage(slot: string, answer: HttpAnswer): Promise<MessagesR
   const message = status === 200 ? messageIn(text) : undefined;
   if (message) return message;
   throw foreign(slot, `${status} ${mediaType}`.trim(), { kind: 'messages' });
-}
-
-async function* oneBatch(batch: ModelEventBatch): AsyncGenerator<ModelEventBatch> {
-  yield batch;
 }
 
 /** True if this endpoint is missing: status 404, 405 or 501, and a message that is not about the model. */

@@ -6,8 +6,9 @@ import { contentParts } from './content-parts.js';
 import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';
 import { LateText } from './late-text.js';
 import { malformed } from '../../shared/malformed.js';
+import type { ToolNames } from '../../shared/tool-names.js';
 import { failedReasons, stopReason } from './stop-reason.js';
-import { streamError } from './stream-error.js';
+import { streamError } from '../../shared/openai-stream-error.js';
 import { Thinking } from './thinking.js';
 import { ToolCalls } from './tool-calls.js';
 import { TokenCounts } from './usage.js';
@@ -17,6 +18,8 @@ export interface ChatAnswerOptions {
   readonly model: string;
   /** Origin of its thinking, for the envelope. */
   readonly vendor: string;
+  /** Names of the tools that it calls. */
+  readonly names: ToolNames;
   /** Size of the request, from which its tokens are estimated until, or unless, the server counts them. */
   readonly requestBytes: number;
 }
@@ -25,7 +28,7 @@ export interface ChatAnswerOptions {
 export class ChatAnswer implements SseTranslator {
   readonly #options: ChatAnswerOptions;
   readonly #blocks = new Blocks();
-  readonly #calls = new ToolCalls(this.#blocks);
+  readonly #calls: ToolCalls;
   readonly #thinking: Thinking;
   readonly #late = new LateText();
   readonly #counts = new TokenCounts();
@@ -37,6 +40,7 @@ export class ChatAnswer implements SseTranslator {
 
   constructor(options: ChatAnswerOptions) {
     this.#options = options;
+    this.#calls = new ToolCalls(this.#blocks, options.names);
     this.#thinking = new Thinking(this.#blocks, options.vendor);
   }
 

@@ -3,6 +3,7 @@ import type { Blocks } from '../../shared/blocks.js';
 import { fieldsOf, textOf } from '../../shared/fields.js';
 import { JsonEnd } from './json-end.js';
 import { malformed } from '../../shared/malformed.js';
+import type { ToolNames } from '../../shared/tool-names.js';
 
 /**
  * Tool calls of one answer as `tool_use` blocks. A call is found by its id, then by its index unless that call
@@ -10,14 +11,16 @@ import { malformed } from '../../shared/malformed.js';
  */
 export class ToolCalls {
   readonly #blocks: Blocks;
+  readonly #names: ToolNames;
   readonly #calls: ToolCall[] = [];
   /** Calls that wait until the ones before are complete: blocks are written one after the other. */
   readonly #waiting: ToolCall[] = [];
   #current: ToolCall | undefined;
   #heldLength = 0;
 
-  constructor(blocks: Blocks) {
+  constructor(blocks: Blocks, names: ToolNames) {
     this.#blocks = blocks;
+    this.#names = names;
   }
 
   get count(): number {
@@ -88,7 +91,7 @@ export class ToolCalls {
     this.#current = call;
     call.held = '';
     this.#heldLength -= held.length;
-    this.#blocks.begin({ type: 'tool_use', id, name, input: {} });
+    this.#blocks.begin({ type: 'tool_use', id, name: this.#names.own(name), input: {} });
     this.#write(held);
   }
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { ModelEvent, type StopReason } from 'gw2api/plugin';
-import { interruptedError } from 'gw2api/plugin/upstream';
+import { interruptedError, type SseTranslator } from 'gw2api/plugin/upstream';
 import { Blocks } from '../../shared/blocks.js';
 import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';
 import { malformed } from '../../shared/malformed.js';
-import { failedResponse } from './failed.js';
+import { streamError } from '../../shared/openai-stream-error.js';
 import { ItemWriter, type AnswerTerms, type OpenItem } from './item-writer.js';
 import { usageOf } from './usage.js';
 
@@ -12,7 +12,7 @@ import { usageOf } from './usage.js';
  * Translator of one Responses answer into the events of a Messages stream. Items are written one after the
  * other; events of an item that comes before the one under way has ended wait for it.
  */
-export class ResponseEvents {
+export class ResponseEvents implements SseTranslator {
   readonly settlesInMs = undefined;
   isOver = false;
   readonly #model: string;
@@ -38,7 +38,7 @@ export class ResponseEvents {
   /** Adds a whole answer that was not streamed. */
   readWhole(response: Fields, events: ModelEvent[]): void {
     this.#blocks.events = events;
-    if (response['error']) throw failedResponse(response['error']);
+    if (response['error']) throw streamError(response['error']);
     this.#start(response);
     this.#end(response);
   }
@@ -121,10 +121,10 @@ export class ResponseEvents {
     'response.completed': (events, event) => events.#end(fieldsOf(event['response'])),
     'response.incomplete': (events, event) => events.#end(fieldsOf(event['response'])),
     'response.failed': (_, event) => {
-      throw failedResponse(fieldsOf(event['response'])['error']);
+      throw streamError(fieldsOf(event['response'])['error']);
     },
     error: (_, event) => {
-      throw failedResponse(event['error'] ?? event);
+      throw streamError(event['error'] ?? event);
     },
   };
 }

@@ -1,6 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { systemClock, type SlotSettings, type UpstreamCall } from '#src/plugin/internal.js';
+import {
+  systemClock,
+  type SlotSettings,
+  type UpstreamCall,
+  type UpstreamKind,
+} from '#src/plugin/internal.js';
 import { OpenUpstream } from '#src/slots/open-upstream.js';
 import { filledOptions } from '#src/testing/filled-options.js';
 import chat from '#plugins/upstreams/chat/index.js';
@@ -14,12 +19,22 @@ export interface OpenOptions {
 }
 
 /** The `chat` upstream of a slot, closed with the kit. */
-export async function openChat(kit: Kit, baseUrl: string, options: OpenOptions = {}): Promise<OpenUpstream> {
+export function openChat(kit: Kit, baseUrl: string, options: OpenOptions = {}): Promise<OpenUpstream> {
+  return openKind(chat, kit, baseUrl, options);
+}
+
+/** Upstream of a slot, closed with the kit. */
+export async function openKind(
+  kind: UpstreamKind,
+  kit: Kit,
+  baseUrl: string,
+  options: OpenOptions = {},
+): Promise<OpenUpstream> {
   const { settings = {}, clock = systemClock } = options;
   const slot = { id: 'team-a', headers: {}, connectTimeoutMs: 5000, maxConcurrent: 8, baseUrl, ...settings };
   const load = () => Promise.reject(new Error('It opens no other upstream.'));
-  const filled = filledOptions(chat, options.with ?? {}) as Readonly<Record<string, unknown>>; // as its schema says
-  const chosen = { plugin: chat, options: filled };
+  const filled = filledOptions(kind, options.with ?? {}) as Readonly<Record<string, unknown>>; // as its schema says
+  const chosen = { plugin: kind, options: filled };
   const upstream = await OpenUpstream.open(slot, chosen, { load, log: silent, clock });
   kit.onClose(() => void upstream.close());
   return upstream;

@@ -1,4 +1,5 @@
 import { EventStream, foldMessage, type MessagesResponse, type ModelEvent } from 'gw2api/plugin';
+import { ToolNames } from '#plugins/upstreams/shared/tool-names.js';
 import { ChatAnswer } from '#plugins/upstreams/chat/stream/chat-answer.js';
 
 export interface Translated {
@@ -24,7 +25,7 @@ export function counts(usage: object): object {
 
 /** Events of the chunks, and of the end of the body; a text is sent as it is. */
 export function eventsOf(...chunks: readonly (object | string)[]): readonly ModelEvent[] {
-  const answer = new ChatAnswer({ model: 'm', vendor: 'acme', requestBytes: 400 });
+  const answer = new ChatAnswer({ model: 'm', vendor: 'acme', names: new ToolNames(), requestBytes: 400 });
   const events: ModelEvent[] = [];
   for (const each of chunks) {
     if (answer.isOver) break;

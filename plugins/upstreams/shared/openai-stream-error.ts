@@ -1,10 +1,10 @@
 import type { GatewayError } from 'gw2api/plugin';
-import { chatRefusal } from '../chat-refusal.js';
-import { fieldsOf, textOf, type Fields } from '../../shared/fields.js';
+import { openaiRefusal } from './openai-refusal.js';
+import { fieldsOf, textOf, type Fields } from './fields.js';
 
 /** Error that a server reports inside a 200, as if it had refused the call with the status that it names. */
 export function streamError(error: unknown): GatewayError {
-  return chatRefusal({ status: statusOf(fieldsOf(error)), headers: {} }, JSON.stringify({ error }), 0);
+  return openaiRefusal({ status: statusOf(fieldsOf(error)), headers: {} }, JSON.stringify({ error }), 0);
 }
 
 function statusOf({ status, status_code: statusCode, code, type }: Fields): number {
@@ -22,5 +22,5 @@ const statuses: readonly (readonly [RegExp, number])[] = [
   [/rate_limit|insufficient_quota/i, 429],
   [/overloaded|unavailable|busy|capacity/i, 503],
   [/authentication|invalid_api_key/i, 401],
-  [/invalid_request|context_length|content_filter|bad_?request/i, 400],
+  [/invalid_request|invalid_prompt|context_length|content_filter|bad_?request/i, 400],
 ];

@@ -1,7 +1,7 @@
 import { GatewayError } from 'gw2api/plugin';
 import { jsonFields, refusal } from 'gw2api/plugin/upstream';
 import { usedUpSeconds } from './rate-limit-headers.js';
-import { fieldsOf, listOf, textOf, type Fields } from '../shared/fields.js';
+import { fieldsOf, listOf, textOf, type Fields } from './fields.js';
 
 /** Status line and headers of an answer. */
 export interface AnswerHead {
@@ -13,7 +13,7 @@ export interface AnswerHead {
  * Error of a call that a Chat server refuses, from any of the bodies that are in use: `{error: {message, type,
  * code}}`, `{error: "text"}`, `{detail}`, `{message}`, or one of them in a list.
  */
-export function chatRefusal(answer: AnswerHead, body: string, nowMs: number): GatewayError {
+export function openaiRefusal(answer: AnswerHead, body: string, nowMs: number): GatewayError {
   const error = errorIn(body);
   const message = messageOf(error);
   if (message === '') return cooled(answer, refusal(answer, body), nowMs);

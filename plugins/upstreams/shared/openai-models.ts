@@ -5,32 +5,33 @@ import {
   type ListedModel,
   type UpstreamQuery,
 } from 'gw2api/plugin/upstream';
-import { chatRefusal } from './chat-refusal.js';
-import { fieldsOf, listOf, type Fields } from '../shared/fields.js';
+import { openaiRefusal } from './openai-refusal.js';
+import { fieldsOf, listOf, type Fields } from './fields.js';
 
 /** Path on the server, and the header of a key for it. */
-export interface ChatEndpoint {
+export interface Endpoint {
   readonly path: string;
   readonly keyHeader: string;
 }
 
 interface ModelListing extends UpstreamQuery {
   readonly slot: string;
-  readonly request: ChatEndpoint;
+  /** Kind of the upstream. */
+  readonly kind: string;
+  readonly request: Endpoint;
   readonly http: HttpClient;
   readonly now: () => number;
 }
 
 /** The models of `GET {base}/models`, a bounded number of them. Throws as a call does. */
 export async function listModels(listing: ModelListing): Promise<readonly ListedModel[]> {
-  const { slot, request, http, now, authorize, signal } = listing;
+  const { slot, kind, request, http, now, authorize, signal } = listing;
   const terms = { signal, authorize, headersTimeoutMs: timeoutMs, idleTimeoutMs: timeoutMs };
   const answer = await http.send(request, terms);
   const text = await answer.text(maxBytes);
-  if (answer.status >= 400) throw chatRefusal(answer, text, now());
+  if (answer.status >= 400) throw openaiRefusal(answer, text, now());
   const { data } = jsonFields(text);
-  if (!Array.isArray(data))
-    throw foreign(slot, `${answer.status} ${answer.mediaType}`.trim(), { kind: 'chat' });
+  if (!Array.isArray(data)) throw foreign(slot, `${answer.status} ${answer.mediaType}`.trim(), { kind });
   return listOf(data).slice(0, maxModels).flatMap(modelIn);
 }
 

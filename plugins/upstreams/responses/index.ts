@@ -1,0 +1,101 @@
+import type { EventStream, ModelEvent } from 'gw2api/plugin';
+import {
+  defineUpstream,
+  foreign,
+  jsonFields,
+  type DiagnosisStep,
+  type HttpAnswer,
+  type HttpClient,
+  type ListedModel,
+  type Upstream,
+  type UpstreamCall,
+  type UpstreamHost,
+  type UpstreamQuery,
+  type UpstreamReply,
+} from 'gw2api/plugin/upstream';
+import { oneBatch } from '../shared/one-batch.js';
+import { listModels, type Endpoint } from '../shared/openai-models.js';
+import { openaiRefusal } from '../shared/openai-refusal.js';
+import { responsesOptions, type ResponsesOptions, type ResponsesSettings } from './options.js';
+import { responsesRequest } from './request/responses-request.js';
+import { ResponseEvents } from './stream/response-events.js';
+
+/** Upstreams that speak the Responses API. The base URL is that of an OpenAI SDK, with `/v1` where the server has it. */
+export default defineUpstream({
+  name: 'responses',
+  api: 1,
+  options: responsesOptions,
+  needs: ['baseUrl'],
+  adds: ['/responses'],
+  open: (options, host) => new ResponsesUpstream(options, host),
+});
+
+/** Max size read of an error, or of a foreign answer. */
+const maxErrorBytes = 64 * 1024;
+
+class ResponsesUpstream implements Upstream {
+  readonly #slot: string;
+  readonly #http: HttpClient;
+  readonly #settings: ResponsesSettings;
+  readonly #now: () => number;
+
+  constructor(options: ResponsesOptions, { slot, http, now }: UpstreamHost) {
+    this.#slot = slot.id;
+    this.#http = http;
+    this.#now = now;
+    this.#settings = { ...options, vendor: options.vendor ?? slot.id };
+  }
+
+  /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
+  async generate(call: UpstreamCall): Promise<UpstreamReply> {
+    const { body, dropped, names } = responsesRequest(call.request, this.#settings, call.addedTools);
+    const answer = await this.#http.send(
+      { ...this.#request('/responses'), body: JSON.stringify(body) },
+      call,
+    );
+    const { status, headers } = answer;
+    const { vendor } = this.#settings;
+    const translator = new ResponseEvents({ model: call.request.model, vendor, names });
+    const isStream = status === 200 && answer.mediaType === 'text/event-stream';
+    const events = isStream ? answer.translated(translator) : await this.#whole(answer, translator);
+    return { status, headers, events, dropped };
+  }
+
+  /** Over new connections, so that the network path is tested and not an open connection. */
+  diagnose(query: UpstreamQuery): Promise<readonly DiagnosisStep[]> {
+    return this.#http.diagnose(query, this.#request('/models'));
+  }
+
+  /** Over connections of its own, so that those of calls are used for nothing else. */
+  async models(query: UpstreamQuery): Promise<readonly ListedModel[]> {
+    const http = this.#http.fresh();
+    const listing = { slot: this.#slot, kind: 'responses', request: this.#request('/models') };
+    try {
+      return await listModels({ ...query, ...listing, http, now: this.#now });
+    } finally {
+      void http.close();
+    }
+  }
+
+  /** Lists the models, which costs nothing. */
+  async probe(query: UpstreamQuery): Promise<void> {
+    await this.models(query);
+  }
+
+  #request(path: string): Endpoint {
+    return { path: `${this.#http.basePath}${path}`, keyHeader: 'authorization' };
+  }
+
+  /** Answer of a server that ignored `stream: true`; throws for any other one. */
+  async #whole(answer: HttpAnswer, translator: ResponseEvents): Promise<EventStream> {
+    const { status, mediaType } = answer;
+    const text = await (status === 200 ? answer.text() : answer.text(maxErrorBytes));
+    if (status >= 400) throw openaiRefusal(answer, text, this.#now());
+    const response = status === 200 ? jsonFields(text) : {};
+    if (!Array.isArray(response['output']) && !response['error'])
+      throw foreign(this.#slot, `${status} ${mediaType}`.trim(), { kind: 'responses' });
+    const events: ModelEvent[] = [];
+    translator.readWhole(response, events);
+    return oneBatch(events);
+  }
+}

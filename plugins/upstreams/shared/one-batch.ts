@@ -1,0 +1,10 @@
+import { EventStream, type ModelEventBatch } from 'gw2api/plugin';
+
+/** Stream of an answer that came whole. */
+export function oneBatch(events: ModelEventBatch): EventStream {
+  return EventStream.from(only(events));
+}
+
+async function* only(batch: ModelEventBatch): AsyncGenerator<ModelEventBatch> {
+  yield batch;
+}
