@@ -8,16 +8,20 @@ export class Thinking {
   readonly #blocks: Blocks;
   readonly #vendor: string;
   readonly #details = new ReasoningDetails();
+  /** True once thinking has come as text of its own, which its details repeat: with it, or at its end. */
+  #isPlain = false;
 
   constructor(blocks: Blocks, vendor: string) {
     this.#blocks = blocks;
     this.#vendor = vendor;
   }
 
-  /** Thinking in a delta, by whichever name; keeps its details. */
+  /** Thinking in a delta, by whichever name; keeps its details, whose text counts where there is no other. */
   textOf({ reasoning_content: content, reasoning, reasoning_details: details }: Fields): string {
     const detailed = details === undefined || details === null ? '' : this.#details.add(listOf(details));
-    return textOf(content) || textOf(reasoning) || detailed;
+    const plain = textOf(content) || textOf(reasoning);
+    this.#isPlain ||= plain !== '';
+    return this.#isPlain ? plain : detailed;
   }
 
   add(text: string): void {

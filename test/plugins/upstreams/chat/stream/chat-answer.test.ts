@@ -216,6 +216,30 @@ describe('the thinking of a Chat server', () => {
     });
   });
 
+  it('is not repeated by details that come at its end', async () => {
+    const { message } = await translate(
+      chunk({ reasoning_content: 'This' }),
+      chunk({ reasoning_content: ' is' }),
+      chunk({ reasoning_details: [{ type: 'reasoning.text', text: 'This is', signature: 'c2ln' }] }),
+      chunk({ content: 'Yes.' }, 'stop'),
+      '[DONE]',
+    );
+    expect(signed(message.content)).to.deep.equal({
+      type: 'thinking',
+      thinking: 'This is',
+      envelope: { vendor: 'acme', data: [{ type: 'reasoning.text', text: 'This is', signature: 'c2ln' }] },
+    });
+  });
+
+  it('is the text of its details where there is no other', async () => {
+    const { message } = await translate(
+      chunk({ reasoning_details: [{ type: 'reasoning.summary', summary: 'In short', index: 0 }] }),
+      chunk({ content: 'Yes.' }, 'stop'),
+      '[DONE]',
+    );
+    expect(signed(message.content).thinking).to.equal('In short');
+  });
+
   it('may be encrypted whole, and then has a block without a text', async () => {
     const detail = { type: 'reasoning.encrypted', data: 'abc', id: 'rs_1', index: 0 };
     const { message } = await translate(
