@@ -114,7 +114,7 @@ export function linesOf(workload: Workload, targets: readonly TargetName[]): rea
   return [...own, ...beside];
 }
 
-const translators: ReadonlySet<TargetName> = new Set(['gateway', ...oldNames, 'portkey']);
+const translators: ReadonlySet<TargetName> = new Set(['gateway', 'chat', ...oldNames, 'portkey']);
 
 /** Portkey asks upstream for what it is asked for, so that its whole answers come from whole ones. */
 function askOf(target: TargetName, { ask, plain = ask }: Workload): Ask {

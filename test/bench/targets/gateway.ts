@@ -20,6 +20,8 @@ export interface GatewaySettings {
   readonly backlog?: number;
   /** Folder of another checkout, whose build and default config are used. Default: this one. */
   readonly checkout?: string | undefined;
+  /** Kind of upstream of its slots. Default: `messages`. */
+  readonly kind?: 'chat';
   /** Starts the process with the probe that `heldBy` asks. */
   readonly isProbed?: boolean;
 }
@@ -38,10 +40,10 @@ export async function startGateway(
   const folder = await mkdtemp(join(lab.folder, 'gateway-'));
   const store = settings.file ?? join(folder, 'data', 'gateway.db');
   await mkdir(dirname(store), { recursive: true });
-  const { checkout, isProbed = false } = settings;
+  const { checkout, isProbed = false, kind = 'messages' } = settings;
   const own = {
     listen: listenOf(settings),
-    slots: models.map((model) => slotOf(model, upstream)),
+    slots: models.map((model) => slotOf(model, upstream, kind)),
     store: settings.store ?? `sqlite:${store}`,
   };
   await writeConfig(folder, own, checkout);
@@ -105,10 +107,10 @@ const probed: ServeOptions = {
   stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
 };
 
-function slotOf(name: string, upstream: string): object {
+function slotOf(name: string, upstream: string, kind: 'messages' | 'chat'): object {
   return {
     id: name,
-    upstream: 'messages',
+    upstream: kind,
     baseUrl: `${upstream}/${name}`,
     account: { kind: 'api-key', key: 'upstream-key' },
     models: [name],

@@ -13,6 +13,7 @@ export type Targets = ReadonlyMap<TargetName, Target>;
 const starters: Readonly<Record<Exclude<TargetName, 'direct'>, StartTarget>> = {
   'pass-through': (lab, upstream) => startPassThrough(lab, upstream),
   gateway: (lab, upstream) => startGateway(lab, upstream),
+  chat: (lab, upstream) => startGateway(lab, upstream, { kind: 'chat' }),
   old: startOld,
   'old again': startOld,
   nginx: startNginx,

@@ -8,11 +8,15 @@ export const targetNames = [
   'pass-through',
   'old',
   'gateway',
+  'chat',
   'old again',
   'nginx',
   'portkey',
 ] as const;
 export type TargetName = (typeof targetNames)[number];
+
+/** The gateway over an upstream that speaks Chat; measured where it is named. */
+export const chatTarget: TargetName = 'chat';
 
 /** Targets of `--against`: the other build, and the same once more, whose ratio to the first is the resolution. */
 export const oldNames: ReadonlySet<TargetName> = new Set(['old', 'old again']);

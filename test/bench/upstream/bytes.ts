@@ -32,9 +32,22 @@ export function streamBytes(deltas: number): AnswerBytes {
   };
 }
 
+/** The bytes of a Chat stream of so many deltas. */
+export function chatStreamBytes(deltas: number): AnswerBytes {
+  const ending = [chatChunk({}, 'stop'), data({ ...completion, choices: [], usage: chatUsage(deltas) })];
+  return {
+    start:
+      head('content-type: text/event-stream\r\ntransfer-encoding: chunked') +
+      chunk(chatChunk({ role: 'assistant', content: '' })),
+    delta: (text) => chunk(chatChunk({ content: text })),
+    ping: chunk(': PROCESSING\n\n'),
+    end: `${[...ending, 'data: [DONE]\n\n'].map(chunk).join('')}0\r\n\r\n`,
+  };
+}
+
 /** A whole stream, all of its deltas. */
-export function burstBytes({ deltas, delta }: Script): Buffer {
-  const { start, delta: bytesOf, end } = streamBytes(deltas);
+export function burstBytes({ deltas, delta }: Script, bytes = streamBytes): Buffer {
+  const { start, delta: bytesOf, end } = bytes(deltas);
   const middle = Array.from({ length: deltas }, (_, at) => bytesOf(delta(at)));
   return Buffer.from(start + middle.join('') + end);
 }
@@ -63,6 +76,30 @@ const usage = {
   cache_read_input_tokens: 0,
   cache_creation_input_tokens: 0,
 };
+
+const completion = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  created: 1_790_000_000,
+  model: 'scripted',
+  system_fingerprint: 'fp_1',
+};
+
+function chatUsage(deltas: number): object {
+  return { prompt_tokens: 100, completion_tokens: deltas, total_tokens: 100 + deltas };
+}
+
+function chatChunk(delta: object, finish: string | null = null): string {
+  return data({
+    ...completion,
+    choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+    usage: null,
+  });
+}
+
+function data(fields: object): string {
+  return `data: ${JSON.stringify(fields)}\n\n`;
+}
 
 function head(fields: string): string {
   return `HTTP/1.1 200 OK\r\n${fields}\r\n\r\n`;

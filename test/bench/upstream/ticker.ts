@@ -16,9 +16,9 @@ export class Ticker {
   /** The millisecond that is due next. */
   #nextMs = 0;
 
-  constructor(script: Script) {
+  constructor(script: Script, bytes = streamBytes) {
     this.#script = script;
-    this.#bytes = streamBytes(script.deltas);
+    this.#bytes = bytes(script.deltas);
     this.#phases = Array.from({ length: script.everyMs ?? 1 }, () => new Set());
   }
 
