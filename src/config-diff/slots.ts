@@ -31,8 +31,7 @@ function slotValue(
   { upstream, account }: LoadedSlotPlugins,
   entry: unknown,
 ): Value {
-  const { baseUrl, models, upstreamModels, maxConcurrent, weight, proxy, headers } = slot;
-  const { connectTimeoutMs, cooldown } = slot;
+  const { baseUrl, maxConcurrent, weight, proxy, headers, connectTimeoutMs, cooldown } = slot;
   const written = Object(entry) as Fields; // any object has properties, perhaps undefined
   const plain = (key: string, value: unknown) => plainValue(value, written[key]);
   return objectValue({
@@ -43,7 +42,7 @@ function slotValue(
       slot.account?.kind ?? 'none',
       optionsValue(account.options, written['account'], account.schema),
     ),
-    models: plain('models', upstreamModels ? modelMap(models, upstreamModels) : models),
+    models: plain('models', servedValue(slot)),
     maxConcurrent: plain('maxConcurrent', maxConcurrent),
     weight: plain('weight', weight),
     proxy: plain('proxy', proxy),
@@ -51,6 +50,12 @@ function slotValue(
     connectTimeout: plain('connectTimeout', durationText(connectTimeoutMs)),
     cooldown: optionsValue(cooldownTexts(cooldown), written['cooldown'], SlotSchema.properties.cooldown),
   });
+}
+
+/** Models as they stand in the file. */
+function servedValue({ models, upstreamModels, discovers }: Config['slots'][number]): unknown {
+  if (discovers) return 'discover';
+  return upstreamModels ? modelMap(models, upstreamModels) : models;
 }
 
 /** Map of models as it stands in the file. */

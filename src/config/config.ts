@@ -128,6 +128,8 @@ export interface SlotConfig extends SlotPluginsConfig {
   readonly models: readonly string[];
   /** Upstream's own names of models, by the globs of `models` that have one. */
   readonly upstreamModels?: Readonly<Record<string, string>>;
+  /** Serves the models that its upstream lists, and any model as long as the list is not known. */
+  readonly discovers?: boolean;
   readonly maxConcurrent: number;
   readonly weight: number;
   readonly proxy?: string;

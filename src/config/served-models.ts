@@ -5,8 +5,11 @@ import type { RawSlot } from './schema.js';
 /** Models that a slot serves, and the upstream's names of those that have one of their own. */
 export function servedModels(
   models: RawSlot['models'],
-): Pick<SlotConfig, 'models'> & Partial<Pick<SlotConfig, 'upstreamModels'>> {
-  if (!isMap(models)) return { models: [models].flat() };
+): Pick<SlotConfig, 'models' | 'discovers' | 'upstreamModels'> {
+  if (!isMap(models)) {
+    const names = [models].flat();
+    return names.join() === discover ? { models: [], discovers: true } : { models: names };
+  }
   const named = Object.entries(models).filter((entry): entry is [string, string] => entry[1] !== true);
   return {
     models: Object.keys(models),
@@ -22,6 +25,9 @@ export function servedModelErrors(models: RawSlot['models']): readonly SchemaErr
     .filter(([, name]) => (name as unknown) === false) // booleans pass the schema
     .map(([model]) => ({ path: ['models', model], message }));
 }
+
+/** Value of `models` for what the upstream lists. */
+const discover = 'discover';
 
 function isMap(models: RawSlot['models']): models is Readonly<Record<string, string | true>> {
   return typeof models === 'object' && !Array.isArray(models);

@@ -230,7 +230,7 @@ export class Gateway {
 /** Starts slots, then takes those of the console, then starts the stages; a check starts nothing. */
 async function startPlugins(
   { config, pipeline }: Runtime,
-  { slots, slotSources }: Services,
+  { slots, slotSources, knownModels }: Services,
   { isCheck = false }: GatewayOptions,
 ): Promise<void> {
   try {
@@ -240,7 +240,9 @@ async function startPlugins(
     await pipeline.retire();
     throw error;
   }
-  if (!isCheck) await pipeline.start();
+  if (isCheck) return;
+  await pipeline.start();
+  if (config.slots.some(({ discovers }) => discovers)) knownModels.refresh();
 }
 
 function buildOptions({ pluginTimeoutMs, isStrict = false, dry }: GatewayOptions): BuildOptions {

@@ -103,6 +103,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   onClose(() => slots.close());
   const slotSources = new SlotSources(slots, { store: durable.store, log });
   const modelLists = new ModelLists({ log, clock, known: knownModels, sources: () => slots.modelSources() });
+  knownModels.discoverFrom(() => slots.opened.flatMap(({ discovered }) => discovered));
   onClose(() => modelLists.close());
   const metrics = new PrometheusMetrics();
   const stageMetrics = new StageMetrics(metrics);

@@ -11,7 +11,7 @@ import {
  * `before_id`.
  */
 export function listModels(models: Models, query: URLSearchParams, caller: Caller | undefined): object {
-  const all = models.list().filter(({ id }) => !caller || mayUseModel(caller, id, models));
+  const all = models.listed().filter(({ id }) => !caller || mayUseModel(caller, id, models));
   const after = indexOf(all, query, 'after_id');
   const before = indexOf(all, query, 'before_id');
   const limit = limitOf(query);
@@ -28,7 +28,7 @@ export function listModels(models: Models, query: URLSearchParams, caller: Calle
 
 /** `GET /v1/models/:id`, also by alias. Throws `model_not_found`, also for a model hidden from the list. */
 export function showModel(models: Models, id: string, caller: Caller | undefined): object {
-  const model = models.find(id);
+  const model = models.find(id) ?? models.listed().find((listed) => listed.id === id);
   if (!model || (caller && !mayUseModel(caller, model.id, models)))
     throw new GatewayError('model_not_found', `The catalog has no model "${id}".`);
   return modelEntry(model);

@@ -7,6 +7,7 @@ import { corrected, inBoth } from './profile.js';
 export class KnownModels {
   readonly #learned = new LRUCache<string, ModelProfile>({ max: 1000 });
   #listed: Index = { byId: new Map(), byShortName: new Map() };
+  #discovered: () => readonly ListedModel[] = () => [];
   #onUnknown: () => void = () => undefined;
 
   get fill(): CacheStats {
@@ -16,6 +17,22 @@ export class KnownModels {
   /** Calls `listener` when a requested model is in no catalog; the listener must return at once. */
   onUnknown(listener: () => void): void {
     this.#onUnknown = listener;
+  }
+
+  /** Asks for lists that are stale, in the background. */
+  refresh(): void {
+    this.#onUnknown();
+  }
+
+  /** Takes the models that slots discover from `source`. */
+  discoverFrom(source: () => readonly ListedModel[]): void {
+    this.#discovered = source;
+  }
+
+  /** Models of the slots that serve what their upstream lists; asks for lists that are stale. */
+  get discovered(): readonly ListedModel[] {
+    this.refresh();
+    return this.#discovered();
   }
 
   /** Profile of a model outside the catalog, by its upstream name. */

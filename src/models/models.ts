@@ -1,4 +1,5 @@
 import type { CatalogModel, ModelProfile, Models } from '../plugin/internal.js';
+import { discoveredModel } from './discovered-model.js';
 import { corrected } from './profile.js';
 import { KnownModels } from './known-models.js';
 import { partsOf } from './names.js';
@@ -30,6 +31,13 @@ export class CatalogModels implements Models {
 
   list(): readonly CatalogModel[] {
     return this.#models;
+  }
+
+  listed(): readonly CatalogModel[] {
+    const others = new Map(this.#known.discovered.map((model) => [model.id, model]));
+    const known = this.#models.flatMap(({ id, aliases, upstreamModel }) => [id, upstreamModel, ...aliases]);
+    for (const name of known) others.delete(name);
+    return others.size === 0 ? this.#models : [...this.#models, ...[...others.values()].map(discoveredModel)];
   }
 
   profile(name: string): ModelProfile {

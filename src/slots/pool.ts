@@ -294,6 +294,6 @@ export class SlotPool implements Slots {
   }
 }
 
-function servesAnyModel({ models, upstreamModels }: SlotConfig): boolean {
-  return models.includes('*') && upstreamModels?.['*'] === undefined;
+function servesAnyModel({ models, upstreamModels, discovers }: SlotConfig): boolean {
+  return discovers ?? (models.includes('*') && upstreamModels?.['*'] === undefined);
 }

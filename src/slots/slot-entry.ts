@@ -62,6 +62,7 @@ export class SlotEntry {
   constructor(config: SlotConfig, order: number, slot: UpstreamSlot, parts: EntryParts) {
     this.#config = config;
     this.#slot = slot;
+    slot.discovers = config.discovers ?? false;
     this.#matches = globMatcher(config.models);
     this.#names = new ModelNames(config);
     this.order = order;
@@ -130,7 +131,8 @@ export class SlotEntry {
     return this.permits.hasRoom(this.#config.maxConcurrent);
   }
 
-  serves({ id, isInCatalog }: WantedModel): boolean {
+  serves({ id, upstreamModel, isInCatalog }: WantedModel): boolean {
+    if (this.#slot.discovers) return this.#slot.listed?.has(upstreamModel) ?? true;
     return isInCatalog ? this.#matches(id) : this.#config.models.includes('*');
   }
 
@@ -172,6 +174,7 @@ export class SlotEntry {
     this.#names = new ModelNames(config);
     this.order = order;
     if (slot) this.#slot = slot;
+    this.#slot.discovers = config.discovers ?? false;
   }
 
   /** Merges a message of another instance about the slot, independent of its account. */

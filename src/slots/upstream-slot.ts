@@ -43,6 +43,10 @@ export class UpstreamSlot implements Slot {
   readonly #upstream: OpenUpstream;
   readonly #log: Logger;
   readonly #now: () => number;
+  /** True while its slot serves the models that its upstream lists. */
+  discovers = false;
+  /** Models as listed last, by id; undefined before the first list. */
+  listed: ReadonlyMap<string, ListedModel> | undefined;
   /** Credential of the last call. */
   #credential: Credential = {};
   #held = 0;
@@ -126,9 +130,16 @@ export class UpstreamSlot implements Slot {
     return this.#upstream.models !== undefined;
   }
 
-  /** Lists the models of the account, newest first. Throws as a call does. */
+  /** Lists the models of the account, newest first, and keeps the list. Throws as a call does. */
   async listModels(signal: AbortSignal): Promise<readonly ListedModel[]> {
-    return (await this.#upstream.models?.(this.#query(signal))) ?? [];
+    const models = (await this.#upstream.models?.(this.#query(signal))) ?? [];
+    this.listed = new Map(models.map((model) => [model.id, model]));
+    return models;
+  }
+
+  /** Models that its slot serves because they are listed. */
+  get discovered(): readonly ListedModel[] {
+    return this.discovers ? [...(this.listed?.values() ?? [])] : [];
   }
 
   /** True if the upstream accepts the account; undefined if it cannot be asked for nothing. */

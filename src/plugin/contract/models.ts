@@ -45,6 +45,8 @@ export interface Models {
    */
   idOf(name: string): string;
   list(): readonly CatalogModel[];
+  /** Models of the catalog, and those that slots with `models: discover` have found at their upstreams. */
+  listed(): readonly CatalogModel[];
   /**
    * Profile of any model: the catalog's, else that listed by the upstreams, each corrected by `learn`. Empty
    * if nothing is known; never waits.
