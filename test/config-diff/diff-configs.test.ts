@@ -201,6 +201,22 @@ describe('the difference between two configs', () => {
     expect(swapped).to.have.property('moved');
   });
 
+  it("has the upstream's names of a slot's models, each by itself", async () => {
+    const slot = (models: object) => ({ id: 'a', upstream: 'simulator', models });
+    const before = slot({ 'sonnet-5': 'vendor.sonnet-5-v1:0', 'haiku-*': true });
+    const after = slot({ 'sonnet-5': 'vendor.sonnet-5-v2:0', 'haiku-*': true });
+    const { slots } = await diff({ slots: [before] }, { slots: [after] });
+    expect(slots.flatMap(({ settings }) => settings)).to.deep.equal([
+      {
+        path: 'models.sonnet-5',
+        change: 'changed',
+        before: 'vendor.sonnet-5-v1:0',
+        after: 'vendor.sonnet-5-v2:0',
+      },
+    ]);
+    expect((await diff({ slots: [before] }, { slots: [before] })).slots).to.deep.equal([]);
+  });
+
   it('has the catalog, model by model', async () => {
     const loaded = await load({});
     const [first, ...rest] = loaded.config.models;
