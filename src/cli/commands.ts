@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
 import { loadDotEnv } from '../config/environment.js';
 import { UsageError } from '../gateway/start-failure.js';
 
@@ -81,6 +82,7 @@ export const commands: Readonly<Record<string, Command>> = {
     words: 0,
     async run(values) {
       const file = await configFile(values);
+      expectShortRun();
       const { explainCommand } = await import('./explain.js');
       const {
         body,
@@ -131,6 +133,7 @@ export const commands: Readonly<Record<string, Command>> = {
       const { schema, json: isJson, junit: isJunit, ci, update, watch } = values;
       if (isJson && isJunit)
         throw new UsageError('--json and --junit are two forms of one output; keep one.');
+      expectShortRun();
       const { test, testSchema } = await import('./test.js');
       if (schema) return { text: testSchema(), exitCode: 0 };
       const selection = { files, config: await configFile(values), isNamed: values.config !== undefined };
@@ -144,6 +147,14 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
 };
+
+/**
+ * Has V8 wait longer before it optimizes a function: in a run of a second or two that costs more than it saves. Hot
+ * loops are optimized still.
+ */
+function expectShortRun(): void {
+  setFlagsFromString('--interrupt-budget=1000000');
+}
 
 /** True for a terminal that may have colours. */
 function isColoured(): boolean {

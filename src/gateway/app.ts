@@ -1,3 +1,4 @@
+import type { Router } from '@koa/router';
 import Koa from 'koa';
 import { createAdminRouter } from '../admin/routes.js';
 import { createPage } from '../console/api/page.js';
@@ -6,6 +7,7 @@ import { callerKey, requireMasterKey } from '../plugin/internal.js';
 import { errorBoundary } from '../http/boundary.js';
 import type { CoreMiddleware, CoreState } from '../http/exchange.js';
 import type { Health } from '../http/health.js';
+import type { Matcher } from '../http/layers.js';
 import { pathParameter, type RouteContext } from '../http/route-context.js';
 import { createRoutes } from '../http/routes.js';
 import { operationsOf } from './admin-operations.js';
@@ -23,7 +25,7 @@ function createApp(gateway: Gateway): Koa<CoreState, object> {
   // Only the entry of the last proxy is trusted: the caller can write the others.
   const { config } = gateway.runtime;
   const app = new Koa<CoreState, object>({ proxy: config.listen.trustProxy, maxIpsCount: 1 });
-  const admin = createAdminRouter(operationsOf(gateway));
+  const admin = adminRouter(gateway);
   const loadPanel = panelLoader(gateway);
   const handlers = perRuntime(gateway, (runtime) => {
     const serving = routeContextOf(gateway, runtime, loadPanel);
@@ -35,13 +37,28 @@ function createApp(gateway: Gateway): Koa<CoreState, object> {
   app.use(gateway.wrongKeys.middleware);
   app.use((ctx, next) => handlers().route(ctx, next));
   app.use(guardAdmin(gateway.services));
-  app.use(admin.routes());
+  app.use(admin.middleware);
   app.use(consoleApi(gateway, loadPanel));
   app.use(createPage());
   app.use((ctx, next) => handlers().unrouted(ctx, next));
   // The boundary answers every error; only sockets that broke during a response are left.
   app.on('error', (error: Error) => gateway.services.log.debug({ err: error }, 'A response broke off.'));
   return app;
+}
+
+/** Routes of `/admin/*`, built for the first request that may be for one of them. */
+function adminRouter(gateway: Gateway): Matcher & { readonly middleware: CoreMiddleware } {
+  let router: Router | undefined;
+  const built = (): Router => (router ??= createAdminRouter(operationsOf(gateway)));
+  let routes: CoreMiddleware | undefined;
+  return {
+    match: (path, method) => built().match(path, method),
+    async middleware(ctx, next) {
+      if (!isAdminPath(ctx.path)) return next();
+      routes ??= built().routes() as unknown as CoreMiddleware; // the router's own context type is wider
+      await routes(ctx, next);
+    },
+  };
 }
 
 /** Admits only the master key to `/admin/*`, and logs its actions. */

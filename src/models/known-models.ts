@@ -1,17 +1,16 @@
-import { LRUCache } from 'lru-cache';
-import type { CacheStats, ListedModel, ModelProfile } from '../plugin/internal.js';
+import { growingCache, type CacheStats, type ListedModel, type ModelProfile } from '../plugin/internal.js';
 import { maxNameLength, shortName } from './names.js';
 import { corrected, inBoth } from './profile.js';
 
 /** Model profiles learned from upstreams: from their lists, and from refusals. */
 export class KnownModels {
-  readonly #learned = new LRUCache<string, ModelProfile>({ max: 1000 });
+  readonly #learned = growingCache<ModelProfile>(maxLearned);
   #listed: Index = { byId: new Map(), byShortName: new Map() };
   #discovered: () => readonly ListedModel[] = () => [];
   #onUnknown: () => void = () => undefined;
 
   get fill(): CacheStats {
-    return { entries: this.#learned.size, capacity: this.#learned.max };
+    return { entries: this.#learned.size, capacity: maxLearned };
   }
 
   /** Calls `listener` when a requested model is in no catalog; the listener must return at once. */
@@ -62,6 +61,8 @@ export class KnownModels {
     };
   }
 }
+
+const maxLearned = 1000;
 
 interface Index {
   readonly byId: ReadonlyMap<string, ModelProfile>;

@@ -21,10 +21,32 @@ export interface LoadedStages {
   readonly problems: readonly ConfigProblem[];
 }
 
+interface SoundStages {
+  readonly stages: readonly LoadedStage[];
+  readonly builtins: string;
+}
+
+/** Stages without a problem by their entries: the tests of a config build many pipelines of the same ones. */
+const sound = new WeakMap<readonly StageConfig[], SoundStages>();
+
 /**
- * Loads a pipeline's plugins and checks their options and order. Returns config errors, never throws them.
+ * Loads a pipeline's plugins and checks their options and order, once for the entries of a config that has been
+ * read. Returns config errors, never throws them.
  */
 export async function loadStages(configs: readonly StageConfig[], where: Loading): Promise<LoadedStages> {
+  const known = sound.get(configs);
+  if (known?.builtins === where.builtins) return { stages: known.stages.map(withOwnOptions), problems: [] };
+  const { stages, problems } = await loadAll(configs, where);
+  if (problems.length === 0) sound.set(configs, { stages, builtins: where.builtins });
+  return { stages: stages.map(withOwnOptions), problems };
+}
+
+/** A stage whose options its plugin may change. */
+function withOwnOptions(stage: LoadedStage): LoadedStage {
+  return { ...stage, options: structuredClone(stage.options) };
+}
+
+async function loadAll(configs: readonly StageConfig[], where: Loading): Promise<LoadedStages> {
   const on = configs.filter(({ enabled }) => enabled);
   const attempts = await Promise.all(on.map((config) => loadStage(config, where)));
   const order = await orderProblems(attempts, configs, where);

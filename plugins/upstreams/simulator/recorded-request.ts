@@ -7,6 +7,9 @@ import { Refusal } from './refusal.js';
 /** Outcome of an exchange: answer sent, caller gone before its end, or socket destroyed by a scenario. */
 export type Ending = 'finished' | 'aborted' | 'destroyed';
 
+/** Made once: each error takes a stack trace. */
+const exchangeEnded = new Error('The exchange has ended.');
+
 /** One request as the simulator received it, and how far its answer has come. */
 export class RecordedRequest implements FaultTarget {
   readonly method: string;
@@ -54,7 +57,7 @@ export class RecordedRequest implements FaultTarget {
     this.closed = new Promise((resolve) => {
       response.once('close', () => {
         this.#ending = this.#isDestroyed ? 'destroyed' : response.writableFinished ? 'finished' : 'aborted';
-        this.#over.abort();
+        this.#over.abort(exchangeEnded);
         resolve(this.#ending);
       });
     });
