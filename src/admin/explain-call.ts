@@ -1,4 +1,4 @@
-import { GatewayError, isRecord } from '../plugin/internal.js';
+import { Closed, GatewayError, isRecord, Type } from '../plugin/internal.js';
 
 /** Request to explain as an operator sends it. */
 export interface ExplainCall {
@@ -10,7 +10,21 @@ export interface ExplainCall {
   readonly as: string | null;
 }
 
-const fields = ['post', 'headers', 'body', 'as'];
+const Text = Type.String();
+
+/** Schema of a request to explain, for the API's description. */
+export const ExplainBody = Closed({
+  post: Type.Optional(Type.String({ description: 'Path with its query; default `/v1/messages`.' })),
+  headers: Type.Optional(Type.Record(Text, Text)),
+  body: Type.Unknown({ description: 'Body of the request: JSON, or its text.' }),
+  as: Type.Optional(
+    Type.Union([Text, Type.Null()], {
+      description: 'Name or id of its key; `master`, which is the default; null: a caller without a key.',
+    }),
+  ),
+});
+
+const fields = Object.keys(ExplainBody.properties);
 
 /** Reads the body of `POST /admin/explain`. Throws `invalid_request`. */
 export function readExplainCall(value: unknown): ExplainCall {

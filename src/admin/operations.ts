@@ -16,8 +16,11 @@ export interface Operations {
   reload(options?: { readonly skipsTests: boolean }): Promise<Reload>;
   /** Says what a reload would change now, or why it would be refused; changes nothing. */
   previewReload(): Promise<Preview>;
-  /** Says how the gateway would handle a request now: an `Explanation`. Throws as `Explanations.explain` does. */
-  explain(call: ExplainCall): Promise<object>;
+  /**
+   * Says how the gateway would handle a request now: an `Explanation`. `read` is called once there is a place for
+   * one more. Throws what that throws, and as `Explanations.explain` does.
+   */
+  explain(read: () => ExplainCall | Promise<ExplainCall>): Promise<object>;
   /** Row of a request that was made, by the id of its report or by its request id. */
   recordedRequest(id: string): Promise<LedgerRow | undefined>;
   /** The stages in force, with the secrets in their options. */

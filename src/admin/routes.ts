@@ -46,11 +46,15 @@ export function createAdminRouter(operations: Operations): Router {
   });
   router.post('/explain', async (ctx) => {
     const { req, state } = ctx as typeof ctx & { readonly state: AdminState };
-    const call = readExplainCall(parseJson((await readBytes(req, maxExplainBytes, state.signal)).toString()));
-    ctx.body = await operations.explain(call);
-    const [path] = call.path.split('?', 1); // a query may hold a credential
-    const fields = { by: 'master', key: call.as, path };
-    state.log.info(fields, 'An operator has had a request explained.');
+    const noted = { by: 'master', key: '' as string | null, path: '' };
+    ctx.body = await operations.explain(async () => {
+      const text = (await readBytes(req, maxExplainBytes, state.signal)).toString();
+      const call = readExplainCall(parseJson(text));
+      const [path = ''] = call.path.split('?', 1); // a query may hold a credential
+      Object.assign(noted, { key: call.as, path });
+      return call;
+    });
+    state.log.info(noted, 'An operator has had a request explained.');
   });
   router.get('/explain/:id', async (ctx) => {
     const { id = '' } = ctx.params;

@@ -1,10 +1,11 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { problemsOf } from '../config/config.js';
+import { SocketGuard } from '../dry/socket-guard.js';
 import { explain } from './explain.js';
 import { revived, type ThreadAnswer, type ThreadTask } from './thread-task.js';
 
-/** Entry of a thread that explains one request. */
-async function main({ config, request, settings }: ThreadTask): Promise<ThreadAnswer> {
+/** Entry of a thread that explains the requests it is sent, one after another. */
+async function answerTo({ config, request, settings }: ThreadTask): Promise<ThreadAnswer> {
   try {
     return { explanation: await explain(revived(config), request, settings) };
   } catch (error) {
@@ -12,6 +13,8 @@ async function main({ config, request, settings }: ThreadTask): Promise<ThreadAn
   }
 }
 
-const answer = await main(workerData as ThreadTask); // the gateway's own
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of Node has no origin
-parentPort?.postMessage(answer);
+new SocketGuard(); // between the runs, too: a plugin may have left something behind
+parentPort?.on('message', async (task: ThreadTask) => {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of Node has no origin
+  parentPort?.postMessage(await answerTo(task)); // the task is the gateway's own
+});

@@ -24,7 +24,7 @@ export function operationsOf(gateway: Gateway): Operations {
         (changes) => ({ problems: [], changes }),
         (error: unknown) => ({ problems: problemsOf(error), changes: noChanges }),
       ),
-    explain: (call) => gateway.explanations.explain(call),
+    explain: (read) => gateway.explanations.explain(read),
     recordedRequest: (id) => recordedRequest(gateway, id),
     describePipeline: () => gateway.runtime.pipeline.stages,
     get notices() {

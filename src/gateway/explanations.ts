@@ -1,19 +1,17 @@
-import { Worker } from 'node:worker_threads';
 import type { ExplainCall } from '../admin/explain-call.js';
 import type { Config } from '../config/config.js';
 import type { DrySettings } from '../dry/settings.js';
 import type { Explanation } from '../explain/explanation.js';
-import type { ThreadAnswer, ThreadTask } from '../explain/thread-task.js';
+import type { ThreadTask } from '../explain/thread-task.js';
 import { GatewayError, keyLimits, type ProtocolKey } from '../plugin/internal.js';
+import { ExplainThread } from './explain-thread.js';
+import { IdleThread } from './idle-thread.js';
 import type { Runtime } from './runtime.js';
 import type { Services } from './services.js';
 
 /** Max explanations under way in a process, and the time limit of each. */
 const maxUnderWay = 2;
 const timeoutMs = 10_000;
-
-/** Max heap of a thread that explains. */
-const maxHeapMb = 512;
 
 /** Gateway whose requests are explained. */
 interface Explained {
@@ -28,21 +26,25 @@ interface Explained {
  */
 export class Explanations {
   readonly #gateway: Explained;
+  readonly #idle: IdleThread;
   #underWay = 0;
 
   constructor(gateway: Explained) {
     this.#gateway = gateway;
+    const { services, closing } = gateway;
+    this.#idle = new IdleThread(services.clock, closing);
   }
 
   /**
-   * Throws `rate_limited` while too many are under way, `not_found` for an unknown key, `conflict` where the config
+   * `read` is called once there is a place. Throws what it throws, `rate_limited` while too many are under way, `not_found` for an unknown key, `conflict` where the config
    * cannot run dry, and `request_timeout`.
    */
-  async explain({ path, headers, body, as }: ExplainCall): Promise<Explanation> {
+  async explain(read: () => ExplainCall | Promise<ExplainCall>): Promise<Explanation> {
     if (this.#gateway.services.dry) throw new GatewayError('conflict', 'A dry run explains no request.');
     if (this.#underWay >= maxUnderWay) throw tooMany();
     this.#underWay += 1;
     try {
+      const { path, headers, body, as } = await read();
       const key = as === null || as === 'master' ? undefined : await this.#key(as);
       const { services, runtime } = this.#gateway;
       const { slots, state } = services.slots.snapshot(key?.id ?? 'master');
@@ -72,27 +74,23 @@ export class Explanations {
 
   async #run(task: ThreadTask): Promise<Explanation> {
     const { closing, services } = this.#gateway;
-    const thread = new Worker(new URL('../explain/thread.js', import.meta.url), {
-      workerData: task,
-      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
-    });
+    const thread = this.#idle.take() ?? new ExplainThread();
     let stopTimer: (() => void) | undefined;
     let onClosing: (() => void) | undefined;
     try {
-      const answer = await new Promise<ThreadAnswer>((resolve, reject) => {
+      const stopped = new Promise<never>((_, reject) => {
         stopTimer = services.clock.setTimer(() => reject(tooLate()), timeoutMs);
         onClosing = () => reject(new GatewayError('shutting_down', 'This gateway is shutting down.'));
         closing.addEventListener('abort', onClosing);
-        thread.once('message', resolve);
-        thread.once('error', reject);
-        thread.once('exit', () => reject(new Error('The thread has ended without an explanation.')));
       });
+      const answer = await Promise.race([thread.run(task), stopped]);
+      this.#idle.keep(thread);
       if (answer.explanation) return answer.explanation;
       throw new GatewayError('conflict', `The request cannot be explained: ${answer.problem}`);
     } finally {
       stopTimer?.();
       if (onClosing) closing.removeEventListener('abort', onClosing);
-      await thread.terminate();
+      if (this.#idle.thread !== thread) await thread.end();
     }
   }
 }

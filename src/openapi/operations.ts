@@ -1,5 +1,6 @@
 import type { TProperties } from 'typebox';
 import { Type } from '../plugin/internal.js';
+import { ExplainBody } from '../admin/explain-call.js';
 import { DiagnosisReport, ReloadReport, SlotReport } from '../admin/reports.js';
 import type { DescribedRoute } from './schema.js';
 
@@ -19,17 +20,6 @@ const Health = Type.Object({
   slots: Type.Object({ total: Count, schedulable: Count }),
   store: Type.Object({ ok: Type.Boolean() }),
   live: Type.Object({ ok: Type.Boolean() }),
-});
-
-const ExplainBody = Type.Object({
-  post: Type.Optional(Type.String({ description: 'Path with its query; default `/v1/messages`.' })),
-  headers: Type.Optional(Type.Record(Text, Text)),
-  body: Type.Unknown({ description: 'Body of the request: JSON, or its text.' }),
-  as: Type.Optional(
-    Type.Union([Text, Type.Null()], {
-      description: 'Name or id of its key; `master`, which is the default; null: a caller without a key.',
-    }),
-  ),
 });
 
 const health = ['/', '/health', '/v1/meta'].map((path): DescribedRoute => ({

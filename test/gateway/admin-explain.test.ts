@@ -132,6 +132,35 @@ describe('POST /admin/explain', () => {
   });
 });
 
+describe('the thread of an explanation', () => {
+  const folders = new TempFolders();
+  after(() => folders.remove());
+
+  it('waits three minutes for the next one', async () => {
+    const named = `import { threadId } from 'node:worker_threads';
+      export default { name: 'named', setup: () => async (ctx, next) => {
+        await next();
+        ctx.set('x-thread', String(threadId));
+      } };`;
+    const use = `${await folders.make({ 'named.mjs': named })}/named.mjs`;
+    const clock = new ManualClock();
+    const pair = await startPair({ pipeline: [{ use }, ...stages()] }, {}, undefined, { clock });
+    const threadOf = async () => {
+      const response = await pair.post('/admin/explain', { body: ask('hi') });
+      const { answer } = (await response.json()) as Explanation; // the tests look at it
+      return answer.headers['x-thread'];
+    };
+    const first = await threadOf();
+    expect(first).to.match(/^[1-9]/);
+    expect(await threadOf()).to.equal(first);
+    clock.pass(3 * 60_000);
+    expect(await threadOf())
+      .to.match(/^[1-9]/)
+      .and.not.equal(first);
+    await pair.close();
+  });
+});
+
 describe('an explanation that does not end', () => {
   const folders = new TempFolders();
   after(() => folders.remove());
