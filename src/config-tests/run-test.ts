@@ -2,6 +2,7 @@ import { ConfigError, type Config } from '../config/config.js';
 import { writePath, type Path } from '../config/document.js';
 import type { DryOutcome, DryRequest } from '../dry/outcome.js';
 import type { DrySettings } from '../dry/settings.js';
+import { withoutSecrets } from '../explain/masks.js';
 import { within } from '../plugin/internal.js';
 import type { AskedRequest, ConfigTest, Step } from './config-test.js';
 import type { Mismatch } from './mismatch.js';
@@ -13,6 +14,8 @@ export interface DryEngine {
   pass(ms: number): Promise<void>;
   answerWith(slot: string, scenarios: readonly string[]): void;
   close(): Promise<void>;
+  /** Texts of the config that no report may have. */
+  readonly secrets: readonly string[];
 }
 
 export type OpenEngine = (config: Config, settings: DrySettings) => Promise<DryEngine>;
@@ -92,7 +95,8 @@ class Course {
       const outcome = outcomes[index];
       if (!outcome) throw new Error('the dry gateway has no outcome of a request');
       if (request.snapshots.length > 0) this.#outcomes.set(request, outcome);
-      this.#failures.push(...failuresOf(this.#test, request, outcome));
+      const failures = failuresOf(this.#test, request, outcome);
+      this.#failures.push(...failures.map((failure) => withoutConfigSecrets(failure, engine.secrets)));
     }
   }
 }
@@ -107,6 +111,14 @@ function failuresOf(test: ConfigTest, request: AskedRequest, outcome: DryOutcome
   if (refused.length === 0) return failures;
   const message = `a plugin has tried to connect to ${refused.join(', ')}, which a test does not let it`;
   return [...failures, { ...placeOf(test, request.path), message }];
+}
+
+/** A failure without secrets of the config; says so where there was one. */
+function withoutConfigSecrets(failure: TestFailure, secrets: readonly string[]): TestFailure {
+  const masked = withoutSecrets(failure, secrets);
+  if (JSON.stringify(masked.value) === JSON.stringify(failure.value)) return masked;
+  const note = '*** stands for a secret of the config';
+  return { ...masked, message: masked.message === undefined ? note : `${masked.message}; ${note}` };
 }
 
 function valueOf({ path, expected, isRule, actual }: Mismatch): NonNullable<TestFailure['value']> {

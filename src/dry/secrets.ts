@@ -15,7 +15,25 @@ export function secretsOf({ runtime, services }: Pick<Gateway, 'runtime' | 'serv
   return [...runtime.pipeline.secrets, ...ofSlots].filter((text) => text !== '');
 }
 
-function addressSecrets({ headers, proxy }: SlotConfig): readonly string[] {
-  const { password = '' } = proxy ? new URL(proxy) : {};
-  return [...Object.values(headers), password, decodeURIComponent(password)];
+function addressSecrets({ headers, proxy, baseUrl }: SlotConfig): readonly string[] {
+  return [...Object.values(headers), ...[proxy, baseUrl].flatMap(urlSecrets)];
+}
+
+/** The password of an address, and the values of its query; as they are written, and decoded. */
+function urlSecrets(address: string | undefined): readonly string[] {
+  if (address === undefined || !URL.canParse(address)) return [];
+  const { password, search, searchParams } = new URL(address);
+  const written = search
+    .slice(1)
+    .split('&')
+    .map((pair) => pair.replace(/^[^=]*=/, ''));
+  return [password, decodedOf(password), ...written, ...searchParams.values()];
+}
+
+function decodedOf(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a percent sign of its own
+  }
 }

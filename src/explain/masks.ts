@@ -1,4 +1,5 @@
 import type { OutgoingCall } from '../dry/outcome.js';
+import { formsOf } from './secret-forms.js';
 import { cutMark } from './shown.js';
 
 const blank = '***';
@@ -33,10 +34,14 @@ export function callerSecrets(headers: Readonly<Record<string, string>> = {}): r
     .flatMap(([, value]) => [value, value.replace(/^\s*\w+\s+/, '')]);
 }
 
-/** Copy of a JSON value without these texts, wherever they stand in it, also where a shortened text cuts them. */
+/**
+ * Copy of a JSON value without these texts, wherever they stand in it: as they are or encoded, and also where a
+ * shortened text cuts them.
+ */
 export function withoutSecrets<Value>(value: Value, secrets: readonly string[]): Value {
-  const known = [...new Set(secrets)].filter((secret) => secret.length >= minLength);
-  if (known.length === 0) return value;
+  const long = secrets.filter((secret) => secret.length >= minLength);
+  if (long.length === 0) return value;
+  const known = [...new Set(long.flatMap(formsOf))].filter((form) => form.length >= minLength);
   const longestFirst = known.toSorted((a, b) => b.length - a.length);
   const cleaned = (text: string): string =>
     longestFirst.reduce((rest, secret) => withoutCut(rest.replaceAll(secret, blank), secret), text);

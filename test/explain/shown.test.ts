@@ -31,6 +31,25 @@ describe('a value in a report', () => {
     expect(concealed('a@example.com')).to.equal('‹hidden, 13 characters›');
   });
 
+  it('has no secret in another encoding', () => {
+    const secret = 'pä"ss wörd/+ 5';
+    const encoded = [
+      ...['', 'a', 'ab', 'abc'].flatMap((user) =>
+        (['base64', 'base64url'] as const).map((form) => Buffer.from(`${user}${secret}:end`).toString(form)),
+      ),
+      encodeURIComponent(secret),
+      encodeURIComponent(secret).toLowerCase(),
+      String(new URLSearchParams({ key: secret })),
+      JSON.stringify({ key: secret }),
+    ];
+    for (const text of encoded) {
+      const cleaned = withoutSecrets(text, [secret]);
+      expect(cleaned, text).to.include('***');
+      expect(cleaned.length, text).to.be.below(25);
+    }
+    expect(withoutSecrets('of a word of their own', [secret])).to.equal('of a word of their own');
+  });
+
   it('has no part of a secret that shortening has cut', () => {
     const secret = 'a secret of many words, for it is a sentence';
     const text = `${'x '.repeat(70)}${secret}${' y'.repeat(200)}${secret}${' z'.repeat(10)}`;
