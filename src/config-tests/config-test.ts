@@ -38,8 +38,16 @@ export interface AskedRequest {
   readonly check: Check;
   /** The test says what it expects of connections; else one that a plugin tries to make fails it. */
   readonly expectsConnections: boolean;
+  /** Slots whose state it expects something of, each with its place. */
+  readonly slots: readonly NamedSlot[];
   /** Places where a value is recorded that the test does not have yet. */
   readonly snapshots: readonly SnapshotPlace[];
+}
+
+export interface NamedSlot {
+  /** Its id, which a path in its state may follow: `team-a.state`. */
+  readonly path: string;
+  readonly at: Path;
 }
 
 /** Place of an `expect: snapshot`, or of a key of it that says so. */

@@ -1,4 +1,4 @@
-/** Lines of a difference: `- ` expected, `+ ` came, two spaces for what both have. */
+/** Lines of a difference: `- ` expected, `+ ` got, two spaces for what both have. */
 export type DiffLines = readonly string[];
 
 /** Max lines of each side that are compared one by one; above it they are one block. */

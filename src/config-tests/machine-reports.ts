@@ -81,7 +81,7 @@ function testCase({ name, at, reason, durationMs, failures }: TestResult): strin
 }
 
 function failureElement({ at, place, message, value }: TestFailure): string {
-  const sides = value ? `expected ${inOneLine(value.expected)}, came ${inOneLine(value.actual)}` : '';
+  const sides = value ? `expected ${inOneLine(value.expected)}, got ${inOneLine(value.actual)}` : '';
   const words = [sides, message].filter(Boolean).join('; ');
   const difference = value && !value.isRule ? differenceOf(value.expected, value.actual) : undefined;
   const text = [`${at.file}:${at.line}:${at.column} ${place}`, words, ...(difference ?? [])].join('\n');

@@ -1,11 +1,8 @@
 import type { Path } from '../config/document.js';
 import type { DryRequest } from '../dry/outcome.js';
-import { durationMs, isRecord, type SchemaError } from '../plugin/internal.js';
-import type { AskedRequest, SnapshotPlace, Step } from './config-test.js';
-import { compileExpectation } from './expectation.js';
-import type { Check } from './mismatch.js';
-import { outcomeShape, shapeAt } from './outcome-shape.js';
-import { parsePath } from './value-path.js';
+import { durationMs, type SchemaError } from '../plugin/internal.js';
+import type { AskedRequest, Step } from './config-test.js';
+import { namedKeys, readExpectation, slotsNamed } from './read-expectation.js';
 import type { RawRequest, RawSlots, RawStep } from './test-schema.js';
 
 /** Parts of the file that reading needs. */
@@ -73,11 +70,6 @@ function complainOfShared(requests: readonly RawRequest[], at: Path, { complain 
       });
 }
 
-/** Keys of an expectation that name a key of the outcome, or a value within it. */
-function namedKeys(expect: unknown, name: string): readonly string[] {
-  return isRecord(expect) ? Object.keys(expect).filter((key) => parsePath(key)?.[0] === name) : [];
-}
-
 /** A request over another one: its own keys win, and its path or body takes the place of the other's. */
 function over(base: RawRequest, own: RawRequest): RawRequest {
   const given = { ...pick(base) };
@@ -114,7 +106,13 @@ function readRequest(raw: RawRequest, path: Path, reading: Reading): AskedReques
     ...(raw.leave && { leave: readLeave(raw.leave) }),
   };
   const expectsConnections = namedKeys(raw.expect, 'refusedConnections').length > 0;
-  return { path, send, expectsConnections, ...expectation };
+  return {
+    path,
+    send,
+    expectsConnections,
+    slots: slotsNamed(raw.expect, [...path, 'expect']),
+    ...expectation,
+  };
 }
 
 function readLeave({
@@ -154,34 +152,6 @@ function bodyOf(raw: RawRequest, path: Path, { readBody, complain }: Reading): u
     complain({ path: at, message: error instanceof Error ? error.message : String(error) });
     return undefined;
   }
-}
-
-/** Word in place of a value that `--update` writes. */
-const snapshot = 'snapshot';
-
-function readExpectation(
-  raw: unknown,
-  at: Path,
-  complain: Reading['complain'],
-): { readonly check: Check; readonly snapshots: readonly SnapshotPlace[] } {
-  if (raw === undefined) return { check: () => [], snapshots: [] };
-  if (raw === snapshot) return { check: () => [], snapshots: [{ at }] };
-  if (!isRecord(raw)) {
-    complain({ path: at, message: 'must be an object such as { status: 200 }, or "snapshot"' });
-    return { check: () => [], snapshots: [] };
-  }
-  const keys = Object.keys(raw).filter((key) => raw[key] === snapshot);
-  for (const key of keys) complainOfKey(key, [...at, key], complain);
-  const rest = Object.fromEntries(Object.entries(raw).filter(([key]) => !keys.includes(key)));
-  return {
-    check: compileExpectation({ value: rest, at, shape: outcomeShape, isOutcome: true }, complain),
-    snapshots: keys.map((key) => ({ at: [...at, key], key })),
-  };
-}
-
-function complainOfKey(key: string, at: Path, complain: Reading['complain']): void {
-  const shape = shapeAt(outcomeShape, parsePath(key) ?? [key]);
-  if (typeof shape === 'object' && 'fault' in shape) complain({ path: at, message: shape.fault });
 }
 
 /** Scenarios by slot, as the dry gateway takes them. */

@@ -3,7 +3,8 @@ import { writePath, type Path } from '../config/document.js';
 import type { DryOutcome, DryRequest } from '../dry/outcome.js';
 import type { DrySettings } from '../dry/settings.js';
 import { withoutSecrets } from '../explain/masks.js';
-import { within } from '../plugin/internal.js';
+import { didYouMean, within } from '../plugin/internal.js';
+import { causeOf } from './cause.js';
 import type { AskedRequest, ConfigTest, Step } from './config-test.js';
 import type { Mismatch } from './mismatch.js';
 import type { TestFailure, TestResult } from './report.js';
@@ -32,7 +33,7 @@ const maxMs = 20_000;
 
 /**
  * Runs a test: all of its failures, and none of the engine's errors thrown. Throws a ConfigError where the pipeline
- * cannot be built.
+ * cannot be built, unless the test has the stages started: then one of these may be what fails.
  */
 export async function runTest(test: ConfigTest, config: Config, open: OpenEngine): Promise<TestRun> {
   const startMs = performance.now();
@@ -42,7 +43,7 @@ export async function runTest(test: ConfigTest, config: Config, open: OpenEngine
   try {
     await within(course.run(config, open), maxMs, `the test has not ended after ${maxMs / 1000} s`);
   } catch (error) {
-    if (error instanceof ConfigError) throw error;
+    if (error instanceof ConfigError && test.settings.startsStages !== true) throw error;
     const message = error instanceof Error ? error.message : String(error);
     await Promise.allSettled([course.stop()]); // its own end has been told
     failures.push({ ...placeOf(test, course.at), message: `could not be run: ${message}` });
@@ -102,6 +103,8 @@ class Course {
 }
 
 function failuresOf(test: ConfigTest, request: AskedRequest, outcome: DryOutcome): readonly TestFailure[] {
+  const unknown = unknownSlots(test, request, outcome);
+  if (unknown.length > 0) return unknown;
   const failures = request.check(outcome, '').map((mismatch) => ({
     ...placeOf(test, mismatch.at),
     value: valueOf(mismatch),
@@ -111,6 +114,24 @@ function failuresOf(test: ConfigTest, request: AskedRequest, outcome: DryOutcome
   if (refused.length === 0) return failures;
   const message = `a plugin has tried to connect to ${refused.join(', ')}, which a test does not let it`;
   return [...failures, { ...placeOf(test, request.path), message }];
+}
+
+/** Slots that there are not; `absent` holds for each key of theirs. */
+function unknownSlots(
+  test: ConfigTest,
+  { slots }: AskedRequest,
+  { slots: known }: DryOutcome,
+): readonly TestFailure[] {
+  const ids = Object.keys(known);
+  const isKnown = (path: string): boolean => ids.some((id) => path === id || path.startsWith(`${id}.`));
+  return slots
+    .filter(({ path }) => !isKnown(path))
+    .map(({ path, at }) => {
+      const [id = path] = path.split('.', 1);
+      const meant = didYouMean(id, ids);
+      const cure = meant === undefined ? `there are ${ids.join(', ') || 'none'}` : `did you mean "${meant}"?`;
+      return { ...placeOf(test, at), message: `there is no slot "${id}"; ${cure}` };
+    });
 }
 
 /** A failure without secrets of the config; says so where there was one. */
@@ -125,10 +146,14 @@ function valueOf({ path, expected, isRule, actual }: Mismatch): NonNullable<Test
   return { path, expected, isRule, actual };
 }
 
-/** A hint; for a wrong status the error of the answer, which mostly says why. */
-function messageOf({ hint, path }: Mismatch, { error }: DryOutcome): Pick<TestFailure, 'message'> {
-  if (hint !== undefined) return { message: hint };
-  return path === 'status' && error ? { message: `${error.code}: ${error.message}` } : {};
+/** A hint; for a wrong status or slot the error of the answer, and what the slots did. */
+function messageOf({ hint, path }: Mismatch, outcome: DryOutcome): Pick<TestFailure, 'message'> {
+  const { error } = outcome;
+  const parts = [
+    hint ?? (path === 'status' && error ? `${error.code}: ${error.message}` : undefined),
+    path === 'status' || path === 'slot' ? causeOf(outcome) : undefined,
+  ].filter((part) => part !== undefined);
+  return parts.length > 0 ? { message: parts.join(' ') } : {};
 }
 
 function placeOf(test: ConfigTest, path: Path): Pick<TestFailure, 'at' | 'place'> {

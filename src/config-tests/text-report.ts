@@ -53,12 +53,12 @@ function oneFailure({ at, place, message, value }: TestFailure, paint: Paint): r
   const shown = isRule ? ruleText(expected) : inOneLine(expected);
   const sides = difference
     ? [
-        `     ${paint(green, '- expected')}  ${paint(red, '+ came')}`,
+        `     ${paint(green, '- expected')}  ${paint(red, '+ got')}`,
         ...difference.map((line) => `     ${coloured(line, paint)}`),
       ]
     : [
         `     expected  ${paint(green, printable(shown))}`,
-        `     came      ${paint(red, printable(inOneLine(actual, 300)))}`,
+        `     got       ${paint(red, printable(inOneLine(actual, 300)))}`,
       ];
   return [head, `     in ${path === '' ? 'the outcome' : path}`, ...sides, ...hint];
 }

@@ -4,7 +4,7 @@ import { ConfigError } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
 import { readConfig, readConfigFile } from '../config/load.js';
 import { SecretPlaceholders } from '../dry/placeholders.js';
-import type { TestSelection } from './find-tests.js';
+import { findTests, type TestSelection } from './find-tests.js';
 
 /** Max folders that are watched. */
 const maxFolders = 64;
@@ -12,14 +12,25 @@ const maxFolders = 64;
 /** Time in which further changes are one with the first. */
 const debounceMs = 100;
 
-/** Folders of the files that tests depend on: of the config, its models and local plugins, and of the tests. */
+/** Folders of the files that tests depend on: of their configs, the local plugins of these, and of the tests. */
 export async function foldersOf(selection: TestSelection, env: Environment): Promise<readonly string[]> {
-  const files = [selection.config, ...selection.files, ...(await filesOf(selection.config, env))];
+  const configs = await configsOf(selection);
+  const used = await Promise.all(configs.map((config) => filesOf(config, env)));
+  const files = [...configs, ...selection.files, ...used.flat()];
   const folders = files.map((file) => path.dirname(path.resolve(file)));
-  return [...new Set([...folders, ...selection.files.map((file) => path.resolve(file))])].slice(
-    0,
-    maxFolders,
-  );
+  const all = new Set([...folders, ...selection.files.map((file) => path.resolve(file))]);
+  return [...all].slice(0, maxFolders);
+}
+
+/** The config, and those that files of tests name; the config alone while the tests cannot be read. */
+async function configsOf(selection: TestSelection): Promise<readonly string[]> {
+  try {
+    const found = await findTests(selection);
+    return [...new Set([selection.config, ...found.map(({ config }) => config)])];
+  } catch (error) {
+    if (error instanceof ConfigError) return [selection.config];
+    throw error;
+  }
 }
 
 /** Local plugins of a config; none where it cannot be read. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayError } from '../plugin/internal.js';
+import { GatewayError, type Clock } from '../plugin/internal.js';
 import type { Exchange } from './exchange.js';
 
 /** A request body that is being read and has not come to its end. */
@@ -28,21 +28,37 @@ export class BodyWatch {
   readonly #requests: () => readonly Exchange[];
   readonly #progress = new WeakMap<Exchange, BodyProgress>();
   readonly #givenUp = new WeakMap<Exchange, number>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #clock: Clock;
+  readonly #everyMs: number;
+  #cancel: (() => void) | undefined;
+  #isClosed = false;
 
-  constructor(requests: () => readonly Exchange[], idleTimeoutMs: number) {
+  constructor(requests: () => readonly Exchange[], idleTimeoutMs: number, clock: Clock) {
     this.#requests = requests;
     this.#idleTimeoutMs = idleTimeoutMs;
-    const everyMs = Math.min(1000, Math.max(10, idleTimeoutMs / 10));
-    this.#timer = setInterval(() => this.#look(performance.now()), everyMs).unref();
+    this.#clock = clock;
+    this.#everyMs = Math.min(1000, Math.max(10, idleTimeoutMs / 10));
+  }
+
+  /** Looks at the bodies from time to time until all have come; called for each request that has one. */
+  wake(): void {
+    if (this.#isClosed) return;
+    this.#cancel ??= this.#clock.setTimer(() => this.#look(), this.#everyMs);
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#isClosed = true;
+    this.#cancel?.();
   }
 
-  #look(nowMs: number): void {
-    for (const request of this.#requests()) if (isAwaited(request.ctx.req)) this.#check(request, nowMs);
+  #look(): void {
+    this.#cancel = undefined;
+    const nowMs = this.#clock.monotonicMs();
+    for (const request of this.#requests()) {
+      const { req } = request.ctx;
+      if (isAwaited(req)) this.#check(request, nowMs);
+      if (!req.complete && !req.destroyed) this.wake();
+    }
   }
 
   #check(request: Exchange, nowMs: number): void {

@@ -26,7 +26,8 @@ export class Exchanges {
   readonly #options: ExchangesOptions;
   readonly #open = new OpenExchanges();
   readonly #idleWaiters: (() => void)[] = [];
-  #watches: readonly (BodyWatch | StageWatch)[] = [];
+  #bodies: BodyWatch | undefined;
+  #stages: StageWatch | undefined;
 
   constructor(options: ExchangesOptions) {
     this.#options = options;
@@ -39,6 +40,7 @@ export class Exchanges {
     ctx.res.setHeader('x-content-type-options', 'nosniff');
     const exchange = new Exchange(ctx, requestId, this.#options);
     this.#open.add(exchange);
+    if (!ctx.req.complete) this.#bodies?.wake();
     ctx.res.once('close', () => this.#settled(exchange));
     await next();
     if (mayHaveMore(ctx.req)) await endWithAnswer(ctx);
@@ -50,14 +52,14 @@ export class Exchanges {
    */
   watch(bodyIdleTimeoutMs: number): void {
     const list = () => this.#open.list();
-    this.#watches = [
-      new BodyWatch(list, bodyIdleTimeoutMs),
-      new StageWatch(list, undefined, this.#options.clock),
-    ];
+    const { clock } = this.#options;
+    this.#bodies = new BodyWatch(list, bodyIdleTimeoutMs, clock);
+    this.#stages = new StageWatch(list, undefined, clock);
   }
 
   close(): void {
-    for (const watch of this.#watches) watch.close();
+    this.#bodies?.close();
+    this.#stages?.close();
   }
 
   get count(): number {

@@ -69,7 +69,7 @@ warning: placeholders stand in for secrets that the environment lacks: TEAM_A_KE
     });
     expect(code).to.equal(1);
     expect(stdout).to.match(
-      /a\.test\.yaml:2:\d+ tests\[0\]\.requests\[0\]\.expect\.status\n.*\n +expected {2}201\n +came {6}200\n/,
+      /a\.test\.yaml:2:\d+ tests\[0\]\.requests\[0\]\.expect\.status\n.*\n +expected {2}201\n +got {7}200\n/,
     );
     expect(stdout).to.match(/a\.test\.yaml:2:\d+ tests\[0\]\.requests\[0\]\.expect\.slot\n/);
     expect(stdout).to.match(/a\.test\.yaml:3:\d+ tests\[1\]\.requests\[0\]\.expect\.attempts\.above\n/);
@@ -97,6 +97,63 @@ warning: placeholders stand in for secrets that the environment lacks: TEAM_A_KE
   - { name: b, requests: [{ post: /v1/messages, body: ${body}, expect: { upstream.system.0.text: Be brief. } }] }
 `;
     expect((await run({ 'config/a.test.yaml': tests })).code).to.equal(0);
+  });
+
+  it('says what the slots did where the status or the slot is another one', async () => {
+    const { stdout } = await run({
+      'config/a.test.yaml': `tests:
+  - name: a
+    clock: 2026-01-01T00:00:00Z
+    slots: { team-a: { status: 429, retryAfter: 30 } }
+    requests: [{ post: /v1/messages, body: ${body}, expect: { status: 200 } }]
+`,
+    });
+    expect(stdout).to.match(
+      /got {7}429\n.* slots: team-a: rate_limit_error, (?:cooling until|cooling for \S+ until) 2026-01-01T00:00:3\d/,
+    );
+  });
+
+  it('refuses to expect anything of a slot that there is not', async () => {
+    const { stdout, code } = await run({
+      'config/a.test.yaml': testsOf(
+        'expect: { slots: { teem-a: { absent: true } } }',
+        'expect: { slots.team-b.reason: { absent: true } }',
+        'expect: { slots: { team-a: { lastError: null } }, slots.team-a.state: ready }',
+      ),
+    });
+    expect(code).to.equal(1);
+    expect(stdout).to.match(/expect\.slots\.teem-a\n +there is no slot "teem-a"; did you mean "team-a"\?/);
+    expect(stdout).to.match(/slots\.team-b\.reason\n +there is no slot "team-b"/);
+    expect(stdout).to.include('1 passed, 2 failed');
+  });
+
+  it('fails the test alone whose stages cannot be started', async () => {
+    const broken = `export default { name: 'broken', setup: () => ({ start() { throw new Error('no such index'); } }) };`;
+    const tests = `tests:
+  - { name: a, start: true, requests: [{ get: /health }] }
+  - { name: b, requests: [{ get: /health, expect: { status: 200 } }] }
+`;
+    const { stdout, code } = await run({
+      'config/gateway.yaml': config.replace('pipeline:\n', 'pipeline:\n  - use: ./broken.js\n'),
+      'config/broken.js': broken,
+      'config/package.json': '{ "type": "module" }',
+      'config/a.test.yaml': tests,
+    });
+    expect(stdout)
+      .to.match(/could not be run: .*no such index/)
+      .and.to.include('1 passed, 1 failed');
+    expect(code).to.equal(1);
+  });
+
+  it('shows no secret of the config where a test fails', async () => {
+    const secret = 'of-the-operators-only';
+    const { stdout, code } = await run({
+      'config/gateway.yaml': config.replace('account:', `headers: { x-team: ${secret} }, account:`),
+      'config/a.test.yaml': testsOf(`expect: { "outgoing[-1].headers.x-team": another }`),
+    });
+    expect(code).to.equal(1);
+    expect(stdout).not.to.include(secret);
+    expect(stdout).to.match(/got {7}"?\*\*\*"?\n +\*\*\* stands for a secret of the config/);
   });
 
   it('says which slot or scenario there is not, and goes on', async () => {

@@ -82,15 +82,15 @@ c.test.yaml
    a&b.test.yaml:11:7 tests[1].requests[0].expect.status
      in status
      expected  200
-     came      401
+     got       401
      missing_api_key: Send a key.
    a&b.test.yaml:12:7 tests[1].requests[0].expect.text.matches
      in text
      expected  matches "a b"
-     came      (absent)
+     got       (absent)
    a&b.test.yaml:13:7 tests[1].requests[0].expect.dropped
      in dropped
-     - expected  + came
+     - expected  + got
        [
      -   "a"
      +   "b<"
@@ -127,7 +127,7 @@ describe('the report in the XML of JUnit', () => {
       '<testsuite name="a&amp;b.test.yaml" tests="2" failures="1" errors="0" skipped="0" time="0.357">',
     );
     expect(xml).to.include('<skipped message="not yet"/>');
-    expect(xml).to.include('message="status: expected 200, came 401; missing_api_key: Send a key."');
+    expect(xml).to.include('message="status: expected 200, got 401; missing_api_key: Send a key."');
   });
 });
 

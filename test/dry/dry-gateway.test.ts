@@ -111,6 +111,14 @@ describe('dry gateway', () => {
     expect(outgoing[0]?.headers).to.include({ 'x-api-key': `secret-${slot}` });
   });
 
+  it('gives up a body that does not come to its end, by the dry clock', async () => {
+    const dry = await dryGateway();
+    const headers = { 'content-length': '100000' };
+    const one = await outcome(dry, { path: '/v1/messages', body: hi, headers });
+    expect(one).to.include({ status: 408 });
+    expect(one.durationMs).to.be.within(30_000, 40_000);
+  });
+
   it('fails over to the slot that answers, and shows the states of both', async () => {
     const slots = { a: ['429 retry-after=30'], b: ['429 retry-after=30'] };
     const dry = await dryGateway({ slots });
