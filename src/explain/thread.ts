@@ -15,7 +15,7 @@ async function answerTo({ config, request, settings }: ThreadTask): Promise<Thre
 
 const guard = new SocketGuard(); // between the runs, too: a plugin may have left something behind
 parentPort?.once('close', () => guard.close());
-parentPort?.on('message', async (task: ThreadTask) => {
+parentPort?.on('message', (task: ThreadTask) => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of Node has no origin
-  parentPort?.postMessage(await answerTo(task)); // the task is the gateway's own
+  void answerTo(task).then((answer) => parentPort?.postMessage(answer)); // the task is the gateway's own
 });

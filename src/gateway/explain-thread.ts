@@ -30,18 +30,17 @@ export class ExplainThread {
     const worker = this.#worker;
     this.#tasks += 1;
     worker.ref();
-    const listeners = new AbortController();
+    let unlisten: (() => void) | undefined;
     try {
       return await new Promise<ThreadAnswer>((resolve, reject) => {
         const onExit = (): void => reject(new Error('The thread has ended without an explanation.'));
         worker.once('message', resolve).once('error', reject).once('exit', onExit);
-        listeners.signal.onabort = () =>
-          worker.off('message', resolve).off('error', reject).off('exit', onExit);
+        unlisten = () => worker.off('message', resolve).off('error', reject).off('exit', onExit);
         // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread of Node has no origin
         worker.postMessage(task);
       });
     } finally {
-      listeners.abort();
+      unlisten?.();
       worker.unref();
     }
   }
