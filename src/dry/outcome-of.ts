@@ -2,7 +2,7 @@ import { ledgerTokens, type LedgerRow, type SlotStatus, type Trace } from '../pl
 import type { RequestRecord } from '../telemetry/request-log.js';
 import { answerParts } from './answer-parts.js';
 import type { Received } from './caller.js';
-import type { DryOutcome, OutgoingCall } from './outcome.js';
+import { isModelCall, type DryOutcome, type OutgoingCall } from './outcome.js';
 
 /** Record of the gateway about a request. */
 export interface Settled {
@@ -28,7 +28,7 @@ export function outcomeOf(
   { outgoing, refused, isAlone, slots, log }: Surroundings,
 ): DryOutcome {
   const { status, headers, events, complete, firstEventMs, durationMs } = received;
-  const upstream = isAlone ? outgoing.findLast(({ path }) => /\/messages(\?|$)/.test(path)) : undefined;
+  const upstream = isAlone ? outgoing.findLast(isModelCall) : undefined;
   return {
     status,
     headers,

@@ -31,6 +31,16 @@ export interface OutgoingCall {
   readonly body: unknown;
 }
 
+/** True for a call of the model, and false for a token count or a request of another kind. */
+export function isModelCall({ slot, path, body }: Pick<OutgoingCall, 'slot' | 'path' | 'body'>): boolean {
+  return slot !== undefined && body !== undefined && !isTokenCount(path);
+}
+
+/** True for the path of a token count, as the services call it: `count_tokens`, `count-tokens`, `input_tokens`. */
+export function isTokenCount(path: string): boolean {
+  return /\b(count[-_]?tokens|input_tokens)\b/i.test(path.split('?', 1)[0] ?? '');
+}
+
 /** An event of a streamed answer as its caller received it. */
 export interface ReceivedEvent {
   readonly event?: string;

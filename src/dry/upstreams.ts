@@ -6,6 +6,7 @@ import { builtinFolder } from '../pipeline/resolve.js';
 import { openHttpClient, type OpenHttpClient, type SentRequest } from '../transport/http-client.js';
 import { MemorySocket } from '../http/memory-socket.js';
 import type { OutgoingCall } from './outcome.js';
+import { standInServer } from './stand-in.js';
 
 /** Exports that this room uses of the built-in simulator, which no room may import. */
 interface SimulatorModule {
@@ -51,7 +52,7 @@ export class DryUpstreams {
 
   /** Opens clients that reach the simulator of their slot, or the token endpoint. */
   readonly openClient: OpenHttpClient = (settings, use) => {
-    const server = (): Server => (use === 'account' ? this.#tokens : this.#of(settings.id).server);
+    const connect = use === 'account' ? connectTo(() => this.#tokens) : this.#connect(settings);
     const slot = use === 'upstream' ? settings.id : undefined;
     const sockets = this.#sockets;
     return openHttpClient({
@@ -59,7 +60,7 @@ export class DryUpstreams {
       connector(_, callback) {
         const [near, far] = MemorySocket.pair();
         sockets.add(near.once('close', () => sockets.delete(near)));
-        server().emit('connection', far);
+        connect(far);
         queueMicrotask(() => callback(null, near as never)); // undici asks for a TCP socket, and uses no more than these have
       },
       onSend: (request) => void this.outgoing.push(outgoingCall(request, slot)),
@@ -76,15 +77,42 @@ export class DryUpstreams {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
+  /** Connects to the simulator of a slot, which stands below the path of any base URL, or to its stand-in. */
+  #connect({ id, baseUrl, standIn }: Parameters<OpenHttpClient>[0]): (far: MemorySocket) => void {
+    if (standIn) {
+      let server: Server | undefined;
+      return connectTo(() => (server ??= standInServer(standIn, this.#of(id).server)));
+    }
+    const basePath = new URL(baseUrl).pathname.replace(/(?:\/v1)?\/*$/, '');
+    return (far) => {
+      basePaths.set(far, basePath);
+      this.#of(id).server.emit('connection', far);
+    };
+  }
+
   #of(slot: string): DryUpstream {
     const known = this.#bySlot.get(slot);
     if (known) return known;
-    const server = createServer();
+    const server = createServer().on('request', withoutBasePath);
     const { faults: scenarios } = new this.#module.Simulator(server, { clock: this.#clock, keep: 0 });
     const made = { server, scenarios };
     this.#bySlot.set(slot, made);
     return made;
   }
+}
+
+function connectTo(server: () => Server): (far: MemorySocket) => void {
+  return (far) => void server().emit('connection', far);
+}
+
+/** Paths of the base URLs that connections are for. */
+const basePaths = new WeakMap<object, string>();
+
+/** Called before the simulator, which is given the path below that of the base URL. */
+function withoutBasePath(request: IncomingMessage): void {
+  const basePath = basePaths.get(request.socket) ?? '';
+  if (basePath !== '' && request.url?.startsWith(`${basePath}/`))
+    request.url = request.url.slice(basePath.length);
 }
 
 function outgoingCall(

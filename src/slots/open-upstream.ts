@@ -70,7 +70,10 @@ export class OpenUpstream implements Upstream {
     const http =
       baseUrl === undefined
         ? noAddress(slot)
-        : (openClient ?? (await httpClients()))({ ...slot, baseUrl, log, clock }, 'upstream');
+        : (openClient ?? (await httpClients()))(
+            { ...slot, baseUrl, standIn: plugin.standIn, log, clock },
+            'upstream',
+          );
     const upstreams: UpstreamHost['upstreams'] = {
       async open(use, { with: given = {}, ...changes }) {
         const { proxy, ...others } = { ...slot, ...changes };

@@ -8,6 +8,7 @@ import type {
   OutgoingRequest,
   RequestTerms,
   SlotSettings,
+  UpstreamKind,
 } from '../plugin/internal.js';
 import { AddressGuard } from './address-guard.js';
 import type { ReceivedAnswer } from './answer.js';
@@ -30,6 +31,8 @@ export type ClientSettings = Pick<
   readonly clock?: Clock;
   /** Default: TCP and TLS, through the proxy if there is one. */
   readonly connector?: Connector;
+  /** Stand-in of its kind of upstream in a dry run. */
+  readonly standIn?: UpstreamKind['standIn'];
   /** Sees each request before it is sent; a retry on a fresh connection is the same request. */
   readonly onSend?: (request: SentRequest) => void;
 };

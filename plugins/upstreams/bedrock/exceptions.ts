@@ -22,14 +22,26 @@ export function typeOfException(name: string): string | undefined {
   return types.get(name.toLowerCase().replace(/exception$/, ''));
 }
 
+/** Name of the exception for an `error.type`. */
+export function exceptionOfType(type: string): string {
+  const [name = 'UnrecognizedClient'] = Object.hasOwn(namesOf, type)
+    ? namesOf[type as keyof typeof namesOf]
+    : [];
+  return `${name}Exception`;
+}
+
+const namesOf = {
+  permission_error: ['AccessDenied'],
+  not_found_error: ['ResourceNotFound'],
+  invalid_request_error: ['Validation', 'Conflict'],
+  rate_limit_error: ['Throttling', 'TooManyRequests', 'ServiceQuotaExceeded'],
+  overloaded_error: ['ServiceUnavailable', 'ModelNotReady'],
+  timeout_error: ['ModelTimeout'],
+  api_error: ['InternalServer', 'InternalFailure', 'ModelError', 'ModelStreamError'],
+};
+
 const types = new Map(
-  Object.entries({
-    permission_error: ['AccessDenied'],
-    not_found_error: ['ResourceNotFound'],
-    invalid_request_error: ['Conflict', 'Validation'],
-    rate_limit_error: ['Throttling', 'TooManyRequests', 'ServiceQuotaExceeded'],
-    overloaded_error: ['ModelNotReady', 'ServiceUnavailable'],
-    timeout_error: ['ModelTimeout'],
-    api_error: ['InternalFailure', 'InternalServer', 'ModelError', 'ModelStreamError'],
-  }).flatMap(([type, names]) => names.map((name) => [name.toLowerCase(), type] as const)),
+  Object.entries(namesOf).flatMap(([type, names]) =>
+    names.map((name) => [name.toLowerCase(), type] as const),
+  ),
 );

@@ -19,6 +19,7 @@ import { frameEvents } from './frame-events.js';
 import { countBody, invokeBody, invokeHeaders } from './invoke-body.js';
 import { baseModel, modelPath } from './model-path.js';
 import { bedrockRefusal, isAuthenticated } from './refusals.js';
+import { standIn } from './stand-in.js';
 
 /** Claude on Amazon Bedrock by InvokeModelWithResponseStream: the binary event stream of AWS. */
 export default defineUpstream({
@@ -43,6 +44,7 @@ export default defineUpstream({
     { title: 'Amazon Bedrock (Claude)' },
   ),
   baseUrl: ({ region }) => region && `https://bedrock-runtime.${region}.amazonaws.com`,
+  standIn,
   open: ({ betas }, host) => new BedrockUpstream(host, betas),
 });
 

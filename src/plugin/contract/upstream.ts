@@ -106,6 +106,12 @@ export interface UpstreamDefinition<Options extends TSchema = TSchema> {
   check?(options: Static<Options>): readonly SchemaError[];
   /** Base URL of a slot that has none, from options such as a region; undefined: the slot needs its own. */
   baseUrl?(options: Static<Options>): string | undefined;
+  /**
+   * Answers in place of the service in a dry run (`gw2api test`), in its wire: a request as it has gone out, by
+   * what `messages` says to one of the Messages API. It passes on errors, and a body that breaks off. Absent: for a
+   * service that speaks Messages itself.
+   */
+  standIn?(request: Request, messages: (request: Request) => Promise<Response>): Promise<Response>;
   /** Opens the upstream of a slot; opens no socket. An error thrown here is a problem of the slot. */
   open(options: Static<Options>, host: UpstreamHost): Upstream | Promise<Upstream>;
 }
@@ -120,6 +126,7 @@ export interface UpstreamKind {
   readonly api?: ApiLevel;
   check(options: unknown): readonly SchemaError[];
   baseUrl(options: unknown): string | undefined;
+  readonly standIn?: UpstreamDefinition['standIn'];
   open(options: unknown, host: UpstreamHost): Upstream | Promise<Upstream>;
 }
 
@@ -141,6 +148,7 @@ export const upstreamFields = {
   accounts: true,
   check: true,
   baseUrl: true,
+  standIn: true,
   open: true,
 } as const satisfies Record<keyof UpstreamDefinition, true>;
 
@@ -154,6 +162,7 @@ export function normalizeUpstream(definition: object & { name: string; open: unk
     adds: given.adds ?? [],
     accounts: given.accounts,
     ...(given.api && { api: given.api }),
+    ...(given.standIn && { standIn: given.standIn }),
     check: (options) => given.check?.(options) ?? [],
     baseUrl: (options) => given.baseUrl?.(options),
     open: (options, host) => given.open(options, host),

@@ -1,0 +1,141 @@
+import path from 'node:path';
+import { expect } from 'chai';
+import { DryGateway } from '#src/dry/dry-gateway.js';
+import type { DryOutcome } from '#src/dry/outcome.js';
+import type { DrySettings } from '#src/dry/settings.js';
+import { loadGatewayConfig } from '#src/gateway/load-config.js';
+import { TempFolders } from '../gateway/temp-folders.js';
+
+const stages =
+  'auth body-limit format-decode persona-inject slot-pick upstream-call usage-mask format-encode';
+
+/** A kind of upstream of somebody's own, whose service takes and gives one JSON object. */
+const ownKind = `import { GatewayError } from 'gw2api/plugin';
+export default {
+  name: 'shout',
+  needs: ['baseUrl'],
+  async standIn(request, messages) {
+    if (new URL(request.url).pathname !== '/shout') throw new Error('there is no such path');
+    const { say } = await request.json();
+    const body = JSON.stringify({ model: 'sonnet-5', max_tokens: 9, messages: [{ role: 'user', content: say }] });
+    const answer = await messages(new Request('http://service/v1/messages', { method: 'POST', body }));
+    const { content, error } = await answer.json();
+    return Response.json({ said: error ? error.message : content[0].text }, { status: answer.status });
+  },
+  open: (_, { http }) => ({
+    async generate({ request, ...call }) {
+      const body = JSON.stringify({ say: 'HELLO' });
+      const answer = await http.send({ path: http.basePath + request.metadata.path, headers: {}, body }, call);
+      throw new GatewayError('upstream_invalid_response', await answer.text(), { failure: { kind: 'foreign' } });
+    },
+  }),
+};`;
+
+describe('the stand-in of a kind of upstream in a dry run', () => {
+  const open: DryGateway[] = [];
+  const folders = new TempFolders();
+
+  afterEach(() => Promise.all(open.splice(0).map((dry) => dry.close())));
+  after(() => folders.remove());
+
+  async function dryGateway(slots: string, settings: DrySettings = {}): Promise<DryGateway> {
+    const pipeline = stages.split(' ').map((use) => `  - use: ${use}\n`);
+    const text = `pipeline:\n${pipeline.join('')}slots:\n${slots}\nmodels: ./models.yaml\n`;
+    const file = path.resolve('config/gateway.yaml'); // for the models beside it
+    const dry = await DryGateway.open(await loadGatewayConfig({ text, file, env: {} }), settings);
+    open.push(dry);
+    return dry;
+  }
+
+  async function ask(dry: DryGateway, fields: object = {}): Promise<DryOutcome> {
+    const body = {
+      model: 'sonnet-5',
+      max_tokens: 64,
+      messages: [{ role: 'user', content: 'hi' }],
+      ...fields,
+    };
+    const [only] = await dry.send([{ path: '/v1/messages', body }]);
+    return only!;
+  }
+
+  describe('bedrock', () => {
+    const slots = ['a', 'b'].map(
+      (id) =>
+        `  - { id: ${id}, upstream: bedrock, with: { region: us-east-1 }, ` +
+        `models: { sonnet-5: vendor.sonnet-5-v1:0 }, account: { kind: bearer, token: secret } }`,
+    );
+    const one = (settings?: DrySettings) => dryGateway(slots[0]!, settings);
+
+    it('answers in the frames of its service, streamed and whole', async () => {
+      const dry = await one({ slots: { a: ['say text="Good day."'] } });
+      for (const stream of [false, true]) {
+        const outcome = await ask(dry, { stream });
+        expect(outcome, JSON.stringify(outcome.error)).to.include({
+          status: 200,
+          text: 'Good day.',
+          slot: 'a',
+        });
+        expect(outcome.complete).to.equal(true);
+        expect(outcome.usage.billed.input).to.be.above(outcome.usage.shown.input);
+      }
+    });
+
+    it('shows the request as it went out', async () => {
+      const { upstream, outgoing } = await ask(await one());
+      expect(upstream).to.include({ anthropic_version: 'bedrock-2023-05-31', max_tokens: 64 });
+      expect(upstream).not.to.have.property('model');
+      const call = outgoing.find(({ body }) => body === upstream);
+      expect(call?.path).to.equal('/model/vendor.sonnet-5-v1:0/invoke-with-response-stream');
+      expect(call?.credential).to.deep.equal(['authorization']);
+    });
+
+    it('fails as its service does, so that another slot is asked', async () => {
+      for (const fault of ['429 retry-after=30', '529', '500']) {
+        const dry = await dryGateway(slots.join('\n'), { slots: { a: [fault], b: [fault] } });
+        dry.answerWith('b', []);
+        const outcomes = [await ask(dry), await ask(dry)];
+        expect(
+          outcomes.map(({ status, slot }) => [status, slot]),
+          fault,
+        ).to.deep.equal([
+          [200, 'b'],
+          [200, 'b'],
+        ]);
+        const codes = outcomes.flatMap(({ calls }) => calls.flatMap(({ code }) => code ?? []));
+        expect(codes.join(), fault).to.match(/Exception$/);
+      }
+    });
+
+    it('breaks off, sends an error, and refuses, where the scenario says so', async () => {
+      const dry = await one();
+      for (const [scenario, code] of [
+        ['cut after=5', /upstream|interrupted|incomplete/],
+        ['reset', /upstream/],
+        ['400 message="No."', /invalid_request|Validation/],
+      ] as const) {
+        dry.answerWith('a', [scenario]);
+        const { error, status } = await ask(dry);
+        expect(status, scenario).to.be.above(399);
+        expect(error?.code, scenario).to.match(code);
+      }
+    });
+  });
+
+  it('is the simulator for a service of the Messages API, also below a path', async () => {
+    const slots = `  - { id: a, upstream: messages, baseUrl: 'https://a.example/anthropic/v1', account: { kind: none } }`;
+    const { status, outgoing } = await ask(await dryGateway(slots));
+    expect(status).to.equal(200);
+    expect(outgoing[0]!.path).to.match(/^\/anthropic\/v1\/messages/);
+  });
+
+  it('is what a kind of somebody else says', async () => {
+    const folder = await folders.make({ 'shout.mjs': ownKind });
+    const dry = await dryGateway(`  - { id: a, upstream: ${folder}/shout.mjs, baseUrl: http://service }`, {
+      slots: { a: ['say text="Good day."'] },
+    });
+    const said = await ask(dry, { metadata: { path: '/shout' } });
+    expect(said.error?.message).to.equal('{"said":"Good day."}');
+    const failed = await ask(dry, { metadata: { path: '/other' } });
+    expect(failed.error?.message).to.match(/stand-in .* failed: there is no such path/);
+  });
+});
