@@ -5,8 +5,8 @@ import { Gzip } from 'node:zlib';
 /** Streams of zlib with a piece of data that has not been worked off. */
 const pending = new Set<Transform>();
 
-/** Signatures that are being checked. */
-let verifying = 0;
+/** Calls of WebCrypto that are under way. */
+let working = 0;
 
 let isWatching = false;
 
@@ -24,26 +24,30 @@ export function watchOtherThreads(): void {
     });
   };
   Reflect.set(base, '_transform', watched);
-  watchSignatures();
+  watchCrypto();
 }
 
-function watchSignatures(): void {
+/** Work of WebCrypto, of which all is done in other threads. */
+const cryptoMethods = ['decrypt', 'deriveBits', 'digest', 'encrypt', 'importKey', 'sign', 'verify'] as const;
+
+function watchCrypto(): void {
   const { subtle } = webcrypto;
-  const verify = subtle.verify.bind(subtle);
-  const watched: typeof verify = async (...args) => {
-    verifying += 1;
-    try {
-      return await verify(...args);
-    } finally {
-      verifying -= 1;
-    }
-  };
-  Reflect.set(subtle, 'verify', watched);
+  for (const name of cryptoMethods) {
+    const work = subtle[name].bind(subtle) as (...args: readonly unknown[]) => Promise<unknown>; // each takes its own
+    Reflect.set(subtle, name, async (...args: readonly unknown[]) => {
+      working += 1;
+      try {
+        return await work(...args);
+      } finally {
+        working -= 1;
+      }
+    });
+  }
 }
 
-/** True while another thread compresses or checks a signature; a stream that is full waits for its reader instead. */
+/** True while another thread compresses or works for WebCrypto; a stream that is full waits for its reader instead. */
 export function isWorkingElsewhere(): boolean {
-  if (verifying > 0) return true;
+  if (working > 0) return true;
   for (const stream of pending)
     if (stream.destroyed) pending.delete(stream);
     else if (stream.readableLength < stream.readableHighWaterMark) return true;

@@ -49,7 +49,7 @@ async function answer(
   const response = await respond(requestOf(incoming, Buffer.concat(chunks)));
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   if (response.body === null) outgoing.end();
-  else await pipeline(Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]), outgoing); // the same class, typed twice
+  else await pipeline(Readable.fromWeb(response.body), outgoing);
 }
 
 function requestOf({ method = 'GET', url = '/', headers }: IncomingMessage, body: Buffer): Request {

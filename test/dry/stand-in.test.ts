@@ -122,7 +122,7 @@ describe('the stand-in of a kind of upstream in a dry run', () => {
   });
 
   it('is the simulator for a service of the Messages API, also below a path', async () => {
-    const slots = `  - { id: a, upstream: messages, baseUrl: 'https://a.example/anthropic/v1', account: { kind: none } }`;
+    const slots = `  - { id: a, upstream: messages, baseUrl: 'https://a.example/anthropic', account: { kind: api-key, key: secret } }`;
     const { status, outgoing } = await ask(await dryGateway(slots));
     expect(status).to.equal(200);
     expect(outgoing[0]!.path).to.match(/^\/anthropic\/v1\/messages/);
