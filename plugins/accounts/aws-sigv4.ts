@@ -16,6 +16,7 @@ import {
   loadAwsProvider,
   type LoadAwsProvider,
 } from './shared/aws-credentials.js';
+import { oneOfErrors } from './shared/one-of.js';
 import { secretErrors } from './shared/secret-errors.js';
 import { signed } from './shared/sigv4.js';
 
@@ -65,25 +66,18 @@ export default defineAccount({
   open: (settings, host) => openAwsAccount(settings, host),
 });
 
-const staticKeys = ['accessKeyId', 'secretAccessKey', 'sessionToken'] as const;
+const fixedKeys = ['accessKeyId', 'secretAccessKey', 'sessionToken'] as const;
 
 function check(settings: Options): readonly SchemaError[] {
   const { accessKeyId, secretAccessKey, profile, chain } = settings;
-  const hasKeys = accessKeyId !== undefined && secretAccessKey !== undefined;
-  const given = staticKeys.filter((key) => settings[key] !== undefined);
-  const ways = [given.length > 0, profile !== undefined, chain].filter(Boolean).length;
+  const given = fixedKeys.filter((key) => settings[key] !== undefined);
   const missing = accessKeyId === undefined ? 'accessKeyId' : 'secretAccessKey';
+  const isPartial = given.length > 0 && (accessKeyId === undefined || secretAccessKey === undefined);
+  const ways = { accessKeyId: given.length > 0 || undefined, profile, chain: chain || undefined };
   return [
     ...given.flatMap((key) => secretErrors(key, settings[key] ?? '')),
-    ...(given.length > 0 && !hasKeys
-      ? [{ path: [missing], message: 'is required beside the other keys of AWS' }]
-      : []),
-    ...(ways === 0
-      ? [{ path: [], message: 'needs accessKeyId and secretAccessKey, a profile, or chain: true' }]
-      : []),
-    ...(ways > 1
-      ? [{ path: [], message: 'has more than one of: fixed keys, profile, chain; keep one' }]
-      : []),
+    ...(isPartial ? [{ path: [missing], message: 'is required beside the other keys of AWS' }] : []),
+    ...oneOfErrors(ways, Object.keys(ways)),
   ];
 }
 

@@ -88,11 +88,11 @@ describe('an account of AWS', () => {
       awsSigv4
         .check({ ...fixed, accessKeyId: undefined, secretAccessKey: undefined, ...options })
         .map(({ message }: { message: string }) => message);
-    expect(messages({})).to.deep.equal(['needs accessKeyId and secretAccessKey, a profile, or chain: true']);
+    expect(messages({})).to.deep.equal(['must have one of accessKeyId, profile, chain, and has none']);
     expect(messages({ chain: true })).to.deep.equal([]);
     expect(messages({ profile: 'work' })).to.deep.equal([]);
     expect(messages({ profile: 'work', chain: true })).to.deep.equal([
-      'has more than one of: fixed keys, profile, chain; keep one',
+      'must have one of accessKeyId, profile, chain, and has 2',
     ]);
     expect(messages({ sessionToken: 't' })).to.deep.equal(['is required beside the other keys of AWS']);
     expect(awsSigv4.check(fixed)).to.deep.equal([]);
