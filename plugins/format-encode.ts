@@ -17,7 +17,9 @@ import {
   type Host,
   type ReplyEncoder,
   type ResponseQuota,
+  type StageContext,
 } from 'gw2api/plugin';
+import { EarlyReplies } from './shared/early-replies.js';
 
 /** Answers in the caller's dialect (contract §2.2). */
 export default definePlugin({
@@ -30,6 +32,11 @@ export default definePlugin({
   options: Type.Object({
     /** Heartbeat interval: the silence after which a stream sends a keep-alive. */
     keepAlive: Duration({ default: '15s' }),
+    /**
+     * Time after which a stream sends its headers and a keep-alive before its first content, for proxies that
+     * give up on silence; default: never. A later failure is an error event then, and no longer a status.
+     */
+    earlyKeepAlive: Type.Optional(Duration()),
     /** Token count for OAuth accounts: their usage windows (contract §2.2), or an estimated number. */
     countTokens: Type.Union([Type.Literal('windows'), Type.Literal('estimate')], { default: 'windows' }),
     /** Quota of stored responses of each key; the oldest are deleted beyond it. */
@@ -45,11 +52,13 @@ export default definePlugin({
       { default: {} },
     ),
   }),
-  setup({ keepAlive, countTokens, storedResponses }, host) {
+  setup({ keepAlive, earlyKeepAlive, countTokens, storedResponses }, host) {
     const keepAliveMs = durationMs(keepAlive);
     const quota = quotaOf(storedResponses);
     const unstored = host.metrics.counter('gw2api_responses_unstored_total', unstoredHelp, []);
-    return async function formatEncode(ctx, next) {
+    const early =
+      earlyKeepAlive === undefined ? undefined : new EarlyReplies(durationMs(earlyKeepAlive), host.clock);
+    const middleware: StageMiddleware = async function formatEncode(ctx, next) {
       const { state } = ctx;
       if (state.operation === 'count-tokens') {
         const format = host.formats.get(state.format);
@@ -68,13 +77,19 @@ export default definePlugin({
         else prepareStream(ctx, encoder);
         ctx.body = isWhole
           ? await encoder.whole(state.reply)
-          : streamBody(encoder, state, { keepAliveMs, clock: host.clock });
+          : streamBody(encoder, state, { keepAliveMs, clock: host.clock, early });
       }
       state.response = true;
       await next();
     };
+    return early ? { middleware, outermost: early.intercept } : middleware;
   },
 });
+
+type StageMiddleware = (
+  ctx: StageContext<'delivery' | 'reply' | 'body' | 'caller', 'response'>,
+  next: () => Promise<void>,
+) => Promise<void>;
 
 const unstoredHelp = 'Responses that were to be stored and are too large for that.';
 
@@ -104,6 +119,11 @@ function prepareStream(
 /** Heartbeat of formats without one: the longest interval that a timer takes. */
 const noHeartbeat = { keepAlive: '', keepAliveMs: 2 ** 31 - 1 };
 
+interface StreamOptions extends Pick<Host, 'clock'> {
+  readonly keepAliveMs: number;
+  readonly early: EarlyReplies | undefined;
+}
+
 /**
  * Streaming body. A stream that fails has already sent the error in its own dialect; the core reads it from
  * the trace.
@@ -111,12 +131,13 @@ const noHeartbeat = { keepAlive: '', keepAliveMs: 2 ** 31 - 1 };
 function streamBody(
   encoder: ReplyEncoder,
   { reply, trace }: Pick<GatewayState, 'reply' | 'trace'>,
-  { keepAliveMs, clock }: Pick<Host, 'clock'> & { readonly keepAliveMs: number },
+  { keepAliveMs, clock, early }: StreamOptions,
 ): Readable {
   const onFailure = (error: unknown) => trace.fail(toGatewayError(error));
   const { keepAlive } = encoder;
   const heartbeat = keepAlive === undefined ? noHeartbeat : { keepAlive, keepAliveMs };
-  return sseBody(encoder.stream(reply), { onFailure, clock, ...heartbeat });
+  const text = early?.text(encoder, { reply, trace }) ?? encoder.stream(reply);
+  return sseBody(text, { onFailure, clock, ...heartbeat });
 }
 
 /**

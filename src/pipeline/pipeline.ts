@@ -1,7 +1,13 @@
 import type Koa from 'koa';
 import { ConfigError, type Config, type ConfigProblem, type StageConfig } from '../config/config.js';
 import { operations } from '../config/schema.js';
-import { markedTexts, type Limits, type Operation, type ServedRoute } from '../plugin/internal.js';
+import {
+  markedTexts,
+  type Interceptor,
+  type Limits,
+  type Operation,
+  type ServedRoute,
+} from '../plugin/internal.js';
 import { Disposers } from './disposers.js';
 import { loadStages, type LoadedStage } from './load-stages.js';
 import { pluginTimeoutMs } from './plugin-timeout.js';
@@ -177,7 +183,18 @@ function composeFor(
 ): Koa.Middleware {
   const passed = stages.filter(({ plugin }) => plugin.operations.includes(operation));
   const stagesOf = passed.flatMap(({ stage }) => stage ?? []);
-  if (operation === 'generate') return composeStages(stagesOf, watch);
+  const outermost = passed.flatMap((stage) => stage.outermost ?? []);
+  if (operation === 'generate') return seeded(outermost, composeStages(stagesOf, watch));
   const unwrapped = stagesOf.map((stage) => ({ ...stage, interceptor: undefined })); // there is no call to wrap
   return composeStages(unwrapped, watch);
+}
+
+/** Middleware whose requests begin with these interceptors. */
+function seeded(interceptors: readonly Interceptor[], stages: Koa.Middleware): Koa.Middleware {
+  if (interceptors.length === 0) return stages;
+  const list = Object.freeze([...interceptors]);
+  return (ctx, next) => {
+    (ctx.state as { interceptors: readonly Interceptor[] }).interceptors = list; // Koa types its state as anything
+    return stages(ctx, next);
+  };
 }

@@ -6,6 +6,7 @@ import {
   stageParts,
   strictParts,
   within,
+  type Interceptor,
   type ReadyParts,
   type StagePlace,
 } from '../plugin/internal.js';
@@ -21,6 +22,8 @@ export interface ReadyStage extends LoadedStage {
   readonly parts: ReadyParts;
   /** Undefined where requests do not pass it. */
   readonly stage: Stage | undefined;
+  /** Wraps the calls of the requests that pass the stage around all interceptors. */
+  readonly outermost: Interceptor | undefined;
 }
 
 /**
@@ -82,7 +85,7 @@ function readyStage(
 ): ReadyStage {
   const { config, plugin } = stage;
   const parts = checkedParts(stageParts(made, plugin), stage, providers);
-  const { middleware, intercept, applies, dispose } = parts;
+  const { middleware, intercept, outermost, applies, dispose } = parts;
   if (dispose) disposers.add(dispose, stage);
   const { when, group } = config;
   const place = placeOf(stage, stageMetrics);
@@ -103,6 +106,7 @@ function readyStage(
   return {
     ...stage,
     parts,
+    outermost: outermost && { place, intercept: outermost, applies: takes },
     stage: passed && { place, middleware: passed, interceptor, takes, unmet, conceals, group },
   };
 }

@@ -8,6 +8,7 @@ export interface ReadyParts {
   /** Undefined for a stage that requests do not pass. */
   readonly middleware: Koa.Middleware | undefined;
   readonly intercept: Intercept | undefined;
+  readonly outermost: Intercept | undefined;
   readonly applies: Interceptor['applies'];
   readonly start: Act | undefined;
   readonly probe: Act | undefined;
@@ -33,10 +34,11 @@ function readParts(made: unknown): ReadyParts {
     if (!names.includes(name)) throw unfit(`an object with "${name}"${hint(name)}`);
     if (part !== undefined && typeof part !== 'function') throw unfit(`${describe(part)} as "${name}"`);
   }
-  const { middleware, intercept, applies, start, probe, dispose } = made as ReadyParts; // functions, if present
+  const { middleware, intercept, outermost, applies, start, probe, dispose } = made as ReadyParts; // functions, if present
   return {
     middleware: middleware?.bind(made),
     intercept: intercept?.bind(made),
+    outermost: outermost?.bind(made),
     applies: applies?.bind(made),
     start: start?.bind(made),
     probe: probe?.bind(made),
@@ -47,6 +49,7 @@ function readParts(made: unknown): ReadyParts {
 const nothing: ReadyParts = {
   middleware: undefined,
   intercept: undefined,
+  outermost: undefined,
   applies: undefined,
   start: undefined,
   probe: undefined,

@@ -1,6 +1,6 @@
 import type { Plugin } from './contract/define.js';
 import type { MessagesRequest } from './contract/messages.js';
-import { coreKeys, type ModelCall, type StageContext } from './contract/state.js';
+import { coreKeys, type Intercept, type ModelCall, type StageContext } from './contract/state.js';
 import type { StagePlace } from './contract/trace.js';
 import { contextView, originalContext, type AnyContext } from './context-view.js';
 import type { RequestTrace } from './request-trace.js';
@@ -18,16 +18,19 @@ export interface StrictTerms extends Pick<Plugin, 'requires' | 'reads' | 'provid
  * request in place, and must give each key the shape of its type. A rule that is broken throws there.
  */
 export function strictParts(parts: ReadyParts, terms: StrictTerms): ReadyParts {
-  const { middleware, intercept, applies } = parts;
+  const { middleware, intercept, outermost, applies } = parts;
   const view = strictView(terms);
   // A view of the context that the stage was given.
   const own = (ctx: StageContext<never, never>) => view(originalContext(ctx)) as unknown as typeof ctx;
+  const wrapped =
+    (wrap: Intercept): Intercept =>
+    (request, call, ctx) =>
+      wrap(deepFrozen(request), strictCall(request, call), own(ctx));
   return {
     ...parts,
     middleware: middleware && ((ctx, next): unknown => middleware(view(ctx), next)),
-    intercept:
-      intercept &&
-      ((request, call, ctx) => intercept(deepFrozen(request), strictCall(request, call), own(ctx))),
+    intercept: intercept && wrapped(intercept),
+    outermost: outermost && wrapped(outermost),
     applies: applies && ((ctx) => applies(own(ctx))),
   };
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { ask, eventsIn, stages, type Pair } from './harness.js';
-import { callsTo, errorIn, inFlight, only, startTeam } from './kit.js';
+import { ask, eventsIn, stages, startPair, type Pair } from './harness.js';
+import { callsTo, errorIn, inFlight, only, startTeam, stateOf } from './kit.js';
 
 describe('failover', () => {
   let team: Pair;
@@ -160,4 +160,52 @@ describe('failover', () => {
     expect(response.headers.get('x-gw-attempts')).to.equal('6');
     expect(asked().toSorted().join('')).to.equal('aaabbb');
   });
+
+  for (const [session, slots] of [
+    ['that is bound to it', ['a', 'a']],
+    ['of its own', ['a', 'b']],
+  ] as const) {
+    it(`asks a slot again after the time that it names, for a session ${session}`, async () => {
+      const headers: Record<string, string> = slots[1] === 'a' ? { 'x-session-id': 's' } : {};
+      await (await team.post('/v1/messages', ask('Hello!'), headers)).text();
+      const before = asked().length;
+      team.simulator.faults.push(only('a', '429 retry-after-ms=300 times=1'));
+      const startMs = performance.now();
+      const response = await team.post('/v1/messages', ask('Hello!'), headers);
+      expect(response.status).to.equal(200);
+      expect(asked().slice(before)).to.deep.equal(slots);
+      if (slots[1] === 'a') expect(performance.now() - startMs).to.be.at.least(290);
+    });
+  }
+
+  for (const [fault, least] of [
+    ['429 retry-after-ms=300 times=1', 290],
+    ['500 times=1', 0],
+  ] as const) {
+    it(`asks the only slot again after "${fault}"`, async () => {
+      const alone = await startPair();
+      alone.simulator.faults.push(fault);
+      const startMs = performance.now();
+      const response = await alone.post('/v1/messages', ask('Hello!'));
+      expect([response.status, response.headers.get('x-gw-attempts')]).to.deep.equal([200, '2']);
+      expect(performance.now() - startMs).to.be.at.least(least);
+      await alone.close();
+    });
+  }
+
+  for (const [what, timeouts, state] of [
+    ['no byte', { headersTimeout: '200ms', firstTokenTimeout: '200ms' }, 'cooling'],
+    ['no content', { headersTimeout: '10s', firstTokenTimeout: '200ms' }, 'ready'],
+  ] as const) {
+    it(`leaves a slot ${state} that has sent ${what} in time`, async () => {
+      const calls = { 'slot-pick': { policy: 'priority' }, 'upstream-call': timeouts };
+      const impatient = await startTeam({ pipeline: stages({ with: calls }) });
+      impatient.simulator.faults.push(only('a', 'hang'));
+      const response = await impatient.post('/v1/messages', ask('Hello!'));
+      expect(response.headers.get('x-gw-slot')).to.equal('b');
+      expect(stateOf(impatient, 'a')).to.equal(state);
+      await response.text();
+      await impatient.close();
+    });
+  }
 });

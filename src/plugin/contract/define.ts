@@ -21,6 +21,11 @@ export interface StageParts<
   readonly middleware?: StageMiddleware<Requires, Provides, Reads>;
   /** Wraps the call of the model; with `intercepts: true` in the definition, and only then. */
   readonly intercept?: Intercept<StageContext<Requires, Provides, Reads>>;
+  /**
+   * Wraps the call of the model around the interceptors of all stages, wherever its own stands: for a stage
+   * below upstream-call that has to act before the reply. Not limited by `timeout` and `onError`.
+   */
+  readonly outermost?: Intercept<StageContext<Requires, Provides, Reads>>;
   /** False for a request whose call `intercept` leaves alone, asked as the call is made; absent: it wraps all. */
   applies?(ctx: StageContext<Requires, Provides, Reads>): boolean;
   /**
