@@ -19,8 +19,9 @@ export interface FailedTry {
 export class RetryPlan {
   /** Slots that have failed the call, in order; true if an immediate retry there makes sense. */
   readonly #tried: Map<SlotEntry, boolean>;
-  readonly #sentOnceMore = new Set<SlotEntry>();
-  readonly #waitedFor = new Set<SlotEntry>();
+  // Made when they are needed, since most requests are answered at once.
+  #sentOnceMore: Set<SlotEntry> | undefined;
+  #waitedFor: Set<SlotEntry> | undefined;
   #preferred: SlotEntry | undefined;
   #hasRepeated = false;
   #waitMs = 0;
@@ -42,7 +43,7 @@ export class RetryPlan {
 
   /** Slot that has named the time after which it is asked, although it may still cool. */
   get awaited(): SlotEntry | undefined {
-    return this.#preferred && this.#waitedFor.has(this.#preferred) ? this.#preferred : undefined;
+    return this.#preferred && this.#waitedFor?.has(this.#preferred) ? this.#preferred : undefined;
   }
 
   /** Wait before the next call. */
@@ -57,8 +58,8 @@ export class RetryPlan {
    * closed: that says nothing about the slot.
    */
   resends(entry: SlotEntry, failure: CallFailure): boolean {
-    if (failure.kind !== 'unreachable' || !failure.reused || this.#sentOnceMore.has(entry)) return false;
-    this.#sentOnceMore.add(entry);
+    if (failure.kind !== 'unreachable' || !failure.reused || this.#sentOnceMore?.has(entry)) return false;
+    (this.#sentOnceMore ??= new Set()).add(entry);
     this.#preferred = entry;
     return true;
   }
@@ -82,9 +83,9 @@ export class RetryPlan {
   #waits(entry: SlotEntry, { failure, nowMs, waitIfWithinMs, isWorthWaiting }: FailedTry): boolean {
     if (failure.kind !== 'status' || failure.headers['x-should-retry'] === 'false') return false;
     const waitMs = retryInMs(failure.headers, nowMs);
-    if (waitMs === undefined || waitMs > waitIfWithinMs || this.#waitedFor.has(entry)) return false;
+    if (waitMs === undefined || waitMs > waitIfWithinMs || this.#waitedFor?.has(entry)) return false;
     if (!isWorthWaiting()) return false;
-    this.#waitedFor.add(entry);
+    (this.#waitedFor ??= new Set()).add(entry);
     this.#waitMs = waitMs;
     return true;
   }
