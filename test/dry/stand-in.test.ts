@@ -121,6 +121,70 @@ describe('the stand-in of a kind of upstream in a dry run', () => {
     });
   });
 
+  describe('chat', () => {
+    const one = (settings?: DrySettings) =>
+      dryGateway(
+        `  - { id: a, upstream: chat, baseUrl: 'https://chat.example/v1', account: { kind: api-key, key: secret } }`,
+        settings,
+      );
+
+    it('answers in chunks, and counts tokens', async () => {
+      const dry = await one({ slots: { a: ['say text="Good day."'] } });
+      for (const stream of [false, true]) {
+        const outcome = await ask(dry, { stream });
+        expect(outcome, JSON.stringify(outcome.error)).to.include({
+          status: 200,
+          text: 'Good day.',
+          slot: 'a',
+        });
+        expect(outcome.complete).to.equal(true);
+        expect(outcome.usage.billed.input).to.be.above(0);
+        expect(outcome.upstream).to.have.nested.property('messages[0].role', 'system');
+        expect(outcome.outgoing.at(-1)).to.include({ path: '/v1/chat/completions' });
+      }
+    });
+
+    it('calls tools, and takes their results', async () => {
+      const dry = await one({ slots: { a: ['parallel n=2'] } });
+      const tools = ['one', 'two'].map((name) => ({
+        name,
+        input_schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+      }));
+      const { answer } = await ask(dry, { tools });
+      const { content, stop_reason: reason } = answer as {
+        content: { type: string; id: string }[];
+        stop_reason: string;
+      };
+      expect(reason).to.equal('tool_use');
+      const calls = content.filter(({ type }) => type === 'tool_use');
+      expect(calls).to.have.length(2);
+      dry.answerWith('a', ['say text="Done."']);
+      const results = calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: 'rain' }));
+      const messages = [
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', content },
+        { role: 'user', content: results },
+      ];
+      const after = await ask(dry, { tools, messages });
+      expect(after, JSON.stringify(after.error)).to.include({ status: 200, text: 'Done.' });
+    });
+
+    it('fails as a Chat server does', async () => {
+      const dry = await one();
+      for (const [scenario, status] of [
+        ['429 retry-after=30', 429],
+        ['400 message="No."', 400],
+      ] as const) {
+        dry.answerWith('a', [scenario]);
+        expect((await ask(dry)).status, scenario).to.equal(status);
+        await dry.pass(60_000);
+      }
+      dry.answerWith('a', ['cut after=5']);
+      const { error } = await ask(dry, { stream: true });
+      expect(error?.code).to.match(/upstream|interrupted|incomplete/);
+    });
+  });
+
   it('is the simulator for a service of the Messages API, also below a path', async () => {
     const slots = `  - { id: a, upstream: messages, baseUrl: 'https://a.example/anthropic', account: { kind: api-key, key: secret } }`;
     const { status, outgoing } = await ask(await dryGateway(slots));

@@ -19,6 +19,7 @@ import { listModels, type Endpoint } from '../shared/openai-models.js';
 import { openaiRefusal } from '../shared/openai-refusal.js';
 import { capabilitiesOf, chatOptions, type Capabilities } from './capabilities.js';
 import { chatRequest } from './request/chat-request.js';
+import { standIn } from './stand-in/index.js';
 import { ChatAnswer } from './stream/chat-answer.js';
 import { wholeAnswer } from './stream/whole-answer.js';
 
@@ -41,6 +42,7 @@ export default defineUpstream({
   options,
   needs: ['baseUrl'],
   adds: ['/chat/completions'],
+  standIn,
   open: (given, host) => new ChatUpstream(given, host),
 });
 
