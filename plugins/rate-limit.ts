@@ -76,7 +76,7 @@ async function takePermit(
   if (maxConcurrent === undefined) return () => undefined;
   const semaphore = `keys/${keyId}`;
   if (await permits.take(semaphore, maxConcurrent)) return () => permits.release(semaphore);
-  const reached = `The key ${JSON.stringify(name)} has reached its limit of ${maxConcurrent} ${words.maxConcurrent}`;
+  const reached = `The key ${JSON.stringify(name)} has reached its limit of ${amountOf(maxConcurrent, 'maxConcurrent')}`;
   throw new GatewayError('rate_limited', `${reached}; it may go on when one of them has ended.`, {
     headers: { 'retry-after': '1' },
   });
@@ -156,12 +156,17 @@ const words: Readonly<Record<keyof KeyLimits, string>> = {
   maxConcurrent: 'requests at a time',
 };
 
+/** `1 request per minute`, `60 requests per minute`. */
+function amountOf(max: number, limit: keyof KeyLimits): string {
+  return `${max} ${max === 1 ? words[limit].replace('s ', ' ') : words[limit]}`;
+}
+
 /** Error for the limit that resets last: an earlier retry would fail. */
 function refusalOf({ name }: Caller, { limit, max, resetsInMs }: Gauge, nowMs: number): GatewayError {
   const seconds = Math.max(1, Math.ceil(resetsInMs / 1000));
   const opensAtMs = Math.ceil((nowMs + resetsInMs) / 1000) * 1000;
   const opens = new Date(opensAtMs).toISOString().replace('.000Z', 'Z');
-  const reached = `The key ${JSON.stringify(name)} has reached its limit of ${max} ${words[limit]}`;
+  const reached = `The key ${JSON.stringify(name)} has reached its limit of ${amountOf(max, limit)}`;
   return new GatewayError('rate_limited', `${reached}; it may go on in ${seconds} s, at ${opens}.`, {
     headers: {
       'retry-after': String(seconds),

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { isModelCall, isTokenCount } from '../dry/outcome.js';
 import type { ExplainedStage, Explanation } from '../explain/explanation.js';
 import type { ObservedChoice, ObservedCooldown, ObservedSlot } from '../slots/selection/observed-choice.js';
 import { causeText, choiceWords, notTakenWords, skipWords } from '../explain/words.js';
@@ -39,7 +40,8 @@ export function explainText(
   ].join('\n');
 }
 
-function headLines({ request, answer, calls }: Explanation, paint: Paint): readonly string[] {
+function headLines({ request, answer, outgoing }: Explanation, paint: Paint): readonly string[] {
+  const counts = outgoing.filter(({ path }) => isTokenCount(path)).length;
   const { method, path, key, format, model, bytes } = request;
   const isGood = answer.status < 400 && answer.complete;
   const facts = [
@@ -47,13 +49,18 @@ function headLines({ request, answer, calls }: Explanation, paint: Paint): reado
     model && `model ${model}`,
     `as ${key ?? 'nobody'}`,
     `${bytes} bytes`,
-    `${calls.length} upstream call${calls.length === 1 ? '' : 's'}`,
+    countOf(outgoing.filter(isModelCall).length, 'call of the model', 'calls of the model'),
+    ...(counts > 0 ? [countOf(counts, 'token count', 'token counts')] : []),
   ].filter((fact) => fact !== undefined && fact !== '');
   const status = paint(
     isGood ? 'green' : 'red',
     `${answer.status}${answer.error ? ` ${answer.error.code}` : ''}`,
   );
   return [`${printable(`${method} ${path}`)}  ${status}`, `  ${printable(facts.join(', '))}`];
+}
+
+function countOf(count: number, one: string, several: string): string {
+  return `${count} ${count === 1 ? one : several}`;
 }
 
 const signs = { passed: '✓', answered: '■', failed: '✗', skipped: '·' } as const;

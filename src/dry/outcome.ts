@@ -32,7 +32,11 @@ export interface OutgoingCall {
 }
 
 /** True for a call of the model, and false for a token count or a request of another kind. */
-export function isModelCall({ slot, path, body }: Pick<OutgoingCall, 'slot' | 'path' | 'body'>): boolean {
+export function isModelCall({
+  slot,
+  path,
+  body,
+}: Partial<OutgoingCall> & Pick<OutgoingCall, 'path'>): boolean {
   return slot !== undefined && body !== undefined && !isTokenCount(path);
 }
 

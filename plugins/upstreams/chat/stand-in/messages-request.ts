@@ -6,7 +6,6 @@ const defaultMaxTokens = 4096;
 /** A Chat request, as this upstream writes it, as one of the Messages API; settings that change no answer are left out. */
 export function asMessages(chat: Fields): object {
   const all = listOf(chat['messages']).map(fieldsOf);
-  const isSystem = ({ role }: Fields): boolean => role === 'system' || role === 'developer';
   const system = all.filter(isSystem).flatMap(({ content }) => blocksOf(content));
   const tools = listOf(chat['tools']).map((tool) => toolOf(fieldsOf(fieldsOf(tool)['function'])));
   return {
@@ -17,6 +16,10 @@ export function asMessages(chat: Fields): object {
     ...(tools.length > 0 && { tools, ...choiceOf(chat['tool_choice']) }),
     stream: true,
   };
+}
+
+function isSystem({ role }: Fields): boolean {
+  return role === 'system' || role === 'developer';
 }
 
 interface Turn {
