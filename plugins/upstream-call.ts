@@ -69,6 +69,7 @@ export default definePlugin({
         search: host.formats.get(state.format).keepsBytes ? ctx.search : '',
         signal: callSignal(state),
         addedTools: state.additions.tools,
+        isWhole: state.delivery === 'whole',
         ...timeouts,
       });
       // Set as each call begins, so that they are on an answer that some other stage makes of a failure.

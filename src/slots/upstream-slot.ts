@@ -255,10 +255,22 @@ type Asked = { readonly [Kind in keyof Answers]: (call: UpstreamCall) => Promise
 
 /** Copies field by field: a spread would make the runtime look up each field in every call. */
 function authorized(call: SlotCall, authorize: UpstreamCall['authorize']): UpstreamCall {
-  const { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, hasContent, addedTools } = call;
+  const { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs } = call;
+  const { hasContent, addedTools, isWhole = true } = call;
   return hasContent
-    ? { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, hasContent, addedTools, authorize }
-    : { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, addedTools, authorize };
+    ? {
+        request,
+        headers,
+        search,
+        signal,
+        headersTimeoutMs,
+        idleTimeoutMs,
+        hasContent,
+        addedTools,
+        isWhole,
+        authorize,
+      }
+    : { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, addedTools, isWhole, authorize };
 }
 
 function unsendable(slot: string): GatewayError {

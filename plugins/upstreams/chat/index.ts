@@ -56,11 +56,14 @@ class ChatUpstream implements Upstream {
   readonly #search: string;
   readonly #keyHeader: string;
   readonly #now: () => number;
+  readonly #reportLeftOut: () => void;
 
-  constructor({ apiVersion, ...given }: Static<typeof options>, { slot, http, now }: UpstreamHost) {
+  constructor({ apiVersion, ...given }: Static<typeof options>, { slot, http, now, log }: UpstreamHost) {
     this.#slot = slot.id;
     this.#http = http;
     this.#now = now;
+    this.#reportLeftOut = () =>
+      log.warn({ slot: slot.id }, 'An event that is no JSON was left out of a stream.');
     this.#capabilities = capabilitiesOf(given, slot.id);
     this.#search = apiVersion === undefined ? '' : `?api-version=${encodeURIComponent(apiVersion)}`;
     this.#keyHeader = given.preset === 'azure-openai' ? 'api-key' : 'authorization';
@@ -74,7 +77,8 @@ class ChatUpstream implements Upstream {
     const { status, headers } = answer;
     const { model } = call.request;
     const { vendor } = this.#capabilities;
-    const translator = new ChatAnswer({ model, vendor, names, requestBytes: sent.length });
+    const onLeftOut = call.isWhole === false ? this.#reportLeftOut : undefined;
+    const translator = new ChatAnswer({ model, vendor, names, requestBytes: sent.length, onLeftOut });
     const isStream = status === 200 && answer.mediaType === 'text/event-stream';
     const events = isStream ? answer.translated(translator) : await this.#whole(answer, translator);
     return { status, headers, events, dropped };

@@ -38,6 +38,8 @@ export interface SlotCall {
   readonly hasContent?: () => boolean;
   /** Tools in `request` that the gateway itself has added: without them the caller misses nothing. */
   readonly addedTools?: readonly Tool[] | undefined;
+  /** False: the answer is let out as it comes; a fault after its first content can no longer be cured by another call. */
+  readonly isWhole?: boolean;
 }
 
 export interface UpstreamReply {

@@ -22,6 +22,11 @@ export interface ChatAnswerOptions {
   readonly names: ToolNames;
   /** Size of the request, from which its tokens are estimated until, or unless, the server counts them. */
   readonly requestBytes: number;
+  /**
+   * Called for bad JSON after the first content, which is then left out once: an error would cost the caller the
+   * rest of its stream. Absent: it is an error, so that the call can be made again.
+   */
+  readonly onLeftOut?: (() => void) | undefined;
 }
 
 /** Translator of one Chat Completions answer, in chunks or whole, into Messages events. Reads choice 0 alone. */
@@ -34,6 +39,7 @@ export class ChatAnswer implements SseTranslator {
   readonly #counts = new TokenCounts();
   #isStarted = false;
   #isOver = false;
+  #hasLeftOut = false;
   #finishReason: string | undefined;
   #stopSequence: string | undefined;
   #refusal = '';
@@ -54,8 +60,9 @@ export class ChatAnswer implements SseTranslator {
 
   read(data: string, name: string | undefined, events: ModelEvent[]): void {
     this.#blocks.events = events;
-    if (data === '[DONE]') this.#complete();
-    else this.#readChunk(parse(data), name === 'error');
+    if (data === '[DONE]') return this.#complete();
+    const chunk = this.#parse(data);
+    if (chunk) this.#readChunk(chunk, name === 'error');
   }
 
   /** Ends an answer without `[DONE]`; throws if it had no finish reason either. */
@@ -70,6 +77,19 @@ export class ChatAnswer implements SseTranslator {
     this.#blocks.events = events;
     this.#readChunk(answer, false);
     this.#complete();
+  }
+
+  /** A chunk; undefined for one that is left out, which may have no part of a tool call. */
+  #parse(data: string): Fields | undefined {
+    try {
+      return parse(data);
+    } catch (error) {
+      const { onLeftOut } = this.#options;
+      if (!onLeftOut || this.#hasLeftOut || this.#blocks.isEmpty || this.#calls.count > 0) throw error;
+      this.#hasLeftOut = true;
+      onLeftOut();
+      return undefined;
+    }
   }
 
   #readChunk(chunk: Fields, isError: boolean): void {

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { isGatewayError } from 'gw2api/plugin';
+import { isGatewayError, type ModelEvent } from 'gw2api/plugin';
+import { ChatAnswer } from '#plugins/upstreams/chat/stream/chat-answer.js';
+import { ToolNames } from '#plugins/upstreams/shared/tool-names.js';
 import { openReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
 import { chunk, counts, eventsOf, translate } from './answers.js';
 
@@ -81,6 +83,43 @@ describe('the answer of a Chat server as Messages events', () => {
         kind: 'interrupted',
       });
     });
+
+  describe('bad JSON in an answer that is let out as it comes', () => {
+    const bad = '{"choices":[';
+    const read = (...data: readonly (object | string)[]) => {
+      let leftOut = 0;
+      const answer = new ChatAnswer({
+        model: 'm',
+        vendor: 'v',
+        names: new ToolNames(),
+        requestBytes: 1,
+        onLeftOut: () => void (leftOut += 1),
+      });
+      const events: ModelEvent[] = [];
+      for (const each of data)
+        answer.read(typeof each === 'string' ? each : JSON.stringify(each), undefined, events);
+      return { events, leftOut };
+    };
+
+    it('is left out once, after the first content', () => {
+      const { events, leftOut } = read(
+        chunk({ content: 'a' }),
+        bad,
+        chunk({ content: 'b' }),
+        chunk({}, 'stop'),
+        '[DONE]',
+      );
+      expect(leftOut).to.equal(1);
+      expect(events.map(({ data }) => data).join('')).to.include('"b"');
+      expect(events.at(-1)?.type).to.equal('message_stop');
+    });
+
+    it('is an error before it, the second time, and where a tool is called', () => {
+      const call = chunk({ tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: '{' } }] });
+      for (const data of [[bad], [chunk({ content: 'a' }), bad, bad], [chunk({ content: 'a' }), call, bad]])
+        expect(() => read(...data)).to.throw('no JSON');
+    });
+  });
 
   for (const [finish, stop] of Object.entries({
     stop: 'end_turn',
