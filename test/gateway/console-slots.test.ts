@@ -52,9 +52,13 @@ describe('a slot that stands in no file', () => {
 
   describe('reads nothing of the machine', () => {
     const aws = { kind: 'aws-sigv4', region: 'us-east-1' };
+    const entra = { kind: 'azure-entra', tenant: 'contoso.example', clientId: 'c' };
     for (const account of [
       { ...aws, profile: 'work' },
       { ...aws, chain: true },
+      { kind: 'google', keyFile: '/etc/hostname' },
+      { kind: 'google', applicationDefault: true },
+      { ...entra, tokenFile: '/etc/hostname' },
     ])
       it(`as by ${Object.keys(account).at(-1)} of ${account.kind}`, async () => {
         const { slot, problems } = await readConsoleSlot({ ...entry, account }, open);
