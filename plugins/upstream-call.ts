@@ -57,10 +57,7 @@ export default definePlugin({
   setup({ attempts, headersTimeout, firstTokenTimeout, waitIfWithin, idleTimeout }, host) {
     const firstContentMs = durationMs(firstTokenTimeout);
     const waitIfWithinMs = durationMs(waitIfWithin);
-    const timeouts = {
-      headersTimeoutMs: durationMs(headersTimeout),
-      idleTimeoutMs: durationMs(idleTimeout),
-    };
+    const timeouts = { headersTimeoutMs: durationMs(headersTimeout), idleTimeoutMs: durationMs(idleTimeout) };
     return async function upstreamCall(ctx, next) {
       const { state } = ctx;
       const prepare = (request: MessagesRequest, lease: SlotLease): SlotCall => ({

@@ -23,6 +23,7 @@ import type { SlotAccount } from './accounts/slot-account.js';
 import type { AccountHealth } from './health/account-health.js';
 import type { OpenUpstream, SlotPlugins } from './open-upstream.js';
 import { exhaustion } from './health/transitions.js';
+import { authorized } from './authorized-call.js';
 
 export interface UpstreamSlotParts {
   readonly id: string;
@@ -252,26 +253,6 @@ interface Answers {
 }
 
 type Asked = { readonly [Kind in keyof Answers]: (call: UpstreamCall) => Promise<Answers[Kind]> };
-
-/** Copies field by field: a spread would make the runtime look up each field in every call. */
-function authorized(call: SlotCall, authorize: UpstreamCall['authorize']): UpstreamCall {
-  const { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs } = call;
-  const { hasContent, addedTools, isWhole = true } = call;
-  return hasContent
-    ? {
-        request,
-        headers,
-        search,
-        signal,
-        headersTimeoutMs,
-        idleTimeoutMs,
-        hasContent,
-        addedTools,
-        isWhole,
-        authorize,
-      }
-    : { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, addedTools, isWhole, authorize };
-}
 
 function unsendable(slot: string): GatewayError {
   return new GatewayError(
