@@ -16,6 +16,7 @@ export class Drain {
   constructor(server: Server) {
     this.#server = server;
     server.on('connection', (socket: Socket) => {
+      if (this.#sockets.has(socket)) return; // served again, without the upgrade that it has asked for
       this.#accepted += 1;
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));

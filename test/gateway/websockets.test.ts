@@ -108,6 +108,22 @@ describe('the handshake of a WebSocket', () => {
     expect(await client.answer()).to.have.property('status', 200);
     client.close();
   });
+
+  it('leaves nothing behind on a connection that asks for another protocol each time', async () => {
+    const warnings: string[] = [];
+    const note = ({ name }: Error): void => void warnings.push(name);
+    process.on('warning', note);
+    const asks = { connection: 'Upgrade', upgrade: 'h2c', 'x-api-key': masterKey };
+    const client = await RawClient.open(pair.url);
+    for (let sent = 0; sent < 20; sent += 1) {
+      client.received = '';
+      client.send(`${head('GET /v1/models', asks)}\r\n`);
+      expect(await client.answer()).to.have.property('status', 200);
+    }
+    client.close();
+    process.off('warning', note);
+    expect(warnings).not.to.include('MaxListenersExceededWarning');
+  });
 });
 
 describe('a WebSocket', () => {

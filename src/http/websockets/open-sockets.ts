@@ -50,6 +50,7 @@ export class SocketConnection implements Connection {
   kept: unknown;
   readonly #sockets: OpenSockets;
   #release: (() => void) | undefined;
+  #hasEnded = false;
 
   constructor(sockets: OpenSockets) {
     this.#sockets = sockets;
@@ -60,12 +61,14 @@ export class SocketConnection implements Connection {
     return this.#release !== undefined;
   }
 
-  /** Lets the caller of the handshake in. Throws `rate_limited`. */
+  /** Lets the caller of the handshake in, unless it has left meanwhile. Throws `rate_limited`. */
   admit(caller: Caller | undefined): void {
+    if (this.#hasEnded) return;
     this.#release ??= this.#sockets.reserve(caller?.keyId ?? '');
   }
 
   release(): void {
+    this.#hasEnded = true;
     this.#release?.();
     this.#release = undefined;
   }

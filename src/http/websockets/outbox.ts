@@ -19,7 +19,11 @@ export class Outbox implements TurnSink {
     this.#socket.cork();
     for (const message of messages) this.#webSocket.send(message, ignore);
     this.#socket.uncork();
-    return this.#socket.writableLength < maxWaitingBytes;
+    return !this.isFull;
+  }
+
+  get isFull(): boolean {
+    return this.#socket.writableLength >= maxWaitingBytes;
   }
 
   onRoom(callback: () => void): void {

@@ -44,6 +44,7 @@ export class Session {
     this.#outbox = new Outbox(webSocket, socket);
     this.#options = options;
     webSocket.on('message', (data: RawData, isBinary) => this.#take(data as Buffer, isBinary)); // the default of binaryType
+    webSocket.on('ping', () => this.#holdBack());
     webSocket.on('error', ignore).once('close', () => this.#closed());
     this.#stopPings = every(clock, pingIntervalMs, () => this.#ping());
     this.#cancelAge = clock.setTimer(() => this.#endWith(() => this.#tooOld()), maxAgeMs);
@@ -126,6 +127,14 @@ export class Session {
 
   #refuse(error: GatewayError): void {
     this.#outbox.send([errorMessage(error.status, error.toJSON())]);
+    this.#holdBack();
+  }
+
+  /** Takes nothing more from a caller who leaves what it is sent, until there is room. */
+  #holdBack(): void {
+    if (!this.#outbox.isFull || this.#webSocket.isPaused) return;
+    this.#webSocket.pause();
+    this.#outbox.onRoom(() => this.#webSocket.resume());
   }
 
   #closed(): void {
