@@ -121,65 +121,136 @@ describe('the stand-in of a kind of upstream in a dry run', () => {
     });
   });
 
-  describe('chat', () => {
-    const one = (settings?: DrySettings) =>
-      dryGateway(
-        `  - { id: a, upstream: chat, baseUrl: 'https://chat.example/v1', account: { kind: api-key, key: secret } }`,
-        settings,
-      );
+  const pdf = {
+    type: 'document',
+    source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0xLjQ=' },
+  };
 
-    it('answers in chunks, and counts tokens', async () => {
-      const dry = await one({ slots: { a: ['say text="Good day."'] } });
+  for (const [kind, path, systemText] of [
+    ['chat', '/v1/chat/completions', 'messages[0].content'],
+    ['responses', '/v1/responses', 'instructions'],
+  ] as const)
+    describe(kind, () => {
+      const one = (settings?: DrySettings) =>
+        dryGateway(
+          `  - { id: a, upstream: ${kind}, baseUrl: 'https://${kind}.example/v1', account: { kind: api-key, key: secret } }`,
+          settings,
+        );
+
+      it('answers in the events of its service, and counts tokens', async () => {
+        const dry = await one({ slots: { a: ['say text="Good day."'] } });
+        for (const stream of [false, true]) {
+          const outcome = await ask(dry, { stream });
+          expect(outcome, JSON.stringify(outcome.error)).to.include({
+            status: 200,
+            text: 'Good day.',
+            slot: 'a',
+          });
+          expect(outcome.complete).to.equal(true);
+          expect(outcome.usage.billed.input).to.be.above(0);
+          expect(outcome.upstream).to.have.nested.property(systemText).that.is.a('string');
+          expect(outcome.outgoing.at(-1)).to.include({ path });
+        }
+      });
+
+      it('thinks, refuses, and reads documents', async () => {
+        const dry = await one({ slots: { a: ['thinking'] } });
+        const content = [pdf, { type: 'text', text: 'hi' }];
+        const messages = [{ role: 'user', content }];
+        const thought = await ask(dry, { messages });
+        expect(thought, JSON.stringify(thought.error)).to.include({ status: 200 });
+        expect(thought.answer).to.have.nested.property('content[0].type', 'thinking');
+        dry.answerWith('a', ['refusal']);
+        const { answer } = await ask(dry);
+        expect(answer).to.include({ stop_reason: 'refusal' });
+      });
+
+      it('calls tools, and takes their results', async () => {
+        const dry = await one({ slots: { a: ['parallel n=2'] } });
+        const tools = ['one', 'two'].map((name) => ({
+          name,
+          input_schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+        }));
+        const { answer } = await ask(dry, { tools });
+        const { content, stop_reason: reason } = answer as {
+          content: { type: string; id: string }[];
+          stop_reason: string;
+        };
+        expect(reason).to.equal('tool_use');
+        const calls = content.filter(({ type }) => type === 'tool_use');
+        expect(calls).to.have.length(2);
+        dry.answerWith('a', ['say text="Done."']);
+        const results = calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: 'rain' }));
+        const messages = [
+          { role: 'user', content: 'hi' },
+          { role: 'assistant', content },
+          { role: 'user', content: results },
+        ];
+        const after = await ask(dry, { tools, messages });
+        expect(after, JSON.stringify(after.error)).to.include({ status: 200, text: 'Done.' });
+      });
+
+      it('fails as a server of its kind does', async () => {
+        const dry = await one();
+        for (const [scenario, status] of [
+          ['429 retry-after=30', 429],
+          ['400 message="No."', 400],
+        ] as const) {
+          dry.answerWith('a', [scenario]);
+          expect((await ask(dry)).status, scenario).to.equal(status);
+          await dry.pass(60_000);
+        }
+        dry.answerWith('a', ['cut after=5']);
+        const { error } = await ask(dry, { stream: true });
+        expect(error?.code).to.match(/upstream|interrupted|incomplete/);
+      });
+    });
+
+  describe('vertex', () => {
+    const slots = ['a', 'b'].map(
+      (id) =>
+        `  - { id: ${id}, upstream: vertex, with: { project: p }, account: { kind: bearer, token: secret } }`,
+    );
+
+    it('answers streamed and whole, and shows the request as it went out', async () => {
+      const dry = await dryGateway(slots[0]!, { slots: { a: ['say text="Good day."'] } });
       for (const stream of [false, true]) {
         const outcome = await ask(dry, { stream });
         expect(outcome, JSON.stringify(outcome.error)).to.include({
           status: 200,
           text: 'Good day.',
-          slot: 'a',
+          complete: true,
         });
-        expect(outcome.complete).to.equal(true);
-        expect(outcome.usage.billed.input).to.be.above(0);
-        expect(outcome.upstream).to.have.nested.property('messages[0].role', 'system');
-        expect(outcome.outgoing.at(-1)).to.include({ path: '/v1/chat/completions' });
+        expect(outcome.upstream).to.include({ anthropic_version: 'vertex-2023-10-16', max_tokens: 64 });
+        expect(outcome.outgoing.map((call) => call.path).join()).to.include(
+          'models/sonnet-5:streamRawPredict',
+        );
       }
     });
 
-    it('calls tools, and takes their results', async () => {
-      const dry = await one({ slots: { a: ['parallel n=2'] } });
-      const tools = ['one', 'two'].map((name) => ({
-        name,
-        input_schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
-      }));
-      const { answer } = await ask(dry, { tools });
-      const { content, stop_reason: reason } = answer as {
-        content: { type: string; id: string }[];
-        stop_reason: string;
-      };
-      expect(reason).to.equal('tool_use');
-      const calls = content.filter(({ type }) => type === 'tool_use');
-      expect(calls).to.have.length(2);
-      dry.answerWith('a', ['say text="Done."']);
-      const results = calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: 'rain' }));
-      const messages = [
-        { role: 'user', content: 'hi' },
-        { role: 'assistant', content },
-        { role: 'user', content: results },
-      ];
-      const after = await ask(dry, { tools, messages });
-      expect(after, JSON.stringify(after.error)).to.include({ status: 200, text: 'Done.' });
-    });
-
-    it('fails as a Chat server does', async () => {
-      const dry = await one();
-      for (const [scenario, status] of [
-        ['429 retry-after=30', 429],
-        ['400 message="No."', 400],
+    it('fails as its service does, so that another slot is asked', async () => {
+      for (const [fault, code] of [
+        ['429 retry-after=30', 'rate_limit_error'],
+        ['529', 'overloaded_error'],
+        ['500', 'api_error'],
       ] as const) {
-        dry.answerWith('a', [scenario]);
-        expect((await ask(dry)).status, scenario).to.equal(status);
-        await dry.pass(60_000);
+        const dry = await dryGateway(slots.join('\n'), { slots: { a: [fault], b: [fault] } });
+        dry.answerWith('b', []);
+        const outcomes = [await ask(dry), await ask(dry)];
+        expect(
+          outcomes.map(({ status, slot }) => [status, slot]),
+          fault,
+        ).to.deep.equal([
+          [200, 'b'],
+          [200, 'b'],
+        ]);
+        const codes = outcomes.flatMap(({ calls }) => calls.flatMap(({ code }) => code ?? []));
+        expect(codes, fault).to.include(code);
       }
-      dry.answerWith('a', ['cut after=5']);
+    });
+
+    it('breaks off where the scenario says so', async () => {
+      const dry = await dryGateway(slots[0]!, { slots: { a: ['cut after=5'] } });
       const { error } = await ask(dry, { stream: true });
       expect(error?.code).to.match(/upstream|interrupted|incomplete/);
     });

@@ -18,6 +18,7 @@ import { listModels, type Endpoint } from '../shared/openai-models.js';
 import { openaiRefusal } from '../shared/openai-refusal.js';
 import { responsesOptions, type ResponsesOptions, type ResponsesSettings } from './options.js';
 import { responsesRequest } from './request/responses-request.js';
+import { standIn } from './stand-in/index.js';
 import { ResponseEvents } from './stream/response-events.js';
 
 /** Upstreams that speak the Responses API. The base URL is that of an OpenAI SDK, with `/v1` where the server has it. */
@@ -27,6 +28,7 @@ export default defineUpstream({
   options: responsesOptions,
   needs: ['baseUrl'],
   adds: ['/responses'],
+  standIn,
   open: (options, host) => new ResponsesUpstream(options, host),
 });
 

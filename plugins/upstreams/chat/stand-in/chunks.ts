@@ -1,4 +1,5 @@
 import { fieldsOf, type Fields } from '../../shared/fields.js';
+import { openaiError, openaiTokens } from '../../shared/openai-stand-in.js';
 
 /** Events of one answer of the Messages API as chunks of Chat Completions. */
 export class ChunkWriter {
@@ -10,17 +11,18 @@ export class ChunkWriter {
   /** Texts of the chunks for an event; none for one that has no counterpart. */
   write(event: Fields): readonly string[] {
     const { type } = event;
-    if (type === 'error') return [JSON.stringify({ error: errorOf(fieldsOf(event['error'])) })];
+    if (type === 'error') return [JSON.stringify({ error: openaiError(fieldsOf(event['error'])) })];
     if (type === 'message_start') return this.#start(fieldsOf(event['message']));
     if (type === 'content_block_start') return this.#startBlock(fieldsOf(event['content_block']));
     if (type === 'content_block_delta') return this.#addTo(fieldsOf(event['delta']));
     if (type === 'message_delta') return this.#finish(event);
     if (type !== 'message_stop') return [];
-    const { prompt, completion } = tokensOf(this.#usage);
+    const { input, cached, output, total } = openaiTokens(this.#usage);
     const usage = {
-      ...prompt,
-      completion_tokens: completion,
-      total_tokens: prompt.prompt_tokens + completion,
+      prompt_tokens: input,
+      prompt_tokens_details: { cached_tokens: cached },
+      completion_tokens: output,
+      total_tokens: total,
     };
     return [JSON.stringify({ ...this.#head, choices: [], usage }), '[DONE]'];
   }
@@ -62,22 +64,3 @@ const finishReasons = new Map([
   ['model_context_window_exceeded', 'length'],
   ['refusal', 'content_filter'],
 ]);
-
-function errorOf({ type, message }: Fields): object {
-  return { message, type, code: type };
-}
-
-/** Tokens as Chat counts them: those of the cache are part of the prompt. */
-function tokensOf(usage: Fields) {
-  const cached = numberOf(usage['cache_read_input_tokens']);
-  const written = numberOf(usage['cache_creation_input_tokens']);
-  const prompt = {
-    prompt_tokens: numberOf(usage['input_tokens']) + cached + written,
-    prompt_tokens_details: { cached_tokens: cached },
-  };
-  return { prompt, completion: numberOf(usage['output_tokens']) };
-}
-
-function numberOf(value: unknown): number {
-  return typeof value === 'number' ? value : 0;
-}
