@@ -118,7 +118,16 @@ class Limiter {
     const { requestsPerMinute: max } = limits;
     const mayCount = !tokens.some(({ isFull }) => isFull);
     const gauges =
-      max === undefined ? tokens : [await this.#requestGauge(caller.keyId, max, mayCount), ...tokens];
+      max === undefined
+        ? tokens
+        : [
+            await this.#requestGauge(
+              tokenWindow('requestsPerMinute', caller.keyId, nowMs).meter,
+              max,
+              mayCount,
+            ),
+            ...tokens,
+          ];
     const last = gauges.filter(({ isFull }) => isFull).toSorted((a, b) => b.resetsInMs - a.resetsInMs)[0];
     return { gauges, windows, ...(last && { refusal: refusalOf(caller, last, nowMs) }) };
   }
@@ -135,9 +144,8 @@ class Limiter {
     return { limit: window.limit, max, used, resetsInMs, isFull: used >= max };
   }
 
-  async #requestGauge(keyId: string, max: number, mayCount: boolean): Promise<Gauge> {
+  async #requestGauge(meter: string, max: number, mayCount: boolean): Promise<Gauge> {
     const { meters } = this.#host.live;
-    const meter = `requestsPerMinute:${keyId}`;
     const gauge = { limit: 'requestsPerMinute', max } as const;
     if (!mayCount) {
       const { used, resetsInMs } = (await meters.read(meter)) ?? { used: 0, resetsInMs: 0 };

@@ -36,7 +36,9 @@ const usage = `${name} ${version}: an LLM gateway
   gw2api explain --body FILE     send a request through a dry run of a config, and print what each stage does with it, which
                                  slots are considered, what goes out and what its caller is told; nothing leaves the machine
      --post PATH                 default /v1/messages
-     --as KEY                    name of its key (without limits), master, or none
+     --as KEY                    name of its key, master, or none
+     --key-limit NAME=AMOUNT     limit of that key: requestsPerMinute, tokensPerMinute, tokensPerDay, tokensPerMonth
+     --used NAME=AMOUNT          use of that limit, or of one in the config, when the request comes
      --header 'name: value'      any number
      --slot SLOT=SCENARIO        what answers in place of a slot: a scenario of the simulator, such as '429 retry-after=2'
      --json                      the same as JSON

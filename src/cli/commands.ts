@@ -25,6 +25,8 @@ export const options = {
   as: { type: 'string' },
   header: { type: 'string', multiple: true },
   slot: { type: 'string', multiple: true },
+  'key-limit': { type: 'string', multiple: true },
+  used: { type: 'string', multiple: true },
   junit: { type: 'boolean' },
   ci: { type: 'boolean' },
   update: { type: 'boolean' },
@@ -78,7 +80,7 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   explain: {
-    options: ['config', 'body', 'post', 'as', 'header', 'slot', 'json'],
+    options: ['config', 'body', 'post', 'as', 'header', 'slot', 'key-limit', 'used', 'json'],
     words: 0,
     async run(values) {
       const file = await configFile(values);
@@ -90,10 +92,13 @@ export const commands: Readonly<Record<string, Command>> = {
         as,
         header: headers = [],
         slot: slots = [],
+        'key-limit': limits = [],
+        used = [],
         json: isJson = false,
       } = values;
       const isColoured = process.stdout.isTTY && !process.env['NO_COLOR'];
-      return explainCommand(file, process.env, { body, post, as, headers, slots, isJson, isColoured });
+      const request = { body, post, as, headers, slots, limits, used };
+      return explainCommand(file, process.env, { ...request, isJson, isColoured });
     },
   },
   new: {

@@ -5,6 +5,7 @@ import { explain } from '../explain/explain.js';
 import type { ExplainRequest } from '../explain/explanation.js';
 import { loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
 import { UsageError } from '../gateway/start-failure.js';
+import { keysOf } from './explain-key.js';
 import { scenariosOf } from './slot-scenarios.js';
 import { explainText } from './explain-text.js';
 
@@ -19,6 +20,10 @@ export interface ExplainOptions {
   readonly headers: readonly string[];
   /** `SLOT=SCENARIO` each. */
   readonly slots: readonly string[];
+  /** `LIMIT=AMOUNT` each: limits of the key. */
+  readonly limits: readonly string[];
+  /** `LIMIT=AMOUNT` each: use of them when the request comes. */
+  readonly used: readonly string[];
   readonly isJson: boolean;
   readonly isColoured: boolean;
 }
@@ -42,7 +47,7 @@ export async function explainCommand(
     options.slots,
     config.slots.map(({ id }) => id),
   );
-  const explanation = await explain(config, request, { slots });
+  const explanation = await explain(config, request, { slots, keys: keysOf(options) });
   const text = options.isJson
     ? `${JSON.stringify(explanation, null, 2)}\n`
     : explainText(explanation, options);

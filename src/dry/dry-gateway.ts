@@ -51,7 +51,11 @@ export class DryGateway {
     this.#settled = world.settled;
     this.#log = world.log;
     this.#guard = world.guard;
-    this.#keys = new DryKeys(keys, gateway.services.store.keys, world.clock);
+    this.#keys = new DryKeys(keys, {
+      store: gateway.services.store.keys,
+      meters: gateway.services.live.meters,
+      clock: world.clock,
+    });
     this.#slotIds = gateway.runtime.config.slots.map(({ id }) => id);
   }
 

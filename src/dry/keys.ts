@@ -1,25 +1,33 @@
 import { issueKey } from '../keys/keys.js';
-import type { Clock, Store } from '../plugin/internal.js';
+import { tokenWindow, windowLimits, type Clock, type Meters, type Store } from '../plugin/internal.js';
 import type { DryRequest } from './outcome.js';
-import type { KeyTerms } from './settings.js';
+import type { KeyTerms, UsedLimits } from './settings.js';
 import { masterKey } from './world.js';
 
 /** Name of the key that may use `/admin` and the console's API. */
 export const masterName = 'master';
 
 /** Name of the key of requests that name none. */
-const defaultName = 'test';
+export const defaultName = 'test';
+
+interface Surroundings {
+  readonly store: Pick<Store['keys'], 'put'>;
+  readonly meters: Pick<Meters, 'open'>;
+  readonly clock: Clock;
+}
 
 /** Keys of a dry run by name, each issued when it is first used. */
 export class DryKeys {
   readonly #terms: Readonly<Record<string, KeyTerms>>;
   readonly #store: Pick<Store['keys'], 'put'>;
+  readonly #meters: Pick<Meters, 'open'>;
   readonly #clock: Clock;
   readonly #texts = new Map<string, Promise<string>>();
 
-  constructor(terms: Readonly<Record<string, KeyTerms>>, store: Pick<Store['keys'], 'put'>, clock: Clock) {
+  constructor(terms: Readonly<Record<string, KeyTerms>>, { store, meters, clock }: Surroundings) {
     this.#terms = terms;
     this.#store = store;
+    this.#meters = meters;
     this.#clock = clock;
   }
 
@@ -36,16 +44,36 @@ export class DryKeys {
   }
 
   #textOf(name: string): Promise<string> {
-    if (name === masterName) return Promise.resolve(masterKey);
-    const text = this.#texts.get(name) ?? this.#issue(name);
+    const text = this.#texts.get(name) ?? (name === masterName ? this.#master() : this.#issue(name));
     this.#texts.set(name, text);
     return text;
   }
 
   async #issue(name: string): Promise<string> {
-    const { id, ...terms } = this.#terms[name] ?? {};
-    const { text, key } = issueKey({ ...terms, name }, this.#clock.now());
-    await this.#store.put(id === undefined ? key : { ...key, id });
+    const { used, ...given } = this.#terms[name] ?? {};
+    const { text, key } = issueKey({ ...given, name }, this.#clock.now());
+    const { id = key.id } = given;
+    await this.#store.put({ ...key, id });
+    await this.#use(id, used);
     return text;
   }
+
+  async #master(): Promise<string> {
+    await this.#use(masterName, this.#terms[masterName]?.used);
+    return masterKey;
+  }
+
+  /** Opens the windows of limits that have been used. */
+  async #use(keyId: string, limits: UsedLimits = {}): Promise<void> {
+    const nowMs = this.#clock.now();
+    for (const limit of windowLimits) {
+      const { used, resetsInMs } = limits[limit] ?? {};
+      if (used === undefined) continue;
+      const { meter, period } = tokenWindow(limit, keyId, nowMs);
+      await this.#meters.open(meter, used, resetsInMs ?? (period ? period.toMs - nowMs : minuteMs));
+    }
+  }
 }
+
+/** Window of limits without a calendar period. */
+const minuteMs = 60_000;

@@ -1,6 +1,5 @@
 import type { PipelineWatch } from '../pipeline/watch.js';
-import type { KeyLimits, ProtocolKey } from '../plugin/internal.js';
-
+import type { KeyLimits, MeterReading, ProtocolKey, WindowLimit } from '../plugin/internal.js';
 import type { OnChoice } from '../slots/selection/observed-choice.js';
 import type { SlotsState } from '../slots/snapshot.js';
 
@@ -26,4 +25,14 @@ export interface DrySettings {
 }
 
 /** Terms of a key as the console takes them. */
-export type KeyTerms = KeyLimits & Pick<ProtocolKey, 'models' | 'slots'> & { readonly id?: string };
+export type KeyTerms = KeyLimits &
+  Pick<ProtocolKey, 'models' | 'slots'> & {
+    readonly id?: string;
+    /** Use of its limits at the start; default: none. */
+    readonly used?: UsedLimits;
+  };
+
+/** Use of limits in their windows; by default the use of a window has just begun. */
+export type UsedLimits = Partial<
+  Readonly<Record<WindowLimit, Pick<MeterReading, 'used'> & Partial<MeterReading>>>
+>;

@@ -1,9 +1,10 @@
 import type { Additions, Caller, Interceptor } from '../plugin/internal.js';
 import type { StageInfo } from '../pipeline/stage-info.js';
 import type { PipelineWatch, WatchedParts } from '../pipeline/watch.js';
+import { errorOf } from './explained-error.js';
 import type { ExplainedStage, SkipReason } from './explanation.js';
 import { eventsOf, StageRecord } from './recording.js';
-import { errorOf, RequestWatch } from './request-watch.js';
+import { RequestWatch } from './request-watch.js';
 
 /** State keys that every request has from its start. */
 interface CoreState {

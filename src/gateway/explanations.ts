@@ -4,6 +4,7 @@ import type { DrySettings } from '../dry/settings.js';
 import type { Explanation } from '../explain/explanation.js';
 import type { ThreadTask } from '../explain/thread-task.js';
 import { GatewayError, keyLimits, type ProtocolKey } from '../plugin/internal.js';
+import { usedLimits } from './used-limits.js';
 import { ExplainThread } from './explain-thread.js';
 import { IdleThread } from './idle-thread.js';
 import type { Runtime } from './runtime.js';
@@ -51,7 +52,12 @@ export class Explanations {
       const settings: DrySettings = {
         startMs: services.clock.now(),
         state,
-        ...(key && { keys: { [nameOf(key)]: termsOf(key) } }),
+        keys: {
+          [key ? nameOf(key) : 'master']: {
+            ...(key && termsOf(key)),
+            used: await usedLimits(key?.id, services),
+          },
+        },
       };
       const request = { path, headers, body, key: key ? nameOf(key) : as };
       return await this.#run({ config: withoutFunctions({ ...runtime.config, slots }), request, settings });

@@ -3,11 +3,11 @@ import type { Duplex } from 'node:stream';
 import { Fleet } from './fleet.js';
 import type { Config } from '../config/config.js';
 import { SharedFeed, type RequestFeed } from '../console/api/request-feed.js';
-import { CurrentConfig } from './reload.js';
+import { configInForce } from './config-in-force.js';
+import type { CurrentConfig } from './reload.js';
 import type { ConfigDiff } from '../config-diff/index.js';
 import { measure, refusedConnections } from './gauges.js';
 import { NextConfigTests } from './next-config-tests.js';
-import { loadedNext, loadedRuntime } from './loaded-config.js';
 import type { GatewayOptions, Prepared, Taken } from './options.js';
 import { Explanations } from './explanations.js';
 import { Exchanges } from '../http/exchanges.js';
@@ -15,9 +15,9 @@ import { Listener, type Handle } from '../http/listener.js';
 import { WrongKeys } from '../http/wrong-keys.js';
 import { recordOnSettled } from './on-settled.js';
 import { openServices, type Services } from './services.js';
-import { CatalogModels } from '../models/models.js';
-import type { BuildOptions } from '../pipeline/pipeline.js';
-import { buildRuntime, type Runtime } from './runtime.js';
+import { buildOptions, buildRuntime, type Runtime } from './runtime.js';
+import { SharedWork } from './shared-work.js';
+import { startPlugins } from './start-plugins.js';
 import { Shutdown, type CloseOptions } from './shutdown.js';
 import { webSocketOptions } from './web-sockets.js';
 import { stageMetricNames } from '../telemetry/stage-metrics.js';
@@ -44,6 +44,7 @@ export class Gateway {
   readonly #current: CurrentConfig;
   readonly #isClosing = new AbortController();
   readonly #tests: NextConfigTests;
+  readonly #preview = new SharedWork(() => this.#current.preview());
   readonly #shutdown: Shutdown;
   readonly #makeHandler: (gateway: Gateway) => Handle;
   #listener: Listener | undefined;
@@ -73,7 +74,7 @@ export class Gateway {
     makeHandler: (gateway: Gateway) => Handle,
   ) {
     this.#makeHandler = makeHandler;
-    const { log, live, slotSources, clock } = services;
+    const { log, live, clock } = services;
     this.services = services;
     this.#options = options;
     this.startedMs = options.startedMs ?? services.now();
@@ -91,24 +92,7 @@ export class Gateway {
     this.fleet = new Fleet({ ...services, exchanges: this.exchanges });
     const { closing } = this;
     this.explanations = new Explanations(this);
-    const build = (config: Config) => {
-      const models = new CatalogModels(config.models, services.knownModels);
-      return buildRuntime(config, models, services, buildOptions(options));
-    };
-    this.#current = new CurrentConfig(runtime, {
-      log,
-      live,
-      slots: slotSources,
-      closing,
-      buildNext: async () => {
-        const next = await build(await options.loadConfig());
-        await next.pipeline.start();
-        return next;
-      },
-      buildPreview: async () => build(await (options.readConfig ?? options.loadConfig)()),
-      loadedNow: (now) => loadedRuntime(now, ({ id }) => services.slots.get(id)?.plugins),
-      loadedNext,
-    });
+    this.#current = configInForce(runtime, { services, options, closing });
     this.#tests = new NextConfigTests(this.#current, { ...options, closing });
     measure(this);
   }
@@ -188,9 +172,12 @@ export class Gateway {
     return this.#current.prepare();
   }
 
-  /** Says what a reload would change now; the config in force stays. Throws as `reload`. */
+  /**
+   * Says what a reload would change now; the config in force stays. Callers who wait for one share the next. Throws as
+   * `reload`.
+   */
   previewReload(): Promise<ConfigDiff> {
-    return this.#current.preview();
+    return this.#preview.run();
   }
 
   /** Text of `GET /metrics`. */
@@ -225,30 +212,4 @@ export class Gateway {
     await this.runtime.pipeline.retire();
     await this.services.close();
   }
-}
-
-/** Starts slots, then takes those of the console, then starts the stages; a check starts nothing. */
-async function startPlugins(
-  { config, pipeline }: Runtime,
-  { slots, slotSources, knownModels }: Services,
-  { isCheck = false }: GatewayOptions,
-): Promise<void> {
-  try {
-    if (!isCheck) await slots.start();
-    await slotSources.take(config);
-  } catch (error) {
-    await pipeline.retire();
-    throw error;
-  }
-  if (isCheck) return;
-  await pipeline.start();
-  if (config.slots.some(({ discovers }) => discovers)) knownModels.refresh();
-}
-
-function buildOptions({ pluginTimeoutMs, isStrict = false, dry }: GatewayOptions): BuildOptions {
-  return {
-    isStrict,
-    watch: dry?.watch,
-    ...(pluginTimeoutMs !== undefined && { timeoutMs: pluginTimeoutMs }),
-  };
 }

@@ -6,6 +6,7 @@ import { Pipeline, type BuildOptions } from '../pipeline/pipeline.js';
 import { builtinFolder } from '../pipeline/resolve.js';
 import type { HostServices } from '../pipeline/stage-host.js';
 import { formatContext, type Format, type FormatContext, type Models } from '../plugin/internal.js';
+import type { GatewayOptions } from './options.js';
 import { isLocal, type Services } from './services.js';
 import { builtinPolicies } from '../slots/selection/policies.js';
 
@@ -20,6 +21,15 @@ export interface Runtime {
 }
 
 type FormatContextOf = (ctx: Parameters<typeof formatContext>[1]) => FormatContext;
+
+/** Options of a pipeline by those of its gateway. */
+export function buildOptions({ pluginTimeoutMs, isStrict = false, dry }: GatewayOptions): BuildOptions {
+  return {
+    isStrict,
+    watch: dry?.watch,
+    ...(pluginTimeoutMs !== undefined && { timeoutMs: pluginTimeoutMs }),
+  };
+}
 
 /** Builds the pipeline of a config on top of the services. Throws ConfigError with all problems. */
 export async function buildRuntime(

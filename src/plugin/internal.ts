@@ -106,7 +106,8 @@ export type {
 } from './contract/route.js';
 export type { Keys, Limits } from './contract/host.js';
 export type { HttpRequest, RequestTerms } from './contract/http-client.js';
-export type { TokenLimit } from './contract/key-limits.js';
+export { windowLimits } from './contract/key-limits.js';
+export type { TokenLimit, WindowLimit } from './contract/key-limits.js';
 export type {
   ContentBlockDeltaEvent,
   ContentBlockStartEvent,

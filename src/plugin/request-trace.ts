@@ -4,6 +4,9 @@ import { EventStream } from './events/event-stream.js';
 import { isGatewayError, type GatewayError } from './error.js';
 import { withTag } from './usage-tags.js';
 
+/** Max streams of a request: those of one answer are fewer, and an interceptor may make any number of calls. */
+const maxStreams = 200;
+
 /** Trace of one request, with what only the core reports to it. */
 export class RequestTrace implements Trace {
   readonly stages: TracedStage[] = [];
@@ -153,8 +156,9 @@ export class RequestTrace implements Trace {
 
   /** Adds a stream of the answer, of the stage that is being timed unless `by` says another one. */
   made(events: unknown, by = this.#current?.place): void {
-    if (events instanceof EventStream && this.#streams.at(-1)?.events !== events)
-      this.#streams.push({ events, by });
+    if (!(events instanceof EventStream) || this.#streams.at(-1)?.events === events) return;
+    this.#streams.push({ events, by });
+    if (this.#streams.length > maxStreams) this.#streams.shift(); // of a call whose answer is not the one sent
   }
 
   /** Blames an error on a stage that did not throw it from its middleware. */

@@ -56,6 +56,22 @@ describe('POST /admin/explain', () => {
     await real.text();
   });
 
+  it('says which limit of a key is used up, by its minute and by the ledger', async () => {
+    const text = await issueKey(team, 'spent', { requestsPerMinute: 1 });
+    await (await team.post('/v1/messages', ask('hi'), { 'x-api-key': text })).text();
+    const { answer, stages: passed } = await explained({ body: ask('hi'), as: 'spent' });
+    expect(answer.status).to.equal(429);
+    expect(answer.error?.message).to.match(
+      /"spent" has reached its limit of 1 request per minute; .* in \d+ s/,
+    );
+    expect(passed.find(({ stage }) => stage === 'rate-limit')).to.include({ result: 'failed' });
+
+    const daily = await issueKey(team, 'daily', { tokensPerDay: 1 });
+    await (await team.post('/v1/messages', ask('hi'), { 'x-api-key': daily })).text();
+    const again = await explained({ body: ask('hi'), as: 'daily' });
+    expect(again.answer.error?.message).to.include('1 token per day');
+  });
+
   it('knows the sessions of a key', async () => {
     const text = await issueKey(team, 'sticky');
     const headers = { 'x-session-id': 's1' };

@@ -46,6 +46,24 @@ describe('gw2api explain', () => {
     expect(dropped).to.include('logit_bias');
   });
 
+  it('shows a limit of the key that is used up', async () => {
+    const limit = ['--key-limit', 'tokensPerDay=100'];
+    const { stdout } = await run('--body', 'hi.json', '--as', 'red', ...limit, '--used', 'tokensPerDay=100');
+    expect(stdout).to.match(/^POST \/v1\/messages {2}429 rate_limited\n/);
+    expect(stdout).to.match(/✗ rate-limit .*\n.*"red" has reached its limit of 100 tokens per day/);
+    const under = await run('--body', 'hi.json', ...limit, '--used', 'tokensPerDay=99');
+    expect(under.stdout).to.match(/^POST \/v1\/messages {2}200\n/);
+  });
+
+  it('names the limits where one is misspelt', async () => {
+    const { stderr, code } = await run('--body', 'hi.json', '--used', 'tokensPerday=1');
+    expect(code).to.not.equal(0);
+    expect(stderr).to.match(
+      /^--used takes LIMIT=AMOUNT, not "tokensPerday=1"; did you mean tokensPerDay\.$/m,
+    );
+    expect((await run('--body', 'hi.json', '--key-limit', 'tokensPerDay=0')).stderr).to.include('limits are');
+  });
+
   it('says what a caller without a key is told', async () => {
     const { stdout } = await run('--body', 'hi.json', '--as', 'none');
     expect(stdout).to.match(/^POST \/v1\/messages {2}401 missing_api_key\n/);

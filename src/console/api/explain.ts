@@ -12,9 +12,10 @@ export function explainRoute(panel: Panel): PanelRoute {
       'Says how a request would be handled now: its stages, the slots considered, what would go out and what its ' +
       'caller would be told. Asks no upstream, and spends no limit.',
     body: ExplainBody,
+    readsBody: true,
     maxBodyBytes: 16 * 1024 * 1024,
     noted: 'An operator has had a request explained.',
     answers: { 200: Type.Record(Type.String(), Type.Unknown()) },
-    handle: ({ body }) => panel.operations.explain(() => readExplainCall(body)),
+    handle: ({ readBody }) => panel.operations.explain(async () => readExplainCall(await readBody())),
   });
 }

@@ -64,7 +64,7 @@ export const panelPrefix = '/api/panel';
 
 /** Handler of a route: checks the request by the route's schemas and sends the result as the answer. */
 function answer(definition: PanelRoute, sessions: Sessions): (ctx: PanelContext) => Promise<void> {
-  const { isOpen, query = nothing, body, maxBodyBytes = 1024 * 1024, answers } = definition;
+  const { isOpen, query = nothing, body, readsBody, maxBodyBytes = 1024 * 1024, answers } = definition;
   const checkQuery = checkOf(query);
   const checkBody = body && checkOf(body);
   return async (ctx) => {
@@ -73,9 +73,14 @@ function answer(definition: PanelRoute, sessions: Sessions): (ctx: PanelContext)
     const id = idOf(ctx);
     const parameters = readQuery(ctx.querystring, query);
     checkQuery(parameters);
-    const sent = body && (await readBody(ctx, maxBodyBytes));
-    checkBody?.(sent);
-    const given = await definition.handle({ id, query: parameters, body: sent, credential, ctx });
+    const read = async (): Promise<unknown> => {
+      const sent = await readBody(ctx, maxBodyBytes);
+      checkBody?.(sent);
+      return sent;
+    };
+    const sent = body && !readsBody ? await read() : undefined;
+    const call = { id, query: parameters, body: sent, readBody: read, credential, ctx };
+    const given = await definition.handle(call);
     ctx.status = statusOf(answers, given);
     if (given !== undefined) ctx.body = given;
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') note(ctx, definition, { id, by: credential.kind });

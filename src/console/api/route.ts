@@ -15,7 +15,10 @@ export interface Call<Query, Body> {
   /** `:id` of the path, decoded; empty if the path has none. */
   readonly id: string;
   readonly query: Query;
+  /** Undefined where the route reads it by itself. */
   readonly body: Body;
+  /** Reads the body, and checks it. Throws `invalid_request` and `request_too_large`. */
+  readonly readBody: () => Promise<Body>;
   readonly credential: Credential;
   readonly ctx: PanelContext;
 }
@@ -36,6 +39,8 @@ export interface PanelRoute<Query extends TSchema = TSchema, Body extends TSchem
   readonly body?: Body;
   /** Schema of the body in the OpenAPI document, if `handle` checks more than `body` does. */
   readonly bodySchema?: object;
+  /** True: `handle` calls `readBody` when it has a place for the body. */
+  readonly readsBody?: true;
   /** Max bytes of the body; default 1 MB. */
   readonly maxBodyBytes?: number;
   /** Successful answers by status; null: no body. */

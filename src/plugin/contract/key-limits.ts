@@ -16,7 +16,12 @@ export const tokenLimits = ['tokensPerMinute', 'tokensPerDay', 'tokensPerMonth']
 
 export type TokenLimit = (typeof tokenLimits)[number];
 
-const limitNames = ['requestsPerMinute', ...tokenLimits, 'maxConcurrent'] as const;
+/** Limits that are counted in a window of time, the shortest first. */
+export const windowLimits = ['requestsPerMinute', ...tokenLimits] as const;
+
+export type WindowLimit = (typeof windowLimits)[number];
+
+const limitNames = [...windowLimits, 'maxConcurrent'] as const;
 
 /** Picks the limits from other fields; undefined if there are none. */
 export function keyLimits(fields: KeyLimits): KeyLimits | undefined {

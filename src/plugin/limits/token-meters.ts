@@ -1,12 +1,12 @@
 import type { Host } from '../contract/host.js';
-import type { TokenLimit } from '../contract/key-limits.js';
+import type { TokenLimit, WindowLimit } from '../contract/key-limits.js';
 import { totalTokens } from '../events/ledger-tokens.js';
 import type { MeterReading } from '../contract/live.js';
 import { within } from './within.js';
 
-/** Time window in which the tokens of one key are counted. */
-export interface TokenWindow {
-  readonly limit: TokenLimit;
+/** Time window in which the tokens of one key are counted, or its requests. */
+export interface TokenWindow<Limit extends WindowLimit = TokenLimit> {
+  readonly limit: Limit;
   readonly keyId: string;
   readonly meter: string;
   /** A calendar day or month, unix milliseconds; absent: a minute, which begins with its first use. */
@@ -14,13 +14,15 @@ export interface TokenWindow {
 }
 
 /** The current window of a limit. `nowMs`: unix milliseconds. */
-export function tokenWindow(limit: TokenLimit, keyId: string, nowMs: number): TokenWindow {
+export function tokenWindow(limit: TokenLimit, keyId: string, nowMs: number): TokenWindow;
+export function tokenWindow(limit: WindowLimit, keyId: string, nowMs: number): TokenWindow<WindowLimit>;
+export function tokenWindow(limit: WindowLimit, keyId: string, nowMs: number): TokenWindow<WindowLimit> {
   const period = periodOf[limit]?.(nowMs);
   const meter = [limit, ...(period ? [period.fromMs] : []), keyId].join(':');
   return { limit, keyId, meter, ...(period && { period }) };
 }
 
-const periodOf: Partial<Record<TokenLimit, (nowMs: number) => NonNullable<TokenWindow['period']>>> = {
+const periodOf: Partial<Record<WindowLimit, (nowMs: number) => NonNullable<TokenWindow['period']>>> = {
   tokensPerDay: (nowMs) => {
     const fromMs = Math.floor(nowMs / dayMs) * dayMs;
     return { fromMs, toMs: fromMs + dayMs };

@@ -1,0 +1,33 @@
+/**
+ * Work that any number of callers share. One run is under way at a time; those who come meanwhile share the next one,
+ * which sees what has changed before they came.
+ */
+export class SharedWork<Result> {
+  readonly #work: () => Promise<Result>;
+  #running: Promise<Result> | undefined;
+  #next: Promise<Result> | undefined;
+
+  constructor(work: () => Promise<Result>) {
+    this.#work = work;
+  }
+
+  run(): Promise<Result> {
+    if (!this.#running) return this.#start();
+    this.#next ??= this.#afterwards(this.#running);
+    return this.#next;
+  }
+
+  async #afterwards(running: Promise<Result>): Promise<Result> {
+    await running.catch(() => undefined); // told to its own callers
+    this.#next = undefined;
+    return this.#start();
+  }
+
+  #start(): Promise<Result> {
+    const running = this.#work().finally(() => {
+      if (this.#running === running && !this.#next) this.#running = undefined;
+    });
+    this.#running = running;
+    return running;
+  }
+}
