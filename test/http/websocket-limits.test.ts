@@ -48,17 +48,18 @@ describe('a WebSocket whose caller reads nothing', () => {
     await new Promise((resolve) => void server.close(resolve));
   });
 
-  it('takes no more messages until the refusals of the earlier ones are sent', async () => {
+  it('takes no more messages until the refusals of the earlier ones are sent', async function () {
+    this.timeout(60_000);
     const { webSocket, socket } = await opened;
     const count = 100_000;
     let refused = 0;
     client.on('message', () => (refused += 1));
     client.pause();
     for (let sent = 0; sent < count; sent += 1) client.send(Buffer.from('x'));
-    await eventually(() => webSocket.isPaused);
+    await eventually(() => webSocket.isPaused, 30_000);
     expect(socket.writableLength).to.be.below(8 * 1024 * 1024);
     client.resume();
-    await eventually(() => refused === count && !webSocket.isPaused);
+    await eventually(() => refused === count && !webSocket.isPaused, 30_000);
   });
 });
 
