@@ -171,7 +171,7 @@ describe('a caller who leaves', () => {
     const socket = await send(ask('Hello!'));
     const { closed } = await asked;
     await leave(socket, closed);
-    expect(await theLine()).to.include({ outcome: 'abandoned', slot: 'b', attempts: 2 });
+    expect(await theLine()).to.include({ outcome: 'abandoned', slot: 'b', attempts: 3 });
   });
 
   it('during a fan-out ends every call', async () => {

@@ -22,7 +22,7 @@ function slotsAt(url: string, key = 'upstream-key'): readonly object[] {
     slotAt(url, { id: 'paused', models: ['other-*'] }),
     slotAt(url, { id: 'draining', models: ['other-*'] }),
     slotAt(url, { id: 'rejected', models: ['haiku-5'], account }),
-    slotAt(url, { id: 'exhausted', models: ['sonnet-5'] }),
+    slotAt(url, { id: 'exhausted', models: ['sonnet-5'], cooldown: { max: '2h' } }),
   ];
 }
 

@@ -207,10 +207,10 @@ describe('the errors of the Messages SDK', () => {
       expect(modelCalls(pair)).to.have.length(3);
     });
 
-    it('end where they are used up, after one upstream call each where asking again at once is no use', async () => {
+    it('end where they are used up, after two upstream calls each: the gateway waits once for the only slot', async () => {
       pair.simulator.faults.push('429 retry-after-ms=5 on=generate');
       await failureOf(patient.messages.create(asking('Hi')), RateLimitError);
-      expect(modelCalls(pair)).to.have.length(3);
+      expect(modelCalls(pair)).to.have.length(6);
     });
 
     it('are not needed where the gateway has asked again itself', async () => {

@@ -143,6 +143,7 @@ function sender({ pool, clock }: Kit): () => Promise<boolean> {
       delivery: 'stream',
       signal,
       interceptors: noInterceptors,
+      additions: { system: [], tools: [] },
       onSettled: () => undefined,
       trace: new RequestTrace(clock.now),
       request: { model: 'sonnet-5', messages: [] },

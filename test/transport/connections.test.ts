@@ -63,7 +63,7 @@ describe('connections to an upstream', () => {
     expect(error).to.deep.include({
       code: 'upstream_timeout',
       status: 504,
-      failure: { kind: 'timeout' },
+      failure: { kind: 'timeout', waitedFor: 'headers', afterMs: 30 },
       message: 'The upstream of slot "team-a" did not begin to answer within 30 ms.',
     });
   });

@@ -57,30 +57,33 @@ export function withoutSealed<Request extends Pick<MessagesRequest, 'messages' |
 ): Request {
   const { messages } = request;
   if (!Array.isArray(messages) || !messages.some(hasSealed)) return request;
-  const kept = messages.map((message: Message) => (hasSealed(message) ? unsealed(message) : message));
-  const sent = { ...request, messages: kept.filter(({ content }: Message) => content.length > 0) };
+  const sent = { ...request, messages: messages.flatMap(unsealed) };
   return mustThink(messages) ? withoutBudget(sent) : sent;
 }
 
-function hasSealed({ role, content }: Message): boolean {
-  return role === 'assistant' && Array.isArray(content) && content.some(isSealedBlock);
+/** A Messages request is checked by its upstream alone, so that its messages may be anything. */
+function hasSealed(message: Message | null): boolean {
+  return (
+    message?.role === 'assistant' && Array.isArray(message.content) && message.content.some(isSealedBlock)
+  );
 }
 
-function unsealed(message: Message): Message {
-  const { content } = message;
-  return typeof content === 'string'
-    ? message
-    : { ...message, content: content.filter((block) => !isSealedBlock(block)) };
+/** Message without thinking of other vendors; none if it has nothing else. */
+function unsealed(message: Message): readonly Message[] {
+  const { content } = hasSealed(message) ? message : {};
+  if (!Array.isArray(content)) return [message];
+  const kept = content.filter((block: ContentBlock) => !isSealedBlock(block));
+  return kept.length > 0 ? [{ ...message, content: kept }] : [];
 }
 
-function isSealedBlock(block: ContentBlock): boolean {
-  return block.type === 'thinking' && isSealed(block.signature);
+function isSealedBlock(block: ContentBlock | null): boolean {
+  return block?.type === 'thinking' && isSealed(block.signature);
 }
 
 /** True within a tool loop whose turn has lost its thinking: with a budget, the upstream demands it there. */
 function mustThink(messages: readonly Message[]): boolean {
   const [calls, results] = messages.slice(-2);
-  const isLoop = typeof results?.content === 'object' && results.content[0]?.type === 'tool_result';
+  const isLoop = Array.isArray(results?.content) && results.content[0]?.type === 'tool_result';
   return isLoop && calls !== undefined && hasSealed(calls);
 }
 

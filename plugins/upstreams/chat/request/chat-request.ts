@@ -1,6 +1,7 @@
 import type { MessagesRequest, TextBlock, Tool } from 'gw2api/plugin';
 import { Dropped } from '../../shared/dropped.js';
 import { ToolNames } from '../../shared/tool-names.js';
+import { checkShape } from '../../shared/request-shape.js';
 import { reportUnread } from '../../shared/unread.js';
 import type { Capabilities } from '../capabilities.js';
 import type { ChatBody } from './chat-body.js';
@@ -20,7 +21,7 @@ export interface ChatRequest {
 }
 
 /**
- * Chat Completions request, streamed, in the server's dialect. Throws `invalid_request` for what it cannot
+ * Chat Completions request, streamed, in the server's dialect. Throws `invalid_request` for a wrong field, and for what it cannot
  * express if the slot says `unsupported: reject`. `addedTools`: those that the gateway has added.
  */
 export function chatRequest(
@@ -28,6 +29,7 @@ export function chatRequest(
   capabilities: Capabilities,
   addedTools: readonly Tool[] = [],
 ): ChatRequest {
+  checkShape(request);
   const conversion: Conversion = { capabilities, dropped: new Dropped(), names: new ToolNames(), addedTools };
   const { fields, instruction } = outputOf(request, conversion);
   const body: ChatBody = {

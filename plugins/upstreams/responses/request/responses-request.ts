@@ -4,6 +4,7 @@ import { nearestEffort, thinkingWish } from '../../shared/effort.js';
 import { reportLostTool } from '../../shared/lost-tool.js';
 import { shortUser } from '../../shared/short-names.js';
 import { ToolNames } from '../../shared/tool-names.js';
+import { checkShape } from '../../shared/request-shape.js';
 import { reportUnread } from '../../shared/unread.js';
 import type { ResponsesSettings } from '../options.js';
 import { inputItems } from './input.js';
@@ -21,7 +22,7 @@ export interface ResponsesRequest {
 }
 
 /**
- * Responses request, streamed and not stored. Throws `invalid_request` for what cannot be expressed if the slot
+ * Responses request, streamed and not stored. Throws `invalid_request` for a wrong field, and for what cannot be expressed if the slot
  * says `unsupported: reject`. `addedTools`: those that the gateway has added.
  */
 export function responsesRequest(
@@ -29,6 +30,7 @@ export function responsesRequest(
   settings: ResponsesSettings,
   addedTools: readonly Tool[] = [],
 ): ResponsesRequest {
+  checkShape(request);
   const conversion: Conversion = { settings, dropped: new Dropped(), names: new ToolNames(), addedTools };
   const { dropped, names } = conversion;
   const body = {

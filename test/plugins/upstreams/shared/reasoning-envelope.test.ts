@@ -47,6 +47,17 @@ describe('the envelope of thinking without a signature', () => {
     expect(loop('enabled', signed)).to.have.property('thinking');
   });
 
+  it('is taken out among messages of any shape, which the upstream refuses itself', () => {
+    const odd = [null, 1, 'a', {}, { role: 'assistant' }, { role: 'assistant', content: null }, []];
+    const given = [
+      ...odd,
+      { role: 'assistant', content: [null, sealed, 1] },
+      { role: 'user', content: { 0: null } },
+    ];
+    const { messages } = withoutSealed({ model: 'm', messages: given as never });
+    expect(messages).to.deep.equal([...odd, { role: 'assistant', content: [null, 1] }, given.at(-1)]);
+  });
+
   it('costs a request without one no copy', () => {
     const request: MessagesRequest = {
       model: 'm',

@@ -1,0 +1,100 @@
+import type { TSchema } from 'typebox';
+import { GatewayError, Type, type MessagesRequest } from 'gw2api/plugin';
+import { compileCheck, formatPath } from 'gw2api/plugin/format';
+
+/**
+ * Checks the fields of a Messages request that a translation reads: nobody else has, since a Messages upstream
+ * checks its requests itself. Throws `invalid_request` with the first wrong field:
+ * `messages[2].content[0].text: must be a string`.
+ */
+export function checkShape(request: MessagesRequest): void {
+  const [error] = check()(request);
+  if (error) throw new GatewayError('invalid_request', `${formatPath(error.path)}: ${error.message}`);
+}
+
+/** Validator, compiled on first use. */
+const check = lazily(() => compileCheck(requestShape));
+
+function lazily<Value extends object>(make: () => Value): () => Value {
+  let made: Value | undefined;
+  return () => (made ??= make());
+}
+
+const text = Type.String();
+
+function optional(...schemas: readonly TSchema[]) {
+  return Type.Optional(Type.Union([...schemas, Type.Null()]));
+}
+
+/** Object whose `type` is any text; the types that are named have fields of their own. */
+function tagged(fields: Readonly<Record<string, Readonly<Record<string, TSchema>>>>): TSchema {
+  const rules = Object.entries(fields).map(([type, properties]) => ({
+    if: { properties: { type: { const: type } } },
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+    then: Type.Object(properties),
+  }));
+  return Type.Unsafe({ type: 'object', required: ['type'], properties: { type: text }, allOf: rules });
+}
+
+const source = tagged({
+  base64: { media_type: text, data: text },
+  text: { data: text },
+  url: { url: text },
+  file: { file_id: text },
+});
+
+const cacheControl = optional(Type.Object({ type: text }));
+
+const parts = {
+  text: { text, cache_control: cacheControl },
+  image: { source },
+  document: { source, title: optional(text) },
+};
+
+const call = { id: text, name: Type.String({ minLength: 1 }) };
+
+const block = tagged({
+  ...parts,
+  thinking: { thinking: text, signature: Type.Optional(text) },
+  redacted_thinking: { data: text },
+  tool_use: call,
+  server_tool_use: call,
+  tool_result: {
+    tool_use_id: text,
+    content: optional(text, Type.Array(tagged(parts))),
+  },
+});
+
+const message = Type.Object({
+  role: Type.Enum(['user', 'assistant', 'system']),
+  content: Type.Union([text, Type.Array(block)]),
+});
+
+const tool = Type.Object({
+  name: Type.String({ minLength: 1 }),
+  type: optional(text),
+  description: optional(text),
+  input_schema: optional(Type.Record(text, Type.Unknown())),
+  strict: optional(Type.Boolean()),
+});
+
+const requestShape = Type.Object({
+  model: text,
+  messages: Type.Array(message),
+  system: Type.Optional(Type.Union([text, Type.Array(tagged({ text: parts.text }))])),
+  tools: Type.Optional(Type.Array(tool)),
+  tool_choice: Type.Optional(tagged({ tool: { name: text } })),
+  max_tokens: Type.Optional(Type.Number()),
+  temperature: Type.Optional(Type.Number()),
+  top_p: Type.Optional(Type.Number()),
+  top_k: Type.Optional(Type.Number()),
+  stop_sequences: Type.Optional(Type.Array(text)),
+  metadata: Type.Optional(Type.Object({ user_id: optional(text) })),
+  thinking: Type.Optional(tagged({ enabled: { budget_tokens: Type.Number() } })),
+  output_config: Type.Optional(
+    Type.Object({
+      effort: optional(text),
+      format: optional(tagged({ json_schema: { schema: Type.Record(text, Type.Unknown()) } })),
+    }),
+  ),
+});
