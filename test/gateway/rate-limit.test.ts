@@ -57,7 +57,7 @@ describe('the limits of a key', () => {
         expect(refused.headers.get('x-ratelimit-reset-requests')).to.equal('50s');
         const error = await errorIn(refused);
         expect(error).to.include({ status: 429, type: 'rate_limit_error', code: 'rate_limited' });
-        expect(error.message).to.include('"ci"').and.include('1 requests per minute').and.include('50 s');
+        expect(error.message).to.include('"ci"').and.include('1 request per minute').and.include('50 s');
         nowMs += 50_000;
       }
     });
@@ -155,7 +155,7 @@ describe('the limits of a key', () => {
     const refused = await second.post('/v1/messages', ask('Hi'), headers);
     expect(refused.headers.get('retry-after')).to.equal(String(9 * 3600));
     expect((await errorIn(refused)).message)
-      .to.include('1 tokens per day')
+      .to.include('1 token per day')
       .and.include('2026-03-11T00:00:00Z');
     nowMs = Date.parse('2026-03-11T00:00:00Z');
     expect(await status(second, headers)).to.equal(200);
