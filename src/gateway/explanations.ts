@@ -37,8 +37,9 @@ export class Explanations {
   }
 
   /**
-   * `read` is called once there is a place. Throws what it throws, `rate_limited` while too many are under way, `not_found` for an unknown key, `conflict` where the config
-   * cannot run dry, and `request_timeout`.
+   * Explains the request that `read` gives once there is a place. Throws what `read` throws, `rate_limited` while too
+   * many are under way, `not_found` for an unknown key, `conflict` where the config cannot run dry, and
+   * `request_timeout`.
    */
   async explain(read: () => ExplainCall | Promise<ExplainCall>): Promise<Explanation> {
     if (this.#gateway.services.dry) throw new GatewayError('conflict', 'A dry run explains no request.');

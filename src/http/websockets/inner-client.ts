@@ -22,13 +22,13 @@ export function sendWithin(
 ): ClientRequest {
   const { remoteAddress, remoteFamily, remotePort } = peer;
   const [near, far] = MemorySocket.pair({ remoteAddress, remoteFamily, remotePort });
-  accept(Object.assign(far, { [connectionKey]: connection }));
   const sent = request({
     createConnection: () => near,
     method,
     path,
     headers: { ...headers, connection: 'close' },
   });
+  accept(Object.assign(far, { [connectionKey]: connection })); // not before `request`, which refuses some paths
   sent.on('error', ignore).end(body);
   return sent;
 }

@@ -4,7 +4,7 @@ import type { Effect } from '../health/transitions.js';
 import type { SlotEntry } from '../slot-entry.js';
 import type { Earlier } from './choose.js';
 
-/** What a failed call of a slot means for its request. */
+/** Consequence of a slot's failed call for its request. */
 export interface FailedTry {
   readonly failure: CallFailure;
   readonly effect: Effect;
@@ -26,7 +26,7 @@ export class RetryPlan {
   #hasRepeated = false;
   #waitMs = 0;
 
-  /** What has failed an earlier call of the request may be asked again, as the last one. */
+  /** Slots that have failed an earlier call of the request may be asked again, as the last ones. */
   constructor({ entry, tried }: Earlier) {
     this.#tried = tried.length === 0 ? new Map() : new Map(tried.map((each) => [each, true]));
     this.#preferred = entry && tried.includes(entry) ? undefined : entry;

@@ -13,7 +13,7 @@ import { Thinking } from './thinking.js';
 import { ToolCalls } from './tool-calls.js';
 import { TokenCounts } from './usage.js';
 
-/** What the request says about its answer. */
+/** Settings of an answer that come from its request. */
 export interface ChatAnswerOptions {
   readonly model: string;
   /** Origin of its thinking, for the envelope. */
