@@ -15,7 +15,7 @@ import {
 } from 'gw2api/plugin/upstream';
 import type { Static } from 'typebox';
 import { oneBatch } from '../shared/one-batch.js';
-import { listModels, type Endpoint } from '../shared/openai-models.js';
+import { listModels, probeByModels, type Endpoint } from '../shared/openai-models.js';
 import { openaiRefusal } from '../shared/openai-refusal.js';
 import { capabilitiesOf, chatOptions, type Capabilities } from './capabilities.js';
 import { chatRequest } from './request/chat-request.js';
@@ -101,8 +101,8 @@ class ChatUpstream implements Upstream {
   }
 
   /** Lists the models, which costs nothing. */
-  async probe(query: UpstreamQuery): Promise<void> {
-    await this.models(query);
+  probe(query: UpstreamQuery): Promise<void> {
+    return probeByModels(() => this.models(query));
   }
 
   #request(path: string): Endpoint {

@@ -14,7 +14,7 @@ import {
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
 import { oneBatch } from '../shared/one-batch.js';
-import { listModels, type Endpoint } from '../shared/openai-models.js';
+import { listModels, probeByModels, type Endpoint } from '../shared/openai-models.js';
 import { openaiRefusal } from '../shared/openai-refusal.js';
 import { responsesOptions, type ResponsesOptions, type ResponsesSettings } from './options.js';
 import { responsesRequest } from './request/responses-request.js';
@@ -80,8 +80,8 @@ class ResponsesUpstream implements Upstream {
   }
 
   /** Lists the models, which costs nothing. */
-  async probe(query: UpstreamQuery): Promise<void> {
-    await this.models(query);
+  probe(query: UpstreamQuery): Promise<void> {
+    return probeByModels(() => this.models(query));
   }
 
   #request(path: string): Endpoint {

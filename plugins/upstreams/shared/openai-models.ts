@@ -1,3 +1,4 @@
+import { isGatewayError } from 'gw2api/plugin';
 import {
   foreign,
   jsonFields,
@@ -33,6 +34,18 @@ export async function listModels(listing: ModelListing): Promise<readonly Listed
   const { data } = jsonFields(text);
   if (!Array.isArray(data)) throw foreign(slot, `${answer.status} ${answer.mediaType}`.trim(), { kind });
   return listOf(data).slice(0, maxModels).flatMap(modelIn);
+}
+
+/**
+ * Probe by a list of models, which costs nothing. A server without that list (404, 405 or 501) has refused nobody.
+ * Throws as the list does.
+ */
+export async function probeByModels(list: () => Promise<readonly ListedModel[]>): Promise<void> {
+  try {
+    await list();
+  } catch (error) {
+    if (!isGatewayError(error) || ![404, 405, 501].includes(error.status)) throw error;
+  }
 }
 
 const maxModels = 2000;

@@ -260,6 +260,19 @@ describe('the upstream chat', () => {
     });
   });
 
+  it('takes an account as accepted where the server has no list of models, and as refused where it says so', async () => {
+    let status = 404;
+    const url = await serveChat(
+      kit,
+      (response) => void response.writeHead(status).end('{"detail":"Not Found"}'),
+    );
+    const { probe } = await openChat(kit, `${url}/v1`);
+    const query = { signal: new AbortController().signal, authorize: () => ({}) };
+    for (status of [404, 405, 501]) await probe!(query);
+    for (status of [401, 403, 500])
+      expect(await rejection(probe!(query)), String(status)).to.have.property('status', status);
+  });
+
   it('lists the models with their limits', async () => {
     const data = [
       { id: 'one', object: 'model' },
