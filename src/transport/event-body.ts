@@ -47,10 +47,12 @@ export class EventBody implements BodySink, Flow {
     if (this.#isOver) return true;
     const text = this.#unframe ? this.#unframed(chunk, this.#unframe) : chunk;
     if (text === undefined) return true;
-    const hasRoom = this.#pass(this.#parser.read(text));
+    const batch = this.#parser.read(text);
+    const hasRoom = this.#pass(batch);
     this.#parser.release();
-    if (this.#parser.isOver) this.#conclude();
-    else if (this.#parser.settlesInMs !== undefined) this.#settleIn(this.#parser.settlesInMs);
+    const { isOver, settlesInMs } = this.#parser;
+    if (isOver) this.#conclude();
+    else if (settlesInMs !== undefined && (batch.length > 0 || !this.#settling)) this.#settleIn(settlesInMs);
     return hasRoom || this.#isOver;
   }
 
@@ -72,7 +74,7 @@ export class EventBody implements BodySink, Flow {
     this.#settling?.stop();
   }
 
-  /** Finishes an answer whose service neither ends it nor goes on. */
+  /** Finishes an answer whose service neither ends it nor goes on; what is no event, such as a comment, is no going on. */
   #settleIn(ms: number): void {
     this.#settling ??= new Deadline(
       () => {

@@ -212,7 +212,7 @@ describe('resolving a plugin', () => {
       what: 'a factory that makes no middleware',
       use: './mine.js',
       text: 'export default () => 5;',
-      says: 'gateway.yaml:2:5 pipeline[0] "./mine.js" cannot be set up: gave 5; its setup must return a middleware, or an object of middleware, intercept, applies, start, probe, dispose',
+      says: 'gateway.yaml:2:5 pipeline[0] "./mine.js" cannot be set up: gave 5; its setup must return a middleware, or an object of middleware, intercept, outermost, applies, start, probe, dispose',
     },
     {
       what: 'a setup that throws',

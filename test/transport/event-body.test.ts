@@ -1,6 +1,8 @@
 import { expect } from 'chai';
-import { isGatewayError, type ModelEventBatch } from 'gw2api/plugin';
+import { isGatewayError, ModelEvent, type ModelEventBatch } from 'gw2api/plugin';
 import { EventBody } from '#src/transport/event-body.js';
+import { TranslatedReader } from '#src/transport/translated-reader.js';
+import { ManualClock } from 'gw2api/testing';
 import {
   Kit,
   aCall,
@@ -42,6 +44,27 @@ describe('EventBody', () => {
     const types: string[] = [];
     for await (const batch of body.events) types.push(...batch.map(({ type }) => type));
     expect(types).to.deep.equal(['message_start', 'content_block_delta', 'message_stop']);
+  });
+
+  it('ends an answer that lacks its formal end in time, however many comments keep the connection alive', async () => {
+    const clock = new ManualClock();
+    const translator = {
+      isOver: false,
+      settlesInMs: undefined as number | undefined,
+      read(data: string, _: string | undefined, events: ModelEvent[]): void {
+        events.push(new ModelEvent('ping', data));
+        this.settlesInMs = 2000;
+      },
+      finish: (events: ModelEvent[]): void => void events.push(new ModelEvent('message_stop', '{}')),
+    };
+    const body = new EventBody(quietFlow, { reader: new TranslatedReader(translator), clock });
+    const collected = collect(body.events);
+    body.write(Buffer.from('data: {}\n\n'));
+    for (let passedMs = 0; passedMs < 2000; passedMs += 500) {
+      body.write(Buffer.from(': PROCESSING\n\n'));
+      clock.pass(500);
+    }
+    expect((await collected).events.map(({ type }) => type)).to.deep.equal(['ping', 'message_stop']);
   });
 
   it('fails with what is thrown about frames, after the events before it, and ends the call', async () => {

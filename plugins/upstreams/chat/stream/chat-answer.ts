@@ -253,8 +253,13 @@ function parse(data: string): Fields {
 
 /** Choice 0; undefined in chunks without choices, and in those of further ones. */
 function firstChoice(choices: unknown): Fields | undefined {
-  if (!Array.isArray(choices) || choices.length === 0) return undefined;
-  return choices.map(fieldsOf).find(({ index = 0 }) => index === 0);
+  if (!Array.isArray(choices)) return undefined;
+  for (const choice of choices) {
+    const fields = fieldsOf(choice);
+    const { index = 0 } = fields;
+    if (index === 0) return fields;
+  }
+  return undefined;
 }
 
 function estimate(length: number): number {
