@@ -1,4 +1,4 @@
-import { GatewayError } from 'gw2api/plugin';
+import { GatewayError, timeoutSignal } from 'gw2api/plugin';
 import {
   isHeaderValue,
   untilAborted,
@@ -103,7 +103,8 @@ export class AwsCredentials {
 
   async #provide(): Promise<ProvidedKeys> {
     try {
-      const keys = await this.#provider?.({ forceRefresh: true });
+      const asked = this.#provider?.({ forceRefresh: true }) ?? Promise.resolve(undefined);
+      const keys = await untilAborted(asked, timeoutSignal(this.#host.clock, timeoutMs));
       if (!keys || !isUsable(keys)) throw new Error('It gave no keys that a header can hold.');
       this.#keys = keys;
       return keys;
@@ -158,3 +159,6 @@ const marginMs = 300_000;
 
 /** Pause after a failed early renewal, while the old keys are valid. */
 const pauseAfterFailureMs = 10_000;
+
+/** Time that a provider has for an answer. */
+const timeoutMs = 30_000;

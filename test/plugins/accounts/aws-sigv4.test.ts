@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { OutgoingRequest } from 'gw2api/plugin/upstream';
-import { accountHost, fakeHost } from 'gw2api/testing';
+import { accountHost, fakeHost, ManualClock } from 'gw2api/testing';
 import awsSigv4, { openAwsAccount } from '#plugins/accounts/aws-sigv4.js';
 import { loadAwsProvider, type AwsProvider } from '#plugins/accounts/shared/aws-credentials.js';
 import { signed, timeOf } from '#plugins/accounts/shared/sigv4.js';
+import { later } from '../../transport/upstream-kit.js';
 import { vendorSignature } from '../../support/aws-signer.js';
 import { modelPath } from '#plugins/upstreams/bedrock/model-path.js';
 
@@ -187,6 +188,23 @@ describe('temporary keys of AWS', () => {
     const error = await Promise.resolve(account.authorize(outgoing())).catch((thrown: unknown) => thrown);
     expect(error).to.include({ code: 'upstream_unreachable' });
     expect((error as Error).message).to.not.include('IMDS');
+  });
+
+  it('are given up where their provider does not answer within 30 s, and asked for again', async () => {
+    const clock = new ManualClock(atMs);
+    const { promise: asked, resolve: onAsked } = later<void>();
+    let isSilent = true;
+    const silent: AwsProvider = () => {
+      onAsked();
+      return isSilent ? new Promise<never>(() => undefined) : provider();
+    };
+    const account = await openAwsAccount(chain, accountHost({ clock }), async () => silent);
+    const first = Promise.resolve(account.authorize(outgoing())).catch((thrown: unknown) => thrown);
+    await asked;
+    clock.pass(30_000);
+    expect(await first).to.include({ code: 'upstream_unreachable' });
+    isSilent = false;
+    expect(await account.authorize(outgoing())).to.include({ 'x-amz-security-token': 'token-1' });
   });
 
   it('are renewed where AWS refuses them early', async () => {
