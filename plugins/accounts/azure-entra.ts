@@ -14,7 +14,10 @@ const options = Type.Object(
     tenant: Type.String({ pattern: '^[A-Za-z0-9.-]{1,200}$' }),
     clientId: Type.String({ minLength: 1, title: 'Client ID' }),
     clientSecret: Type.Optional(Type.String({ minLength: 1, secret: true })),
-    /** File with a token of a federated identity, such as that of a Kubernetes workload; read anew for each token. */
+    /**
+     * File with a token of a federated identity, such as that of a Kubernetes workload, relative to the config file;
+     * read anew for each token.
+     */
     tokenFile: Type.Optional(Type.String({ minLength: 1, local: true })),
     scope: Type.String({ minLength: 1, default: 'https://ai.azure.com/.default' }),
     /** Another one for a sovereign cloud. */

@@ -13,7 +13,7 @@ const options = Type.Object(
   {
     /** JSON of a service account's key, the text itself. */
     key: Type.Optional(Type.String({ minLength: 1, secret: true, title: 'Service account key' })),
-    /** File with that JSON, read anew for each token. */
+    /** File with that JSON, relative to the config file; read anew for each token. */
     keyFile: Type.Optional(Type.String({ minLength: 1, local: true, title: 'Key file' })),
     /** Application default credentials, by the package google-auth-library. */
     applicationDefault: Type.Optional(Type.Literal(true, { local: true })),

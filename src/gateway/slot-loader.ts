@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { ConfigError, type Config } from '../config/config.js';
 import { loadSlots, loadUpstream } from '../pipeline/load-slots.js';
 import { builtinFolder } from '../pipeline/resolve.js';
@@ -13,6 +14,7 @@ export function slotLoader({ baseDir }: Pick<Config, 'baseDir'>): SlotLoader {
       if (!slot) throw new ConfigError(problems);
       return slot;
     },
+    resolvePath: (file) => path.resolve(baseDir, file),
     upstream: (use, options) => loadUpstream(use, options, where),
   };
 }

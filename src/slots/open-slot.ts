@@ -19,6 +19,8 @@ export interface SlotLoader {
   /** Throws a ConfigError if a plugin cannot be loaded, or does not take its options. */
   slot(config: SlotConfig): Promise<SlotPlugins>;
   readonly upstream: UpstreamParts['load'];
+  /** Absolute path of a file that an option names. */
+  readonly resolvePath: (file: string) => string;
   /** Time limit for a plugin to open; default 10 s. */
   readonly timeoutMs?: number;
 }
@@ -74,7 +76,7 @@ export async function openSlot(
 async function openAccount(
   { id, account, proxy, isGuarded = false }: SlotConfig,
   plugins: SlotPlugins,
-  { credentials, live, log, clock, openClient }: OpenOptions,
+  { credentials, live, log, clock, openClient, plugins: { resolvePath } }: OpenOptions,
 ): Promise<SlotAccount> {
   const { plugin, options } = plugins.account;
   const settings = { id, headers: {}, connectTimeoutMs: accountTimeoutMs, isGuarded, log, clock };
@@ -88,6 +90,7 @@ async function openAccount(
     log,
     clock,
     connect,
+    resolvePath,
     dry: openClient !== undefined,
   });
 }

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import {
   systemClock,
   compileCheck,
@@ -41,6 +42,7 @@ export function accountHost(overrides: Partial<AccountHost> = {}): AccountHost {
     slot: { id: 'test' },
     log,
     connect: (baseUrl) => openHttpClient({ id: 'test', baseUrl, headers: {}, connectTimeoutMs: 5000, log }),
+    resolvePath: (file) => path.resolve(file),
     tokens: async () => [memoryTokens(), undefined],
     withLock(hold) {
       const done = work.then(() => hold());

@@ -6,7 +6,7 @@ import { ask, configOf, slotAt, stages, startGateway, type GatewayUnderTest } fr
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { TempFolders } from './temp-folders.js';
 
-describe('a relative path in the options of a stage', () => {
+describe('a relative path in options', () => {
   const folders = new TempFolders();
   let simulator: Simulator;
   let under: GatewayUnderTest | undefined;
@@ -61,5 +61,26 @@ describe('a relative path in the options of a stage', () => {
       .sign(privateKey);
     const answer = await under.post('/v1/messages', ask('Hi'), { 'x-api-key': token });
     expect(answer.status).to.equal(200);
+  });
+
+  it('is one beside the config: a file that an account is given', async () => {
+    const account = `import { readFile } from 'node:fs/promises';
+    export default {
+      name: 'key-file',
+      options: { type: 'object', properties: { file: { type: 'string' } } },
+      open: ({ file }, host) => ({
+        authorize: async () => ({ 'x-api-key': await readFile(host.resolvePath(file), 'utf8') }),
+      }),
+    };`;
+    const slots = [slotAt(simulator.url, { account: { kind: './key-file.mjs', file: 'keys/one.txt' } })];
+    const config = configOf({ slots });
+    const folder = await folders.make({
+      'key-file.mjs': account,
+      'keys/one.txt': 'key-of-the-file',
+      'gateway.yaml': config,
+    });
+    under = await startGateway(`${folder}/gateway.yaml`);
+    expect((await under.post('/v1/messages', ask('Hi'))).status).to.equal(200);
+    expect(simulator.requests.at(-1)!.headers['x-api-key']).to.equal('key-of-the-file');
   });
 });

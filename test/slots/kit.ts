@@ -80,6 +80,7 @@ export function fakePlugins(plugin: UpstreamKind): SlotLoader {
       if (!own) return Promise.reject(new Error(`There is no account "${kind}".`));
       return Promise.resolve({ upstream: { plugin, options }, account: { plugin: own, options: rest } });
     },
+    resolvePath: (file: string) => file,
     upstream: () => Promise.reject(new Error('It opens no other upstream.')),
   };
 }

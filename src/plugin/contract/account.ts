@@ -49,6 +49,8 @@ export interface AccountHost {
   readonly log: Logger;
   /** Client for a URL of the account's own, over the slot's proxy; to be closed after use. */
   connect(baseUrl: string): HttpClient;
+  /** Absolute path of a file that an option names, relative to the config file. */
+  resolvePath(file: string): string;
   /**
    * Opens the store for tokens that descend from `origin`, a digest of the configured ones; returns those that
    * are in it, too. `isRepeatable`: tokens may be granted at any time, so that `check --online` may ask for some.

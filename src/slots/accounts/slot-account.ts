@@ -44,7 +44,7 @@ export class SlotAccount {
     options: unknown,
     parts: AccountParts,
   ): Promise<SlotAccount> {
-    const { slotId, live, log, clock, connect, dry } = parts;
+    const { slotId, live, log, clock, connect, resolvePath, dry } = parts;
     const opened: OpenTokens[] = [];
     const host: AccountHost = {
       slot: { id: slotId },
@@ -52,6 +52,7 @@ export class SlotAccount {
       now: clock.now,
       clock,
       connect,
+      resolvePath,
       dry,
       withLock: (work) => live.withLock(`${name}/${slotId}`, work),
       async tokens(origin, { isRepeatable } = { isRepeatable: false }) {

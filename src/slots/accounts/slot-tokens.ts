@@ -18,6 +18,7 @@ export interface AccountParts {
   readonly log: Logger;
   readonly clock: Clock;
   readonly connect: (baseUrl: string) => HttpClient;
+  readonly resolvePath: (file: string) => string;
   readonly dry: boolean;
 }
 

@@ -192,7 +192,7 @@ describe('temporary keys of AWS', () => {
 
   it('are given up where their provider does not answer within 30 s, and asked for again', async () => {
     const clock = new ManualClock(atMs);
-    const { promise: asked, resolve: onAsked } = later<void>();
+    const { promise: asked, resolve: onAsked } = later();
     let isSilent = true;
     const silent: AwsProvider = () => {
       onAsked();
