@@ -17,7 +17,8 @@ const hosts: Readonly<Record<string, string>> = {
 
 /** Name of a model as a part of a path, which ends before its method. */
 export function modelSegment(model: string): string {
-  return model.replace(/[^A-Za-z0-9\-._~!$&'()*+,=:@]+/g, encodeURIComponent);
+  const text = Buffer.from(model).toString(); // without lone surrogates
+  return text.replace(/[^A-Za-z0-9\-._~!$&'()*+,=:@]+/g, encodeURIComponent);
 }
 
 /** Body of a call without its model, which the path names. */
