@@ -142,7 +142,7 @@ export class ChatAnswer implements SseTranslator {
     else if (delta['channel'] === 'analysis') this.#think(content);
     else this.#say(content);
     const { refusal, annotations, tool_calls: calls, function_call: called } = delta;
-    if (typeof refusal === 'string') this.#refusal += refusal;
+    if (typeof refusal === 'string') this.#refuse(refusal);
     if (annotations !== undefined) this.#cite(annotations);
     if (calls !== undefined) for (const call of listOf(calls)) this.#call(call);
     if (typeof called === 'object' && called !== null) this.#call({ index: 0, function: called });
@@ -182,6 +182,12 @@ export class ChatAnswer implements SseTranslator {
     for (const { kind, text } of this.#late.take())
       if (kind === 'thinking') this.#think(text);
       else this.#say(text);
+  }
+
+  /** Keeps a piece of a refusal, which is said whole at the end. */
+  #refuse(text: string): void {
+    this.#refusal += text;
+    if (this.#refusal.length > maxRefusalLength) throw malformed('too long a refusal');
   }
 
   #call(call: unknown): void {
@@ -240,6 +246,8 @@ export class ChatAnswer implements SseTranslator {
 
 /** Silence after the finish reason in which `[DONE]` and the usage usually come. */
 const settlesInMs = 2000;
+
+const maxRefusalLength = 1024 * 1024;
 
 function parse(data: string): Fields {
   try {

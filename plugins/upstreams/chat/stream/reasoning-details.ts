@@ -9,7 +9,7 @@ export class ReasoningDetails {
   add(list: unknown): string {
     let text = '';
     for (const entry of listOf(list)) {
-      const piece = fieldsOf(entry);
+      const piece = plainFields(entry);
       text += textOf(piece['text']) + textOf(piece['summary']);
       this.#keep(piece);
     }
@@ -54,6 +54,13 @@ export class ReasoningDetails {
 
 /** Max length of the entries, well below what an envelope may hold. */
 const maxLength = 2 * 1024 * 1024;
+
+/** Fields that are no lists and no objects: those that vendors send, and whose length is known. */
+function plainFields(entry: unknown): Fields {
+  return Object.fromEntries(
+    Object.entries(fieldsOf(entry)).filter(([, value]) => typeof value !== 'object' || value === null),
+  );
+}
 
 function lengthOf(piece: Fields): number {
   return 100 + Object.values(piece).reduce<number>((sum, value) => sum + textOf(value).length, 0);

@@ -157,6 +157,11 @@ describe('the answer of a Chat server as Messages events', () => {
     });
   });
 
+  it('fails where a refusal does not end', () => {
+    const pieces = Array.from({ length: 3 }, () => chunk({ refusal: 'x'.repeat(400_000) }));
+    expect(() => eventsOf(...pieces)).to.throw(/too long a refusal/);
+  });
+
   it('cites the pages of its annotations', async () => {
     const page = { type: 'url_citation', url_citation: { url: 'https://a.example/', title: 'A' } };
     const { message } = await translate(
@@ -287,6 +292,16 @@ describe('the thinking of a Chat server', () => {
       '[DONE]',
     );
     expect(message.content.map(({ type }) => type)).to.deep.equal(['text', 'thinking']);
+    expect(openReasoning(String(message.content[1]!['signature']))?.data).to.deep.equal([detail]);
+  });
+
+  it('keeps no field of its details that could be of any size', async () => {
+    const detail = { type: 'reasoning.encrypted', data: 'abc', index: 0 };
+    const { message } = await translate(
+      chunk({ content: 'Yes.' }),
+      chunk({ reasoning_details: [{ ...detail, more: { deep: ['x'] } }] }, 'stop'),
+      '[DONE]',
+    );
     expect(openReasoning(String(message.content[1]!['signature']))?.data).to.deep.equal([detail]);
   });
 
