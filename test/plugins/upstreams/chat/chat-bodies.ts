@@ -20,22 +20,22 @@ const call = fc.tuple(
   fc.dictionary(words, fc.oneof(words, fc.integer(), fc.boolean()), { maxKeys: 2 }),
 );
 
-/** An assistant's turn with calls, and their results in any order. */
+/** An assistant's turn with calls, and their results; `turn` makes the ids its own. */
 const toolTurn = fc
-  .tuple(fc.option(words), fc.array(fc.tuple(call, words), { minLength: 1, maxLength: 3 }), fc.uuid())
-  .map(([text, calls, id]): readonly object[] => [
+  .tuple(fc.option(words), fc.array(fc.tuple(call, words), { minLength: 1, maxLength: 3 }))
+  .map(([text, calls]) => (turn: number): readonly object[] => [
     {
       role: 'assistant',
       content: text,
       tool_calls: calls.map(([[name, input]], at) => ({
-        id: `call_${id.slice(0, 8)}_${at}`,
+        id: `call_${turn}_${at}`,
         type: 'function',
         function: { name, arguments: JSON.stringify(input) },
       })),
     },
     ...calls.map(([, content], at) => ({
       role: 'tool',
-      tool_call_id: `call_${id.slice(0, 8)}_${at}`,
+      tool_call_id: `call_${turn}_${at}`,
       content,
     })),
   ]);
@@ -94,7 +94,10 @@ export const chatBodies: fc.Arbitrary<object> = fc
     messages: [
       ...(system === null ? [] : [{ role: 'system', content: system }]),
       ...first,
-      ...turns.flatMap(([calls, said, called, next]) => [...(offered && calls ? called : said), ...next]),
+      ...turns.flatMap(([calls, said, called, next], turn) => [
+        ...(offered && calls ? called(turn) : said),
+        ...next,
+      ]),
     ],
     ...offered,
     ...others,
