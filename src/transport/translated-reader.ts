@@ -71,26 +71,27 @@ export class TranslatedReader implements BodyReader {
   }
 
   #receive(data: string, name: string | undefined): void {
-    this.#translate(() => {
+    if (this.isOver) return;
+    try {
       this.#translator.read(data, name, this.#events);
       this.#isComplete = this.#translator.isOver;
-    });
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   #end(): void {
-    this.#translate(() => {
-      this.#translator.finish(this.#events);
-      this.#isComplete = true;
-    });
-  }
-
-  #translate(step: () => void): void {
     if (this.isOver) return;
     try {
-      step();
+      this.#translator.finish(this.#events);
+      this.#isComplete = true;
     } catch (error) {
-      this.#failure = toGatewayError(error ?? interruptedError());
+      this.#fail(error);
     }
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = toGatewayError(error ?? interruptedError());
   }
 
   #refuseLength(): void {
