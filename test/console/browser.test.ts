@@ -150,6 +150,19 @@ describe('the console in a browser', function () {
     await row('browser-test').nth(3).waitFor();
   });
 
+  it('sorts them by a column, and says so to screen readers and in the address', async () => {
+    const head = page.getByRole('columnheader', { name: 'Duration' });
+    await head.getByRole('button').click();
+    await page.waitForURL('**/panel/requests?sort=-duration');
+    expect(await head.getAttribute('aria-sort')).to.equal('descending');
+    expect(await page.locator('tbody tr').first().innerText()).to.include('haiku-5'); // the slow one
+    await head.getByRole('button').click();
+    await page.waitForURL('**/panel/requests?sort=duration');
+    expect(await head.getAttribute('aria-sort')).to.equal('ascending');
+    expect(await page.locator('tbody tr').last().innerText()).to.include('haiku-5');
+    await page.goto('/panel/requests');
+  });
+
   it('tells what went wrong with a request in words', async () => {
     const failing = bodyOf('/v1/messages', 'sonnet-5', 'Half. [[sim:cut after=6]]', true);
     await (await pair.post('/v1/messages', failing, { 'x-api-key': issued })).text();

@@ -18,27 +18,43 @@ export function usePlace(): Place {
 
 /** Navigates to a path below `/panel`, query included. */
 export function navigate(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
-  const url = hrefOf(to);
-  if (replace) history.replaceState(null, '', url);
-  else history.pushState(null, '', url);
-  place.set(readPlace());
+  enter(to, replace);
   if (!replace) window.scrollTo(0, 0);
 }
 
-/** Changes query parameters of the current page; null or an empty text removes one. */
-export function changeQuery(changes: Readonly<Record<string, string | null>>): void {
+export type QueryChanges = Readonly<Record<string, string | null>>;
+
+/**
+ * Changes query parameters of the current page; null or an empty text removes one. `push` makes it a step
+ * that "back" undoes.
+ */
+export function changeQuery(changes: QueryChanges, { push = false }: { readonly push?: boolean } = {}): void {
   const { path, query } = readPlace();
+  const to = withQuery(path, query, changes);
+  if (hrefOf(to) !== `${window.location.pathname}${window.location.search}`) enter(to, !push);
+}
+
+/** A path with the parameters of `query` as changed. */
+export function withQuery(path: string, query: URLSearchParams, changes: QueryChanges): string {
+  const next = new URLSearchParams(query);
   for (const [name, value] of Object.entries(changes)) {
-    if (value) query.set(name, value);
-    else query.delete(name);
+    if (value) next.set(name, value);
+    else next.delete(name);
   }
-  const search = query.toString();
-  navigate(`${path}${search && `?${search}`}`, { replace: true });
+  const search = next.toString();
+  return `${path}${search && `?${search}`}`;
 }
 
 /** URL of a path below `/panel`. */
 export function hrefOf(to: string): string {
   return to === '/' ? base : to.startsWith('/?') ? `${base}${to.slice(1)}` : `${base}${to}`;
+}
+
+function enter(to: string, replace: boolean): void {
+  const url = hrefOf(to);
+  if (replace) history.replaceState(null, '', url);
+  else history.pushState(null, '', url);
+  place.set(readPlace());
 }
 
 function readPlace(): Place {

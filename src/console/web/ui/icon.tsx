@@ -28,6 +28,13 @@ const paths = {
   file: 'M6 3h8l4 4v14H6zM14 3v4h4M9 12h6m-6 4h6',
   search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zm5 12 5 5',
   switch: 'M8 7h8a5 5 0 0 1 0 10H8A5 5 0 0 1 8 7zM8 10a2 2 0 1 0 0 4 2 2 0 0 0 0-4z',
+  sort: 'm8 9 4-4 4 4M8 15l4 4 4-4',
+  up: 'm6 15 6-6 6 6',
+  down: 'm6 9 6 6 6-6',
+  save: 'M12 4v10m-4-4 4 4 4-4M5 19h14',
+  more: 'M5 12h.01M12 12h.01M19 12h.01',
+  calendar: 'M4 6h16v14H4zM4 10h16M8 3v4m8-4v4',
+  command: 'M9 9h6v6H9zM9 9V7a2 2 0 1 0-2 2zm6 0h2a2 2 0 1 0-2-2zm0 6v2a2 2 0 1 0 2-2zm-6 0H7a2 2 0 1 0 2 2z',
 } as const;
 
 export type IconName = keyof typeof paths;

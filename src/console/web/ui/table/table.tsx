@@ -1,0 +1,99 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { count } from '../../format/numbers.js';
+import { Button } from '../button.js';
+import { isSortable, type Column, type Sort } from './column.js';
+import { SortSelect } from './sort-select.js';
+import { TableHead } from './table-head.js';
+
+export interface TableProps<Row> {
+  /** Name for screen readers. */
+  readonly label: string;
+  readonly class?: string;
+  readonly columns: readonly Column<Row>[];
+  /** Rows in their order: `useSort` sorts them. */
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  readonly sort?: Sort | undefined;
+  readonly onSort?: (sort: Sort) => void;
+  readonly rowProps?: (row: Row) => RowProps;
+  /** Rows rendered at first; a button shows as many more. Default 100. */
+  readonly pageSize?: number;
+  /** Below the table, in its card. */
+  readonly children?: ComponentChildren;
+}
+
+interface RowProps {
+  readonly class?: string;
+  readonly onClick?: (event: MouseEvent) => void;
+}
+
+/**
+ * Table with the first column as head of each row; its rows are cards where the window is narrow. Columns
+ * with a `value` have sort buttons if `onSort` is given.
+ */
+export function Table<Row>(props: TableProps<Row>) {
+  const {
+    label,
+    class: className = '',
+    columns,
+    rows,
+    keyOf,
+    sort,
+    onSort,
+    rowProps,
+    pageSize = 100,
+  } = props;
+  const [shown, setShown] = useState(pageSize);
+  useEffect(() => setShown(pageSize), [sort?.by, sort?.isDescending, pageSize]);
+  return (
+    <>
+      {onSort && columns.some((column) => isSortable(column)) && (
+        <SortSelect columns={columns} sort={sort} onSort={onSort} />
+      )}
+      <div class="card table-card">
+        <table class={`table cards-when-narrow ${className}`} aria-label={label}>
+          <TableHead columns={columns} sort={sort} onSort={onSort} />
+          <tbody>
+            {rows.slice(0, shown).map((row) => (
+              <tr key={keyOf(row)} {...rowProps?.(row)}>
+                {columns.map((column, index) => (
+                  <Cell key={column.id} column={column} row={row} isHead={index === 0} />
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        {props.children}
+      </div>
+      {rows.length > shown && (
+        <p class="more-rows">
+          <Button onClick={() => setShown(shown + pageSize)}>
+            {`Show ${count(Math.min(pageSize, rows.length - shown))} more of ${count(rows.length - shown)}`}
+          </Button>
+        </p>
+      )}
+    </>
+  );
+}
+
+interface CellProps<Row> {
+  readonly column: Column<Row>;
+  readonly row: Row;
+  readonly isHead: boolean;
+}
+
+function Cell<Row>({ column, row, isHead }: CellProps<Row>) {
+  const { cell, head, isFigure, isHeadHidden, class: className = '' } = column;
+  const attributes = {
+    class: `${isFigure ? 'num ' : ''}${className}` || undefined,
+    ...(!isHeadHidden && { 'data-label': head }),
+  };
+  return isHead ? (
+    <th scope="row" {...attributes}>
+      {cell(row)}
+    </th>
+  ) : (
+    <td {...attributes}>{cell(row)}</td>
+  );
+}
