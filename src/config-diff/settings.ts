@@ -22,19 +22,21 @@ export function restartSections(changes: readonly SettingChange[]): string[] {
 }
 
 function takesRestart(path: string): boolean {
-  return /^(listen|store|ledger|live)(\.|$)/.test(path) && !takenByReload.has(path);
+  return /^(listen|store|ledger|audit|live)(\.|$)/.test(path) && !takenByReload.has(path);
 }
 
 /** Settings of those sections that are read again at each reload. */
 const takenByReload: ReadonlySet<string> = new Set(['listen.drainDelay', 'listen.shutdownTimeout']);
 
-function settingsValue({ listen, store, ledger, live, console, officialClient, ...config }: Config): Value {
+function settingsValue({ listen, store, ledger, audit, live, console, ...config }: Config): Value {
+  const { officialClient } = config;
   const written = Object(config.written) as Readonly<Record<string, unknown>>; // any object has properties, perhaps undefined
   return objectValue({
     listen: plainValue(listenSettings(listen), written['listen']),
     // An address is one value in the file, whatever has been read from it.
     store: { raw: store, shown: plainValue(storeText(store), written['store']).shown },
     ledger: plainValue(ledger, written['ledger']),
+    audit: plainValue(audit, written['audit']),
     live: { raw: live, shown: plainValue(liveText(live), written['live']).shown },
     console: plainValue(console, written['console']),
     officialClient: plainValue(officialClient, written['officialClient']),

@@ -187,6 +187,7 @@ export interface Config {
     /** Absolute path of the folder that holds rows while the store is down; undefined: no spool. */
     readonly spool: string | undefined;
   };
+  readonly audit: { readonly keepDays: number };
   readonly live: LiveSettings;
   /** Permissions of slots entered in the console. */
   readonly console: { readonly allowLinkLocal: boolean };

@@ -103,6 +103,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
     store: toStore(raw.store),
     storeAt: source.positionOf(['store']),
     ledger: toLedger(raw),
+    audit: raw.audit,
     live: toLive(raw.live),
     console: raw.console,
     officialClient: raw.officialClient,

@@ -168,6 +168,7 @@ export const ConfigSchema = Closed({
     },
     { default: {} },
   ),
+  audit: Closed({ keepDays: Type.Integer({ minimum: 1, default: 365 }) }, { default: {} }),
   live: Type.String({ default: 'memory' }),
   console: Closed({ allowLinkLocal: Type.Boolean({ default: false }) }, { default: {} }),
   officialClient: Closed({ userAgent: Type.String({ default: '' }) }, { default: {} }),

@@ -147,7 +147,8 @@ async function openDurable(
 ): Promise<Pick<Services, 'store' | 'live' | 'keys' | 'ledger' | 'caches' | 'keysChanged'>> {
   const { log, clock, masterKey } = options;
   const { now } = clock;
-  const { keepDays, spool } = config.ledger;
+  const { spool } = config.ledger;
+  const keepDays = { ledger: config.ledger.keepDays, audit: config.audit.keepDays };
   const store = await openConfigured(config, options);
   onClose(() => store.close());
   const live = options.live ?? (await openLive(config.live, { log, now }));

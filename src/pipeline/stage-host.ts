@@ -53,7 +53,7 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
     slots,
     formats,
     keys,
-    store: withoutSpaces(store),
+    store: forStages(store),
     storage: pluginStorage(store.spaces, spaceOf(stage), () => services.now()),
     live,
     secrets,
@@ -82,8 +82,9 @@ function spaceOf({ config: { use, name } }: LoadedStage): string {
   return name === undefined ? use : JSON.stringify([use, name]);
 }
 
-function withoutSpaces(store: WholeStore): Store {
-  const { spaces: _, ...parts } = store;
+/** The store as stages see it: none reads the audit log, admin tokens, or the space of another. */
+function forStages(store: WholeStore): Store {
+  const { spaces: _spaces, audit: _audit, adminTokens: _tokens, ...parts } = store;
   return {
     ...parts,
     get isDown() {

@@ -7,6 +7,15 @@ export { requireMasterKey } from './caller-key.js';
 export { accountFields, normalizeAccount } from './contract/account.js';
 export type { RefusedAnswer } from './contract/account.js';
 export { normalizePlugin, stageFields } from './contract/define.js';
+export type { AdminToken, AdminTokens } from './contract/admin-token.js';
+export type {
+  AuditActor,
+  AuditEntry,
+  AuditFilter,
+  AuditLog,
+  AuditOutcome,
+  AuditPage,
+} from './contract/audit.js';
 export { definitionFault } from './contract/definition.js';
 export type { ApiLevel, Fields } from './contract/definition.js';
 export { formatFields, normalizeFormat } from './contract/format.js';

@@ -4,12 +4,12 @@ import { every, type Clock, type Live, type Logger, type WholeStore } from '../p
 interface HousekeeperOptions {
   readonly store: Pick<
     WholeStore,
-    'bindings' | 'responses' | 'sessions' | 'slotStates' | 'spaces' | 'ledger' | 'reclaim'
+    'bindings' | 'responses' | 'sessions' | 'slotStates' | 'spaces' | 'ledger' | 'audit' | 'reclaim'
   >;
   /** Live state shared with the other instances: one does the work for all. */
   readonly live: Pick<Live, 'shared' | 'withLock'>;
-  /** Days that the ledger is kept. */
-  readonly keepDays: number;
+  /** Days that the ledger and the audit log are kept. */
+  readonly keepDays: { readonly ledger: number; readonly audit: number };
   readonly log: Logger;
   readonly clock: Clock;
   readonly everyMs?: number;
@@ -59,11 +59,12 @@ export class Housekeeper {
   /** Returns true if everything could be deleted. */
   async #cleanUp(): Promise<boolean> {
     const { store, keepDays, clock, log } = this.#options;
-    const beforeMs = clock.now() - keepDays * dayMs;
+    const before = (days: number): number => clock.now() - days * dayMs;
     try {
       for (const part of [store.bindings, store.responses, store.sessions, store.slotStates, store.spaces])
         await this.#repeat(() => part.deleteExpired(stepRows));
-      await this.#repeat(() => store.ledger.prune(beforeMs, stepRows));
+      await this.#repeat(() => store.ledger.prune(before(keepDays.ledger), stepRows));
+      await this.#repeat(() => store.audit.prune(before(keepDays.audit), stepRows));
       await this.#repeat(async () => store.reclaim?.(stepRows) ?? 0);
       return true;
     } catch (error) {

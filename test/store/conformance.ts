@@ -10,6 +10,8 @@ import type {
   WholeStore,
 } from '#src/plugin/internal.js';
 
+import { describeAudit } from './conformance-audit.js';
+
 /** How a kind of store is opened for one test. */
 export interface StoreUnderTest {
   readonly store: WholeStore;
@@ -29,6 +31,8 @@ export function describeStore(open: OpenStore): void {
     store = under.store;
   });
   afterEach(() => under.close());
+
+  describeAudit(() => store);
 
   describe('its keys', () => {
     it('are found by hash, by id, and in a list with the newest first', async () => {

@@ -2,7 +2,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import Database from 'libsql';
 import { fakeHost } from 'gw2api/testing';
-import type { Store } from '#src/plugin/internal.js';
+import type { AuditEntry, Store } from '#src/plugin/internal.js';
 import { Housekeeper } from '#src/store/housekeeper.js';
 import { openStore } from '#src/store/index.js';
 import { MemoryHub } from '#src/live/memory/hub.js';
@@ -23,10 +23,11 @@ describe('the housekeeper', () => {
     for (let at = 0; at < 1200; at += 1)
       await store.bindings.put(`s${at}`, { slotId: 'a', expiresAtMs: at < 1100 ? nowMs : nowMs + 1 });
     await store.ledger.append([row('old', nowMs - 91 * dayMs), row('young', nowMs - 89 * dayMs)]);
+    await store.audit.append([entry('old', nowMs - 366 * dayMs), entry('young', nowMs - 364 * dayMs)]);
     const keeper = new Housekeeper({
       store,
       live: new MemoryHub().connect(),
-      keepDays: 90,
+      keepDays: { ledger: 90, audit: 365 },
       log: quiet,
       clock: clockAt(now),
     });
@@ -35,6 +36,8 @@ describe('the housekeeper', () => {
     expect(await store.bindings.get('s1150')).to.not.equal(undefined);
     const { rows } = await store.ledger.requests({}, { limit: 10 });
     expect(rows.map(({ id }) => id)).to.deep.equal(['young']);
+    const { entries } = await store.audit.page({}, { limit: 10 });
+    expect(entries.map(({ id }) => id)).to.deep.equal(['young']);
     await keeper.close();
   });
 
@@ -47,19 +50,20 @@ describe('the housekeeper', () => {
       return store.ledger.prune(beforeMs, limit);
     };
     await store.ledger.append([row('old', nowMs - 91 * dayMs)]);
-    const { bindings, responses, sessions, slotStates, spaces, ledger } = store;
+    const { bindings, responses, sessions, slotStates, spaces, ledger, audit } = store;
     const parts = {
       bindings,
       responses,
       sessions,
       slotStates,
       spaces,
+      audit,
       ledger: { ...asLedger(ledger), prune },
     };
     const keeper = new Housekeeper({
       store: parts,
       live: new MemoryHub().connect(),
-      keepDays: 90,
+      keepDays: { ledger: 90, audit: 365 },
       log: host.log,
       clock: clockAt(now),
     });
@@ -82,19 +86,20 @@ describe('the housekeeper', () => {
         await new Promise<void>((resolve) => void (end = resolve));
         return 0;
       };
-      const { bindings, responses, sessions, slotStates, spaces, ledger } = store;
+      const { bindings, responses, sessions, slotStates, spaces, ledger, audit } = store;
       const parts = {
         bindings,
         responses,
         sessions,
         slotStates,
         spaces,
+        audit,
         ledger: { ...asLedger(ledger), prune },
       };
       return new Housekeeper({
         store: parts,
         live: hub.connect(),
-        keepDays: 90,
+        keepDays: { ledger: 90, audit: 365 },
         log: quiet,
         clock: clockAt(now),
       });
@@ -118,7 +123,7 @@ describe('the housekeeper', () => {
     const keeper = new Housekeeper({
       store,
       live: new MemoryHub().connect(),
-      keepDays: 90,
+      keepDays: { ledger: 90, audit: 365 },
       log: quiet,
       clock: clockAt(now),
     });
@@ -142,6 +147,10 @@ describe('the housekeeper', () => {
     await remove();
   });
 });
+
+function entry(id: string, atMs: number): AuditEntry {
+  return { id, atMs, actor: { kind: 'master', name: 'master' }, action: 'key.create', outcome: 'done' };
+}
 
 /** Fills the ledger with copies of its one row, a second apart. */
 function copySeed(file: string, count: number): void {

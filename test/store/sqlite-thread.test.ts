@@ -163,7 +163,13 @@ describe('the thread of a SQLite file', () => {
       const full = pages();
       laterMs = 1000;
       const live = new MemoryHub().connect();
-      const keeper = new Housekeeper({ store, live, keepDays: 90, log: quiet, clock: clockAt(now) });
+      const keeper = new Housekeeper({
+        store,
+        live,
+        keepDays: { ledger: 90, audit: 365 },
+        log: quiet,
+        clock: clockAt(now),
+      });
       await keeper.cleanUp();
       await keeper.close();
       await store.close();

@@ -1,3 +1,5 @@
+import type { AdminTokens } from './admin-token.js';
+import type { AuditLog } from './audit.js';
 import type { Caches } from './metrics.js';
 import type { KeyLimits } from './key-limits.js';
 import type { Ledger } from './ledger.js';
@@ -229,7 +231,9 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** The whole store, as the gateway opens it. */
+/** The whole store, as the gateway opens it: plugins see less of it. */
 export interface WholeStore extends Store {
   readonly spaces: Spaces;
+  readonly audit: AuditLog;
+  readonly adminTokens: AdminTokens;
 }

@@ -10,6 +10,8 @@ import {
   type StoredSlot,
   type WholeStore,
 } from '../../plugin/internal.js';
+import { keepAdminTokens } from './admin-tokens.js';
+import { MemoryAuditLog } from './audit.js';
 import { keepKeys } from './keys.js';
 import { MemoryLedger } from './ledger.js';
 import { MemoryResponses } from './responses.js';
@@ -37,6 +39,8 @@ interface Limits {
   readonly spaceText: number;
   /** Rows of the ledger, and as many sums of hours. */
   readonly ledger: number;
+  readonly audit: number;
+  readonly adminTokens: number;
 }
 
 /** In-memory store, lost at a restart. Bounded: drops the least recently used entries first. */
@@ -52,6 +56,8 @@ export class MemoryStore implements WholeStore {
   readonly slotStates: Store['slotStates'];
   readonly ledger: Store['ledger'];
   readonly spaces: WholeStore['spaces'];
+  readonly audit: WholeStore['audit'];
+  readonly adminTokens: WholeStore['adminTokens'];
 
   constructor({ now = Date.now, max = {} }: MemoryStoreOptions = {}) {
     const limits = { ...defaultLimits, ...max };
@@ -75,6 +81,10 @@ export class MemoryStore implements WholeStore {
     const spaces = new MemorySpaces(limits.spaceText, now);
     caches['memory_plugin_values'] = () => spaces.fill;
     this.spaces = spaces;
+    const audit = new MemoryAuditLog(limits.audit);
+    caches['memory_audit_entries'] = () => audit.fill;
+    this.audit = audit;
+    this.adminTokens = keepAdminTokens(bounded('admin_tokens', limits.adminTokens));
     this.caches = { ...caches, ...ledger.caches };
   }
 
@@ -94,6 +104,8 @@ const defaultLimits: Limits = {
   slotStates: 50_000,
   spaceText: 32 * 1024 * 1024,
   ledger: 20_000,
+  audit: 10_000,
+  adminTokens: 1000,
 };
 
 function keepCredentials(bySlot: LRUCache<string, OAuthTokens>): Store['credentials'] {

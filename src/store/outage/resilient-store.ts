@@ -56,6 +56,7 @@ export function resilientStore(store: WholeStore, options: Guarded): WholeStore 
       append: (rows) => breaker.run(() => store.ledger.append(rows), writeTimeoutMs),
     },
     spaces: guardSpaces(store.spaces, breaker),
+    ...guardOperators(store, breaker),
     caches: {
       ...store.caches,
       late_sticky_sessions: () => bindings.late.fill,
@@ -103,6 +104,20 @@ function guardSpaces(spaces: Spaces, breaker: Breaker): Spaces {
     delete: (space, key) => breaker.run(() => spaces.delete(space, key), writeTimeoutMs),
     list: (space, query) => breaker.run(() => spaces.list(space, query), bodyTimeoutMs),
   };
+}
+
+function guardOperators({ audit, adminTokens }: WholeStore, breaker: Breaker) {
+  return {
+    audit: {
+      ...audit,
+      append: (entries) => breaker.run(() => audit.append(entries), writeTimeoutMs),
+    },
+    adminTokens: {
+      ...adminTokens,
+      findByHash: (hash) => breaker.run(() => adminTokens.findByHash(hash)),
+      touch: (usedAtMs) => breaker.run(() => adminTokens.touch(usedAtMs), writeTimeoutMs),
+    },
+  } satisfies Partial<WholeStore>;
 }
 
 interface LateResponse {

@@ -24,6 +24,8 @@ export function unavailable(store: WholeStore, isFailure: IsFailure): WholeStore
     responses: reported(store.responses),
     ledger: reported(store.ledger),
     spaces: reported(store.spaces),
+    audit: reported(store.audit),
+    adminTokens: reported(store.adminTokens),
   };
 }
 

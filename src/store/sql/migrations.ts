@@ -1,4 +1,5 @@
 import type { CreateTableBuilder, Kysely } from 'kysely';
+import { adminTokensTable, auditTable } from './audit-tables.js';
 import { responseTotals } from './response-totals.js';
 import { groupColumns, groupKinds, sumColumns, tokenColumns, type Tables } from './tables.js';
 import { sql } from './kysely.js';
@@ -61,6 +62,14 @@ export const migrations: readonly Migration[] = [
     async up(db) {
       await db.schema.alterTable('keys').addColumn('slots', 'text').execute();
     },
+  },
+  {
+    name: '0010-audit',
+    up: auditTable,
+  },
+  {
+    name: '0011-admin-tokens',
+    up: adminTokensTable,
   },
 ];
 

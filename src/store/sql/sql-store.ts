@@ -3,6 +3,8 @@ import type { Logger, WholeStore } from '../../plugin/internal.js';
 import { resilientStore } from '../outage/resilient-store.js';
 import { unavailable } from '../outage/unavailable.js';
 import type { CredentialCipher } from '../credential-cipher.js';
+import { sqlAdminTokens } from './admin-tokens.js';
+import { sqlAuditLog } from './audit.js';
 import { sqlBindings, sqlSessions } from './expiring.js';
 import { sqlKeys } from './keys.js';
 import { sqlLedger } from './ledger.js';
@@ -35,10 +37,12 @@ export async function openSqliteStore(thread: SqliteThread, options: SqlStoreOpt
   const reader = openSqliteReader(file);
   const [keys, bindings] = [sqlKeys(reader, options.now), sqlBindings(reader, options.now)];
   const spaces = sqlSpaces(reader, options.now);
+  const adminTokens = sqlAdminTokens(reader);
   return unavailable(
     {
       ...store,
       keys: { ...store.keys, findByHash: (hash) => keys.findByHash(hash) },
+      adminTokens: { ...store.adminTokens, findByHash: (hash) => adminTokens.findByHash(hash) },
       bindings: { ...store.bindings, get: (stickyKey) => bindings.get(stickyKey) },
       spaces: { ...store.spaces, get: (space, key) => spaces.get(space, key) },
       reclaim: (pages) => reclaimPages(db, pages),
@@ -81,6 +85,8 @@ function storeOver(
     bindings: sqlBindings(db, now),
     responses: sqlResponses(db, now),
     ledger: sqlLedger(db, dialect),
+    audit: sqlAuditLog(db),
+    adminTokens: sqlAdminTokens(db),
     spaces: sqlSpaces(db, now),
     close: () => db.destroy(),
   };

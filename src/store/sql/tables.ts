@@ -1,5 +1,6 @@
 import type { ColumnGroup } from '../../ledger/usage.js';
 import type { LedgerTokens } from '../../plugin/internal.js';
+import type { AdminTokenRecord, AuditRecord } from './audit-records.js';
 
 /** The tables, as migrations.ts makes them. Times are unix milliseconds; truth is 0 or 1. */
 export interface Tables {
@@ -13,6 +14,8 @@ export interface Tables {
   readonly responses: ResponseRecord;
   readonly response_totals: ResponseTotalRecord;
   readonly plugin_values: PluginValueRecord;
+  readonly audit: AuditRecord;
+  readonly admin_tokens: AdminTokenRecord;
   readonly ledger: LedgerRecord;
   readonly ledger_sums: HourRecord;
 }

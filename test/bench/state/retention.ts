@@ -22,7 +22,7 @@ export async function retention(store: WholeStore, nowMs: number): Promise<strin
   const keeper = new Housekeeper({
     store,
     live: new MemoryHub().connect(),
-    keepDays: 45,
+    keepDays: { ledger: 45, audit: 45 },
     log,
     clock: clockAt(now),
   });
