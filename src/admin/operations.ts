@@ -18,9 +18,13 @@ export interface Operations {
   previewReload(): Promise<Preview>;
   /**
    * Says how the gateway would handle a request now: an `Explanation`. `read` is called once there is a place for
-   * one more. Throws what that throws, and as `Explanations.explain` does.
+   * one more; `withoutTexts` leaves out all texts of the request, the answer and the config. Throws what `read`
+   * throws, and as `Explanations.explain` does.
    */
-  explain(read: () => ExplainCall | Promise<ExplainCall>): Promise<object>;
+  explain(
+    read: () => ExplainCall | Promise<ExplainCall>,
+    options?: { readonly withoutTexts: boolean },
+  ): Promise<object>;
   /** Row of a request that was made, by the id of its report or by its request id. */
   recordedRequest(id: string): Promise<LedgerRow | undefined>;
   /** The stages in force, with the secrets in their options. */

@@ -2,6 +2,7 @@ import type { Operations } from '../admin/operations.js';
 import { noChanges } from '../config-diff/index.js';
 import { problemsOf } from '../config/config.js';
 import type { Gateway } from './gateway.js';
+import { withoutTexts } from '../explain/without-texts.js';
 import { recordedRequest } from './recorded-request.js';
 import { maskedConfig } from './masked-config.js';
 
@@ -24,7 +25,10 @@ export function operationsOf(gateway: Gateway): Operations {
         (changes) => ({ problems: [], changes }),
         (error: unknown) => ({ problems: problemsOf(error), changes: noChanges }),
       ),
-    explain: (read) => gateway.explanations.explain(read),
+    async explain(read, options) {
+      const explanation = await gateway.explanations.explain(read);
+      return options?.withoutTexts ? withoutTexts(explanation) : explanation;
+    },
     recordedRequest: (id) => recordedRequest(gateway, id),
     describePipeline: () => gateway.runtime.pipeline.stages,
     get notices() {

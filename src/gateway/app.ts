@@ -1,6 +1,7 @@
 import type { Router } from '@koa/router';
 import Koa from 'koa';
 import { createAdminRouter } from '../admin/routes.js';
+import { masterActor, requireRole } from '../console/api/actor.js';
 import { createPage } from '../console/api/page.js';
 import { Gateway } from './gateway.js';
 import { callerKey, requireMasterKey } from '../plugin/internal.js';
@@ -65,7 +66,10 @@ function adminRouter(gateway: Gateway): Matcher & { readonly middleware: CoreMid
 function guardAdmin({ keys }: Services): CoreMiddleware {
   return async (ctx, next) => {
     const isAdmin = isAdminPath(ctx.path);
-    if (isAdmin) await requireMasterKey(callerKey(ctx.headers), keys, '/admin/*');
+    if (isAdmin) {
+      await requireMasterKey(callerKey(ctx.headers), keys, '/admin/*');
+      ctx.state.actor = masterActor;
+    }
     await next();
     if (!isAdmin || ctx.method !== 'POST' || ctx.status >= 400) return;
     if (/\/explain\/*$/i.test(ctx.path)) return; // changes nothing, and logs itself
@@ -96,7 +100,8 @@ function routeContextOf(gateway: Gateway, runtime: Runtime, loadPanel: LoadPanel
     },
     async authenticateOperator(ctx) {
       const { authenticate } = await loadPanel();
-      await authenticate(ctx);
+      const { actor } = await authenticate(ctx);
+      requireRole(actor, ctx);
     },
     metricsText: () => gateway.metricsText(),
   };

@@ -5,6 +5,7 @@ import {
   ownSignal,
   pluginPlace,
   RequestTrace,
+  type Actor,
   type Additions,
   type CoreKey,
   type GatewayError,
@@ -19,6 +20,8 @@ export type CoreState = { -readonly [Key in Exclude<CoreKey, 'trace'>]: GatewayS
   readonly trace: RequestTrace;
   /** Error bodies of the format whose path it is, where these are its own. */
   formatError?: ((error: GatewayError) => object) | undefined;
+  /** Authenticated operator of a request to the panel or `/admin/*`. */
+  actor?: Actor;
 } & Partial<Omit<GatewayState, CoreKey>>;
 
 export type CoreContext = Koa.ParameterizedContext<CoreState, object>;

@@ -44,10 +44,18 @@ describe('a console session', () => {
     expect(lines[0]).to.match(/^gw_session=[\w-]{43}; HttpOnly; Path=\/; Max-Age=43200; SameSite=Strict$/);
     expect(lines[1]).to.equal(`gw_csrf=${csrf}; Path=/; Max-Age=43200; SameSite=Strict`);
     const answer = await session({ cookie });
-    expect(await answer.json()).to.deep.equal({ kind: 'session', expires_at: '2026-01-01T12:00:00.000Z' });
+    expect(await answer.json()).to.deep.equal({
+      kind: 'session',
+      actor: { kind: 'password', name: 'password', role: 'admin' },
+      expires_at: '2026-01-01T12:00:00.000Z',
+    });
     expect(answer.headers.get('cache-control')).to.equal('no-store');
     const master = await session({ 'x-api-key': masterKey });
-    expect(await master.json()).to.deep.equal({ kind: 'master', expires_at: null });
+    expect(await master.json()).to.deep.equal({
+      kind: 'master',
+      actor: { kind: 'master', name: 'master', role: 'admin' },
+      expires_at: null,
+    });
   });
 
   it('is over after twelve hours', async () => {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { ask, configOf, masterKey, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { aViewer, anAdmin, sessionOf } from './console-login.js';
 import { errorIn, issueKey } from './kit.js';
 import { PanelClient, readDocument } from './panel-client.js';
 import { TempFolders } from './temp-folders.js';
@@ -97,6 +98,17 @@ describe('the routes of a plugin', () => {
     expect((await bare('/board', { headers: { cookie } })).status).to.equal(200);
     expect((await bare('/reports', { method: 'POST', headers: { cookie } })).status).to.equal(403);
     expect((await bare('/reports/monday', { headers: { cookie } })).status).to.equal(401);
+  });
+
+  it('are changed by admins alone where they are for the operator, and read by viewers too', async () => {
+    await start();
+    const post = async (actor: typeof aViewer) =>
+      bare('/reports', { method: 'POST', headers: { ...(await sessionOf(under, actor)) } });
+    expect(await errorIn(await post(aViewer))).to.include({ status: 403, code: 'forbidden' });
+    expect((await post(anAdmin)).status).to.equal(200);
+    expect((await bare('/board', { headers: { ...(await sessionOf(under, aViewer)) } })).status).to.equal(
+      200,
+    );
   });
 
   const origins: readonly (readonly [

@@ -211,7 +211,15 @@ export function describeStore(open: OpenStore): void {
 
   describe('what expires', () => {
     it('is a session: gone at its time, or when it is deleted', async () => {
-      const session = { tokenHash: 't', csrfHash: 'c', createdAtMs: 1, expiresAtMs: clock.nowMs + 1 };
+      const session = {
+        tokenHash: 't',
+        csrfHash: 'c',
+        actor: { kind: 'oidc', name: 'ada@example.com', role: 'viewer' },
+        createdAtMs: 1,
+        expiresAtMs: clock.nowMs + 1,
+        address: '192.0.2.1',
+        userAgent: 'Mozilla/5.0',
+      } as const;
       await store.sessions.put(session);
       expect(await store.sessions.get('t')).to.deep.equal(session);
       clock.nowMs += 1;
@@ -219,6 +227,31 @@ export function describeStore(open: OpenStore): void {
       await store.sessions.put({ ...session, expiresAtMs: clock.nowMs + 1 });
       expect(await store.sessions.delete('t')).to.equal(true);
       expect(await store.sessions.delete('t')).to.equal(false);
+    });
+
+    it('is listed as a session while it lasts, newest first, with the time of its last request', async () => {
+      const actor = { kind: 'password', name: 'password', role: 'admin' } as const;
+      const session = (tokenHash: string, createdAtMs: number, lastsMs: number) =>
+        store.sessions.put({
+          tokenHash,
+          csrfHash: 'c',
+          actor,
+          createdAtMs,
+          expiresAtMs: clock.nowMs + lastsMs,
+        });
+      await session('a', 1, 2);
+      await session('b', 2, 1);
+      await session('c', 3, 2);
+      clock.nowMs += 1;
+      await store.sessions.touch('a', 500);
+      await store.sessions.touch('a', 400);
+      await store.sessions.touch('nobody', 400);
+      const listed = await store.sessions.list();
+      expect(listed.map(({ tokenHash, lastSeenAtMs }) => [tokenHash, lastSeenAtMs])).to.deep.equal([
+        ['c', undefined],
+        ['a', 500],
+      ]);
+      expect(listed[0]?.actor).to.deep.equal(actor);
     });
 
     it('is a binding', async () => {
@@ -282,7 +315,8 @@ export function describeStore(open: OpenStore): void {
       ] as const) {
         await store.bindings.put(id, { slotId: 'a', expiresAtMs });
         await store.responses.put(response(id, expiresAtMs));
-        await store.sessions.put({ tokenHash: id, csrfHash: 'c', createdAtMs: 1, expiresAtMs });
+        const actor = { kind: 'password', name: 'password', role: 'admin' } as const;
+        await store.sessions.put({ tokenHash: id, csrfHash: 'c', actor, createdAtMs: 1, expiresAtMs });
       }
       clock.nowMs = old;
       for (const part of [store.bindings, store.responses, store.sessions]) {

@@ -17,10 +17,12 @@ describe('the tables of an older version', () => {
   itKeepsTheSums('in SQLite', sqlite);
   itKeepsResponses('in SQLite', sqlite);
   itKeepsKeys('in SQLite', sqlite);
+  itKeepsSessions('in SQLite', sqlite);
   if (postgresUrl === undefined) return;
   itKeepsTheSums('in PostgreSQL', () => ownPostgres(postgresUrl!));
   itKeepsResponses('in PostgreSQL', () => ownPostgres(postgresUrl!));
   itKeepsKeys('in PostgreSQL', () => ownPostgres(postgresUrl!));
+  itKeepsSessions('in PostgreSQL', () => ownPostgres(postgresUrl!));
 });
 
 function itKeepsKeys(where: string, makePlace: () => Promise<Place<StoreSettings>>): void {
@@ -35,6 +37,25 @@ function itKeepsKeys(where: string, makePlace: () => Promise<Place<StoreSettings
     const old = { id: 'k', name: 'old', hash: 'h', last4: 'last', createdAtMs: 1, models: ['a'] };
     expect(await store.keys.get('k')).to.deep.equal(old);
     expect(await store.keys.update('k', { slots: ['red-*'] })).to.deep.equal({ ...old, slots: ['red-*'] });
+    await store.close();
+    await place.remove();
+  });
+}
+
+function itKeepsSessions(where: string, makePlace: () => Promise<Place<StoreSettings>>): void {
+  it(`keep their sessions ${where}, which are those of an admin with the password`, async () => {
+    const place = await makePlace();
+    const expiresAtMs = Date.now() + hour;
+    await withOldTables(place.where, 9, async (db) => {
+      await sql`insert into sessions (token_hash, csrf_hash, created_at, expires_at) values ('t', 'c', 1, ${expiresAtMs})`.execute(
+        db,
+      );
+    });
+    const store = await openStore(place.where, { log: quiet });
+    const actor = { kind: 'password', name: 'password', role: 'admin' };
+    const old = { tokenHash: 't', csrfHash: 'c', actor, createdAtMs: 1, expiresAtMs };
+    expect(await store.sessions.get('t')).to.deep.equal(old);
+    expect(await store.sessions.list()).to.deep.equal([old]);
     await store.close();
     await place.remove();
   });

@@ -1,6 +1,7 @@
 import { Router } from '@koa/router';
 import type { TSchema } from 'typebox';
 import { Closed, GatewayError } from '../../plugin/internal.js';
+import { isRead, nobody, requireRole } from './actor.js';
 import { checkOf, readQuery } from './check.js';
 import { KeyNames } from './key-names.js';
 import { explainRoute } from './explain.js';
@@ -11,7 +12,7 @@ import { readBody } from './json.js';
 import { pipelineRoute } from './pipeline.js';
 import { reloadRoutes } from './reload.js';
 import { requestRoutes } from './requests.js';
-import type { PanelContext, PanelRoute, PanelState, Credential } from './route.js';
+import type { Caller, PanelContext, PanelRoute, PanelState } from './route.js';
 import { sessionRoutes } from './session-routes.js';
 import { Sessions } from './sessions.js';
 import { slotKindsRoute } from './slot-kinds.js';
@@ -36,7 +37,7 @@ export interface PanelApi {
   /** Route definitions, for the OpenAPI document. */
   readonly routes: readonly PanelRoute[];
   /** Authenticates a caller for the routes that are not open. Throws 401, 403 or `store_unavailable`. */
-  readonly authenticate: (ctx: PanelContext) => Promise<Credential>;
+  readonly authenticate: (ctx: PanelContext) => Promise<Caller>;
 }
 
 /** The panel API at `/api/panel/*`. */
@@ -69,7 +70,8 @@ function answer(definition: PanelRoute, sessions: Sessions): (ctx: PanelContext)
   const checkBody = body && checkOf(body);
   return async (ctx) => {
     if (isOpen) await sessions.admit(ctx);
-    const credential: Credential = isOpen ? { kind: 'master' } : await sessions.authenticate(ctx);
+    const caller = isOpen ? stranger : await sessions.authenticate(ctx);
+    if (!isOpen) requireRole(caller.actor, definition);
     const id = idOf(ctx);
     const parameters = readQuery(ctx.querystring, query);
     checkQuery(parameters);
@@ -79,15 +81,22 @@ function answer(definition: PanelRoute, sessions: Sessions): (ctx: PanelContext)
       return sent;
     };
     const sent = body && !readsBody ? await read() : undefined;
-    const call = { id, query: parameters, body: sent, readBody: read, credential, ctx };
-    const given = await definition.handle(call);
+    const given = await definition.handle({
+      id,
+      query: parameters,
+      body: sent,
+      readBody: read,
+      ...caller,
+      ctx,
+    });
     ctx.status = statusOf(answers, given);
     if (given !== undefined) ctx.body = given;
-    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') note(ctx, definition, { id, by: credential.kind });
+    if (!isRead(ctx.method)) note(ctx, definition, id);
   };
 }
 
 const nothing: TSchema = Closed({});
+const stranger: Caller = { actor: nobody, session: undefined };
 
 /**
  * Status of the answer: of the route's own statuses, the one with a body or, if `given` is undefined, the one
@@ -115,13 +124,10 @@ const maxIdLength = 300;
 
 function note(
   ctx: PanelContext,
-  { method, path, isOpen, noted = 'An operator has changed the gateway.' }: PanelRoute,
-  who: { id: string; by: string },
+  { method, path, noted = 'An operator has changed the gateway.' }: PanelRoute,
+  id: string,
 ): void {
-  const fields = {
-    by: isOpen ? 'login' : who.by,
-    what: `${method} ${path}`,
-    ...(who.id && { target: who.id }),
-  };
+  const { kind, name } = ctx.state.actor ?? nobody;
+  const fields = { by: kind, name, what: `${method} ${path}`, ...(id && { target: id }) };
   ctx.state.log.info(fields, noted);
 }

@@ -51,11 +51,11 @@ function liveRoute(panel: Panel, names: KeyNames, sessions: Sessions): PanelRout
     query: Filter,
     answers: { 200: Type.String() },
     answerType: 'text/event-stream',
-    handle({ ctx, query, credential }) {
+    handle({ ctx, query, session }) {
       ctx.type = 'text/event-stream';
       ctx.set('x-accel-buffering', 'no');
       const filter = matcherOf(toFilter(query, panel));
-      return readers.open({ ctx, filter, isAllowed: () => sessions.isStillGood(credential) });
+      return readers.open({ ctx, filter, isAllowed: () => sessions.isStillGood(session) });
     },
   });
 }

@@ -1,11 +1,13 @@
 import type Koa from 'koa';
 import type { Static, TSchema } from 'typebox';
-import type { Logger, ConsoleSession } from '../../plugin/internal.js';
+import type { Actor, ConsoleSession, Logger, Role } from '../../plugin/internal.js';
 
 /** Request state that the panel API reads. */
 export interface PanelState {
   readonly log: Logger;
   readonly signal: AbortSignal;
+  /** Set once the caller is authenticated; by an open route, once it knows whose login it is. */
+  actor?: Actor;
 }
 
 export type PanelContext = Koa.ParameterizedContext<PanelState, object>;
@@ -19,7 +21,9 @@ export interface Call<Query, Body> {
   readonly body: Body;
   /** Reads the body, and checks it. Throws `invalid_request` and `request_too_large`. */
   readonly readBody: () => Promise<Body>;
-  readonly credential: Credential;
+  readonly actor: Actor;
+  /** Undefined for the master key. */
+  readonly session: ConsoleSession | undefined;
   readonly ctx: PanelContext;
 }
 
@@ -34,6 +38,8 @@ export interface PanelRoute<Query extends TSchema = TSchema, Body extends TSchem
   readonly summary: string;
   /** Open to callers without a credential. */
   readonly isOpen?: true;
+  /** Role that a caller needs; default: viewers may call a GET, and only admins anything else. */
+  readonly role?: Role;
   /** Schemas of closed objects: a parameter or field that they do not name is refused. */
   readonly query?: Query;
   readonly body?: Body;
@@ -60,7 +66,5 @@ export function route<Query extends TSchema, Body extends TSchema>(
   return definition;
 }
 
-/** Credential of a caller of the panel API. */
-export type Credential =
-  | { readonly kind: 'master' }
-  | { readonly kind: 'session'; readonly session: ConsoleSession };
+/** Authenticated caller of the panel API. */
+export type Caller = Pick<Call<unknown, unknown>, 'actor' | 'session'>;

@@ -24,6 +24,7 @@ export function sessionRoutes(sessions: Sessions): readonly PanelRoute[] {
       method: 'POST',
       path: '/logout',
       summary: 'Ends the session.',
+      role: 'viewer',
       answers: { 204: null },
       handle: ({ ctx }) => sessions.logOut(ctx),
     }),
@@ -32,9 +33,10 @@ export function sessionRoutes(sessions: Sessions): readonly PanelRoute[] {
       path: '/session',
       summary: 'Who is asking.',
       answers: { 200: SessionReport },
-      handle: ({ credential }) => ({
-        kind: credential.kind,
-        expires_at: credential.kind === 'session' ? isoTime(credential.session.expiresAtMs) : null,
+      handle: ({ actor, session }) => ({
+        kind: session ? 'session' : 'master',
+        actor,
+        expires_at: isoTime(session?.expiresAtMs),
       }),
     }),
   ];
@@ -43,5 +45,10 @@ export function sessionRoutes(sessions: Sessions): readonly PanelRoute[] {
 /** The current session as sent by the panel API. */
 export const SessionReport = Type.Object({
   kind: Type.Enum(['session', 'master']),
+  actor: Type.Object({
+    kind: Type.Enum(['master', 'password', 'oidc']),
+    name: Type.String(),
+    role: Type.Enum(['admin', 'viewer']),
+  }),
   expires_at: Nullable(IsoTime),
 });

@@ -1,5 +1,6 @@
-import type { Credential, PanelContext } from './route.js';
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { isRead, masterActor, passwordActor } from './actor.js';
+import type { Caller, PanelContext } from './route.js';
+import { timingSafeEqual } from 'node:crypto';
 import {
   callerKey,
   GatewayError,
@@ -9,6 +10,7 @@ import {
 } from '../../plugin/internal.js';
 import { LoginGuard } from './login-guard.js';
 import type { Panel } from './panel.js';
+import { newToken, SessionTokens, sha256 } from './session-tokens.js';
 
 /**
  * Console sessions: a random token in a cookie, stored as a hash, and a second token against cross-site
@@ -18,10 +20,12 @@ export class Sessions {
   readonly #panel: Panel;
   readonly #guard: LoginGuard;
   readonly #password: Buffer;
+  readonly #tokens: SessionTokens;
 
   constructor(panel: Panel) {
     this.#panel = panel;
     this.#password = sha256(panel.password);
+    this.#tokens = new SessionTokens(panel.password);
     this.#guard = new LoginGuard({ meters: panel.meters, secret: this.#password });
   }
 
@@ -42,16 +46,18 @@ export class Sessions {
     }
     await takeBack();
     await this.#forget(ctx);
-    const [token, csrfToken] = [newToken(), newToken()];
+    const [token, csrfToken] = [this.#tokens.make(passwordActor.kind), newToken()];
     const createdAtMs = this.#panel.now();
     const expiresAtMs = createdAtMs + lifetimeSeconds * 1000;
     const csrfHash = sha256(csrfToken).toString('hex');
     await this.#panel.store.sessions.put({
-      tokenHash: this.#hash(token),
+      tokenHash: this.#tokens.hash(token),
       csrfHash,
+      actor: passwordActor,
       createdAtMs,
       expiresAtMs,
     });
+    ctx.state.actor = passwordActor;
     setCookies(ctx, { token, csrfToken, maxAgeSeconds: lifetimeSeconds });
     return { expiresAtMs, csrfToken };
   }
@@ -65,31 +71,36 @@ export class Sessions {
    * Authenticates a caller; a change by a session needs its CSRF token. Throws 401, 403 (contract §5) and
    * `store_unavailable`.
    */
-  async authenticate(ctx: PanelContext): Promise<Credential> {
+  async authenticate(ctx: PanelContext): Promise<Caller> {
+    const caller = await this.#callerOf(ctx);
+    ctx.state.actor = caller.actor;
+    return caller;
+  }
+
+  async #callerOf(ctx: PanelContext): Promise<Caller> {
     const token = ctx.cookies.get(sessionCookie) || undefined;
     const key = keyOf(ctx, token === undefined);
     if (key !== undefined) return this.#checkKey(key);
     const session = await this.#find(token ?? '');
     if (!session)
       throw new GatewayError('invalid_session', 'This session has expired or was ended; log in again.');
-    if (!harmless.has(ctx.method)) requireCsrfToken(ctx, session);
-    return { kind: 'session', session };
+    if (!isRead(ctx.method)) requireCsrfToken(ctx, session);
+    return { actor: session.actor, session };
   }
 
-  /** True if the credential is still valid: a session may have ended since. */
-  async isStillGood(credential: Credential): Promise<boolean> {
-    if (credential.kind === 'master') return true;
-    return (await this.#panel.store.sessions.get(credential.session.tokenHash)) !== undefined;
+  /** False once the session of a caller has ended; the master key has none. */
+  async isStillGood(session: ConsoleSession | undefined): Promise<boolean> {
+    return !session || (await this.#panel.store.sessions.get(session.tokenHash)) !== undefined;
   }
 
-  async #checkKey(key: string): Promise<Credential> {
+  async #checkKey(key: string): Promise<Caller> {
     await requireMasterKey(key, this.#panel.keys, 'the panel');
-    return { kind: 'master' };
+    return { actor: masterActor, session: undefined };
   }
 
   async #find(token: string): Promise<ConsoleSession | undefined> {
     try {
-      return await this.#panel.store.sessions.get(this.#hash(token));
+      return await this.#panel.store.sessions.get(this.#tokens.hash(token));
     } catch (cause) {
       const message = 'The session cannot be checked at the moment; try again.';
       const headers = { 'retry-after': '1' };
@@ -99,19 +110,13 @@ export class Sessions {
 
   async #forget(ctx: PanelContext): Promise<void> {
     const token = ctx.cookies.get(sessionCookie) || undefined;
-    if (token) await this.#panel.store.sessions.delete(this.#hash(token));
-  }
-
-  /** Hash of a token, keyed by the password: a new password ends every session of the old one. */
-  #hash(token: string): string {
-    return createHmac('sha256', this.#password).update(token).digest('hex');
+    if (token) await this.#panel.store.sessions.delete(this.#tokens.hash(token));
   }
 }
 
 const sessionCookie = 'gw_session';
 const csrfCookie = 'gw_csrf';
 const lifetimeSeconds = 12 * 3600;
-const harmless = new Set(['GET', 'HEAD']);
 
 /**
  * The API key in the headers; undefined if there is none and a session is enough. Throws `missing_api_key`.
@@ -147,12 +152,4 @@ function setCookies(ctx: PanelContext, { token, csrfToken, maxAgeSeconds }: Cook
   const common = `Path=/; Max-Age=${maxAgeSeconds}; SameSite=Strict${ctx.secure ? '; Secure' : ''}`;
   ctx.append('set-cookie', `${sessionCookie}=${token}; HttpOnly; ${common}`);
   ctx.append('set-cookie', `${csrfCookie}=${csrfToken}; ${common}`);
-}
-
-function newToken(): string {
-  return randomBytes(32).toString('base64url');
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

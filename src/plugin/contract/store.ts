@@ -1,3 +1,4 @@
+import type { Actor } from './actor.js';
 import type { AdminTokens } from './admin-token.js';
 import type { AuditLog } from './audit.js';
 import type { Caches } from './metrics.js';
@@ -67,9 +68,16 @@ export interface StoredSlot {
 export interface ConsoleSession {
   readonly tokenHash: string;
   readonly csrfHash: string;
+  /** Its role is fixed until the next login. */
+  readonly actor: Actor;
   /** Unix milliseconds. */
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
+  /** Time of the last request, late by up to a minute; absent: none since the login. */
+  readonly lastSeenAtMs?: number;
+  /** Address and user agent of the login, as the browser sent them. */
+  readonly address?: string;
+  readonly userAgent?: string;
 }
 
 /** Binding of a sticky session to its slot. */
@@ -199,7 +207,11 @@ export interface Store {
   };
   readonly sessions: Expiring & {
     get(tokenHash: string): Promise<ConsoleSession | undefined>;
+    /** Newest first. */
+    list(): Promise<readonly ConsoleSession[]>;
     put(session: ConsoleSession): Promise<void>;
+    /** Sets the time of the last request; an earlier one than the known changes nothing. */
+    touch(tokenHash: string, seenAtMs: number): Promise<void>;
     delete(tokenHash: string): Promise<boolean>;
   };
   readonly bindings: Expiring & {

@@ -134,7 +134,16 @@ function keepSessions(byHash: LRUCache<string, ConsoleSession>, now: () => numbe
   return {
     deleteExpired: deleteExpired(byHash, now),
     get: async (tokenHash) => unexpired(byHash, tokenHash, now),
+    async list() {
+      const alive = [...byHash.values()].filter(({ expiresAtMs }) => expiresAtMs > now());
+      return alive.toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.tokenHash < b.tokenHash ? -1 : 1));
+    },
     put: async (session) => void byHash.set(session.tokenHash, session),
+    async touch(tokenHash, seenAtMs) {
+      const session = byHash.get(tokenHash);
+      if (session && (session.lastSeenAtMs ?? 0) < seenAtMs)
+        byHash.set(tokenHash, { ...session, lastSeenAtMs: seenAtMs });
+    },
     delete: async (tokenHash) => byHash.delete(tokenHash),
   };
 }

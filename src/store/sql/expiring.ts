@@ -3,36 +3,6 @@ import type { Store } from '../../plugin/internal.js';
 import type { Tables } from './tables.js';
 import { sql } from './kysely.js';
 
-/** Console logins. */
-export function sqlSessions(db: Kysely<Tables>, now: () => number): Store['sessions'] {
-  return {
-    deleteExpired: deleteExpired(db, 'sessions', ['token_hash'], now),
-    async get(tokenHash) {
-      const record = await db
-        .selectFrom('sessions')
-        .selectAll()
-        .where('token_hash', '=', tokenHash)
-        .where('expires_at', '>', now())
-        .executeTakeFirst();
-      if (!record) return undefined;
-      const { csrf_hash: csrfHash, created_at: createdAtMs, expires_at: expiresAtMs } = record;
-      return { tokenHash, csrfHash, createdAtMs, expiresAtMs };
-    },
-    async put({ tokenHash, csrfHash, createdAtMs, expiresAtMs }) {
-      const rest = { csrf_hash: csrfHash, created_at: createdAtMs, expires_at: expiresAtMs };
-      await db
-        .insertInto('sessions')
-        .values({ token_hash: tokenHash, ...rest })
-        .onConflict((conflict) => conflict.column('token_hash').doUpdateSet(rest))
-        .execute();
-    },
-    async delete(tokenHash) {
-      const done = await db.deleteFrom('sessions').where('token_hash', '=', tokenHash).executeTakeFirst();
-      return done.numDeletedRows > 0n;
-    },
-  };
-}
-
 /** Sticky bindings. */
 export function sqlBindings(db: Kysely<Tables>, now: () => number): Store['bindings'] {
   return {

@@ -71,6 +71,14 @@ export const migrations: readonly Migration[] = [
     name: '0011-admin-tokens',
     up: adminTokensTable,
   },
+  {
+    name: '0012-people-of-sessions',
+    async up(db) {
+      for (const column of ['actor_kind', 'actor_name', 'role', 'address', 'user_agent'])
+        await db.schema.alterTable('sessions').addColumn(column, 'text').execute();
+      await db.schema.alterTable('sessions').addColumn('last_seen_at', 'bigint').execute();
+    },
+  },
 ];
 
 async function keys(db: Kysely<Tables>): Promise<void> {

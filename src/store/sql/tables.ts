@@ -69,11 +69,18 @@ interface SlotStateRecord {
   readonly expires_at: number | null;
 }
 
-interface SessionRecord {
+export interface SessionRecord {
   readonly token_hash: string;
   readonly csrf_hash: string;
   readonly created_at: number;
   readonly expires_at: number;
+  /** Null in the rows of versions that knew only the password; as are all columns below. */
+  readonly actor_kind: string | null;
+  readonly actor_name: string | null;
+  readonly role: string | null;
+  readonly last_seen_at: number | null;
+  readonly address: string | null;
+  readonly user_agent: string | null;
 }
 
 interface BindingRecord {
