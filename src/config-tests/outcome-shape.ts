@@ -1,5 +1,12 @@
 import type { DryOutcome, OutgoingCall } from '../dry/outcome.js';
-import { didYouMean, type LedgerRow, type LedgerTokens, type SlotStatus } from '../plugin/internal.js';
+import {
+  didYouMean,
+  type CacheLoss,
+  type LedgerCost,
+  type LedgerRow,
+  type LedgerTokens,
+  type SlotStatus,
+} from '../plugin/internal.js';
 import type { ValuePath } from './value-path.js';
 
 /** Known keys of a value: none for a plain value, any in JSON of a caller or an upstream. */
@@ -50,6 +57,8 @@ const ledgerRow = keysOf<LedgerRow>({
   atMs: 'plain',
   requestId: 'plain',
   keyId: 'plain',
+  team: 'plain',
+  session: 'plain',
   slot: 'plain',
   model: 'plain',
   format: 'plain',
@@ -60,8 +69,13 @@ const ledgerRow = keysOf<LedgerRow>({
   attempts: 'plain',
   firstEventMs: 'plain',
   durationMs: 'plain',
+  queueMs: 'plain',
+  outputMs: 'plain',
   billed: tokens,
   shown: tokens,
+  cost: keysOf<LedgerCost>({ billed: 'plain', shown: 'plain' }),
+  additions: 'json',
+  cache: keysOf<CacheLoss>({ cause: 'plain', detail: 'plain', lostTokens: 'plain', lostCost: 'plain' }),
   tags: 'json',
   trace: 'json',
 });

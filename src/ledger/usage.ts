@@ -1,4 +1,12 @@
-import type { LedgerRow, UsageGroup, UsageQuery, LedgerTokens, UsageSum } from '../plugin/internal.js';
+import {
+  totalTokens,
+  type LedgerAddition,
+  type LedgerRow,
+  type LedgerTokens,
+  type UsageGroup,
+  type UsageQuery,
+  type UsageSum,
+} from '../plugin/internal.js';
 
 /** Cursor of a ledger page: the place of its last row. */
 export function writeCursor({ atMs, id }: Pick<LedgerRow, 'atMs' | 'id'>): string {
@@ -31,11 +39,12 @@ export function bucketsOf({ fromMs, toMs, stepMs }: Omit<UsageQuery, 'by'>): Omi
 }
 
 /** A group that each row has exactly one of. */
-export type ColumnGroup = Exclude<UsageGroup, 'tag'>;
+export type ColumnGroup = Exclude<UsageGroup, 'tag' | 'stage' | 'cause'>;
 
 /** The column of a group, in the rows and in the hours. */
 export const groupColumnOf = {
   key: 'key_id',
+  team: 'team',
   slot: 'slot',
   model: 'model',
   format: 'format',
@@ -48,7 +57,8 @@ export function tagGroups({ tags = {} }: LedgerRow, tag: string | undefined): re
 }
 
 /** A row as a sum of one. */
-export function sumOf({ atMs, failed, billed, shown, firstEventMs, durationMs }: LedgerRow): UsageSum {
+export function sumOf(row: LedgerRow): UsageSum {
+  const { atMs, failed, billed, shown, firstEventMs, durationMs, cost, cache } = row;
   return {
     atMs,
     group: '',
@@ -59,8 +69,29 @@ export function sumOf({ atMs, failed, billed, shown, firstEventMs, durationMs }:
     firstEvents: firstEventMs === undefined ? 0 : 1,
     firstEventMsSum: firstEventMs ?? 0,
     durationMsSum: durationMs,
+    billedCost: cost?.billed ?? 0,
+    shownCost: cost?.shown ?? 0,
+    unpriced: Number(!cost && totalTokens(billed) > 0),
+    cacheLostTokens: cache?.lostTokens ?? 0,
+    cacheLostCost: cache?.lostCost ?? 0,
   };
 }
+
+/** What a stage added to a row, as a sum of one. */
+export function additionSum(row: LedgerRow, { tokens, cost }: LedgerAddition): UsageSum {
+  return {
+    ...sumOf(row),
+    billed: tokens,
+    shown: noTokens,
+    billedCost: cost ?? 0,
+    shownCost: 0,
+    unpriced: Number(cost === undefined && totalTokens(tokens) > 0),
+    cacheLostTokens: 0,
+    cacheLostCost: 0,
+  };
+}
+
+const noTokens: LedgerTokens = { input: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
 
 /** The sum of two of one bucket and group. */
 export function addSums(first: UsageSum, second: UsageSum): UsageSum {
@@ -74,6 +105,11 @@ export function addSums(first: UsageSum, second: UsageSum): UsageSum {
     firstEvents: first.firstEvents + second.firstEvents,
     firstEventMsSum: first.firstEventMsSum + second.firstEventMsSum,
     durationMsSum: first.durationMsSum + second.durationMsSum,
+    billedCost: first.billedCost + second.billedCost,
+    shownCost: first.shownCost + second.shownCost,
+    unpriced: first.unpriced + second.unpriced,
+    cacheLostTokens: first.cacheLostTokens + second.cacheLostTokens,
+    cacheLostCost: first.cacheLostCost + second.cacheLostCost,
   };
 }
 

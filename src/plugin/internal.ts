@@ -22,7 +22,11 @@ export type { ApiLevel, Fields } from './contract/definition.js';
 export { formatFields, normalizeFormat } from './contract/format.js';
 export { normalizeUpstream, upstreamFields } from './contract/upstream.js';
 export type {
+  CacheCause,
+  CacheLoss,
   Ledger,
+  LedgerAddition,
+  LedgerCost,
   LedgerFilter,
   LedgerPage,
   LedgerRow,

@@ -8,7 +8,7 @@ import { fakeHost } from 'gw2api/testing';
 import { LedgerWriter, type LedgerWriterOptions } from '#src/ledger/ledger-writer.js';
 import { MemoryLedger } from '#src/store/memory/ledger.js';
 import { Spool, type SpoolOptions } from '#src/ledger/spool.js';
-import { row } from '../store/conformance.js';
+import { money, row } from '../store/ledger-conformance.js';
 import { ownFolder, type Place } from '../store/stores.js';
 
 describe('the ledger writer', () => {
@@ -138,12 +138,22 @@ describe('the spool', () => {
 
   it('gives rows back as they were, once, those of many appends at once too', async () => {
     const spool = new Spool({ folder: path.join(folder.where, 'new') });
-    const rows = Array.from({ length: 1100 }, (_, at) => row(String(at), at, { model: 'ü\n"' }));
+    const rows = Array.from({ length: 1100 }, (_, at) => row(String(at), at, { model: 'ü\n"', ...money }));
     await Promise.all(rows.map((each) => spool.add([each])));
     const got: LedgerRow[] = [];
     expect(await spool.drain(async (batch) => void got.push(...batch))).to.equal(1100);
     expect(got).to.deep.equal(rows);
     expect(await drained(spool)).to.deep.equal([]);
+  });
+
+  it('reads the rows of a version that knew no cost', async () => {
+    const { where } = folder;
+    const line = `{"id":"1","atMs":5,"requestId":"r","keyId":"k","format":"chat","status":200,"failed":false,"streamed":true,"attempts":1,"durationMs":2,"billed":{"input":1,"cacheRead":0,"cacheWrite5m":0,"cacheWrite1h":0,"output":2},"shown":{"input":1,"cacheRead":0,"cacheWrite5m":0,"cacheWrite1h":0,"output":2},"trace":{"stages":[],"calls":[]}}`;
+    await appendFile(path.join(where, 'ledger-abc.ndjson'), `\n${line}`);
+    const ledger = new MemoryLedger(10);
+    await new Spool({ folder: where, orphanedMs: 0 }).drain((rows) => ledger.append(rows));
+    const [sum] = await ledger.usage({ fromMs: 0, toMs: 10, by: 'team', stepMs: 3_600_000 });
+    expect(sum).to.include({ group: '', requests: 1, billedCost: 0, unpriced: 1 });
   });
 
   it('keeps a file that was not taken whole', async () => {

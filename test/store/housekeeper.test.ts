@@ -8,7 +8,7 @@ import { openStore } from '#src/store/index.js';
 import { MemoryHub } from '#src/live/memory/hub.js';
 import { MemoryStore } from '#src/store/memory/store.js';
 import { heldBytes } from '../held-bytes.js';
-import { row } from './conformance.js';
+import { row } from './ledger-conformance.js';
 import { ownSqlite, quiet } from './stores.js';
 import { clockAt } from '../clock-at.js';
 

@@ -8,6 +8,7 @@ import { openPostgres } from '#src/store/sql/postgres.js';
 import { openSqlite } from '#src/store/sql/sqlite.js';
 import { startSqliteThread } from '#src/store/sql/sqlite-thread.js';
 import type { Tables } from '#src/store/sql/tables.js';
+import { row } from './ledger-conformance.js';
 import { ownPostgres, ownSqlite, postgresUrl, quiet, type Place } from './stores.js';
 
 const hour = 3_600_000;
@@ -18,11 +19,13 @@ describe('the tables of an older version', () => {
   itKeepsResponses('in SQLite', sqlite);
   itKeepsKeys('in SQLite', sqlite);
   itKeepsSessions('in SQLite', sqlite);
+  itKeepsTheLedger('in SQLite', sqlite);
   if (postgresUrl === undefined) return;
   itKeepsTheSums('in PostgreSQL', () => ownPostgres(postgresUrl!));
   itKeepsResponses('in PostgreSQL', () => ownPostgres(postgresUrl!));
   itKeepsKeys('in PostgreSQL', () => ownPostgres(postgresUrl!));
   itKeepsSessions('in PostgreSQL', () => ownPostgres(postgresUrl!));
+  itKeepsTheLedger('in PostgreSQL', () => ownPostgres(postgresUrl!));
 });
 
 function itKeepsKeys(where: string, makePlace: () => Promise<Place<StoreSettings>>): void {
@@ -128,6 +131,103 @@ function itKeepsTheSums(where: string, makePlace: () => Promise<Place<StoreSetti
   });
 }
 
+function itKeepsTheLedger(where: string, makePlace: () => Promise<Place<StoreSettings>>): void {
+  it(`keep their ledger ${where}: without costs, each request with tokens counts as unpriced`, async () => {
+    const place = await makePlace();
+    await withOldTables(place.where, 9, fillOldLedger);
+    const store = await openStore(place.where, { log: quiet });
+    const span = { fromMs: 0, toMs: 2 * hour };
+    const sums = async (by: UsageGroup | null, stepMs: number, tag?: string) =>
+      store.ledger.usage({ ...span, by, stepMs, ...(tag !== undefined && { tag }) });
+    const brief = async (by: UsageGroup, tag?: string) =>
+      (await sums(by, 2 * hour, tag)).map((sum) => [sum.group, sum.requests, sum.unpriced, sum.billedCost]);
+    expect(await brief('key')).to.deep.equal([
+      ['a', 2, 1, 0],
+      ['b', 1, 1, 0],
+    ]);
+    expect(await brief('team')).to.deep.equal([['', 3, 2, 0]]);
+    expect(await brief('tag', 'feature')).to.deep.equal([['search', 2, 1, 0]]);
+    for (const [by, tag] of [
+      [null],
+      ['key'],
+      ['team'],
+      ['slot'],
+      ['model'],
+      ['format'],
+      ['tag'],
+      ['tag', 'feature'],
+    ] as const)
+      expect(await sums(by, 2 * hour, tag), `${by}`).to.deep.equal(await sums(by, 2 * hour + 1, tag));
+    expect((await store.ledger.get({ atMs: 5, id: '1' }))?.trace).to.deep.equal({
+      stages: [{ stage: 'auth', ms: 0.5 }],
+      calls: [
+        { slot: 's', ms: 3, code: 'overloaded' },
+        { slot: 't', ms: 4 },
+      ],
+    });
+    await store.ledger.append([row('4', 6, { keyId: 'a', cost: { billed: 9, shown: 8 } })]);
+    expect((await sums('key', hour))[0]).to.include({
+      requests: 3,
+      unpriced: 1,
+      billedCost: 9,
+      shownCost: 8,
+    });
+    await store.close();
+    await place.remove();
+  });
+}
+
+/** Two requests in one hour and one in the next, with their sums. */
+async function fillOldLedger(db: Kysely<Tables>): Promise<void> {
+  const tags = JSON.stringify({ feature: 'search' });
+  const trace = '[[["auth",0.5]],[["s",3,"overloaded"],["t",4]]]';
+  for (const [id, at, key, output] of [
+    ['1', 5, 'a', 7],
+    ['2', 6, 'a', 0],
+    ['3', hour, 'b', 7],
+  ] as const) {
+    const tagged = key === 'a';
+    const groups = { key, slot: 's', model: 'm', format: 'chat' };
+    await insertOld(db, 'ledger', {
+      ...zeros(oldTokens),
+      id,
+      at,
+      request_id: id,
+      key_id: key,
+      slot: 's',
+      model: 'm',
+      format: 'chat',
+      status: 200,
+      failed: 0,
+      streamed: 1,
+      attempts: 1,
+      duration_ms: 1,
+      output_tokens: output,
+      tags: tagged ? tags : null,
+      trace,
+    });
+    for (const [kind, name] of Object.entries({
+      ...groups,
+      ...(tagged && { tag: 'feature', 'tag:feature': 'search' }),
+    }))
+      await addOldSum(db, { kind, name, at: at - (at % hour) }, output);
+  }
+}
+
+async function addOldSum(
+  db: Kysely<Tables>,
+  { kind, name, at }: { readonly kind: string; readonly name: string; readonly at: number },
+  output: number,
+): Promise<void> {
+  const where = sql`kind = ${kind} and name = ${name} and at = ${at}`;
+  const { rows } = await sql`select 1 from ledger_sums where ${where}`.execute(db);
+  if (rows.length === 0) await insertOld(db, 'ledger_sums', { ...zeros(oldSums), kind, name, at });
+  await sql`
+    update ledger_sums set requests = requests + 1, duration_ms_sum = duration_ms_sum + 1,
+      output_tokens = output_tokens + ${output} where ${where}
+  `.execute(db);
+}
+
 /** Makes the tables as they were after so many migrations. */
 async function withOldTables(
   where: StoreSettings,
@@ -168,14 +268,23 @@ async function insertHour(
   db: Kysely<Tables>,
   given: Readonly<Record<string, number | string>>,
 ): Promise<void> {
-  const zeros = Object.fromEntries(oldSums.map((column) => [column, 0]));
-  const values = Object.entries({ ...zeros, ...given });
-  const columns = sql.join(values.map(([column]) => sql.ref(column)));
-  await sql`insert into ledger_hours (${columns}) values (${sql.join(values.map(([, value]) => value))})`.execute(
-    db,
-  );
+  await insertOld(db, 'ledger_hours', { ...zeros(oldSums), ...given });
+}
+
+async function insertOld(
+  db: Kysely<Tables>,
+  table: string,
+  given: Readonly<Record<string, number | string | null>>,
+): Promise<void> {
+  const columns = sql.join(Object.keys(given).map((column) => sql.ref(column)));
+  const values = sql.join(Object.values(given));
+  await sql`insert into ${sql.table(table)} (${columns}) values (${values})`.execute(db);
+}
+
+function zeros(columns: readonly string[]): Readonly<Record<string, number>> {
+  return Object.fromEntries(columns.map((column) => [column, 0]));
 }
 
 const counted = ['input_tokens', 'cache_read_tokens', 'cache_write_5m_tokens', 'cache_write_1h_tokens'];
-const tokens = [...counted, 'output_tokens'].flatMap((column) => [column, `shown_${column}`]);
-const oldSums = ['requests', 'errors', 'first_events', 'first_event_ms_sum', 'duration_ms_sum', ...tokens];
+const oldTokens = [...counted, 'output_tokens'].flatMap((column) => [column, `shown_${column}`]);
+const oldSums = ['requests', 'errors', 'first_events', 'first_event_ms_sum', 'duration_ms_sum', ...oldTokens];

@@ -11,7 +11,8 @@ import { migrate } from '#src/store/sql/migrate.js';
 import { openSqlite } from '#src/store/sql/sqlite.js';
 import { startSqliteThread } from '#src/store/sql/sqlite-thread.js';
 import { StoreError } from '#src/store/store-error.js';
-import { key, row } from './conformance.js';
+import { key } from './conformance.js';
+import { row } from './ledger-conformance.js';
 import { ownFolder, ownPostgres, ownSqlite, postgresUrl, quiet, secretKey, type Place } from './stores.js';
 
 describe('opening a SQLite store', () => {

@@ -13,7 +13,8 @@ import { SqliteThread, startSqliteThread } from '#src/store/sql/sqlite-thread.js
 import type { Tables } from '#src/store/sql/tables.js';
 import { createCipher } from '#src/store/credential-cipher.js';
 import { livedMs } from '../lived-ms.js';
-import { key, row } from './conformance.js';
+import { key } from './conformance.js';
+import { row } from './ledger-conformance.js';
 import { ownSqlite, quiet, type Place } from './stores.js';
 import { clockAt } from '../clock-at.js';
 

@@ -7,6 +7,40 @@ export interface LedgerTokens {
   readonly output: number;
 }
 
+/** Cost of one request in nano-USD, integers. */
+export interface LedgerCost {
+  /** Cost of the tokens that the upstream billed. */
+  readonly billed: number;
+  /** Cost of the tokens that the caller was shown. */
+  readonly shown: number;
+}
+
+/** Tokens that one stage added to a request, with their cost in nano-USD; absent: unknown. */
+export interface LedgerAddition {
+  readonly tokens: LedgerTokens;
+  readonly cost?: number;
+}
+
+/** Cause of a turn that read less from the provider's cache than the turn before it wrote. */
+export type CacheCause =
+  | 'client_changed'
+  | 'stage_changed'
+  | 'slot_moved'
+  | 'expired'
+  | 'model_changed'
+  | 'provider'
+  | 'unknown';
+
+/** Cached tokens that a turn had to send again. */
+export interface CacheLoss {
+  readonly cause: CacheCause;
+  /** Place of the change, such as `message 3` or the name of a stage; at most 100 characters. */
+  readonly detail?: string;
+  readonly lostTokens: number;
+  /** Nano-USD; absent: unknown. */
+  readonly lostCost?: number;
+}
+
 /** One request as the ledger keeps it: never a body, never a secret. */
 export interface LedgerRow {
   /** Unique id of the request: appending a row again (a retry) does not count it twice. */
@@ -16,6 +50,10 @@ export interface LedgerRow {
   /** Request id as callers see it; not unique, since callers may send one twice. */
   readonly requestId: string;
   readonly keyId?: string;
+  /** Id of the key's team. */
+  readonly team?: string;
+  /** Pseudonym of the sticky key; absent without one. */
+  readonly session?: string;
   readonly slot?: string;
   /** Model name as sent by the caller. */
   readonly model?: string;
@@ -31,10 +69,20 @@ export interface LedgerRow {
   /** Time from the first byte of the request to the first event of the answer. */
   readonly firstEventMs?: number;
   readonly durationMs: number;
+  /** Time spent waiting for a place in a slot, all attempts together. */
+  readonly queueMs?: number;
+  /** Time from the first to the last event of the answer. */
+  readonly outputMs?: number;
   /** Tokens as billed by the upstream. */
   readonly billed: LedgerTokens;
   /** Tokens as shown to the caller. */
   readonly shown: LedgerTokens;
+  /** Cost of these tokens; absent: unknown. */
+  readonly cost?: LedgerCost;
+  /** Tokens that stages added, by the stage's name; absent: none. */
+  readonly additions?: Readonly<Record<string, LedgerAddition>>;
+  /** Loss of cached tokens; absent: none is known. */
+  readonly cache?: CacheLoss;
   /** Usage tags that stages have set; absent: none. */
   readonly tags?: Readonly<Record<string, string>>;
   /** Trace of stages and upstream calls; left out in lists. */
@@ -70,6 +118,10 @@ export interface LedgerFilter {
   readonly code?: string;
   readonly failed?: boolean;
   readonly requestId?: string;
+  readonly session?: string;
+  readonly team?: string;
+  /** Cause of lost cached tokens. */
+  readonly cause?: CacheCause;
 }
 
 export interface LedgerPage {
@@ -79,13 +131,16 @@ export interface LedgerPage {
   readonly cursor?: string;
 }
 
-export type UsageGroup = 'key' | 'slot' | 'model' | 'format' | 'tag';
+export type UsageGroup = 'key' | 'team' | 'slot' | 'model' | 'format' | 'tag' | 'stage' | 'cause';
 
 export interface UsageQuery {
   /** Unix milliseconds, `fromMs` included and `toMs` not. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** `tag`: one group for each tag in use, without the requests that have none. */
+  /**
+   * `tag`, `stage` and `cause`: without the requests that have none. `stage`: the tokens and the cost are those
+   * that the stage added.
+   */
   readonly by: UsageGroup | null;
   /** With `by: 'tag'`: one group for each value of this tag. */
   readonly tag?: string;
@@ -104,7 +159,7 @@ export interface UsageQuery {
 export interface UsageSum {
   /** Start of the bucket, unix milliseconds. */
   readonly atMs: number;
-  /** A key id, slot, model, format, tag or value of a tag; '' if there is none or `by` is null. */
+  /** A key id, team id, slot, model, format, tag, value of a tag, stage or cause; '' if there is none or `by` is null. */
   readonly group: string;
   readonly requests: number;
   readonly errors: number;
@@ -114,6 +169,14 @@ export interface UsageSum {
   readonly firstEvents: number;
   readonly firstEventMsSum: number;
   readonly durationMsSum: number;
+  /** Nano-USD, of the requests whose cost is known. */
+  readonly billedCost: number;
+  readonly shownCost: number;
+  /** Requests with billed tokens and an unknown cost. */
+  readonly unpriced: number;
+  /** Tokens that the cache lost, and their cost in nano-USD where it is known. */
+  readonly cacheLostTokens: number;
+  readonly cacheLostCost: number;
 }
 
 /** Ledger of requests: one row for each, and hourly sums. */

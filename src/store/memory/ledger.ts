@@ -8,28 +8,27 @@ import type {
   UsageSum,
 } from '../../plugin/internal.js';
 import {
+  addToCombination,
+  combinationKey,
+  combinationOf,
+  type Combination,
+} from '../../ledger/combination.js';
+import {
   addSums,
   bucketsOf,
   hourOf,
   readCursor,
-  sumOf,
   tagGroups,
   writeCursor,
   type ColumnGroup,
 } from '../../ledger/usage.js';
-
-/** The sum of one hour, of all rows that share what they can be grouped by. */
-interface Hour {
-  readonly row: LedgerRow;
-  readonly sum: UsageSum;
-}
 
 /** A ledger that keeps the latest rows, and hourly sums also of those that it no longer has. */
 export class MemoryLedger implements Ledger {
   readonly #max: number;
   /** In the order of their coming. */
   readonly #rows = new Map<string, LedgerRow>();
-  readonly #hours = new Map<string, Hour>();
+  readonly #hours = new Map<string, Combination>();
 
   constructor(max: number) {
     this.#max = max;
@@ -69,11 +68,11 @@ export class MemoryLedger implements Ledger {
   async usage(query: UsageQuery): Promise<readonly UsageSum[]> {
     const { fromMs, toMs, stepMs, isHourly } = bucketsOf(query);
     const sums = new Map<string, UsageSum>();
-    for (const { row, sum } of isHourly ? this.#hours.values() : this.#singles()) {
-      if (sum.atMs < fromMs || sum.atMs >= toMs) continue;
-      if (query.keyId !== undefined && query.keyId !== groupOf.key(row)) continue;
-      const atMs = fromMs + Math.floor((sum.atMs - fromMs) / stepMs) * stepMs;
-      for (const group of groupsOf(row, query))
+    for (const combination of isHourly ? this.#hours.values() : this.#singles()) {
+      if (combination.atMs < fromMs || combination.atMs >= toMs) continue;
+      if (query.keyId !== undefined && query.keyId !== groupOf.key(combination.row)) continue;
+      const atMs = fromMs + Math.floor((combination.atMs - fromMs) / stepMs) * stepMs;
+      for (const [group, sum] of groupsOf(combination, query))
         add(sums, JSON.stringify([atMs, group]), { ...sum, atMs, group });
     }
     const ordered = [...sums.values()].toSorted((a, b) => a.atMs - b.atMs || (a.group < b.group ? -1 : 1));
@@ -89,19 +88,17 @@ export class MemoryLedger implements Ledger {
     return rows.length;
   }
 
-  *#singles(): Generator<Hour> {
-    for (const row of this.#rows.values()) yield { row, sum: sumOf(row) };
+  *#singles(): Generator<Combination> {
+    for (const row of this.#rows.values()) yield combinationOf(row, row.atMs);
   }
 
   #add(row: LedgerRow): void {
     this.#rows.set(row.id, row);
     dropFirst(this.#rows, this.#max);
-    const atMs = hourOf(row.atMs);
-    const groups = Object.values(groupOf).map((group) => group(row));
-    const key = JSON.stringify(row.tags ? [atMs, ...groups, row.tags] : [atMs, ...groups]);
-    const own = { ...sumOf(row), atMs };
+    const key = combinationKey(row);
     const known = this.#hours.get(key);
-    this.#hours.set(key, { row, sum: known ? addSums(known.sum, own) : own });
+    if (known) addToCombination(known, row);
+    else this.#hours.set(key, combinationOf(row, hourOf(row.atMs)));
     dropFirst(this.#hours, this.#max);
   }
 }
@@ -111,24 +108,31 @@ function add(sums: Map<string, UsageSum>, key: string, sum: UsageSum): void {
   sums.set(key, known ? addSums(known, sum) : sum);
 }
 
-function groupsOf(row: LedgerRow, { by, tag }: UsageQuery): readonly string[] {
-  if (by === 'tag') return tagGroups(row, tag);
-  return [by ? groupOf[by](row) : ''];
+function groupsOf(
+  { row, sum, stages }: Combination,
+  { by, tag }: UsageQuery,
+): Iterable<readonly [string, UsageSum]> {
+  if (by === 'stage') return stages;
+  if (by === 'tag') return tagGroups(row, tag).map((group) => [group, sum]);
+  if (by === 'cause') return row.cache ? [[row.cache.cause, sum]] : [];
+  return [[by ? groupOf[by](row) : '', sum]];
 }
 
 const groupOf: Readonly<Record<ColumnGroup, (row: LedgerRow) => string>> = {
   key: ({ keyId = '' }) => keyId,
+  team: ({ team = '' }) => team,
   slot: ({ slot = '' }) => slot,
   model: ({ model = '' }) => model,
   format: ({ format }) => format,
 };
 
-function matches(row: LedgerRow, { fromMs = 0, toMs = Infinity, ...equal }: LedgerFilter): boolean {
+function matches(row: LedgerRow, { fromMs = 0, toMs = Infinity, cause, ...equal }: LedgerFilter): boolean {
   const fields = Object.entries(equal).filter(([, value]) => value !== undefined);
   return (
     row.atMs >= fromMs &&
     row.atMs < toMs &&
-    fields.every(([field, value]) => row[field as keyof LedgerRow] === value) // fields of a filter are fields of a row
+    (cause === undefined || row.cache?.cause === cause) &&
+    fields.every(([field, value]) => row[field as keyof LedgerRow] === value) // the other fields of a filter are fields of a row
   );
 }
 

@@ -1,5 +1,11 @@
 import type { LedgerRow, UsageSum } from '../../plugin/internal.js';
-import { hourOf, addSums, sumOf } from '../../ledger/usage.js';
+import {
+  addToCombination,
+  combinationKey,
+  combinationOf,
+  type Combination,
+} from '../../ledger/combination.js';
+import { hourOf, addSums } from '../../ledger/usage.js';
 import { PreparedInsert } from './insert-rows.js';
 import { writeTokens } from './ledger-record.js';
 import { sumColumns, type SumKind } from './tables.js';
@@ -33,6 +39,7 @@ function writeSum({ kind, atMs, name, sum }: GroupSum, values: unknown[]): void 
   values.push(kind, atMs, name, sum.requests, sum.errors);
   values.push(sum.firstEvents, sum.firstEventMsSum, sum.durationMsSum);
   writeTokens(sum, values);
+  values.push(sum.billedCost, sum.shownCost, sum.unpriced, sum.cacheLostTokens, sum.cacheLostCost);
 }
 
 /**
@@ -41,8 +48,9 @@ function writeSum({ kind, atMs, name, sum }: GroupSum, values: unknown[]): void 
  */
 export function sumsOf(rows: readonly LedgerRow[]): readonly GroupSum[] {
   const sums = new Map<string, GroupSum>();
-  for (const { atMs, row, sum } of combinationsOf(rows)) {
-    for (const [kind, name] of groupsOf(row)) {
+  for (const combination of combinationsOf(rows)) {
+    const { atMs } = combination;
+    for (const [kind, name, sum] of groupSums(combination)) {
       const place = `${kind} ${atMs} ${name}`;
       const known = sums.get(place);
       sums.set(place, { kind, atMs, name, sum: known ? addSums(known.sum, sum) : sum });
@@ -51,35 +59,31 @@ export function sumsOf(rows: readonly LedgerRow[]): readonly GroupSum[] {
   return [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
 }
 
-/** Groups of a row: one of each column, and two for each tag. */
-function groupsOf({ keyId, slot, model, format, tags }: LedgerRow): (readonly [SumKind, string])[] {
-  const groups: (readonly [SumKind, string])[] = [
-    ['key', keyId ?? ''],
-    ['slot', slot ?? ''],
-    ['model', model ?? ''],
-    ['format', format],
+/** Groups of a combination: one of each column, one of a cause, one for each stage, and two for each tag. */
+function groupSums({ row, sum, stages }: Combination): (readonly [SumKind, string, UsageSum])[] {
+  const { keyId, team, slot, model, format, cache, tags } = row;
+  const groups: (readonly [SumKind, string, UsageSum])[] = [
+    ['key', keyId ?? '', sum],
+    ['team', team ?? '', sum],
+    ['slot', slot ?? '', sum],
+    ['model', model ?? '', sum],
+    ['format', format, sum],
   ];
-  for (const [tag, value] of Object.entries(tags ?? {})) groups.push(['tag', tag], [`tag:${tag}`, value]);
+  if (cache) groups.push(['cause', cache.cause, sum]);
+  for (const [stage, added] of stages) groups.push(['stage', stage, added]);
+  for (const [tag, value] of Object.entries(tags ?? {}))
+    groups.push(['tag', tag, sum], [`tag:${tag}`, value, sum]);
   return groups;
-}
-
-/** Sum of the rows of one hour that belong to the same groups as `row`, which is one of them. */
-interface Combination {
-  readonly atMs: number;
-  readonly row: LedgerRow;
-  sum: UsageSum;
 }
 
 /** Few among many rows, so that most rows are added once and not to each of their groups. */
 function combinationsOf(rows: readonly LedgerRow[]): Iterable<Combination> {
   const combinations = new Map<string, Combination>();
   for (const row of rows) {
-    const atMs = hourOf(row.atMs);
-    const { keyId, slot, model, format, tags } = row;
-    const place = [atMs, keyId, slot, model, format, tags && JSON.stringify(tags)].join('\0');
-    const known = combinations.get(place);
-    if (known) known.sum = addSums(known.sum, sumOf(row));
-    else combinations.set(place, { atMs, row, sum: sumOf(row) });
+    const key = combinationKey(row);
+    const known = combinations.get(key);
+    if (known) addToCombination(known, row);
+    else combinations.set(key, combinationOf(row, hourOf(row.atMs)));
   }
   return combinations.values();
 }

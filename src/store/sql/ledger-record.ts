@@ -1,15 +1,24 @@
-import type { LedgerRow, LedgerTrace } from '../../plugin/internal.js';
+import type { CacheLoss, LedgerRow } from '../../plugin/internal.js';
+import { readAdditions, readTrace, writeAdditions, writeTrace } from './ledger-json.js';
 import type { LedgerRecord, TokenRecord } from './tables.js';
 
 /** Adds what a row has for `writtenColumns`, in their order. */
 export function writeRow(row: LedgerRow, values: unknown[]): void {
+  const { cost, additions, cache, tags, trace } = row;
   values.push(row.id, row.atMs, row.requestId);
-  values.push(row.keyId ?? '', row.slot ?? '', row.model ?? '', row.format);
+  values.push(row.keyId ?? '', row.team ?? '', row.slot ?? '', row.model ?? '', row.format);
   values.push(row.status, row.code ?? null, Number(row.failed), Number(row.streamed), row.attempts);
-  values.push(row.firstEventMs ?? null, row.durationMs);
+  values.push(row.firstEventMs ?? null, row.durationMs, row.queueMs ?? null, row.outputMs ?? null);
+  values.push(row.session ?? null);
   writeTokens(row, values);
-  values.push(row.tags ? JSON.stringify(row.tags) : null);
-  values.push(row.trace ? writeTrace(row.trace) : null);
+  values.push(cost?.billed ?? null, cost?.shown ?? null, additions ? writeAdditions(additions) : null);
+  values.push(
+    cache?.cause ?? null,
+    cache?.detail ?? null,
+    cache?.lostTokens ?? null,
+    cache?.lostCost ?? null,
+  );
+  values.push(tags ? JSON.stringify(tags) : null, trace ? writeTrace(trace) : null);
 }
 
 /** Adds what both sides of the tokens have for `tokenColumns`. */
@@ -19,15 +28,17 @@ export function writeTokens({ billed, shown }: Pick<LedgerRow, 'billed' | 'shown
   values.push(billed.output, shown.output);
 }
 
+type ListedRecord = Omit<LedgerRecord, 'trace'>;
+
 /** Also of a record without its trace. */
-export function fromRecord(
-  record: Omit<LedgerRecord, 'trace'> & { readonly trace?: string | null },
-): LedgerRow {
+export function fromRecord(record: ListedRecord & { readonly trace?: string | null }): LedgerRow {
   return {
     id: record.id,
     atMs: record.at,
     requestId: record.request_id,
     ...(record.key_id !== '' && { keyId: record.key_id }),
+    ...(record.team !== '' && { team: record.team }),
+    ...(record.session !== null && { session: record.session }),
     ...(record.slot !== '' && { slot: record.slot }),
     ...(record.model !== '' && { model: record.model }),
     format: record.format,
@@ -36,34 +47,45 @@ export function fromRecord(
     failed: record.failed === 1,
     streamed: record.streamed === 1,
     attempts: record.attempts,
-    ...(record.first_event_ms !== null && { firstEventMs: record.first_event_ms }),
-    durationMs: record.duration_ms,
+    ...timesOf(record),
     ...fromTokenRecord(record),
+    ...moneyOf(record),
     ...(record.tags !== null && { tags: JSON.parse(record.tags) as NonNullable<LedgerRow['tags']> }), // as written
     ...(typeof record.trace === 'string' && { trace: readTrace(record.trace) }),
   };
 }
 
-/** Without the names of the fields, which would be most of it. */
-function writeTrace({ stages, calls }: LedgerTrace): string {
-  return JSON.stringify([
-    stages.map(({ stage, ms }) => [stage, ms]),
-    calls.map(({ slot, ms, code }) => (code === undefined ? [slot, ms] : [slot, ms, code])),
-  ]);
-}
-
-function readTrace(text: string): LedgerTrace {
-  const [stages, calls] = JSON.parse(text) as WrittenTrace; // as `writeTrace` wrote it
+function timesOf(
+  record: ListedRecord,
+): Pick<LedgerRow, 'firstEventMs' | 'durationMs' | 'queueMs' | 'outputMs'> {
   return {
-    stages: stages.map(([stage, ms]) => ({ stage, ms })),
-    calls: calls.map(([slot, ms, code]) => (code === undefined ? { slot, ms } : { slot, ms, code })),
+    ...(record.first_event_ms !== null && { firstEventMs: record.first_event_ms }),
+    durationMs: record.duration_ms,
+    ...(record.queue_ms !== null && { queueMs: record.queue_ms }),
+    ...(record.output_ms !== null && { outputMs: record.output_ms }),
   };
 }
 
-type WrittenTrace = readonly [
-  stages: readonly (readonly [stage: string, ms: number])[],
-  calls: readonly (readonly [slot: string, ms: number, code?: string])[],
-];
+function moneyOf(record: ListedRecord): Pick<LedgerRow, 'cost' | 'additions' | 'cache'> {
+  const { billed_cost: billed, shown_cost: shown, additions } = record;
+  const cache = cacheLossOf(record);
+  return {
+    ...(billed !== null && shown !== null && { cost: { billed, shown } }),
+    ...(additions !== null && { additions: readAdditions(additions) }),
+    ...(cache && { cache }),
+  };
+}
+
+function cacheLossOf(record: ListedRecord): CacheLoss | undefined {
+  const { cache_cause: cause, cache_detail: detail, cache_lost_cost: lostCost } = record;
+  if (cause === null) return undefined;
+  return {
+    cause,
+    ...(detail !== null && { detail }),
+    lostTokens: record.cache_lost_tokens ?? 0,
+    ...(lostCost !== null && { lostCost }),
+  };
+}
 
 /** Billed and shown tokens of a row, or of a sum. */
 export function fromTokenRecord(record: TokenRecord): Pick<LedgerRow, 'billed' | 'shown'> {

@@ -1,7 +1,8 @@
 import type { CreateTableBuilder, Kysely } from 'kysely';
 import { adminTokensTable, auditTable } from './audit-tables.js';
 import { responseTotals } from './response-totals.js';
-import { groupColumns, groupKinds, sumColumns, tokenColumns, type Tables } from './tables.js';
+import { ledgerMoney } from './ledger-money.js';
+import type { Tables } from './tables.js';
 import { sql } from './kysely.js';
 
 /** Migration: one step of the schema. A released one is never edited; a change is a new migration. */
@@ -78,6 +79,10 @@ export const migrations: readonly Migration[] = [
         await db.schema.alterTable('sessions').addColumn(column, 'text').execute();
       await db.schema.alterTable('sessions').addColumn('last_seen_at', 'bigint').execute();
     },
+  },
+  {
+    name: '0013-ledger-money',
+    up: ledgerMoney,
   },
 ];
 
@@ -201,8 +206,7 @@ async function ledger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Promi
     .addColumn('attempts', 'integer', (column) => column.notNull())
     .addColumn('first_event_ms', 'bigint')
     .addColumn('duration_ms', 'bigint', (column) => column.notNull());
-  const tokens = tokenColumns.flatMap(([, billed, shown]) => [billed, shown]);
-  const whole = withNumbers(withTexts(table, groupColumns), tokens).addPrimaryKeyConstraint('ledger_pk', [
+  const whole = withNumbers(withTexts(table, firstGroups), firstTokens).addPrimaryKeyConstraint('ledger_pk', [
     'at',
     'id',
   ]);
@@ -214,22 +218,22 @@ async function ledger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Promi
 
 async function ledgerHours(db: Kysely<Tables>): Promise<void> {
   const table = db.schema.createTable('ledger_hours').addColumn('at', 'bigint', (column) => column.notNull());
-  await withNumbers(withTexts(table, groupColumns), sumColumns)
-    .addPrimaryKeyConstraint('ledger_hours_pk', ['at', ...groupColumns])
+  await withNumbers(withTexts(table, firstGroups), firstSums)
+    .addPrimaryKeyConstraint('ledger_hours_pk', ['at', ...firstGroups])
     .execute();
 }
 
 /** In place of the hours that were divided by everything at once; filled from them. */
 async function ledgerSums(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Promise<void> {
   const table = db.schema.createTable('ledger_sums').addColumn('at', 'bigint', (column) => column.notNull());
-  const whole = withNumbers(withTexts(table, ['kind', 'name']), sumColumns).addPrimaryKeyConstraint(
+  const whole = withNumbers(withTexts(table, ['kind', 'name']), firstSums).addPrimaryKeyConstraint(
     'ledger_sums_pk',
     ['kind', 'at', 'name'],
   );
   await (dialect === 'sqlite' ? whole.modifyEnd(sql`without rowid`) : whole).execute();
-  const columns = sumColumns.map((column) => sql.ref(column));
-  const sums = sumColumns.map((column) => sql`sum(${sql.ref(column)})`);
-  for (const [kind, column] of groupKinds)
+  const columns = firstSums.map((column) => sql.ref(column));
+  const sums = firstSums.map((column) => sql`sum(${sql.ref(column)})`);
+  for (const [kind, column] of firstKinds)
     await sql`
       insert into ledger_sums (kind, at, name, ${sql.join(columns)})
       select ${sql.lit(kind)}, at, ${sql.ref(column)}, ${sql.join(sums)} from ledger_hours group by at, ${sql.ref(column)}
@@ -253,6 +257,21 @@ async function rareValues(db: Kysely<Tables>): Promise<void> {
   await db.schema.dropIndex('ledger_by_request_id').execute();
   await index(db, 'ledger', ['request_id', 'at', 'id']);
 }
+
+/** Columns as the first migrations made them, whatever tables.ts has added since. */
+const firstGroups = ['key_id', 'slot', 'model', 'format'];
+
+const firstKinds = [
+  ['key', 'key_id'],
+  ['slot', 'slot'],
+  ['model', 'model'],
+  ['format', 'format'],
+] as const;
+
+const tokenNames = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'output'];
+const firstTokens = tokenNames.flatMap((name) => [`${name}_tokens`, `shown_${name}_tokens`]);
+const firstCounts = ['requests', 'errors', 'first_events', 'first_event_ms_sum', 'duration_ms_sum'];
+const firstSums = [...firstCounts, ...firstTokens];
 
 function withTexts(table: CreateTableBuilder<string, string>, columns: readonly string[]) {
   return columns.reduce((made, name) => made.addColumn(name, 'text', (column) => column.notNull()), table);

@@ -12,7 +12,8 @@ export class Pruning {
   /** Returns the number of deleted rows; fewer than `limit` means that none are left. */
   async run(db: Kysely<Tables>, beforeMs: number, limit: number): Promise<number> {
     const span = { fromMs: this.#fromMs, toMs: hourOf(beforeMs), limit };
-    for (const [kind] of groupKinds) await deleteSums(db, kind, span);
+    for (const kind of [...groupKinds.map(([group]) => group), 'stage', 'cause'] as const)
+      await deleteSums(db, kind, span);
     await deleteTagSums(db, span);
     const deleted = await deleteRows(db, span);
     this.#fromMs = deleted.length < limit ? 0 : Math.max(...deleted);

@@ -60,13 +60,16 @@ function spanOf({ fromMs, toMs }: LedgerFilter): readonly Condition[] {
 
 /** Indexed conditions. One with a partial index repeats that index's restriction, else it is not used. */
 function indexedConditions(filter: LedgerFilter): readonly Condition[] {
-  const { requestId, code, status, failed, keyId, slot, model, format } = filter;
+  const { requestId, session, code, cause, status, failed, keyId, team, slot, model, format } = filter;
   return [
     ...equal('request_id', requestId),
+    ...equal('session', session),
     ...equal('code', code),
+    ...equal('cache_cause', cause),
     ...(status === undefined || status === 200 ? [] : [sql<boolean>`status = ${status} and status <> 200`]),
     ...(failed ? [sql<boolean>`failed = 1`] : []),
     ...equal('key_id', keyId),
+    ...(team === undefined ? [] : [sql<boolean>`team = ${team} and team <> ''`]),
     ...equal('slot', slot),
     ...equal('model', model),
     ...equal('format', format),

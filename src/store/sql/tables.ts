@@ -1,5 +1,5 @@
 import type { ColumnGroup } from '../../ledger/usage.js';
-import type { LedgerTokens } from '../../plugin/internal.js';
+import type { CacheCause, LedgerTokens, UsageGroup } from '../../plugin/internal.js';
 import type { AdminTokenRecord, AuditRecord } from './audit-records.js';
 
 /** The tables, as migrations.ts makes them. Times are unix milliseconds; truth is 0 or 1. */
@@ -133,15 +133,16 @@ export type TokenRecord = { readonly [Column in TokenColumn]: number };
 /** Dimensions that an hour is grouped by, each on its own; '' if a row has no value. */
 export const groupKinds = [
   ['key', 'key_id'],
+  ['team', 'team'],
   ['slot', 'slot'],
   ['model', 'model'],
   ['format', 'format'],
 ] as const satisfies readonly (readonly [ColumnGroup, string])[];
 
 /** Kind of hourly sum: a group, `tag` for the names of tags, `tag:NAME` for the values of one. */
-export type SumKind = ColumnGroup | 'tag' | `tag:${string}`;
+export type SumKind = UsageGroup | `tag:${string}`;
 
-export const groupColumns = ['key_id', 'slot', 'model', 'format'] as const;
+export const groupColumns = ['key_id', 'team', 'slot', 'model', 'format'] as const;
 
 type GroupRecord = { readonly [Column in (typeof groupColumns)[number]]: string };
 
@@ -156,6 +157,18 @@ export interface LedgerRecord extends TokenRecord, GroupRecord {
   readonly attempts: number;
   readonly first_event_ms: number | null;
   readonly duration_ms: number;
+  readonly queue_ms: number | null;
+  readonly output_ms: number | null;
+  readonly session: string | null;
+  /** Nano-USD; null: unknown. */
+  readonly billed_cost: number | null;
+  readonly shown_cost: number | null;
+  /** JSON object: five counts by stage, then the cost if it is known; null: no additions. */
+  readonly additions: string | null;
+  readonly cache_cause: CacheCause | null;
+  readonly cache_detail: string | null;
+  readonly cache_lost_tokens: number | null;
+  readonly cache_lost_cost: number | null;
   /** JSON object; null: no tags. */
   readonly tags: string | null;
   /** JSON. */
@@ -175,12 +188,31 @@ export const listedColumns = [
   'attempts',
   'first_event_ms',
   'duration_ms',
+  'queue_ms',
+  'output_ms',
+  'session',
   ...tokenColumns.flatMap(([, billed, shown]) => [billed, shown]),
+  'billed_cost',
+  'shown_cost',
+  'additions',
+  'cache_cause',
+  'cache_detail',
+  'cache_lost_tokens',
+  'cache_lost_cost',
   'tags',
 ] as const satisfies readonly (keyof LedgerRecord)[];
 
 /** In the order of `writeRow`. */
 export const writtenColumns = [...listedColumns, 'trace'] as const;
+
+/** Columns of money that an hour sums, beside the tokens that a cache lost. */
+const costColumns = [
+  'billed_cost',
+  'shown_cost',
+  'unpriced',
+  'cache_lost_tokens',
+  'cache_lost_cost',
+] as const;
 
 /** Columns that an hour sums. */
 export const sumColumns = [
@@ -190,9 +222,11 @@ export const sumColumns = [
   'first_event_ms_sum',
   'duration_ms_sum',
   ...tokenColumns.flatMap(([, billed, shown]) => [billed, shown]),
+  ...costColumns,
 ] as const;
 
-export type SumRecord = { readonly [Column in (typeof sumColumns)[number]]: number };
+export type SumColumn = (typeof sumColumns)[number];
+export type SumRecord = { readonly [Column in SumColumn]: number };
 
 /**
  * Sum of one hour and one group. Groups are not combined: keys times slots times models would be as many sums
@@ -202,6 +236,6 @@ interface HourRecord extends SumRecord {
   readonly kind: SumKind;
   /** When it begins. */
   readonly at: number;
-  /** A key id, slot, model, format, tag or value of a tag. */
+  /** A key id, team id, slot, model, format, tag, value of a tag, stage or cause. */
   readonly name: string;
 }

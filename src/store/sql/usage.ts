@@ -1,9 +1,10 @@
 import { setImmediate as breath } from 'node:timers/promises';
-import type { Expression, Kysely, RawBuilder } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { UsageQuery, UsageSum } from '../../plugin/internal.js';
-import { bucketsOf, groupColumnOf, addSums } from '../../ledger/usage.js';
+import { bucketsOf, addSums } from '../../ledger/usage.js';
 import { fromTokenRecord } from './ledger-record.js';
-import { sumColumns, type SumKind, type SumRecord, type Tables } from './tables.js';
+import type { SumRecord, Tables } from './tables.js';
+import { hasHours, hourSource, rowSource, type Dialect, type UsageSource } from './usage-source.js';
 import { sql } from './kysely.js';
 
 /**
@@ -34,7 +35,7 @@ export async function sqlUsage(
 interface UsageReading {
   /** Max rows read at a time. */
   readonly partSize: number;
-  readonly dialect: 'sqlite' | 'postgres';
+  readonly dialect: Dialect;
 }
 
 /** Takes the sums of earlier buckets out of those that a further part may add to, in their order. */
@@ -42,53 +43,6 @@ function takeBefore(openFromMs: number, open: Map<string, UsageSum>): readonly U
   const taken = [...open].filter(([, { atMs }]) => atMs < openFromMs);
   for (const [key] of taken) open.delete(key);
   return taken.map(([, sum]) => sum).toSorted((a, b) => a.atMs - b.atMs || (a.group < b.group ? -1 : 1));
-}
-
-/** Table and columns to sum, with their filter and group. */
-interface Source {
-  readonly table: RawBuilder<unknown>;
-  readonly where: RawBuilder<unknown>;
-  readonly group: RawBuilder<string>;
-  readonly sums: RawBuilder<unknown>;
-}
-
-/** Hours know one group at a time: a key that is divided further is counted from its rows. */
-function hasHours({ by, keyId }: UsageQuery): boolean {
-  return keyId === undefined || by === null || by === 'key';
-}
-
-function hourSource(query: UsageQuery): Source {
-  const { by, keyId } = query;
-  return {
-    table: sql.table('ledger_sums'),
-    where: keyId === undefined ? sql`kind = ${kindOf(query)}` : sql`kind = 'key' and name = ${keyId}`,
-    group: by === null ? sql`''` : sql`name`,
-    sums: sql.join(sumColumns.map((column) => sql`sum(${sql.ref(column)}) as ${sql.ref(column)}`)),
-  };
-}
-
-/** All formats together are all requests. */
-function kindOf({ by, tag }: UsageQuery): SumKind {
-  return by === 'tag' && tag !== undefined ? `tag:${tag}` : (by ?? 'format');
-}
-
-function rowSource(query: UsageQuery, dialect: UsageReading['dialect']): Source {
-  const { by, keyId } = query;
-  const ofKey = keyId === undefined ? sql`true` : sql`key_id = ${keyId}`;
-  const sums = sql.join(sumColumns.map((column) => sql`sum(${ofRow(column)}) as ${sql.ref(column)}`));
-  if (by === 'tag') return { ...tagSource(query, dialect, ofKey), sums };
-  const group = by === null ? sql<string>`''` : sql<string>`${sql.ref(groupColumnOf[by])}`;
-  return { table: sql.table('ledger'), where: ofKey, group, sums };
-}
-
-/** One row for each tag of each request. */
-function tagSource({ tag }: UsageQuery, dialect: UsageReading['dialect'], ofKey: RawBuilder<unknown>) {
-  const each = dialect === 'sqlite' ? sql`json_each(ledger.tags)` : sql`json_each_text(ledger.tags::json)`;
-  return {
-    table: sql`ledger, ${each} as tag`,
-    where: tag === undefined ? ofKey : sql`${ofKey} and tag.key = ${tag}`,
-    group: tag === undefined ? sql<string>`tag.key` : sql<string>`tag.value`,
-  };
 }
 
 interface Rest {
@@ -100,7 +54,7 @@ interface Rest {
 /** End of the next part of a span, by its max number of rows; at least one millisecond later. */
 async function endOfPart(
   db: Kysely<Tables>,
-  { table, where }: Source,
+  { table, where }: UsageSource,
   { fromMs, toMs, partSize }: Rest,
 ): Promise<number> {
   const { rows } = await sql<{ readonly at: number }>`
@@ -120,7 +74,7 @@ interface Part {
 
 async function sumsIn(
   db: Kysely<Tables>,
-  { table, where, group, sums }: Source,
+  { table, where, group, sums }: UsageSource,
   { fromMs, startMs, endMs, stepMs }: Part,
 ): Promise<readonly UsageSum[]> {
   // Literals: SQLite takes a bound number for a real one, whose division does not truncate.
@@ -139,19 +93,6 @@ function add(sums: Map<string, UsageSum>, sum: UsageSum): void {
   sums.set(key, known ? addSums(known, sum) : sum);
 }
 
-/** Contribution of one row to a sum. */
-function ofRow(column: keyof SumRecord): Expression<number> {
-  return fromRow[column] ?? sql.ref<number>(column);
-}
-
-const fromRow: Partial<Record<keyof SumRecord, RawBuilder<number>>> = {
-  requests: sql`1`,
-  errors: sql`failed`,
-  first_events: sql`case when first_event_ms is null then 0 else 1 end`,
-  first_event_ms_sum: sql`coalesce(first_event_ms, 0)`,
-  duration_ms_sum: sql`duration_ms`,
-};
-
 function toSum(record: SumRecord & { readonly bucket: number; readonly grouped: string }): UsageSum {
   return {
     atMs: record.bucket,
@@ -162,5 +103,10 @@ function toSum(record: SumRecord & { readonly bucket: number; readonly grouped: 
     firstEvents: record.first_events,
     firstEventMsSum: record.first_event_ms_sum,
     durationMsSum: record.duration_ms_sum,
+    billedCost: record.billed_cost,
+    shownCost: record.shown_cost,
+    unpriced: record.unpriced,
+    cacheLostTokens: record.cache_lost_tokens,
+    cacheLostCost: record.cache_lost_cost,
   };
 }

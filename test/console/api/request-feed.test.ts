@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Live } from '#src/plugin/internal.js';
 import { SharedFeed } from '#src/console/api/request-feed.js';
 import { MemoryHub } from '#src/live/memory/hub.js';
-import { row } from '../../store/conformance.js';
+import { row } from '../../store/ledger-conformance.js';
 
 describe('the feed of requests', () => {
   let hub: MemoryHub;

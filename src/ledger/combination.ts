@@ -1,0 +1,40 @@
+import type { LedgerRow, UsageSum } from '../plugin/internal.js';
+import { additionSum, addSums, hourOf, sumOf } from './usage.js';
+
+/** Sums of the rows of one time that belong to the same groups. */
+export interface Combination {
+  readonly atMs: number;
+  /** One of the rows. */
+  readonly row: LedgerRow;
+  sum: UsageSum;
+  /** What stages added to the rows, by the stage's name. */
+  readonly stages: Map<string, UsageSum>;
+}
+
+/** Text that rows share if they are of the same hour and groups. */
+export function combinationKey({ atMs, keyId, team, slot, model, format, cache, tags }: LedgerRow): string {
+  const groups = [hourOf(atMs), keyId, team, slot, model, format, cache?.cause];
+  return JSON.stringify(tags ? [...groups, tags] : groups);
+}
+
+/** Combination of one row. */
+export function combinationOf(row: LedgerRow, atMs: number): Combination {
+  const combination = { atMs, row, sum: { ...sumOf(row), atMs }, stages: new Map<string, UsageSum>() };
+  addStages(combination, row);
+  return combination;
+}
+
+/** Adds one more row with the same key. */
+export function addToCombination(combination: Combination, row: LedgerRow): void {
+  combination.sum = addSums(combination.sum, sumOf(row));
+  addStages(combination, row);
+}
+
+function addStages({ atMs, stages }: Combination, row: LedgerRow): void {
+  if (!row.additions) return;
+  for (const [stage, addition] of Object.entries(row.additions)) {
+    const known = stages.get(stage);
+    const sum = additionSum(row, addition);
+    stages.set(stage, known ? addSums(known, sum) : { ...sum, atMs });
+  }
+}
