@@ -1,15 +1,23 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { useStore } from '../state/store.js';
 import { Link } from '../ui/link.js';
 import { Logo } from '../ui/logo.js';
 import { LiveStatus } from './live-status.js';
 import { Navigation } from './navigation.js';
+import { overlay } from './overlay.js';
+import { Palette } from './palette/palette.js';
+import { SearchButton } from './search-button.js';
+import { HelpSheet } from './shortcuts/help-sheet.js';
+import { useShortcuts } from './shortcuts/use-shortcuts.js';
 import { SignOut } from './sign-out.js';
 import { ThemeSwitch } from './theme-switch.js';
 
 /** Frame of every page: a navigation bar at the side, on a phone at the bottom. */
 export function Shell({ path, children }: { readonly path: string; readonly children: ComponentChildren }) {
   const main = useFocusOnNewPage(path);
+  const open = useStore(overlay);
+  useShortcuts();
   return (
     <div class="shell">
       <a class="skip" href="#main">
@@ -20,6 +28,7 @@ export function Shell({ path, children }: { readonly path: string; readonly chil
           <Logo />
           <span>gw2api</span>
         </Link>
+        <SearchButton />
         <Navigation path={path} />
         <LiveStatus />
         <div class="bar-foot">
@@ -30,6 +39,8 @@ export function Shell({ path, children }: { readonly path: string; readonly chil
       <main id="main" tabIndex={-1} ref={main}>
         {children}
       </main>
+      {open === 'palette' && <Palette />}
+      {open === 'help' && <HelpSheet />}
     </div>
   );
 }

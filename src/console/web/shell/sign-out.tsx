@@ -6,14 +6,16 @@ import { toast } from '../state/toasts.js';
 import { Button } from '../ui/button.js';
 
 export function SignOut() {
-  const leave = async () => {
-    try {
-      await panel.logout();
-      navigate('/login');
-      signedOut();
-    } catch (error) {
-      toast(toPanelError(error).message, 'bad');
-    }
-  };
   return <Button tone="quiet" icon="leave" label="Sign out" onClick={() => void leave()} />;
+}
+
+/** Ends the session and shows the login. */
+export async function leave(): Promise<void> {
+  try {
+    await panel.logout();
+    navigate('/login');
+    signedOut();
+  } catch (error) {
+    toast(toPanelError(error).message, 'bad');
+  }
 }

@@ -1,3 +1,4 @@
+import { keepPreference, readPreference } from './preference.js';
 import { createStore } from './store.js';
 
 export type ThemeChoice = 'auto' | 'light' | 'dark';
@@ -16,11 +17,7 @@ apply();
 
 export function chooseTheme(choice: ThemeChoice): void {
   themeChoice.set(choice);
-  try {
-    localStorage.setItem(storageKey, choice);
-  } catch {
-    return apply(); // storage is switched off: the choice lasts as long as the page
-  }
+  keepPreference(storageKey, choice);
   apply();
 }
 
@@ -36,10 +33,6 @@ function themeOf(choice: ThemeChoice): Theme {
 }
 
 function readChoice(): ThemeChoice {
-  try {
-    const stored = localStorage.getItem(storageKey);
-    return stored === 'light' || stored === 'dark' ? stored : 'auto';
-  } catch {
-    return 'auto'; // storage is switched off
-  }
+  const stored = readPreference(storageKey);
+  return stored === 'light' || stored === 'dark' ? stored : 'auto';
 }

@@ -1,5 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { toPanelError, type PanelError } from '../api/panel-error.js';
+import { refreshes } from './refreshes.js';
+import { useStore } from './store.js';
 import { useVisible } from './visible.js';
 
 export interface Resource<Data> {
@@ -28,6 +30,7 @@ export function useResource<Data>(
 ): Resource<Data> {
   const [answer, setAnswer] = useState<Answer<Data>>({ key, data: undefined, error: undefined });
   const [turn, setTurn] = useState(0);
+  const refreshed = useStore(refreshes);
   const isVisible = useVisible();
   const latest = useRef(load);
   latest.current = load;
@@ -44,7 +47,7 @@ export function useResource<Data>(
       controller.abort();
       poll.end();
     };
-  }, [key, turn, everyMs, isVisible]);
+  }, [key, turn, refreshed, everyMs, isVisible]);
 
   const reload = useCallback(() => setTurn((count) => count + 1), []);
   return { data: answer.data, error: answer.error, isStale: answer.key !== key, reload };

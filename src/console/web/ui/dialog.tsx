@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId } from 'preact/hooks';
 import { Button } from './button.js';
+import { useModal } from './use-modal.js';
 
 interface DialogProps {
   readonly title: string;
@@ -13,18 +14,8 @@ interface DialogProps {
 
 /** The browser's own modal dialog: traps the focus, and restores it when closed. Escape closes it. */
 export function Dialog({ title, wide = false, firm = false, onClose, children }: DialogProps) {
-  const ref = useRef<HTMLDialogElement>(null);
-  const opener = useRef(document.activeElement); // during rendering: effects run after the paint
+  const ref = useModal();
   const titleId = useId();
-  useEffect(() => {
-    const dialog = ref.current;
-    dialog?.showModal();
-    return () => {
-      dialog?.close();
-      const before = opener.current;
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
-    };
-  }, []);
   const onCancel = (event: Event) => {
     event.preventDefault(); // the state of the page decides whether it is open
     onClose();

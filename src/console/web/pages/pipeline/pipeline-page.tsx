@@ -1,5 +1,5 @@
-import { useState } from 'preact/hooks';
 import { panel } from '../../api/panel.js';
+import { changeQuery, usePlace } from '../../state/location.js';
 import { useResource } from '../../state/use-resource.js';
 import { Button } from '../../ui/button.js';
 import { Loaded, Skeleton } from '../../ui/loaded.js';
@@ -9,7 +9,8 @@ import { Step, stepsOf } from './step.js';
 
 export function PipelinePage() {
   const pipeline = useResource('pipeline', (signal) => panel.pipeline(signal), 30_000);
-  const [isReloading, setReloading] = useState(false);
+  const isReloading = usePlace().query.has('reload');
+  const setReloading = (isOpen: boolean) => changeQuery({ reload: isOpen ? '1' : null });
   const file = pipeline.data?.file;
   const lead = (
     <>

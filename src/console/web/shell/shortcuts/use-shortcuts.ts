@@ -1,0 +1,80 @@
+import { useEffect } from 'preact/hooks';
+import { navigate } from '../../state/location.js';
+import { refresh } from '../../state/refreshes.js';
+import { toast } from '../../state/toasts.js';
+import { destinations } from '../destinations.js';
+import { overlay } from '../overlay.js';
+import { singleKeys } from './single-keys.js';
+
+/** True on Apple's systems, where the command key is used and Ctrl-K edits text. */
+export const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
+
+/** Max time between `g` and the letter of a page. */
+const sequenceMs = 1500;
+
+/** Listens for the shortcuts of the console while the shell is shown. */
+export function useShortcuts(): void {
+  useEffect(() => {
+    let goUntilMs = 0;
+    const onKey = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || event.isComposing) return;
+      if (opensPalette(event)) return takeOver(event, togglePalette);
+      if (!singleKeys.get() || hasModifier(event) || isTaken(event)) return;
+      const isGoing = performance.now() < goUntilMs;
+      goUntilMs = event.key === 'g' ? performance.now() + sequenceMs : 0;
+      const page = isGoing && destinations.find(({ key }) => key === event.key);
+      const action = page ? () => navigate(page.to) : actions[event.key];
+      if (action) takeOver(event, action);
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+}
+
+const actions: Readonly<Record<string, () => void>> = {
+  '?': () => overlay.set('help'),
+  '/': focusSearch,
+  r() {
+    refresh();
+    toast('Loaded again.');
+  },
+};
+
+function opensPalette({ key, metaKey, ctrlKey, altKey, shiftKey }: KeyboardEvent): boolean {
+  const isHeld = isMac ? metaKey && !ctrlKey : ctrlKey && !metaKey;
+  return isHeld && !altKey && !shiftKey && key.toLowerCase() === 'k';
+}
+
+/** Not over another dialog, which may hold what somebody has typed. */
+function togglePalette(): void {
+  if (overlay.get() === 'palette') overlay.set(undefined);
+  else if (overlay.get() === 'help' || !isDialogOpen()) overlay.set('palette');
+}
+
+function focusSearch(): void {
+  const field = document.querySelector<HTMLInputElement>('main [data-search]');
+  if (field?.checkVisibility()) field.focus();
+  else overlay.set('palette');
+}
+
+function takeOver(event: KeyboardEvent, action: () => void): void {
+  event.preventDefault();
+  action();
+}
+
+/** Shift stays free: some layouts need it for `?` and `/`. */
+function hasModifier({ metaKey, ctrlKey, altKey }: KeyboardEvent): boolean {
+  return metaKey || ctrlKey || altKey;
+}
+
+/** True where a key means something of its own: in a field, and while a dialog is open. */
+function isTaken({ target }: KeyboardEvent): boolean {
+  if (isDialogOpen()) return true;
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches(typedInto));
+}
+
+const typedInto = 'textarea, select, input:not([type=radio], [type=checkbox], [type=button])';
+
+function isDialogOpen(): boolean {
+  return document.querySelector('dialog[open]') !== null;
+}
