@@ -17,6 +17,8 @@ export interface CreateGatewayOptions {
   readonly masterKey?: string;
   /** Encryption key for credentials in the store; without one the store cannot hold any. */
   readonly secretKey?: string;
+  /** Encryption key before a rotation, which still opens what it has sealed. */
+  readonly oldSecretKey?: string;
   /** Password of the console; default: the master key. */
   readonly panelPassword?: string;
   /** Variables for `${NAME}` in the config, PORT, HOST and GW_STRICT; default: none. */
@@ -49,6 +51,7 @@ export async function createGateway(
   const {
     masterKey = '',
     secretKey,
+    oldSecretKey,
     panelPassword,
     live,
     env = {},
@@ -72,6 +75,7 @@ export async function createGateway(
     log: log ?? createLogger(logLevel),
     masterKey,
     loadConfig: load,
+    oldSecretKey,
     ...(secretKey !== undefined && { secretKey }),
     ...(panelPassword !== undefined && { panelPassword }),
     ...(live && { live }),

@@ -1,4 +1,4 @@
-import { chmod, mkdir, opendir, readFile, unlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, opendir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Caller, Host, MessagesRequest, Outcome } from 'gw2api/plugin';
 
@@ -160,6 +160,24 @@ export async function readRecording(
   const recording = (await secrets.open(sealName, sealed)) as Recording; // nobody else can have sealed it
   if (recording.version !== 1) throw new Error('a recording of another version of gw2api');
   return recording;
+}
+
+/**
+ * Seals a recording anew, if another key than `currentKey` has sealed it; true if it has. A reader finds the old file or
+ * the new one, never a part of it.
+ */
+export async function resealRecording(
+  folder: string,
+  name: string,
+  { secrets, currentKey }: { readonly secrets: Host['secrets']; readonly currentKey: string },
+): Promise<boolean> {
+  const file = path.join(folder, name);
+  const sealed = await readFile(file, 'utf8').catch(ignoreMissing);
+  if (sealed === undefined || sealed.split('.', 2)[1] === currentKey) return false;
+  const text = await secrets.seal(sealName, await secrets.open(sealName, sealed));
+  await writeFile(`${file}.new`, text, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+  return true;
 }
 
 /** Name under which recordings are sealed. */

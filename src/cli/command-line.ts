@@ -46,6 +46,8 @@ const usage = `${name} ${version}: an LLM gateway
                                  write a plugin and its test, NAME.mjs and NAME.test.mjs
      --package                   in a folder of its own, as an npm package
      --ts                        in TypeScript
+  gw2api rotate-secret           encrypt with GW_SECRET_KEY what GW_SECRET_KEY_OLD has encrypted, while gateways that have
+                                 both serve; 1 where something stays under the old key
 
   --config FILE   the config file; else GW_CONFIG, else config/gateway.yaml of the working directory, else the one
                   that the package brings, whose answers are made up
@@ -54,8 +56,9 @@ const usage = `${name} ${version}: an LLM gateway
 
 Where the package is not installed, \`gw2api\` is \`node dist/server.js\`.
 
-Environment: GW2API_API_KEY (master key), GW_SECRET_KEY (encrypts credentials in the store), GW_PANEL_PASSWORD (opens
-the console; else the master key does), GW_MAX_BODY, GW_CONFIG, PORT, HOST, GW_LOG_LEVEL, GW_STRICT (1: stages are
+Environment: GW2API_API_KEY (master key), GW_SECRET_KEY (encrypts credentials in the store),
+GW_SECRET_KEY_OLD (the one before it, read until rotate-secret has run), GW_PANEL_PASSWORD (opens the console; else the
+master key does), GW_MAX_BODY, GW_CONFIG, PORT, HOST, GW_LOG_LEVEL, GW_STRICT (1: stages are
 held to the state keys that they declare). A .env file in the working directory is read first. SIGHUP reloads the config; SIGTERM finishes what is under way and ends.
 `;
 

@@ -131,6 +131,15 @@ export const commands: Readonly<Record<string, Command>> = {
       return plugins(await configFile(values), process.env, values.json ?? false);
     },
   },
+  'rotate-secret': {
+    options: ['config'],
+    words: 0,
+    async run(values) {
+      const file = await configFile(values);
+      const { rotateSecret } = await import('./rotate-secret.js');
+      return rotateSecret(file, process.env);
+    },
+  },
   test: {
     options: ['config', 'json', 'junit', 'ci', 'update', 'watch', 'schema'],
     words: Infinity,

@@ -72,7 +72,7 @@ async function compare(
   const withTexts = given.texts ?? false;
   const sides = { old: old.file, new: next.file };
   await audit(recorded.folder, { what: 'replay', sinceMs, ...sides, texts: withTexts });
-  const secrets = createCipher(secretKey);
+  const secrets = createCipher(secretKey, env['GW_SECRET_KEY_OLD']);
   const report = await replay({
     ...bounds,
     old,

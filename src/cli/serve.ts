@@ -58,6 +58,7 @@ async function openAlone({ file, env, config, log, masterKey, secretKey }: Start
     log,
     masterKey,
     secretKey: env['GW_SECRET_KEY'] || secretKey,
+    oldSecretKey: env['GW_SECRET_KEY_OLD'],
     panelPassword,
     loadConfig,
     testConfig: (signal) => testConfig(file, env, signal),

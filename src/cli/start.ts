@@ -34,6 +34,11 @@ export async function announce(url: string, start: Start, fields: object = {}): 
       {},
       'GW_SECRET_KEY is not set and .env cannot be written: the store cannot keep credentials. Set GW_SECRET_KEY.',
     );
+  if (start.env['GW_SECRET_KEY_OLD'])
+    log.info(
+      {},
+      'GW_SECRET_KEY_OLD still opens what it has encrypted; gw2api rotate-secret encrypts it anew.',
+    );
   const warning = weakKeyWarning(masterKey);
   if (warning) log.warn({}, warning);
   if (!start.isNewKey) return;

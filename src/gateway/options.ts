@@ -19,6 +19,8 @@ export interface GatewayOptions {
    * it no credentials can be stored. As a text it is one that was set, with which stages may seal too.
    */
   readonly secretKey?: SecretKey;
+  /** Key that still opens what it has sealed (`GW_SECRET_KEY_OLD`), while a new one takes its place. */
+  readonly oldSecretKey?: string | undefined;
   /** Password of the console (`GW_PANEL_PASSWORD`); default: the master key. */
   readonly panelPassword?: string;
   /**

@@ -108,9 +108,9 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   const metrics = new PrometheusMetrics();
   const stageMetrics = new StageMetrics(metrics);
   const pseudonym = createPseudonyms(options);
-  const { secretKey } = options;
+  const { secretKey, oldSecretKey } = options;
   // A key that would be made for the store may be gone with its container: stages seal with one that was set.
-  const secrets = createCipher(typeof secretKey === 'string' ? secretKey : undefined);
+  const secrets = createCipher(typeof secretKey === 'string' ? secretKey : undefined, oldSecretKey);
   const caches = { ...durable.caches, ...slots.caches, learned_models: () => knownModels.fill };
   return {
     services: {
@@ -173,11 +173,13 @@ const keysTopic = 'keys';
 /** Opens the store; reports a failure as a problem of the config, with its position. */
 async function openConfigured(
   config: Config,
-  { log, secretKey, clock }: Pick<GatewayOptions, 'log' | 'secretKey'> & Pick<Services, 'clock'>,
+  options: Pick<GatewayOptions, 'log' | 'secretKey' | 'oldSecretKey'> & Pick<Services, 'clock'>,
 ): Promise<WholeStore> {
   try {
+    const { log, secretKey, oldSecretKey, clock } = options;
     return await openStore(config.store, {
       log,
+      oldSecretKey,
       now: clock.now,
       ...(secretKey !== undefined && { secretKey }),
     });

@@ -7,7 +7,7 @@ export const auditFile = 'audit.log';
 
 /** Use of recordings. */
 export interface AuditEntry {
-  readonly what: 'replay' | 'delete';
+  readonly what: 'replay' | 'delete' | 'rotate';
   /** Recordings since then, unix milliseconds. */
   readonly sinceMs: number;
   /** Config files of a replay. */
@@ -36,6 +36,7 @@ export async function audit(folder: string, { sinceMs, ...entry }: AuditEntry): 
 const messages = {
   replay: 'Recordings are replayed.',
   delete: 'Recordings are deleted.',
+  rotate: 'Recordings are encrypted anew.',
 } as const satisfies Readonly<Record<AuditEntry['what'], string>>;
 
 /** Name of the user, or the id of one without a name, as in a container. */

@@ -13,6 +13,11 @@ interface RecordingsModule {
     name: string,
     secrets: Pick<Host['secrets'], 'open'>,
   ) => Promise<Recording | undefined>;
+  readonly resealRecording: (
+    folder: string,
+    name: string,
+    keys: { readonly secrets: Host['secrets']; readonly currentKey: string },
+  ) => Promise<boolean>;
 }
 
 /** File of a recording. */
@@ -63,6 +68,16 @@ export class RecordedFiles {
   /** Reads a recording; undefined if it has been deleted. Throws an Error for one that cannot be read. */
   read(name: string, secrets: Pick<Host['secrets'], 'open'>): Promise<Recording | undefined> {
     return this.#module.readRecording(this.folder, name, secrets);
+  }
+
+  /** All recordings, in any order. */
+  all(): AsyncIterable<RecordedFile> {
+    return this.#module.recordingsIn(this.folder);
+  }
+
+  /** Seals a recording anew, if another key has sealed it; true if it has. Throws an Error for one that no key opens. */
+  reseal(name: string, secrets: Host['secrets'], currentKey: string): Promise<boolean> {
+    return this.#module.resealRecording(this.folder, name, { secrets, currentKey });
   }
 
   /** Deletes the recordings since a time; returns their number. */

@@ -13,16 +13,23 @@ export interface CredentialCipher {
   seal(name: string, value: unknown): Promise<string>;
   /** Throws a StoreError that names GW_SECRET_KEY where this is not what has sealed it. */
   open(name: string, sealed: string): Promise<unknown>;
+  /** Ids of the key that seals and of the old one, which the texts that they have sealed bear. */
+  keyIds(): Promise<{ readonly current: string; readonly old: string | undefined }>;
 }
 
 /**
  * AES-256-GCM with a nonce of its own for each text. The key: 32 bytes in base64 as they are, any other text
  * through scrypt. Sealed: `v1.<key id>.<nonce>.<ciphertext and tag>`, base64url; the name is authenticated
- * with it.
+ * with it. The old key (`GW_SECRET_KEY_OLD`) opens what it has sealed, and seals nothing.
  */
-export function createCipher(secret: SecretKey | undefined): CredentialCipher {
+export function createCipher(secret: SecretKey | undefined, old?: string): CredentialCipher {
   const given = new LazyKey(secret);
+  const before = new LazyKey(old);
   return {
+    async keyIds() {
+      const { id } = await given.get('it is needed to tell what is encrypted');
+      return { current: id, old: (await before.find())?.id };
+    },
     async seal(name, value) {
       const { id, bytes } = await given.get(`it is needed to keep ${name}`);
       const nonce = randomBytes(nonceBytes);
@@ -35,14 +42,20 @@ export function createCipher(secret: SecretKey | undefined): CredentialCipher {
       return ['v1', id, nonce.toString('base64url'), text.toString('base64url')].join('.');
     },
     async open(name, sealed) {
-      const key = await given.get(`${name} is encrypted`);
+      const current = await given.get(`${name} is encrypted`);
       const [version, keyId, nonce = '', text = ''] = sealed.split('.');
       if (version !== 'v1')
         throw new StoreError(`${name} is sealed in a way that this version does not know.`);
-      if (keyId !== key.id) throw wrongKey(name);
+      const key = keyId === current.id ? current : await before.find();
+      if (!key || keyId !== key.id) throw wrongKey(name, key !== undefined);
       return JSON.parse(decipher(key.bytes, name, decode(nonce), decode(text)));
     },
   };
+}
+
+/** Id of the key that has sealed a text; undefined for a text that was not sealed. */
+export function keyIdOf(sealed: string): string | undefined {
+  return sealed.split('.', 2)[1];
 }
 
 const nonceBytes = 12;
@@ -65,10 +78,13 @@ class LazyKey {
 
   /** Returns the key. Throws a StoreError with the purpose in its message if there is none. */
   async get(whatFor: string): Promise<Key> {
-    this.#key ??= this.#make();
-    const key = await this.#key;
+    const key = await this.find();
     if (!key) throw new StoreError(`GW_SECRET_KEY is not set: ${whatFor}.`);
     return key;
+  }
+
+  async find(): Promise<Key | undefined> {
+    return (this.#key ??= this.#make());
   }
 
   async #make(): Promise<Key | undefined> {
@@ -100,9 +116,12 @@ function decipher(key: Buffer, name: string, nonce: Buffer, text: Buffer): strin
   }
 }
 
-function wrongKey(name: string): StoreError {
+function wrongKey(name: string, hasOld: boolean): StoreError {
+  const which = hasOld
+    ? 'Neither GW_SECRET_KEY nor GW_SECRET_KEY_OLD is the one'
+    : 'GW_SECRET_KEY is not the one';
   return new StoreError(
-    `GW_SECRET_KEY is not the one that ${name} was encrypted with; set that one again, or enter the credential anew.`,
+    `${which} that ${name} was encrypted with; set that one again, or enter the credential anew.`,
   );
 }
 

@@ -13,6 +13,8 @@ export type StoreSettings =
 interface StoreOptions {
   /** Key that seals credentials (`GW_SECRET_KEY`); without it no credentials can be stored. */
   readonly secretKey?: SecretKey;
+  /** Key that still opens what it has sealed (`GW_SECRET_KEY_OLD`), until all is sealed by the new one. */
+  readonly oldSecretKey?: string | undefined;
   readonly log: Logger;
   /** Unix milliseconds. */
   readonly now?: () => number;
@@ -22,7 +24,7 @@ interface StoreOptions {
 export async function openStore(settings: StoreSettings, options: StoreOptions): Promise<WholeStore> {
   const { log, now = Date.now } = options;
   if (settings.kind === 'memory') return new MemoryStore({ now });
-  const parts = { cipher: createCipher(options.secretKey), log, now };
+  const parts = { cipher: createCipher(options.secretKey, options.oldSecretKey), log, now };
   if (settings.kind === 'postgres') {
     const { openPostgresStore } = await import('./sql/sql-store.js');
     return openPostgresStore(settings.url, parts);

@@ -69,7 +69,8 @@ class Worker {
     const ask = async () => (await this.#channel.ask<string | null>('pool.secret-key')) ?? undefined;
     const secretKey = process.env['GW_SECRET_KEY'] || ask;
     const panelPassword = process.env['GW_PANEL_PASSWORD'] ?? '';
-    const own = { log, masterKey, secretKey, panelPassword, isStrict: isStrict(process.env) };
+    const oldSecretKey = process.env['GW_SECRET_KEY_OLD'];
+    const own = { log, masterKey, secretKey, oldSecretKey, panelPassword, isStrict: isStrict(process.env) };
     const runTests = (signal: AbortSignal) => testConfig(init.file, process.env, signal);
     const configs = { loadConfig, readConfig, testConfig: runTests };
     const parts = { ...own, ...configs, workerGroup, startedMs, ...live };

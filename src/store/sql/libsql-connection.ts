@@ -23,8 +23,12 @@ export class LibsqlConnection {
   readonly #prepared: LRUCache<string, Database.Statement>;
 
   /** Sets `pragmas` one after the other; `guard` runs each, and may wait for a lock. */
-  static open(file: string, pragmas: readonly string[], guard: Guard = (run) => run()): LibsqlConnection {
-    const connection = new LibsqlConnection(new Database(file, { timeout: 0 }));
+  static open(
+    file: string,
+    pragmas: readonly string[],
+    { guard = (run) => run(), isReadOnly = false }: ConnectionOptions = {},
+  ): LibsqlConnection {
+    const connection = new LibsqlConnection(new Database(file, { timeout: 0, readonly: isReadOnly }));
     try {
       for (const pragma of pragmas)
         guard(() => connection.execute({ sql: `pragma ${pragma}`, parameters: [] }));
@@ -76,6 +80,11 @@ export class LibsqlConnection {
   close(): void {
     this.#database.close();
   }
+}
+
+interface ConnectionOptions {
+  readonly guard?: Guard;
+  readonly isReadOnly?: boolean;
 }
 
 type Guard = (run: () => unknown) => unknown;

@@ -43,6 +43,32 @@ export async function isOutdated(
   return applied > 0 && applied < known.length;
 }
 
+/** State of the tables, as seen by this version. */
+export interface Schema {
+  /** `empty`: no tables; `older`: a start migrates them; `newer`: this version refuses them. */
+  readonly state: 'empty' | 'older' | 'current' | 'newer';
+  /** Name of the last migration; undefined where there is none. */
+  readonly last: string | undefined;
+}
+
+/** Reads the state of the tables and changes nothing. */
+export async function schemaOf(
+  db: Kysely<Tables>,
+  dialect: 'sqlite' | 'postgres',
+  known: readonly Migration[] = migrations,
+): Promise<Schema> {
+  const table =
+    dialect === 'sqlite'
+      ? sql<{ name: string }>`select name from sqlite_master where type = 'table' and name = 'migrations'`
+      : sql<{ name: string }>`select 'migrations' as name where to_regclass('migrations') is not null`;
+  if ((await table.execute(db)).rows.length === 0) return { state: 'empty', last: undefined };
+  const { rows } = await sql<{ name: string }>`select name from migrations order by name`.execute(db);
+  const foreign = rows.findLast(({ name }) => !known.some((migration) => migration.name === name));
+  if (foreign) return { state: 'newer', last: foreign.name };
+  const state = rows.length === 0 ? 'empty' : rows.length < known.length ? 'older' : 'current';
+  return { state, last: rows.at(-1)?.name };
+}
+
 async function appliedTo(transaction: Transaction<Tables>): Promise<readonly string[]> {
   await sql`create table if not exists migrations (name text primary key)`.execute(transaction);
   const { rows } = await sql<{ name: string }>`select name from migrations`.execute(transaction);

@@ -10,27 +10,33 @@ import { lockTimeoutMs } from './sqlite-thread.js';
  */
 export class SqliteReaderDialect extends SqliteDialect {
   readonly #file: string;
+  readonly #isReadOnly: boolean;
 
-  constructor(file: string) {
+  /** `isReadOnly`: the file system may refuse writes, and no file is made. */
+  constructor(file: string, isReadOnly = false) {
     super();
     this.#file = file;
+    this.#isReadOnly = isReadOnly;
   }
 
   createDriver(): Driver {
-    return new SqliteReaderDriver(this.#file);
+    return new SqliteReaderDriver(this.#file, this.#isReadOnly);
   }
 }
 
 class SqliteReaderDriver implements Driver {
   readonly #file: string;
+  readonly #isReadOnly: boolean;
   #connection: ReaderConnection | undefined;
 
-  constructor(file: string) {
+  constructor(file: string, isReadOnly: boolean) {
     this.#file = file;
+    this.#isReadOnly = isReadOnly;
   }
 
   async init(): Promise<void> {
-    this.#connection = new ReaderConnection(LibsqlConnection.open(this.#file, ['query_only = on']));
+    const options = { isReadOnly: this.#isReadOnly };
+    this.#connection = new ReaderConnection(LibsqlConnection.open(this.#file, ['query_only = on'], options));
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { OAuthTokens, Store, StoredSlot } from '../../plugin/internal.js';
 import { StoreError } from '../store-error.js';
 import type { CredentialCipher } from '../credential-cipher.js';
+import { accountOf, settingsOf, tokensOf } from './sealed.js';
 import type { SlotRecord, Tables } from './tables.js';
 
 /** OAuth tokens, sealed. */
@@ -71,18 +72,6 @@ export function sqlSlots(db: Kysely<Tables>, cipher: CredentialCipher): Store['s
       return numDeletedRows > 0n;
     },
   };
-}
-
-function tokensOf(slotId: string): string {
-  return `the OAuth tokens of slot "${slotId}"`;
-}
-
-function settingsOf(id: string): string {
-  return `the settings of slot "${id}"`;
-}
-
-function accountOf(id: string): string {
-  return `the account of slot "${id}"`;
 }
 
 async function toRecord(slot: StoredSlot, cipher: CredentialCipher): Promise<SlotRecord> {

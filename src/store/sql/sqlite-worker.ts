@@ -108,7 +108,7 @@ class StatementRunner {
     this.#connection = undefined;
     const guard = <Value>(run: () => Value) => this.#untilFree(run);
     const pragmas = before ? connectionPragmas : [...filePragmas, ...connectionPragmas];
-    this.#connection = LibsqlConnection.open(this.#options.file, pragmas, guard);
+    this.#connection = LibsqlConnection.open(this.#options.file, pragmas, { guard });
     this.#hasAbandoned = false;
     return this.#connection;
   }

@@ -31,14 +31,24 @@ export function openSqliteReader(file: string): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new SqliteReaderDialect(file) });
 }
 
+/** A connection of this thread that writes nothing, to a file or a `file:` URL. */
+export function readOnlySqlite(address: string): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: new SqliteReaderDialect(address, true) });
+}
+
 /**
  * Creates the folder and the file with access for the operator alone, as stored responses are private. SQLite
  * gives its log the same mode.
  */
 async function makeFile(file: string): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-  const made = await open(file, 'a', 0o600);
-  await made.close();
+  // One that is there is not opened: closing it would drop the locks that SQLite holds for this process.
+  const made = await open(file, 'wx', 0o600).catch(noneIfThere);
+  await made?.close();
+}
+
+function noneIfThere(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'EEXIST') throw error;
 }
 
 /**

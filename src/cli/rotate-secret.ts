@@ -1,0 +1,128 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import type { Config } from '../config/config.js';
+import type { Environment } from '../config/environment.js';
+import { loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
+import { UsageError } from '../gateway/start-failure.js';
+import { audit, RecordedFiles } from '../replay/index.js';
+import { createCipher, type CredentialCipher } from '../store/credential-cipher.js';
+import { openForMaintenance, type MaintainedStore, type Resealed } from '../store/maintenance.js';
+import { StoreError } from '../store/store-error.js';
+import { createLogger } from '../telemetry/logs.js';
+
+interface RotationResult {
+  readonly text: string;
+  /** 1 if something could not be encrypted anew. */
+  readonly exitCode: 0 | 1;
+}
+
+/**
+ * Encrypts with GW_SECRET_KEY what GW_SECRET_KEY_OLD has encrypted: slots and tokens in the store, and the recordings of
+ * this machine. Gateways that have both keys serve meanwhile; a run that was cut off is completed by the next one.
+ */
+export async function rotateSecret(file: string, env: Environment): Promise<RotationResult> {
+  const cipher = cipherOf(env);
+  const config = await loadGatewayConfigFile(file, env, otherFile);
+  const folders = foldersOf(config).filter((folder) => existsSync(folder));
+  try {
+    const stored = await resealStore(config, cipher);
+    const recorded: Part[] = [];
+    for (const folder of folders) recorded.push(await resealFolder(folder, cipher));
+    return report([...stored, ...recorded]);
+  } catch (error) {
+    if (error instanceof StoreError) throw new UsageError(error.message, 1);
+    throw error;
+  }
+}
+
+function cipherOf({ GW_SECRET_KEY: key, GW_SECRET_KEY_OLD: old }: Environment): CredentialCipher {
+  if (!key || !old)
+    throw new UsageError(
+      `${key ? 'GW_SECRET_KEY_OLD' : 'GW_SECRET_KEY'} is not set. Set GW_SECRET_KEY to the new key and GW_SECRET_KEY_OLD to the one before it, here and for every instance; config/deploying.md has the steps.`,
+    );
+  if (key === old) throw new UsageError('GW_SECRET_KEY and GW_SECRET_KEY_OLD are the same key.');
+  return createCipher(key, old);
+}
+
+/** Things of one kind, and the result of sealing them anew. */
+interface Part extends Resealed {
+  readonly what: string;
+}
+
+async function resealStore({ store: settings }: Config, cipher: CredentialCipher): Promise<readonly Part[]> {
+  if (settings.kind === 'memory') return [];
+  const store = await openForMaintenance(settings, { log: createLogger('silent') });
+  try {
+    await requireCurrent(store);
+    const done = await store.reseal(cipher);
+    return [{ what: 'store', ...done }, ...(await plugins(store, cipher))];
+  } finally {
+    await store.close();
+  }
+}
+
+async function requireCurrent(store: MaintainedStore): Promise<void> {
+  const { state, last } = await store.schema();
+  if (state === 'current') return;
+  const why = {
+    empty: 'The store has no tables yet',
+    older: `The store is of an older version of gw2api (its last step is "${last}")`,
+    newer: `The store was written by a newer version of gw2api (it has "${last}")`,
+  }[state];
+  throw new StoreError(`${why}: run this command of the version that serves from it.`);
+}
+
+/** Values that plugins have sealed themselves, under names that they alone know. */
+async function plugins(store: MaintainedStore, cipher: CredentialCipher): Promise<readonly Part[]> {
+  const { old = '' } = await cipher.keyIds();
+  const spaces = await store.pluginValues(old);
+  const problems = spaces.map(
+    ({ space, count }) =>
+      `${count} values of the plugin "${space}" are encrypted with the old key, and it alone can encrypt them anew; keep GW_SECRET_KEY_OLD until it has.`,
+  );
+  return problems.length === 0 ? [] : [{ what: 'plugins', resealed: 0, current: 0, problems }];
+}
+
+/** Folders of the stages `record`, switched off or not, and the default one. */
+function foldersOf({ pipeline, baseDir }: Config): readonly string[] {
+  const given = pipeline.flatMap(({ use, with: { folder } }) =>
+    use === 'record' && typeof folder === 'string' ? [path.resolve(baseDir, folder)] : [],
+  );
+  return [...new Set([path.resolve('data/recorded'), ...given])];
+}
+
+async function resealFolder(folder: string, cipher: CredentialCipher): Promise<Part> {
+  await audit(folder, { what: 'rotate', sinceMs: 0 });
+  const recorded = await RecordedFiles.open(folder);
+  const { current: currentKey } = await cipher.keyIds();
+  const count = { resealed: 0, current: 0 };
+  const problems: string[] = [];
+  for await (const { name } of recorded.all())
+    await recorded
+      .reseal(name, cipher, currentKey)
+      .then((isDone) => (count[isDone ? 'resealed' : 'current'] += 1))
+      .catch((error: unknown) =>
+        problems.push(`${name}: ${String(error instanceof Error ? error.message : error)}`),
+      );
+  return {
+    what: `recordings in ${folder}`,
+    resealed: count.resealed,
+    current: count.current + count.resealed,
+    problems,
+  };
+}
+
+function report(parts: readonly Part[]): RotationResult {
+  const lines = parts.flatMap(({ what, resealed, current, problems }) => [
+    `  ${what}: ${resealed} encrypted anew, ${current} now under the new key${problems.length > 0 ? `, ${problems.length} not` : ''}`,
+    ...problems.slice(0, maxProblems).map((problem) => `    ${problem}`),
+    ...(problems.length > maxProblems ? [`    and ${problems.length - maxProblems} more`] : []),
+  ]);
+  const isWhole = parts.every(({ problems }) => problems.length === 0);
+  const next = isWhole
+    ? 'Nothing is left under the old key here: take GW_SECRET_KEY_OLD away from every instance, and restart them.'
+    : 'Keep GW_SECRET_KEY_OLD: some things are not under the new key.';
+  return { text: [...lines, next, ''].join('\n'), exitCode: isWhole ? 0 : 1 };
+}
+
+const maxProblems = 20;
