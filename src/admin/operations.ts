@@ -1,5 +1,6 @@
 import type { ConfigDiff } from '../config-diff/index.js';
 import type { DiagnosisStep, LedgerRow, SlotStatus } from '../plugin/internal.js';
+import type { CanaryReport } from './canary-report.js';
 import type { ExplainCall } from './explain-call.js';
 
 /** Operator actions on a running gateway. Methods with a slot's id may assume that the slot exists. */
@@ -14,6 +15,14 @@ export interface Operations {
    * where its tests fail, which `skipsTests` leaves out.
    */
   reload(options?: { readonly skipsTests: boolean }): Promise<Reload>;
+  /** Starts a canary, as `reload`, for this percentage of new sessions. Throws `conflict`. */
+  startCanary(percent: number, options?: { readonly skipsTests: boolean }): Promise<Preview>;
+  /** Takes the canary's config wholly. Throws `conflict` where none runs. */
+  commitCanary(): Promise<Reload>;
+  /** Ends the canary. Throws `conflict` where none runs. */
+  cancelCanary(): Promise<void>;
+  /** The canary that runs, or else the last one. */
+  readonly canary: CanaryReport | undefined;
   /** Says what a reload would change now, or why it would be refused; changes nothing. */
   previewReload(): Promise<Preview>;
   /**

@@ -8,7 +8,7 @@ import {
   type Window,
   type DiagnosisStep,
 } from '../plugin/internal.js';
-import type { Reload } from './operations.js';
+import type { Preview, Reload } from './operations.js';
 
 const Time = Type.String({ format: 'date-time' });
 const Count = Type.Integer({ minimum: 0 });
@@ -146,7 +146,21 @@ export const ReloadReport = Type.Object({
 
 /** Builds the answer to a reload. Throws `invalid_request` with the problems of a refused config. */
 export function reloadReport({ problems, needsRestart, changes }: Reload): Static<typeof ReloadReport> {
-  if (problems.length === 0) return { status: 'reloaded', needs_restart: [...needsRestart], changes };
+  refuseProblems(problems);
+  return { status: 'reloaded', needs_restart: [...needsRestart], changes };
+}
+
+/** Answer to the start of a canary, as sent by `/admin` and the panel API. */
+export const CanaryStarted = Type.Object({ status: Type.Literal('canary'), changes: ConfigDiff });
+
+/** Builds the answer to the start of a canary. Throws `invalid_request` with the problems of a refused config. */
+export function canaryStarted({ problems, changes }: Preview): Static<typeof CanaryStarted> {
+  refuseProblems(problems);
+  return { status: 'canary', changes };
+}
+
+function refuseProblems(problems: readonly string[]): void {
+  if (problems.length === 0) return;
   const refusal = 'The new config was refused; the old one stays in force.';
   throw new GatewayError('invalid_request', [refusal, ...problems].join('\n'));
 }

@@ -10,7 +10,8 @@ import {
 import { readExplainCall } from './explain-call.js';
 import { recordedReport } from './recorded-report.js';
 import type { Operations } from './operations.js';
-import { diagnosisReport, reloadReport, slotReport } from './reports.js';
+import { addReloadRoutes } from './reload-routes.js';
+import { diagnosisReport, slotReport } from './reports.js';
 
 /** Time limit of a diagnosis (contract §7 rule 1). */
 export const diagnosisTimeoutMs = 10_000;
@@ -38,12 +39,7 @@ export function createAdminRouter(operations: Operations): Router {
     const steps = await operations.diagnose(id, AbortSignal.timeout(diagnosisTimeoutMs));
     ctx.body = diagnosisReport(id, steps);
   });
-  router.post('/reload', async (ctx) => {
-    const { tests } = ctx.query;
-    if (tests !== undefined && tests !== 'skip')
-      throw new GatewayError('invalid_request', 'tests: say skip, or leave it out.');
-    ctx.body = reloadReport(await operations.reload({ skipsTests: tests === 'skip' }));
-  });
+  addReloadRoutes(router, operations);
   router.post('/explain', async (ctx) => {
     const { req, state } = ctx as typeof ctx & { readonly state: AdminState };
     const noted = { by: 'master', key: '' as string | null, path: '' };

@@ -1,5 +1,5 @@
-import type { Operations } from '../admin/operations.js';
-import { noChanges } from '../config-diff/index.js';
+import type { Operations, Preview } from '../admin/operations.js';
+import { noChanges, type ConfigDiff } from '../config-diff/index.js';
 import { problemsOf } from '../config/config.js';
 import type { Gateway } from './gateway.js';
 import { withoutTexts } from '../explain/without-texts.js';
@@ -20,11 +20,13 @@ export function operationsOf(gateway: Gateway): Operations {
         (taken) => ({ problems: [], ...taken }),
         (error: unknown) => ({ problems: problemsOf(error), needsRestart: [], changes: noChanges }),
       ),
-    previewReload: () =>
-      gateway.previewReload().then(
-        (changes) => ({ problems: [], changes }),
-        (error: unknown) => ({ problems: problemsOf(error), changes: noChanges }),
-      ),
+    startCanary: (percent, options) => previewOf(gateway.canary.start(percent, options)),
+    commitCanary: async () => ({ problems: [], ...(await gateway.canary.commit()) }),
+    cancelCanary: () => gateway.canary.cancel(),
+    get canary() {
+      return gateway.canary.report;
+    },
+    previewReload: () => previewOf(gateway.previewReload()),
     async explain(read, options) {
       const explanation = await gateway.explanations.explain(read);
       return options?.withoutTexts ? withoutTexts(explanation) : explanation;
@@ -38,4 +40,12 @@ export function operationsOf(gateway: Gateway): Operations {
       return maskedConfig(gateway.runtime, slots);
     },
   };
+}
+
+/** Changes, or the problems of a refused config. */
+function previewOf(changes: Promise<ConfigDiff>): Promise<Preview> {
+  return changes.then(
+    (made) => ({ problems: [], changes: made }),
+    (error: unknown) => ({ problems: problemsOf(error), changes: noChanges }),
+  );
 }

@@ -28,7 +28,7 @@ function createApp(gateway: Gateway): Koa<CoreState, object> {
   const app = new Koa<CoreState, object>({ proxy: config.listen.trustProxy, maxIpsCount: 1 });
   const admin = adminRouter(gateway);
   const loadPanel = panelLoader(gateway);
-  const handlers = perRuntime(gateway, (runtime) => {
+  const handlersOf = perRuntime((runtime) => {
     const serving = routeContextOf(gateway, runtime, loadPanel);
     const routes = createRoutes(serving);
     return { route: routes.middleware, unrouted: answerUnrouted(serving, routes, [admin]) };
@@ -36,12 +36,16 @@ function createApp(gateway: Gateway): Koa<CoreState, object> {
   app.use(gateway.exchanges.middleware);
   app.use(errorBoundary);
   app.use(gateway.wrongKeys.middleware);
-  app.use((ctx, next) => handlers().route(ctx, next));
+  app.use((ctx, next) => {
+    const runtime = gateway.canaryHere.runtimeFor(ctx);
+    if (runtime instanceof Promise) return runtime.then((own) => handlersOf(own).route(ctx, next));
+    return handlersOf(runtime).route(ctx, next);
+  });
   app.use(guardAdmin(gateway.services));
   app.use(admin.middleware);
   app.use(consoleApi(gateway, loadPanel));
   app.use(createPage());
-  app.use((ctx, next) => handlers().unrouted(ctx, next));
+  app.use((ctx, next) => handlersOf(gateway.runtime).unrouted(ctx, next));
   // The boundary answers every error; only sockets that broke during a response are left.
   app.on('error', (error: Error) => gateway.services.log.debug({ err: error }, 'A response broke off.'));
   return app;

@@ -16,7 +16,7 @@ export function panelLoader(gateway: Gateway): LoadPanel {
 
 /** Routes of `/api/panel/*` and `/openapi.json`, loaded by the first request to one of them. */
 export function consoleApi(gateway: Gateway, loadPanel: LoadPanel): CoreMiddleware {
-  const documentOf = perRuntime(gateway, ({ formats, pipeline }) =>
+  const documentOf = perRuntime(({ formats, pipeline }) =>
     once(async () => {
       const [{ openApiDocument }, panel] = await Promise.all([import('../openapi/document.js'), loadPanel()]);
       return JSON.stringify(openApiDocument(formats, pipeline.routes, panel.routes));
@@ -24,7 +24,7 @@ export function consoleApi(gateway: Gateway, loadPanel: LoadPanel): CoreMiddlewa
   );
   return async (ctx, next) => {
     if (isPanelPath(ctx.path)) await answerPanel(ctx, await loadPanel());
-    else if (isDocument(ctx.path)) await answerDocument(ctx, documentOf());
+    else if (isDocument(ctx.path)) await answerDocument(ctx, documentOf(gateway.runtime));
     else await next();
   };
 }

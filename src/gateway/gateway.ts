@@ -7,8 +7,11 @@ import { configInForce } from './config-in-force.js';
 import type { CurrentConfig } from './reload.js';
 import type { ConfigDiff } from '../config-diff/index.js';
 import { measure, refusedConnections } from './gauges.js';
+import { CanaryReload } from './canary-reload.js';
+import { LocalCanary } from './local-canary.js';
 import { NextConfigTests } from './next-config-tests.js';
-import type { GatewayOptions, Prepared, Taken } from './options.js';
+import type { GatewayOptions, Taken } from './options.js';
+import type { Prepared } from './prepared.js';
 import { Explanations } from './explanations.js';
 import { Exchanges } from '../http/exchanges.js';
 import { Listener, type Handle } from '../http/listener.js';
@@ -39,6 +42,8 @@ export class Gateway {
   readonly wrongKeys: WrongKeys;
   readonly fleet: Fleet;
   readonly explanations: Explanations;
+  readonly canary: CanaryReload;
+  readonly canaryHere: LocalCanary;
   readonly startedMs: number;
   readonly #options: GatewayOptions;
   readonly #current: CurrentConfig;
@@ -83,7 +88,10 @@ export class Gateway {
     const onSettled = recordOnSettled({
       ...services,
       feed: this.feed,
-      also: options.dry?.onSettled,
+      also: (exchange, record, row) => {
+        this.canaryHere.settled(exchange, record);
+        options.dry?.onSettled(exchange, record, row);
+      },
     });
     this.exchanges = new Exchanges({ ...services, onSettled });
     this.#shutdown = new Shutdown({ log, exchanges: this.exchanges });
@@ -94,6 +102,13 @@ export class Gateway {
     this.explanations = new Explanations(this);
     this.#current = configInForce(runtime, { services, options, closing });
     this.#tests = new NextConfigTests(this.#current, { ...options, closing });
+    this.canaryHere = new LocalCanary(services, this.#current);
+    this.canary = new CanaryReload({
+      here: this.canaryHere,
+      workerGroup: options.workerGroup,
+      test: () => this.#testNext(),
+      prepare: () => this.prepareReload(),
+    });
     measure(this);
   }
 
@@ -159,9 +174,14 @@ export class Gateway {
    */
   async reload({ skipsTests = false }: ReloadOptions = {}): Promise<Taken> {
     this.#current.refuseIfClosing();
-    if (!skipsTests) await this.#tests.run();
+    if (!skipsTests) await this.#testNext();
     const { workerGroup } = this.#options;
     return workerGroup ? workerGroup.reload() : (await this.prepareReload()).take();
+  }
+
+  async #testNext(): Promise<void> {
+    this.#current.refuseIfClosing();
+    await this.#tests.run();
   }
 
   /**
@@ -208,6 +228,7 @@ export class Gateway {
     const ended = this.#shutdown.run(this.runtime.config.listen, this.#listener, options);
     await Promise.all([ended, this.#current.settled()]);
     await this.#listener?.close();
+    await this.#current.leaveCandidate();
     this.exchanges.close();
     await this.runtime.pipeline.retire();
     await this.services.close();

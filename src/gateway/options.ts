@@ -60,16 +60,6 @@ export interface DryParts {
   readonly onChoice?: OnChoice | undefined;
 }
 
-/**
- * New config, built beside the old one and ready to replace it. The next reload waits until this one is
- * taken or left.
- */
-export interface Prepared {
-  /** Swaps in the config. If it throws, the old config stays. */
-  take(): Promise<Taken>;
-  leave(): Promise<void>;
-}
-
 /** Result of a reload whose config is in force. */
 export interface Taken {
   /** Sections with settings that have changed since the start and take effect at the next one. */
@@ -84,6 +74,12 @@ export interface WorkerGroup {
   readonly name: string;
   /** Reloads the config in all processes, or in none. Throws ConfigError. */
   reload(): Promise<Taken>;
+  /** Starts a canary in all processes, or in none. Throws ConfigError and `conflict`. */
+  startCanary(percent: number): Promise<ConfigDiff>;
+  /** Takes the canary's config in all processes. Throws `conflict` where there is none. */
+  commitCanary(): Promise<Taken>;
+  /** Ends the canary in all processes. Throws `conflict` where there is none. */
+  cancelCanary(): Promise<void>;
   /** Measurements of each process, including this one, and totals of exited processes. */
   measurements(): Promise<readonly (readonly Measurement[])[]>;
 }

@@ -1,15 +1,15 @@
-import type { Gateway } from './gateway.js';
 import type { Runtime } from './runtime.js';
 
-/** Makes a value from the runtime in force, once for each. */
-export function perRuntime<Value>(
-  gateway: Pick<Gateway, 'runtime'>,
+/** Makes a value from a runtime, once for each. */
+export function perRuntime<Value extends object>(
   make: (runtime: Runtime) => Value,
-): () => Value {
-  let made: { readonly runtime: Runtime; readonly value: Value } | undefined;
-  return () => {
-    const { runtime } = gateway;
-    if (made?.runtime !== runtime) made = { runtime, value: make(runtime) };
-    return made.value;
+): (runtime: Runtime) => Value {
+  const made = new WeakMap<Runtime, Value>();
+  return (runtime) => {
+    const known = made.get(runtime);
+    if (known) return known;
+    const value = make(runtime);
+    made.set(runtime, value);
+    return value;
   };
 }

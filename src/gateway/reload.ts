@@ -6,9 +6,11 @@ import {
   type ConfigDiff,
   type LoadedConfig,
 } from '../config-diff/index.js';
-import type { Prepared, Taken } from './options.js';
+import { BuildTurns, leave } from './build-turns.js';
+import type { Taken } from './options.js';
+import type { Candidate, Prepared } from './prepared.js';
 import type { SlotSources } from './slot-sources.js';
-import { untilAborted, GatewayError, type Live, type Logger } from '../plugin/internal.js';
+import { GatewayError, type Live, type Logger } from '../plugin/internal.js';
 import type { Runtime } from './runtime.js';
 
 interface CurrentConfigOptions {
@@ -35,8 +37,9 @@ export class CurrentConfig {
   readonly #options: CurrentConfigOptions;
   readonly #started: Config;
   #runtime: Runtime;
-  /** Queue of reloads; each one builds its pipeline first, which takes time. */
-  #reloading: Promise<void> = Promise.resolve();
+  /** Runtime for a share of new sessions, built beside the one in force. */
+  #candidate: Candidate | undefined;
+  readonly #builds: BuildTurns;
   /** Queue of changes to the runtime, which do not wait for a build. */
   #taking: Promise<unknown> = Promise.resolve();
 
@@ -44,11 +47,17 @@ export class CurrentConfig {
     this.#runtime = runtime;
     this.#started = runtime.config;
     this.#options = options;
+    this.#builds = new BuildTurns(options.closing);
     options.live.messages.receive(slotsTopic, () => void this.#takeSlotsOfOthers());
   }
 
   get runtime(): Runtime {
     return this.#runtime;
+  }
+
+  /** Config beside the one in force. */
+  get candidate(): Candidate | undefined {
+    return this.#candidate;
   }
 
   /**
@@ -57,10 +66,12 @@ export class CurrentConfig {
    */
   prepare(): Promise<Prepared> {
     const { buildNext } = this.#options;
-    return this.#build(buildNext, async (next, done) => {
+    return this.#builds.run(buildNext, async (next, done) => {
       const changes = await this.#changes(next);
       return {
+        changes,
         take: () => this.#inTurn(() => this.#take(next, changes)).finally(done),
+        hold: (onEnd) => this.#inTurn(() => this.#hold({ runtime: next, changes, onEnd })).finally(done),
         leave: () => leave(next).finally(done),
       };
     });
@@ -72,7 +83,7 @@ export class CurrentConfig {
    */
   preview(): Promise<ConfigDiff> {
     const { buildPreview } = this.#options;
-    return this.#build(buildPreview, async (next, done) => {
+    return this.#builds.run(buildPreview, async (next, done) => {
       const changes = await this.#changes(next);
       await leave(next);
       done();
@@ -80,45 +91,21 @@ export class CurrentConfig {
     });
   }
 
-  refuseIfClosing(): void {
-    if (!this.#options.closing.aborted) return;
-    throw new GatewayError('shutting_down', 'This gateway is shutting down; it takes no new config.');
-  }
-
-  /**
-   * Builds a runtime when those before it are taken or left; the next one waits until `done` is called. Leaves it
-   * where `use` fails.
-   */
-  async #build<Used>(
-    build: () => Promise<Runtime>,
-    use: (next: Runtime, done: () => void) => Promise<Used>,
-  ): Promise<Used> {
-    this.refuseIfClosing();
-    const before = this.#reloading;
-    let done: () => void = noop;
-    this.#reloading = new Promise((resolve) => {
-      done = resolve;
+  /** Takes the candidate. Throws `conflict` where there is none. */
+  takeCandidate(): Promise<Taken> {
+    return this.#inTurn(async () => {
+      if (!this.#candidate) throw new GatewayError('conflict', 'There is no canary that could be taken.');
+      return this.#take(this.#candidate.runtime, this.#candidate.changes);
     });
-    try {
-      await untilAborted(before, this.#options.closing);
-      const next = await this.#untilClosing(build());
-      return await orLeave(next, use(next, done));
-    } catch (error) {
-      done();
-      this.refuseIfClosing();
-      throw error;
-    }
   }
 
-  /** Waits for a build, but not for a plugin that hangs once the gateway closes. */
-  async #untilClosing(building: Promise<Runtime>): Promise<Runtime> {
-    const { closing } = this.#options;
-    try {
-      return await untilAborted(building, closing);
-    } catch (error) {
-      if (closing.aborted) building.then(leave, noop); // the refused config may be invalid
-      throw error;
-    }
+  /** Leaves the candidate, if there is one; its requests finish on it. */
+  leaveCandidate(): Promise<void> {
+    return this.#inTurn(async () => this.#leaveCandidate());
+  }
+
+  refuseIfClosing(): void {
+    this.#builds.refuseIfClosing();
   }
 
   async #changes(next: Runtime): Promise<ConfigDiff> {
@@ -138,9 +125,27 @@ export class CurrentConfig {
     await this.#taking;
   }
 
+  async #hold(candidate: Candidate): Promise<Candidate> {
+    if (this.#options.closing.aborted) await leave(candidate.runtime);
+    this.refuseIfClosing();
+    this.#leaveCandidate();
+    this.#candidate = candidate;
+    return candidate;
+  }
+
+  #leaveCandidate(): void {
+    const left = this.#candidate;
+    this.#candidate = undefined;
+    if (!left) return;
+    this.#dispose(left.runtime);
+    left.onEnd();
+  }
+
   async #take(next: Runtime, changes: ConfigDiff): Promise<Taken> {
     const { config, models, pipeline } = next;
     const { log, slots, closing } = this.#options;
+    const taken = next === this.#candidate?.runtime ? this.#candidate : undefined;
+    if (taken) this.#candidate = undefined;
     if (closing.aborted) await pipeline.retire();
     this.refuseIfClosing();
     try {
@@ -148,17 +153,25 @@ export class CurrentConfig {
     } catch (error) {
       await pipeline.retire();
       throw error;
+    } finally {
+      taken?.onEnd();
     }
+    this.#leaveCandidate();
     const old = this.#runtime;
     this.#runtime = next;
     const changed = needsRestart(this.#started, config);
     if (changed.length > 0) log.warn({ changed }, 'These settings take effect at the next start.');
     const counts = { stages: config.pipeline.length, slots: config.slots.length };
     log.info({ ...counts, changes: countChanges(changes) }, 'The config was reloaded.');
-    old.pipeline
+    this.#dispose(old);
+    return { needsRestart: changed, changes };
+  }
+
+  #dispose({ pipeline }: Runtime): void {
+    const { log } = this.#options;
+    pipeline
       .retire()
       .catch((error: unknown) => log.error({ err: error }, 'A pipeline could not be disposed.'));
-    return { needsRestart: changed, changes };
   }
 
   #takeSlots(): Promise<void> {
@@ -182,19 +195,5 @@ export class CurrentConfig {
 }
 
 const slotsTopic = 'slots';
-
-/** Waits for `work`; leaves the runtime where that fails. */
-async function orLeave<Result>(next: Runtime, work: Promise<Result>): Promise<Result> {
-  try {
-    return await work;
-  } catch (error) {
-    await leave(next);
-    throw error;
-  }
-}
-
-async function leave({ pipeline }: Runtime): Promise<void> {
-  await pipeline.retire();
-}
 
 const noop = (): void => undefined;

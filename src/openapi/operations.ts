@@ -1,7 +1,8 @@
 import type { TProperties } from 'typebox';
 import { Type } from '../plugin/internal.js';
 import { ExplainBody } from '../admin/explain-call.js';
-import { DiagnosisReport, ReloadReport, SlotReport } from '../admin/reports.js';
+import { CanaryPercent, CanaryStatus } from '../admin/canary-report.js';
+import { CanaryStarted, DiagnosisReport, ReloadReport, SlotReport } from '../admin/reports.js';
 import type { DescribedRoute } from './schema.js';
 
 const Text = Type.String();
@@ -86,9 +87,34 @@ export const operationRoutes: readonly DescribedRoute[] = [
     access: 'master',
     query: Type.Object({
       tests: Type.Optional(Type.Literal('skip', { description: 'Do not run the tests of the config.' })),
+      canary: Type.Optional(CanaryPercent),
     }),
-    summary: 'Reads the config again.',
+    summary: 'Reads the config again; with `canary` for a share of the new sessions at first.',
+    answers: { 200: Type.Union([ReloadReport, CanaryStarted]) },
+  },
+  {
+    method: 'GET',
+    path: '/admin/reload',
+    tag: 'admin',
+    access: 'master',
+    summary: 'The canary that runs, or else the last one, with the figures of both sides.',
+    answers: { 200: CanaryStatus },
+  },
+  {
+    method: 'POST',
+    path: '/admin/reload/commit',
+    tag: 'admin',
+    access: 'master',
+    summary: "Takes the canary's config for all requests.",
     answers: { 200: ReloadReport },
+  },
+  {
+    method: 'POST',
+    path: '/admin/reload/cancel',
+    tag: 'admin',
+    access: 'master',
+    summary: 'Ends the canary; the config in force stays.',
+    answers: { 200: CanaryStatus },
   },
   {
     method: 'POST',

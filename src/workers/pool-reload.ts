@@ -1,9 +1,9 @@
 import { ConfigError, type ConfigProblem } from '../config/config.js';
-import { noChanges } from '../config-diff/index.js';
+import { noChanges, type ConfigDiff } from '../config-diff/index.js';
 import type { Taken } from '../gateway/options.js';
-import type { Logger } from '../plugin/internal.js';
+import { GatewayError, type Logger } from '../plugin/internal.js';
 import type { WorkerHandle } from './worker-handle.js';
-import type { Reloaded } from './worker-init.js';
+import type { Reloaded, WorkerInit } from './worker-init.js';
 
 interface PoolReloadOptions {
   readonly text: string;
@@ -12,11 +12,17 @@ interface PoolReloadOptions {
   readonly log: Logger;
 }
 
+type PoolCanary = NonNullable<WorkerInit['canary']>;
+
+/** Message by which a worker changes to a config that it has built. */
+type Switch = 'worker.take' | 'worker.commit';
+
 /** Reloads all workers, one reload at a time: all workers take the new config, or none. */
 export class PoolReload {
   readonly #options: PoolReloadOptions;
   /** Config file text of the config in force. */
   #text: string;
+  #canary: PoolCanary | undefined;
   #current: Promise<unknown> = Promise.resolve();
 
   constructor(options: PoolReloadOptions) {
@@ -24,47 +30,102 @@ export class PoolReload {
     this.#text = options.text;
   }
 
-  /** Config text for a new worker, once no reload is in progress. */
-  async settledText(): Promise<string> {
+  /** Configs for a new worker, once no reload is in progress. */
+  async settled(): Promise<Pick<WorkerInit, 'text' | 'canary'>> {
     await this.#current;
-    return this.#text;
+    return { text: this.#text, canary: this.#canary };
   }
 
   /** Reloads after any reload in progress. Rejects on a failure other than problems of the config. */
   next(): Promise<Reloaded> {
-    const next = this.#current.then(() => this.#reload());
+    return this.#inTurn(() => this.#prepareAll((workers, text) => this.#take(workers, text, 'worker.take')));
+  }
+
+  /** Starts a canary in all workers, or in none. Rejects as `next`, and with `conflict`. */
+  startCanary(percent: number): Promise<Reloaded> {
+    return this.#inTurn(() => this.#prepareAll((workers, text) => this.#hold(workers, { text, percent })));
+  }
+
+  /** Takes the canary's config in all workers. Rejects with `conflict` where there is none. */
+  commitCanary(): Promise<Reloaded> {
+    return this.#inTurn(async () => {
+      const { text } = this.#endCanary();
+      return this.#take(await this.#serving(), text, 'worker.commit');
+    });
+  }
+
+  /** Ends the canary in all workers. Rejects with `conflict` where there is none. */
+  cancelCanary(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#endCanary();
+      const workers = await this.#serving();
+      await Promise.all(workers.map((worker) => unlessGone(worker, 'worker.cancel')));
+    });
+  }
+
+  #inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
+    const next = this.#current.then(change);
     this.#current = next.catch(() => undefined);
     return next;
   }
 
-  async #reload(): Promise<Reloaded> {
-    const { readText, workers } = this.#options;
-    const text = await readText().catch(problemsIn);
+  async #prepareAll(
+    use: (workers: readonly WorkerHandle[], text: string) => Promise<Reloaded>,
+  ): Promise<Reloaded> {
+    const text = await this.#options.readText().catch(problemsIn);
     if (typeof text !== 'string') return refused(text);
-    const started = workers().filter(({ hasBegun, isLeaving }) => hasBegun && !isLeaving);
-    // A worker that started with the old config must be serving before it is asked to reload.
-    await Promise.all(started.map(({ listening }) => listening));
-    const there = started.filter(({ channel }) => !channel.isClosed);
-    const outcomes = await Promise.all(there.map((worker) => prepare(worker, text)));
+    const workers = await this.#serving();
+    const outcomes = await Promise.all(workers.map((worker) => prepare(worker, text)));
     const refusal = outcomes.find((outcome) => outcome !== undefined);
-    if (refusal === undefined) return this.#take(there, text);
-    await leaveAll(there);
+    if (refusal === undefined) return use(workers, text);
+    await leaveAll(workers);
     if (refusal instanceof Error) throw refusal;
     return refused(refusal);
   }
 
+  /** Workers that serve. One that started with the old config must be serving before it is asked to reload. */
+  async #serving(): Promise<readonly WorkerHandle[]> {
+    const started = this.#options.workers().filter(({ hasBegun, isLeaving }) => hasBegun && !isLeaving);
+    await Promise.all(started.map(({ listening }) => listening));
+    return started.filter(({ channel }) => !channel.isClosed);
+  }
+
   /** Switches one worker first: if that one fails, all keep the old config. */
-  async #take(workers: readonly WorkerHandle[], text: string): Promise<Reloaded> {
+  async #take(workers: readonly WorkerHandle[], text: string, topic: Switch): Promise<Reloaded> {
     const [first, ...rest] = workers;
-    const taken = await take(first).catch(async (error: unknown) => {
-      await leaveAll(rest);
+    const taken = await take(first, topic).catch(async (error: unknown) => {
+      if (topic === 'worker.take') await leaveAll(rest);
       throw error;
     });
     this.#text = text;
+    this.#canary = undefined;
     await Promise.all(
-      rest.map((worker) => take(worker).catch((error: unknown) => this.#replace(worker, error))),
+      rest.map((worker) => take(worker, topic).catch((error: unknown) => this.#replace(worker, error))),
     );
     return { problems: [], ...taken };
+  }
+
+  /** Starts the canary in one worker first, which may refuse it. */
+  async #hold(workers: readonly WorkerHandle[], canary: PoolCanary): Promise<Reloaded> {
+    const [first, ...rest] = workers;
+    const changes = await hold(first, canary.percent).catch(async (error: unknown) => {
+      await leaveAll(rest);
+      throw error;
+    });
+    this.#canary = canary;
+    await Promise.all(
+      rest.map((worker) =>
+        hold(worker, canary.percent).catch((error: unknown) => this.#replace(worker, error)),
+      ),
+    );
+    return { problems: [], needsRestart: [], changes };
+  }
+
+  #endCanary(): PoolCanary {
+    const canary = this.#canary;
+    this.#canary = undefined;
+    if (!canary) throw new GatewayError('conflict', 'There is no canary now.');
+    return canary;
   }
 
   /** Kills a worker that could not take the new config; its replacement starts with that config. */
@@ -102,11 +163,24 @@ async function prepare(worker: WorkerHandle, text: string): Promise<Refusal | un
   }
 }
 
-async function take(worker: WorkerHandle | undefined): Promise<Taken> {
+async function take(worker: WorkerHandle | undefined, topic: Switch): Promise<Taken> {
+  return (await unlessGone<Taken>(worker, topic)) ?? nothing;
+}
+
+async function hold(worker: WorkerHandle | undefined, percent: number): Promise<ConfigDiff> {
+  return (await unlessGone<ConfigDiff>(worker, 'worker.hold', percent)) ?? noChanges;
+}
+
+/** Asks a worker; undefined if it has exited. */
+async function unlessGone<Answer>(
+  worker: WorkerHandle | undefined,
+  topic: string,
+  value?: unknown,
+): Promise<Answer | undefined> {
   try {
-    return (await worker?.channel.ask<Taken>('worker.take')) ?? nothing;
+    return await worker?.channel.ask<Answer>(topic, value);
   } catch (error) {
-    if (worker?.channel.isClosed) return nothing;
+    if (worker?.channel.isClosed) return undefined;
     throw error;
   }
 }

@@ -8,6 +8,8 @@ export interface WorkerInit {
   readonly file: string;
   /** Config file text of the config in force. The file may have changed since, and wait for a reload. */
   readonly text: string;
+  /** Canary under way, which the worker joins. */
+  readonly canary?: { readonly text: string; readonly percent: number } | undefined;
   readonly masterKey: string;
   readonly logLevel: string;
   readonly startedMs: number;

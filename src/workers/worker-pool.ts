@@ -14,7 +14,7 @@ interface WorkerPoolOptions {
   /** Hub for the state that workers share; undefined if they share it elsewhere (Redis). */
   readonly hub: IpcHub | undefined;
   readonly secretKey: () => Promise<string | undefined>;
-  readonly init: Omit<WorkerInit, 'name' | 'text' | 'isHub'>;
+  readonly init: Omit<WorkerInit, 'name' | 'text' | 'canary' | 'isHub'>;
   /** Config file text at startup. */
   readonly text: string;
   readonly readText: () => Promise<string>;
@@ -122,16 +122,19 @@ export class WorkerPool {
     channel.on('pool.begin', async () => this.#initFor(worker));
     channel.on('pool.secret-key', () => this.#options.secretKey());
     channel.on('pool.reload', () => this.reload());
+    channel.on('pool.canary', (percent: number) => this.#reload.startCanary(percent));
+    channel.on('pool.commit', () => this.#reload.commitCanary());
+    channel.on('pool.cancel', () => this.#reload.cancelCanary());
     channel.on('pool.measure', () => this.measure());
     this.#options.hub?.connect(channel);
     return worker;
   }
 
   async #initFor(worker: WorkerHandle): Promise<WorkerInit> {
-    const text = await this.#reload.settledText();
+    const configs = await this.#reload.settled();
     worker.hasBegun = true;
     const { init, hub } = this.#options;
-    return { ...init, name: worker.name, text, isHub: hub !== undefined };
+    return { ...init, ...configs, name: worker.name, isHub: hub !== undefined };
   }
 
   #hasBegun(worker: WorkerHandle, url: string, onListening: (url: string) => void): void {

@@ -3,7 +3,9 @@ import { isStrict } from '../config/environment.js';
 import { ConfigError, type ConfigProblem } from '../config/config.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { openGateway } from '../gateway/app.js';
-import type { Prepared, WorkerGroup } from '../gateway/options.js';
+import { noChanges, type ConfigDiff } from '../config-diff/index.js';
+import type { Taken, WorkerGroup } from '../gateway/options.js';
+import type { Prepared } from '../gateway/prepared.js';
 import { loadGatewayConfig, loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
 import type { Logger } from '../plugin/internal.js';
 import { connectIpc } from '../live/ipc/live.js';
@@ -80,14 +82,29 @@ class Worker {
       throw listenProblem(error, config.listen);
     });
     this.#gateway = gateway;
+    if (init.canary) await this.#joinCanary(gateway, init.canary);
     this.#channel.notify('pool.listening', url);
+  }
+
+  /** Joins the canary of the other workers; without it, this worker serves the config in force alone. */
+  async #joinCanary(gateway: Gateway, { text, percent }: NonNullable<WorkerInit['canary']>): Promise<void> {
+    try {
+      const problems = await this.#prepare(gateway, text);
+      if (problems.length > 0) throw new ConfigError(problems);
+      await this.#hold(gateway, percent);
+    } catch (error) {
+      this.#log.error({ err: error }, 'The canary of the other workers could not be joined.');
+    }
   }
 
   #listenToPrimary(gateway: Gateway, name: string): void {
     const channel = this.#channel;
     channel.on('worker.prepare', (text: string) => this.#prepare(gateway, text));
-    channel.on('worker.take', () => this.#prepared?.take());
-    channel.on('worker.leave', () => this.#prepared?.leave());
+    channel.on('worker.take', () => this.#unprepared()?.take());
+    channel.on('worker.leave', () => this.#unprepared()?.leave());
+    channel.on('worker.hold', (percent: number) => this.#hold(gateway, percent));
+    channel.on('worker.commit', () => gateway.canaryHere.commit());
+    channel.on('worker.cancel', () => gateway.canaryHere.cancel());
     channel.on('worker.measure', () => gateway.services.metrics.measurements(name));
   }
 
@@ -105,6 +122,18 @@ class Worker {
     }
   }
 
+  async #hold(gateway: Gateway, percent: number): Promise<ConfigDiff> {
+    const prepared = this.#unprepared();
+    return prepared ? gateway.canaryHere.start(prepared, percent) : noChanges;
+  }
+
+  /** What was prepared, which is used only once. */
+  #unprepared(): Prepared | undefined {
+    const prepared = this.#prepared;
+    this.#prepared = undefined;
+    return prepared;
+  }
+
   /** Shuts down after an uncaught exception; the primary starts a replacement without waiting for that. */
   async #leave(): Promise<void> {
     if (!this.#gateway) return; // not started yet
@@ -120,13 +149,17 @@ class Worker {
 }
 
 function groupOver(channel: RpcChannel, name: string): WorkerGroup {
+  const ask = async (topic: string, value?: unknown): Promise<Taken> => {
+    const { problems, ...taken } = await channel.ask<Reloaded>(topic, value);
+    if (problems.length > 0) throw new ConfigError(problems);
+    return taken;
+  };
   return {
     name,
-    reload: async () => {
-      const { problems, ...taken } = await channel.ask<Reloaded>('pool.reload');
-      if (problems.length > 0) throw new ConfigError(problems);
-      return taken;
-    },
+    reload: () => ask('pool.reload'),
+    startCanary: async (percent) => (await ask('pool.canary', percent)).changes,
+    commitCanary: () => ask('pool.commit'),
+    cancelCanary: () => channel.ask('pool.cancel'),
     measurements: () => channel.ask<readonly (readonly Measurement[])[]>('pool.measure'),
   };
 }

@@ -24,7 +24,17 @@ export interface Panel {
   readonly slots: PanelSlots;
   readonly operations: Pick<
     Operations,
-    'pause' | 'resume' | 'drain' | 'diagnose' | 'reload' | 'previewReload' | 'explain'
+    | 'pause'
+    | 'resume'
+    | 'drain'
+    | 'diagnose'
+    | 'reload'
+    | 'previewReload'
+    | 'startCanary'
+    | 'commitCanary'
+    | 'cancelCanary'
+    | 'canary'
+    | 'explain'
   >;
   /** Password of the console; empty: nobody can log in. */
   readonly password: string;

@@ -1,6 +1,7 @@
-import { ReloadReport, reloadReport } from '../../admin/reports.js';
+import { CanaryStatus } from '../../admin/canary-report.js';
+import { CanaryStarted, canaryStarted, ReloadReport, reloadReport } from '../../admin/reports.js';
 import { ConfigDiff } from '../../config-diff/index.js';
-import { Type } from '../../plugin/internal.js';
+import { Closed, Type } from '../../plugin/internal.js';
 import type { Panel } from './panel.js';
 import { route, type PanelRoute } from './route.js';
 
@@ -25,6 +26,46 @@ export function reloadRoutes(panel: Panel): readonly PanelRoute[] {
       summary: 'Reads the config again; the answer says what that has changed.',
       answers: { 200: ReloadReport },
       handle: async () => reloadReport(await panel.operations.reload()),
+    }),
+    ...canaryRoutes(panel),
+  ];
+}
+
+/** Routes about a reload for a share of new sessions at first. */
+function canaryRoutes({ operations }: Panel): readonly PanelRoute[] {
+  const status = () => ({ object: 'reload', canary: operations.canary ?? null });
+  return [
+    route({
+      method: 'GET',
+      path: '/canary',
+      summary: 'The canary that runs, or else the last one, with the figures of both sides.',
+      answers: { 200: CanaryStatus },
+      handle: status,
+    }),
+    route({
+      method: 'POST',
+      path: '/canary',
+      summary: 'Gives the config as it stands now to a share of the new sessions.',
+      body: Closed({ percent: Type.Number({ exclusiveMinimum: 0, maximum: 50 }) }),
+      answers: { 200: CanaryStarted },
+      handle: async ({ body: { percent } }) => canaryStarted(await operations.startCanary(percent)),
+    }),
+    route({
+      method: 'POST',
+      path: '/canary/commit',
+      summary: "Takes the canary's config for all requests.",
+      answers: { 200: ReloadReport },
+      handle: async () => reloadReport(await operations.commitCanary()),
+    }),
+    route({
+      method: 'POST',
+      path: '/canary/cancel',
+      summary: 'Ends the canary; the config in force stays.',
+      answers: { 200: CanaryStatus },
+      async handle() {
+        await operations.cancelCanary();
+        return status();
+      },
     }),
   ];
 }

@@ -1,0 +1,183 @@
+import { hash, randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { canaryReport, type CanaryReport, type CanaryState } from '../admin/canary-report.js';
+import { Canary, type CanaryPlace } from '../canary/index.js';
+import { countChanges, type ConfigDiff } from '../config-diff/index.js';
+import type { CoreContext, Exchange } from '../http/exchange.js';
+import { callerKey, defaultStickyFrom, GatewayError, stickyKey, within } from '../plugin/internal.js';
+import type { RequestRecord } from '../telemetry/request-log.js';
+import type { Taken } from './options.js';
+import type { Candidate, Prepared } from './prepared.js';
+import type { CurrentConfig } from './reload.js';
+import type { Runtime } from './runtime.js';
+import type { Services } from './services.js';
+
+/** A canary that runs. */
+interface Running {
+  readonly canary: Canary;
+  readonly candidate: Candidate;
+  readonly claim: IdClaim;
+  readonly percent: number;
+  readonly startedMs: number;
+}
+
+/** Name and value of the claim that gives all instances the same id. */
+interface IdClaim {
+  readonly name: string;
+  readonly id: string;
+}
+
+/** The canary of this process: the runtime of each request, and the figures of both sides. */
+export class LocalCanary {
+  readonly #services: Services;
+  readonly #current: CurrentConfig;
+  #running: Running | undefined;
+  /** Report on the last canary that has ended. */
+  #ended: CanaryReport | undefined;
+  #end: Exclude<CanaryState, 'running'> = 'replaced';
+  /** Places of the requests under way. */
+  readonly #places = new WeakMap<CoreContext, CanaryPlace>();
+
+  constructor(services: Services, current: CurrentConfig) {
+    this.#services = services;
+    this.#current = current;
+  }
+
+  /** Gives the prepared config to `percent` of the new sessions. Throws `conflict` if it changes slots or models. */
+  async start(prepared: Prepared, percent: number): Promise<ConfigDiff> {
+    const shared = ['slots', 'models'] as const;
+    const changed = shared.filter((part) => prepared.changes[part].length > 0);
+    if (changed.length > 0) {
+      await prepared.leave();
+      throw new GatewayError(
+        'conflict',
+        `A canary shares the ${changed.join(' and ')} with the config in force, and this one changes them: reload ` +
+          'those changes first, or the whole config without a canary.',
+      );
+    }
+    const candidate = await prepared.hold(() => this.#hasEnded(candidate));
+    const running = await this.#run(candidate, percent);
+    if (this.#current.candidate !== candidate) {
+      running.canary.close();
+      throw new GatewayError('conflict', 'Another reload has come before this canary.');
+    }
+    this.#running = running;
+    const changes = countChanges(candidate.changes);
+    this.#services.log.info({ percent, changes }, 'A canary has started.');
+    return candidate.changes;
+  }
+
+  /** Takes the candidate wholly. Throws `conflict` where no canary runs. */
+  async commit(): Promise<Taken> {
+    this.#endAs('committed');
+    return this.#current.takeCandidate();
+  }
+
+  /** Ends the canary; its sessions get the config in force. Throws `conflict` where none runs. */
+  async cancel(): Promise<void> {
+    this.#endAs('cancelled');
+    return this.#current.leaveCandidate();
+  }
+
+  /** The canary that runs, or else the last one; undefined if there has been none. */
+  get report(): CanaryReport | undefined {
+    return this.#running ? this.#reportOn(this.#running, 'running') : this.#ended;
+  }
+
+  /** Runtime of a request. */
+  runtimeFor(ctx: CoreContext): Runtime | Promise<Runtime> {
+    if (!this.#running || ctx.method !== 'POST') return this.#current.runtime;
+    return this.#placed(ctx, this.#running);
+  }
+
+  /** Counts a request whose response has closed. */
+  settled({ ctx, startedMs }: Exchange, record: RequestRecord): void {
+    const place = this.#places.get(ctx);
+    if (!place || !this.#running || record.operation !== 'generate') return;
+    const { outcome, status, masked } = record;
+    const { firstEventAtMs } = ctx.state.trace;
+    this.#running.canary.count(place, {
+      hasFailed: outcome !== 'abandoned' && (outcome === 'failed' || status >= 400),
+      firstEventMs: firstEventAtMs === undefined ? undefined : firstEventAtMs - startedMs,
+      addedTokens:
+        (masked.input_tokens ?? 0) +
+        (masked.cache_read_input_tokens ?? 0) +
+        (masked.cache_creation_input_tokens ?? 0),
+    });
+  }
+
+  async #placed(ctx: CoreContext, { canary, candidate }: Running): Promise<Runtime> {
+    const place = await canary.placeOf(ctx.headers, ctx.state.requestId);
+    if (!place || this.#running?.canary !== canary) return this.#current.runtime;
+    this.#places.set(ctx, place);
+    return place.side === 'candidate' ? candidate.runtime : this.#current.runtime;
+  }
+
+  async #run(candidate: Candidate, percent: number): Promise<Running> {
+    const { live, clock, log, now } = this.#services;
+    const name = `canary/${percent}/${hash('sha256', JSON.stringify(candidate.changes), 'hex')}`;
+    const id = await live.claims.take(name, randomUUID(), { ttlMs: maxAgeMs });
+    const canary = new Canary({
+      id,
+      percent,
+      live,
+      clock,
+      log,
+      isUnderWay: (headers) => this.#isUnderWay(headers),
+      onGivenUp: () => this.#giveUp(canary),
+    });
+    return { canary, candidate, percent, claim: { name, id }, startedMs: now() };
+  }
+
+  /** True for a session that is bound to a slot already. A caller whose key a plugin checks is not known here. */
+  async #isUnderWay(headers: IncomingHttpHeaders): Promise<boolean> {
+    const { keys, store, clock } = this.#services;
+    const found = await keys.check(callerKey(headers)).catch(() => undefined);
+    if (!found) return false;
+    const keyId = found.kind === 'master' ? 'master' : found.key.id;
+    const key = stickyKey(keyId, headers, { from: defaultStickyFrom });
+    if (key === undefined) return false;
+    const bound = within(store.bindings.get(key), storeMs, 'The store has not answered.', clock.setTimer);
+    return (await bound) !== undefined;
+  }
+
+  #giveUp(canary: Canary): void {
+    if (this.#running?.canary !== canary) return;
+    const { log } = this.#services;
+    log.error(
+      { figures: canary.figures() },
+      'The canary was given up: its errors are clearly more. The old config stays in force.',
+    );
+    this.#end = 'given_up';
+    this.#current
+      .leaveCandidate()
+      .catch((error: unknown) => log.error({ err: error }, 'The canary could not be ended.'));
+  }
+
+  #endAs(end: Exclude<CanaryState, 'running'>): void {
+    if (!this.#running) throw new GatewayError('conflict', 'There is no canary now.');
+    this.#end = end;
+  }
+
+  #hasEnded(candidate: Candidate): void {
+    const running = this.#running;
+    if (running?.candidate !== candidate) return;
+    const { canary, claim } = running;
+    canary.close();
+    this.#ended = this.#reportOn(running, this.#end);
+    this.#services.live.claims.release(claim.name, claim.id);
+    this.#running = undefined;
+    this.#end = 'replaced';
+  }
+
+  #reportOn({ canary, candidate, percent, startedMs }: Running, state: CanaryState): CanaryReport {
+    const { changes } = candidate;
+    return canaryReport({ state, percent, startedMs, changes, figures: canary.figures() });
+  }
+}
+
+/** Time limit of the store for the first request of a session. */
+const storeMs = 250;
+
+/** Lifetime of the id of a canary. */
+const maxAgeMs = 30 * 24 * 3_600_000;
