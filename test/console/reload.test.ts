@@ -115,6 +115,26 @@ describe('the pipeline in a browser', function () {
     await row.getByText('1mb').waitFor();
   });
 
+  it('gives a new config to a share of sessions first, and shows both sides', async () => {
+    await write({ pipeline: stages({ with: { 'body-limit': { limit: '2mb' } } }) });
+    await open();
+    await dialog.getByLabel('For which sessions').selectOption('50');
+    await dialog.getByRole('button', { name: 'Start the canary' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const card = page.getByRole('region', { name: 'Canary' });
+    await card.getByText('50 % of new sessions').waitFor();
+    await Promise.all(
+      Array.from({ length: 20 }, async () => (await under.post('/v1/messages', ask('Hi'))).text()),
+    );
+    await page.reload();
+    await card.getByRole('row', { name: /^First token, p50 \d+ ms \d+ ms$/ }).waitFor();
+    await isGood();
+    await shoot(page, 'canary');
+    await card.getByRole('button', { name: 'Take it for all' }).click();
+    await card.waitFor({ state: 'detached' });
+    await item('body-limit').getByRole('row').filter({ hasText: '2mb' }).first().waitFor();
+  });
+
   it('complains of nothing in the console of the browser', () => {
     expect(window.complaints).to.deep.equal([]);
   });

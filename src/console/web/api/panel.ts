@@ -1,5 +1,6 @@
 import { call, type Query } from './call.js';
 import type {
+  CanaryStatus,
   Diagnosis,
   ExplainCall,
   Explanation,
@@ -57,6 +58,10 @@ export const panel = {
   pipeline: (signal?: Signal) => call<Pipeline>('GET', '/pipeline', { signal }),
   previewReload: (signal?: Signal) => call<ReloadPreview>('GET', '/reload', { signal }),
   reload: () => call<Reloaded>('POST', '/reload'),
+  canary: async (signal?: Signal) => (await call<CanaryStatus>('GET', '/canary', { signal })).canary,
+  startCanary: (percent: number) => call<void>('POST', '/canary', { body: { percent } }),
+  commitCanary: () => call<Reloaded>('POST', '/canary/commit'),
+  cancelCanary: () => call<CanaryStatus>('POST', '/canary/cancel'),
   explain: (request: ExplainCall) => call<Explanation>('POST', '/explain', { body: request }),
   pages: async (signal?: Signal) => (await call<List<PluginPage>>('GET', '/pages', { signal })).data,
   models: async (signal?: Signal) => (await call<List<Model>>('GET', '/models', { signal })).data,

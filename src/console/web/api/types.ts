@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import type { CanaryStatus as CanaryStatusReport } from '../../../admin/canary-report.js';
 import type { DiagnosisReport, ReloadReport, SlotReport } from '../../../admin/reports.js';
 import type { IssuedKey as IssuedKeyReport, ListedKey } from '../../api/key-report.js';
 import type { ModelReport, PageReport, StatusReport } from '../../api/overview.js';
@@ -76,6 +77,9 @@ export type ConfigChanges = ReloadPreview['changes'];
 export type EntryChange = ConfigChanges['stages'][number];
 export type SettingChange = ConfigChanges['settings'][number];
 export type Reloaded = Static<typeof ReloadReport>;
+export type CanaryStatus = Static<typeof CanaryStatusReport>;
+export type Canary = NonNullable<CanaryStatus['canary']>;
+export type CanarySide = Canary['candidate'];
 
 export type Explanation = ExplanationReport;
 /** A request to explain; null: without a key. */

@@ -4,6 +4,7 @@ import { useResource } from '../../state/use-resource.js';
 import { Button } from '../../ui/button.js';
 import { Loaded, Skeleton } from '../../ui/loaded.js';
 import { Page } from '../../ui/page.js';
+import { CanaryCard } from './canary-card.js';
 import { ReloadDialog } from './reload-dialog.js';
 import { Step, stepsOf } from './step.js';
 
@@ -11,6 +12,11 @@ export function PipelinePage() {
   const pipeline = useResource('pipeline', (signal) => panel.pipeline(signal), 30_000);
   const isReloading = usePlace().query.has('reload');
   const setReloading = (isOpen: boolean) => changeQuery({ reload: isOpen ? '1' : null });
+  const canary = useResource('canary', (signal) => panel.canary(signal), 5000);
+  const hasReloaded = () => {
+    pipeline.reload();
+    canary.reload();
+  };
   const file = pipeline.data?.file;
   const lead = (
     <>
@@ -30,7 +36,8 @@ export function PipelinePage() {
   );
   return (
     <Page title="Pipeline" lead={lead} actions={actions}>
-      {isReloading && <ReloadDialog onReloaded={pipeline.reload} onClose={() => setReloading(false)} />}
+      {isReloading && <ReloadDialog onReloaded={hasReloaded} onClose={() => setReloading(false)} />}
+      <CanaryCard resource={canary} onTaken={pipeline.reload} />
       <Loaded resource={pipeline} skeleton={<Skeleton rows={10} height={76} />}>
         {({ data }) => (
           <ol class="stages">

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { panel } from '../../api/panel.js';
 import type { ReloadPreview } from '../../api/types.js';
 import { toast } from '../../state/toasts.js';
@@ -7,6 +8,7 @@ import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Loaded, Skeleton } from '../../ui/loaded.js';
 import { Problem } from '../../ui/problem.js';
+import { Select, type Option } from '../../ui/select.js';
 import { Changes, hasChanges } from './changes.js';
 
 interface ReloadDialogProps {
@@ -19,12 +21,9 @@ export function ReloadDialog({ onReloaded, onClose }: ReloadDialogProps) {
   const preview = useResource('reload', (signal) => panel.previewReload(signal));
   const action = useAction();
   const isRefused = !preview.data || preview.data.problems.length > 0;
+  const [percent, setPercent] = useState<Percent>('100');
   const reload = async () => {
-    const isDone = await action.run(async () => {
-      const { needs_restart: sections } = await panel.reload();
-      const rest = sections.length > 0 ? ` Restart the gateway for: ${sections.join(', ')}.` : '';
-      toast(`The config was reloaded.${rest}`);
-    });
+    const isDone = await action.run(() => (percent === '100' ? reloadWholly() : startCanary(percent)));
     if (!isDone) return;
     onReloaded();
     onClose();
@@ -35,17 +34,41 @@ export function ReloadDialog({ onReloaded, onClose }: ReloadDialogProps) {
         <Loaded resource={preview} skeleton={<Skeleton rows={4} height={28} />}>
           {(data) => <Preview preview={data} />}
         </Loaded>
+        {!isRefused && (
+          <Select label="For which sessions" value={percent} options={percents} onValue={setPercent} />
+        )}
         {action.error && <Problem error={action.error} />}
       </div>
       <footer class="dialog-foot">
         <Button onClick={onClose}>Cancel</Button>
         <Button onClick={preview.reload}>Read again</Button>
         <Button tone="primary" busy={action.isBusy} disabled={isRefused} onClick={() => void reload()}>
-          Reload
+          {percent === '100' ? 'Reload' : 'Start the canary'}
         </Button>
       </footer>
     </Dialog>
   );
+}
+
+type Percent = '100' | '1' | '5' | '10' | '25' | '50';
+
+const percents: readonly Option<Percent>[] = [
+  { value: '100', text: 'All, at once' },
+  ...(['1', '5', '10', '25', '50'] as const).map((value) => ({
+    value,
+    text: `${value} % of new ones at first`,
+  })),
+];
+
+async function reloadWholly(): Promise<void> {
+  const { needs_restart: sections } = await panel.reload();
+  const rest = sections.length > 0 ? ` Restart the gateway for: ${sections.join(', ')}.` : '';
+  toast(`The config was reloaded.${rest}`);
+}
+
+async function startCanary(percent: Percent): Promise<void> {
+  await panel.startCanary(Number(percent));
+  toast(`The canary gets ${percent} % of new sessions.`);
 }
 
 function Preview({ preview: { file, problems, changes } }: { readonly preview: ReloadPreview }) {
