@@ -31,7 +31,8 @@ function slotValue(
   { upstream, account }: LoadedSlotPlugins,
   entry: unknown,
 ): Value {
-  const { baseUrl, maxConcurrent, weight, proxy, headers, connectTimeoutMs, cooldown } = slot;
+  const { baseUrl, maxConcurrent, weight, prices, discount, proxy, headers, connectTimeoutMs, cooldown } =
+    slot;
   const written = Object(entry) as Fields; // any object has properties, perhaps undefined
   const plain = (key: string, value: unknown) => plainValue(value, written[key]);
   return objectValue({
@@ -45,6 +46,8 @@ function slotValue(
     models: plain('models', servedValue(slot)),
     maxConcurrent: plain('maxConcurrent', maxConcurrent),
     weight: plain('weight', weight),
+    price: plain('price', prices && pricesValue(prices)),
+    discount: plain('discount', discount),
     proxy: plain('proxy', proxy),
     headers: optionsValue(headers, written['headers'], {}),
     connectTimeout: plain('connectTimeout', durationText(connectTimeoutMs)),
@@ -56,6 +59,12 @@ function slotValue(
 function servedValue({ models, upstreamModels, discovers }: Config['slots'][number]): unknown {
   if (discovers) return 'discover';
   return upstreamModels ? modelMap(models, upstreamModels) : models;
+}
+
+/** Prices as they stand in the file. */
+function pricesValue(prices: NonNullable<Config['slots'][number]['prices']>): unknown {
+  const { '*': price, ...others } = prices;
+  return price && Object.keys(others).length === 0 ? price : prices;
 }
 
 /** Map of models as it stands in the file. */

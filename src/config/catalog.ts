@@ -5,6 +5,7 @@ import type { CatalogModel, SchemaError } from '../plugin/internal.js';
 import { checkSource } from './checked.js';
 import type { ConfigProblem } from './config.js';
 import { locate, readSource, type Path, type Source } from './document.js';
+import { priceErrors } from './prices.js';
 import { CatalogSchema, type RawModel } from './schema.js';
 import type { Environment, Placeholders } from './environment.js';
 
@@ -51,7 +52,11 @@ function parseCatalog(source: Source): Catalog {
   const { value, errors, isSound } = checkSource(source, CatalogSchema);
   if (!isSound([])) return { models: [], problems: locate([...source.errors, ...errors], source) };
   const { models } = value as { models: readonly RawModel[] }; // `isSound` has been asked
-  const wrong = [...duplicates(models, source), ...models.flatMap(dateErrors)];
+  const wrong = [
+    ...duplicates(models, source),
+    ...models.flatMap(dateErrors),
+    ...models.flatMap(ownPriceErrors),
+  ];
   return { models: models.map(toModel), problems: locate(wrong, source) };
 }
 
@@ -78,6 +83,10 @@ function duplicates(models: readonly RawModel[], source: Source): readonly Schem
       ? [{ path, message: `"${name}" names a model at line ${source.positionOf(taken).line} already` }]
       : [];
   });
+}
+
+function ownPriceErrors({ price }: RawModel, index: number): readonly SchemaError[] {
+  return price ? priceErrors(['models', index, 'price'], price) : [];
 }
 
 function dateErrors({ created }: RawModel, index: number): readonly SchemaError[] {

@@ -1,6 +1,6 @@
 import type { LiveSettings } from '../live/index.js';
 import type { StoreSettings } from '../store/index.js';
-import type { CatalogModel, Operation } from '../plugin/internal.js';
+import type { CatalogModel, Operation, Price } from '../plugin/internal.js';
 
 /** Position in a config file; line and column count from 1. */
 export interface Position {
@@ -132,6 +132,10 @@ export interface SlotConfig extends SlotPluginsConfig {
   readonly discovers?: boolean;
   readonly maxConcurrent: number;
   readonly weight: number;
+  /** Own prices by catalog id; `*`: of all other models. */
+  readonly prices?: Readonly<Record<string, Price>>;
+  /** Part of the price that is not billed, 0 to 1. */
+  readonly discount?: number;
   readonly proxy?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly connectTimeoutMs: number;

@@ -44,7 +44,8 @@ function patternErrors({ userAgent }: RawConfig['officialClient']): readonly Sch
 
 /** Warnings about names of models that are not in the catalog: allowed, but probably a mistake. */
 export function warningsOf({ slots, pipeline, models }: Config): readonly ConfigProblem[] {
-  const lists = [...pipeline.filter(({ enabled }) => enabled).flatMap(conditionsOf), ...slots.map(servedBy)];
+  const stages = pipeline.filter(({ enabled }) => enabled);
+  const lists = [...stages.flatMap(conditionsOf), ...slots.map(servedBy), ...slots.map(pricedBy)];
   return lists.flatMap(({ names, ...place }) =>
     names.flatMap((name, index) => {
       const message = unknownName(name, models);
@@ -73,6 +74,10 @@ function conditionsOf({ when, path, positionOf }: StageConfig): readonly NameLis
 
 function servedBy({ models, upstreamModels, path, at }: SlotConfig): NameList {
   return { names: models, at, path: `${path}.models`, isMap: upstreamModels !== undefined };
+}
+
+function pricedBy({ prices = {}, path, positionOf }: SlotConfig): NameList {
+  return { names: Object.keys(prices), at: positionOf(['price']), path: `${path}.price`, isMap: true };
 }
 
 /** Warning about a glob over the catalog's ids; undefined if it matches an id. */

@@ -108,6 +108,27 @@ const Cooldown = Closed(
   { default: {} },
 );
 
+/** USD per million tokens. */
+const Usd = Type.Number({ minimum: 0, maximum: 100_000 });
+
+const Price = Closed({
+  input: Usd,
+  output: Usd,
+  cacheRead: Type.Optional(Usd),
+  cacheWrite5m: Type.Optional(Usd),
+  cacheWrite1h: Type.Optional(Usd),
+});
+
+/** One price for all models, or prices by catalog id; `*` is for all other models. */
+const SlotPrice = Type.Unsafe<Static<typeof Price> | Readonly<Record<string, Static<typeof Price>>>>({
+  type: 'object',
+  minProperties: 1,
+  if: { type: 'object', anyOf: Object.keys(Price.properties).map((sort) => ({ required: [sort] })) },
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  then: Price,
+  else: { additionalProperties: Price },
+});
+
 /** Schema of an entry under `slots:`. */
 export const SlotSchema = Closed({
   id: Text,
@@ -118,6 +139,8 @@ export const SlotSchema = Closed({
   models: Served,
   maxConcurrent: Type.Integer({ minimum: 1, default: 32 }),
   weight: Type.Number({ exclusiveMinimum: 0, default: 1 }),
+  price: Type.Optional(SlotPrice),
+  discount: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   proxy: Type.Optional(Text),
   headers: Type.Record(Type.String(), Type.String(), { default: {} }),
   connectTimeout: Duration({ default: '10s' }),
@@ -194,6 +217,7 @@ export const CatalogSchema = Closed({
       webSearch: Type.Boolean({ default: true }),
       aliases: Type.Array(Text, { default: [] }),
       created: Type.String({ default: '2026-01-01' }),
+      price: Type.Optional(Price),
     }),
   ),
 });

@@ -2,18 +2,21 @@ import { durationMs, isRequestHeader, type SchemaError } from '../plugin/interna
 import type { Checked } from './checked.js';
 import type { Backoff, CooldownPolicy, SlotConfig, SlotPluginsConfig } from './config.js';
 import type { Path, Source } from './document.js';
+import { slotPriceErrors, slotPrices } from './prices.js';
 import type { RawSlot } from './schema.js';
 import { servedModels, servedModelErrors } from './served-models.js';
 
 /** Converts a checked slot; `raw` has passed its schema and `slotErrors`. */
 export function toSlot(raw: RawSlot, index: number, source: Source): SlotConfig {
-  const { id, maxConcurrent, weight, proxy } = raw;
+  const { id, maxConcurrent, weight, discount, proxy } = raw;
   return {
     ...toSlotPlugins(raw, index, source, () => true),
     id,
     ...servedModels(raw.models),
     maxConcurrent,
     weight,
+    ...slotPrices(raw),
+    ...(discount !== undefined && { discount }),
     ...(proxy !== undefined && { proxy }),
     headers: Object.fromEntries(
       Object.entries(raw.headers).map(([name, text]) => [name.toLowerCase(), text.trim()]),
@@ -129,6 +132,7 @@ const rules: readonly Rule[] = [
   { of: ['proxy'], errors: ({ proxy }) => (proxy === undefined ? [] : proxyErrors(proxy)) },
   { of: ['headers'], errors: headerErrors },
   { of: ['models'], errors: ({ models }) => servedModelErrors(models) },
+  { of: ['price'], errors: slotPriceErrors },
   { of: ['cooldown'], errors: cooldownErrors },
 ];
 

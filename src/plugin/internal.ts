@@ -36,6 +36,7 @@ export type {
   UsageQuery,
   UsageSum,
 } from './contract/ledger.js';
+export type { Price } from './contract/models.js';
 export type {
   ClaimOptions,
   Claims,

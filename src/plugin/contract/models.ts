@@ -1,3 +1,12 @@
+/** Price of a model in USD per million tokens. Tokens of a sort without a price have an unknown cost. */
+export interface Price {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite5m?: number;
+  readonly cacheWrite1h?: number;
+}
+
 /** A model of the catalog file, defaults filled in. */
 export interface CatalogModel {
   readonly id: string;
@@ -18,6 +27,8 @@ export interface CatalogModel {
   readonly aliases: readonly string[];
   /** Unix seconds. */
   readonly created: number;
+  /** Absent: unknown. */
+  readonly price?: Price;
 }
 
 /** Limits and capabilities of a model, as far as they are known. */

@@ -1,0 +1,32 @@
+import type { Price, SchemaError } from '../plugin/internal.js';
+import type { SlotConfig } from './config.js';
+import type { Path } from './document.js';
+import type { RawSlot } from './schema.js';
+
+/** Prices of a slot by catalog id; one price for all models is that of `*`. */
+export function slotPrices({ price }: RawSlot): Pick<SlotConfig, 'prices'> {
+  if (price === undefined) return {};
+  return { prices: isPrice(price) ? { '*': price } : price };
+}
+
+function isPrice(price: NonNullable<RawSlot['price']>): price is Price {
+  return typeof price['input'] === 'number';
+}
+
+/** Rules for a slot's prices: their models are ids, and no globs. */
+export function slotPriceErrors({ price }: RawSlot): readonly SchemaError[] {
+  if (price === undefined) return [];
+  if (isPrice(price)) return priceErrors(['price'], price);
+  return Object.entries(price).flatMap(([model, own]) => {
+    const path = ['price', model];
+    const message = 'must be the id of one model, or * for all others';
+    return model.includes('*') && model !== '*' ? [{ path, message }] : priceErrors(path, own);
+  });
+}
+
+/** Rules for a price: costs are summed in whole pico-USD. */
+export function priceErrors(path: Path, price: Price): readonly SchemaError[] {
+  return Object.entries(price)
+    .filter(([, usd]: [string, number]) => Number(usd.toFixed(6)) !== usd)
+    .map(([sort]) => ({ path: [...path, sort], message: 'must have at most six decimals' }));
+}
