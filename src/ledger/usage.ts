@@ -1,6 +1,7 @@
 import {
   totalTokens,
   type LedgerAddition,
+  type LedgerFilter,
   type LedgerRow,
   type LedgerTokens,
   type UsageGroup,
@@ -49,6 +50,46 @@ export const groupColumnOf = {
   model: 'model',
   format: 'format',
 } as const satisfies Readonly<Record<ColumnGroup, string>>;
+
+/** Conditions of a usage query, those of its key included. */
+export function conditionsOf({ keyId, where }: Pick<UsageQuery, 'keyId' | 'where'>): LedgerFilter {
+  return { ...where, ...(keyId !== undefined && { keyId }) };
+}
+
+/** Group whose hourly sums answer a query; undefined: its rows have to be counted. */
+export function hourlyGroup(
+  query: UsageQuery,
+): { readonly kind: UsageGroup; readonly name?: string } | undefined {
+  const { by } = query;
+  const conditions = Object.entries(conditionsOf(query)).filter(([, value]) => value !== undefined);
+  if (conditions.length === 0) return { kind: by ?? 'format' };
+  const [[field, value] = ['', ''], ...others] = conditions;
+  const kind = groupOfField.get(field);
+  if (!kind || others.length > 0 || (by !== null && by !== kind)) return undefined;
+  return { kind, name: String(value) };
+}
+
+/** Groups of the hours, by the field of a filter. */
+const groupOfField: ReadonlyMap<string, UsageGroup> = new Map([
+  ['keyId', 'key'],
+  ['team', 'team'],
+  ['slot', 'slot'],
+  ['model', 'model'],
+  ['format', 'format'],
+  ['cause', 'cause'],
+]);
+
+/** True if a row matches every condition of a filter. */
+export function matches(row: LedgerRow, filter: LedgerFilter): boolean {
+  const { fromMs = 0, toMs = Infinity, cause, ...equal } = filter;
+  const fields = Object.entries(equal).filter(([, value]) => value !== undefined);
+  return (
+    row.atMs >= fromMs &&
+    row.atMs < toMs &&
+    (cause === undefined || row.cache?.cause === cause) &&
+    fields.every(([field, value]) => row[field as keyof LedgerRow] === value) // the other fields of a filter are fields of a row
+  );
+}
 
 /** Groups of a row by its tags: their names, or the value of the tag that is asked for. */
 export function tagGroups({ tags = {} }: LedgerRow, tag: string | undefined): readonly string[] {

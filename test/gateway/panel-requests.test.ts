@@ -132,8 +132,37 @@ describe('/api/panel/requests and /usage', () => {
     expect((await panel.get('/usage?from=2026-01-01&to=2026-01-02')).data).to.deep.equal([]);
   });
 
+  it('add up those that match, in total and by a group', async () => {
+    const key = await issueKey(team, 'laptop', { name: 'The laptop' });
+    await send('Hello!', {}, { 'x-api-key': key });
+    await send('Hello!');
+    await send('[[sim:400]]');
+    await written();
+    const requests = async (query: string) =>
+      (await panel.get(`/usage?${query}`)).data.map(({ group, requests, errors }: Answer) => [
+        group,
+        requests,
+        errors,
+      ]);
+    for (const step of ['1h', '5m']) {
+      expect(await requests(`step=${step}&key=laptop`)).to.deep.equal([[null, 1, 0]]);
+      expect(await requests(`step=${step}&failed=true&status=400`)).to.deep.equal([[null, 1, 1]]);
+      expect(await requests(`step=${step}&key=master&by=model&format=messages`)).to.deep.equal([
+        ['sonnet-5', 2, 1],
+      ]);
+      expect(await requests(`step=${step}&session=nobody`)).to.deep.equal([]);
+      expect(await requests(`step=${step}&cause=expired`)).to.deep.equal([]);
+    }
+    expect(await requests('from=2020-01-01&step=30d&key=laptop&by=key')).to.deep.equal([['laptop', 1, 0]]);
+    expect(await requests('from=2020-01-01&step=30d&slot=nobody')).to.deep.equal([]);
+  });
+
   for (const [query, message] of [
     ['by=caller', 'by: must be one of "key"'],
+    ['cause=bad luck', 'cause: must be one of'],
+    ['format=xml', 'format: must be one of "messages"'],
+    ['from=2026-01-01&to=2026-03-01&step=1d&by=key&slot=a', 'from: these filters count request by request'],
+    ['from=2026-01-01&to=2026-03-01&step=1d&status=400', 'at most 31 days'],
     ['step=5', 'step: must be a duration'],
     ['step=0s', 'step: must be at least "1s"'],
     ['step=1s', 'step: makes 86400 buckets'],

@@ -5,6 +5,7 @@ import type {
   LedgerTokens,
   Store,
   UsageGroup,
+  UsageQuery,
   UsageSum,
 } from '#src/plugin/internal.js';
 import { seeded } from '../bench/soak/traffic.js';
@@ -320,6 +321,34 @@ export function describeLedger(open: () => Store): void {
         expect(fromHours.length, `${by}`).to.be.greaterThan(0);
         expect(await store.ledger.usage({ ...span, stepMs: 2 * hour + 1 }), `${by}`).to.deep.equal(fromHours);
       }
+    });
+
+    it('sums up only the requests that match, the same from hours and from rows', async () => {
+      const random = randomRows(t0, 2 * hour);
+      const rows = Array.from({ length: 200 }, (_, at) => random(String(at)));
+      await store.ledger.append(rows);
+      const span = { fromMs: t0, toMs: t0 + 2 * hour };
+      const filters: readonly NonNullable<UsageQuery['where']>[] = [
+        { keyId: 'k1' },
+        { team: 't1' },
+        { slot: 's2' },
+        { cause: 'expired' },
+        { slot: 's2', keyId: 'k0' },
+        { failed: true },
+        { failed: false, team: 't0' },
+        { slot: 'nobody' },
+      ];
+      for (const where of filters)
+        for (const by of [null, 'key', 'team', 'slot', 'tag', 'stage', 'cause'] as const) {
+          const fromHours = await store.ledger.usage({ ...span, by, where, stepMs: 2 * hour });
+          const fromRows = await store.ledger.usage({ ...span, by, where, stepMs: 2 * hour + 1 });
+          const name = `${JSON.stringify(where)} by ${by}`;
+          expect(fromRows, name).to.deep.equal(fromHours);
+          if (by !== null && by !== 'key') continue;
+          const requests = fromHours.reduce((total, sum) => total + sum.requests, 0);
+          const { rows: found } = await store.ledger.requests(where, { limit: 1000 });
+          expect(requests, name).to.equal(found.length);
+        }
     });
 
     it('forgets the sums of teams, stages and causes with their hours', async () => {

@@ -1,9 +1,6 @@
-import type { Static } from 'typebox';
 import {
   Closed,
   GatewayError,
-  Time,
-  timeMs,
   Type,
   type LedgerFilter,
   type LedgerPage,
@@ -11,6 +8,7 @@ import {
 } from '../../plugin/internal.js';
 import { invalid } from './check.js';
 import type { KeyNames } from './key-names.js';
+import { rangeFields, toFilter } from './ledger-query.js';
 import { LiveReaders } from './live.js';
 import type { Panel } from './panel.js';
 import { requestDetail, requestReport, rowOf } from './request-report.js';
@@ -86,52 +84,26 @@ function detailRoute(panel: Panel, names: KeyNames): PanelRoute {
   });
 }
 
-const filters = {
-  from: Type.Optional(Time()),
-  to: Type.Optional(Time()),
-  key: Type.Optional(Line),
-  slot: Type.Optional(Line),
-  model: Type.Optional(Line),
-  format: Type.Optional(Line),
-  status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),
-  code: Type.Optional(Line),
-  failed: Type.Optional(Type.Boolean()),
-  request_id: Type.Optional(Line),
-};
-
-const Filter = Closed(filters);
+const Filter = Closed(rangeFields);
 
 const PageQuery = Closed({
-  ...filters,
+  ...rangeFields,
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Default 50.' })),
   cursor: Type.Optional(Line),
 });
 
-function toFilter(
-  { from, to, key, request_id: requestId, ...rest }: Static<typeof Filter>,
-  { formats }: Panel,
-): LedgerFilter {
-  if (rest.format !== undefined && !formats.includes(rest.format)) {
-    const known = formats.map((name) => JSON.stringify(name)).join(', ');
-    throw invalid([`format: must be one of ${known}, not ${JSON.stringify(rest.format)}`]);
-  }
-  return {
-    ...rest,
-    ...(from !== undefined && { fromMs: timeMs(from) }),
-    ...(to !== undefined && { toMs: timeMs(to) }),
-    ...(key !== undefined && { keyId: key }),
-    ...(requestId !== undefined && { requestId }),
-  };
-}
-
 function matcherOf({
   fromMs = -Infinity,
   toMs = Infinity,
+  cause,
   ...equal
 }: LedgerFilter): (row: LedgerRow) => boolean {
-  const fields = Object.entries(equal) as [keyof LedgerRow, unknown][]; // fields of a filter are fields of a row
+  const fields = Object.entries(equal) as [keyof LedgerRow, unknown][]; // the other fields of a filter are fields of a row
   return (row) =>
-    row.atMs >= fromMs && row.atMs < toMs && fields.every(([field, value]) => row[field] === value);
+    row.atMs >= fromMs &&
+    row.atMs < toMs &&
+    (cause === undefined || row.cache?.cause === cause) &&
+    fields.every(([field, value]) => row[field] === value);
 }
 
 async function pageOf(

@@ -13,13 +13,15 @@ import {
 import { invalid } from './check.js';
 import { jsonInPieces } from './json.js';
 import type { KeyNames } from './key-names.js';
+import { filterFields, toCondition } from './ledger-query.js';
 import type { Panel } from './panel.js';
 import { tokensReport } from './request-report.js';
 import { route, type PanelRoute } from './route.js';
 import { IsoTime, Nullable, UsageBucket } from './schemas.js';
 
 /** Route `GET /api/panel/usage`. */
-export function usageRoute({ store, now }: Panel, names: KeyNames): PanelRoute {
+export function usageRoute(panel: Panel, names: KeyNames): PanelRoute {
+  const { store, now } = panel;
   return route({
     method: 'GET',
     path: '/usage',
@@ -28,7 +30,7 @@ export function usageRoute({ store, now }: Panel, names: KeyNames): PanelRoute {
     query: Query,
     answers: { 200: UsageReport },
     async handle({ query, ctx }) {
-      const asked = toUsageQuery(query, now());
+      const asked = toUsageQuery(query, panel, now());
       const sums = await store.ledger.usage({ ...asked, limit: maxSums + 1 });
       if (sums.length > maxSums)
         throw invalid([`by: there are more than ${maxSums} sums; ask for less time, or by a longer step`]);
@@ -47,12 +49,13 @@ export function usageRoute({ store, now }: Panel, names: KeyNames): PanelRoute {
   });
 }
 
-const By = Type.Enum(['key', 'slot', 'model', 'format', 'tag']);
+const By = Type.Enum(['key', 'team', 'slot', 'model', 'format', 'tag', 'stage', 'cause']);
 
 const Query = Closed({
   from: Type.Optional(Time({ description: 'Default: a day before `to`.' })),
   to: Type.Optional(Time({ description: 'Default: now.' })),
   by: Type.Optional(By),
+  ...filterFields,
   tag: Type.Optional(
     Type.String({
       pattern: tagNamePattern,
@@ -90,11 +93,26 @@ const maxBuckets = 2000;
 const maxUnsummedMs = dayMs;
 const maxSums = 20_000;
 
+/** Max range of filters that the hourly sums do not know. */
+const maxCountedMs = 31 * dayMs + hourMs;
+
+/** True if the hourly sums have the answer: they know one group at a time. */
+function isSummed(filters: readonly string[], by: UsageQuery['by'] | undefined): boolean {
+  const [filter = by ?? 'format', ...others] = filters;
+  return others.length === 0 && hourlyGroups.has(filter) && (by === undefined || by === filter);
+}
+
+const hourlyGroups: ReadonlySet<string> = new Set(By.enum);
+
 /**
  * Checks a usage query. For a step of whole hours the range is widened to whole hours, as the ledger sums
  * them, so that the answer states the real range.
  */
-function toUsageQuery({ from, to, by, tag, step = '1h' }: Static<typeof Query>, nowMs: number): UsageQuery {
+function toUsageQuery(
+  { from, to, by, tag, step = '1h', ...filters }: Static<typeof Query>,
+  panel: Panel,
+  nowMs: number,
+): UsageQuery {
   if (tag !== undefined && by !== 'tag') throw invalid(['tag: is for `by=tag`']);
   const stepMs = durationMs(step);
   if (stepMs < 1000) throw invalid(['step: must be at least "1s"']);
@@ -110,7 +128,10 @@ function toUsageQuery({ from, to, by, tag, step = '1h' }: Static<typeof Query>, 
   const buckets = Math.ceil((toMs - fromMs) / stepMs);
   if (buckets > maxBuckets)
     throw invalid([`step: makes ${buckets} buckets of this time; at most ${maxBuckets}: take a longer one`]);
-  return { fromMs, toMs, by: by ?? null, ...(tag !== undefined && { tag }), stepMs };
+  const where = toCondition(filters, panel);
+  if (toMs - fromMs > maxCountedMs && !isSummed(Object.keys(filters), by))
+    throw invalid(['from: these filters count request by request, which is for at most 31 days']);
+  return { fromMs, toMs, by: by ?? null, ...(tag !== undefined && { tag }), where, stepMs };
 }
 
 function bucketReport(sum: UsageSum, nameOf: ((group: string) => string) | null): Static<typeof UsageBucket> {

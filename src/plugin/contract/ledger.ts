@@ -147,6 +147,11 @@ export interface UsageQuery {
   /** Only requests with this key. */
   readonly keyId?: string;
   /**
+   * Only requests that match. One condition on the column of `by`, or on any of the hourly groups without a
+   * `by`, is answered by the hourly sums; others are counted from the rows.
+   */
+  readonly where?: Omit<LedgerFilter, 'fromMs' | 'toMs'>;
+  /**
    * Bucket length; the first bucket begins at `fromMs`. Whole hours are read from the hourly sums, with the
    * range widened to whole hours (UTC); other lengths are counted from the rows.
    */

@@ -16,7 +16,10 @@ import {
 import {
   addSums,
   bucketsOf,
+  conditionsOf,
+  hourlyGroup,
   hourOf,
+  matches,
   readCursor,
   tagGroups,
   writeCursor,
@@ -68,9 +71,11 @@ export class MemoryLedger implements Ledger {
   async usage(query: UsageQuery): Promise<readonly UsageSum[]> {
     const { fromMs, toMs, stepMs, isHourly } = bucketsOf(query);
     const sums = new Map<string, UsageSum>();
-    for (const combination of isHourly ? this.#hours.values() : this.#singles()) {
+    const conditions = conditionsOf(query);
+    const hasHours = isHourly && hourlyGroup(query) !== undefined;
+    for (const combination of hasHours ? this.#hours.values() : this.#singles()) {
       if (combination.atMs < fromMs || combination.atMs >= toMs) continue;
-      if (query.keyId !== undefined && query.keyId !== groupOf.key(combination.row)) continue;
+      if (!matches(combination.row, conditions)) continue;
       const atMs = fromMs + Math.floor((combination.atMs - fromMs) / stepMs) * stepMs;
       for (const [group, sum] of groupsOf(combination, query))
         add(sums, JSON.stringify([atMs, group]), { ...sum, atMs, group });
@@ -125,16 +130,6 @@ const groupOf: Readonly<Record<ColumnGroup, (row: LedgerRow) => string>> = {
   model: ({ model = '' }) => model,
   format: ({ format }) => format,
 };
-
-function matches(row: LedgerRow, { fromMs = 0, toMs = Infinity, cause, ...equal }: LedgerFilter): boolean {
-  const fields = Object.entries(equal).filter(([, value]) => value !== undefined);
-  return (
-    row.atMs >= fromMs &&
-    row.atMs < toMs &&
-    (cause === undefined || row.cache?.cause === cause) &&
-    fields.every(([field, value]) => row[field as keyof LedgerRow] === value) // the other fields of a filter are fields of a row
-  );
-}
 
 function newestFirst(a: Pick<LedgerRow, 'atMs' | 'id'>, b: Pick<LedgerRow, 'atMs' | 'id'>): number {
   return b.atMs - a.atMs || (a.id === b.id ? 0 : a.id < b.id ? 1 : -1);

@@ -3,6 +3,7 @@ import type { Kysely, RawBuilder } from 'kysely';
 import type { LedgerFilter, LedgerPage, LedgerRow } from '../../plugin/internal.js';
 import { readCursor, writeCursor } from '../../ledger/usage.js';
 import { fromRecord } from './ledger-record.js';
+import { allOf, commonConditions, indexedConditions, type Condition } from './conditions.js';
 import { listedColumns, type LedgerRecord, type Tables } from './tables.js';
 import { sql } from './kysely.js';
 
@@ -33,7 +34,6 @@ export async function sqlRequests(
 }
 
 type Place = Pick<LedgerRow, 'atMs' | 'id'>;
-type Condition = RawBuilder<boolean>;
 
 interface Search {
   readonly within: readonly Condition[];
@@ -55,36 +55,6 @@ function spanOf({ fromMs, toMs }: LedgerFilter): readonly Condition[] {
   return [
     ...(fromMs === undefined ? [] : [sql<boolean>`at >= ${fromMs}`]),
     ...(toMs === undefined ? [] : [sql<boolean>`at < ${toMs}`]),
-  ];
-}
-
-/** Indexed conditions. One with a partial index repeats that index's restriction, else it is not used. */
-function indexedConditions(filter: LedgerFilter): readonly Condition[] {
-  const { requestId, session, code, cause, status, failed, keyId, team, slot, model, format } = filter;
-  return [
-    ...equal('request_id', requestId),
-    ...equal('session', session),
-    ...equal('code', code),
-    ...equal('cache_cause', cause),
-    ...(status === undefined || status === 200 ? [] : [sql<boolean>`status = ${status} and status <> 200`]),
-    ...(failed ? [sql<boolean>`failed = 1`] : []),
-    ...equal('key_id', keyId),
-    ...(team === undefined ? [] : [sql<boolean>`team = ${team} and team <> ''`]),
-    ...equal('slot', slot),
-    ...equal('model', model),
-    ...equal('format', format),
-  ];
-}
-
-function equal(column: string, value: string | number | undefined): readonly Condition[] {
-  return value === undefined ? [] : [sql<boolean>`${sql.ref(column)} = ${value}`];
-}
-
-/** Conditions without an index, as most rows fulfil them. */
-function commonConditions({ status, failed }: LedgerFilter): readonly Condition[] {
-  return [
-    ...(status === 200 ? [sql<boolean>`status = 200`] : []),
-    ...(failed === false ? [sql<boolean>`failed = 0`] : []),
   ];
 }
 
@@ -145,8 +115,4 @@ async function lastOf(db: Kysely<Tables>, { places, size }: Part): Promise<Place
     ${places} limit 1 offset ${sql.lit(size - 1)}
   `.execute(db);
   return rows[0] && { atMs: rows[0].at, id: rows[0].id };
-}
-
-function allOf(conditions: readonly Condition[]): RawBuilder<unknown> {
-  return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
 }

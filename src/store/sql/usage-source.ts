@@ -1,6 +1,7 @@
 import type { RawBuilder } from 'kysely';
 import type { UsageQuery } from '../../plugin/internal.js';
-import { groupColumnOf } from '../../ledger/usage.js';
+import { conditionsOf, groupColumnOf, type hourlyGroup } from '../../ledger/usage.js';
+import { allOf, rowConditions } from './conditions.js';
 import { sumColumns, tokenColumns, type SumColumn, type SumKind } from './tables.js';
 import { sql } from './kysely.js';
 
@@ -14,31 +15,23 @@ export interface UsageSource {
   readonly sums: RawBuilder<unknown>;
 }
 
-/** Hourly sums. They know one group at a time: those of a key that is divided further are not there. */
-export function hourSource(query: UsageQuery): UsageSource {
-  const { by, keyId } = query;
+/** Hourly sums of one kind of group, or of one group alone. */
+export function hourSource({ by, tag }: UsageQuery, { kind, name }: HourlyGroup): UsageSource {
+  const sums: SumKind = kind === 'tag' && tag !== undefined ? `tag:${tag}` : kind;
   return {
     table: sql.table('ledger_sums'),
-    where: keyId === undefined ? sql`kind = ${kindOf(query)}` : sql`kind = 'key' and name = ${keyId}`,
+    where: name === undefined ? sql`kind = ${sums}` : sql`kind = ${sums} and name = ${name}`,
     group: by === null ? sql`''` : sql`name`,
     sums: sumsBy((column) => sql.ref(column)),
   };
 }
 
-/** True where the hourly sums have the answer. */
-export function hasHours({ by, keyId }: UsageQuery): boolean {
-  return keyId === undefined || by === null || by === 'key';
-}
-
-/** All formats together are all requests. */
-function kindOf({ by, tag }: UsageQuery): SumKind {
-  return by === 'tag' && tag !== undefined ? `tag:${tag}` : (by ?? 'format');
-}
+type HourlyGroup = NonNullable<ReturnType<typeof hourlyGroup>>;
 
 /** Rows, each counted by itself. */
 export function rowSource(query: UsageQuery, dialect: Dialect): UsageSource {
-  const { by, keyId } = query;
-  const where = keyId === undefined ? sql`true` : sql`key_id = ${keyId}`;
+  const { by } = query;
+  const where = allOf(rowConditions(conditionsOf(query)));
   if (by === 'tag') return tagSource(query, dialect, where);
   if (by === 'stage') return stageSource(dialect, where);
   const source = { table: sql.table('ledger'), sums: sumsBy(ofRow) };

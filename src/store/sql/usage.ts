@@ -1,10 +1,10 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { UsageQuery, UsageSum } from '../../plugin/internal.js';
-import { bucketsOf, addSums } from '../../ledger/usage.js';
+import { bucketsOf, addSums, hourlyGroup } from '../../ledger/usage.js';
 import { fromTokenRecord } from './ledger-record.js';
 import type { SumRecord, Tables } from './tables.js';
-import { hasHours, hourSource, rowSource, type Dialect, type UsageSource } from './usage-source.js';
+import { hourSource, rowSource, type Dialect, type UsageSource } from './usage-source.js';
 import { sql } from './kysely.js';
 
 /**
@@ -17,7 +17,8 @@ export async function sqlUsage(
   { partSize, dialect }: UsageReading,
 ): Promise<readonly UsageSum[]> {
   const { fromMs, toMs, stepMs, isHourly } = bucketsOf(query);
-  const source = isHourly && hasHours(query) ? hourSource(query) : rowSource(query, dialect);
+  const hours = isHourly ? hourlyGroup(query) : undefined;
+  const source = hours ? hourSource(query, hours) : rowSource(query, dialect);
   const open = new Map<string, UsageSum>();
   const complete: UsageSum[] = [];
   const { limit = Infinity } = query;

@@ -1,0 +1,45 @@
+import type { RawBuilder } from 'kysely';
+import type { LedgerFilter } from '../../plugin/internal.js';
+import { sql } from './kysely.js';
+
+/** Condition on the rows of the ledger. */
+export type Condition = RawBuilder<boolean>;
+
+/** All conditions of a filter but its times. */
+export function rowConditions(filter: LedgerFilter): readonly Condition[] {
+  return [...indexedConditions(filter), ...commonConditions(filter)];
+}
+
+/** Indexed conditions. One with a partial index repeats that index's restriction, else it is not used. */
+export function indexedConditions(filter: LedgerFilter): readonly Condition[] {
+  const { requestId, session, code, cause, status, failed, keyId, team, slot, model, format } = filter;
+  return [
+    ...equal('request_id', requestId),
+    ...equal('session', session),
+    ...equal('code', code),
+    ...equal('cache_cause', cause),
+    ...(status === undefined || status === 200 ? [] : [sql<boolean>`status = ${status} and status <> 200`]),
+    ...(failed ? [sql<boolean>`failed = 1`] : []),
+    ...equal('key_id', keyId),
+    ...(team === undefined ? [] : [sql<boolean>`team = ${team} and team <> ''`]),
+    ...equal('slot', slot),
+    ...equal('model', model),
+    ...equal('format', format),
+  ];
+}
+
+function equal(column: string, value: string | number | undefined): readonly Condition[] {
+  return value === undefined ? [] : [sql<boolean>`${sql.ref(column)} = ${value}`];
+}
+
+/** Conditions without an index, as most rows fulfil them. */
+export function commonConditions({ status, failed }: LedgerFilter): readonly Condition[] {
+  return [
+    ...(status === 200 ? [sql<boolean>`status = 200`] : []),
+    ...(failed === false ? [sql<boolean>`failed = 0`] : []),
+  ];
+}
+
+export function allOf(conditions: readonly Condition[]): RawBuilder<unknown> {
+  return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
+}
