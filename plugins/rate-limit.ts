@@ -35,16 +35,23 @@ export default definePlugin({
   setup({ limitMaster, ...given }, host) {
     const defaults = keyLimits(given);
     const limiter = new Limiter(host);
+    const limited = host.metrics.counter(
+      'gw2api_rate_limited_total',
+      'Requests refused because a limit of their key was reached.',
+      ['limit'],
+    );
+    const countRefusal: CountRefusal = (limit) => limited.add({ limit: labels[limit] });
     // Not async: a caller without limits costs nothing.
     return function rateLimit(ctx, next) {
       const { caller, trace, onSettled } = ctx.state;
       const limits = limitsOf(caller, defaults, limitMaster);
       if (!limits) return next();
       const admit = async () => {
-        onSettled(await takePermit(host, caller, limits));
+        onSettled(await takePermit(host, caller, limits, countRefusal));
         const admission = await limiter.admit(caller, limits);
         const headers = headersOf(admission.gauges);
         ctx.set(headers);
+        if (admission.reached) countRefusal(admission.reached);
         if (admission.refusal) throw admission.refusal;
         onSettled(() => limiter.count(admission.windows, totalTokens(ledgerTokens(trace.usage).shown)));
         await next();
@@ -54,6 +61,17 @@ export default definePlugin({
     };
   },
 });
+
+type CountRefusal = (limit: keyof KeyLimits) => void;
+
+/** Limits as `gw2api_rate_limited_total` names them. */
+const labels: Readonly<Record<keyof KeyLimits, string>> = {
+  requestsPerMinute: 'requests_per_minute',
+  tokensPerMinute: 'tokens_per_minute',
+  tokensPerDay: 'tokens_per_day',
+  tokensPerMonth: 'tokens_per_month',
+  maxConcurrent: 'max_concurrent',
+};
 
 function limitsOf(
   { kind, limits }: Caller,
@@ -72,10 +90,12 @@ async function takePermit(
   { live: { permits } }: Host,
   { keyId, name }: Caller,
   { maxConcurrent }: KeyLimits,
+  countRefusal: CountRefusal,
 ): Promise<() => void> {
   if (maxConcurrent === undefined) return () => undefined;
   const semaphore = `keys/${keyId}`;
   if (await permits.take(semaphore, maxConcurrent)) return () => permits.release(semaphore);
+  countRefusal('maxConcurrent');
   const reached = `The key ${JSON.stringify(name)} has reached its limit of ${amountOf(maxConcurrent, 'maxConcurrent')}`;
   throw new GatewayError('rate_limited', `${reached}; it may go on when one of them has ended.`, {
     headers: { 'retry-after': '1' },
@@ -96,6 +116,8 @@ interface Admission {
   readonly gauges: readonly Gauge[];
   readonly windows: readonly TokenWindow[];
   readonly refusal?: GatewayError;
+  /** Limit that the refusal is for. */
+  readonly reached?: keyof KeyLimits;
 }
 
 /** Limiter: counts requests on arrival, and tokens at the end, when they are known. */
@@ -129,7 +151,7 @@ class Limiter {
             ...tokens,
           ];
     const last = gauges.filter(({ isFull }) => isFull).toSorted((a, b) => b.resetsInMs - a.resetsInMs)[0];
-    return { gauges, windows, ...(last && { refusal: refusalOf(caller, last, nowMs) }) };
+    return { gauges, windows, ...(last && { refusal: refusalOf(caller, last, nowMs), reached: last.limit }) };
   }
 
   count(windows: readonly TokenWindow[], tokens: number): void {

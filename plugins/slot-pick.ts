@@ -37,6 +37,7 @@ export default definePlugin({
         caller,
         queueTimeoutMs,
         signal: callSignal(state),
+        trace: state.trace,
       });
       return next();
     };

@@ -4,7 +4,6 @@ import {
   definePlugin,
   Duration,
   durationMs,
-  estimateTokens,
   FirstContent,
   forwardedHeaders,
   toGatewayError,
@@ -15,7 +14,6 @@ import {
   Type,
   type CallTimer,
   type CommitOptions,
-  type Count,
   type GatewayError,
   type GatewayState,
   type Host,
@@ -25,14 +23,14 @@ import {
   type ModelReply,
   type Models,
   type Operation,
-  type Slot,
   type SlotCall,
   type SlotLease,
-  type TokenCount,
 } from 'gw2api/plugin';
 import { callSignal } from 'gw2api/plugin/raw';
 import { isHeaderValue } from 'gw2api/plugin/upstream';
+import { countTokens, provenance } from './shared/count-tokens.js';
 import { dropReport, type DropReport } from './shared/drop-report.js';
+import { failoverCounter, type CountFailover } from './shared/failovers.js';
 
 /** Calls the upstream, with failover to another slot before the commit point (design §4, contract §6). */
 export default definePlugin({
@@ -58,6 +56,7 @@ export default definePlugin({
     const firstContentMs = durationMs(firstTokenTimeout);
     const waitIfWithinMs = durationMs(waitIfWithin);
     const timeouts = { headersTimeoutMs: durationMs(headersTimeout), idleTimeoutMs: durationMs(idleTimeout) };
+    const countFailover = failoverCounter(host.metrics);
     return async function upstreamCall(ctx, next) {
       const { state } = ctx;
       const prepare = (request: MessagesRequest, lease: SlotLease): SlotCall => ({
@@ -90,6 +89,7 @@ export default definePlugin({
             waitIfWithinMs,
             setHeaders,
             report: dropReport(ctx),
+            countFailover,
             clock: host.clock,
             models: host.models,
           }),
@@ -119,6 +119,7 @@ interface Calling extends Pick<Host, 'clock' | 'models'> {
   readonly waitIfWithinMs: number;
   readonly setHeaders: (slot: string, attempts: number) => void;
   readonly report: DropReport;
+  readonly countFailover: CountFailover;
 }
 
 /** Name of the request's model at the leased slot: the slot's own, else the catalog's. */
@@ -136,7 +137,8 @@ function outgoing(request: MessagesRequest, model: string, operation: Operation)
  * until its events have ended.
  */
 function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelCall {
-  const { attempts, firstContentMs, waitIfWithinMs, setHeaders, report, clock, models } = calling;
+  const { attempts, firstContentMs, waitIfWithinMs, setHeaders, report, countFailover, clock, models } =
+    calling;
   const { delivery, trace } = state;
   const meter = usageMeter(trace);
   return async (request, options) => {
@@ -155,6 +157,7 @@ function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelC
           attempts: attempt,
           delivery,
           see,
+          timer,
           through: options?.through,
           firstContentMs,
           report,
@@ -176,6 +179,7 @@ function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelC
           throw error;
         }
         state.onSettled(() => next.release());
+        countFailover(error, lease.slot, next.slot);
         lease = next;
         call = renamed(call, nameFor(request, lease, models));
       }
@@ -207,6 +211,7 @@ interface Asking
   extends Required<Pick<CommitOptions, 'delivery' | 'see' | 'through'>>, Pick<Calling, 'clock' | 'report'> {
   /** Number of this attempt, from 1. */
   readonly attempts: number;
+  readonly timer: CallTimer;
   readonly firstContentMs: number;
 }
 
@@ -215,13 +220,18 @@ async function ask(
   lease: SlotLease,
   call: SlotCall,
   model: string,
-  { attempts, firstContentMs, delivery, see, through, report, clock }: Asking,
+  { attempts, timer, firstContentMs, delivery, see, through, report, clock }: Asking,
 ): Promise<ModelReply> {
   const { slot } = lease;
   let answered: ModelReply['headers'] | undefined;
   const isSilent = (): boolean => !answered && firstContentMs >= call.headersTimeoutMs;
   const content = new FirstContent(call.signal, slot.id, firstContentMs, { clock, isSilent });
+  const onContent = (): void => {
+    content.come();
+    timer.firstToken();
+  };
   const onEnd = (): void => {
+    timer.lastEvent();
     content.end();
     lease.release();
   };
@@ -234,7 +244,7 @@ async function ask(
       delivery,
       see,
       through,
-      onContent: content.come,
+      onContent,
       onCommit,
       onEnd,
     });
@@ -256,40 +266,4 @@ async function elsewhere(
   if (mayTryAgain) return lease.another(error, { waitIfWithinMs });
   lease.failed(error);
   return undefined;
-}
-
-/** Token count. An account that reports usage windows does not count: it gets an estimate and its usage windows (contract §2.2). */
-async function countTokens(
-  lease: SlotLease,
-  trace: GatewayState['trace'],
-  { request, ...call }: SlotCall,
-): Promise<Count> {
-  const { slot } = lease;
-  const { stream: _, ...counted } = request;
-  try {
-    if (slot.reportsWindows)
-      return { inputTokens: estimateTokens(counted), estimated: true, slot: slot.id, windows: slot.windows };
-    const count = await timedCount(slot, trace, { ...call, request: counted });
-    return { ...count, slot: slot.id, windows: undefined };
-  } catch (error) {
-    throw withHeaders(toGatewayError(error), provenance(slot.id, 1));
-  } finally {
-    lease.release();
-  }
-}
-
-async function timedCount(slot: Slot, trace: GatewayState['trace'], call: SlotCall): Promise<TokenCount> {
-  const timer = trace.call(slot.id);
-  try {
-    const count = await slot.countTokens(call);
-    timer.end();
-    return count;
-  } catch (error) {
-    timer.fail(toGatewayError(error));
-    throw error;
-  }
-}
-
-function provenance(slot: string, attempts: number): Readonly<Record<string, string>> {
-  return { 'x-gw-slot': slot, 'x-gw-attempts': String(attempts) };
 }

@@ -58,8 +58,9 @@ Where the package is not installed, \`gw2api\` is \`node dist/server.js\`.
 
 Environment: GW2API_API_KEY (master key), GW_SECRET_KEY (encrypts credentials in the store),
 GW_SECRET_KEY_OLD (the one before it, read until rotate-secret has run), GW_PANEL_PASSWORD (opens the console; else the
-master key does), GW_MAX_BODY, GW_CONFIG, PORT, HOST, GW_LOG_LEVEL, GW_STRICT (1: stages are
-held to the state keys that they declare). A .env file in the working directory is read first. SIGHUP reloads the config; SIGTERM finishes what is under way and ends.
+master key does), GW_MAX_BODY, GW_CONFIG, PORT, HOST, GW_LOG_LEVEL, GW_LOG_FORMAT (pretty: lines for people in place of
+JSON), GW_STRICT (1: stages are held to the state keys that they declare). A .env file in the working directory is read
+first. SIGHUP reloads the config; SIGTERM finishes what is under way and ends.
 `;
 
 /**

@@ -7,7 +7,7 @@ import { onLostErrors } from '../gateway/lost-errors.js';
 import { testConfig } from '../gateway/test-config.js';
 import { lastStepsMs } from '../gateway/shutdown.js';
 import { listenProblem, UsageError } from '../gateway/start-failure.js';
-import { logLevels, processLog } from '../telemetry/logs.js';
+import { logFormats, logLevels, processLog, type LogFormat } from '../telemetry/logs.js';
 import { onSignals } from './signals.js';
 import { announce, type Start } from './start.js';
 
@@ -15,12 +15,24 @@ import { announce, type Start } from './start.js';
 export async function serve(file: string): Promise<undefined> {
   const { env } = process;
   const logLevel = logLevelOf(env['GW_LOG_LEVEL']);
-  const log = processLog(logLevel);
+  const logFormat = logFormatOf(env['GW_LOG_FORMAT']);
+  const log = await processLog(logLevel, logFormat);
   const input = await readConfigFile(file, env, otherFile);
   const config = await loadGatewayConfig(input);
   const { masterKey, isNew } = masterKeyOf(env);
   const secretKey = secretKeyOf(process.cwd(), env);
-  const start = { file, env, text: input.text, config, log, logLevel, masterKey, isNewKey: isNew, secretKey };
+  const start = {
+    file,
+    env,
+    text: input.text,
+    config,
+    log,
+    logLevel,
+    logFormat,
+    masterKey,
+    isNewKey: isNew,
+    secretKey,
+  };
   const { workers } = config.listen;
   const size = workers === 'auto' ? availableParallelism() : workers;
   const server: Server = size === 1 ? await openAlone(start) : await openPool(start, size);
@@ -86,4 +98,11 @@ function logLevelOf(level: string | undefined): string {
   if (!level) return 'info';
   if (logLevels.some((known) => known === level)) return level;
   throw new UsageError(`GW_LOG_LEVEL must be one of ${logLevels.join(', ')}, not "${level}".`);
+}
+
+function logFormatOf(format: string | undefined): LogFormat {
+  if (!format) return 'json';
+  const known = logFormats.find((one) => one === format);
+  if (known) return known;
+  throw new UsageError(`GW_LOG_FORMAT must be one of ${logFormats.join(', ')}, not "${format}".`);
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
 import type { Logger } from '../plugin/internal.js';
+import type { LogFormat } from '../telemetry/logs.js';
 import { version } from '../version.js';
 import { keepMasterKey, weakKeyWarning, welcome } from './first-start.js';
 
@@ -13,6 +14,7 @@ export interface Start {
   readonly config: Config;
   readonly log: Logger;
   readonly logLevel: string;
+  readonly logFormat: LogFormat;
   readonly masterKey: string;
   readonly isNewKey: boolean;
   readonly secretKey: () => Promise<string | undefined>;

@@ -28,8 +28,8 @@ function takesRestart(path: string): boolean {
 /** Settings of those sections that are read again at each reload. */
 const takenByReload: ReadonlySet<string> = new Set(['listen.drainDelay', 'listen.shutdownTimeout']);
 
-function settingsValue({ listen, store, ledger, audit, live, console, ...config }: Config): Value {
-  const { officialClient } = config;
+function settingsValue(config: Config): Value {
+  const { listen, store, ledger, audit, live, log, console, officialClient } = config;
   const written = Object(config.written) as Readonly<Record<string, unknown>>; // any object has properties, perhaps undefined
   return objectValue({
     listen: plainValue(listenSettings(listen), written['listen']),
@@ -38,6 +38,7 @@ function settingsValue({ listen, store, ledger, audit, live, console, ...config 
     ledger: plainValue(ledger, written['ledger']),
     audit: plainValue(audit, written['audit']),
     live: { raw: live, shown: plainValue(liveText(live), written['live']).shown },
+    log: plainValue(log, written['log']),
     console: plainValue(console, written['console']),
     officialClient: plainValue(officialClient, written['officialClient']),
   });

@@ -193,6 +193,8 @@ export interface Config {
   };
   readonly audit: { readonly keepDays: number };
   readonly live: LiveSettings;
+  /** `access`: a log line for each request; false leaves warnings and errors. */
+  readonly log: { readonly access: boolean };
   /** Permissions of slots entered in the console. */
   readonly console: { readonly allowLinkLocal: boolean };
   readonly officialClient: { readonly userAgent: string };

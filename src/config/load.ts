@@ -105,6 +105,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
     ledger: toLedger(raw),
     audit: raw.audit,
     live: toLive(raw.live),
+    log: raw.log,
     console: raw.console,
     officialClient: raw.officialClient,
     written,

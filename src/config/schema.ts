@@ -193,6 +193,7 @@ export const ConfigSchema = Closed({
   ),
   audit: Closed({ keepDays: Type.Integer({ minimum: 1, default: 365 }) }, { default: {} }),
   live: Type.String({ default: 'memory' }),
+  log: Closed({ access: Type.Boolean({ default: true }) }, { default: {} }),
   console: Closed({ allowLinkLocal: Type.Boolean({ default: false }) }, { default: {} }),
   officialClient: Closed({ userAgent: Type.String({ default: '' }) }, { default: {} }),
   /** Checked in depth by `gw2api test`, so that a test never keeps a gateway from starting. */

@@ -9,6 +9,7 @@ import type { ConfigDiff } from '../config-diff/index.js';
 import { measure, refusedConnections } from './gauges.js';
 import { CanaryReload } from './canary-reload.js';
 import { LocalCanary } from './local-canary.js';
+import { MeasuredReloads } from './measured-reloads.js';
 import { NextConfigTests } from './next-config-tests.js';
 import type { GatewayOptions, Taken } from './options.js';
 import type { Prepared } from './prepared.js';
@@ -49,6 +50,7 @@ export class Gateway {
   readonly #current: CurrentConfig;
   readonly #isClosing = new AbortController();
   readonly #tests: NextConfigTests;
+  readonly #reloads: MeasuredReloads;
   readonly #preview = new SharedWork(() => this.#current.preview());
   readonly #shutdown: Shutdown;
   readonly #makeHandler: (gateway: Gateway) => Handle;
@@ -88,6 +90,7 @@ export class Gateway {
     const onSettled = recordOnSettled({
       ...services,
       feed: this.feed,
+      runtime: () => this.runtime,
       also: (exchange, record, row) => {
         this.canaryHere.settled(exchange, record);
         options.dry?.onSettled(exchange, record, row);
@@ -102,6 +105,7 @@ export class Gateway {
     this.explanations = new Explanations(this);
     this.#current = configInForce(runtime, { services, options, closing });
     this.#tests = new NextConfigTests(this.#current, { ...options, closing });
+    this.#reloads = new MeasuredReloads(services);
     this.canaryHere = new LocalCanary(services, this.#current);
     this.canary = new CanaryReload({
       here: this.canaryHere,
@@ -181,7 +185,7 @@ export class Gateway {
 
   async #testNext(): Promise<void> {
     this.#current.refuseIfClosing();
-    await this.#tests.run();
+    await this.#reloads.check(this.#tests.run());
   }
 
   /**
@@ -189,7 +193,7 @@ export class Gateway {
    * `reload`.
    */
   prepareReload(): Promise<Prepared> {
-    return this.#current.prepare();
+    return this.#reloads.prepare(() => this.#current.prepare());
   }
 
   /**

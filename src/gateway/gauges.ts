@@ -2,6 +2,8 @@ import type { Exchanges } from '../http/exchanges.js';
 import type { WrongKeys } from '../http/wrong-keys.js';
 import { measureSlots } from '../telemetry/slot-gauges.js';
 import { measureResponses, measureState } from '../telemetry/state-gauges.js';
+import type { PrometheusMetrics } from '../telemetry/metrics.js';
+import { version } from '../version.js';
 import { isUp, type Services } from './services.js';
 
 /** Parts of a gateway that its gauges read. */
@@ -17,6 +19,7 @@ interface Measured {
 export function measure(gateway: Measured): void {
   const { services, exchanges } = gateway;
   const { metrics, slots, store, ledger, caches } = services;
+  measureBuild(metrics);
   measureSlots(metrics, { list: () => slots.list(), held: () => slots.held() });
   measureState(metrics, { ledger, isUp: () => isUp(services) });
   measureResponses(metrics, store);
@@ -31,6 +34,18 @@ export function measure(gateway: Measured): void {
   metrics.gauge('gw2api_websockets_open', 'Open WebSockets of callers.', [], () => [
     { labels: {}, value: gateway.openWebSockets },
   ]);
+}
+
+/** A metric whose labels say what runs: 1, as is the custom. */
+function measureBuild(metrics: PrometheusMetrics): void {
+  const labels = { version, node: process.version };
+  metrics.gauge(
+    'gw2api_build_info',
+    '1; the labels are the versions of the gateway and of Node.',
+    ['version', 'node'],
+    () => [{ labels, value: 1 }],
+    { across: 'max' },
+  );
 }
 
 /** Counts connections above the max, and logs them at most once a minute. */

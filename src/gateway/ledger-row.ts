@@ -7,7 +7,7 @@ import {
   type TimedCall,
   type Trace,
 } from '../plugin/internal.js';
-import type { RequestRecord } from '../telemetry/request-log.js';
+import type { RequestRecord } from '../telemetry/request-record.js';
 
 /** Ledger row of a model request whose response has closed; undefined for every other request. */
 export function ledgerRowOf({ state, startedMs }: Exchange, record: RequestRecord): LedgerRow | undefined {
@@ -37,6 +37,8 @@ export function ledgerRowOf({ state, startedMs }: Exchange, record: RequestRecor
   if (code !== undefined) row.code = plainText(code);
   if (tags !== undefined) row.tags = tags;
   if (firstEventAtMs !== undefined) row.firstEventMs = firstEventAtMs - startedMs;
+  if (record.outputMs !== undefined) row.outputMs = record.outputMs;
+  if (record.calls.length > 0 || record.queueMs > 0) row.queueMs = record.queueMs;
   return row;
 }
 

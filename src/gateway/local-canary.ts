@@ -5,7 +5,7 @@ import { Canary, type CanaryPlace } from '../canary/index.js';
 import { countChanges, type ConfigDiff } from '../config-diff/index.js';
 import type { CoreContext, Exchange } from '../http/exchange.js';
 import { callerKey, defaultStickyFrom, GatewayError, stickyKey, within } from '../plugin/internal.js';
-import type { RequestRecord } from '../telemetry/request-log.js';
+import type { RequestRecord } from '../telemetry/request-record.js';
 import type { Taken } from './options.js';
 import type { Candidate, Prepared } from './prepared.js';
 import type { CurrentConfig } from './reload.js';

@@ -3,11 +3,14 @@ import type { ExchangesOptions } from '../http/exchanges.js';
 import { ledgerRowOf } from './ledger-row.js';
 import type { DryParts } from './options.js';
 import { recordOf } from './request-record.js';
+import type { Runtime } from './runtime.js';
 import type { Services } from './services.js';
-import { RequestLog } from '../telemetry/request-log.js';
+import { logRequest } from '../telemetry/request-log.js';
+import { RequestMetrics } from '../telemetry/request-metrics.js';
 
 type Parts = Pick<Services, 'log' | 'now' | 'metrics' | 'ledger'> & {
   readonly feed: RequestFeed;
+  readonly runtime: () => Pick<Runtime, 'config' | 'models'>;
   /** Sees each request too. */
   readonly also: DryParts['onSettled'] | undefined;
 };
@@ -19,12 +22,15 @@ export function recordOnSettled({
   metrics,
   ledger,
   feed,
+  runtime,
   also,
 }: Parts): ExchangesOptions['onSettled'] {
-  const requestLog = new RequestLog(metrics);
+  const modelId = (name: string) => runtime().models.find(name)?.id;
+  const requestMetrics = new RequestMetrics({ metrics, modelId });
   return (exchange, outcome) => {
     const record = recordOf(exchange, outcome, now());
-    requestLog.write(log, record);
+    if (runtime().config.log.access) logRequest(log, record);
+    requestMetrics.add(record);
     const row = ledgerRowOf(exchange, record);
     also?.(exchange, record, row);
     if (!row) return;

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.js';
 import type { ConfigDiff } from '../config-diff/index.js';
 import type { Exchange } from '../http/exchange.js';
 import type { Clock, LedgerRow, Live, Logger } from '../plugin/internal.js';
-import type { RequestRecord } from '../telemetry/request-log.js';
+import type { RequestRecord } from '../telemetry/request-record.js';
 import type { OpenHttpClient } from '../transport/http-client.js';
 import type { PipelineWatch } from '../pipeline/watch.js';
 import type { OnChoice } from '../slots/selection/observed-choice.js';

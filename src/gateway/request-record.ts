@@ -1,15 +1,15 @@
 import type { Exchange } from '../http/exchange.js';
 import type { Outcome } from '../plugin/internal.js';
-import type { RequestRecord } from '../telemetry/request-log.js';
+import type { RequestRecord } from '../telemetry/request-record.js';
 
 /** Log record of a request whose response has closed. */
 export function recordOf(
-  { ctx, state, startedMs }: Exchange,
+  { ctx, state, startedMs, client }: Exchange,
   outcome: Outcome,
   nowMs: number,
 ): RequestRecord {
   const { trace, reply, count } = state;
-  const { usage, calls, failure, refusal } = trace;
+  const { usage, calls, failure, refusal, firstEventAtMs, firstTokenAtMs, lastEventAtMs } = trace;
   const asked = trace.askedModel ?? state.request?.model;
   return {
     id: state.requestId,
@@ -20,6 +20,11 @@ export function recordOf(
     status: ctx.headerSent ? ctx.res.statusCode : callerHasLeft,
     outcome,
     ms: nowMs - startedMs,
+    client,
+    firstEventMs: since(startedMs, firstEventAtMs),
+    firstTokenMs: since(startedMs, firstTokenAtMs),
+    outputMs: outcome === 'completed' ? since(firstEventAtMs, lastEventAtMs) : undefined,
+    queueMs: trace.queueMs,
     key: state.caller?.keyId,
     model: asked,
     answeredBy: reply?.model && reply.model !== asked ? reply.model : undefined,
@@ -34,6 +39,10 @@ export function recordOf(
     waitingFor: trace.current(),
     upstreamRequestId: (refusal ?? reply)?.headers?.['request-id'], // a plugin's reply may lack them
   };
+}
+
+function since(fromMs: number | undefined, toMs: number | undefined): number | undefined {
+  return fromMs === undefined || toMs === undefined ? undefined : toMs - fromMs;
 }
 
 /** Status that proxies log if the caller left before the response; Koa's own status would be 404. */

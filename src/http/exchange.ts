@@ -33,6 +33,8 @@ export class Exchange {
   /** State of the request: `ctx.state`, which stages can change but not replace. */
   readonly state: CoreState;
   readonly startedMs: number;
+  /** Address of the caller; with `listen.trustProxy` the one that the proxy names. Read at once: a closed socket has none. */
+  readonly client: string;
   /** Index among the open exchanges. */
   place = 0;
   readonly #signal = new CallController();
@@ -43,6 +45,7 @@ export class Exchange {
   constructor(ctx: CoreContext, requestId: string, { log, now }: ExchangeParts) {
     this.ctx = ctx;
     this.startedMs = now();
+    this.client = ctx.ip;
     this.state = new InitialState(requestId, this.#signal, { log, now }, (listener) =>
       this.onSettled(listener),
     );

@@ -89,6 +89,7 @@ export { ownSignal } from './http/call-signal.js';
 export { maxTags, tagNamePattern } from './usage-tags.js';
 export { modelRefusal } from './model-access.js';
 export { defaultStickyFrom, sessionName } from './sticky.js';
+export { perOutputTokenMs } from './per-output-token.js';
 export { pluginStorage } from './plugin-storage.js';
 export { RequestTrace } from './request-trace.js';
 export { pluginPlace, readProperty } from './plugin-place.js';

@@ -2,6 +2,7 @@ import type { Usage } from './contract/messages.js';
 import type { CallTimer, StagePlace, TimedCall, TimedStage, Trace, UsageTally } from './contract/trace.js';
 import { EventStream } from './events/event-stream.js';
 import { isGatewayError, type GatewayError } from './error.js';
+import { UpstreamCallTimer, type CallReport } from './upstream-call-timer.js';
 import { withTag } from './usage-tags.js';
 
 /** Max streams of a request: those of one answer are fewer, and an interceptor may make any number of calls. */
@@ -17,6 +18,9 @@ export class RequestTrace implements Trace {
   #askedModel: string | undefined;
   #slot: string | undefined;
   #firstEventAtMs: number | undefined;
+  #firstTokenAtMs: number | undefined;
+  #lastEventAtMs: number | undefined;
+  #queueMs = 0;
   #failure: GatewayError | undefined;
   #refusal: GatewayError | undefined;
   #thrown: Thrown | undefined;
@@ -60,6 +64,22 @@ export class RequestTrace implements Trace {
     return this.#firstEventAtMs;
   }
 
+  get firstTokenAtMs(): number | undefined {
+    return this.#firstTokenAtMs;
+  }
+
+  get lastEventAtMs(): number | undefined {
+    return this.#lastEventAtMs;
+  }
+
+  get queueMs(): number {
+    return this.#queueMs;
+  }
+
+  queued(ms: number): void {
+    this.#queueMs += ms;
+  }
+
   get failure(): GatewayError | undefined {
     return this.#failure;
   }
@@ -73,9 +93,18 @@ export class RequestTrace implements Trace {
     const timed: Writable<TimedCall> = model === undefined ? { slot, ms: 0 } : { slot, model, ms: 0 };
     this.calls.push(timed);
     this.#slot = slot;
-    const answered = (firstEventAtMs: number | undefined) => (this.#firstEventAtMs ??= firstEventAtMs);
-    const failed = () => (this.#slot = slot);
-    return new UpstreamCallTimer(timed, this.#now, { answered, failed });
+    return new UpstreamCallTimer(timed, this.#now, this.#reportOf(slot));
+  }
+
+  #reportOf(slot: string): CallReport {
+    return {
+      answered: (firstEventAtMs, firstTokenAtMs) => {
+        this.#firstEventAtMs ??= firstEventAtMs;
+        this.#firstTokenAtMs ??= firstTokenAtMs;
+      },
+      ended: (atMs) => (this.#lastEventAtMs = atMs),
+      failed: () => (this.#slot = slot),
+    };
   }
 
   bill(billed: Usage): void {
@@ -231,48 +260,6 @@ class TracedStage implements TimedStage {
   isAt(path: string): boolean {
     return this.#path === path;
   }
-}
-
-class UpstreamCallTimer implements CallTimer {
-  readonly #timed: Writable<TimedCall>;
-  readonly #now: () => number;
-  readonly #report: CallReport;
-  readonly #beganMs = performance.now();
-  #isStopped = false;
-  #firstEventAtMs: number | undefined;
-
-  constructor(timed: Writable<TimedCall>, now: () => number, report: CallReport) {
-    this.#timed = timed;
-    this.#now = now;
-    this.#report = report;
-  }
-
-  firstEvent(): void {
-    if (this.#firstEventAtMs !== undefined) return;
-    this.#stop();
-    this.#firstEventAtMs = this.#now();
-  }
-
-  end(): void {
-    this.#stop();
-    this.#report.answered(this.#firstEventAtMs);
-  }
-
-  fail({ code }: GatewayError): void {
-    this.#stop();
-    this.#timed.code = code;
-    this.#report.failed();
-  }
-
-  #stop(): void {
-    if (!this.#isStopped) this.#timed.ms = performance.now() - this.#beganMs;
-    this.#isStopped = true;
-  }
-}
-
-interface CallReport {
-  answered(firstEventAtMs: number | undefined): void;
-  failed(): void;
 }
 
 /** First error of a request, and the stage to blame. */

@@ -1,5 +1,6 @@
 import * as prom from 'prom-client';
 import type { Counter, Histogram } from '../plugin/internal.js';
+import { Meter, MeteredHistogram } from './metered-histogram.js';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -7,11 +8,14 @@ interface MetricShape {
   readonly name: string;
   readonly help: string;
   readonly labels: readonly string[];
+  /** Max label sets; the rest counts as `other`. */
+  readonly maxSets?: number;
 }
 
 /** Counter of prom-client with a cap on its label sets; it gets what was added to them before each scrape. */
-export function cappedCounter({ name, help, labels }: MetricShape, registry: prom.Registry): Counter {
-  const sets = new LabelSets(name, labels, (values) => ({ values, pending: 0 }));
+export function cappedCounter(shape: MetricShape, registry: prom.Registry): Counter {
+  const { name, help, labels } = shape;
+  const sets = new LabelSets(shape, (values) => ({ values, pending: 0 }));
   const collect = (): void => {
     for (const set of sets) {
       counter.inc(set.values, set.pending);
@@ -27,18 +31,18 @@ export function cappedCounter({ name, help, labels }: MetricShape, registry: pro
   };
 }
 
-/** Histogram of prom-client with a cap on its label sets. */
+/** Histogram with a cap on its label sets. */
 export function cappedHistogram(
-  { name, help, labels, buckets }: MetricShape & { readonly buckets: readonly number[] },
+  { buckets, ...shape }: MetricShape & { readonly buckets: readonly number[] },
   registry: prom.Registry,
 ): Histogram {
-  const shape = { name, help, labelNames: [...labels], buckets: [...buckets] };
-  const histogram = new prom.Histogram({ ...shape, registers: [registry] });
-  const sets = new LabelSets(name, labels, (values) => values);
+  const { name } = shape;
+  const sets = new LabelSets(shape, (values) => ({ labels: values, meter: new Meter(buckets) }));
+  void new MeteredHistogram({ ...shape, buckets }, () => sets, registry);
   return {
     observe(values, value) {
       if (!Number.isFinite(value)) throw cannotTake(name, value);
-      histogram.observe(sets.of(values), value);
+      sets.of(values).meter.add(value);
     },
   };
 }
@@ -50,13 +54,15 @@ export function cappedHistogram(
 class LabelSets<Entry> implements Iterable<Entry> {
   readonly #name: string;
   readonly #labels: readonly string[];
+  readonly #max: number;
   readonly #create: (values: Labels) => Entry;
   readonly #entries = new Map<string, Entry>();
 
   /** `create`: entry of a label set, which is a copy of its own. */
-  constructor(name: string, labels: readonly string[], create: (values: Labels) => Entry) {
+  constructor({ name, labels, maxSets = maxLabelSets }: MetricShape, create: (values: Labels) => Entry) {
     this.#name = name;
     this.#labels = labels;
+    this.#max = maxSets;
     this.#create = create;
   }
 
@@ -73,7 +79,7 @@ class LabelSets<Entry> implements Iterable<Entry> {
   }
 
   #added(key: string, values: Labels): Entry {
-    if (this.#entries.size >= maxLabelSets) return this.#other();
+    if (this.#entries.size >= this.#max) return this.#other();
     const entry = this.#create(values);
     this.#entries.set(key, entry);
     return entry;

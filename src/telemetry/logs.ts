@@ -59,9 +59,16 @@ function standardOutput(): LogOutput {
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-/** Logger on standard output, flushed when the process exits. */
-export function processLog(level: string): Logger {
+export const logFormats = ['json', 'pretty'] as const;
+
+export type LogFormat = (typeof logFormats)[number];
+
+/** Logger on standard output, flushed when the process exits. `pretty`: lines for people in place of JSON. */
+export async function processLog(level: string, format: LogFormat = 'json'): Promise<Logger> {
   const output = standardOutput();
   process.on('exit', () => output.flush());
-  return createLogger(level, output);
+  if (format === 'json') return createLogger(level, output);
+  const { prettyLine } = await import('./pretty-line.js');
+  const hasColors = process.stdout.isTTY && process.stdout.hasColors();
+  return createLogger(level, { write: (line) => output.write(prettyLine(line, hasColors)) });
 }

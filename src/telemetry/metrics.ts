@@ -55,10 +55,16 @@ export class PrometheusMetrics implements Metrics {
     return counter;
   }
 
-  /** Registers a histogram, or returns the existing one. */
-  histogram(name: string, help: string, labels: readonly string[], buckets: readonly number[]): Histogram {
+  /** Registers a histogram, or returns the existing one; beyond `maxSets` label sets it counts as `other`. */
+  histogram(
+    name: string,
+    help: string,
+    labels: readonly string[],
+    buckets: readonly number[],
+    { maxSets }: { readonly maxSets?: number } = {},
+  ): Histogram {
     this.#claim('histogram', name, labels);
-    const shape = { name, help, labels, buckets };
+    const shape = { name, help, labels, buckets, ...(maxSets !== undefined && { maxSets }) };
     const histogram = this.#histograms.get(name) ?? cappedHistogram(shape, this.#registry);
     this.#histograms.set(name, histogram);
     return histogram;
@@ -73,7 +79,7 @@ export class PrometheusMetrics implements Metrics {
     help: string,
     labels: readonly string[],
     read: () => readonly Reading[] | Promise<readonly Reading[]>,
-    { across = 'sum' }: { readonly across?: 'sum' | 'max' } = {},
+    { across = 'sum' }: { readonly across?: 'sum' | 'max' | 'min' } = {},
   ): void {
     const gauge = new prom.Gauge({
       name,

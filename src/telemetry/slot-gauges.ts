@@ -1,5 +1,5 @@
-import type { SlotState, SlotStatus } from '../plugin/internal.js';
-import type { PrometheusMetrics } from './metrics.js';
+import type { SlotState, SlotStatus, Window } from '../plugin/internal.js';
+import type { PrometheusMetrics, Reading } from './metrics.js';
 
 const states = ['ready', 'cooling', 'rejected', 'paused', 'draining'] as const satisfies readonly SlotState[];
 
@@ -13,6 +13,13 @@ interface SlotReadings {
 export function measureSlots(metrics: PrometheusMetrics, { list, held }: SlotReadings): void {
   metrics.gauge('gw2api_slot_in_flight', 'Calls of this instance under way in a slot.', ['slot'], () =>
     held().map(({ id, count }) => ({ labels: { slot: id }, value: count })),
+  );
+  metrics.gauge(
+    'gw2api_slot_capacity',
+    'Calls that a slot takes at a time, of all instances together.',
+    ['slot'],
+    () => list().map(({ id, maxConcurrent }) => ({ labels: { slot: id }, value: maxConcurrent })),
+    sharedState,
   );
   metrics.gauge('gw2api_slot_queued', 'Requests that wait for a slot of theirs.', ['slot'], () =>
     list().map(({ id, queued }) => ({ labels: { slot: id }, value: queued })),
@@ -38,7 +45,14 @@ export function measureSlots(metrics: PrometheusMetrics, { list, held }: SlotRea
     'gw2api_slot_window_percent_used',
     'How much of a usage window is used, 0 to 100, where the upstream has said so.',
     ['slot', 'window'],
-    () => list().flatMap(windowsOf),
+    () => list().flatMap((slot) => windowsOf(slot, ({ percentUsed }) => percentUsed)),
+    sharedState,
+  );
+  metrics.gauge(
+    'gw2api_slot_window_reset_timestamp_seconds',
+    'Unix time at which a usage window begins anew, where the upstream has said so.',
+    ['slot', 'window'],
+    () => list().flatMap((slot) => windowsOf(slot, ({ resetsAtMs }) => resetsAtMs / 1000)),
     sharedState,
   );
 }
@@ -46,9 +60,9 @@ export function measureSlots(metrics: PrometheusMetrics, { list, held }: SlotRea
 /** Not summed: all processes of a gateway report the same state of a slot. */
 const sharedState = { across: 'max' } as const;
 
-function windowsOf({ id, windows }: SlotStatus) {
-  return (['5h', '7d'] as const).flatMap((window) => {
-    const value = windows[window]?.percentUsed;
-    return value === undefined ? [] : [{ labels: { slot: id, window }, value }];
+function windowsOf({ id, windows }: SlotStatus, read: (window: Window) => number): readonly Reading[] {
+  return (['5h', '7d'] as const).flatMap((name) => {
+    const window = windows[name];
+    return window ? [{ labels: { slot: id, window: name }, value: read(window) }] : [];
   });
 }

@@ -1,5 +1,5 @@
-import * as prom from 'prom-client';
 import type { StageMeter } from '../plugin/internal.js';
+import { Meter, MeteredHistogram } from './metered-histogram.js';
 import type { PrometheusMetrics } from './metrics.js';
 
 /** Upper bounds in seconds: most stages take microseconds, a few wait for something. */
@@ -24,13 +24,15 @@ export class StageMetrics {
   constructor(metrics: PrometheusMetrics) {
     this.#faults = metrics.counter(stageMetricNames.faults, faultsHelp, ['stage']);
     this.#skips = metrics.counter(stageMetricNames.skips, skipsHelp, ['stage']);
-    metrics.register((registry) => new StageSeconds(this.#meters, registry));
+    const shape = { name: stageMetricNames.seconds, help: secondsHelp, labels: ['stage'], buckets: bounds };
+    const meters = () => Array.from(this.#meters, ([stage, meter]) => ({ labels: { stage }, meter }));
+    metrics.register((registry) => new MeteredHistogram(shape, meters, registry));
   }
 
   /** Meter of a stage by its name; stages of one name share theirs, as do those beyond the max number. */
   of(stage: string): StageMeter {
     const label = this.#meters.has(stage) || this.#meters.size < maxStages ? stage : 'other';
-    const meter = this.#meters.get(label) ?? new Meter();
+    const meter = this.#meters.get(label) ?? new Meter(bounds);
     this.#meters.set(label, meter);
     return {
       time: (ms) => meter.add(ms / 1000),
@@ -46,66 +48,5 @@ const skipsHelp = 'Requests that went on without a stage that had failed, as its
 
 const maxStages = 1000;
 
-/** Times of one stage. */
-class Meter {
-  /** Number of times up to each bound, and above all of them. */
-  readonly counts = new Float64Array(bounds.length + 1);
-  seconds = 0;
-
-  add(seconds: number): void {
-    this.seconds += seconds;
-    let at = 0;
-    for (const bound of bounds) {
-      if (seconds <= bound) break;
-      at += 1;
-    }
-    this.counts[at] = (this.counts[at] ?? 0) + 1;
-  }
-}
-
-type Measured = Awaited<ReturnType<prom.Histogram<'stage'>['get']>>;
-
-/** Histogram that reads its values from the meters when it is scraped. */
-class StageSeconds extends prom.Histogram<'stage'> {
-  readonly #meters: ReadonlyMap<string, Meter>;
-
-  constructor(meters: ReadonlyMap<string, Meter>, registry: prom.Registry) {
-    super({
-      name,
-      help,
-      labelNames: ['stage'],
-      buckets: [...bounds],
-      registers: [registry],
-    });
-    this.#meters = meters;
-  }
-
-  override async get(): Promise<Measured> {
-    const values = [...this.#meters].flatMap(([stage, meter]) => valuesOf(stage, meter));
-    // Its declaration has a `collect`, which prom-client leaves out.
-    return { name, help, type: histogram, aggregator: 'sum', values } as Measured;
-  }
-
-  /** The form that the text is written from; prom-client calls it in place of `get`. */
-  getForPromString(): Promise<Measured> {
-    return this.get();
-  }
-}
-
-const name = stageMetricNames.seconds;
-const help = "A stage's own time in a request: before it has called next, and after that has returned.";
-const histogram = 'histogram' as unknown as prom.MetricType; // its declaration has numbers for the words
-
-function valuesOf(stage: string, { counts, seconds }: Meter) {
-  let total = 0;
-  const buckets = [...counts].map((count, at) => {
-    total += count;
-    const labels = { le: bounds[at] ?? '+Inf', stage };
-    return { labels, value: total, metricName: `${name}_bucket` };
-  });
-  return [
-    ...buckets,
-    { labels: { stage }, value: seconds, metricName: `${name}_sum` },
-    { labels: { stage }, value: total, metricName: `${name}_count` },
-  ];
-}
+const secondsHelp =
+  "A stage's own time in a request: before it has called next, and after that has returned.";

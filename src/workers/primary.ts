@@ -7,6 +7,7 @@ import { failedTests, testConfig } from '../gateway/test-config.js';
 import { lastStepsMs } from '../gateway/shutdown.js';
 import { IpcHub } from '../live/ipc/hub.js';
 import { GatewayError, type Logger } from '../plugin/internal.js';
+import type { LogFormat } from '../telemetry/logs.js';
 import { WorkerPool } from './worker-pool.js';
 
 interface PrimaryOptions {
@@ -17,6 +18,7 @@ interface PrimaryOptions {
   readonly config: Config;
   readonly log: Logger;
   readonly logLevel: string;
+  readonly logFormat: LogFormat;
   readonly masterKey: string;
   readonly secretKey: () => Promise<string | undefined>;
 }
@@ -26,14 +28,14 @@ interface PrimaryOptions {
  * and holds the state that workers share.
  */
 export function openWorkers({ config, env, ...options }: PrimaryOptions, size: number) {
-  const { file, masterKey, logLevel } = options;
+  const { file, masterKey, logLevel, logFormat } = options;
   const { drainDelayMs, shutdownTimeoutMs } = config.listen;
   cluster.setupPrimary({ args: [] });
   const pool = new WorkerPool({
     ...options,
     size,
     hub: config.live.kind === 'memory' ? new IpcHub() : undefined,
-    init: { file, masterKey, logLevel, startedMs: Date.now() },
+    init: { file, masterKey, logLevel, logFormat, startedMs: Date.now() },
     readText: async () => (await readConfigFile(file, env, otherFile)).text,
   });
   return {

@@ -1,5 +1,6 @@
 import type { ConfigProblem } from '../config/config.js';
 import type { Taken } from '../gateway/options.js';
+import type { LogFormat } from '../telemetry/logs.js';
 
 /** Startup parameters of a worker, sent by the primary. */
 export interface WorkerInit {
@@ -12,6 +13,7 @@ export interface WorkerInit {
   readonly canary?: { readonly text: string; readonly percent: number } | undefined;
   readonly masterKey: string;
   readonly logLevel: string;
+  readonly logFormat: LogFormat;
   readonly startedMs: number;
   /** True if the shared state is in the primary; false if instances share it elsewhere (Redis). */
   readonly isHub: boolean;

@@ -55,8 +55,8 @@ class Worker {
   }
 
   async serve(init: WorkerInit): Promise<void> {
-    const { name, logLevel, masterKey, startedMs } = init;
-    const log = processLog(logLevel).child({ worker: Number(name), pid: process.pid });
+    const { name, logLevel, logFormat, masterKey, startedMs } = init;
+    const log = (await processLog(logLevel, logFormat)).child({ worker: Number(name), pid: process.pid });
     this.#log = log;
     this.#text = init.text;
     onLostErrors(log, {

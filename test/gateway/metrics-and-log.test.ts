@@ -83,12 +83,13 @@ describe('what is told of requests', () => {
       const answer = await done('/v1/chat/completions?x=1', chat('Hello!'), { 'x-request-id': 'mine-1' });
       const [line, ...more] = await requests();
       expect(more).to.deep.equal([]);
-      const { time, ms, tokens, upstreamRequestId, ...rest } = line!;
+      const { time, ms, firstEventMs, tokens, upstreamRequestId, ...rest } = line!;
       expect(upstreamRequestId).to.equal(answer.headers.get('request-id'));
       expect(rest).to.deep.equal({
         level: 'info',
         msg: 'request',
         id: 'mine-1',
+        client: '127.0.0.1',
         method: 'POST',
         path: '/v1/chat/completions',
         operation: 'generate',
@@ -104,6 +105,7 @@ describe('what is told of requests', () => {
       expect(answer.headers.get('x-request-id')).to.equal('mine-1');
       expect(Date.parse(String(time))).to.be.closeTo(Date.now(), 60_000);
       expect(ms).to.be.a('number').that.is.at.least(0);
+      expect(firstEventMs).to.be.a('number').that.is.within(0, Number(ms));
       const { input, output } = tokens as Record<string, number>;
       expect([input! > 0, output! > 0]).to.deep.equal([true, true]);
     });
@@ -245,9 +247,10 @@ describe('what is told of requests', () => {
       expect(answer.headers.get('content-type')).to.equal('text/plain; version=0.0.4; charset=utf-8');
       const samples = samplesIn(await answer.text());
       expect(samples).to.have.property('process_cpu_seconds_total');
-      const inf = 'gw2api_request_seconds_bucket{format="messages",le="+Inf",operation="generate"}';
+      const labels = 'model="sonnet-5",operation="generate",slot="a"';
+      const inf = `gw2api_request_seconds_bucket{format="messages",le="+Inf",${labels}}`;
       expect(samples[inf]).to.equal(1);
-      expect(samples['gw2api_request_seconds_count{format="messages",operation="generate"}']).to.equal(1);
+      expect(samples[`gw2api_request_seconds_count{format="messages",${labels}}`]).to.equal(1);
     });
 
     it('count streams, whole answers, refusals, failures and callers who left', async () => {
@@ -284,10 +287,10 @@ describe('what is told of requests', () => {
       await upstream.next();
       await leaving.body!.cancel();
       expect(await metrics('gw2api_tokens_total')).to.deep.equal({
-        'gw2api_tokens_total{kind="input",slot="a"}': 20,
-        'gw2api_tokens_total{kind="cache_read",slot="a"}': 600,
-        'gw2api_tokens_total{kind="cache_write",slot="a"}': 40,
-        'gw2api_tokens_total{kind="output",slot="a"}': 8,
+        'gw2api_tokens_total{kind="input",model="sonnet-5",slot="a"}': 20,
+        'gw2api_tokens_total{kind="cache_read",model="sonnet-5",slot="a"}': 600,
+        'gw2api_tokens_total{kind="cache_write",model="sonnet-5",slot="a"}': 40,
+        'gw2api_tokens_total{kind="output",model="sonnet-5",slot="a"}': 8,
       });
       await upstream.close();
     });

@@ -58,7 +58,9 @@ describe('the numbers of a gateway', () => {
     const text = await (await pair.get('/metrics')).text();
     await pair.close();
     const counts = text.split('\n').filter((line) => line.startsWith('gw2api_request_seconds_count'));
-    expect(counts).to.deep.equal(['gw2api_request_seconds_count{operation="generate",format="messages"} 1']);
+    expect(counts).to.deep.equal([
+      'gw2api_request_seconds_count{operation="generate",model="sonnet-5",slot="a",format="messages"} 1',
+    ]);
   });
 
   it("tell the calls of each instance, so that their sum is everybody's", async () => {

@@ -55,6 +55,38 @@ describe('the log line of a request', () => {
   });
 });
 
+describe('the address in the log line of a request', () => {
+  async function clientIn(listen: object): Promise<unknown> {
+    const pair = await startPair({ listen: { host: '127.0.0.1', port: 0, ...listen } });
+    await (
+      await pair.post('/v1/messages', ask('Hi'), { 'x-forwarded-for': '203.0.113.9, 198.51.100.7' })
+    ).text();
+    await pair.gateway.exchanges.idle();
+    await pair.close();
+    return pair.logged.find(({ msg }) => msg === 'request')!['client'];
+  }
+
+  it('is that of the connection', async () => {
+    expect(await clientIn({})).to.equal('127.0.0.1');
+  });
+
+  it('is the one that a trusted proxy has added', async () => {
+    expect(await clientIn({ trustProxy: true })).to.equal('198.51.100.7');
+  });
+});
+
+describe('log.access: false', () => {
+  it('leaves out the lines of requests, and keeps warnings', async () => {
+    const pair = await startPair({ log: { access: false } });
+    await (await pair.post('/v1/messages', ask('Hi'))).text();
+    await (await pair.post('/v1/messages', ask('[[sim:500]]'))).text();
+    await pair.gateway.exchanges.idle();
+    await pair.close();
+    expect(pair.logged.filter(({ msg }) => msg === 'request')).to.deep.equal([]);
+    expect(pair.logged.filter(({ level }) => level === 'warn' || level === 'error')).not.to.deep.equal([]);
+  });
+});
+
 describe('the log line of an operator’s act', () => {
   it('tells who did what to which slot, once it is done', async () => {
     const pair = await startPair();

@@ -3,6 +3,7 @@ import type { GatewayError } from '../error.js';
 import type { Caller } from './caller.js';
 import type { MessagesRequest } from './messages.js';
 import type { Slot, SlotStatus } from './slot.js';
+import type { Trace } from './trace.js';
 
 /** Terms on which the calls of one request are given slots. */
 export interface PickTerms {
@@ -16,6 +17,8 @@ export interface PickTerms {
   /** Queue timeout: max wait for a permit while every schedulable slot is full. */
   readonly queueTimeoutMs: number;
   readonly signal: CallSignal;
+  /** Trace of the request, to which the time in the queue is added; absent: it is not recorded. */
+  readonly trace?: Pick<Trace, 'queued'>;
 }
 
 /** Options of `lease`. */

@@ -30,6 +30,12 @@ export interface Trace {
   readonly tags: Readonly<Record<string, string>> | undefined;
   /** Time of the first event of the answer, unix milliseconds. */
   readonly firstEventAtMs: number | undefined;
+  /** Time of the first content of the answer, thinking included, unix milliseconds. */
+  readonly firstTokenAtMs: number | undefined;
+  /** Time of the last event of the answer, unix milliseconds. */
+  readonly lastEventAtMs: number | undefined;
+  /** Time that the upstream calls have waited for places in slots. */
+  readonly queueMs: number;
   /** Error of an answer that broke after it had begun; the outcome is then `failed`. */
   readonly failure: GatewayError | undefined;
   /** Model that the caller asked for, by catalog id; undefined before it is known. */
@@ -38,6 +44,8 @@ export interface Trace {
   ask(model: string): void;
   /** Adds an upstream call, and starts its timer; `model`: catalog id. */
   call(slot: string, model?: string): CallTimer;
+  /** Adds time that an upstream call has waited for a place in a slot. */
+  queued(ms: number): void;
   /** Sets the tokens billed by the upstream so far. */
   bill(usage: Usage): void;
   /** Sets the part of the billed tokens that is hidden from the caller so far. */
@@ -70,6 +78,10 @@ export interface TimedCall {
 /** Timer of an upstream call; it stops at the first event, the end or the failure, whichever comes first. */
 export interface CallTimer {
   firstEvent(): void;
+  /** Reports the first content; it is that of the answer if the call is. */
+  firstToken(): void;
+  /** Reports that the events of an answer have ended. */
+  lastEvent(): void;
   /** Reports that the call has answered; its first event is that of the answer, unless an earlier call has one. */
   end(): void;
   fail(error: GatewayError): void;

@@ -140,11 +140,14 @@ export class Acquisition implements Waiter, LeaseOwner {
   }
 
   async #wait(attempt: Promise<Acquired | undefined> | undefined): Promise<Acquired> {
-    const { queue } = this.#context;
-    const { queueTimeoutMs: timeoutMs, signal } = this.#request;
+    const { queue, now } = this.#context;
+    const { queueTimeoutMs: timeoutMs, signal, trace } = this.#request;
     this.#isQueued = true;
     this.#context.fairness.announceWait();
-    const waited = await queue.wait(this, { timeoutMs, signal }, attempt);
+    const sinceMs = now();
+    const waited = await queue
+      .wait(this, { timeoutMs, signal }, attempt)
+      .finally(() => trace?.queued(now() - sinceMs));
     signal.throwIfAborted(); // the place was given back at once where the caller left as it came
     return waited ?? queueTimedOut(this.#model, timeoutMs);
   }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { PrometheusMetrics } from '#src/telemetry/metrics.js';
-import { RequestLog, type RequestRecord } from '#src/telemetry/request-log.js';
-import { quiet } from '../store/stores.js';
+import { RequestMetrics } from '#src/telemetry/request-metrics.js';
+import type { RequestRecord } from '#src/telemetry/request-record.js';
 
 const record: RequestRecord = {
   id: 'r',
@@ -12,6 +12,11 @@ const record: RequestRecord = {
   status: 400,
   outcome: 'completed',
   ms: 1,
+  client: '192.0.2.1',
+  firstEventMs: undefined,
+  firstTokenMs: undefined,
+  outputMs: undefined,
+  queueMs: 0,
   key: 'k',
   model: 'sonnet-5',
   answeredBy: undefined,
@@ -30,9 +35,9 @@ const record: RequestRecord = {
 describe('the metrics of requests', () => {
   it('count a failure by its code, where an upstream has not made a text of it', async () => {
     const metrics = new PrometheusMetrics();
-    const log = new RequestLog(metrics);
+    const requests = new RequestMetrics({ metrics, modelId: () => undefined });
     for (const code of ['overloaded_error', 'x'.repeat(60_000), 'request 1 failed'])
-      log.write(quiet, { ...record, calls: [{ slot: 'a', code }] });
+      requests.add({ ...record, calls: [{ slot: 'a', ms: 1, code }] });
     const text = await metrics.text();
     expect(text.match(/^gw2api_upstream_failures_total.*$/gm)).to.deep.equal([
       'gw2api_upstream_failures_total{slot="a",code="overloaded_error"} 1',
