@@ -45,8 +45,8 @@ function requestText({ method, path, status, ms, model, slot, tokens, outcome }:
   return [
     printable(`${String(method)} ${String(path)} ${String(status)} in ${String(ms)} ms`),
     ...(outcome === 'completed' ? [] : [String(outcome)]),
-    ...(model === undefined ? [] : [printable(String(model))]),
-    ...(slot === undefined ? [] : [`slot ${printable(String(slot))}`]),
+    ...(typeof model === 'string' ? [printable(model)] : []),
+    ...(typeof slot === 'string' ? [`slot ${printable(slot)}`] : []),
     ...(read + output === 0 ? [] : [`${read}+${output} tokens`]),
   ].join(' · ');
 }
