@@ -6,6 +6,12 @@ import { failureOf, UsageError } from '../gateway/start-failure.js';
 const usage = `${name} ${version}: an LLM gateway
 
   gw2api [--config FILE]         run the gateway
+  gw2api init                    write a config for a provider, its tests and .env; asks at a terminal
+     --provider NAME             a slot of config/providers.md, or simulator
+     --key-env NAME              variable of the environment that has its key; default: the one that its slot names
+     --port N                    default 8787
+     --folder FOLDER             default: the working directory
+     --force                     write over a config; never over a key in .env
   gw2api check [--config FILE]   check a config and print the pipeline as it will run
      --online                    resolve its slots and ask them for their models, too; 1 where one fails, or where
                                  no slot knows a model of the catalog
@@ -46,6 +52,8 @@ const usage = `${name} ${version}: an LLM gateway
                                  write a plugin and its test, NAME.mjs and NAME.test.mjs
      --package                   in a folder of its own, as an npm package
      --ts                        in TypeScript
+  gw2api backup FILE             copy the SQLite file of a config to a new file, also while a gateway writes to it
+  gw2api restore FILE            put a backup in its place, while no gateway has it open; the file before it is kept
   gw2api rotate-secret           encrypt with GW_SECRET_KEY what GW_SECRET_KEY_OLD has encrypted, while gateways that have
                                  both serve; 1 where something stays under the old key
 

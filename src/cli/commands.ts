@@ -31,6 +31,11 @@ export const options = {
   ci: { type: 'boolean' },
   update: { type: 'boolean' },
   watch: { type: 'boolean' },
+  provider: { type: 'string' },
+  'key-env': { type: 'string' },
+  port: { type: 'string' },
+  folder: { type: 'string' },
+  force: { type: 'boolean' },
   help: { type: 'boolean' },
   version: { type: 'boolean' },
 } as const;
@@ -52,6 +57,24 @@ interface Command {
 
 /** Commands by their word. */
 export const commands: Readonly<Record<string, Command>> = {
+  backup: {
+    options: ['config'],
+    words: 1,
+    async run(values, [to]) {
+      const file = await configFile(values);
+      const { backup } = await import('./backup.js');
+      return backup(to, file, process.env);
+    },
+  },
+  restore: {
+    options: ['config'],
+    words: 1,
+    async run(values, [from]) {
+      const file = await configFile(values);
+      const { restore } = await import('./backup.js');
+      return restore(from, file, process.env);
+    },
+  },
   check: {
     options: ['config', 'online', 'test'],
     words: 0,
@@ -99,6 +122,15 @@ export const commands: Readonly<Record<string, Command>> = {
       const isColoured = process.stdout.isTTY && !process.env['NO_COLOR'];
       const request = { body, post, as, headers, slots, limits, used };
       return explainCommand(file, process.env, { ...request, isJson, isColoured });
+    },
+  },
+  init: {
+    options: ['provider', 'key-env', 'port', 'folder', 'force'],
+    words: 0,
+    async run(values) {
+      const { stdin: input, stdout: output } = process;
+      const { init } = await import('./init.js');
+      return init(values, process.env, input.isTTY && output.isTTY ? { input, output } : undefined);
     },
   },
   new: {

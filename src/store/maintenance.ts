@@ -1,6 +1,4 @@
 import { existsSync } from 'node:fs';
-import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Logger } from '../plugin/internal.js';
 import type { CredentialCipher } from './credential-cipher.js';
 import type { StoreSettings } from './index.js';
@@ -70,14 +68,9 @@ async function sqlite(file: string, { log, isReadOnly = false }: MaintenanceOpti
   if (!existsSync(file))
     throw new StoreError(`There is no SQLite file ${file}: the gateway has not run yet.`);
   const { openSqlite, readOnlySqlite } = await import('./sql/sqlite.js');
-  if (isReadOnly) return readOnlySqlite(addressOf(file));
+  if (isReadOnly) return readOnlySqlite(file);
   const { startSqliteThread } = await import('./sql/sqlite-thread.js');
   return openSqlite(startSqliteThread(file, log));
-}
-
-/** Without a log beside it a file is complete, and is read without the files that readers of a log need. */
-function addressOf(file: string): string {
-  return existsSync(`${file}-wal`) ? file : `${pathToFileURL(path.resolve(file)).href}?immutable=1`;
 }
 
 async function postgres(url: string, { log }: MaintenanceOptions) {

@@ -77,10 +77,11 @@ export class RecordedRequest implements FaultTarget {
     return this.#response.headersSent ? this.#response.statusCode : undefined;
   }
 
-  /** The value of `x-api-key`, else the bearer token; empty where there is neither. */
+  /** The value of `x-api-key`, else the bearer token or the access key of an AWS signature; empty where there is none. */
   get credential(): string {
-    const bearer = /^Bearer\s+(.*)$/i.exec(this.headers['authorization'] ?? '')?.[1] ?? '';
-    return (this.headers['x-api-key'] ?? bearer).trim();
+    const sent = /^(?:Bearer\s+(.*)|AWS4-HMAC-SHA256 Credential=([^/,\s]+).*)$/i;
+    const [, bearer, accessKey] = sent.exec(this.headers['authorization'] ?? '') ?? [];
+    return (this.headers['x-api-key'] ?? bearer ?? accessKey ?? '').trim();
   }
 
   /** Reads the body. Throws a 413 `Refusal` where it is longer than `maxBytes`. */

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../plugin/internal.js';
 import { StoreError } from '../store-error.js';
@@ -31,8 +33,13 @@ export function openSqliteReader(file: string): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new SqliteReaderDialect(file) });
 }
 
-/** A connection of this thread that writes nothing, to a file or a `file:` URL. */
-export function readOnlySqlite(address: string): Kysely<Tables> {
+/**
+ * A connection of this thread that writes nothing. A file without a log beside it is complete, and is read without the
+ * files that readers of a log need.
+ */
+export function readOnlySqlite(file: string): Kysely<Tables> {
+  const hasLog = existsSync(`${file}-wal`);
+  const address = hasLog ? file : `${pathToFileURL(path.resolve(file)).href}?immutable=1`;
   return new Kysely<Tables>({ dialect: new SqliteReaderDialect(address, true) });
 }
 

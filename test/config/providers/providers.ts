@@ -1,163 +1,45 @@
-import { presets, type PresetName } from '#plugins/upstreams/chat/presets.js';
+import { presets } from '#plugins/upstreams/chat/presets.js';
+import { providers as slots, idOf, type Provider as ProviderSlot } from '#src/cli/init/providers.js';
 import { chatAbilities, messagesAbilities, type Abilities } from './abilities.js';
 
 /** A provider of the guide `config/providers.md`. */
-export interface Provider {
-  readonly name: string;
+export interface Provider extends ProviderSlot {
   readonly abilities: Abilities;
-  /** An entry under `slots:`. */
-  readonly slot: string;
-  readonly note?: string;
 }
 
-/** Providers that serve the Messages API. */
-const messages: readonly Provider[] = [
-  {
-    name: 'Anthropic',
-    abilities: messagesAbilities('by the provider'),
-    slot: `
-id: anthropic
-upstream: messages
-baseUrl: https://api.anthropic.com
-account: { kind: api-key, key: "\${ANTHROPIC_API_KEY}" }`,
+/** Abilities of the providers that serve the Messages API, by the ids of their slots. */
+const messages: Readonly<Record<string, Abilities>> = {
+  anthropic: messagesAbilities('by the provider'),
+  foundry: cloud('by the provider'),
+  bedrock: cloud('by the provider', 'bedrock'),
+  mantle: cloud('estimate'),
+  'claude-on-aws': cloud('by the provider, else estimate'),
+  vertex: cloud('by the provider', 'vertex'),
+  'claude-on-google': cloud('by the provider, else estimate'),
+  'deepseek-messages': {
+    ...messagesAbilities('estimate'),
+    thinking: 'yes',
+    images: 'no',
+    documents: 'no',
+    structured: 'no',
+    caching: "the provider's own",
   },
-  {
-    name: 'Microsoft Foundry',
-    abilities: cloud('by the provider'),
-    slot: `
-id: foundry
-upstream: messages
-baseUrl: https://RESOURCE.services.ai.azure.com/anthropic
-account: { kind: api-key, key: "\${FOUNDRY_API_KEY}" }
-models: { sonnet-5: my-sonnet-deployment }`,
-    note: 'RESOURCE is the name of yours. With a service principal of Entra: `account: { kind: azure-entra, tenant: …, clientId: …, clientSecret: … }`.',
-  },
-  {
-    name: 'Amazon Bedrock, InvokeModel',
-    abilities: cloud('by the provider', 'bedrock'),
-    slot: `
-id: bedrock
-upstream: bedrock
-with: { region: us-east-1 }
-account:
-  kind: aws-sigv4
-  region: us-east-1
-  accessKeyId: "\${AWS_ACCESS_KEY_ID}"
-  secretAccessKey: "\${AWS_SECRET_ACCESS_KEY}"
-models: { sonnet-5: us.anthropic.claude-sonnet-5-v1:0 }`,
-    note: 'With an API key of Bedrock: `account: { kind: bearer, token: … }`. Beta flags that Bedrock does not know are left out and named in `x-gw-dropped`.',
-  },
-  {
-    name: 'Amazon Bedrock, Mantle',
-    abilities: cloud('estimate'),
-    slot: `
-id: mantle
-upstream: messages
-baseUrl: https://bedrock-mantle.us-east-1.api.aws/anthropic
-account: { kind: bearer, token: "\${AWS_BEARER_TOKEN_BEDROCK}" }
-models: { sonnet-5: anthropic.claude-sonnet-5 }`,
-    note: 'Signed by `account: { kind: aws-sigv4, region: us-east-1, service: bedrock-mantle, … }`.',
-  },
-  {
-    name: 'Claude Platform on AWS',
-    abilities: cloud('by the provider, else estimate'),
-    slot: `
-id: claude-on-aws
-upstream: messages
-baseUrl: https://aws-external-anthropic.us-east-1.api.aws
-account:
-  kind: aws-sigv4
-  region: us-east-1
-  service: aws-external-anthropic
-  accessKeyId: "\${AWS_ACCESS_KEY_ID}"
-  secretAccessKey: "\${AWS_SECRET_ACCESS_KEY}"
-headers: { anthropic-workspace-id: WORKSPACE }`,
-  },
-  {
-    name: 'Vertex AI',
-    abilities: cloud('by the provider', 'vertex'),
-    slot: `
-id: vertex
-upstream: vertex
-with: { project: my-project, region: global }
-account: { kind: google, keyFile: /run/secrets/vertex.json }
-models: { sonnet-5: claude-sonnet-5@20260601 }`,
-    note: 'The file is the key of a service account. With `applicationDefault: true` in its place the credentials of the machine are used.',
-  },
-  {
-    name: 'Claude Platform on Google Cloud',
-    abilities: cloud('by the provider, else estimate'),
-    slot: `
-id: claude-on-google
-upstream: messages
-baseUrl: https://claude.googleapis.com/v1alpha/projects/PROJECT/locations/global/workspaces/WORKSPACE/invoke
-account: { kind: google, keyFile: /run/secrets/google.json }`,
-  },
-  {
-    name: 'DeepSeek, its Messages API',
-    abilities: {
-      ...messagesAbilities('estimate'),
-      thinking: 'yes',
-      images: 'no',
-      documents: 'no',
-      structured: 'no',
-      caching: "the provider's own",
-    },
-    slot: `
-id: deepseek-messages
-upstream: messages
-baseUrl: https://api.deepseek.com/anthropic
-account: { kind: api-key, key: "\${DEEPSEEK_API_KEY}" }
-models: { sonnet-5: deepseek-chat }`,
-    note: 'Names that it does not know are answered by a model of its own, without a word: name the models.',
-  },
-];
-
-/** Providers that serve Chat Completions, each by its preset. */
-const chat: readonly Provider[] = [
-  chatProvider('OpenAI', 'openai', 'https://api.openai.com/v1', 'OPENAI_API_KEY'),
-  {
-    ...chatProvider(
-      'Azure OpenAI',
-      'azure-openai',
-      'https://RESOURCE.openai.azure.com/openai/v1',
-      'AZURE_OPENAI_API_KEY',
-    ),
-    note: 'RESOURCE is the name of yours, and the models are your deployments.',
-  },
-  chatProvider('DeepSeek', 'deepseek', 'https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY'),
-  chatProvider('OpenRouter', 'openrouter', 'https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
-  chatProvider('Groq', 'groq', 'https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
-  chatProvider('Mistral', 'mistral', 'https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
-  chatProvider('xAI', 'xai', 'https://api.x.ai/v1', 'XAI_API_KEY'),
-  chatProvider('Together', 'together', 'https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
-  chatProvider('Fireworks', 'fireworks', 'https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
-  chatProvider('Ollama', 'ollama', 'http://127.0.0.1:11434/v1'),
-  chatProvider('vLLM', 'vllm', 'http://127.0.0.1:8000/v1'),
-  chatProvider('llama.cpp', 'llama-cpp', 'http://127.0.0.1:8080/v1'),
-  chatProvider('LM Studio', 'lm-studio', 'http://127.0.0.1:1234/v1'),
-  {
-    ...chatProvider('any other server', 'generic', 'https://upstream.example/v1', 'UPSTREAM_API_KEY'),
-    note: 'Without a preset it is sent what all servers take; the options of `with` say what else it can do.',
-  },
-];
+};
 
 /** The providers of the guide, in its order. */
-export const providers: readonly Provider[] = [...messages, ...chat];
+export const providers: readonly Provider[] = slots.map((slot) => ({
+  ...slot,
+  abilities: abilitiesOf(idOf(slot)),
+}));
+
+function abilitiesOf(id: string): Abilities {
+  const preset = Object.entries(presets).find(([name]) => name === id)?.[1];
+  const abilities = preset ? chatAbilities(preset) : messages[id];
+  if (!abilities) throw new Error(`The abilities of ${id} are missing.`);
+  return abilities;
+}
 
 /** Abilities of Claude in a cloud, where some depend on the model. */
 function cloud(...[counting, upstream]: Parameters<typeof messagesAbilities>): Abilities {
   return { ...messagesAbilities(counting, upstream), structured: 'depends on the model' };
-}
-
-function chatProvider(name: string, preset: PresetName, baseUrl: string, variable?: string): Provider {
-  const account = variable === undefined ? '{ kind: none }' : `{ kind: api-key, key: "\${${variable}}" }`;
-  const lines = [
-    `id: ${preset}`,
-    'upstream: chat',
-    `with: { preset: ${preset} }`,
-    `baseUrl: ${baseUrl}`,
-    `account: ${account}`,
-  ];
-  return { name, abilities: chatAbilities(presets[preset]), slot: lines.join('\n') };
 }
