@@ -15,8 +15,8 @@ import {
   durationMs,
   GatewayError,
   keyLimits,
-  tokenLimits,
   Type,
+  windowLimits,
   type Caller,
   type Host,
   type KeyLimits,
@@ -25,7 +25,7 @@ import { IssuerKeys } from './shared/issuer-keys.js';
 import { keyCaller } from './shared/key-caller.js';
 
 const Name = Type.String({ minLength: 1 });
-const limitNames = ['requestsPerMinute', ...tokenLimits, 'maxConcurrent'] as const;
+const limitNames = [...windowLimits, 'maxConcurrent'] as const;
 
 /** Authentication by signed tokens (JWT) in place of `auth`; master and protocol keys stay valid. */
 export default definePlugin({
@@ -133,7 +133,7 @@ function callerOf(
       `This token names nobody: its claim "${nameClaim}" is not a text of 1 to ${maxNameLength} characters.`,
     );
   const found = Object.entries(limitClaims).map(
-    ([limit, claim]) => [limit, limitOf(payload[claim], claim)] as const,
+    ([limit, claim]) => [limit, limitOf(payload[claim], { claim, isUsd: limit.startsWith('usd') })] as const,
   );
   const limits = keyLimits(Object.fromEntries(found));
   const models = modelsClaim === undefined ? undefined : listOf(payload[modelsClaim]);
@@ -154,11 +154,20 @@ function listOf(value: unknown): readonly string[] {
   return list.filter((each): each is string => typeof each === 'string' && each !== '');
 }
 
-function limitOf(value: unknown, claim: string): number | undefined {
-  if (value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0))
-    return value as number | undefined;
+/** Limit of a claim: a whole number, of a budget any amount. */
+function limitOf(
+  value: unknown,
+  { claim, isUsd }: { readonly claim: string; readonly isUsd: boolean },
+): number | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === 'number' && value >= 0 && (isUsd ? value <= maxUsd : Number.isSafeInteger(value)))
+    return value;
+  const what = isUsd ? `an amount from 0 to ${maxUsd}` : 'a whole number';
   throw new GatewayError(
     'invalid_api_key',
-    `The claim "${claim}" of this token is a limit, and no whole number.`,
+    `The claim "${claim}" of this token is a limit, and not ${what}.`,
   );
 }
+
+/** A budget of more has no nano-USD that a number can count. */
+const maxUsd = 1_000_000;

@@ -6,6 +6,7 @@ export default definePlugin({
   name: 'slot-pick',
   api: 1,
   requires: ['request', 'caller', 'body'],
+  reads: ['budgeted'],
   provides: ['picker'],
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
@@ -35,6 +36,7 @@ export default definePlugin({
         policy,
         ...(slots && { slots }),
         caller,
+        isBudgeted: state.budgeted === true,
         queueTimeoutMs,
         signal: callSignal(state),
         trace: state.trace,

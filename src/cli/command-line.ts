@@ -43,8 +43,10 @@ const usage = `${name} ${version}: an LLM gateway
                                  slots are considered, what goes out and what its caller is told; nothing leaves the machine
      --post PATH                 default /v1/messages
      --as KEY                    name of its key, master, or none
-     --key-limit NAME=AMOUNT     limit of that key: requestsPerMinute, tokensPerMinute, tokensPerDay, tokensPerMonth
+     --key-limit NAME=AMOUNT     limit of that key: requestsPerMinute, tokensPerMinute, tokensPerDay, tokensPerMonth,
+                                 usdPerDay, usdPerMonth
      --used NAME=AMOUNT          use of that limit, or of one in the config, when the request comes
+     --team-limit, --team-used   the same for the team of that key
      --header 'name: value'      any number
      --slot SLOT=SCENARIO        what answers in place of a slot: a scenario of the simulator, such as '429 retry-after=2'
      --json                      the same as JSON

@@ -27,6 +27,8 @@ export const options = {
   slot: { type: 'string', multiple: true },
   'key-limit': { type: 'string', multiple: true },
   used: { type: 'string', multiple: true },
+  'team-limit': { type: 'string', multiple: true },
+  'team-used': { type: 'string', multiple: true },
   junit: { type: 'boolean' },
   ci: { type: 'boolean' },
   update: { type: 'boolean' },
@@ -103,7 +105,19 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   explain: {
-    options: ['config', 'body', 'post', 'as', 'header', 'slot', 'key-limit', 'used', 'json'],
+    options: [
+      'config',
+      'body',
+      'post',
+      'as',
+      'header',
+      'slot',
+      'key-limit',
+      'used',
+      'team-limit',
+      'team-used',
+      'json',
+    ],
     words: 0,
     async run(values) {
       const file = await configFile(values);
@@ -117,10 +131,12 @@ export const commands: Readonly<Record<string, Command>> = {
         slot: slots = [],
         'key-limit': limits = [],
         used = [],
+        'team-limit': teamLimits = [],
+        'team-used': teamUsed = [],
         json: isJson = false,
       } = values;
       const isColoured = process.stdout.isTTY && !process.env['NO_COLOR'];
-      const request = { body, post, as, headers, slots, limits, used };
+      const request = { body, post, as, headers, slots, limits, used, teamLimits, teamUsed };
       return explainCommand(file, process.env, { ...request, isJson, isColoured });
     },
   },

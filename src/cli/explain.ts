@@ -24,6 +24,9 @@ export interface ExplainOptions {
   readonly limits: readonly string[];
   /** `LIMIT=AMOUNT` each: use of them when the request comes. */
   readonly used: readonly string[];
+  /** The same for the team of the key. */
+  readonly teamLimits: readonly string[];
+  readonly teamUsed: readonly string[];
   readonly isJson: boolean;
   readonly isColoured: boolean;
 }
@@ -47,7 +50,7 @@ export async function explainCommand(
     options.slots,
     config.slots.map(({ id }) => id),
   );
-  const explanation = await explain(config, request, { slots, keys: keysOf(options) });
+  const explanation = await explain(config, request, { slots, ...keysOf(options) });
   const text = options.isJson
     ? `${JSON.stringify(explanation, null, 2)}\n`
     : explainText(explanation, options);

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { checkSourceBy } from '../config/checked.js';
 import type { ConfigProblem } from '../config/config.js';
 import { locate, readVerbatim, type Path, type Source } from '../config/document.js';
-import { compileCheck, isRecord, timeMs, type SchemaError } from '../plugin/internal.js';
+import { didYouMean, compileCheck, isRecord, timeMs, type SchemaError } from '../plugin/internal.js';
 import type { ConfigTest } from './config-test.js';
 import { readSlots, readSteps, type Reading } from './read-requests.js';
 import { TestFileSchema, type RawTest, type RawTestFile } from './test-schema.js';
@@ -71,12 +71,14 @@ function over({ request: _, ...defaults }: NonNullable<RawTestFile['defaults']>,
     env: { ...defaults.env, ...test.env },
     slots: { ...defaults.slots, ...test.slots },
     keys: { ...defaults.keys, ...test.keys },
+    teams: { ...defaults.teams, ...test.teams },
   };
 }
 
 function readTest(raw: RawTest, at: Path, source: Source, reading: Reading): ConfigTest {
-  const { env = {}, slots = {}, keys = {}, clock, start } = raw;
+  const { env = {}, slots = {}, keys = {}, teams = {}, clock, start } = raw;
   complainOfReserved(Object.keys(keys), [...at, 'keys'], reading);
+  complainOfTeams({ keys, teams }, [...at, 'keys'], reading);
   return {
     name: raw.name,
     path: at,
@@ -86,6 +88,7 @@ function readTest(raw: RawTest, at: Path, source: Source, reading: Reading): Con
     settings: {
       slots: readSlots(slots, [...at, 'slots'], reading.complain),
       keys,
+      teams,
       ...(clock !== undefined && { startMs: timeMs(clock) }),
       ...(start !== undefined && { startsStages: start }),
     },
@@ -101,6 +104,20 @@ const reservedNames = new Set(['master', 'nobody']);
 function complainOfReserved(names: readonly string[], at: Path, { complain }: Reading): void {
   for (const name of names.filter((one) => reservedNames.has(one)))
     complain({ path: [...at, name], message: `has no terms, as "${name}" is no key; give it another name` });
+}
+
+/** Reports keys of a team that there is not. */
+function complainOfTeams(
+  { keys = {}, teams = {} }: Pick<RawTest, 'keys' | 'teams'>,
+  at: Path,
+  { complain }: Reading,
+): void {
+  for (const [name, { team }] of Object.entries(keys)) {
+    if (team === undefined || Object.hasOwn(teams, team)) continue;
+    const meant = didYouMean(team, Object.keys(teams));
+    const cure = meant === undefined ? `add it to "teams"` : `did you mean "${meant}"?`;
+    complain({ path: [...at, name, 'team'], message: `names a team that there is not; ${cure}` });
+  }
 }
 
 function duplicateNames(tests: readonly unknown[], source: Source): readonly SchemaError[] {

@@ -3,6 +3,7 @@ import { Closed, Duration, Time, Type } from '../plugin/internal.js';
 
 const Text = Type.String({ minLength: 1 });
 const Count = Type.Integer({ minimum: 1 });
+const Usd = Type.Number({ minimum: 0.000_001, maximum: 1_000_000 });
 const Headers = Type.Record(Type.String(), Type.String());
 
 /** Optional value with its description, which editors show. */
@@ -24,15 +25,24 @@ const SlotAnswer = Closed(
 
 const Slots = Type.Record(Type.String(), SlotAnswer);
 
-const Key = Closed({
-  models: Told('Models that the key may use; * is any text.', Type.Array(Text)),
-  slots: Told('Slots that the key may use; * is any text.', Type.Array(Text)),
+const limits = {
   requestsPerMinute: Type.Optional(Count),
   tokensPerMinute: Type.Optional(Count),
   tokensPerDay: Type.Optional(Count),
   tokensPerMonth: Type.Optional(Count),
+  usdPerDay: Told('Budget in USD.', Usd),
+  usdPerMonth: Told('Budget in USD.', Usd),
   maxConcurrent: Type.Optional(Count),
+};
+
+const Key = Closed({
+  models: Told('Models that the key may use; * is any text.', Type.Array(Text)),
+  slots: Told('Slots that the key may use; * is any text.', Type.Array(Text)),
+  team: Told('Name of its team, one of "teams".', Text),
+  ...limits,
 });
+
+const Team = Closed(limits);
 
 const Caller = Closed({
   key: Told('Name of the key; "nobody" sends none.', Text),
@@ -95,6 +105,10 @@ const setting = {
   ),
   slots: Told('What answers in place of the accounts of slots. Default: an ordinary answer.', Slots),
   keys: Told('Terms of keys, by name. Default: none.', Type.Record(Type.String(), Key)),
+  teams: Told(
+    'Limits that the keys of a team share, by the name of the team.',
+    Type.Record(Type.String(), Team),
+  ),
   clock: Told('Time at which the test begins. Default: now.', Time()),
   start: Told('Calls `start` of stages, too.', Type.Boolean()),
 };

@@ -42,7 +42,7 @@ export class DryGateway {
   readonly #slotIds: readonly string[];
   #isClosed = false;
 
-  private constructor(gateway: Gateway, world: World, { keys = {} }: DrySettings) {
+  private constructor(gateway: Gateway, world: World, { keys = {}, teams = {} }: DrySettings) {
     this.#gateway = gateway;
     this.#accept = gateway.listenWithin();
     this.#clock = world.clock;
@@ -51,11 +51,14 @@ export class DryGateway {
     this.#settled = world.settled;
     this.#log = world.log;
     this.#guard = world.guard;
-    this.#keys = new DryKeys(keys, {
-      store: gateway.services.store.keys,
-      meters: gateway.services.live.meters,
-      clock: world.clock,
-    });
+    this.#keys = new DryKeys(
+      { keys, teams },
+      {
+        store: gateway.services.store,
+        meters: gateway.services.live.meters,
+        clock: world.clock,
+      },
+    );
     this.#slotIds = gateway.runtime.config.slots.map(({ id }) => id);
   }
 

@@ -1,7 +1,15 @@
 import { issueKey } from '../keys/keys.js';
-import { tokenWindow, windowLimits, type Clock, type Meters, type Store } from '../plugin/internal.js';
+import {
+  limitWindow,
+  toMeter,
+  windowLimits,
+  type Clock,
+  type LimitHolder,
+  type Meters,
+  type Store,
+} from '../plugin/internal.js';
 import type { DryRequest } from './outcome.js';
-import type { KeyTerms, UsedLimits } from './settings.js';
+import type { DrySettings, UsedLimits } from './settings.js';
 import { masterKey } from './world.js';
 
 /** Name of the key that may use `/admin` and the console's API. */
@@ -11,24 +19,25 @@ export const masterName = 'master';
 export const defaultName = 'test';
 
 interface Surroundings {
-  readonly store: Pick<Store['keys'], 'put'>;
+  readonly store: {
+    readonly keys: Pick<Store['keys'], 'put'>;
+    readonly teams: Pick<Store['teams'], 'put'>;
+  };
   readonly meters: Pick<Meters, 'open'>;
   readonly clock: Clock;
 }
 
-/** Keys of a dry run by name, each issued when it is first used. */
+/** Keys of a dry run by name, each issued when it is first used, with its team. */
 export class DryKeys {
-  readonly #terms: Readonly<Record<string, KeyTerms>>;
-  readonly #store: Pick<Store['keys'], 'put'>;
-  readonly #meters: Pick<Meters, 'open'>;
-  readonly #clock: Clock;
+  readonly #terms: Pick<DrySettings, 'keys' | 'teams'>;
+  readonly #surroundings: Surroundings;
   readonly #texts = new Map<string, Promise<string>>();
+  /** Ids of the teams that have been made, by name. */
+  readonly #teams = new Map<string, Promise<string>>();
 
-  constructor(terms: Readonly<Record<string, KeyTerms>>, { store, meters, clock }: Surroundings) {
+  constructor(terms: Pick<DrySettings, 'keys' | 'teams'>, surroundings: Surroundings) {
     this.#terms = terms;
-    this.#store = store;
-    this.#meters = meters;
-    this.#clock = clock;
+    this.#surroundings = surroundings;
   }
 
   /** Headers of a request in lower case, with its key unless it sends one of its own. */
@@ -50,27 +59,47 @@ export class DryKeys {
   }
 
   async #issue(name: string): Promise<string> {
-    const { used, ...given } = this.#terms[name] ?? {};
-    const { text, key } = issueKey({ ...given, name }, this.#clock.now());
+    const { store, clock } = this.#surroundings;
+    const { used, team: teamName, ...given } = this.#terms.keys?.[name] ?? {};
+    const team = teamName === undefined ? undefined : await this.#teamId(teamName);
+    const { text, key } = issueKey({ ...given, ...(team !== undefined && { team }), name }, clock.now());
     const { id = key.id } = given;
-    await this.#store.put({ ...key, id });
-    await this.#use(id, used);
+    await store.keys.put({ ...key, id });
+    await this.#use({ kind: 'key', id }, used);
     return text;
   }
 
   async #master(): Promise<string> {
-    await this.#use(masterName, this.#terms[masterName]?.used);
+    await this.#use({ kind: 'key', id: masterName }, this.#terms.keys?.[masterName]?.used);
     return masterKey;
   }
 
+  #teamId(name: string): Promise<string> {
+    const id = this.#teams.get(name) ?? this.#makeTeam(name);
+    this.#teams.set(name, id);
+    return id;
+  }
+
+  async #makeTeam(name: string): Promise<string> {
+    const { store, clock } = this.#surroundings;
+    const terms = this.#terms.teams?.[name];
+    if (!terms) throw new Error(`There is no team ${JSON.stringify(name)} among the teams of this run.`);
+    const { used, id = `team_${name}`, ...limits } = terms;
+    await store.teams.put({ ...limits, id, name, createdAtMs: clock.now() });
+    await this.#use({ kind: 'team', id }, used);
+    return id;
+  }
+
   /** Opens the windows of limits that have been used. */
-  async #use(keyId: string, limits: UsedLimits = {}): Promise<void> {
-    const nowMs = this.#clock.now();
+  async #use(holder: LimitHolder, limits: UsedLimits = {}): Promise<void> {
+    const { meters, clock } = this.#surroundings;
+    const nowMs = clock.now();
     for (const limit of windowLimits) {
       const { used, resetsInMs } = limits[limit] ?? {};
       if (used === undefined) continue;
-      const { meter, period } = tokenWindow(limit, keyId, nowMs);
-      await this.#meters.open(meter, used, resetsInMs ?? (period ? period.toMs - nowMs : minuteMs));
+      const { meter, period } = limitWindow(limit, holder, nowMs);
+      const lastsMs = resetsInMs ?? (period ? period.toMs - nowMs : minuteMs);
+      await meters.open(meter, toMeter(limit, used), lastsMs);
     }
   }
 }

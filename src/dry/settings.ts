@@ -12,6 +12,8 @@ export interface DrySettings {
   readonly slots?: Readonly<Record<string, readonly string[]>>;
   /** Terms of the keys that requests name; other names are issued without limits. */
   readonly keys?: Readonly<Record<string, KeyTerms>>;
+  /** Terms of the teams that keys name. */
+  readonly teams?: Readonly<Record<string, TeamTerms>>;
   /** Unix milliseconds; default: now. */
   readonly startMs?: number;
   /** True: `start` of stages is called; default false. */
@@ -28,11 +30,20 @@ export interface DrySettings {
 export type KeyTerms = KeyLimits &
   Pick<ProtocolKey, 'models' | 'slots'> & {
     readonly id?: string;
+    /** Name of its team, one of `teams`. */
+    readonly team?: string;
     /** Use of its limits at the start; default: none. */
     readonly used?: UsedLimits;
   };
 
-/** Use of limits in their windows; by default the use of a window has just begun. */
+/** Terms of a team, whose limits its keys share. */
+export type TeamTerms = KeyLimits & {
+  readonly id?: string;
+  /** Use of its limits at the start; default: none. */
+  readonly used?: UsedLimits;
+};
+
+/** Use of limits in their windows, in the limits' own units; by default the use of a window has just begun. */
 export type UsedLimits = Partial<
   Readonly<Record<WindowLimit, Pick<MeterReading, 'used'> & Partial<MeterReading>>>
 >;

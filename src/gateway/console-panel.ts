@@ -14,7 +14,9 @@ import { slotKinds } from './console-kinds.js';
 import { readConsoleSlot } from './console-slots.js';
 import { entryOf, type ConsoleSlot } from './slot-sources.js';
 import type { Gateway } from './gateway.js';
+import { countsBudgets } from './budgets.js';
 import { isUp } from './services.js';
+import { usedLimits } from './used-limits.js';
 import { operationsOf } from './admin-operations.js';
 import type { ServedRoute, SlotStatus } from '../plugin/internal.js';
 import { issueKey } from '../keys/keys.js';
@@ -49,6 +51,10 @@ function panelOf(gateway: Gateway): Panel {
       return pagesOf(gateway.runtime.pipeline.routes);
     },
     pipeline: () => panelPipeline(gateway),
+    get countsBudgets() {
+      return countsBudgets(gateway.runtime.pipeline);
+    },
+    usedLimits: (holder, limits) => usedLimits(holder, services, limits),
     get configFile() {
       return gateway.runtime.config.file;
     },

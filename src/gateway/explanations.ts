@@ -53,12 +53,7 @@ export class Explanations {
       const settings: DrySettings = {
         startMs: services.clock.now(),
         state,
-        keys: {
-          [key ? nameOf(key) : 'master']: {
-            ...(key && termsOf(key)),
-            used: await usedLimits(key?.id, services),
-          },
-        },
+        ...(await holdersOf(key, services)),
       };
       const request = { path, headers, body, key: key ? nameOf(key) : as };
       return await this.#run({ config: withoutFunctions({ ...runtime.config, slots }), request, settings });
@@ -114,6 +109,23 @@ function tooLate(): GatewayError {
 /** Name of a key in a dry run, where `master` is the master key. */
 function nameOf({ id, name }: ProtocolKey): string {
   return name === 'master' ? id : name;
+}
+
+/** The key and its team as a dry run takes them, with what they have used of their limits. */
+async function holdersOf(
+  key: ProtocolKey | undefined,
+  services: Services,
+): Promise<Pick<DrySettings, 'keys' | 'teams'>> {
+  const used = await usedLimits(key && { kind: 'key', id: key.id }, services);
+  if (!key) return { keys: { master: { used } } };
+  const team = key.team === undefined ? undefined : await services.store.teams.get(key.team);
+  const terms = { ...termsOf(key), used, ...(team && { team: team.name }) };
+  if (!team) return { keys: { [nameOf(key)]: terms } };
+  const shared = await usedLimits({ kind: 'team', id: team.id }, services);
+  return {
+    keys: { [nameOf(key)]: terms },
+    teams: { [team.name]: { id: team.id, ...keyLimits(team), used: shared } },
+  };
 }
 
 function termsOf(key: ProtocolKey): NonNullable<DrySettings['keys']>[string] {

@@ -32,6 +32,7 @@ export function ledgerRowOf({ state, startedMs }: Exchange, record: RequestRecor
     shown,
     trace: traceOf(trace, record.answeredBy),
   };
+  if (caller.team !== undefined) row.team = caller.team.id;
   if (slot !== undefined) row.slot = slot;
   if (model !== undefined) row.model = plainText(model);
   if (code !== undefined) row.code = plainText(code);

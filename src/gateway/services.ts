@@ -58,7 +58,7 @@ export interface Services {
   readonly pseudonym: (text: string) => Promise<string>;
   /** Encrypts what stages keep at rest. */
   readonly secrets: Secrets;
-  /** Invalidates the cached keys here and on the other instances, after a key has changed. */
+  /** Invalidates the cached keys here and on the other instances, after a key or a team has changed. */
   keysChanged(): void;
   /** Writes pending data, and closes what was opened, the last first. */
   close(): Promise<void>;
@@ -153,7 +153,7 @@ async function openDurable(
   onClose(() => store.close());
   const live = options.live ?? (await openLive(config.live, { log, now }));
   onClose(() => live.close());
-  const keys = new CheckedKeys({ masterKey, store: store.keys, log, clock });
+  const keys = new CheckedKeys({ masterKey, store, log, clock });
   const spooling = spool !== undefined && { spool: new Spool({ folder: spool }) };
   const ledger = new LedgerWriter({ ledger: store.ledger, log, clock, ...spooling });
   onClose(() => Promise.all([keys.close(), ledger.close()]));

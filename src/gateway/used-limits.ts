@@ -1,23 +1,40 @@
-import type { UsedLimits } from '../dry/settings.js';
-import { TokenMeters, tokenLimits, tokenWindow, windowLimits } from '../plugin/internal.js';
+import {
+  fromMeter,
+  LimitMeters,
+  limitWindow,
+  windowLimits,
+  type LimitHolder,
+  type MeterReading,
+  type WindowLimit,
+} from '../plugin/internal.js';
 import type { Services } from './services.js';
 
 type Sources = Pick<Services, 'live' | 'store' | 'log' | 'now' | 'clock'>;
 
 /**
- * Use of a key's limits now. Days and months that no request has been counted in since the start are read from the
- * ledger, as a request would; not for the master key, whose rows may be most of it.
+ * Use of the limits of a key or team now, in the limits' own units. Days and months that no request has been counted
+ * in since the start are read from the ledger, as a request would; not for the master key, whose rows may be most
+ * of it.
  */
-export async function usedLimits(keyId: string | undefined, services: Sources): Promise<UsedLimits> {
+export async function usedLimits(
+  holder: LimitHolder | undefined,
+  services: Sources,
+  limits: readonly WindowLimit[] = windowLimits,
+): Promise<Partial<Readonly<Record<WindowLimit, MeterReading>>>> {
   const nowMs = services.now();
-  const id = keyId ?? 'master';
-  if (keyId !== undefined) {
-    const tokens = new TokenMeters(services);
-    await Promise.all(tokenLimits.map((limit) => tokens.read(tokenWindow(limit, id, nowMs))));
+  const windows = limits.map((limit) => limitWindow(limit, holder ?? master, nowMs));
+  if (holder) {
+    const meters = new LimitMeters(services);
+    const periods = windows.filter(({ period }) => period);
+    await Promise.all(periods.map((window) => meters.read(window)));
   }
-  const readings = windowLimits.map(async (limit) => {
-    const reading = await services.live.meters.read(tokenWindow(limit, id, nowMs).meter);
-    return reading ? ([[limit, reading]] as const) : [];
+  const readings = windows.map(async ({ limit, meter, period }) => {
+    const reading = await services.live.meters.read(meter);
+    if (!reading) return [];
+    const resetsInMs = period ? period.toMs - nowMs : reading.resetsInMs; // a meter outlasts its period
+    return [[limit, { used: fromMeter(limit, reading.used), resetsInMs }]] as const;
   });
   return Object.fromEntries((await Promise.all(readings)).flat());
 }
+
+const master: LimitHolder = { kind: 'key', id: 'master' };

@@ -2,31 +2,38 @@ import type { LRUCache } from 'lru-cache';
 import {
   GatewayError,
   growingCache,
+  keyLimits,
   within,
   type Caches,
   type CacheStats,
+  type CallerTeam,
   type Clock,
+  type KnownKey,
   type Logger,
-  type ProtocolKey,
   type Store,
+  type Team,
 } from '../plugin/internal.js';
 
 interface KeyCacheOptions {
-  readonly store: Pick<Store['keys'], 'findByHash'>;
+  readonly store: {
+    readonly keys: Pick<Store['keys'], 'findByHash'>;
+    readonly teams: Pick<Store['teams'], 'get'>;
+  };
   readonly log: Logger;
   readonly clock: Clock;
 }
 
 interface Answer {
   /** Undefined: the store has no such key. */
-  readonly key: ProtocolKey | undefined;
+  readonly known: KnownKey | undefined;
   readonly atMs: number;
   /** Number of changes at the time of the look-up. */
   readonly changes: number;
 }
 
 /**
- * Cache of keys by hash, with a short ttl, so that a revocation takes effect everywhere within a second.
+ * Cache of keys by hash, each with its team, with a short ttl, so that a revocation takes effect everywhere within a
+ * second.
  * While the store is down, a recently known key is accepted without waiting.
  */
 export class KeyCache {
@@ -34,7 +41,7 @@ export class KeyCache {
   readonly #known = growingCache<Answer>(10_000);
   /** Unknown keys, cached apart, so that somebody who guesses keys cannot evict the known ones. */
   readonly #unknown = growingCache<Answer>(10_000);
-  readonly #asking = new Map<string, Promise<ProtocolKey | undefined>>();
+  readonly #asking = new Map<string, Promise<KnownKey | undefined>>();
   #failedAtMs = -Infinity;
   /** Number of changes so far; entries looked up before the last change are stale. */
   #changes = 0;
@@ -48,7 +55,7 @@ export class KeyCache {
   }
 
   /** Cached answer, if it is fresh. */
-  fresh(hash: string): Pick<Answer, 'key'> | undefined {
+  fresh(hash: string): Pick<Answer, 'known'> | undefined {
     const known = this.#known.get(hash) ?? this.#unknown.get(hash);
     return known && this.#isFresh(known) ? known : undefined;
   }
@@ -56,9 +63,9 @@ export class KeyCache {
   /**
    * Looks a key up. Throws a GatewayError with status 503 if neither the cache nor the store has an answer.
    */
-  async find(hash: string): Promise<ProtocolKey | undefined> {
-    const known = this.#known.get(hash);
-    const stale = known?.key && this.#ageOf(known.atMs) < staleMs ? known.key : undefined;
+  async find(hash: string): Promise<KnownKey | undefined> {
+    const answer = this.#known.get(hash);
+    const stale = answer && this.#ageOf(answer.atMs) < staleMs ? answer.known : undefined;
     const asked = this.#ask(hash);
     if (!stale) return asked.catch(refuse);
     if (this.#isDown) {
@@ -90,7 +97,7 @@ export class KeyCache {
   }
 
   /** Looks a key up, with concurrent look-ups of one key merged. */
-  #ask(hash: string): Promise<ProtocolKey | undefined> {
+  #ask(hash: string): Promise<KnownKey | undefined> {
     const asking = this.#asking.get(hash);
     if (asking) return asking;
     if (this.#asking.size >= maxReads)
@@ -103,17 +110,19 @@ export class KeyCache {
   }
 
   /** Reads a key from the store. Its age counts from the request, as later changes may be missing. */
-  async #read(hash: string): Promise<ProtocolKey | undefined> {
+  async #read(hash: string): Promise<KnownKey | undefined> {
     const { store, clock, log } = this.#options;
     const atMs = clock.now();
     const changes = this.#changes;
     try {
-      const key = await store.findByHash(hash);
+      const key = await store.keys.findByHash(hash);
+      const team = key?.team === undefined ? undefined : await store.teams.get(key.team);
+      const known = key && { key, ...(team && { team: callerTeam(team) }) };
       this.#failedAtMs = -Infinity;
-      if (changes !== this.#changes) return key;
+      if (changes !== this.#changes) return known;
       this.#known.delete(hash);
-      (key ? this.#known : this.#unknown).set(hash, { key, atMs, changes });
-      return key;
+      (known ? this.#known : this.#unknown).set(hash, { known, atMs, changes });
+      return known;
     } catch (error) {
       if (!this.#isDown)
         log.error({ err: error }, 'Keys cannot be looked up in the store; recently used keys stay valid.');
@@ -121,6 +130,12 @@ export class KeyCache {
       throw error;
     }
   }
+}
+
+function callerTeam(team: Team): CallerTeam {
+  const { id, name } = team;
+  const limits = keyLimits(team);
+  return { id, name, ...(limits && { limits }) };
 }
 
 function fillOf({ size, maxSize }: LRUCache<string, Answer>): CacheStats {

@@ -15,7 +15,7 @@ import { applyPatch } from '../store/key-rules.js';
 interface KeysOptions {
   /** Empty: nothing matches it. */
   readonly masterKey: string;
-  readonly store: Store['keys'];
+  readonly store: Pick<Store, 'keys' | 'teams'>;
   readonly log: Logger;
   readonly clock: Clock;
 }
@@ -56,11 +56,11 @@ export class CheckedKeys implements Keys {
     if (this.#isMaster(sentHash)) return { kind: 'master' };
     if (!sent.startsWith(protocolKeyPrefix)) return undefined;
     const fresh = this.#cache.fresh(sentHash);
-    const key = fresh ? fresh.key : await this.#cache.find(sentHash);
+    const known = fresh ? fresh.known : await this.#cache.find(sentHash);
     const nowMs = this.#options.clock.now();
-    if (!key || !isGood(key, nowMs)) return undefined;
-    this.#note(key.id, nowMs);
-    return { kind: 'key', key };
+    if (!known || !isGood(known.key, nowMs)) return undefined;
+    this.#note(known.key.id, nowMs);
+    return { kind: 'key', ...known };
   }
 
   /** Compares in constant time, which reveals nothing about the master key. */
@@ -81,7 +81,7 @@ export class CheckedKeys implements Keys {
     if (used.size === 0) return;
     this.#usedAtMs = new Map();
     try {
-      await this.#options.store.touch(used);
+      await this.#options.store.keys.touch(used);
       this.#isLate = false;
     } catch (error) {
       for (const [id, atMs] of used) if (!this.#usedAtMs.has(id)) this.#note(id, atMs);

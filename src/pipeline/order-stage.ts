@@ -11,6 +11,7 @@ export interface Provider {
 
 /** A stage as the order check sees it. */
 export interface OrderedStage extends Provider {
+  readonly reads?: readonly StateKey[];
   readonly seals: readonly StateKey[];
   readonly operations: readonly Operation[];
   readonly when: When | undefined;

@@ -178,7 +178,8 @@ function findRepeated(
   stage: OrderedStage,
 ): readonly errors.OrderError[] | undefined {
   if (isConditional(stage.when, operation)) return undefined;
-  const key = stage.provides.find((provided) => introduces(stage, provided) && introducedBy.has(provided));
+  const isNew = (key: StateKey): boolean => introduces(stage, key) && !stage.reads?.includes(key);
+  const key = stage.provides.find((provided) => isNew(provided) && introducedBy.has(provided));
   const first = key && introducedBy.get(key);
   return first && [errors.repeated(stage, key, first, operation)];
 }

@@ -18,6 +18,7 @@ export const errorCodes = {
   invalid_json: { status: 400, type: 'invalid_request_error' },
   invalid_request: { status: 400, type: 'invalid_request_error' },
   rate_limited: { status: 429, type: 'rate_limit_error' },
+  budget_exceeded: { status: 429, type: 'rate_limit_error' },
   incomplete_response: { status: 502, type: 'upstream_error' },
   upstream_unreachable: { status: 502, type: 'upstream_error' },
   upstream_interrupted: { status: 502, type: 'upstream_error' },

@@ -54,6 +54,7 @@ export type {
   MessageStopEvent,
   PingEvent,
 } from './contract/messages.js';
+export type { CallerTeam } from './contract/caller.js';
 export type { CacheStats, Caches, Metrics } from './contract/metrics.js';
 export { tapEvents } from './events/map-events.js';
 export type { Secrets } from './contract/host.js';
@@ -78,6 +79,8 @@ export type {
   StateChange,
   StoredSlot,
   StoredState,
+  Team,
+  TeamPatch,
   WholeStore,
 } from './contract/store.js';
 export { errorCodes } from './error.js';
@@ -120,10 +123,10 @@ export type {
   ServedRoute,
   StageRoute,
 } from './contract/route.js';
-export type { Keys, Limits } from './contract/host.js';
+export type { Keys, KnownKey, Limits } from './contract/host.js';
 export type { HttpRequest, RequestTerms } from './contract/http-client.js';
-export { windowLimits } from './contract/key-limits.js';
-export type { TokenLimit, WindowLimit } from './contract/key-limits.js';
+export { hasBudget, limitNames } from './contract/key-limits.js';
+export type { WindowLimit } from './contract/key-limits.js';
 export type {
   ContentBlockDeltaEvent,
   ContentBlockStartEvent,
@@ -150,6 +153,8 @@ export { isRequestHeader } from './http/headers.js';
 export type { SseBodyOptions } from './http/sse-body.js';
 export type { SsePiece } from './http/sse-text.js';
 export { every, sleep } from './clock.js';
+export { fromMeter, toMeter } from './limits/limit-window.js';
+export type { LimitHolder } from './limits/limit-window.js';
 export { Deadline } from './limits/deadline.js';
 export { LateError, within } from './limits/within.js';
 export type { NamedLimit } from './named-limit.js';

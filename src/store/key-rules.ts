@@ -1,12 +1,20 @@
-import type { KeyPatch, ProtocolKey } from '../plugin/internal.js';
+import type { Team, TeamPatch, KeyPatch, ProtocolKey } from '../plugin/internal.js';
 
-/** Applies a merge patch to a key: null removes a field. */
-export function applyPatch(key: ProtocolKey, patch: KeyPatch): ProtocolKey {
-  const fields = Object.entries({ ...key, ...patch }).filter(
+/** Applies a merge patch to a key or a team: null removes a field. */
+export function applyPatch(before: ProtocolKey, patch: KeyPatch): ProtocolKey;
+export function applyPatch(before: Team, patch: TeamPatch): Team;
+export function applyPatch(before: ProtocolKey | Team, patch: KeyPatch | TeamPatch): ProtocolKey | Team {
+  const fields = Object.entries({ ...before, ...patch }).filter(
     ([, value]) => value !== null && value !== undefined,
   );
-  return Object.fromEntries(fields) as unknown as ProtocolKey; // a patch cannot remove required fields
+  return Object.fromEntries(fields) as unknown as ProtocolKey | Team; // a patch cannot remove required fields
 }
 
-/** Max number of names of deleted keys that a store keeps; the oldest are deleted first. */
+/** Max number of names of deleted keys and teams that a store keeps; the oldest are deleted first. */
 export const maxDeletedNames = 10_000;
+
+/** Order of teams, the same in every store: the collations of databases differ. */
+export function byName(a: Team, b: Team): number {
+  if (a.name !== b.name) return a.name < b.name ? -1 : 1;
+  return a.id < b.id ? -1 : 1;
+}

@@ -98,6 +98,30 @@ for (const [where, meet] of [
       for (const each of answered) await (await each).text();
     });
 
+    it('hold a changed limit of a team at once, where it was changed and on the other one', async () => {
+      const here = new PanelClient(one.url);
+      const team = await here.ask('POST', '/teams', { name: 'search' });
+      const { key } = await here.ask('POST', '/keys', { name: 'laptop', team: team.id });
+      const status = async (gateway: GatewayUnderTest) => {
+        const answered = gateway.post('/v1/messages', ask('Hello!'), { 'x-api-key': key });
+        const first = await Promise.race([answered, upstream.next()]);
+        if (!(first instanceof Response)) first.finish();
+        const answer = await answered;
+        await answer.text();
+        return answer.status;
+      };
+      expect(await status(two)).to.equal(200);
+      let stop = (): void => undefined;
+      const told = new Promise<unknown>((resolve) => {
+        stop = two.gateway.services.live.messages.receive('keys', resolve);
+      });
+      await here.ask('PATCH', `/teams/${team.id}`, { requests_per_minute: 1 });
+      await told;
+      stop();
+      expect(await status(one)).to.equal(200);
+      expect(await status(two)).to.equal(429);
+    });
+
     it('refuse an address that was wrong five times at both together', async () => {
       const logIn = (gateway: GatewayUnderTest, password: string) =>
         gateway.post('/api/panel/login', { password }, { 'x-api-key': '' });

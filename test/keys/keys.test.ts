@@ -43,7 +43,7 @@ describe('the keys that callers send', () => {
     };
     keys = new CheckedKeys({
       masterKey: 'the master',
-      store: { ...store.keys, findByHash },
+      store: { keys: { ...store.keys, findByHash }, teams: store.teams },
       log: quiet,
       clock: clockAt(() => nowMs),
     });
@@ -137,7 +137,7 @@ describe('the keys that callers send', () => {
     const touch = () => Promise.reject(new Error('the disk is full'));
     const full = new CheckedKeys({
       masterKey: '',
-      store: { ...store.keys, findByHash, touch },
+      store: { keys: { ...store.keys, findByHash, touch }, teams: store.teams },
       log: quiet,
       clock: clockAt(() => nowMs),
     });
@@ -155,7 +155,7 @@ describe('the keys that callers send', () => {
     const findByHash = () => answers.then(() => undefined);
     const slow = new CheckedKeys({
       masterKey: '',
-      store: { ...store.keys, findByHash },
+      store: { keys: { ...store.keys, findByHash }, teams: store.teams },
       log: quiet,
       clock: clockAt(() => nowMs),
     });

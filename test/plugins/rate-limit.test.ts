@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { Caller, GatewayState, Host, KeyLimits, Live, UsageTally } from '#src/plugin/internal.js';
 import { fakeHost, MemoryHub, runStage, type StageRun } from 'gw2api/testing';
-import rateLimit, { headersOf } from '#plugins/rate-limit.js';
+import rateLimit from '#plugins/rate-limit.js';
+import { headersOf } from '#plugins/shared/limit-answers.js';
 
 const start = Date.UTC(2026, 0, 15, 12);
 
@@ -227,9 +228,69 @@ describe('rate-limit', () => {
     for (const status of [204, 429]) expect((await pass({ limits })).status).to.equal(status);
   });
 
+  describe('of a team', () => {
+    const team = (limits: KeyLimits) => ({ id: 't1', name: 'search', limits });
+    const status = async (asking: Asking) => (await pass(asking)).status;
+
+    it('are shared by its keys, beside those of each', async () => {
+      const shared = team({ requestsPerMinute: 3 });
+      const ask = (keyId: string, limits?: KeyLimits) =>
+        status({ caller: { keyId, team: shared }, ...(limits && { limits }) });
+      expect(await ask('a', { requestsPerMinute: 1 })).to.equal(204);
+      expect(await ask('a', { requestsPerMinute: 1 })).to.equal(429); // its own, and not counted for the team
+      expect(await ask('b')).to.equal(204);
+      expect(await ask('c', { requestsPerMinute: 9 })).to.equal(204);
+      expect(await ask('b')).to.equal(429);
+      expect(await ask('c', { requestsPerMinute: 9 })).to.equal(429);
+      expect(await host.live.meters.read('requestsPerMinute:c')).to.have.property('used', 1);
+      expect(await host.live.meters.read('requestsPerMinute:team/t1')).to.have.property('used', 3);
+    });
+
+    it('count the tokens of all its keys, and say whose limit is reached', async () => {
+      const shared = team({ tokensPerDay: 10, tokensPerMinute: 1000 });
+      for (const keyId of ['a', 'b'])
+        expect(await status({ caller: { keyId, team: shared }, usage: used(5) })).to.equal(204);
+      const { body, headers } = await pass({ caller: { keyId: 'c', team: shared } });
+      expect(body)
+        .to.have.nested.property('error.message')
+        .that.includes('The team "search"')
+        .and.includes('10 tokens per day');
+      expect(headers).to.include({ 'x-ratelimit-limit-tokens': '10', 'x-ratelimit-remaining-tokens': '0' });
+    });
+
+    it('tell of the one with the least left in headers', async () => {
+      const shared = team({ requestsPerMinute: 5 });
+      const first = await pass({ caller: { team: shared }, limits: { requestsPerMinute: 9 } });
+      expect(limitHeaders(first)).to.include({
+        'x-ratelimit-limit-requests': '5',
+        'x-ratelimit-remaining-requests': '4',
+      });
+    });
+
+    it('hold places for all its keys together', async () => {
+      const shared = team({ maxConcurrent: 1 });
+      await host.live.permits.take('teams/t1', 1);
+      const refused = await pass({ caller: { team: shared } });
+      expect(refused.status).to.equal(429);
+      expect(refused.body)
+        .to.have.nested.property('error.message')
+        .that.includes('The team "search" has reached its limit of 1 request at a time');
+      host.live.permits.release('teams/t1');
+      expect(await status({ caller: { team: shared } })).to.equal(204);
+      expect(await status({ caller: { team: shared } })).to.equal(204);
+    });
+
+    it('do not take the defaults of keys', async () => {
+      const options = { requestsPerMinute: 1 };
+      const shared = { id: 't1', name: 'search' };
+      for (const keyId of ['a', 'b'])
+        expect(await status({ options, caller: { keyId, team: shared } })).to.equal(204);
+    });
+  });
+
   it('tells of the limit on tokens that has the least left', () => {
-    const day = { limit: 'tokensPerDay', max: 100, used: 95, resetsInMs: 7_384_000 } as const;
-    const minute = { limit: 'tokensPerMinute', max: 50, used: 10, resetsInMs: 1 } as const;
+    const day = { unit: 'tokens', max: 100, used: 95, resetsInMs: 7_384_000 } as const;
+    const minute = { unit: 'tokens', max: 50, used: 10, resetsInMs: 1 } as const;
     expect(headersOf([minute, day])).to.deep.equal({
       'x-ratelimit-limit-tokens': '100',
       'x-ratelimit-remaining-tokens': '5',

@@ -3,6 +3,7 @@ import type { ProtocolKey, StoredResponse, StoredSlot, WholeStore } from '#src/p
 import { describeLedger } from './ledger-conformance.js';
 
 import { describeAudit } from './conformance-audit.js';
+import { describeTeams } from './conformance-teams.js';
 
 /** How a kind of store is opened for one test. */
 export interface StoreUnderTest {
@@ -25,6 +26,7 @@ export function describeStore(open: OpenStore): void {
   afterEach(() => under.close());
 
   describeAudit(() => store);
+  describeTeams(() => store);
 
   describe('its keys', () => {
     it('are found by hash, by id, and in a list with the newest first', async () => {
@@ -38,7 +40,10 @@ export function describeStore(open: OpenStore): void {
         tokensPerMinute: 2,
         tokensPerDay: 3,
         tokensPerMonth: 2 ** 40,
+        usdPerDay: 0.1,
+        usdPerMonth: 1234.56,
         maxConcurrent: 5,
+        team: 't1',
         note: 'über "alles"',
       });
       const bare = key('k2', { createdAtMs: 2000 });

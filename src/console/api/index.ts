@@ -17,6 +17,7 @@ import { sessionRoutes } from './session-routes.js';
 import { Sessions } from './sessions.js';
 import { slotKindsRoute } from './slot-kinds.js';
 import { slotRoutes } from './slots.js';
+import { teamRoutes } from './teams.js';
 import { usageRoute } from './usage.js';
 
 export type {
@@ -51,6 +52,7 @@ export function createPanelApi(panel: Panel, issueKey: IssueKey): PanelApi {
     ...reloadRoutes(panel),
     explainRoute(panel),
     ...keyRoutes(panel, names, issueKey),
+    ...teamRoutes(panel, names),
     ...slotRoutes(panel),
     slotKindsRoute(panel),
     usageRoute(panel, names),

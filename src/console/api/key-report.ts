@@ -1,20 +1,16 @@
 import type { Static } from 'typebox';
 import { isoTime } from '../../admin/reports.js';
 import { Closed, Time, timeMs, Type, type KeyPatch, type ProtocolKey } from '../../plugin/internal.js';
-import { IsoTime, Line, Nullable, StoredTotal } from './schemas.js';
-
-const Limit = Type.Integer({ minimum: 1, maximum: 1e12 });
+import { limitsPatch, limitsReport, reportedLimits, settableLimits } from './limit-fields.js';
+import { IsoTime, Line, Note, Nullable, StoredTotal } from './schemas.js';
 
 const settable = {
   expires_at: Type.Optional(Nullable(Time())),
   models: Type.Optional(Nullable(Type.Array(Line, { minItems: 1, maxItems: 200 }))),
   slots: Type.Optional(Nullable(Type.Array(Line, { minItems: 1, maxItems: 200 }))),
-  requests_per_minute: Type.Optional(Nullable(Limit)),
-  tokens_per_minute: Type.Optional(Nullable(Limit)),
-  tokens_per_day: Type.Optional(Nullable(Limit)),
-  tokens_per_month: Type.Optional(Nullable(Limit)),
-  max_concurrent: Type.Optional(Nullable(Limit)),
-  note: Type.Optional(Nullable(Type.String({ maxLength: 2000, pattern: '^[^\\u0000]*$' }))),
+  team: Type.Optional(Nullable(Line)),
+  ...settableLimits,
+  note: Note,
 };
 
 /** Body of a request that issues a key. */
@@ -37,11 +33,8 @@ const reported = {
   revoked_at: Nullable(IsoTime),
   models: Nullable(Type.Array(Type.String(), { description: 'Catalog ids or globs; null: all.' })),
   slots: Nullable(Type.Array(Type.String(), { description: 'Slot ids or globs; null: all.' })),
-  requests_per_minute: Nullable(Type.Integer()),
-  tokens_per_minute: Nullable(Type.Integer()),
-  tokens_per_day: Nullable(Type.Integer()),
-  tokens_per_month: Nullable(Type.Integer()),
-  max_concurrent: Nullable(Type.Integer()),
+  team: Nullable(Type.String({ description: 'Id of its team, whose limits and budgets it shares.' })),
+  ...reportedLimits,
   note: Nullable(Type.String()),
 };
 
@@ -63,11 +56,8 @@ export function keyReport(key: ProtocolKey): Static<typeof KeyReport> {
     revoked_at: isoTime(key.revokedAtMs),
     models: key.models ? [...key.models] : null,
     slots: key.slots ? [...key.slots] : null,
-    requests_per_minute: key.requestsPerMinute ?? null,
-    tokens_per_minute: key.tokensPerMinute ?? null,
-    tokens_per_day: key.tokensPerDay ?? null,
-    tokens_per_month: key.tokensPerMonth ?? null,
-    max_concurrent: key.maxConcurrent ?? null,
+    team: key.team ?? null,
+    ...limitsReport(key),
     note: key.note ?? null,
   };
 }
@@ -75,20 +65,23 @@ export function keyReport(key: ProtocolKey): Static<typeof KeyReport> {
 /** Patch with the fields that a body contains, and no others. */
 export function toPatch(body: Static<typeof ChangedKey>): KeyPatch {
   const { expires_at: expiresAt, revoked_at: revokedAt, name, models, slots, note } = body;
-  const patch: { [Field in keyof KeyPatch]?: KeyPatch[Field] | undefined } = {
+  return withoutUndefined<KeyPatch>({
     name,
     models,
     slots,
     note,
     expiresAtMs: momentOf(expiresAt),
     revokedAtMs: momentOf(revokedAt),
-    requestsPerMinute: body.requests_per_minute,
-    tokensPerMinute: body.tokens_per_minute,
-    tokensPerDay: body.tokens_per_day,
-    tokensPerMonth: body.tokens_per_month,
-    maxConcurrent: body.max_concurrent,
-  };
-  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
+    team: body.team,
+    ...limitsPatch(body),
+  });
+}
+
+/** The fields of a patch that a body contains. */
+export function withoutUndefined<Patch extends object>(fields: {
+  readonly [Field in keyof Patch]: Patch[Field] | undefined;
+}): Patch {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Patch; // fields of it
 }
 
 function momentOf(time: string | number | null | undefined): number | null | undefined {

@@ -1,5 +1,7 @@
 import type { Static } from 'typebox';
 import { Closed, GatewayError, Type, type KeyPatch, type ProtocolKey } from '../../plugin/internal.js';
+import { refuseUncountedBudget } from './budgets.js';
+import { invalid } from './check.js';
 import type { KeyNames } from './key-names.js';
 import { ChangedKey, IssuedKey, keyReport, KeyReport, ListedKey, NewKey, toPatch } from './key-report.js';
 import type { Panel } from './panel.js';
@@ -29,7 +31,11 @@ export function keyRoutes(panel: Panel, names: KeyNames, issueKey: IssueKey): re
       summary: 'Issues a key: `key` is shown here and never again.',
       body: NewKey,
       answers: { 201: IssuedKey },
-      handle: ({ body }) => desk.issue(issueKey({ ...toPatch(body), name: body.name }, panel.now())),
+      handle: async ({ body }) => {
+        const fields = { ...toPatch(body), name: body.name };
+        await desk.checkFields(fields);
+        return desk.issue(issueKey(fields, panel.now()));
+      },
     }),
     ...changeRoutes(desk),
   ];
@@ -44,7 +50,11 @@ function changeRoutes(desk: KeyEditor): readonly PanelRoute[] {
         'Changes a key by a merge patch: null takes a field away; `revoked_at: null` lets it in again.',
       body: ChangedKey,
       answers: { 200: KeyReport },
-      handle: ({ id, body }) => desk.change(id, toPatch(body)),
+      handle: async ({ id, body }) => {
+        const patch = toPatch(body);
+        await desk.checkFields(patch);
+        return desk.change(id, patch);
+      },
     }),
     route({
       method: 'DELETE',
@@ -77,6 +87,14 @@ class KeyEditor {
       stored_responses: totals.get(key.id) ?? null,
     }));
     return { object: 'list', data };
+  }
+
+  /** Throws `invalid_request` for a team that there is not, and `conflict` for a budget that nothing counts. */
+  async checkFields(fields: KeyPatch): Promise<void> {
+    refuseUncountedBudget(this.#panel, fields);
+    const { team } = fields;
+    if (typeof team === 'string' && !(await this.#panel.store.teams.get(team)))
+      throw invalid([`team: there is no team ${JSON.stringify(team)}`]);
   }
 
   async issue({ text, key }: ReturnType<IssueKey>): Promise<Static<typeof IssuedKey>> {

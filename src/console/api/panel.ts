@@ -1,14 +1,17 @@
 import type { Operations } from '../../admin/operations.js';
 import type {
   Keys,
+  LimitHolder,
   Logger,
   Meters,
   Models,
   ResponseTotal,
   SlotStatus,
   Store,
+  WindowLimit,
 } from '../../plugin/internal.js';
 import type { RequestFeed } from './request-feed.js';
+import type { LimitsInUse } from './team-report.js';
 
 /**
  * Services that the panel API needs from the gateway; every getter returns the current value, also after a
@@ -53,7 +56,11 @@ export interface Panel {
    * them.
    */
   flushLedger(): Promise<void>;
-  /** Invalidates the caches of keys on all instances, after a key has changed. */
+  /** True where a stage of the pipeline in force counts budgets. */
+  readonly countsBudgets: boolean;
+  /** Use of some limits of a key or team now, in their units. */
+  readonly usedLimits: (holder: LimitHolder, limits: readonly WindowLimit[]) => Promise<LimitsInUse>;
+  /** Invalidates the caches of keys on all instances, after a key or a team has changed. */
   keysChanged(): void;
   /** Unix milliseconds. */
   readonly now: () => number;

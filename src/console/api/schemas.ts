@@ -16,6 +16,9 @@ export const IsoTime = Type.String({ format: 'date-time' });
 /** A line without control characters, which some databases refuse. */
 export const Line = Type.String({ minLength: 1, maxLength: 200, pattern: '^\\P{Cc}*$' });
 
+/** Optional note of an operator; null takes it away. */
+export const Note = Type.Optional(Nullable(Type.String({ maxLength: 2000, pattern: '^[^\\u0000]*$' })));
+
 export const Count = Type.Integer({ minimum: 0 });
 
 /** Number of stored responses, and their bytes with the input of each. */

@@ -6,6 +6,14 @@ export interface CallerClaims {
   readonly [name: string]: Json | undefined;
 }
 
+/** Team of a caller. */
+export interface CallerTeam {
+  readonly id: string;
+  readonly name: string;
+  /** Limits that its keys share; absent if it has none. */
+  readonly limits?: KeyLimits;
+}
+
 /** Caller of the gateway. */
 export interface Caller {
   /** `anonymous`: whoever sends no key, where `auth` lets them in. */
@@ -19,6 +27,8 @@ export interface Caller {
   readonly slots?: readonly string[];
   /** Limits of the key itself; absent if it has none. */
   readonly limits?: KeyLimits;
+  /** Team of the key; absent: none. */
+  readonly team?: CallerTeam;
   /** Set by an authentication that knows more than a key; absent: none. */
   readonly claims?: CallerClaims;
 }

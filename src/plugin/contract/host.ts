@@ -8,10 +8,17 @@ import type { PickPolicy, Slots } from './slots.js';
 import type { StageRoute } from './route.js';
 import type { PluginStorage } from './storage.js';
 import type { ProtocolKey, Store } from './store.js';
+import type { CallerTeam } from './caller.js';
 
 export interface Keys {
-  /** Looks up a key sent by a caller; undefined if it is unknown, expired or revoked. */
-  check(key: string): Promise<{ kind: 'master' } | { kind: 'key'; key: ProtocolKey } | undefined>;
+  /** Looks up a key sent by a caller, with its team; undefined if it is unknown, expired or revoked. */
+  check(key: string): Promise<{ kind: 'master' } | ({ kind: 'key' } & KnownKey) | undefined>;
+}
+
+/** A key and its team, where it has one. */
+export interface KnownKey {
+  readonly key: ProtocolKey;
+  readonly team?: CallerTeam;
 }
 
 /** Limits of a pipeline, as the health routes show them; each is announced by the stage that enforces it. */

@@ -1,4 +1,4 @@
-/** Limits of one key; an absent field is no limit. */
+/** Limits of one key or team; an absent field is no limit. */
 export interface KeyLimits {
   readonly requestsPerMinute?: number;
   /** Input and output tokens as shown to the caller, cache reads and writes included; as in the next two. */
@@ -7,24 +7,36 @@ export interface KeyLimits {
   readonly tokensPerDay?: number;
   /** Per calendar month (UTC). */
   readonly tokensPerMonth?: number;
+  /** Budget in USD, of what the upstream bills, per calendar day (UTC). */
+  readonly usdPerDay?: number;
+  /** Budget in USD per calendar month (UTC). */
+  readonly usdPerMonth?: number;
   /** Max concurrent requests, over all instances. */
   readonly maxConcurrent?: number;
 }
 
-/** Token limits, the shortest window first. */
-export const tokenLimits = ['tokensPerMinute', 'tokensPerDay', 'tokensPerMonth'] as const;
-
-export type TokenLimit = (typeof tokenLimits)[number];
-
 /** Limits that are counted in a window of time, the shortest first. */
-export const windowLimits = ['requestsPerMinute', ...tokenLimits] as const;
+export const windowLimits = [
+  'requestsPerMinute',
+  'tokensPerMinute',
+  'tokensPerDay',
+  'tokensPerMonth',
+  'usdPerDay',
+  'usdPerMonth',
+] as const;
 
 export type WindowLimit = (typeof windowLimits)[number];
 
-const limitNames = [...windowLimits, 'maxConcurrent'] as const;
+/** Every limit of a key. */
+export const limitNames = [...windowLimits, 'maxConcurrent'] as const satisfies readonly (keyof KeyLimits)[];
 
 /** Picks the limits from other fields; undefined if there are none. */
 export function keyLimits(fields: KeyLimits): KeyLimits | undefined {
   const names = limitNames.filter((name) => fields[name] !== undefined);
   return names.length > 0 ? Object.fromEntries(names.map((name) => [name, fields[name]])) : undefined;
+}
+
+/** True for limits with a budget: their requests may cost only what is known. */
+export function hasBudget({ usdPerDay, usdPerMonth }: KeyLimits): boolean {
+  return usdPerDay !== undefined || usdPerMonth !== undefined;
 }

@@ -106,6 +106,8 @@ export interface GatewayState {
   request: MessagesRequest;
   /** By format-decode: `stream: false` or `x-gw-delivery: verified` means whole. */
   delivery: 'stream' | 'whole';
+  /** By rate-limit: true where a budget counts the cost, so that only slots with a known price may answer. */
+  budgeted: boolean;
   /** By slot-pick. */
   picker: SlotPicker;
   /** By upstream-call, changed by usage-mask. */

@@ -26,6 +26,8 @@ export interface ProtocolKey extends KeyLimits {
   readonly models?: readonly string[];
   /** Slot ids or globs whose accounts it may use; absent: all. */
   readonly slots?: readonly string[];
+  /** Id of its team, whose limits and budgets it shares; absent: none. */
+  readonly team?: string;
   readonly note?: string;
 }
 
@@ -35,6 +37,20 @@ type Settable = Omit<ProtocolKey, 'id' | 'hash' | 'last4' | 'createdAtMs' | 'las
 export type KeyPatch = { readonly [Field in keyof Settable]?: Settable[Field] | null } & {
   readonly name?: string;
 };
+
+/** Team of keys: its limits hold for all of them together, beside those of each. */
+export interface Team extends KeyLimits {
+  readonly id: string;
+  readonly name: string;
+  /** Unix milliseconds. */
+  readonly createdAtMs: number;
+  readonly note?: string;
+}
+
+/** Changes to a team by an operator; null removes a field. */
+export type TeamPatch = {
+  readonly [Field in Exclude<keyof Team, 'id' | 'name' | 'createdAtMs'>]?: Team[Field] | null;
+} & { readonly name?: string };
 
 /** OAuth tokens of a slot after the last refresh. */
 export interface OAuthTokens {
@@ -181,6 +197,18 @@ export interface Store {
      * nothing.
      */
     touch(usedAtMs: ReadonlyMap<string, number>): Promise<void>;
+  };
+  readonly teams: {
+    /** Ordered by name. */
+    list(): Promise<readonly Team[]>;
+    get(id: string): Promise<Team | undefined>;
+    put(team: Team): Promise<void>;
+    /** Returns the updated team; undefined if there is none. */
+    update(id: string, patch: TeamPatch): Promise<Team | undefined>;
+    /** Deletes a team that no key belongs to, but keeps its name for the requests of its keys. */
+    delete(id: string): Promise<boolean>;
+    /** Names by id, of all teams and of the latest deleted ones. */
+    names(): Promise<ReadonlyMap<string, string>>;
   };
   readonly credentials: {
     get(slotId: string): Promise<OAuthTokens | undefined>;

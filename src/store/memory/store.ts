@@ -6,6 +6,7 @@ import {
   type Caches,
   type ConsoleSession,
   type OAuthTokens,
+  type ProtocolKey,
   type Store,
   type StoredSlot,
   type WholeStore,
@@ -13,6 +14,7 @@ import {
 import { keepAdminTokens } from './admin-tokens.js';
 import { MemoryAuditLog } from './audit.js';
 import { keepKeys } from './keys.js';
+import { keepTeams } from './teams.js';
 import { MemoryLedger } from './ledger.js';
 import { MemoryResponses } from './responses.js';
 import { deleteExpired, unexpired } from './expiry.js';
@@ -27,6 +29,7 @@ interface MemoryStoreOptions {
 
 interface Limits {
   readonly keys: number;
+  readonly teams: number;
   readonly credentials: number;
   readonly bindings: number;
   readonly responses: number;
@@ -48,6 +51,7 @@ export class MemoryStore implements WholeStore {
   readonly isDown = false;
   readonly caches: Caches;
   readonly keys: Store['keys'];
+  readonly teams: Store['teams'];
   readonly credentials: Store['credentials'];
   readonly bindings: Store['bindings'];
   readonly responses: Store['responses'];
@@ -68,7 +72,9 @@ export class MemoryStore implements WholeStore {
       return cache;
     };
     const ledger = new MemoryLedger(limits.ledger);
-    this.keys = keepKeys(bounded('keys', limits.keys), growingCache<string>(limits.keys));
+    const keys = bounded<ProtocolKey>('keys', limits.keys);
+    this.keys = keepKeys(keys, growingCache<string>(limits.keys));
+    this.teams = keepTeams(bounded('teams', limits.teams), keys);
     this.credentials = keepCredentials(bounded('credentials', limits.credentials));
     this.bindings = keepBindings(bounded('sticky_sessions', limits.bindings), now);
     const responses = new MemoryResponses({ max: limits.responses, maxBytes: limits.responseText }, now);
@@ -95,6 +101,7 @@ export class MemoryStore implements WholeStore {
 
 const defaultLimits: Limits = {
   keys: 100_000,
+  teams: 10_000,
   credentials: 10_000,
   bindings: 100_000,
   responses: 10_000,

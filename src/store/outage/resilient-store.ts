@@ -46,6 +46,10 @@ export function resilientStore(store: WholeStore, options: Guarded): WholeStore 
       findByHash: (hash) => breaker.run(() => store.keys.findByHash(hash)),
       touch: (usedAtMs) => breaker.run(() => store.keys.touch(usedAtMs), writeTimeoutMs),
     },
+    teams: {
+      ...store.teams,
+      get: (id) => breaker.run(() => store.teams.get(id)),
+    },
     slotStates: {
       ...store.slotStates,
       list: () => breaker.run(() => store.slotStates.list(), bodyTimeoutMs),

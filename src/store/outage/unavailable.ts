@@ -16,6 +16,7 @@ export function unavailable(store: WholeStore, isFailure: IsFailure): WholeStore
       return store.isDown;
     },
     keys: reported(store.keys),
+    teams: reported(store.teams),
     credentials: reported(store.credentials),
     slots: reported(store.slots),
     slotStates: reported(store.slotStates),

@@ -1,6 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { KeyPatch, ProtocolKey, Store } from '../../plugin/internal.js';
-import { maxDeletedNames, applyPatch } from '../key-rules.js';
+import { applyPatch } from '../key-rules.js';
+import { keepDeletedName, namesIn } from './deleted-names.js';
+import { fromLimitRecord, toLimitRecord } from './limits.js';
 import type { KeyRecord, Tables } from './tables.js';
 
 /** Protocol keys in a table. */
@@ -32,11 +34,7 @@ export function sqlKeys(db: Kysely<Tables>, now: () => number): Store['keys'] {
     update: async (id, patch) =>
       db.transaction().execute(async (transaction) => update(transaction, id, patch)),
     delete: async (id) => db.transaction().execute(async (transaction) => remove(transaction, id, now())),
-    async names() {
-      const deleted = await db.selectFrom('deleted_keys').select(['id', 'name']).execute();
-      const records = await db.selectFrom('keys').select(['id', 'name']).execute();
-      return new Map([...deleted, ...records].map(({ id, name }) => [id, name]));
-    },
+    names: () => namesIn(db, 'keys'),
     async touch(usedAtMs) {
       for (const [id, atMs] of usedAtMs) await touch(db, id, atMs);
     },
@@ -56,24 +54,11 @@ async function update(db: Kysely<Tables>, id: string, patch: KeyPatch): Promise<
   return after;
 }
 
-/** Deletes a key and keeps its name, which takes the place of the oldest where there are too many. */
 async function remove(db: Kysely<Tables>, id: string, nowMs: number): Promise<boolean> {
   const key = await db.selectFrom('keys').select('name').where('id', '=', id).executeTakeFirst();
   if (!key) return false;
   await db.deleteFrom('keys').where('id', '=', id).execute();
-  await db
-    .insertInto('deleted_keys')
-    .values({ id, name: key.name, deleted_at: nowMs })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ name: key.name }))
-    .execute();
-  const oldest = await db
-    .selectFrom('deleted_keys')
-    .select('deleted_at')
-    .orderBy('deleted_at', 'desc')
-    .offset(maxDeletedNames)
-    .limit(1)
-    .executeTakeFirst();
-  if (oldest) await db.deleteFrom('deleted_keys').where('deleted_at', '<=', oldest.deleted_at).execute();
+  await keepDeletedName(db, { id, name: key.name, nowMs });
   return true;
 }
 
@@ -98,11 +83,8 @@ function toRecord(key: ProtocolKey): KeyRecord {
     revoked_at: key.revokedAtMs ?? null,
     models: key.models ? JSON.stringify(key.models) : null,
     slots: key.slots ? JSON.stringify(key.slots) : null,
-    requests_per_minute: key.requestsPerMinute ?? null,
-    tokens_per_minute: key.tokensPerMinute ?? null,
-    tokens_per_day: key.tokensPerDay ?? null,
-    tokens_per_month: key.tokensPerMonth ?? null,
-    max_concurrent: key.maxConcurrent ?? null,
+    ...toLimitRecord(key),
+    team: key.team ?? null,
     note: key.note ?? null,
   };
 }
@@ -119,11 +101,8 @@ function fromRecord(record: KeyRecord): ProtocolKey {
     ...(record.revoked_at !== null && { revokedAtMs: record.revoked_at }),
     ...(record.models !== null && { models: JSON.parse(record.models) as readonly string[] }), // as `toRecord` wrote it
     ...(record.slots !== null && { slots: JSON.parse(record.slots) as readonly string[] }), // as `toRecord` wrote it
-    ...(record.requests_per_minute !== null && { requestsPerMinute: record.requests_per_minute }),
-    ...(record.tokens_per_minute !== null && { tokensPerMinute: record.tokens_per_minute }),
-    ...(record.tokens_per_day !== null && { tokensPerDay: record.tokens_per_day }),
-    ...(record.tokens_per_month !== null && { tokensPerMonth: record.tokens_per_month }),
-    ...(record.max_concurrent !== null && { maxConcurrent: record.max_concurrent }),
+    ...fromLimitRecord(record),
+    ...(record.team !== null && { team: record.team }),
     ...(record.note !== null && { note: record.note }),
   };
 }

@@ -3,6 +3,7 @@ import { adminTokensTable, auditTable } from './audit-tables.js';
 import { responseTotals } from './response-totals.js';
 import { ledgerMoney } from './ledger-money.js';
 import type { Tables } from './tables.js';
+import { teamsAndBudgets } from './team-tables.js';
 import { sql } from './kysely.js';
 
 /** Migration: one step of the schema. A released one is never edited; a change is a new migration. */
@@ -83,6 +84,10 @@ export const migrations: readonly Migration[] = [
   {
     name: '0013-ledger-money',
     up: ledgerMoney,
+  },
+  {
+    name: '0014-teams-and-budgets',
+    up: teamsAndBudgets,
   },
 ];
 

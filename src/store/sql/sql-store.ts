@@ -13,6 +13,7 @@ import { sqlResponses } from './responses.js';
 import { sqlCredentials, sqlSlots } from './secrets.js';
 import { sqlSpaces } from './spaces.js';
 import { sqlSessions } from './sessions.js';
+import { sqlTeams } from './teams.js';
 import { sqlSlotStates } from './slot-states.js';
 import { isSqliteFailure, migrateSqlite, openSqlite, openSqliteReader, reclaimPages } from './sqlite.js';
 import type { SqliteThread } from './sqlite-thread.js';
@@ -37,6 +38,7 @@ export async function openSqliteStore(thread: SqliteThread, options: SqlStoreOpt
   const store = storeOver(db, 'sqlite', options);
   const reader = openSqliteReader(file);
   const [keys, bindings] = [sqlKeys(reader, options.now), sqlBindings(reader, options.now)];
+  const teams = sqlTeams(reader, options.now);
   const spaces = sqlSpaces(reader, options.now);
   const adminTokens = sqlAdminTokens(reader);
   return unavailable(
@@ -44,6 +46,7 @@ export async function openSqliteStore(thread: SqliteThread, options: SqlStoreOpt
       ...store,
       keys: { ...store.keys, findByHash: (hash) => keys.findByHash(hash) },
       adminTokens: { ...store.adminTokens, findByHash: (hash) => adminTokens.findByHash(hash) },
+      teams: { ...store.teams, get: (id) => teams.get(id) },
       bindings: { ...store.bindings, get: (stickyKey) => bindings.get(stickyKey) },
       spaces: { ...store.spaces, get: (space, key) => spaces.get(space, key) },
       reclaim: (pages) => reclaimPages(db, pages),
@@ -79,6 +82,7 @@ function storeOver(
   return {
     isDown: false,
     keys: sqlKeys(db, now),
+    teams: sqlTeams(db, now),
     credentials: sqlCredentials(db, cipher),
     slots: sqlSlots(db, cipher),
     slotStates: sqlSlotStates(db, dialect, now),

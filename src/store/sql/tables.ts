@@ -5,6 +5,7 @@ import type { AdminTokenRecord, AuditRecord } from './audit-records.js';
 /** The tables, as migrations.ts makes them. Times are unix milliseconds; truth is 0 or 1. */
 export interface Tables {
   readonly keys: KeyRecord;
+  readonly teams: TeamRecord;
   readonly deleted_keys: DeletedKeyRecord;
   readonly credentials: CredentialRecord;
   readonly slots: SlotRecord;
@@ -20,7 +21,18 @@ export interface Tables {
   readonly ledger_sums: HourRecord;
 }
 
-export interface KeyRecord {
+/** Limits of a key or a team. */
+export interface LimitRecord {
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly tokens_per_day: number | null;
+  readonly tokens_per_month: number | null;
+  readonly usd_per_day: number | null;
+  readonly usd_per_month: number | null;
+  readonly max_concurrent: number | null;
+}
+
+export interface KeyRecord extends LimitRecord {
   readonly id: string;
   readonly name: string;
   readonly hash: string;
@@ -33,14 +45,19 @@ export interface KeyRecord {
   readonly models: string | null;
   /** JSON. */
   readonly slots: string | null;
-  readonly requests_per_minute: number | null;
-  readonly tokens_per_minute: number | null;
-  readonly tokens_per_day: number | null;
-  readonly tokens_per_month: number | null;
-  readonly max_concurrent: number | null;
+  /** Id of a team. */
+  readonly team: string | null;
   readonly note: string | null;
 }
 
+export interface TeamRecord extends LimitRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly created_at: number;
+  readonly note: string | null;
+}
+
+/** Of keys and teams, whose ids differ. */
 interface DeletedKeyRecord {
   readonly id: string;
   readonly name: string;

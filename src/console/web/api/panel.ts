@@ -22,6 +22,8 @@ import type {
   SlotSettings,
   SlotVerb,
   Status,
+  Team,
+  TeamSettings,
   Usage,
 } from './types.js';
 
@@ -42,6 +44,12 @@ export const panel = {
     call<Key>('PATCH', at('/keys', id), { body: patch }),
   revokeKey: (id: string) => call<Key>('DELETE', at('/keys', id)),
   deleteKey: (id: string) => call<void>('DELETE', at('/keys', id), { query: { purge: true } }),
+
+  teams: async (signal?: Signal) => (await call<List<Team>>('GET', '/teams', { signal })).data,
+  makeTeam: (settings: Partial<TeamSettings>) => call<Team>('POST', '/teams', { body: settings }),
+  changeTeam: (id: string, patch: Partial<TeamSettings>) =>
+    call<Team>('PATCH', at('/teams', id), { body: patch }),
+  deleteTeam: (id: string) => call<void>('DELETE', at('/teams', id)),
 
   slots: async (signal?: Signal) => (await call<List<Slot>>('GET', '/slots', { signal })).data,
   slotKinds: (signal?: Signal) => call<SlotKinds>('GET', '/slot-kinds', { signal }),

@@ -10,6 +10,7 @@ import type { Explanation as ExplanationReport } from '../../../explain/explanat
 import type { SessionReport } from '../../api/session-routes.js';
 import type { SlotKindsReport } from '../../api/slot-kinds.js';
 import type { PanelSlotReport } from '../../api/slot-report.js';
+import type { TeamReport } from '../../api/team-report.js';
 import type { UsageReport } from '../../api/usage.js';
 
 /** Types of the panel API, from the schemas of its answers. */
@@ -27,6 +28,21 @@ export type Key = Omit<Static<typeof ListedKey>, 'stored_responses'>;
 export type IssuedKey = Static<typeof IssuedKeyReport>;
 /** Settings of a protocol key; null: not set. */
 export type KeySettings = Omit<Key, 'id' | 'last4' | 'created_at' | 'last_used_at' | 'revoked_at'>;
+
+/** Limits and budgets of a key or team; null: not set. */
+export type Limits = Pick<
+  Team,
+  | 'requests_per_minute'
+  | 'tokens_per_minute'
+  | 'tokens_per_day'
+  | 'tokens_per_month'
+  | 'usd_per_day'
+  | 'usd_per_month'
+  | 'max_concurrent'
+>;
+
+export type Team = Static<typeof TeamReport>;
+export type TeamSettings = Omit<Team, 'id' | 'created_at' | 'keys' | 'used'>;
 
 /** An entry under `slots:` in the config file, without its id. */
 export interface SlotSettings {

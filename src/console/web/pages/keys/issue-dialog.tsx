@@ -9,8 +9,9 @@ import { CopyButton } from '../../ui/copy-button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { FormDialog } from '../../ui/form-dialog.js';
 import { Link } from '../../ui/link.js';
-import { draftOf, givenOf } from './key-draft.js';
+import { draftOf, settingsOf } from './key-draft.js';
 import { KeyFields } from './key-fields.js';
+import { givenOf } from './limit-draft.js';
 
 interface IssueDialogProps {
   readonly onClose: () => void;
@@ -38,7 +39,7 @@ function IssueForm({ onClose, onIssued }: IssueFormProps) {
   const drafting = useDraft(draftOf(null));
   const action = useAction();
   const issue = async () => {
-    await action.run(async () => onIssued(await panel.issueKey(givenOf(drafting.draft))));
+    await action.run(async () => onIssued(await panel.issueKey(givenOf(settingsOf(drafting.draft)))));
   };
   return (
     <FormDialog title="Issue a key" verb="Issue the key" action={action} onSubmit={issue} onClose={onClose}>

@@ -1,6 +1,9 @@
 import { tie, type Drafting } from '../../state/use-draft.js';
 import { Input } from '../../ui/field.js';
+import { Select } from '../../ui/select.js';
 import type { KeyDraft } from './key-draft.js';
+import { LimitFields } from './limit-fields.js';
+import { useTeams } from '../teams/use-teams.js';
 
 export function KeyFields(props: Drafting<KeyDraft>) {
   const tied = tie(props);
@@ -14,6 +17,7 @@ export function KeyFields(props: Drafting<KeyDraft>) {
         required
       />
       <Input label="Note" {...tied('note')} placeholder="What it is for" />
+      <TeamField {...props} />
       <LimitFields {...props} />
       <fieldset>
         <legend>Reach</legend>
@@ -44,24 +48,23 @@ export function KeyFields(props: Drafting<KeyDraft>) {
   );
 }
 
-const limitFields: readonly { readonly field: keyof KeyDraft; readonly label: string }[] = [
-  { field: 'maxConcurrent', label: 'Requests at a time' },
-  { field: 'requestsPerMinute', label: 'Requests a minute' },
-  { field: 'tokensPerMinute', label: 'Tokens a minute' },
-  { field: 'tokensPerDay', label: 'Tokens a day' },
-  { field: 'tokensPerMonth', label: 'Tokens a month' },
-];
-
-function LimitFields(props: Drafting<KeyDraft>) {
-  const tied = tie(props);
+/** Choice of a team; absent while there is none. */
+function TeamField({ draft, change }: Drafting<KeyDraft>) {
+  const { data: teams = [] } = useTeams();
+  if (teams.length === 0 && draft.team === '') return null;
+  const isKnown = draft.team === '' || teams.some(({ id }) => id === draft.team);
+  const options = [
+    { value: '', text: 'no team' },
+    ...teams.map(({ id, name }) => ({ value: id, text: name })),
+    ...(isKnown ? [] : [{ value: draft.team, text: draft.team }]),
+  ];
   return (
-    <fieldset>
-      <legend>Limits</legend>
-      <div class="columns">
-        {limitFields.map(({ field, label }) => (
-          <Input key={field} label={label} type="number" min={1} {...tied(field)} placeholder="no limit" />
-        ))}
-      </div>
-    </fieldset>
+    <Select
+      label="Team"
+      value={draft.team}
+      options={options}
+      onValue={(team) => change({ team })}
+      hint="Its keys share the limits and budgets of the team, beside their own."
+    />
   );
 }

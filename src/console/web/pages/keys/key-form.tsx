@@ -5,8 +5,9 @@ import { toast } from '../../state/toasts.js';
 import { useAction } from '../../state/use-action.js';
 import { useDraft } from '../../state/use-draft.js';
 import { FormDialog } from '../../ui/form-dialog.js';
-import { changesOf, draftOf } from './key-draft.js';
+import { draftOf, settingsOf } from './key-draft.js';
 import { KeyFields } from './key-fields.js';
+import { changesOf } from './limit-draft.js';
 
 interface KeyFormProps {
   readonly issued: Key;
@@ -21,7 +22,7 @@ export function KeyForm({ issued, onClose, onSaved }: KeyFormProps) {
   const action = useAction();
   const save = async () => {
     const isSaved = await action.run(async () => {
-      await panel.changeKey(issued.id, changesOf(draft, before));
+      await panel.changeKey(issued.id, changesOf(settingsOf(draft), settingsOf(before)));
     });
     if (!isSaved) return;
     toast(`${draft.name} is changed.`);

@@ -1,10 +1,12 @@
 import { expect } from 'chai';
-import { TokenMeters, tokenWindow, type LedgerRow, type Store } from '#src/plugin/internal.js';
+import { LimitMeters, limitWindow, type LedgerRow, type Store } from '#src/plugin/internal.js';
 import { fakeHost, MemoryHub, MemoryStore } from 'gw2api/testing';
 
-describe('a token window', () => {
+const key = (id: string) => ({ kind: 'key', id }) as const;
+
+describe("a limit's window", () => {
   const at = (limit: 'tokensPerDay' | 'tokensPerMonth', time: string) => {
-    const { period } = tokenWindow(limit, 'k', Date.parse(time));
+    const { period } = limitWindow(limit, key('k'), Date.parse(time));
     return [period!.fromMs, period!.toMs].map((ms) => new Date(ms).toISOString().slice(0, 16));
   };
 
@@ -26,15 +28,15 @@ describe('a token window', () => {
   it('has a meter of its own for each key, limit and period', () => {
     const noon = Date.parse('2026-01-01T12:00:00Z');
     const meters = (['tokensPerMinute', 'tokensPerDay', 'tokensPerMonth'] as const).flatMap((limit) => [
-      tokenWindow(limit, 'a', noon).meter,
-      tokenWindow(limit, 'b', noon).meter,
+      limitWindow(limit, key('a'), noon).meter,
+      limitWindow(limit, key('b'), noon).meter,
     ]);
-    meters.push(tokenWindow('tokensPerDay', 'a', noon + 86_400_000).meter);
+    meters.push(limitWindow('tokensPerDay', key('a'), noon + 86_400_000).meter);
     expect(new Set(meters).size).to.equal(7);
   });
 });
 
-describe('token meters', () => {
+describe('limit meters', () => {
   const midnight = Date.parse('2026-03-10T00:00:00Z');
   let nowMs: number;
   let store: Store;
@@ -56,15 +58,15 @@ describe('token meters', () => {
   };
 
   /** The meters of one more instance. */
-  function connect(usage: Store['ledger']['usage'] = (query) => store.ledger.usage(query)): TokenMeters {
+  function connect(usage: Store['ledger']['usage'] = (query) => store.ledger.usage(query)): LimitMeters {
     const ledger = Object.assign(Object.create(store.ledger) as Store['ledger'], { usage: counting(usage) });
     const live = hub.connect();
-    return new TokenMeters(fakeHost({ now, live, store: { ...store, ledger, close: () => store.close() } }));
+    return new LimitMeters(fakeHost({ now, live, store: { ...store, ledger, close: () => store.close() } }));
   }
 
-  const day = () => tokenWindow('tokensPerDay', 'k', nowMs);
-  const month = () => tokenWindow('tokensPerMonth', 'k', nowMs);
-  const usedIn = async (meters: TokenMeters, window = day()) => (await meters.read(window)).used;
+  const day = () => limitWindow('tokensPerDay', key('k'), nowMs);
+  const month = () => limitWindow('tokensPerMonth', key('k'), nowMs);
+  const usedIn = async (meters: LimitMeters, window = day()) => (await meters.read(window)).used;
 
   let rows = 0;
   function row(atMs: number, input: number, keyId = 'k'): LedgerRow {
@@ -106,7 +108,7 @@ describe('token meters', () => {
     await meters.add(day(), 5);
     expect(await usedIn(meters)).to.equal(5);
     expect(asked).to.equal(1);
-    await meters.read(tokenWindow('tokensPerMinute', 'k', nowMs));
+    await meters.read(limitWindow('tokensPerMinute', key('k'), nowMs));
     expect(asked).to.equal(1);
   });
 
@@ -174,7 +176,7 @@ describe('token meters', () => {
 
   it('count a minute from its first use, without the ledger', async () => {
     const meters = connect();
-    const minute = tokenWindow('tokensPerMinute', 'k', nowMs);
+    const minute = limitWindow('tokensPerMinute', key('k'), nowMs);
     expect(await meters.read(minute)).to.deep.equal({ used: 0, resetsInMs: 0 });
     await meters.add(minute, 3);
     nowMs += 59_999;

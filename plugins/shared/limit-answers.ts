@@ -1,0 +1,118 @@
+import { GatewayError, type KeyLimits, type LimitWindow } from 'gw2api/plugin';
+
+/** Current state of one limit of a key or team. */
+export interface Gauge {
+  readonly holder: { readonly kind: 'key' | 'team'; readonly name: string };
+  readonly limit: LimitWindow['limit'];
+  readonly unit: LimitWindow['unit'];
+  readonly max: number;
+  readonly used: number;
+  readonly resetsInMs: number;
+  /** True if the limit is reached. */
+  readonly isFull: boolean;
+}
+
+const words: Readonly<Record<Exclude<keyof KeyLimits, 'usdPerDay' | 'usdPerMonth'>, string>> = {
+  requestsPerMinute: 'requests per minute',
+  tokensPerMinute: 'tokens per minute',
+  tokensPerDay: 'tokens per day',
+  tokensPerMonth: 'tokens per month',
+  maxConcurrent: 'requests at a time',
+};
+
+/** `1 request per minute`, `60 requests per minute`. */
+function amountOf(max: number, limit: keyof typeof words): string {
+  return `${max} ${max === 1 ? words[limit].replace('s ', ' ') : words[limit]}`;
+}
+
+/** Error for a request beyond those that may be under way. */
+export function tooManyAtOnce(holder: Gauge['holder'], max: number): GatewayError {
+  const reached = `${nameOf(holder)} has reached its limit of ${amountOf(max, 'maxConcurrent')}`;
+  return new GatewayError('rate_limited', `${reached}; it may go on when one of them has ended.`, {
+    headers: { 'retry-after': '1' },
+  });
+}
+
+/** Limit that is reached and resets last, since a retry before that would fail. */
+export function lastToReset(gauges: readonly Gauge[]): Gauge | undefined {
+  return gauges.filter(({ isFull }) => isFull).toSorted(latestFirst)[0];
+}
+
+/** Error for a limit that is reached. */
+export function refusalOf(gauge: Gauge, nowMs: number): GatewayError {
+  const seconds = Math.max(1, Math.ceil(gauge.resetsInMs / 1000));
+  const opensAtMs = Math.ceil((nowMs + gauge.resetsInMs) / 1000) * 1000;
+  const opens = new Date(opensAtMs).toISOString().replace('.000Z', 'Z');
+  const isBudget = gauge.unit === 'usd';
+  const message = `${reachedBy(gauge)}; it may go on in ${seconds} s, at ${opens}.`;
+  return new GatewayError(isBudget ? 'budget_exceeded' : 'rate_limited', message, {
+    headers: {
+      'retry-after': String(seconds),
+      ...((isBudget || seconds > maxRetrySeconds) && { 'x-should-retry': 'false' }),
+    },
+  });
+}
+
+/** A budget before another limit that resets at the same time. */
+function latestFirst(a: Gauge, b: Gauge): number {
+  return b.resetsInMs - a.resetsInMs || Number(b.unit === 'usd') - Number(a.unit === 'usd');
+}
+
+function reachedBy({ holder, limit, max, used }: Gauge): string {
+  const name = nameOf(holder);
+  if (limit === 'usdPerDay' || limit === 'usdPerMonth') {
+    const period = limit === 'usdPerDay' ? 'day' : 'month';
+    return `${name} has used up its budget of ${max} USD per ${period} (${inUsd(used)} USD so far)`;
+  }
+  return `${name} has reached its limit of ${amountOf(max, limit)}`;
+}
+
+function nameOf({ kind, name }: Gauge['holder']): string {
+  return `The ${kind} ${JSON.stringify(name)}`;
+}
+
+/** Cents, and smaller amounts with the digits that tell them apart. */
+function inUsd(amount: number): string {
+  return amount >= 1 ? amount.toFixed(2) : String(Number(amount.toFixed(6)));
+}
+
+/**
+ * Max `retry-after` for a retry. SDKs ignore longer ones and retry too early, so they are told not to retry.
+ */
+const maxRetrySeconds = 60;
+
+type Shown = Pick<Gauge, 'unit' | 'max' | 'used' | 'resetsInMs'>;
+
+/**
+ * Rate-limit headers under the names that SDK users know; of several limits in requests or tokens, the one
+ * with the least left.
+ */
+export function headersOf(gauges: readonly Shown[]): Readonly<Record<string, string>> {
+  const [requests, tokens] = (['requests', 'tokens'] as const).map((unit) => tightest(gauges, unit));
+  return { ...(requests && headersFor('requests', requests)), ...(tokens && headersFor('tokens', tokens)) };
+}
+
+function tightest(gauges: readonly Shown[], unit: Shown['unit']): Shown | undefined {
+  const counted = gauges.filter((gauge) => gauge.unit === unit);
+  return counted.toSorted((a, b) => leftOf(a) - leftOf(b) || b.resetsInMs - a.resetsInMs)[0];
+}
+
+function headersFor(name: string, gauge: Shown): Readonly<Record<string, string>> {
+  return {
+    [`x-ratelimit-limit-${name}`]: String(gauge.max),
+    [`x-ratelimit-remaining-${name}`]: String(leftOf(gauge)),
+    [`x-ratelimit-reset-${name}`]: duration(gauge.resetsInMs),
+  };
+}
+
+function leftOf({ max, used }: Shown): number {
+  return Math.max(0, max - used);
+}
+
+/** Formats a duration as `1h2m3s`, without leading zero units. */
+function duration(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const parts = [`${hours}h`, `${minutes}m`, `${seconds % 60}s`];
+  return parts.slice(hours > 0 ? 0 : minutes > 0 ? 1 : 2).join('');
+}

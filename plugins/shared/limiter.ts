@@ -1,0 +1,156 @@
+import {
+  LimitMeters,
+  limitWindow,
+  windowLimits,
+  type GatewayError,
+  type Host,
+  type KeyLimits,
+  type LimitWindow,
+} from 'gw2api/plugin';
+import { lastToReset, refusalOf, tooManyAtOnce, type Gauge } from './limit-answers.js';
+
+/** A key or a team, with its limits. */
+export interface LimitedHolder {
+  readonly kind: 'key' | 'team';
+  readonly id: string;
+  readonly name: string;
+  readonly limits: KeyLimits;
+}
+
+/** Window of a limit that a request counts in. */
+interface Counted {
+  readonly holder: LimitedHolder;
+  readonly window: LimitWindow;
+  readonly max: number;
+}
+
+interface Admission {
+  readonly gauges: readonly Gauge[];
+  /** Windows in which tokens and cost count once they are known. */
+  readonly counted: readonly Counted[];
+  readonly refusal?: GatewayError;
+}
+
+/** Use of limits by one settled request. */
+interface Spent {
+  /** As shown to the caller. */
+  readonly tokens: number;
+  /** As billed by the upstream, nano-USD; undefined: unknown. */
+  readonly cost: number | undefined;
+}
+
+/** Counts requests on arrival, and their tokens and cost at the end, when these are known. */
+export class Limiter {
+  readonly #host: Host;
+  readonly #meters: LimitMeters;
+  readonly #countRefusal: (limit: keyof KeyLimits) => void;
+
+  constructor(host: Host) {
+    this.#host = host;
+    this.#meters = new LimitMeters(host);
+    const limited = host.metrics.counter(
+      'gw2api_rate_limited_total',
+      'Requests refused because a limit or budget of their key or team was reached.',
+      ['limit'],
+    );
+    this.#countRefusal = (limit) => limited.add({ limit: labels[limit] });
+  }
+
+  /**
+   * Takes a permit of a key or team for one request; returns the function that releases it. Throws
+   * `rate_limited` if none is left.
+   */
+  async takePermit(holder: LimitedHolder): Promise<() => void> {
+    const { maxConcurrent } = holder.limits;
+    if (maxConcurrent === undefined) return () => undefined;
+    const { permits } = this.#host.live;
+    const semaphore = `${holder.kind}s/${holder.id}`;
+    if (await permits.take(semaphore, maxConcurrent)) return () => permits.release(semaphore);
+    this.#countRefusal('maxConcurrent');
+    throw tooManyAtOnce(holder, maxConcurrent);
+  }
+
+  /** Checks all limits, each of which must hold; refused requests are not counted. */
+  async admit(holders: readonly LimitedHolder[]): Promise<Admission> {
+    const nowMs = this.#host.now();
+    const all = holders.flatMap((holder) => countedBy(holder, nowMs));
+    const counted = all.filter(({ window }) => window.unit !== 'requests');
+    const requests = all.filter(({ window }) => window.unit === 'requests');
+    const known = await Promise.all(counted.map((each) => this.#gauge(each)));
+    const isRefused = known.some(({ isFull }) => isFull);
+    const arrived = isRefused
+      ? await Promise.all(requests.map((each) => this.#gauge(each)))
+      : await this.#countRequest(requests);
+    const gauges = [...arrived, ...known];
+    const last = lastToReset(gauges);
+    if (!last) return { gauges, counted };
+    this.#countRefusal(last.limit);
+    return { gauges, counted, refusal: refusalOf(last, nowMs) };
+  }
+
+  /** Counts what a settled request has spent, also one that has failed or was abandoned. */
+  count(counted: readonly Counted[], { tokens, cost }: Spent): void {
+    const { log } = this.#host;
+    const hasBudget = counted.some(({ window }) => window.unit === 'usd');
+    if (hasBudget && cost === undefined && tokens > 0)
+      log.error(
+        {},
+        'The cost of a request is not known, and no budget counts it; see the prices of its model.',
+      );
+    const usd = (cost ?? 0) / nanoPerUsd;
+    const adding = counted.map(async ({ window }) => {
+      const amount = window.unit === 'usd' ? usd : tokens;
+      if (amount > 0) await this.#meters.add(window, amount);
+    });
+    Promise.all(adding).catch((error: unknown) =>
+      log.error({ err: error }, 'The use of a request could not be counted.'),
+    );
+  }
+
+  async #gauge({ holder, window, max }: Counted): Promise<Gauge> {
+    const { used, resetsInMs } = await this.#meters.read(window);
+    return { holder, limit: window.limit, unit: window.unit, max, used, resetsInMs, isFull: used >= max };
+  }
+
+  /** Counts the request for each, or for none where one of them may make no further one. */
+  async #countRequest(requests: readonly Counted[]): Promise<readonly Gauge[]> {
+    const gauges = await Promise.all(requests.map((each) => this.#take(each)));
+    if (!gauges.some(({ isFull }) => isFull)) return gauges;
+    const { meters } = this.#host.live;
+    const giveBack = gauges.map(async (gauge, at) => {
+      const meter = requests[at]?.window.meter;
+      if (gauge.isFull || meter === undefined) return gauge;
+      const { used, resetsInMs } = await meters.add(meter, -1, minuteMs);
+      return { ...gauge, used, resetsInMs };
+    });
+    return Promise.all(giveBack);
+  }
+
+  async #take({ holder, window, max }: Counted): Promise<Gauge> {
+    const { meters } = this.#host.live;
+    const taken = await meters.take(window.meter, 1, { limit: max, windowMs: minuteMs });
+    const { used, resetsInMs, isAllowed } = taken;
+    return { holder, limit: window.limit, unit: window.unit, max, used, resetsInMs, isFull: !isAllowed };
+  }
+}
+
+function countedBy(holder: LimitedHolder, nowMs: number): readonly Counted[] {
+  return windowLimits.flatMap((limit) => {
+    const max = holder.limits[limit];
+    return max === undefined ? [] : [{ holder, window: limitWindow(limit, holder, nowMs), max }];
+  });
+}
+
+/** Limits as the metric names them. */
+const labels: Readonly<Record<keyof KeyLimits, string>> = {
+  requestsPerMinute: 'requests_per_minute',
+  tokensPerMinute: 'tokens_per_minute',
+  tokensPerDay: 'tokens_per_day',
+  tokensPerMonth: 'tokens_per_month',
+  usdPerDay: 'usd_per_day',
+  usdPerMonth: 'usd_per_month',
+  maxConcurrent: 'max_concurrent',
+};
+
+const minuteMs = 60_000;
+const nanoPerUsd = 1e9;

@@ -1,0 +1,62 @@
+import type { Static } from 'typebox';
+import { Type, type KeyLimits } from '../../plugin/internal.js';
+import { Nullable } from './schemas.js';
+
+const Limit = Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1e12 })));
+const Usd = Type.Optional(Nullable(Type.Number({ minimum: 0.000_001, maximum: 1_000_000 })));
+
+/** Limits of a key or a team as a body sets them; null takes one away. */
+export const settableLimits = {
+  requests_per_minute: Limit,
+  tokens_per_minute: Limit,
+  tokens_per_day: Limit,
+  tokens_per_month: Limit,
+  usd_per_day: Usd,
+  usd_per_month: Usd,
+  max_concurrent: Limit,
+};
+
+const Budget = Nullable(
+  Type.Number({ description: 'In USD, of what the upstream bills; a day or month in UTC.' }),
+);
+
+/** Limits of a key or a team; null: none. */
+export const reportedLimits = {
+  requests_per_minute: Nullable(Type.Integer()),
+  tokens_per_minute: Nullable(Type.Integer()),
+  tokens_per_day: Nullable(Type.Integer()),
+  tokens_per_month: Nullable(Type.Integer()),
+  usd_per_day: Budget,
+  usd_per_month: Budget,
+  max_concurrent: Nullable(Type.Integer()),
+};
+
+type Settable = { readonly [Field in keyof typeof settableLimits]?: Static<(typeof settableLimits)[Field]> };
+type Reported = { readonly [Field in keyof typeof reportedLimits]: Static<(typeof reportedLimits)[Field]> };
+
+export function limitsReport(limits: KeyLimits): Reported {
+  return {
+    requests_per_minute: limits.requestsPerMinute ?? null,
+    tokens_per_minute: limits.tokensPerMinute ?? null,
+    tokens_per_day: limits.tokensPerDay ?? null,
+    tokens_per_month: limits.tokensPerMonth ?? null,
+    usd_per_day: limits.usdPerDay ?? null,
+    usd_per_month: limits.usdPerMonth ?? null,
+    max_concurrent: limits.maxConcurrent ?? null,
+  };
+}
+
+/** Limits that a body contains; undefined: it does not say. */
+export function limitsPatch(body: Settable): {
+  readonly [Limit in keyof KeyLimits]-?: number | null | undefined;
+} {
+  return {
+    requestsPerMinute: body.requests_per_minute,
+    tokensPerMinute: body.tokens_per_minute,
+    tokensPerDay: body.tokens_per_day,
+    tokensPerMonth: body.tokens_per_month,
+    usdPerDay: body.usd_per_day,
+    usdPerMonth: body.usd_per_month,
+    maxConcurrent: body.max_concurrent,
+  };
+}

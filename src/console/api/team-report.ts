@@ -1,0 +1,97 @@
+import type { Static } from 'typebox';
+import {
+  Closed,
+  Type,
+  windowLimits,
+  type MeterReading,
+  type Team,
+  type TeamPatch,
+  type WindowLimit,
+} from '../../plugin/internal.js';
+import { withoutUndefined } from './key-report.js';
+import { limitsPatch, limitsReport, reportedLimits, settableLimits } from './limit-fields.js';
+import { Count, IsoTime, Line, Note, Nullable } from './schemas.js';
+
+/** Body of a request that makes a team. */
+export const NewTeam = Closed({ name: Line, ...settableLimits, note: Note });
+
+/** Merge patch of a team. */
+export const ChangedTeam = Closed({ name: Type.Optional(Line), ...settableLimits, note: Note });
+
+const Used = Nullable(
+  Type.Object({
+    amount: Type.Number({ description: 'In the unit of the limit.' }),
+    resets_at: Nullable(IsoTime),
+  }),
+);
+
+const UsedLimits = Type.Object(
+  {
+    requests_per_minute: Used,
+    tokens_per_minute: Used,
+    tokens_per_day: Used,
+    tokens_per_month: Used,
+    usd_per_day: Used,
+    usd_per_month: Used,
+  },
+  { description: 'Use of each limit in its window now; null where there is no limit.' },
+);
+
+/** A team as sent by the panel API. */
+export const TeamReport = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  created_at: IsoTime,
+  keys: Count,
+  ...reportedLimits,
+  used: UsedLimits,
+  note: Nullable(Type.String()),
+});
+
+/** Use of limits now, in their units. */
+export type LimitsInUse = Partial<Readonly<Record<WindowLimit, MeterReading>>>;
+
+interface TeamFacts {
+  /** Number of its keys. */
+  readonly keys: number;
+  readonly used: LimitsInUse;
+  readonly nowMs: number;
+}
+
+export function teamReport(team: Team, { keys, used, nowMs }: TeamFacts): Static<typeof TeamReport> {
+  const { id, name, createdAtMs, note } = team;
+  return {
+    id,
+    name,
+    created_at: new Date(createdAtMs).toISOString(),
+    keys,
+    ...limitsReport(team),
+    used: usedReport(team, used, nowMs),
+    note: note ?? null,
+  };
+}
+
+const fieldOf = {
+  requestsPerMinute: 'requests_per_minute',
+  tokensPerMinute: 'tokens_per_minute',
+  tokensPerDay: 'tokens_per_day',
+  tokensPerMonth: 'tokens_per_month',
+  usdPerDay: 'usd_per_day',
+  usdPerMonth: 'usd_per_month',
+} as const satisfies Readonly<Record<WindowLimit, keyof typeof reportedLimits>>;
+
+function usedReport(team: Team, used: LimitsInUse, nowMs: number): Static<typeof UsedLimits> {
+  const fields = windowLimits.map((limit) => {
+    const { used: amount = 0, resetsInMs } = used[limit] ?? {};
+    const isOpen = resetsInMs !== undefined && resetsInMs > 0;
+    const resetsAt = isOpen ? new Date(nowMs + resetsInMs).toISOString() : null;
+    return [fieldOf[limit], team[limit] === undefined ? null : { amount, resets_at: resetsAt }] as const;
+  });
+  return Object.fromEntries(fields) as Static<typeof UsedLimits>; // a field for each limit
+}
+
+/** Patch with the fields that a body contains, and no others. */
+export function toTeamPatch(body: Static<typeof ChangedTeam>): TeamPatch {
+  const { name, note } = body;
+  return withoutUndefined<TeamPatch>({ name, note, ...limitsPatch(body) });
+}
