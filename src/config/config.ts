@@ -188,6 +188,8 @@ export interface Config {
   readonly storeAt: Position;
   readonly ledger: {
     readonly keepDays: number;
+    /** Explain turns that read less from the cache than an earlier one had left there. */
+    readonly cacheCauses: boolean;
     /** Absolute path of the folder that holds rows while the store is down; undefined: no spool. */
     readonly spool: string | undefined;
   };

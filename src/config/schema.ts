@@ -187,6 +187,7 @@ export const ConfigSchema = Closed({
   ledger: Closed(
     {
       keepDays: Type.Integer({ minimum: 1, default: 90 }),
+      cacheCauses: Type.Boolean({ default: true }),
       spool: Type.Optional(Text),
     },
     { default: {} },

@@ -21,7 +21,8 @@ export function toStore(text: string): Config['store'] {
 export function toLedger({ store, ledger }: Pick<RawConfig, 'store' | 'ledger'>): Config['ledger'] {
   const file = sqliteFile(store);
   const folder = ledger.spool ?? (file === undefined ? 'data' : path.dirname(file));
-  return { keepDays: ledger.keepDays, spool: store === 'memory' ? undefined : path.resolve(folder) };
+  const { keepDays, cacheCauses } = ledger;
+  return { keepDays, cacheCauses, spool: store === 'memory' ? undefined : path.resolve(folder) };
 }
 
 /** Rules for the address of the store; messages do not repeat it, because it may hold a password. */

@@ -1,5 +1,6 @@
 import type { RequestFeed } from '../console/api/request-feed.js';
 import type { ExchangesOptions } from '../http/exchanges.js';
+import { cacheLosses } from './cache-losses.js';
 import { ledgerRowOf } from './ledger-row.js';
 import type { DryParts } from './options.js';
 import { recordOf } from './request-record.js';
@@ -8,7 +9,7 @@ import type { Services } from './services.js';
 import { logRequest } from '../telemetry/request-log.js';
 import { RequestMetrics } from '../telemetry/request-metrics.js';
 
-type Parts = Pick<Services, 'log' | 'now' | 'metrics' | 'ledger'> & {
+type Parts = Pick<Services, 'log' | 'now' | 'metrics' | 'ledger' | 'cacheLedger'> & {
   readonly feed: RequestFeed;
   readonly runtime: () => Pick<Runtime, 'config' | 'models'>;
   /** Sees each request too. */
@@ -21,17 +22,19 @@ export function recordOnSettled({
   now,
   metrics,
   ledger,
+  cacheLedger,
   feed,
   runtime,
   also,
 }: Parts): ExchangesOptions['onSettled'] {
   const modelId = (name: string) => runtime().models.find(name)?.id;
+  const withLoss = cacheLosses({ cacheLedger, metrics });
   const requestMetrics = new RequestMetrics({ metrics, modelId });
   return (exchange, outcome) => {
     const record = recordOf(exchange, outcome, now());
     if (runtime().config.log.access) logRequest(log, record);
     requestMetrics.add(record);
-    const row = ledgerRowOf(exchange, record);
+    const row = withLoss(ledgerRowOf(exchange, record), exchange, record);
     also?.(exchange, record, row);
     if (!row) return;
     ledger.write(row);

@@ -1,4 +1,5 @@
 import { ConfigError, type Config } from '../config/config.js';
+import { CacheLedger } from '../cache-ledger/index.js';
 import { CheckedKeys } from '../keys/keys.js';
 import { LedgerWriter } from '../ledger/ledger-writer.js';
 import { withFlushedUsage } from '../ledger/read-your-writes-ledger.js';
@@ -45,6 +46,8 @@ export interface Services {
   readonly live: Live;
   readonly keys: CheckedKeys;
   readonly ledger: LedgerWriter;
+  /** Undefined where the config does not ask for it. */
+  readonly cacheLedger: CacheLedger | undefined;
   readonly metrics: PrometheusMetrics;
   readonly stageMetrics: StageMetrics;
   readonly slots: SlotPool;
@@ -111,7 +114,9 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   const { secretKey, oldSecretKey } = options;
   // A key that would be made for the store may be gone with its container: stages seal with one that was set.
   const secrets = createCipher(typeof secretKey === 'string' ? secretKey : undefined, oldSecretKey);
-  const caches = { ...durable.caches, ...slots.caches, learned_models: () => knownModels.fill };
+  const cacheLedger = config.ledger.cacheCauses ? new CacheLedger() : undefined;
+  const learned = { learned_models: () => knownModels.fill };
+  const caches = { ...durable.caches, ...slots.caches, ...cacheLedger?.caches, ...learned };
   return {
     services: {
       log,
@@ -120,6 +125,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
       ...durable,
       isLocal: isLocal(config.listen),
       dry: options.dry !== undefined,
+      cacheLedger,
       metrics,
       stageMetrics,
       slots,

@@ -1,6 +1,12 @@
 import type Koa from 'koa';
 import compose from 'koa-compose';
-import { joining, type Interceptor, type RequestTrace, type StagePlace } from '../plugin/internal.js';
+import {
+  joining,
+  type Interceptor,
+  type MessagesRequest,
+  type RequestTrace,
+  type StagePlace,
+} from '../plugin/internal.js';
 import { stepsOf } from './alternatives.js';
 import type { PipelineWatch } from './watch.js';
 import type { Conditional } from './when.js';
@@ -62,8 +68,9 @@ function traced({ place, middleware, interceptor }: Stage): Koa.Middleware {
   // No async function: each stage of each request would pay for a second one.
   return (ctx, next) => {
     const state = ctx.state as TracedState; // Koa types its state as anything
-    const { trace, reply } = state;
+    const { trace, reply, request } = state;
     if (reply) trace.made(reply.events); // by the stage above
+    else if (request) trace.sees(request);
     const step = trace.enter(place);
     join?.(state);
     const failed = (error: unknown): never => {
@@ -84,5 +91,6 @@ function traced({ place, middleware, interceptor }: Stage): Koa.Middleware {
 interface TracedState {
   readonly trace: RequestTrace;
   readonly reply?: { readonly events: unknown };
+  readonly request?: MessagesRequest;
   interceptors: readonly Interceptor[];
 }

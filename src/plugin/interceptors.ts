@@ -110,6 +110,7 @@ class Interception {
     this.#underWay += 1;
     this.#turn(this.#underWay === 1);
     traceOf(this.#parts.ctx).wrap(undefined);
+    traceOf(this.#parts.ctx).sees(request, this.#parts.interceptor.place);
     try {
       const reply = await this.#parts.inner(request, joined(this.#watched(options), this.#outer));
       traceOf(this.#parts.ctx).made(reply.events);

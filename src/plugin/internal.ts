@@ -95,6 +95,7 @@ export { defaultStickyFrom, sessionName } from './sticky.js';
 export { perOutputTokenMs } from './per-output-token.js';
 export { pluginStorage } from './plugin-storage.js';
 export { RequestTrace } from './request-trace.js';
+export type { RequestVersion } from './request-versions.js';
 export { pluginPlace, readProperty } from './plugin-place.js';
 export { AddressMeters } from './limits/address-meters.js';
 export { growingCache } from './limits/growing-cache.js';

@@ -1,7 +1,8 @@
-import type { Usage } from './contract/messages.js';
+import type { MessagesRequest, Usage } from './contract/messages.js';
 import type { CallTimer, StagePlace, TimedCall, TimedStage, Trace, UsageTally } from './contract/trace.js';
 import { EventStream } from './events/event-stream.js';
 import { isGatewayError, type GatewayError } from './error.js';
+import { RequestVersions } from './request-versions.js';
 import { UpstreamCallTimer, type CallReport } from './upstream-call-timer.js';
 import { withTag } from './usage-tags.js';
 
@@ -12,6 +13,7 @@ const maxStreams = 200;
 export class RequestTrace implements Trace {
   readonly stages: TracedStage[] = [];
   readonly calls: TimedCall[] = [];
+  readonly versions = new RequestVersions();
   readonly #now: () => number;
   #usage: UsageTally = { billed: {}, masked: {} };
   #tags: Readonly<Record<string, string>> | undefined;
@@ -181,6 +183,11 @@ export class RequestTrace implements Trace {
     if (!wrapping || !this.#current) return;
     wrapping.ms += ms;
     this.#current.timed.ms -= ms;
+  }
+
+  /** Adds a version of the request, of the stage that is being timed unless `by` says another one. */
+  sees(request: MessagesRequest, by = this.#current?.place): void {
+    this.versions.add(request, by?.stage ?? '');
   }
 
   /** Adds a stream of the answer, of the stage that is being timed unless `by` says another one. */

@@ -26,7 +26,8 @@ export function countPrompt(request: MessagesRequest): number {
 
 /**
  * Prompt cache of one simulator: a marked prefix is written when first seen and then read, by the same
- * account and model, until it is unused for its ttl. There is no min size.
+ * account and model, until it is unused for its ttl; messages only with the same effort, thinking and tool
+ * choice. There is no min size.
  */
 export class PromptCache {
   readonly #now: () => number;
@@ -59,6 +60,11 @@ export class PromptCache {
     return billed(total, sumTokens(segments.slice(0, known + 1)), written);
   }
 
+  /** Forgets everything, as a service may that needs the room. */
+  clear(): void {
+    this.#prefixes.clear();
+  }
+
   #touch(hash: string): boolean {
     const entry = this.#prefixes.get(hash);
     if (!entry || entry.endsAtMs <= this.#now()) return false;
@@ -89,15 +95,21 @@ function billed(total: number, read: number, written: Record<'5m' | '1h', number
 
 function segmentsOf(request: MessagesRequest): readonly Segment[] {
   const { system = [], tools = [], messages, cache_control: automatic } = request;
+  const scope = scopeOfMessages(request);
   const segments = [
     ...tools.map((tool) => segment('tool', tool)),
     ...blocksOf(system).map((block) => segment('system', block)),
     ...messages.flatMap(({ role, content }) =>
-      blocksOf(content).map((block, at) => segment(role, block, at === 0 ? messageTokens : 0)),
+      blocksOf(content).map((block, at) => segment(role + scope, block, at === 0 ? messageTokens : 0)),
     ),
   ];
   const last = segments.at(-1);
   return automatic && last ? [...segments.slice(0, -1), { ...last, mark: last.mark ?? automatic }] : segments;
+}
+
+/** Settings that change how the messages are read, but neither tools nor system prompt. */
+function scopeOfMessages({ tool_choice: choice, thinking, output_config: output }: MessagesRequest): string {
+  return choice || thinking || output ? JSON.stringify([choice, thinking, output]) : '';
 }
 
 function segment(kind: string, part: object & { cache_control?: CacheControl | null }, extra = 0): Segment {

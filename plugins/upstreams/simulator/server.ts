@@ -101,6 +101,11 @@ export class Simulator {
     });
   }
 
+  /** Empties the prompt cache. */
+  forgetPrompts(): void {
+    this.#context.cache.clear();
+  }
+
   /** Stops listening and drops every connection. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));

@@ -30,6 +30,8 @@ export interface LeaseRequest extends PickTerms {
 
 /** Leases slots for the calls of one request. */
 export interface SlotPicker {
+  /** Sticky key of its session; absent: it has none. */
+  readonly stickyKey?: string | undefined;
   /**
    * Takes a permit in a slot that serves the request's model, as `Slots.lease` does. Further calls keep the
    * slot of the earlier ones of that model, and try last what has failed them.

@@ -26,6 +26,10 @@ export class RequestPicker implements SlotPicker {
     this.#models = models;
   }
 
+  get stickyKey(): string | undefined {
+    return this.#terms.sticky?.key;
+  }
+
   lease(request: MessagesRequest): Promise<SlotLease> {
     const { caller } = this.#terms;
     const refusal = this.#context.isClosed() ? poolClosed() : modelRefusal(caller, request, this.#models());

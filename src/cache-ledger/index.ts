@@ -1,0 +1,1 @@
+export { CacheLedger, type AnsweredRequest } from './cache-ledger.js';

@@ -1,0 +1,143 @@
+import { cachedEnd, type Turn } from './turn.js';
+
+/** Turn that another one goes on from. */
+export interface Predecessor {
+  readonly turn: Turn;
+  /** False where turns between the two are missing here: another instance may have had them. */
+  readonly isDirect: boolean;
+}
+
+/**
+ * Turn of the same session that a new one goes on from: of several conversations, the one whose messages it
+ * repeats. Undefined where it repeats none, as the first turn of a conversation does. `turns`: oldest first.
+ */
+export function predecessorOf(turns: readonly Turn[], next: Turn): Predecessor | undefined {
+  // Nothing that had not begun to answer could be read.
+  const answered = turns.filter(({ call }) => call.answeredMs <= next.call.startedMs);
+  let best: Continued | undefined;
+  for (const turn of answered) {
+    const continued = continuedFrom(turn, next);
+    if (continued && (!best || isBetter(continued, best, next))) best = continued;
+  }
+  best ??= rewrittenFrom(answered.at(-1), next);
+  if (!best) return undefined;
+  const { turn, repeated } = isSamePlace(best.turn, next) ? best : (warmest(answered, next) ?? best);
+  return { turn, isDirect: answersAfter(next, repeated) <= 1 };
+}
+
+interface Continued {
+  readonly turn: Turn;
+  /** Messages of it that the new turn has unchanged. */
+  readonly matches: number;
+  /** Messages of the new turn that stand for those of the old one. */
+  readonly repeated: number;
+}
+
+/** More messages in common are better; then the place of the new turn, then the later one. */
+function isBetter(one: Continued, best: Continued, next: Turn): boolean {
+  if (one.matches !== best.matches) return one.matches > best.matches;
+  return isSamePlace(one.turn, next) || !isSamePlace(best.turn, next);
+}
+
+/** True where both turns have been answered by the same model in the same slot. */
+export function isSamePlace({ call: one }: Turn, { call: other }: Turn): boolean {
+  return one.slot === other.slot && one.model === other.model;
+}
+
+/**
+ * Unchanged turn with the longest cached prefix that is alive in the place of the new turn. A session that
+ * goes to and fro between two places loses nothing where it comes back.
+ */
+function warmest(turns: readonly Turn[], next: Turn): Continued | undefined {
+  const alive = turns.filter(
+    (turn) => isSamePlace(turn, next) && isAlive(turn, next) && firstDifference(turn, next) === undefined,
+  );
+  const [turn] = alive.toSorted((one, other) => cachedEnd(other) - cachedEnd(one));
+  const matches = turn?.clientMessages.length ?? 0;
+  return turn && { turn, matches, repeated: matches };
+}
+
+function isAlive({ usedMs, boundaries }: Turn, { call }: Turn): boolean {
+  const lifetimeMs = boundaries.at(-1)?.lifetimeMs;
+  return lifetimeMs === undefined || call.startedMs - usedMs < lifetimeMs;
+}
+
+/** Index of the first part of a turn's cached prefix that the next one does not have; undefined: it has all. */
+export function firstDifference(turn: Turn, next: Turn): number | undefined {
+  const end = cachedEnd(turn);
+  for (let at = 0; at < end; at += 1) if (turn.sent[at] !== next.sent[at]) return at;
+  return undefined;
+}
+
+/** The turn as the beginning of the next one, or as its end where the caller has dropped the first messages. */
+function continuedFrom(turn: Turn, next: Turn): Continued | undefined {
+  const count = turn.clientMessages.length;
+  const aligned = matchesAt(turn, next, 0);
+  if (isMostly(aligned, count, next.clientMessages.length > count))
+    return { turn, matches: aligned.count, repeated: count };
+  const dropped = droppedFrom(turn, next);
+  if (dropped === undefined) return undefined;
+  const shifted = matchesAt(turn, next, dropped);
+  const isKept = shifted.isLastEqual && shifted.count >= Math.max(2, 0.75 * (count - dropped));
+  return isKept ? { turn, matches: shifted.count, repeated: count - dropped } : undefined;
+}
+
+interface Matches {
+  readonly count: number;
+  readonly isLastEqual: boolean;
+}
+
+/** Messages of a turn that stand in the next one too, `dropped` places before. */
+function matchesAt({ clientMessages: old }: Turn, { clientMessages: own }: Turn, dropped: number): Matches {
+  let count = 0;
+  for (let at = dropped; at < old.length; at += 1) if (old[at] === own[at - dropped]) count += 1;
+  return {
+    count,
+    isLastEqual: old.length > dropped && old[old.length - 1] === own[old.length - 1 - dropped],
+  };
+}
+
+/**
+ * True if the matches show the same conversation: the whole turn; all but its last message, which callers
+ * often rewrite as they go on; or its last message and half of the others.
+ */
+function isMostly({ count, isLastEqual }: Matches, of: number, isLonger: boolean): boolean {
+  if (count === 0) return false;
+  if (isLastEqual) return count >= of / 2;
+  return isLonger && count >= Math.min(of - 1, Math.max(2, 0.75 * of));
+}
+
+/** Number of messages that the next turn lacks at its start; undefined if it does not have the last one of the old. */
+function droppedFrom({ clientMessages: old }: Turn, { clientMessages: own }: Turn): number | undefined {
+  const last = old[old.length - 1];
+  for (let at = Math.min(own.length, old.length - 1) - 1; at >= 0; at -= 1)
+    if (own[at] === last) return old.length - 1 - at;
+  return undefined;
+}
+
+/**
+ * The last turn, where the next one has none of its messages but its length, and its tools and system prompt:
+ * the caller has rewritten them all.
+ */
+function rewrittenFrom(turn: Turn | undefined, next: Turn): Continued | undefined {
+  if (!turn) return undefined;
+  const count = turn.clientMessages.length;
+  const isNext = next.clientMessages.length === count + 2 && answersAfter(next, count) === 1;
+  const isAlike =
+    isEqual(turn.clientTools, next.clientTools) && isEqual(turn.clientSystem, next.clientSystem);
+  return isNext && isAlike ? { turn, matches: 0, repeated: count } : undefined;
+}
+
+function isEqual(one: readonly number[], other: readonly number[]): boolean {
+  if (one.length !== other.length) return false;
+  for (let at = 0; at < one.length; at += 1) if (one[at] !== other[at]) return false;
+  return true;
+}
+
+/** Answers of the model, as runs of its messages, among a turn's messages from `from` on. */
+function answersAfter({ isAssistant }: Turn, from: number): number {
+  let runs = 0;
+  for (let at = from; at < isAssistant.length; at += 1)
+    if (isAssistant[at] && !(at > from && isAssistant[at - 1])) runs += 1;
+  return runs;
+}
