@@ -1,7 +1,8 @@
 import type { Config } from '../config/config.js';
 import type { SettingChange } from './config-diff.js';
 import { durationText } from './durations.js';
-import { compareValues, objectValue, plainValue, type Value } from './values.js';
+import { PanelSchema } from '../config/panel.js';
+import { compareValues, objectValue, optionsValue, plainValue, type Value } from './values.js';
 
 /** Changes of the settings that are no lists, with those that wait for the next start. */
 export function diffSettings(before: Config, after: Config): SettingChange[] {
@@ -29,7 +30,7 @@ function takesRestart(path: string): boolean {
 const takenByReload: ReadonlySet<string> = new Set(['listen.drainDelay', 'listen.shutdownTimeout']);
 
 function settingsValue(config: Config): Value {
-  const { listen, store, ledger, audit, live, log, console, officialClient } = config;
+  const { listen, store, ledger, audit, live, log, panel, console, officialClient } = config;
   const written = Object(config.written) as Readonly<Record<string, unknown>>; // any object has properties, perhaps undefined
   return objectValue({
     listen: plainValue(listenSettings(listen), written['listen']),
@@ -39,6 +40,7 @@ function settingsValue(config: Config): Value {
     audit: plainValue(audit, written['audit']),
     live: { raw: live, shown: plainValue(liveText(live), written['live']).shown },
     log: plainValue(log, written['log']),
+    panel: optionsValue(panelSettings(panel), written['panel'], PanelSchema),
     console: plainValue(console, written['console']),
     officialClient: plainValue(officialClient, written['officialClient']),
   });
@@ -65,6 +67,12 @@ function listenSettings({
       maxAge: durationText(maxAgeMs),
     },
   };
+}
+
+function panelSettings({ oidc, ...panel }: Config['panel']): object {
+  if (!oidc) return panel;
+  const { sessionMs, ...settings } = oidc;
+  return { ...panel, oidc: { ...settings, sessionHours: sessionMs / 3_600_000 } };
 }
 
 function storeText(store: Config['store']): string {

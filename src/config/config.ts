@@ -1,4 +1,5 @@
 import type { LiveSettings } from '../live/index.js';
+import type { PanelConfig } from './panel.js';
 import type { StoreSettings } from '../store/index.js';
 import type { CatalogModel, Operation, Price } from '../plugin/internal.js';
 
@@ -198,6 +199,7 @@ export interface Config {
   /** `access`: a log line for each request; false leaves warnings and errors. */
   readonly log: { readonly access: boolean };
   /** Permissions of slots entered in the console. */
+  readonly panel: PanelConfig;
   readonly console: { readonly allowLinkLocal: boolean };
   readonly officialClient: { readonly userAgent: string };
   /** Contents of the file before environment variables are substituted; may hold secrets. */

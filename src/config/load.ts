@@ -12,6 +12,7 @@ import {
 } from './config.js';
 import { locate, readSource, readWritten, writePath, type Source } from './document.js';
 import { toListen } from './listen.js';
+import { toPanel } from './panel.js';
 import { toLive, toLedger, toStore } from './state.js';
 import { ruleErrors } from './rules.js';
 import { ConfigSchema, type RawConfig } from './schema.js';
@@ -106,6 +107,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
     audit: raw.audit,
     live: toLive(raw.live),
     log: raw.log,
+    panel: toPanel(raw.panel),
     console: raw.console,
     officialClient: raw.officialClient,
     written,

@@ -2,6 +2,7 @@ import type { Checked } from './checked.js';
 import type { Source } from './document.js';
 import { listenErrors, portErrors } from './listen.js';
 import { liveErrors, storeErrors } from './state.js';
+import { panelErrors } from './panel.js';
 import type { RawConfig, RawSlot } from './schema.js';
 import { duplicateSlots, slotErrors } from './slots.js';
 import { stageErrors } from './stages.js';
@@ -22,6 +23,7 @@ export function ruleErrors(
     isSound(['listen']) ? listenErrors(raw.listen, raw.store) : [],
     isSound(['store']) ? storeErrors(raw.store) : [],
     isSound(['live']) ? liveErrors(raw.live) : [],
+    isSound(['panel']) ? panelErrors(raw.panel) : [],
     isSound(['officialClient']) ? patternErrors(raw.officialClient) : [],
     stageErrors(isSound, source),
     slots.flatMap((slot, at) => (slot ? slotErrors(slot, at, isSound) : [])),

@@ -18,7 +18,7 @@ import { countsBudgets } from './budgets.js';
 import { isUp } from './services.js';
 import { usedLimits } from './used-limits.js';
 import { operationsOf } from './admin-operations.js';
-import type { ServedRoute, SlotStatus } from '../plugin/internal.js';
+import type { Live, ServedRoute, SlotStatus } from '../plugin/internal.js';
 import { issueKey } from '../keys/keys.js';
 import { responseTotal } from '../telemetry/state-gauges.js';
 import { name, version } from '../version.js';
@@ -31,12 +31,18 @@ export function openPanel(gateway: Gateway): PanelApi {
 
 function panelOf(gateway: Gateway): Panel {
   const { services, feed, closing } = gateway;
+  const sessions = sessionNews(services.live.messages);
   return {
     ...services,
     feed,
     closing,
     meters: services.live.meters,
     password: gateway.panelPassword,
+    get people() {
+      return gateway.runtime.config.panel;
+    },
+    sessionsChanged: () => sessions.tell(),
+    onSessionsChanged: (listener) => sessions.listen(listener),
     slots: slotsOf(gateway),
     operations: operationsOf(gateway),
     flushLedger: () => gateway.fleet.flushLedger(),
@@ -57,6 +63,22 @@ function panelOf(gateway: Gateway): Panel {
     usedLimits: (holder, limits) => usedLimits(holder, services, limits),
     get configFile() {
       return gateway.runtime.config.file;
+    },
+  };
+}
+
+/** Tells the instances that a session has ended: their messages go to the others only. */
+function sessionNews(messages: Live['messages']) {
+  const listeners: (() => void)[] = [];
+  const call = (): void => {
+    for (const listener of listeners) listener();
+  };
+  messages.receive('sessions', call);
+  return {
+    listen: (listener: () => void) => void listeners.push(listener),
+    tell(): void {
+      messages.send('sessions', null);
+      call();
     },
   };
 }

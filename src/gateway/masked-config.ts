@@ -1,3 +1,4 @@
+import { PanelSchema } from '../config/panel.js';
 import { redactMarked } from '../plugin/internal.js';
 import type { Runtime } from './runtime.js';
 import type { Services } from './services.js';
@@ -9,12 +10,13 @@ interface Written extends Entry {
   readonly pipeline: readonly Entry[];
   readonly formats?: readonly (Entry | string)[];
   readonly slots: readonly Entry[];
+  readonly panel?: Entry;
   readonly tests?: unknown;
 }
 
 /**
- * The config as written, without the headers of slots and without the options that their plugins mark as
- * secret or do not describe, and without its tests.
+ * The config as written, without the headers of slots, without the options that their plugins mark as
+ * secret or do not describe, without the client secret of the console, and without its tests.
  */
 export function maskedConfig({ config, formats, pipeline }: Runtime, slots: Services['slots']): object {
   const { tests: _, ...written } = config.written as Written;
@@ -26,6 +28,7 @@ export function maskedConfig({ config, formats, pipeline }: Runtime, slots: Serv
         typeof entry === 'string' ? entry : masked(entry, 'with', formats[at]?.options),
       ),
     }),
+    ...(written.panel && { panel: redactMarked(written.panel, PanelSchema) }),
     slots: written.slots.map((entry) => maskedSlot(entry, String(entry['id']), slots)),
   };
 }

@@ -21,5 +21,18 @@ export async function sessionOf(
   return { cookie: `gw_session=${token}; gw_csrf=${csrf}`, 'x-csrf-token': csrf };
 }
 
+/** Config of a console that takes logins by OpenID Connect; nothing is at that address. */
+export const withOidc = {
+  panel: {
+    publicUrl: 'http://127.0.0.1:8787',
+    oidc: {
+      issuer: 'http://127.0.0.1:1',
+      clientId: 'gw2api',
+      clientSecret: 'a-secret-of-the-provider',
+      viewerGroups: ['*'],
+    },
+  },
+};
+
 export const aViewer: Actor = { kind: 'oidc', name: 'vera@example.com', role: 'viewer' };
 export const anAdmin: Actor = { kind: 'oidc', name: 'ada@example.com', role: 'admin' };

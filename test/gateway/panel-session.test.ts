@@ -210,7 +210,7 @@ describe('a console session', () => {
     });
     expect(
       (await fetch(`${under.url}/API/PANEL/login`, { method: 'OPTIONS' })).headers.get('allow'),
-    ).to.equal('POST, OPTIONS');
+    ).to.equal('GET, HEAD, POST, OPTIONS');
   });
 });
 

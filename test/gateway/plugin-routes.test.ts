@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { ask, configOf, masterKey, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
-import { aViewer, anAdmin, sessionOf } from './console-login.js';
+import { aViewer, anAdmin, sessionOf, withOidc } from './console-login.js';
 import { errorIn, issueKey } from './kit.js';
 import { PanelClient, readDocument } from './panel-client.js';
 import { TempFolders } from './temp-folders.js';
@@ -55,7 +55,7 @@ describe('the routes of a plugin', () => {
       .filter((file) => !file.startsWith('format'))
       .map((file) => ({ use: `./${file}` }));
     const config = {
-      ...configOf({ slots: [slotAt(simulator.url)] }),
+      ...configOf({ slots: [slotAt(simulator.url)], ...withOidc }),
       pipeline: [...own, ...pipeline],
       ...(formats && { formats }),
     };

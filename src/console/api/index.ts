@@ -8,6 +8,9 @@ import { explainRoute } from './explain.js';
 import { keyRoutes, type IssueKey } from './keys.js';
 import { overviewRoutes } from './overview.js';
 import type { Panel } from './panel.js';
+import { OidcLogin } from './people/oidc-login.js';
+import { oidcRoutes } from './people/oidc-routes.js';
+import { sessionListRoutes } from './people/session-list.js';
 import { readBody } from './json.js';
 import { pipelineRoute } from './pipeline.js';
 import { reloadRoutes } from './reload.js';
@@ -44,9 +47,12 @@ export interface PanelApi {
 /** The panel API at `/api/panel/*`. */
 export function createPanelApi(panel: Panel, issueKey: IssueKey): PanelApi {
   const sessions = new Sessions(panel);
+  const oidc = new OidcLogin(panel, sessions);
   const names = new KeyNames(panel.store.keys, panel.now);
   const routes = [
-    ...sessionRoutes(sessions),
+    ...sessionRoutes(sessions, oidc),
+    ...oidcRoutes(panel, oidc),
+    ...sessionListRoutes(panel, sessions),
     ...overviewRoutes(panel),
     pipelineRoute(panel),
     ...reloadRoutes(panel),
@@ -71,7 +77,7 @@ function answer(definition: PanelRoute, sessions: Sessions): (ctx: PanelContext)
   const checkQuery = checkOf(query);
   const checkBody = body && checkOf(body);
   return async (ctx) => {
-    if (isOpen) await sessions.admit(ctx);
+    if (isOpen && !isRead(ctx.method)) await sessions.admit(ctx);
     const caller = isOpen ? stranger : await sessions.authenticate(ctx);
     if (!isOpen) requireRole(caller.actor, definition);
     const id = idOf(ctx);
@@ -91,6 +97,7 @@ function answer(definition: PanelRoute, sessions: Sessions): (ctx: PanelContext)
       ...caller,
       ctx,
     });
+    if (definition.answersItself) return;
     ctx.status = statusOf(answers, given);
     if (given !== undefined) ctx.body = given;
     if (!isRead(ctx.method)) note(ctx, definition, id);

@@ -24,6 +24,9 @@ export class LiveReaders {
     this.#checkEveryMs = checkEveryMs;
     this.#panel = panel;
     this.#names = names;
+    panel.onSessionsChanged(() => {
+      for (const tail of this.#tails) tail.review();
+    });
     panel.closing.addEventListener('abort', () => {
       for (const tail of this.#tails) tail.end('the gateway is shutting down');
     });
@@ -40,12 +43,12 @@ export class LiveReaders {
       throw new GatewayError('rate_limited', `${maxReaders} readers are here already; close one of them.`, {
         headers: { 'retry-after': '5' },
       });
-    const tail = new Tail();
+    const tail = new Tail(() => this.#review(tail, isAllowed));
     this.#tails.add(tail);
     const unsubscribe = feed.subscribe((row) => {
       if (filter(row)) tail.add(row);
     });
-    const watch = setInterval(() => this.#review(tail, isAllowed), this.#checkEveryMs).unref();
+    const watch = setInterval(tail.review, this.#checkEveryMs).unref();
     ctx.res.once('close', () => {
       this.#tails.delete(tail);
       clearInterval(watch);
@@ -89,8 +92,14 @@ const maxWaiting = 1000;
 /** Queue of the rows that a reader has not received yet. */
 class Tail {
   readonly #rows: LedgerRow[] = [];
+  /** Ends it where its reader may not read on. */
+  readonly review: () => void;
   #wake: () => void = () => undefined;
   #reason: string | undefined;
+
+  constructor(review: () => void) {
+    this.review = review;
+  }
 
   get reason(): string {
     return this.#reason ?? '';

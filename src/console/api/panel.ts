@@ -10,6 +10,7 @@ import type {
   Store,
   WindowLimit,
 } from '../../plugin/internal.js';
+import type { ProviderSettings } from './people/provider.js';
 import type { RequestFeed } from './request-feed.js';
 import type { LimitsInUse } from './team-report.js';
 
@@ -39,6 +40,8 @@ export interface Panel {
     | 'canary'
     | 'explain'
   >;
+  /** How people sign in, beside the password. */
+  readonly people: PanelPeople;
   /** Password of the console; empty: nobody can log in. */
   readonly password: string;
   /** Aborts when the gateway stops taking new requests. */
@@ -60,10 +63,27 @@ export interface Panel {
   readonly countsBudgets: boolean;
   /** Use of some limits of a key or team now, in their units. */
   readonly usedLimits: (holder: LimitHolder, limits: readonly WindowLimit[]) => Promise<LimitsInUse>;
+  /** Tells all instances, this one included, that a session has ended. */
+  sessionsChanged(): void;
+  /** Calls `listener` after `sessionsChanged` on any instance. */
+  onSessionsChanged(listener: () => void): void;
   /** Invalidates the caches of keys on all instances, after a key or a team has changed. */
   keysChanged(): void;
   /** Unix milliseconds. */
   readonly now: () => number;
+}
+
+/** Settings of `panel:` in the config. */
+export interface PanelPeople {
+  /** Origin of the console as browsers see it; present where `oidc` is. */
+  readonly publicUrl?: string;
+  readonly oidc?: ProviderSettings & {
+    /** Name of the provider on the button of the login page. */
+    readonly label: string;
+    /** Switches logins with the password off. */
+    readonly only: boolean;
+    readonly sessionMs: number;
+  };
 }
 
 /** A page that a stage has brought. */

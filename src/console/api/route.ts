@@ -53,6 +53,8 @@ export interface PanelRoute<Query extends TSchema = TSchema, Body extends TSchem
   readonly answers: Readonly<Record<number, TSchema | null>>;
   /** Log line for a call that is no GET; default: that an operator has changed the gateway. */
   readonly noted?: string;
+  /** True: `handle` sets status, type and body of the answer by itself, those of errors included. */
+  readonly answersItself?: true;
   /** Content type of the answer if it is not JSON: `text/event-stream`. */
   readonly answerType?: string;
   /** Returns the body; undefined if there is none, or if it is set on the context already. */

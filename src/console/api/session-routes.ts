@@ -1,11 +1,12 @@
 import { Closed, Type } from '../../plugin/internal.js';
 import { route, type PanelRoute } from './route.js';
 import { isoTime } from '../../admin/reports.js';
+import type { OidcLogin } from './people/oidc-login.js';
 import { IsoTime, Nullable } from './schemas.js';
 import type { Sessions } from './sessions.js';
 
 /** Routes for login, logout and the current session. */
-export function sessionRoutes(sessions: Sessions): readonly PanelRoute[] {
+export function sessionRoutes(sessions: Sessions, oidc: OidcLogin): readonly PanelRoute[] {
   return [
     route({
       method: 'POST',
@@ -23,10 +24,14 @@ export function sessionRoutes(sessions: Sessions): readonly PanelRoute[] {
     route({
       method: 'POST',
       path: '/logout',
-      summary: 'Ends the session.',
+      summary: 'Ends the session; where the OpenID provider has a logout too, says where.',
       role: 'viewer',
-      answers: { 204: null },
-      handle: ({ ctx }) => sessions.logOut(ctx),
+      answers: { 200: Logout, 204: null },
+      async handle({ ctx, actor }) {
+        await sessions.logOut(ctx);
+        const url = actor.kind === 'oidc' ? await oidc.endSessionUrl(ctx) : undefined;
+        return url === undefined ? undefined : { continue_to: url };
+      },
     }),
     route({
       method: 'GET',
@@ -41,6 +46,10 @@ export function sessionRoutes(sessions: Sessions): readonly PanelRoute[] {
     }),
   ];
 }
+
+const Logout = Type.Object({
+  continue_to: Type.String({ description: 'Where a browser goes to sign out of the provider.' }),
+});
 
 /** The current session as sent by the panel API. */
 export const SessionReport = Type.Object({

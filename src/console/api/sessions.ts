@@ -6,11 +6,18 @@ import {
   GatewayError,
   isGatewayError,
   requireMasterKey,
+  type Actor,
   type ConsoleSession,
 } from '../../plugin/internal.js';
 import { LoginGuard } from './login-guard.js';
 import type { Panel } from './panel.js';
+import { csrfCookie, sessionCookie, setSessionCookies } from './people/cookies.js';
 import { newToken, SessionTokens, sha256 } from './session-tokens.js';
+
+interface BegunSession {
+  readonly expiresAtMs: number;
+  readonly csrfToken: string;
+}
 
 /**
  * Console sessions: a random token in a cookie, stored as a hash, and a second token against cross-site
@@ -36,35 +43,70 @@ export class Sessions {
     return this.#guard.enter(ip);
   }
 
-  /** Creates a session, replacing the caller's current one. Throws `wrong_password` and `rate_limited`. */
-  async logIn(ctx: PanelContext, password: string): Promise<{ expiresAtMs: number; csrfToken: string }> {
-    const takeBack = await this.#guard.try(ctx.ip);
+  /**
+   * Counts a login of this address as wrong until the returned function takes that back. Throws `rate_limited`.
+   */
+  attempt({ ip }: PanelContext): Promise<() => Promise<void>> {
+    return this.#guard.try(ip);
+  }
+
+  /** Creates a session by password. Throws `wrong_password`, `rate_limited`, and `forbidden` without passwords. */
+  async logIn(ctx: PanelContext, password: string): Promise<BegunSession> {
+    if (!this.#allows(passwordActor.kind))
+      throw new GatewayError(
+        'forbidden',
+        'This console takes no passwords; sign in with the OpenID provider.',
+      );
+    const takeBack = await this.attempt(ctx);
     const isRight = timingSafeEqual(sha256(password), this.#password) && this.#panel.password !== '';
     if (!isRight) {
       ctx.state.log.warn({ address: ctx.ip }, 'A login to the console had a wrong password.');
       throw new GatewayError('wrong_password', 'That is not the password of this console.');
     }
     await takeBack();
+    return this.begin(ctx, passwordActor, {});
+  }
+
+  /** Creates a session, replacing the caller's current one. */
+  async begin(
+    ctx: PanelContext,
+    actor: Actor,
+    { lastsMs = lifetimeMs, isSecure }: { readonly lastsMs?: number; readonly isSecure?: boolean },
+  ): Promise<BegunSession> {
     await this.#forget(ctx);
-    const [token, csrfToken] = [this.#tokens.make(passwordActor.kind), newToken()];
+    const [token, csrfToken] = [this.#tokens.make(actor.kind), newToken()];
     const createdAtMs = this.#panel.now();
-    const expiresAtMs = createdAtMs + lifetimeSeconds * 1000;
-    const csrfHash = sha256(csrfToken).toString('hex');
+    const expiresAtMs = createdAtMs + lastsMs;
     await this.#panel.store.sessions.put({
       tokenHash: this.#tokens.hash(token),
-      csrfHash,
-      actor: passwordActor,
+      csrfHash: sha256(csrfToken).toString('hex'),
+      actor,
       createdAtMs,
       expiresAtMs,
+      address: plainLine(ctx.ip, 64),
+      userAgent: plainLine(ctx.get('user-agent'), 256),
     });
-    ctx.state.actor = passwordActor;
-    setCookies(ctx, { token, csrfToken, maxAgeSeconds: lifetimeSeconds });
+    ctx.state.actor = actor;
+    const maxAgeSeconds = Math.ceil(lastsMs / 1000);
+    setSessionCookies(ctx, { token, csrfToken, maxAgeSeconds, ...(isSecure !== undefined && { isSecure }) });
     return { expiresAtMs, csrfToken };
   }
 
   async logOut(ctx: PanelContext): Promise<void> {
     await this.#forget(ctx);
-    setCookies(ctx, { token: '', csrfToken: '', maxAgeSeconds: 0 });
+    setSessionCookies(ctx, { token: '', csrfToken: '', maxAgeSeconds: 0 });
+  }
+
+  /** True for a session that may be used: one of a kind of login that is on, within its lifetime as configured. */
+  isGood({ actor, createdAtMs, expiresAtMs }: ConsoleSession): boolean {
+    const { oidc } = this.#panel.people;
+    const lastsMs = actor.kind === 'oidc' ? (oidc?.sessionMs ?? 0) : lifetimeMs;
+    return this.#allows(actor.kind) && Math.min(expiresAtMs, createdAtMs + lastsMs) > this.#panel.now();
+  }
+
+  #allows(kind: Actor['kind']): boolean {
+    const { oidc } = this.#panel.people;
+    return kind === 'oidc' ? oidc !== undefined : oidc?.only !== true;
   }
 
   /**
@@ -82,15 +124,27 @@ export class Sessions {
     const key = keyOf(ctx, token === undefined);
     if (key !== undefined) return this.#checkKey(key);
     const session = await this.#find(token ?? '');
-    if (!session)
+    if (!session || !this.isGood(session))
       throw new GatewayError('invalid_session', 'This session has expired or was ended; log in again.');
     if (!isRead(ctx.method)) requireCsrfToken(ctx, session);
+    this.#seen(session);
     return { actor: session.actor, session };
   }
 
   /** False once the session of a caller has ended; the master key has none. */
   async isStillGood(session: ConsoleSession | undefined): Promise<boolean> {
-    return !session || (await this.#panel.store.sessions.get(session.tokenHash)) !== undefined;
+    if (!session) return true;
+    const found = await this.#panel.store.sessions.get(session.tokenHash);
+    return found !== undefined && this.isGood(found);
+  }
+
+  /** Notes the time of a request, once a minute; a request does not wait for it. */
+  #seen({ tokenHash, lastSeenAtMs = 0 }: ConsoleSession): void {
+    const { store, log, now } = this.#panel;
+    if (now() - lastSeenAtMs < seenEveryMs) return;
+    store.sessions.touch(tokenHash, now()).catch((error: unknown) => {
+      log.debug({ err: error }, 'The last request of a session could not be noted.');
+    });
   }
 
   async #checkKey(key: string): Promise<Caller> {
@@ -114,9 +168,9 @@ export class Sessions {
   }
 }
 
-const sessionCookie = 'gw_session';
-const csrfCookie = 'gw_csrf';
-const lifetimeSeconds = 12 * 3600;
+const lifetimeMs = 12 * 3_600_000;
+/** Max age of the stored time of the last request. */
+const seenEveryMs = 60_000;
 
 /**
  * The API key in the headers; undefined if there is none and a session is enough. Throws `missing_api_key`.
@@ -141,15 +195,7 @@ function requireCsrfToken(ctx: PanelContext, { csrfHash }: ConsoleSession): void
   );
 }
 
-interface Cookies {
-  readonly token: string;
-  readonly csrfToken: string;
-  readonly maxAgeSeconds: number;
-}
-
-/** Not by `ctx.cookies.set`, which writes Expires, by the browser's clock, and no Max-Age. */
-function setCookies(ctx: PanelContext, { token, csrfToken, maxAgeSeconds }: Cookies): void {
-  const common = `Path=/; Max-Age=${maxAgeSeconds}; SameSite=Strict${ctx.secure ? '; Secure' : ''}`;
-  ctx.append('set-cookie', `${sessionCookie}=${token}; HttpOnly; ${common}`);
-  ctx.append('set-cookie', `${csrfCookie}=${csrfToken}; ${common}`);
+/** Text of a header as one line of bounded length. */
+function plainLine(text: string, maxLength: number): string {
+  return text.replaceAll(/\p{Cc}/gu, ' ').slice(0, maxLength);
 }

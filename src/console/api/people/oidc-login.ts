@@ -1,0 +1,175 @@
+import { GatewayError } from '../../../plugin/internal.js';
+import type { Panel, PanelPeople } from '../panel.js';
+import type { PanelContext } from '../route.js';
+import type { Sessions } from '../sessions.js';
+import { setPrivateCookie } from './cookies.js';
+import { flowSeconds, FlowSeal, type Flow } from './flow.js';
+import { actorOf } from './identity.js';
+import { sendHop, sendRefusal } from './pages.js';
+import { Provider } from './provider.js';
+import { LoginRefused, refusalOf } from './refusal.js';
+import { returnPath } from './return-path.js';
+
+type Oidc = NonNullable<PanelPeople['oidc']>;
+
+/** Provider of the config in force, with what belongs to it. */
+interface Configured {
+  readonly oidc: Oidc;
+  readonly origin: string;
+  readonly isSecure: boolean;
+  readonly provider: Provider;
+  readonly seal: FlowSeal;
+}
+
+/** Logins with an OpenID provider: code flow with PKCE, state and nonce. */
+export class OidcLogin {
+  readonly #panel: Panel;
+  readonly #sessions: Sessions;
+  #configured: Configured | undefined;
+  #underWay = 0;
+
+  constructor(panel: Panel, sessions: Sessions) {
+    this.#panel = panel;
+    this.#sessions = sessions;
+  }
+
+  /** Runs a step of a login; what it throws becomes a page and a line of the log. */
+  async guarded(ctx: PanelContext, step: () => Promise<void>): Promise<void> {
+    if (this.#underWay >= maxUnderWay)
+      return sendRefusal(ctx, 503, 'Many are signing in; try again in a moment.');
+    this.#underWay += 1;
+    try {
+      await this.#sessions.admit(ctx);
+      await step();
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (!refusal) throw error;
+      const { status, message, reason } = refusal;
+      const level = refusal.isOutage ? 'error' : 'warn';
+      ctx.state.log[level](
+        { address: ctx.ip, reason },
+        'A login to the console by OpenID Connect has failed.',
+      );
+      sendRefusal(ctx, status, message);
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+
+  /** Sends the browser to the provider. */
+  async begin(ctx: PanelContext, returnTo: string | undefined): Promise<void> {
+    const { provider, seal, origin, isSecure } = this.#configure();
+    const { url, secrets } = await provider.begin();
+    const sealed = await seal.seal({ ...secrets, returnTo: returnPath(returnTo, origin) });
+    setFlowCookie(ctx, sealed, isSecure);
+    ctx.redirect(url);
+  }
+
+  /** Opens the session of the person that the provider has sent back. */
+  async finish(ctx: PanelContext): Promise<void> {
+    const configured = this.#configure();
+    const { oidc, provider, isSecure } = configured;
+    setFlowCookie(ctx, '', isSecure);
+    const takeBack = await this.#sessions.attempt(ctx);
+    const flow = await openFlow(ctx, configured);
+    const { claims, idToken } = await provider.finish(ctx.querystring, flow).catch(async (error: unknown) => {
+      if (refusalOf(error)?.isOutage) await takeBack();
+      throw error;
+    });
+    const actor = actorOf(claims, oidc);
+    if (!actor) throw noRole(claims['sub']);
+    await takeBack();
+    await this.#sessions.begin(ctx, actor, { lastsMs: oidc.sessionMs, isSecure });
+    setTokenCookie(ctx, idToken, configured);
+    const { name, role } = actor;
+    ctx.state.log.info({ by: 'oidc', name, role, address: ctx.ip }, 'Somebody has signed in to the console.');
+    sendHop(ctx, flow.returnTo);
+  }
+
+  /**
+   * Address where the provider ends its session too, for the person who signs out; undefined where it has none, or
+   * does not answer.
+   */
+  async endSessionUrl(ctx: PanelContext): Promise<string | undefined> {
+    if (!this.#panel.people.oidc) return undefined;
+    const { provider, origin, isSecure } = this.#configure();
+    const idToken = ctx.cookies.get(tokenCookie.name) || undefined;
+    setPrivateCookie(ctx, { ...tokenCookie, value: '', maxAgeSeconds: 0, isSecure });
+    return provider.endSessionUrl(`${origin}/panel`, idToken).catch((error: unknown) => {
+      const { reason } = refusalOf(error) ?? { reason: 'unknown' };
+      ctx.state.log.warn({ reason }, 'The OpenID provider could not be asked for its logout.');
+      return undefined;
+    });
+  }
+
+  /** Throws `not_found` where no provider is configured. */
+  #configure(): Configured {
+    const { oidc, publicUrl: origin } = this.#panel.people;
+    if (!oidc || origin === undefined)
+      throw new GatewayError(
+        'not_found',
+        'This console has no OpenID provider: panel.oidc is not configured.',
+      );
+    if (this.#configured?.oidc === oidc && this.#configured.origin === origin) return this.#configured;
+    const { now, password } = this.#panel;
+    const redirectUri = `${origin}/api/panel/oidc/callback`;
+    const context = JSON.stringify([oidc.issuer, oidc.clientId, redirectUri]);
+    return (this.#configured = {
+      oidc,
+      origin,
+      isSecure: origin.startsWith('https:'),
+      provider: new Provider(oidc, redirectUri, now),
+      seal: new FlowSeal([oidc.clientSecret, password], context, now),
+    });
+  }
+}
+
+/** Max logins that wait for the provider, in this process. */
+const maxUnderWay = 50;
+
+/** Throws where the browser has begun no login, or not within ten minutes. */
+async function openFlow(ctx: PanelContext, { seal }: Configured): Promise<Flow> {
+  const flow = await seal.open(ctx.cookies.get(flowCookie) ?? '');
+  if (flow) return flow;
+  const message = 'This login was not begun in this browser within the last ten minutes; sign in again.';
+  throw new LoginRefused(400, message, 'no flow, or an expired one');
+}
+
+function noRole(subject: unknown): LoginRefused {
+  const message =
+    'You have signed in, but none of your groups may use this console. Ask an operator for access.';
+  return new LoginRefused(
+    403,
+    message,
+    `no group with a role, subject ${JSON.stringify(subject)}`.slice(0, 200),
+  );
+}
+
+const flowCookie = 'gw_oidc';
+
+/** Lax, since the provider's page sends the browser back, and no page of ours. */
+function setFlowCookie(ctx: PanelContext, value: string, isSecure: boolean): void {
+  setPrivateCookie(ctx, {
+    name: flowCookie,
+    value,
+    path: '/api/panel/oidc',
+    sameSite: 'Lax',
+    maxAgeSeconds: flowSeconds,
+    isSecure,
+  });
+}
+
+const tokenCookie = { name: 'gw_id_token', path: '/api/panel/logout', sameSite: 'Strict' } as const;
+
+/** Keeps the ID token in the browser, for its logout at the provider; no browser keeps one that is too long. */
+function setTokenCookie(
+  ctx: PanelContext,
+  idToken: string | undefined,
+  { oidc, isSecure }: Configured,
+): void {
+  if (idToken === undefined || idToken.length > maxTokenLength) return;
+  const maxAgeSeconds = Math.ceil(oidc.sessionMs / 1000);
+  setPrivateCookie(ctx, { ...tokenCookie, value: idToken, maxAgeSeconds, isSecure });
+}
+
+const maxTokenLength = 3500;

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { isoTime } from '../../../admin/reports.js';
+import { GatewayError, Type, type Actor, type ConsoleSession } from '../../../plugin/internal.js';
+import type { Panel } from '../panel.js';
+import { route, type Call, type PanelRoute } from '../route.js';
+import { Count, IsoTime, ListOf, Nullable } from '../schemas.js';
+import type { Sessions } from '../sessions.js';
+
+/** Routes of `/api/panel/sessions`. Admins see and end all sessions, viewers their own. */
+export function sessionListRoutes(panel: Panel, sessions: Sessions): readonly PanelRoute[] {
+  const list = new SessionList(panel, sessions);
+  return [
+    route({
+      method: 'GET',
+      path: '/sessions',
+      summary: 'Who is signed in, newest first; viewers see their own sessions.',
+      answers: { 200: ListOf(SessionItem, {}) },
+      async handle(call) {
+        const found = await list.visible(call);
+        return { object: 'list', data: found.slice(0, maxListed).map((each) => itemOf(each, call.session)) };
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/sessions/:id',
+      summary: 'Ends a session at once, on all instances.',
+      role: 'viewer',
+      answers: { 204: null },
+      handle: (call) => list.end(call),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/sessions',
+      summary: 'Ends all other sessions at once; those of a viewer, only their own.',
+      role: 'viewer',
+      answers: { 200: Type.Object({ ended: Count }) },
+      handle: async (call) => ({ ended: await list.endOthers(call) }),
+    }),
+  ];
+}
+
+/** A session as sent by the panel API. */
+export const SessionItem = Type.Object({
+  id: Type.String({ description: 'Derived from the session, and of no use to take it over.' }),
+  kind: Type.Enum(['password', 'oidc']),
+  name: Type.String(),
+  role: Type.Enum(['admin', 'viewer']),
+  current: Type.Boolean({ description: 'Whether this request is of it.' }),
+  created_at: IsoTime,
+  last_seen_at: Nullable(IsoTime),
+  expires_at: IsoTime,
+  address: Nullable(Type.String()),
+  user_agent: Nullable(Type.String()),
+});
+
+const maxListed = 1000;
+
+type Asking = Pick<Call<unknown, unknown>, 'actor' | 'session'>;
+
+class SessionList {
+  readonly #panel: Panel;
+  readonly #sessions: Sessions;
+
+  constructor(panel: Panel, sessions: Sessions) {
+    this.#panel = panel;
+    this.#sessions = sessions;
+  }
+
+  async visible({ actor }: Asking): Promise<readonly ConsoleSession[]> {
+    const all = await this.#panel.store.sessions.list();
+    return all.filter((each) => this.#sessions.isGood(each) && (actor.role === 'admin' || isOf(actor, each)));
+  }
+
+  async end({ id, ...asking }: Asking & { readonly id: string }): Promise<undefined> {
+    const found = (await this.visible(asking)).find((each) => publicId(each) === id);
+    if (!found)
+      throw new GatewayError('not_found', `There is no session ${JSON.stringify(id)}; it may have ended.`);
+    await this.#endAll([found]);
+    return undefined;
+  }
+
+  async endOthers(asking: Asking): Promise<number> {
+    const all = await this.visible(asking);
+    const others = all.filter(({ tokenHash }) => tokenHash !== asking.session?.tokenHash);
+    await this.#endAll(others);
+    return others.length;
+  }
+
+  async #endAll(ended: readonly ConsoleSession[]): Promise<void> {
+    for (const { tokenHash } of ended) await this.#panel.store.sessions.delete(tokenHash);
+    this.#panel.sessionsChanged();
+  }
+}
+
+function isOf({ kind, name }: Actor, session: ConsoleSession): boolean {
+  return session.actor.kind === kind && session.actor.name === name;
+}
+
+/** Name of a session in paths: neither its token nor the hash that the store finds it by. */
+function publicId({ tokenHash }: ConsoleSession): string {
+  return createHash('sha256').update(`session ${tokenHash}`).digest('hex').slice(0, 24);
+}
+
+function itemOf(session: ConsoleSession, own: ConsoleSession | undefined): object {
+  const { actor, address = '', userAgent = '' } = session;
+  return {
+    id: publicId(session),
+    ...actor,
+    current: session.tokenHash === own?.tokenHash,
+    created_at: isoTime(session.createdAtMs),
+    last_seen_at: isoTime(session.lastSeenAtMs),
+    expires_at: isoTime(session.expiresAtMs),
+    address: address || null,
+    user_agent: userAgent || null,
+  };
+}

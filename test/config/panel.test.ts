@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import { readConfig } from '#src/config/load.js';
+
+const rest = 'pipeline: [{ use: auth }]\nslots: [{ id: a, upstream: simulator }]\n';
+const oidc = {
+  issuer: 'https://login.example',
+  clientId: 'gw',
+  clientSecret: 'a-secret-of-the-provider',
+  adminGroups: ['ops'],
+};
+const read = (panel: object, env: Record<string, string> = {}) =>
+  readConfig({ text: `panel: ${JSON.stringify(panel)}\n${rest}`, file: 'gateway.yaml', env });
+const problems = (panel: object) =>
+  read(panel).problems.map(({ path, message, at }) => `${at.file}:${at.line} ${path}: ${message}`);
+const withOidc = (fields: object, publicUrl: string | undefined = 'https://gw.example') =>
+  problems({ publicUrl, oidc: { ...oidc, ...fields } });
+
+describe('panel: in the config', () => {
+  it('has sessions of twelve hours, the claim `groups`, and the host of the issuer as its label', () => {
+    const { config } = read({ publicUrl: 'https://gw.example/', oidc });
+    expect(config?.panel).to.deep.equal({
+      publicUrl: 'https://gw.example',
+      oidc: {
+        ...oidc,
+        label: 'login.example',
+        scopes: ['openid', 'email', 'profile'],
+        groupsClaim: 'groups',
+        nameClaim: 'email',
+        viewerGroups: [],
+        only: false,
+        sessionMs: 12 * 3_600_000,
+      },
+    });
+    expect(read({}).config?.panel).to.deep.equal({});
+  });
+
+  it('is as if it were not there where it is not enabled', () => {
+    expect(read({ oidc: { ...oidc, enabled: false } }).config?.panel).to.deep.equal({});
+  });
+
+  it('takes its secret from the environment', () => {
+    const clientSecret = '${GW_OIDC_SECRET}';
+    const { config } = read(
+      { publicUrl: 'https://gw.example', oidc: { ...oidc, clientSecret } },
+      { GW_OIDC_SECRET: 'from outside' },
+    );
+    expect(config?.panel.oidc?.clientSecret).to.equal('from outside');
+    expect(withOidc({ clientSecret }).join())
+      .to.include('panel.oidc.clientSecret')
+      .and.to.include('GW_OIDC_SECRET');
+  });
+
+  it('needs https but on a loopback address', () => {
+    const https = 'must begin with https://; http:// is for loopback addresses alone';
+    expect(withOidc({}, 'http://gw.example')).to.deep.equal([`gateway.yaml:1 panel.publicUrl: ${https}`]);
+    expect(withOidc({ issuer: 'http://login.example' })).to.deep.equal([
+      `gateway.yaml:1 panel.oidc.issuer: ${https}`,
+    ]);
+    for (const host of ['127.0.0.1:8787', 'localhost', '[::1]:8787'])
+      expect(withOidc({ issuer: `http://${host}/realms/x` }, `http://${host}`)).to.deep.equal([]);
+    for (const text of [
+      'gw.example',
+      'ftp://gw.example',
+      'javascript:alert(1)',
+      'http://127.0.0.1.evil.example',
+    ])
+      expect(withOidc({}, text), text).to.have.length(1);
+  });
+
+  it('needs an origin that is nothing else, and says so without the password in it', () => {
+    for (const [text, message] of [
+      ['https://gw.example/console', 'must be an origin without a path, such as https://gw.example'],
+      ['https://gw.example/?a=b', 'must have no query and no fragment'],
+      ['https://me:hidden@gw.example', 'must not hold a user or a password'],
+    ] as const)
+      expect(withOidc({}, text)).to.deep.equal([`gateway.yaml:1 panel.publicUrl: ${message}`]);
+    expect(problems({ oidc }).join()).to.include('panel.oidc: needs panel.publicUrl');
+  });
+
+  it('refuses what would let in nobody, or everybody as an admin', () => {
+    expect(withOidc({ adminGroups: [] }).join()).to.include('nobody could sign in');
+    expect(withOidc({ adminGroups: ['*'] }).join()).to.include('only viewerGroups takes "*"');
+    expect(withOidc({ adminGroups: [], viewerGroups: ['*'] })).to.deep.equal([]);
+    expect(withOidc({ scopes: ['email'] }).join()).to.include('must contain "openid"');
+    expect(withOidc({ sessionHours: 13 }).join()).to.include('panel.oidc.sessionHours');
+    expect(withOidc({ sessionHours: 0 }).join()).to.include('panel.oidc.sessionHours');
+    expect(withOidc({ group: ['x'] }).join()).to.include('panel.oidc.group');
+  });
+});
