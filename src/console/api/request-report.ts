@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { LedgerRow, LedgerTokens } from '../../plugin/internal.js';
+import type { CacheLoss, LedgerRow, LedgerTokens } from '../../plugin/internal.js';
 import type { RequestDetail, RequestReport, Tokens } from './schemas.js';
 
 /** A row of the ledger as sent by the panel API. */
@@ -26,6 +26,7 @@ export function requestReport(
     billed: tokensReport(row.billed),
     shown: tokensReport(row.shown),
     tags: row.tags ?? {},
+    cache: row.cache ? cacheReport(row.cache) : null,
   };
 }
 
@@ -48,6 +49,20 @@ export function rowOf(reportId: string): Pick<LedgerRow, 'atMs' | 'id'> | undefi
   const [, at, id] = /^(\d{1,15})\.(.{1,100})$/.exec(reportId) ?? [];
   return at === undefined || id === undefined ? undefined : { atMs: Number(at), id };
 }
+
+function cacheReport({ cause, detail, lostTokens, lostCost }: CacheLoss) {
+  const lostUsd = lostCost === undefined ? null : lostCost / nanoUsd;
+  return { cause, detail: detail ?? null, lost_tokens: lostTokens, lost_usd: lostUsd };
+}
+
+/** Part of the input that was read from the prompt cache; null without input. */
+export function cacheHitRatio({ input, cacheRead, cacheWrite5m, cacheWrite1h }: LedgerTokens): number | null {
+  const all = input + cacheRead + cacheWrite5m + cacheWrite1h;
+  return all === 0 ? null : Math.round((cacheRead / all) * 1e4) / 1e4;
+}
+
+/** Nano-USD in a USD. */
+export const nanoUsd = 1e9;
 
 export function tokensReport(tokens: LedgerTokens): Static<typeof Tokens> {
   return {

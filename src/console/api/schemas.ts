@@ -50,6 +50,25 @@ const requestFields = {
   billed: Tokens,
   shown: Tokens,
   tags: Type.Record(Type.String(), Type.String(), { description: 'Usage tags that stages have set.' }),
+  cache: Nullable(
+    Type.Object(
+      {
+        cause: Type.Enum([
+          'client_changed',
+          'stage_changed',
+          'slot_moved',
+          'expired',
+          'model_changed',
+          'provider',
+          'unknown',
+        ]),
+        detail: Nullable(Type.String({ description: 'Place of the change, or the stage.' })),
+        lost_tokens: Count,
+        lost_usd: Nullable(Type.Number({ description: 'Null: unknown.' })),
+      },
+      { description: 'Tokens that an earlier turn had left in the prompt cache and that were paid again.' },
+    ),
+  ),
 };
 
 /** A row of the ledger. */
@@ -85,4 +104,9 @@ export const UsageBucket = Type.Object({
   shown: Tokens,
   first_event_ms_avg: Nullable(Type.Number()),
   duration_ms_avg: Nullable(Type.Number()),
+  cache_hit_ratio: Nullable(
+    Type.Number({ description: 'Part of the billed input that was read from the prompt cache, 0 to 1.' }),
+  ),
+  cache_lost_tokens: Count,
+  cache_lost_usd: Type.Number({ description: 'Of the losses whose cost is known.' }),
 });

@@ -15,7 +15,7 @@ import { jsonInPieces } from './json.js';
 import type { KeyNames } from './key-names.js';
 import { filterFields, toCondition } from './ledger-query.js';
 import type { Panel } from './panel.js';
-import { tokensReport } from './request-report.js';
+import { cacheHitRatio, nanoUsd, tokensReport } from './request-report.js';
 import { route, type PanelRoute } from './route.js';
 import { IsoTime, Nullable, UsageBucket } from './schemas.js';
 
@@ -146,5 +146,8 @@ function bucketReport(sum: UsageSum, nameOf: ((group: string) => string) | null)
     shown: tokensReport(sum.shown),
     first_event_ms_avg: firstEvents === 0 ? null : Math.round(sum.firstEventMsSum / firstEvents),
     duration_ms_avg: requests === 0 ? null : Math.round(sum.durationMsSum / requests),
+    cache_hit_ratio: cacheHitRatio(sum.billed),
+    cache_lost_tokens: sum.cacheLostTokens,
+    cache_lost_usd: sum.cacheLostCost / nanoUsd,
   };
 }
