@@ -15,6 +15,10 @@ const usage = `${name} ${version}: an LLM gateway
   gw2api check [--config FILE]   check a config and print the pipeline as it will run
      --online                    resolve its slots and ask them for their models, too; 1 where one fails, or where
                                  no slot knows a model of the catalog
+  gw2api doctor                  look for what would keep a gateway from serving here, and change nothing; 1 where there is
+                                 something
+     --online                    resolve its slots and ask them, too
+     --json                      the same as JSON
   gw2api test [FILES] [--config FILE]
                                  run the tests of a config, in it and in *.test.yaml beside it, or those of FILES; 1 where
                                  one fails, 2 where they or the config are refused

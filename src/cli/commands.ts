@@ -96,6 +96,15 @@ export const commands: Readonly<Record<string, Command>> = {
       return diff([before, after], process.env, { isJson, isColoured: isColoured() });
     },
   },
+  doctor: {
+    options: ['config', 'online', 'json'],
+    words: 0,
+    async run(values) {
+      const { online: isOnline = false, json: isJson = false } = values;
+      const { doctor } = await import('./doctor.js');
+      return doctor(await configFile(values), process.env, { isOnline, isJson });
+    },
+  },
   docs: {
     options: ['config', 'schema'],
     words: 0,

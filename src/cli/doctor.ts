@@ -1,0 +1,141 @@
+import { ConfigError } from '../config/config.js';
+import type { Environment } from '../config/environment.js';
+import { loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
+import { within } from '../plugin/internal.js';
+import { version } from '../version.js';
+import { check } from './check.js';
+import { disk, dotEnv, secrets } from './doctor/files.js';
+import { finding, type Finding, type Patient } from './doctor/finding.js';
+import { weakKeyWarning } from './first-start.js';
+import { clock, descriptors, memory, nodeVersion } from './doctor/machine.js';
+import { live, port, store, type Clocks } from './doctor/services.js';
+
+export interface DoctorOptions {
+  /** Also resolves the slots and asks them, as `check --online` does. */
+  readonly isOnline: boolean;
+  readonly isJson: boolean;
+}
+
+/** Looks for what would keep a gateway from serving, changes nothing, and ends in bounded time. */
+export async function doctor(
+  file: string,
+  env: Environment,
+  { isOnline, isJson }: DoctorOptions,
+): Promise<{ readonly text: string; readonly exitCode: 0 | 1 }> {
+  const findings = await findingsOf(file, env, isOnline);
+  const problems = findings.filter(({ state }) => state === 'problem').length;
+  const warnings = findings.filter(({ state }) => state === 'warning').length;
+  const text = isJson
+    ? `${JSON.stringify({ version, config: file, problems, warnings, findings }, null, 2)}\n`
+    : report(file, findings, { problems, warnings });
+  return { text, exitCode: problems > 0 ? 1 : 0 };
+}
+
+async function findingsOf(file: string, env: Environment, isOnline: boolean): Promise<readonly Finding[]> {
+  const cwd = process.cwd();
+  const first = [
+    nodeVersion(),
+    await look('.env', () => dotEnv({ cwd })),
+    await look('secrets', () => secrets({ env, cwd })),
+  ].flat();
+  const config = await loadGatewayConfigFile(file, env, otherFile).catch((error: unknown) =>
+    findingOf(error),
+  );
+  if ('state' in config)
+    return [
+      ...first,
+      config,
+      { name: 'others', state: 'skipped', text: 'they need a config without problems' },
+    ];
+  const patient: Patient = { config, env, cwd };
+  const clocks: Clocks = new Map();
+  const services = await Promise.all([
+    look('config', () => pipeline(file, env)),
+    look('port', () => port(patient)),
+    look('store', () => store(patient, clocks)),
+    look('live', () => live(patient, clocks)),
+    look('disk', () => disk(patient)),
+    look('memory', () => memory(patient)),
+    look('open files', () => descriptors(patient)),
+  ]);
+  const after = [
+    await look('clock', () => clock(clocks)),
+    isOnline ? await look('online', () => online(file, env), onlineMs) : [],
+  ];
+  return [...first, ...services.flat(), ...after.flat()];
+}
+
+type Look = () => Finding | readonly Finding[] | Promise<Finding | readonly Finding[]>;
+
+/** Findings of a look within its time; an error of it is a problem. */
+async function look(name: string, run: Look, ms = lookMs): Promise<readonly Finding[]> {
+  try {
+    return [await within(Promise.resolve().then(run), ms, `no answer within ${ms / 1000} s`)].flat();
+  } catch (error) {
+    return [{ ...findingOf(error), name }];
+  }
+}
+
+const lookMs = 15_000;
+const onlineMs = 75_000;
+
+function findingOf(error: unknown): Finding {
+  if (!(error instanceof ConfigError))
+    return finding('config', '', { problem: String(error instanceof Error ? error.message : error) });
+  const { length } = error.problems;
+  return finding('config', '', { problem: `${length} problem${length === 1 ? '' : 's'}:\n${error.message}` });
+}
+
+/** The config with its plugins set up, as `check` does it. */
+async function pipeline(file: string, env: Environment): Promise<Finding> {
+  const { text } = await check(file, env, false);
+  const [summary = ''] = text.split('\n');
+  const elsewhere = weakKeyWarning(env['GW2API_API_KEY'] ?? ''); // what `secrets` says
+  const warnings = text
+    .split('\n')
+    .filter((line) => line.startsWith('warning: ') && line !== `warning: ${elsewhere}`);
+  return finding('config', summary, {
+    warning: warnings.length > 0 ? [summary, ...warnings].join('\n') : undefined,
+  });
+}
+
+async function online(file: string, env: Environment): Promise<Finding> {
+  const { text, exitCode } = await check(file, env, true);
+  const [, section = ''] = text.split('\nonline\n');
+  const lines = section
+    .trim()
+    .split('\n')
+    .map((line) => line.trim())
+    .join('\n');
+  return finding('online', lines, { warning: exitCode === 0 ? undefined : lines });
+}
+
+const marks = { ok: 'ok', warning: 'warning', problem: 'PROBLEM', skipped: '-' } as const;
+
+function report(
+  file: string,
+  findings: readonly Finding[],
+  { problems, warnings }: { readonly problems: number; readonly warnings: number },
+): string {
+  const rows = findings.map(({ name, state, text }) => {
+    const [first = '', ...rest] = text.split('\n');
+    const head = `  ${marks[state].padEnd(8)} ${name.padEnd(12)} ${first}`;
+    return [head, ...rest.map((line) => `${' '.repeat(24)}${line}`)].join('\n');
+  });
+  const verdict =
+    problems > 0
+      ? `${count(problems, 'problem')} to mend before it can serve`
+      : 'Nothing keeps it from serving';
+  return [
+    `gw2api ${version}, ${file}`,
+    '',
+    ...rows,
+    '',
+    `${verdict}${warnings > 0 ? `, ${count(warnings, 'warning')}` : ''}.`,
+    '',
+  ].join('\n');
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,74 @@
+import { constants } from 'node:fs';
+import { access, stat, statfs } from 'node:fs/promises';
+import path from 'node:path';
+import { weakKeyWarning } from '../first-start.js';
+import { finding, sizeText, type Finding, type Patient } from './finding.js';
+
+/** Permissions of `.env`. */
+export async function dotEnv({ cwd }: Pick<Patient, 'cwd'>): Promise<Finding> {
+  const found = await stat(path.join(cwd, '.env')).catch(() => undefined);
+  if (!found?.isFile()) return finding('.env', 'none here');
+  const mode = (found.mode & 0o777).toString(8);
+  const isOpen = (found.mode & 0o077) !== 0 && process.platform !== 'win32';
+  return finding('.env', `mode ${mode}`, {
+    warning: isOpen ? `others of this machine may read it (mode ${mode}): chmod 600 .env` : undefined,
+  });
+}
+
+/** Secrets of the environment; those that a first start makes must have a `.env` to be kept in. */
+export async function secrets({ env, cwd }: Pick<Patient, 'env' | 'cwd'>): Promise<Finding> {
+  const missing = ['GW2API_API_KEY', 'GW_SECRET_KEY'].filter((name) => !env[name]);
+  const weak = weakKeyWarning(env['GW2API_API_KEY'] ?? '');
+  if (missing.length === 0)
+    return finding('secrets', 'GW2API_API_KEY and GW_SECRET_KEY are set', { warning: weak });
+  const names = missing.join(' and ');
+  const isKept = await isWritable(path.join(cwd, '.env'));
+  return finding('secrets', `${names} will be made at the start and written to .env`, {
+    problem: isKept
+      ? undefined
+      : `${names} ${missing.length === 1 ? 'is' : 'are'} not set, and .env cannot be written: set ${missing.length === 1 ? 'it' : 'them'}`,
+    warning: weak,
+  });
+}
+
+/** Space and permission where the gateway writes: the SQLite file, the ledger's spool. */
+export async function disk({ config: { store, ledger } }: Patient): Promise<Finding> {
+  const folders = [
+    ...(store.kind === 'sqlite' ? [path.dirname(store.file)] : []),
+    ...(ledger.spool === undefined ? [] : [ledger.spool]),
+  ];
+  const [first] = folders;
+  if (first === undefined) return finding('disk', 'nothing is written');
+  for (const folder of folders)
+    if (!(await isWritable(folder)))
+      return finding('disk', '', {
+        problem: `${folder} cannot be written: make it the user's of the gateway, or mount it`,
+      });
+  const { bavail, bsize } = await statfs(await existing(first));
+  const free = bavail * bsize;
+  const text = `${sizeText(free)} free in ${first}`;
+  return finding('disk', text, {
+    problem: free < minBytes ? `${text}: the store cannot be written; make room` : undefined,
+    warning: free < fewBytes ? `${text}: make room, or lower ledger.keepDays` : undefined,
+  });
+}
+
+const minBytes = 32e6;
+const fewBytes = 1e9;
+
+/** True if a file or folder may be written; of one that is not there, the nearest folder above it. */
+async function isWritable(file: string): Promise<boolean> {
+  return access(await existing(file), constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function existing(file: string): Promise<string> {
+  const isThere = await access(file).then(
+    () => true,
+    () => false,
+  );
+  const above = path.dirname(file);
+  return isThere || above === file ? file : existing(above);
+}

@@ -1,0 +1,196 @@
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { chmod, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect } from 'chai';
+import { clock, descriptors, nodeVersion } from '#src/cli/doctor/machine.js';
+import type { Finding, Patient } from '#src/cli/doctor/finding.js';
+import { openStore } from '#src/store/index.js';
+import { migrate } from '#src/store/sql/migrate.js';
+import { migrations } from '#src/store/sql/migrations.js';
+import { openSqlite } from '#src/store/sql/sqlite.js';
+import { startSqliteThread } from '#src/store/sql/sqlite-thread.js';
+import { ProcessWorkshop } from '../gateway/gateway-process.js';
+import { postgresUrl, quiet } from '../store/stores.js';
+
+const env = { GW2API_API_KEY: 'the-master-key-of-a-test', GW_SECRET_KEY: 'the secret of a test' };
+const tokens = { accessToken: 'a', refreshToken: 'r', origin: 'o' };
+
+interface Report {
+  readonly problems: number;
+  readonly warnings: number;
+  readonly findings: readonly Finding[];
+}
+
+describe('gw2api doctor', function () {
+  this.timeout(60_000);
+  const workshop = new ProcessWorkshop();
+  let cwd: string;
+  beforeEach(async () => {
+    cwd = await workshop.folder({ 'config/gateway.yaml': config() });
+  });
+  afterEach(() => workshop.end());
+
+  const file = () => path.join(cwd, 'data/gateway.db');
+  const ask = async (own: Readonly<Record<string, string>> = env, ...args: string[]) => {
+    const { code, stdout, stderr } = await workshop.run({
+      args: ['doctor', '--json', ...args],
+      cwd,
+      env: own,
+    });
+    const report = JSON.parse(stdout || `"${stderr}"`) as Report;
+    expect(code).to.equal(report.problems > 0 ? 1 : 0);
+    return { ...report, of: (name: string) => report.findings.find((each) => each.name === name) };
+  };
+
+  it('finds nothing where a gateway can serve, and touches nothing', async () => {
+    const { problems, warnings, findings } = await ask();
+    expect([problems, warnings], JSON.stringify(findings)).to.deep.equal([0, 0]);
+    const names = [
+      'node',
+      '.env',
+      'secrets',
+      'config',
+      'port',
+      'store',
+      'live',
+      'disk',
+      'memory',
+      'open files',
+      'clock',
+    ];
+    expect(findings.map(({ name }) => name)).to.deep.equal(names);
+    expect(await readdir(cwd)).to.deep.equal(['config']);
+    const screen = await workshop.run({ args: ['doctor'], cwd, env });
+    expect(screen.stdout).to.include('Nothing keeps it from serving.');
+  });
+
+  it('says what is wrong with the config', async () => {
+    await writeFile(path.join(cwd, 'config/gateway.yaml'), JSON.stringify({ ...config(), slotz: [] }));
+    const { of, problems } = await ask();
+    expect(problems).to.equal(1);
+    expect(of('config')?.text).to.match(/slotz: is not a known key/);
+  });
+
+  it('names a taken port, and knows a gateway that serves there', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo; // a TCP server's
+    expect((await ask({ ...env, PORT: String(port) })).of('port')).to.deep.include({ state: 'problem' });
+    taken.close();
+    const gateway = await workshop.start({ cwd, env });
+    const serving = await ask({ ...env, PORT: new URL(await gateway.url()).port });
+    expect(serving.of('port')).to.deep.include({ state: 'warning' });
+    expect(serving.of('store')?.text).to.include(migrations.at(-1)!.name);
+  });
+
+  it('says whether GW_SECRET_KEY opens the credentials', async () => {
+    const store = await openStore(
+      { kind: 'sqlite', file: file() },
+      { secretKey: env.GW_SECRET_KEY, log: quiet },
+    );
+    await store.credentials.put('a', tokens);
+    await store.close();
+    expect((await ask()).of('credentials')).to.deep.include({ state: 'ok', text: '1 under GW_SECRET_KEY' });
+    const other = await ask({ ...env, GW_SECRET_KEY: 'another' });
+    expect(other.of('credentials')?.state).to.equal('problem');
+    expect(other.of('credentials')?.text).to.match(/1 cannot be read: GW_SECRET_KEY is not the one/);
+    const rotating = await ask({ ...env, GW_SECRET_KEY: 'another', GW_SECRET_KEY_OLD: env.GW_SECRET_KEY });
+    expect(rotating.of('credentials')?.text).to.include(
+      '1 under GW_SECRET_KEY_OLD: run gw2api rotate-secret',
+    );
+    expect(await readdir(path.join(cwd, 'data'))).to.deep.equal(['gateway.db']);
+  });
+
+  it('says what a start would do with the tables, and leaves them', async () => {
+    for (const [known, state, text] of [
+      [migrations.slice(0, 4), 'ok', /older version \(0004-response-totals\); the start migrates them/],
+      [
+        [...migrations, { name: '9999-later', up: async () => undefined }],
+        'problem',
+        /newer version \(it has 9999-later\)/,
+      ],
+    ] as const) {
+      const db = await openSqlite(startSqliteThread(file()));
+      await migrate(db, 'sqlite', known);
+      await db.destroy();
+      const found = (await ask()).of('store');
+      expect(found?.state).to.equal(state);
+      expect(found?.text).to.match(text);
+      await workshop.end();
+      cwd = await workshop.folder({ 'config/gateway.yaml': config() });
+    }
+  });
+
+  it('warns of an open .env and of a weak master key', async () => {
+    await writeFile(path.join(cwd, '.env'), 'GW2API_API_KEY=short\n');
+    await chmod(path.join(cwd, '.env'), 0o644);
+    const { of, warnings } = await ask({});
+    expect(of('.env')?.text).to.include('chmod 600 .env');
+    expect(of('secrets')?.text).to.include('shorter than 16');
+    expect(warnings).to.equal(2);
+  });
+
+  it('says which of the servers does not answer, without a password', async () => {
+    const addresses = { store: 'postgres://me:hidden@127.0.0.1:1/gw', live: 'redis://:hidden@127.0.0.1:1' };
+    await writeFile(path.join(cwd, 'config/gateway.yaml'), JSON.stringify({ ...config(), ...addresses }));
+    const { of, findings } = await ask();
+    expect(of('store')).to.include({ state: 'problem' });
+    expect(of('live')).to.include({ state: 'warning' });
+    expect(JSON.stringify(findings)).not.to.include('hidden');
+  });
+
+  it('asks servers that answer', async function () {
+    const redis = process.env['GW_TEST_REDIS_URL'];
+    if (redis === undefined || postgresUrl === undefined) return this.skip();
+    const addresses = { store: postgresUrl, live: redis };
+    await writeFile(path.join(cwd, 'config/gateway.yaml'), JSON.stringify({ ...config(), ...addresses }));
+    const { of } = await ask();
+    expect(of('store')).to.include({ state: 'ok' });
+    expect(of('live')?.text).to.match(/version \d/);
+  });
+
+  it('resolves slots only with --online', async () => {
+    const slot = {
+      id: 'far',
+      upstream: 'messages',
+      baseUrl: 'http://127.0.0.1:1',
+      account: { kind: 'api-key', key: 'k' },
+    };
+    await writeFile(path.join(cwd, 'config/gateway.yaml'), JSON.stringify({ ...config(), slots: [slot] }));
+    expect((await ask()).of('online')).to.equal(undefined);
+    const { of } = await ask(env, '--online');
+    expect(of('online')).to.include({ state: 'warning' });
+    expect(of('online')?.text).to.match(/far .*FAILED/);
+  });
+});
+
+describe('a look at the machine', () => {
+  it('tells an old Node from a new one', () => {
+    expect(
+      ['18.20.0', '20.18.3', '20.19.0', '24.0.0'].map((version) => nodeVersion(version).state),
+    ).to.deep.equal(['problem', 'problem', 'ok', 'ok']);
+  });
+
+  it('tells a clock that is behind, or far from another', async () => {
+    const nowMs = Date.now();
+    expect((await clock(new Map(), 0)).state).to.equal('problem');
+    expect((await clock(new Map([['Redis', nowMs + 1000]]), nowMs)).state).to.equal('ok');
+    expect((await clock(new Map([['Redis', nowMs + 90_000]]), nowMs)).text).to.include(
+      '90 s away from the clock of Redis',
+    );
+  });
+
+  it('compares the limit of open files with the connections', async function () {
+    const patient = (maxConnections: number) => ({ config: { listen: { maxConnections } } }) as Patient; // all that it reads
+    const many = await descriptors(patient(2 ** 40));
+    if (many.state === 'skipped') return this.skip();
+    expect((await descriptors(patient(1))).state).to.equal('ok');
+    expect(many.text).to.match(/allowed/);
+  });
+});
+
+function config(): object {
+  const stages = ['auth', 'body-limit', 'format-decode', 'slot-pick', 'upstream-call', 'format-encode'];
+  return { pipeline: stages.map((use) => ({ use })), slots: [{ id: 'a', upstream: 'simulator' }] };
+}
