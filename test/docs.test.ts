@@ -106,6 +106,7 @@ describe('README.md', () => {
     'plugins/README.md',
     'plugins/stages.md',
     'config/README.md',
+    'config/deploying.md',
     'CHANGELOG.md',
     'CONTRIBUTING.md',
   ])
