@@ -36,7 +36,7 @@ async function isGateway(number: number): Promise<boolean> {
     .catch(() => false);
 }
 
-const healthMs = 1000;
+const healthMs = 5000;
 
 /** The store, its tables, and the credentials in it. */
 export async function store(patient: Patient, clocks: Clocks): Promise<readonly Finding[]> {
