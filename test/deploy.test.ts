@@ -108,7 +108,7 @@ describe('config/deploy', () => {
   it('says that its Traefik example is untested', async () => {
     const text = await readFile('config/deploy/traefik.yaml', 'utf8');
     expect(text).to.include('UNTESTED');
-    const { http } = parse(text) as Manifest;
+    const { http }: Manifest = parse(text);
     expect(http.routers.gateway.service).to.equal(Object.keys(http.services)[0]);
   });
 
