@@ -1,76 +1,90 @@
-import { Router } from '@koa/router';
-import {
-  GatewayError,
-  parseJson,
-  readBytes,
-  redactAddresses,
-  type GatewayState,
-  type SlotStatus,
-} from '../plugin/internal.js';
-import { readExplainCall } from './explain-call.js';
+import type { TProperties } from 'typebox';
+import { GatewayError, parseJson, readBytes, redactAddresses, Type } from '../plugin/internal.js';
+import { ExplainBody, readExplainCall } from './explain-call.js';
 import { recordedReport } from './recorded-report.js';
-import type { Operations } from './operations.js';
-import { addReloadRoutes } from './reload-routes.js';
-import { diagnosisReport, slotReport } from './reports.js';
-
-/** Time limit of a diagnosis (contract §7 rule 1). */
-export const diagnosisTimeoutMs = 10_000;
+import { reloadRoutes } from './reload-routes.js';
+import { SlotReport, slotReport } from './reports.js';
+import type { AdminCall, AdminRoute } from './route.js';
+import { slotChangeRoutes } from './slot-routes.js';
 
 /** Max bytes of a request to explain. */
-export const maxExplainBytes = 16 * 1024 * 1024;
+const maxExplainBytes = 16 * 1024 * 1024;
 
-type AdminState = Pick<GatewayState, 'log' | 'signal'>;
+const AnyObject = Type.Record(Type.String(), Type.Unknown());
 
-/** Router of `/admin/*`; the caller's permission is checked before. */
-export function createAdminRouter(operations: Operations): Router {
-  const router = new Router({ prefix: '/admin' });
-  router.get('/slots', (ctx) => {
-    ctx.body = { object: 'list', data: operations.listSlots().map(slotReport) };
-  });
-  for (const verb of ['pause', 'resume', 'drain'] as const) {
-    router.post(`/slots/:id/${verb}`, (ctx) => {
-      const { id } = findSlot(operations, ctx.params['id']);
-      operations[verb](id);
-      ctx.body = slotReport(findSlot(operations, id));
-    });
-  }
-  router.post('/slots/:id/diagnose', async (ctx) => {
-    const { id } = findSlot(operations, ctx.params['id']);
-    const steps = await operations.diagnose(id, AbortSignal.timeout(diagnosisTimeoutMs));
-    ctx.body = diagnosisReport(id, steps);
-  });
-  addReloadRoutes(router, operations);
-  router.post('/explain', async (ctx) => {
-    const { req, state } = ctx as typeof ctx & { readonly state: AdminState };
-    const noted = { by: 'master', key: '' as string | null, path: '' };
-    ctx.body = await operations.explain(async () => {
-      const text = (await readBytes(req, maxExplainBytes, state.signal)).toString();
-      const call = readExplainCall(parseJson(text));
-      const [path = ''] = call.path.split('?', 1); // a query may hold a credential
-      Object.assign(noted, { key: call.as, path });
-      return call;
-    });
-    state.log.info(noted, 'An operator has had a request explained.');
-  });
-  router.get('/explain/:id', async (ctx) => {
-    const { id = '' } = ctx.params;
-    const row = await operations.recordedRequest(id);
-    if (!row) throw new GatewayError('not_found', `There is no request ${JSON.stringify(id)}.`);
-    ctx.body = recordedReport(row);
-  });
-  router.get('/pipeline', (ctx) => {
-    const { notices } = operations;
-    ctx.body = { object: 'list', data: redactAddresses(operations.describePipeline()), notices };
-  });
-  router.get('/config', (ctx) => {
-    ctx.body = redactAddresses(operations.writtenConfig);
-  });
-  return router;
+const reads: readonly AdminRoute[] = [
+  {
+    method: 'GET',
+    path: '/slots',
+    summary: 'All slots.',
+    scope: 'slots:read',
+    answer: listOf(SlotReport),
+    handle: ({ operations }) => ({ object: 'list', data: operations.listSlots().map(slotReport) }),
+  },
+  {
+    method: 'GET',
+    path: '/explain/:id',
+    summary:
+      'What was recorded of a request, by its request id or its ledger id: stages, times, slots, codes.',
+    scope: 'explain',
+    answer: AnyObject,
+    async handle({ id, operations }) {
+      const row = await operations.recordedRequest(id);
+      if (!row) throw new GatewayError('not_found', `There is no request ${JSON.stringify(id)}.`);
+      return recordedReport(row);
+    },
+  },
+  {
+    method: 'GET',
+    path: '/pipeline',
+    summary: 'The stages as they run, secrets blanked, and what operators should know of them.',
+    scope: 'config:read',
+    answer: listOf(AnyObject, { notices: Type.Array(Type.String()) }),
+    handle({ operations }) {
+      const { notices } = operations;
+      return { object: 'list', data: redactAddresses(operations.describePipeline()), notices };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/config',
+    summary: 'The config as its file has it, secrets blanked.',
+    scope: 'config:read',
+    answer: AnyObject,
+    handle: ({ operations }) => redactAddresses(operations.writtenConfig),
+  },
+];
+
+const explain: AdminRoute = {
+  method: 'POST',
+  path: '/explain',
+  summary:
+    'Says how a request would be handled now: its stages, the slots considered, what would go out and what its caller would be told. Asks no upstream, and spends no limit.',
+  scope: 'explain',
+  audit: 'request.explain',
+  noted: 'An operator has had a request explained.',
+  body: ExplainBody,
+  answer: AnyObject,
+  handle: ({ ctx, operations, audit }) =>
+    operations.explain(async () => {
+      const text = (await readBytes(ctx.req, maxExplainBytes, ctx.state.signal)).toString();
+      return noteExplained(readExplainCall(parseJson(text)), audit);
+    }),
+};
+
+/** Has the audit log say which request is explained: for which key, and its path. */
+export function noteExplained<Call extends { readonly as: string | null; readonly path: string }>(
+  call: Call,
+  audit: AdminCall['audit'],
+): Call {
+  const [path = ''] = call.path.split('?', 1); // a query may hold a credential
+  audit.note({ key: call.as, path });
+  return call;
 }
 
-function findSlot(operations: Operations, id: string | undefined): SlotStatus {
-  const slot = operations.listSlots().find((status) => status.id === id);
-  if (slot) return slot;
-  const known = operations.listSlots().map((status) => `"${status.id}"`);
-  throw new GatewayError('not_found', `There is no slot "${id}"; there are ${known.join(', ') || 'none'}.`);
+/** Routes of `/admin`. */
+export const adminRoutes: readonly AdminRoute[] = [...reads, ...slotChangeRoutes, ...reloadRoutes, explain];
+
+function listOf(item: object, beside: TProperties = {}) {
+  return Type.Object({ object: Type.Literal('list'), data: Type.Array(Type.Unsafe(item)), ...beside });
 }

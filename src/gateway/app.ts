@@ -1,21 +1,17 @@
-import type { Router } from '@koa/router';
 import Koa from 'koa';
-import { createAdminRouter } from '../admin/routes.js';
-import { masterActor, requireRole } from '../console/api/actor.js';
+import { requireRole } from '../console/api/actor.js';
 import { createPage } from '../console/api/page.js';
 import { Gateway } from './gateway.js';
-import { callerKey, requireMasterKey } from '../plugin/internal.js';
 import { errorBoundary } from '../http/boundary.js';
-import type { CoreMiddleware, CoreState } from '../http/exchange.js';
+import type { CoreState } from '../http/exchange.js';
 import type { Health } from '../http/health.js';
-import type { Matcher } from '../http/layers.js';
-import { pathParameter, type RouteContext } from '../http/route-context.js';
+import type { RouteContext } from '../http/route-context.js';
 import { createRoutes } from '../http/routes.js';
-import { operationsOf } from './admin-operations.js';
+import { adminApi, requireAdminScope } from './admin-api.js';
 import { perRuntime } from './per-runtime.js';
 import type { Runtime } from './runtime.js';
 import { consoleApi, panelLoader, type LoadPanel } from './console-api.js';
-import { isUp, type Services } from './services.js';
+import { isUp } from './services.js';
 import { answerUnrouted } from '../http/unrouted.js';
 import { name, version } from '../version.js';
 import type { Config } from '../config/config.js';
@@ -26,7 +22,7 @@ function createApp(gateway: Gateway): Koa<CoreState, object> {
   // Only the entry of the last proxy is trusted: the caller can write the others.
   const { config } = gateway.runtime;
   const app = new Koa<CoreState, object>({ proxy: config.listen.trustProxy, maxIpsCount: 1 });
-  const admin = adminRouter(gateway);
+  const admin = adminApi(gateway);
   const loadPanel = panelLoader(gateway);
   const handlersOf = perRuntime((runtime) => {
     const serving = routeContextOf(gateway, runtime, loadPanel);
@@ -41,7 +37,6 @@ function createApp(gateway: Gateway): Koa<CoreState, object> {
     if (runtime instanceof Promise) return runtime.then((own) => handlersOf(own).route(ctx, next));
     return handlersOf(runtime).route(ctx, next);
   });
-  app.use(guardAdmin(gateway.services));
   app.use(admin.middleware);
   app.use(consoleApi(gateway, loadPanel));
   app.use(createPage());
@@ -49,47 +44,6 @@ function createApp(gateway: Gateway): Koa<CoreState, object> {
   // The boundary answers every error; only sockets that broke during a response are left.
   app.on('error', (error: Error) => gateway.services.log.debug({ err: error }, 'A response broke off.'));
   return app;
-}
-
-/** Routes of `/admin/*`, built for the first request that may be for one of them. */
-function adminRouter(gateway: Gateway): Matcher & { readonly middleware: CoreMiddleware } {
-  let router: Router | undefined;
-  const built = (): Router => (router ??= createAdminRouter(operationsOf(gateway)));
-  let routes: CoreMiddleware | undefined;
-  return {
-    match: (path, method) => built().match(path, method),
-    async middleware(ctx, next) {
-      if (!isAdminPath(ctx.path)) return next();
-      routes ??= built().routes() as unknown as CoreMiddleware; // the router's own context type is wider
-      await routes(ctx, next);
-    },
-  };
-}
-
-/** Admits only the master key to `/admin/*`, and logs its actions. */
-function guardAdmin({ keys }: Services): CoreMiddleware {
-  return async (ctx, next) => {
-    const isAdmin = isAdminPath(ctx.path);
-    if (isAdmin) {
-      await requireMasterKey(callerKey(ctx.headers), keys, '/admin/*');
-      ctx.state.actor = masterActor;
-    }
-    await next();
-    if (!isAdmin || ctx.method !== 'POST' || ctx.status >= 400) return;
-    if (/\/explain\/*$/i.test(ctx.path)) return; // changes nothing, and logs itself
-    const what = ctx.path
-      .replace(/(?<!\/)\/+$/, '')
-      .split('/')
-      .at(-1);
-    const slot = pathParameter(ctx, 'id') || undefined;
-    const tests = what === 'reload' ? ctx.query['tests'] : undefined;
-    ctx.state.log.info({ by: 'master', what, slot, tests }, 'An operator has changed the gateway.');
-  };
-}
-
-/** True also for unknown admin paths, in upper or lower case: the router ignores case too. */
-function isAdminPath(path: string): boolean {
-  return /^\/admin(\/|$)/i.test(path);
 }
 
 function routeContextOf(gateway: Gateway, runtime: Runtime, loadPanel: LoadPanel): RouteContext {
@@ -107,6 +61,7 @@ function routeContextOf(gateway: Gateway, runtime: Runtime, loadPanel: LoadPanel
       const { actor } = await authenticate(ctx);
       requireRole(actor, ctx);
     },
+    authorizeMetrics: (ctx) => requireAdminScope(ctx, gateway.services, 'metrics'),
     metricsText: () => gateway.metricsText(),
   };
 }

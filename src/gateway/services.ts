@@ -1,6 +1,6 @@
 import { ConfigError, type Config } from '../config/config.js';
+import { Audit } from '../audit/audit.js';
 import { CacheLedger } from '../cache-ledger/index.js';
-import { CheckedKeys } from '../keys/keys.js';
 import { LedgerWriter } from '../ledger/ledger-writer.js';
 import { withFlushedUsage } from '../ledger/read-your-writes-ledger.js';
 import { Spool } from '../ledger/spool.js';
@@ -27,13 +27,14 @@ import { openStore } from '../store/index.js';
 import { StoreError } from '../store/store-error.js';
 import { PrometheusMetrics } from '../telemetry/metrics.js';
 import { StageMetrics } from '../telemetry/stage-metrics.js';
+import { openCallerKeys, type CallerKeys } from './caller-keys.js';
 import type { GatewayOptions } from './options.js';
 import { createPseudonyms } from './pseudonym.js';
 import { slotLoader } from './slot-loader.js';
 import { SlotSources } from './slot-sources.js';
 
 /** Services that live as long as the process. */
-export interface Services {
+export interface Services extends CallerKeys {
   readonly log: Logger;
   readonly clock: Clock;
   /** Unix milliseconds: `clock.now`. */
@@ -44,7 +45,8 @@ export interface Services {
   /** True in a dry run. */
   readonly dry: boolean;
   readonly live: Live;
-  readonly keys: CheckedKeys;
+  /** Records what operators do. */
+  readonly audit: Audit;
   readonly ledger: LedgerWriter;
   /** Undefined where the config does not ask for it. */
   readonly cacheLedger: CacheLedger | undefined;
@@ -61,8 +63,6 @@ export interface Services {
   readonly pseudonym: (text: string) => Promise<string>;
   /** Encrypts what stages keep at rest. */
   readonly secrets: Secrets;
-  /** Invalidates the cached keys here and on the other instances, after a key or a team has changed. */
-  keysChanged(): void;
   /** Writes pending data, and closes what was opened, the last first. */
   close(): Promise<void>;
 }
@@ -150,7 +150,7 @@ async function openDurable(
   config: Config,
   options: GatewayOptions & Pick<Services, 'clock'>,
   onClose: OnClose,
-): Promise<Pick<Services, 'store' | 'live' | 'keys' | 'ledger' | 'caches' | 'keysChanged'>> {
+): Promise<CallerKeys & Pick<Services, 'store' | 'live' | 'audit' | 'ledger' | 'caches'>> {
   const { log, clock, masterKey } = options;
   const { now } = clock;
   const { spool } = config.ledger;
@@ -159,22 +159,26 @@ async function openDurable(
   onClose(() => store.close());
   const live = options.live ?? (await openLive(config.live, { log, now }));
   onClose(() => live.close());
-  const keys = new CheckedKeys({ masterKey, store, log, clock });
+  const callers = openCallerKeys({ masterKey, store, live, log, clock });
+  const audit = new Audit({ store: store.audit, log, clock });
   const spooling = spool !== undefined && { spool: new Spool({ folder: spool }) };
   const ledger = new LedgerWriter({ ledger: store.ledger, log, clock, ...spooling });
-  onClose(() => Promise.all([keys.close(), ledger.close()]));
+  onClose(() => Promise.all([callers.close(), audit.close(), ledger.close()]));
   const housekeeper = new Housekeeper({ store, live, keepDays, log, clock });
   onClose(() => housekeeper.close());
-  live.messages.receive(keysTopic, () => keys.forget());
-  const keysChanged = (): void => {
-    keys.forget();
-    live.messages.send(keysTopic, null);
+  const { keys, adminTokens, keysChanged } = callers;
+  const own = { ...callers.caches, ...audit.caches, ...ledger.caches };
+  return {
+    keys,
+    adminTokens,
+    keysChanged,
+    store: withFlushedUsage(store, ledger),
+    live,
+    audit,
+    ledger,
+    caches: { ...own, ...store.caches, ...live.caches },
   };
-  const caches = { ...keys.caches, ...ledger.caches, ...store.caches, ...live.caches };
-  return { store: withFlushedUsage(store, ledger), live, keys, ledger, caches, keysChanged };
 }
-
-const keysTopic = 'keys';
 
 /** Opens the store; reports a failure as a problem of the config, with its position. */
 async function openConfigured(

@@ -35,6 +35,8 @@ export interface RouteContext {
   readonly takesRequests: boolean;
   /** Admits the master key and sessions of the console; throws 401, 403 and `store_unavailable`. */
   authenticateOperator(ctx: CoreContext): Promise<void>;
+  /** Admits the master key and admin tokens that may read metrics; throws 401, 403 and `store_unavailable`. */
+  authorizeMetrics(ctx: CoreContext): Promise<void>;
   metricsText(): Promise<string>;
   /** The context of a format that answers a route itself. */
   formatContext(ctx: Parameters<typeof formatContext>[1]): FormatContext;

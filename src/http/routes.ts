@@ -1,12 +1,5 @@
 import { Router } from '@koa/router';
-import {
-  callerKey,
-  connectionOf,
-  GatewayError,
-  requireMasterKey,
-  type Format,
-  type FormatRoute,
-} from '../plugin/internal.js';
+import { connectionOf, GatewayError, type Format, type FormatRoute } from '../plugin/internal.js';
 import type { CoreContext, CoreMiddleware, CoreState } from './exchange.js';
 import { healthReport } from './health.js';
 import { listModels, showModel } from './models.js';
@@ -127,7 +120,7 @@ function answerHealth(serving: RouteContext): CoreMiddleware {
 
 function answerMetrics(serving: RouteContext): CoreMiddleware {
   return async (ctx) => {
-    await requireMasterKey(callerKey(ctx.headers), serving.keys, '/metrics');
+    await serving.authorizeMetrics(ctx);
     ctx.type = 'text/plain; version=0.0.4; charset=utf-8';
     ctx.body = await serving.metricsText();
   };

@@ -2,60 +2,53 @@ import type { LRUCache } from 'lru-cache';
 import {
   GatewayError,
   growingCache,
-  keyLimits,
   within,
   type Caches,
   type CacheStats,
-  type CallerTeam,
   type Clock,
-  type KnownKey,
   type Logger,
-  type Store,
-  type Team,
 } from '../plugin/internal.js';
 
-interface KeyCacheOptions {
-  readonly store: {
-    readonly keys: Pick<Store['keys'], 'findByHash'>;
-    readonly teams: Pick<Store['teams'], 'get'>;
-  };
+interface KeyCacheOptions<Known> {
+  /** Looks a key up in the store. */
+  readonly find: (hash: string) => Promise<Known | undefined>;
   readonly log: Logger;
   readonly clock: Clock;
 }
 
-interface Answer {
+interface Answer<Known> {
   /** Undefined: the store has no such key. */
-  readonly known: KnownKey | undefined;
+  readonly known: Known | undefined;
   readonly atMs: number;
   /** Number of changes at the time of the look-up. */
   readonly changes: number;
 }
 
 /**
- * Cache of keys by hash, each with its team, with a short ttl, so that a revocation takes effect everywhere within a
- * second.
+ * Cache of keys by hash, with a short ttl, so that a revocation takes effect everywhere within a second.
  * While the store is down, a recently known key is accepted without waiting.
  */
-export class KeyCache {
-  readonly #options: KeyCacheOptions;
-  readonly #known = growingCache<Answer>(10_000);
+export class KeyCache<Known extends object> {
+  readonly #options: KeyCacheOptions<Known>;
+  readonly #known = growingCache<Answer<Known>>(10_000);
   /** Unknown keys, cached apart, so that somebody who guesses keys cannot evict the known ones. */
-  readonly #unknown = growingCache<Answer>(10_000);
-  readonly #asking = new Map<string, Promise<KnownKey | undefined>>();
+  readonly #unknown = growingCache<Answer<Known>>(10_000);
+  readonly #asking = new Map<string, Promise<Known | undefined>>();
   #failedAtMs = -Infinity;
   /** Number of changes so far; entries looked up before the last change are stale. */
   #changes = 0;
 
-  constructor(options: KeyCacheOptions) {
+  constructor(options: KeyCacheOptions<Known>) {
     this.#options = options;
   }
 
-  get caches(): Caches {
-    return { keys: () => fillOf(this.#known), unknown_keys: () => fillOf(this.#unknown) };
+  /** `name` is what is cached: `keys`. */
+  caches(name: string): Caches {
+    return { [name]: () => fillOf(this.#known), [`unknown_${name}`]: () => fillOf(this.#unknown) };
   }
 
   /** Cached answer, if it is fresh. */
-  fresh(hash: string): Pick<Answer, 'known'> | undefined {
+  fresh(hash: string): Pick<Answer<Known>, 'known'> | undefined {
     const known = this.#known.get(hash) ?? this.#unknown.get(hash);
     return known && this.#isFresh(known) ? known : undefined;
   }
@@ -63,7 +56,7 @@ export class KeyCache {
   /**
    * Looks a key up. Throws a GatewayError with status 503 if neither the cache nor the store has an answer.
    */
-  async find(hash: string): Promise<KnownKey | undefined> {
+  async find(hash: string): Promise<Known | undefined> {
     const answer = this.#known.get(hash);
     const stale = answer && this.#ageOf(answer.atMs) < staleMs ? answer.known : undefined;
     const asked = this.#ask(hash);
@@ -88,7 +81,7 @@ export class KeyCache {
     return this.#failedAtMs > -Infinity;
   }
 
-  #isFresh({ atMs, changes }: Answer): boolean {
+  #isFresh({ atMs, changes }: Answer<Known>): boolean {
     return changes === this.#changes && this.#ageOf(atMs) < freshMs;
   }
 
@@ -97,7 +90,7 @@ export class KeyCache {
   }
 
   /** Looks a key up, with concurrent look-ups of one key merged. */
-  #ask(hash: string): Promise<KnownKey | undefined> {
+  #ask(hash: string): Promise<Known | undefined> {
     const asking = this.#asking.get(hash);
     if (asking) return asking;
     if (this.#asking.size >= maxReads)
@@ -110,14 +103,12 @@ export class KeyCache {
   }
 
   /** Reads a key from the store. Its age counts from the request, as later changes may be missing. */
-  async #read(hash: string): Promise<KnownKey | undefined> {
-    const { store, clock, log } = this.#options;
+  async #read(hash: string): Promise<Known | undefined> {
+    const { find, clock, log } = this.#options;
     const atMs = clock.now();
     const changes = this.#changes;
     try {
-      const key = await store.keys.findByHash(hash);
-      const team = key?.team === undefined ? undefined : await store.teams.get(key.team);
-      const known = key && { key, ...(team && { team: callerTeam(team) }) };
+      const known = await find(hash);
       this.#failedAtMs = -Infinity;
       if (changes !== this.#changes) return known;
       this.#known.delete(hash);
@@ -132,13 +123,7 @@ export class KeyCache {
   }
 }
 
-function callerTeam(team: Team): CallerTeam {
-  const { id, name } = team;
-  const limits = keyLimits(team);
-  return { id, name, ...(limits && { limits }) };
-}
-
-function fillOf({ size, maxSize }: LRUCache<string, Answer>): CacheStats {
+function fillOf<Known>({ size, maxSize }: LRUCache<string, Answer<Known>>): CacheStats {
   return { entries: size, capacity: maxSize };
 }
 

@@ -1,15 +1,19 @@
 import { hash, timingSafeEqual, randomBytes, randomUUID } from 'node:crypto';
 import {
-  every,
+  keyLimits,
   type Caches,
+  type CallerTeam,
   type Clock,
   type Keys,
+  type KnownKey,
   type Logger,
   type ProtocolKey,
   type Store,
+  type Team,
   type KeyPatch,
 } from '../plugin/internal.js';
 import { KeyCache } from './key-cache.js';
+import { KeyUses } from './key-uses.js';
 import { applyPatch } from '../store/key-rules.js';
 
 interface KeysOptions {
@@ -25,26 +29,21 @@ export class CheckedKeys implements Keys {
   /** Hash of the master key and of the sent key, as hexadecimal text, like the hashes in the store. */
   readonly #masterHash: Buffer | undefined;
   readonly #sentHash = Buffer.alloc(64);
-  readonly #cache: KeyCache;
+  readonly #cache: KeyCache<KnownKey>;
+  readonly #uses: KeyUses;
   readonly #options: KeysOptions;
-  #usedAtMs = new Map<string, number>();
-  /** True if the last write of the uses failed. */
-  #isLate = false;
-  readonly #stopFlushing: () => void;
 
   constructor(options: KeysOptions) {
     this.#options = options;
     this.#masterHash =
       options.masterKey === '' ? undefined : Buffer.from(hashOf(options.masterKey), 'latin1');
-    this.#cache = new KeyCache(options);
-    this.#stopFlushing = every(options.clock, touchEveryMs, () => void this.flush());
+    const { store } = options;
+    this.#cache = new KeyCache({ ...options, find: (hash) => findKey(store, hash) });
+    this.#uses = new KeyUses({ ...options, store: store.keys, what: 'keys' });
   }
 
   get caches(): Caches {
-    return {
-      ...this.#cache.caches,
-      unwritten_key_uses: () => ({ entries: this.#usedAtMs.size, capacity: maxPending }),
-    };
+    return { ...this.#cache.caches('keys'), unwritten_key_uses: () => this.#uses.fill };
   }
 
   /**
@@ -59,7 +58,7 @@ export class CheckedKeys implements Keys {
     const known = fresh ? fresh.known : await this.#cache.find(sentHash);
     const nowMs = this.#options.clock.now();
     if (!known || !isGood(known.key, nowMs)) return undefined;
-    this.#note(known.key.id, nowMs);
+    this.#uses.note(known.key.id, nowMs);
     return { kind: 'key', ...known };
   }
 
@@ -76,44 +75,41 @@ export class CheckedKeys implements Keys {
   }
 
   /** Flushes the last uses of keys; after a failure the next flush retries. */
-  async flush(): Promise<void> {
-    const used = this.#usedAtMs;
-    if (used.size === 0) return;
-    this.#usedAtMs = new Map();
-    try {
-      await this.#options.store.keys.touch(used);
-      this.#isLate = false;
-    } catch (error) {
-      for (const [id, atMs] of used) if (!this.#usedAtMs.has(id)) this.#note(id, atMs);
-      if (!this.#isLate)
-        this.#options.log.warn({ err: error }, 'The last use of keys cannot be stored; retrying.');
-      this.#isLate = true;
-    }
+  flush(): Promise<void> {
+    return this.#uses.flush();
   }
 
-  async close(): Promise<void> {
-    this.#stopFlushing();
-    await this.flush();
+  close(): Promise<void> {
+    return this.#uses.close();
   }
+}
 
-  /** Notes a use; with too many unwritten ones, that of one more key is dropped. */
-  #note(id: string, atMs: number): void {
-    if (this.#usedAtMs.size < maxPending || this.#usedAtMs.has(id)) this.#usedAtMs.set(id, atMs);
-  }
+/** A key of the store with its team. */
+async function findKey(store: KeysOptions['store'], hash: string): Promise<KnownKey | undefined> {
+  const key = await store.keys.findByHash(hash);
+  const team = key?.team === undefined ? undefined : await store.teams.get(key.team);
+  return key && { key, ...(team && { team: callerTeam(team) }) };
+}
+
+function callerTeam(team: Team): CallerTeam {
+  const { id, name } = team;
+  const limits = keyLimits(team);
+  return { id, name, ...(limits && { limits }) };
 }
 
 /** Contract §2.4. */
 const protocolKeyPrefix = 'sk-gw-';
 
-const touchEveryMs = 5000;
-const maxPending = 10_000;
-
-function isGood({ revokedAtMs, expiresAtMs = Infinity }: ProtocolKey, nowMs: number): boolean {
+/** True for a key or token that is neither revoked nor expired. */
+export function isGood(
+  { revokedAtMs, expiresAtMs = Infinity }: Pick<ProtocolKey, 'revokedAtMs' | 'expiresAtMs'>,
+  nowMs: number,
+): boolean {
   return revokedAtMs === undefined && expiresAtMs > nowMs;
 }
 
 /** SHA-256 in hexadecimal, by the one-shot `hash`, which is faster and needs no buffer. */
-function hashOf(key: string): string {
+export function hashOf(key: string): string {
   return hash('sha256', key, 'hex');
 }
 

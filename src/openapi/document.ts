@@ -61,7 +61,11 @@ const errorSchema = {
 };
 
 const securitySchemes = {
-  bearer: { type: 'http', scheme: 'bearer', description: 'The master key or a protocol key.' },
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The master key, a protocol key or an admin token.',
+  },
   apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
   session: { type: 'apiKey', in: 'cookie', name: 'gw_session' },
   csrf: { type: 'apiKey', in: 'header', name: 'x-csrf-token', description: 'What the cookie gw_csrf says.' },
@@ -111,13 +115,14 @@ function templateOf(path: string): string {
 }
 
 function operationOf(route: DescribedRoute): Json {
-  const { tag, summary, body } = route;
+  const { tag, summary, body, scope } = route;
   const content = body && { 'application/json': { schema: requestSchema(body) } };
   const parameters = [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)];
   return {
     operationId: operationIdOf(route),
     tags: [tag],
     summary,
+    ...(scope !== undefined && { description: `Admin tokens need the scope \`${scope}\`.` }),
     security: securityOf(route),
     ...(parameters.length > 0 && { parameters }),
     ...(content && { requestBody: { required: true, content } }),

@@ -1,8 +1,5 @@
-import type { TProperties } from 'typebox';
+import { adminRoutes } from '../admin/routes.js';
 import { Type } from '../plugin/internal.js';
-import { ExplainBody } from '../admin/explain-call.js';
-import { CanaryPercent, CanaryStatus } from '../admin/canary-report.js';
-import { CanaryStarted, DiagnosisReport, ReloadReport, SlotReport } from '../admin/reports.js';
 import type { DescribedRoute } from './schema.js';
 
 const Text = Type.String();
@@ -33,15 +30,6 @@ const health = ['/', '/health', '/v1/meta'].map((path): DescribedRoute => ({
   answers: { 200: Health, 503: Health },
 }));
 
-const slotVerbs = ['pause', 'resume', 'drain'].map((verb): DescribedRoute => ({
-  method: 'POST',
-  path: `/admin/slots/:id/${verb}`,
-  tag: 'admin',
-  access: 'master',
-  summary: `Has a slot ${verb}.`,
-  answers: { 200: SlotReport },
-}));
-
 /** Routes of health, metrics and `/admin/*`. */
 export const operationRoutes: readonly DescribedRoute[] = [
   ...health,
@@ -49,7 +37,8 @@ export const operationRoutes: readonly DescribedRoute[] = [
     method: 'GET',
     path: '/metrics',
     tag: 'health',
-    access: 'master',
+    access: 'admin',
+    scope: 'metrics',
     summary: 'Prometheus metrics.',
     answers: { 200: Text },
     answerTypes: ['text/plain'],
@@ -62,97 +51,15 @@ export const operationRoutes: readonly DescribedRoute[] = [
     summary: 'This document.',
     answers: { 200: Type.Record(Text, Type.Unknown()) },
   },
-  {
-    method: 'GET',
-    path: '/admin/slots',
+  ...adminRoutes.map(({ method, path, summary, scope, query, body, answer }): DescribedRoute => ({
+    method,
+    path: `/admin${path}`,
     tag: 'admin',
-    access: 'master',
-    summary: 'All slots.',
-    answers: { 200: listOf(SlotReport) },
-  },
-  ...slotVerbs,
-  {
-    method: 'POST',
-    path: '/admin/slots/:id/diagnose',
-    tag: 'admin',
-    access: 'master',
-    summary:
-      "Resolves the upstream's name, calls it over the slot's own way out, and has its credential checked.",
-    answers: { 200: DiagnosisReport },
-  },
-  {
-    method: 'POST',
-    path: '/admin/reload',
-    tag: 'admin',
-    access: 'master',
-    query: Type.Object({
-      tests: Type.Optional(Type.Literal('skip', { description: 'Do not run the tests of the config.' })),
-      canary: Type.Optional(CanaryPercent),
-    }),
-    summary: 'Reads the config again; with `canary` for a share of the new sessions at first.',
-    answers: { 200: Type.Union([ReloadReport, CanaryStarted]) },
-  },
-  {
-    method: 'GET',
-    path: '/admin/reload',
-    tag: 'admin',
-    access: 'master',
-    summary: 'The canary that runs, or else the last one, with the figures of both sides.',
-    answers: { 200: CanaryStatus },
-  },
-  {
-    method: 'POST',
-    path: '/admin/reload/commit',
-    tag: 'admin',
-    access: 'master',
-    summary: "Takes the canary's config for all requests.",
-    answers: { 200: ReloadReport },
-  },
-  {
-    method: 'POST',
-    path: '/admin/reload/cancel',
-    tag: 'admin',
-    access: 'master',
-    summary: 'Ends the canary; the config in force stays.',
-    answers: { 200: CanaryStatus },
-  },
-  {
-    method: 'POST',
-    path: '/admin/explain',
-    tag: 'admin',
-    access: 'master',
-    summary:
-      'Says how a request would be handled now: its stages, the slots considered, what would go out and what its caller would be told. Asks no upstream, and spends no limit.',
-    body: ExplainBody,
-    answers: { 200: Type.Record(Text, Type.Unknown()) },
-  },
-  {
-    method: 'GET',
-    path: '/admin/explain/:id',
-    tag: 'admin',
-    access: 'master',
-    summary:
-      'What was recorded of a request, by its request id or its ledger id: stages, times, slots, codes.',
-    answers: { 200: Type.Record(Text, Type.Unknown()) },
-  },
-  {
-    method: 'GET',
-    path: '/admin/pipeline',
-    tag: 'admin',
-    access: 'master',
-    summary: 'The stages as they run, secrets blanked, and what operators should know of them.',
-    answers: { 200: listOf(Type.Record(Text, Type.Unknown()), { notices: Type.Array(Text) }) },
-  },
-  {
-    method: 'GET',
-    path: '/admin/config',
-    tag: 'admin',
-    access: 'master',
-    summary: 'The config as its file has it, secrets blanked.',
-    answers: { 200: Type.Record(Text, Type.Unknown()) },
-  },
+    access: 'admin',
+    scope,
+    summary,
+    answers: { 200: answer },
+    ...(query && { query }),
+    ...(body && { body }),
+  })),
 ];
-
-function listOf(item: object, beside: TProperties = {}) {
-  return Type.Object({ object: Type.Literal('list'), data: Type.Array(Type.Unsafe(item)), ...beside });
-}

@@ -118,7 +118,9 @@ export interface DescribedRoute {
   readonly path: string;
   readonly tag: string;
   readonly summary: string;
-  readonly access: 'open' | 'key' | 'master' | 'panel';
+  readonly access: 'open' | 'key' | 'master' | 'admin' | 'panel';
+  /** Scope that an admin token needs. */
+  readonly scope?: string;
   readonly query?: object;
   /** Request headers by name, with their meaning. */
   readonly headers?: Readonly<Record<string, string>>;

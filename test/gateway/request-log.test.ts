@@ -95,10 +95,10 @@ describe('the log line of an operator’s act', () => {
     await (await pair.get('/admin/slots')).text();
     await pair.close();
     const lines = pair.logged.filter(({ msg }) => msg === 'An operator has changed the gateway.');
-    expect(lines.map(({ level, by, what, slot }) => [level, by, what, slot])).to.deep.equal([
-      ['info', 'master', 'pause', 'a'],
-      ['info', 'master', 'resume', 'a'],
-      ['info', 'master', 'reload', undefined],
+    expect(lines.map(({ level, by, what, target }) => [level, by, what, target])).to.deep.equal([
+      ['info', 'master', 'slot.pause', 'a'],
+      ['info', 'master', 'slot.resume', 'a'],
+      ['info', 'master', 'config.reload', undefined],
     ]);
   });
 });

@@ -77,7 +77,7 @@ describe('a reload of a config with tests', () => {
       expect((await reload('?tests=no')).status).to.equal(400);
       expect(await reload('?tests=skip')).to.deep.include({ status: 200 });
       const audit = await gateway.log('An operator has changed the gateway.');
-      expect(audit).to.include({ what: 'reload', tests: 'skip', by: 'master' });
+      expect(audit).to.include({ what: 'config.reload', tests: 'skip', by: 'master' });
       await writeIn(folder, 'gateway.yaml', configWith('new', workers));
       expect(await reload()).to.deep.include({ status: 200 });
     });

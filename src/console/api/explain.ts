@@ -1,5 +1,6 @@
 import { Type } from '../../plugin/internal.js';
 import { ExplainBody, readExplainCall } from '../../admin/explain-call.js';
+import { noteExplained } from '../../admin/routes.js';
 import type { Panel } from './panel.js';
 import { route, type PanelRoute } from './route.js';
 
@@ -15,10 +16,11 @@ export function explainRoute(panel: Panel): PanelRoute {
     body: ExplainBody,
     readsBody: true,
     maxBodyBytes: 16 * 1024 * 1024,
+    audit: 'request.explain',
     noted: 'An operator has had a request explained.',
     answers: { 200: Type.Record(Type.String(), Type.Unknown()) },
-    handle: ({ readBody, actor }) =>
-      panel.operations.explain(async () => readExplainCall(await readBody()), {
+    handle: ({ readBody, actor, audit }) =>
+      panel.operations.explain(async () => noteExplained(readExplainCall(await readBody()), audit), {
         withoutTexts: actor.role !== 'admin',
       }),
   });

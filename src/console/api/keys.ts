@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import type { AuditedAction } from '../../audit/audited-action.js';
 import { Closed, GatewayError, Type, type KeyPatch, type ProtocolKey } from '../../plugin/internal.js';
 import { refuseUncountedBudget } from './budgets.js';
 import { invalid } from './check.js';
@@ -30,11 +31,12 @@ export function keyRoutes(panel: Panel, names: KeyNames, issueKey: IssueKey): re
       path: '/keys',
       summary: 'Issues a key: `key` is shown here and never again.',
       body: NewKey,
+      audit: 'key.create',
       answers: { 201: IssuedKey },
-      handle: async ({ body }) => {
+      handle: async ({ body, audit }) => {
         const fields = { ...toPatch(body), name: body.name };
         await desk.checkFields(fields);
-        return desk.issue(issueKey(fields, panel.now()));
+        return desk.issue(issueKey(fields, panel.now()), audit);
       },
     }),
     ...changeRoutes(desk),
@@ -49,11 +51,12 @@ function changeRoutes(desk: KeyEditor): readonly PanelRoute[] {
       summary:
         'Changes a key by a merge patch: null takes a field away; `revoked_at: null` lets it in again.',
       body: ChangedKey,
+      audit: 'key.update',
       answers: { 200: KeyReport },
-      handle: async ({ id, body }) => {
+      handle: async ({ id, body, audit }) => {
         const patch = toPatch(body);
         await desk.checkFields(patch);
-        return desk.change(id, patch);
+        return desk.change(id, patch, audit);
       },
     }),
     route({
@@ -61,8 +64,9 @@ function changeRoutes(desk: KeyEditor): readonly PanelRoute[] {
       path: '/keys/:id',
       summary: 'Revokes a key; with `purge=true` it is removed for good.',
       query: Closed({ purge: Type.Optional(Type.Boolean()) }),
+      audit: 'key.revoke',
       answers: { 200: KeyReport, 204: null },
-      handle: ({ id, query }) => (query.purge ? desk.purge(id) : desk.revoke(id)),
+      handle: ({ id, query, audit }) => (query.purge ? desk.purge(id, audit) : desk.revoke(id, audit)),
     }),
   ];
 }
@@ -97,33 +101,42 @@ class KeyEditor {
       throw invalid([`team: there is no team ${JSON.stringify(team)}`]);
   }
 
-  async issue({ text, key }: ReturnType<IssueKey>): Promise<Static<typeof IssuedKey>> {
+  async issue({ text, key }: ReturnType<IssueKey>, audit: AuditedAction): Promise<Static<typeof IssuedKey>> {
     const { keys } = this.#panel.store;
     if ((await keys.list()).length >= maxKeys)
       throw new GatewayError('conflict', `There are ${maxKeys} keys already; remove some for good first.`);
     await keys.put(key);
     this.#changed();
+    audit.target = key.id;
+    audit.change(undefined, keyReport(key));
     return { ...keyReport(key), key: text };
   }
 
-  async change(id: string, patch: KeyPatch): Promise<Report> {
-    const key = await this.#panel.store.keys.update(id, patch);
+  async change(id: string, patch: KeyPatch, audit: AuditedAction): Promise<Report> {
+    const { keys } = this.#panel.store;
+    const before = await keys.get(id);
+    const key = before && (await keys.update(id, patch));
     if (!key) throw noSuchKey(id);
     this.#changed();
+    audit.change(keyReport(before), keyReport(key));
     return keyReport(key);
   }
 
   /** Revokes a key; one that is revoked already keeps its time. */
-  async revoke(id: string): Promise<Report> {
+  async revoke(id: string, audit: AuditedAction): Promise<Report> {
     const { store, now } = this.#panel;
     const key = await store.keys.get(id);
     if (!key) throw noSuchKey(id);
-    return this.change(id, { revokedAtMs: key.revokedAtMs ?? now() });
+    return this.change(id, { revokedAtMs: key.revokedAtMs ?? now() }, audit);
   }
 
-  async purge(id: string): Promise<undefined> {
-    if (!(await this.#panel.store.keys.delete(id))) throw noSuchKey(id);
+  async purge(id: string, audit: AuditedAction): Promise<undefined> {
+    const { keys } = this.#panel.store;
+    const key = await keys.get(id);
+    if (!key || !(await keys.delete(id))) throw noSuchKey(id);
     this.#changed();
+    audit.change(keyReport(key), undefined);
+    audit.note({ purged: true });
     return undefined;
   }
 

@@ -1,5 +1,7 @@
 import type { Operations } from '../../admin/operations.js';
+import type { Audit } from '../../audit/audit.js';
 import type {
+  AdminToken,
   Keys,
   LimitHolder,
   Logger,
@@ -7,7 +9,7 @@ import type {
   Models,
   ResponseTotal,
   SlotStatus,
-  Store,
+  WholeStore,
   WindowLimit,
 } from '../../plugin/internal.js';
 import type { ProviderSettings } from './people/provider.js';
@@ -20,8 +22,11 @@ import type { LimitsInUse } from './team-report.js';
  */
 export interface Panel {
   readonly log: Logger;
-  readonly store: Store;
+  readonly store: WholeStore;
   readonly keys: Keys;
+  /** Undefined for what is no valid admin token. */
+  readonly adminTokens: { check(sent: string): Promise<AdminToken | undefined> };
+  readonly audit: Audit;
   readonly models: Models;
   readonly feed: RequestFeed;
   readonly meters: Meters;

@@ -24,8 +24,13 @@ export function reloadRoutes(panel: Panel): readonly PanelRoute[] {
       method: 'POST',
       path: '/reload',
       summary: 'Reads the config again; the answer says what that has changed.',
+      audit: 'config.reload',
       answers: { 200: ReloadReport },
-      handle: async () => reloadReport(await panel.operations.reload()),
+      async handle({ audit }) {
+        const report = reloadReport(await panel.operations.reload());
+        audit.change(undefined, report);
+        return report;
+      },
     }),
     ...canaryRoutes(panel),
   ];
@@ -47,20 +52,31 @@ function canaryRoutes({ operations }: Panel): readonly PanelRoute[] {
       path: '/canary',
       summary: 'Gives the config as it stands now to a share of the new sessions.',
       body: Closed({ percent: Type.Number({ exclusiveMinimum: 0, maximum: 50 }) }),
+      audit: 'canary.start',
       answers: { 200: CanaryStarted },
-      handle: async ({ body: { percent } }) => canaryStarted(await operations.startCanary(percent)),
+      async handle({ body: { percent }, audit }) {
+        const report = canaryStarted(await operations.startCanary(percent));
+        audit.change(undefined, { percent, ...report });
+        return report;
+      },
     }),
     route({
       method: 'POST',
       path: '/canary/commit',
       summary: "Takes the canary's config for all requests.",
+      audit: 'canary.commit',
       answers: { 200: ReloadReport },
-      handle: async () => reloadReport(await operations.commitCanary()),
+      async handle({ audit }) {
+        const report = reloadReport(await operations.commitCanary());
+        audit.change(undefined, report);
+        return report;
+      },
     }),
     route({
       method: 'POST',
       path: '/canary/cancel',
       summary: 'Ends the canary; the config in force stays.',
+      audit: 'canary.cancel',
       answers: { 200: CanaryStatus },
       async handle() {
         await operations.cancelCanary();

@@ -1,11 +1,13 @@
 import type Koa from 'koa';
 import type { Static, TSchema } from 'typebox';
+import type { AuditedAction } from '../../audit/audited-action.js';
 import type { Actor, ConsoleSession, Logger, Role } from '../../plugin/internal.js';
 
 /** Request state that the panel API reads. */
 export interface PanelState {
   readonly log: Logger;
   readonly signal: AbortSignal;
+  readonly requestId: string;
   /** Set once the caller is authenticated; by an open route, once it knows whose login it is. */
   actor?: Actor;
 }
@@ -24,15 +26,12 @@ export interface Call<Query, Body> {
   readonly actor: Actor;
   /** Undefined for the master key. */
   readonly session: ConsoleSession | undefined;
+  /** Entry of the audit log that this call will be, where its route declares one. */
+  readonly audit: AuditedAction;
   readonly ctx: PanelContext;
 }
 
-/**
- * One route of `/api/panel`, with the schemas that check its requests and describe it in the OpenAPI
- * document.
- */
-export interface PanelRoute<Query extends TSchema = TSchema, Body extends TSchema = TSchema> {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+interface RouteParts<Query extends TSchema, Body extends TSchema> {
   /** Path below `/api/panel`. */
   readonly path: string;
   readonly summary: string;
@@ -51,7 +50,7 @@ export interface PanelRoute<Query extends TSchema = TSchema, Body extends TSchem
   readonly maxBodyBytes?: number;
   /** Successful answers by status; null: no body. */
   readonly answers: Readonly<Record<number, TSchema | null>>;
-  /** Log line for a call that is no GET; default: that an operator has changed the gateway. */
+  /** Log line of an audited call; default: that an operator has changed the gateway. */
   readonly noted?: string;
   /** True: `handle` sets status, type and body of the answer by itself, those of errors included. */
   readonly answersItself?: true;
@@ -60,6 +59,19 @@ export interface PanelRoute<Query extends TSchema = TSchema, Body extends TSchem
   /** Returns the body; undefined if there is none, or if it is set on the context already. */
   handle(call: Call<Static<Query>, Static<Body>>): unknown;
 }
+
+/**
+ * One route of `/api/panel`, with the schemas that check its requests and describe it in the OpenAPI document. A
+ * route that is no read declares the action that the audit log records of it: `key.create`.
+ */
+export type PanelRoute<Query extends TSchema = TSchema, Body extends TSchema = TSchema> = RouteParts<
+  Query,
+  Body
+> &
+  (
+    | { readonly method: 'GET'; readonly audit?: string }
+    | { readonly method: 'POST' | 'PATCH' | 'DELETE'; readonly audit: string }
+  );
 
 /** Defines a route, with `handle` typed by its schemas. */
 export function route<Query extends TSchema, Body extends TSchema>(

@@ -13,6 +13,8 @@ export function sessionRoutes(sessions: Sessions, oidc: OidcLogin): readonly Pan
       path: '/login',
       summary: 'Opens a console session of 12 hours, in the cookies gw_session and gw_csrf.',
       isOpen: true,
+      audit: 'session.login',
+      noted: 'An operator has logged in.',
       body: Closed({ password: Type.String({ maxLength: 1000 }) }),
       maxBodyBytes: 16 * 1024,
       answers: { 200: Type.Object({ expires_at: IsoTime, csrf_token: Type.String() }) },
@@ -26,6 +28,8 @@ export function sessionRoutes(sessions: Sessions, oidc: OidcLogin): readonly Pan
       path: '/logout',
       summary: 'Ends the session; where the OpenID provider has a logout too, says where.',
       role: 'viewer',
+      audit: 'session.logout',
+      noted: 'An operator has logged out.',
       answers: { 200: Logout, 204: null },
       async handle({ ctx, actor }) {
         await sessions.logOut(ctx);

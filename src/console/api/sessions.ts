@@ -122,10 +122,11 @@ export class Sessions {
   async #callerOf(ctx: PanelContext): Promise<Caller> {
     const token = ctx.cookies.get(sessionCookie) || undefined;
     const key = keyOf(ctx, token === undefined);
-    if (key !== undefined) return this.#checkKey(key);
+    if (key !== undefined) return this.#checkKey(ctx, key);
     const session = await this.#find(token ?? '');
     if (!session || !this.isGood(session))
       throw new GatewayError('invalid_session', 'This session has expired or was ended; log in again.');
+    ctx.state.actor = session.actor;
     if (!isRead(ctx.method)) requireCsrfToken(ctx, session);
     this.#seen(session);
     return { actor: session.actor, session };
@@ -147,7 +148,12 @@ export class Sessions {
     });
   }
 
-  async #checkKey(key: string): Promise<Caller> {
+  async #checkKey(ctx: PanelContext, key: string): Promise<Caller> {
+    const token = await this.#panel.adminTokens.check(key);
+    if (token) {
+      ctx.state.actor = { kind: 'token', name: token.name, role: 'viewer' };
+      throw new GatewayError('forbidden', 'An admin token may call /admin/* and /metrics only.');
+    }
     await requireMasterKey(key, this.#panel.keys, 'the panel');
     return { actor: masterActor, session: undefined };
   }

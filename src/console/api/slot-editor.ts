@@ -1,9 +1,11 @@
+import type { AuditedAction } from '../../audit/audited-action.js';
 import { GatewayError, type StoredSlot } from '../../plugin/internal.js';
 import { invalid } from './check.js';
 import { guardSecretRedirect } from './secret-redirect.js';
 import { mergePatch } from './json.js';
 import type { Panel, PanelSlot } from './panel.js';
 import { CachedFor } from './key-names.js';
+import { withChangedSecrets } from './slot-audit.js';
 import { panelSlotReport, shownSettings } from './slot-report.js';
 
 /** A slot as written under `slots:`. */
@@ -46,16 +48,16 @@ export class SlotEditor {
     throw new GatewayError('conflict', `Slot "${id}" does not serve: ${problem}`);
   }
 
-  create(entry: Entry): Promise<object> {
-    return this.#inTurn(() => this.#create(entry));
+  create(entry: Entry, audit: AuditedAction): Promise<object> {
+    return this.#inTurn(() => this.#create(entry, audit));
   }
 
-  change(id: string, patch: Entry): Promise<object> {
-    return this.#inTurn(() => this.#change(id, patch));
+  change(id: string, patch: Entry, audit: AuditedAction): Promise<object> {
+    return this.#inTurn(() => this.#change(id, patch, audit));
   }
 
-  remove(id: string): Promise<undefined> {
-    return this.#inTurn(() => this.#remove(id));
+  remove(id: string, audit: AuditedAction): Promise<undefined> {
+    return this.#inTurn(() => this.#remove(id, audit));
   }
 
   /** Runs changes one at a time: each starts from the result of the one before. */
@@ -65,7 +67,7 @@ export class SlotEditor {
     return next;
   }
 
-  async #create(entry: Entry): Promise<object> {
+  async #create(entry: Entry, audit: AuditedAction): Promise<object> {
     const { slots, now } = this.#panel;
     await this.#check(entry);
     const id = String(entry['id']); // it has been checked
@@ -78,10 +80,13 @@ export class SlotEditor {
       );
     const atMs = now();
     await this.#put({ ...split(entry), id, createdAtMs: atMs, updatedAtMs: atMs }, undefined);
-    return this.report(this.find(id));
+    const slot = this.find(id);
+    audit.target = id;
+    audit.change(undefined, shownSettings(slot));
+    return this.report(slot);
   }
 
-  async #change(id: string, patch: Entry): Promise<object> {
+  async #change(id: string, patch: Entry, audit: AuditedAction): Promise<object> {
     const before = await this.#stored(id);
     if (Object.hasOwn(patch, 'id') && patch['id'] !== id)
       throw invalid(['id: cannot be changed; enter a new slot and remove this one']);
@@ -93,12 +98,16 @@ export class SlotEditor {
     await this.#check(entry);
     guardSecretRedirect({ before: old, after: entry, patch, shown });
     await this.#put({ ...before, ...split(entry), updatedAtMs: this.#panel.now() }, before);
-    return this.report(this.find(id));
+    const slot = this.find(id);
+    const after = { raw: entry, shown: shownSettings(slot) };
+    audit.change(shown, withChangedSecrets({ raw: old, shown }, after));
+    return this.report(slot);
   }
 
-  async #remove(id: string): Promise<undefined> {
+  async #remove(id: string, audit: AuditedAction): Promise<undefined> {
     const { store, slots } = this.#panel;
     await this.#stored(id);
+    audit.change(shownSettings(this.find(id)), undefined);
     await store.slots.delete(id);
     await store.credentials.delete(id); // a new slot with this id must not inherit them
     await slots.changed();

@@ -1,5 +1,5 @@
 import { DiagnosisReport, diagnosisReport } from '../../admin/reports.js';
-import { diagnosisTimeoutMs } from '../../admin/routes.js';
+import { diagnosisTimeoutMs } from '../../admin/slot-routes.js';
 import { Type } from '../../plugin/internal.js';
 import type { Panel } from './panel.js';
 import { route, type PanelRoute } from './route.js';
@@ -25,8 +25,9 @@ export function slotRoutes(panel: Panel): readonly PanelRoute[] {
       body: AnyObject,
       maxBodyBytes: maxEntryBytes,
       bodySchema: panel.slots.entrySchema,
+      audit: 'slot.create',
       answers: { 201: PanelSlotReport },
-      handle: ({ body }) => desk.create(body),
+      handle: ({ body, audit }) => desk.create(body, audit),
     }),
     route({
       method: 'PATCH',
@@ -37,15 +38,17 @@ export function slotRoutes(panel: Panel): readonly PanelRoute[] {
       body: AnyObject,
       maxBodyBytes: maxEntryBytes,
       bodySchema: panel.slots.patchSchema,
+      audit: 'slot.update',
       answers: { 200: PanelSlotReport },
-      handle: ({ id, body }) => desk.change(id, body),
+      handle: ({ id, body, audit }) => desk.change(id, body, audit),
     }),
     route({
       method: 'DELETE',
       path: '/slots/:id',
       summary: 'Takes a slot of the console away; requests that are in it finish.',
+      audit: 'slot.delete',
       answers: { 204: null },
-      handle: ({ id }) => desk.remove(id),
+      handle: ({ id, audit }) => desk.remove(id, audit),
     }),
     ...operationRoutes(panel, desk),
   ];
@@ -60,10 +63,14 @@ function operationRoutes({ operations }: Panel, desk: SlotEditor): readonly Pane
       method: 'POST',
       path: `/slots/:id/${verb}`,
       summary: summaries[verb],
+      audit: `slot.${verb}`,
       answers: { 200: PanelSlotReport },
-      handle({ id }) {
+      handle({ id, audit }) {
+        const { status: before } = desk.find(id);
         operations[verb](desk.serving(id));
-        return desk.report(desk.find(id));
+        const slot = desk.find(id);
+        audit.change({ state: before?.state }, { state: slot.status?.state });
+        return desk.report(slot);
       },
     }),
   );
@@ -72,10 +79,14 @@ function operationRoutes({ operations }: Panel, desk: SlotEditor): readonly Pane
     path: '/slots/:id/diagnose',
     summary:
       "Resolves the upstream's name, calls it over the slot's own way out, and has its credential checked, in 10 s.",
+    audit: 'slot.diagnose',
+    noted: 'An operator has had a slot diagnosed.',
     answers: { 200: DiagnosisReport },
-    async handle({ id, ctx }) {
+    async handle({ id, ctx, audit }) {
       const signal = AbortSignal.any([ctx.state.signal, AbortSignal.timeout(diagnosisTimeoutMs)]);
-      return diagnosisReport(id, await operations.diagnose(desk.serving(id), signal));
+      const report = diagnosisReport(id, await operations.diagnose(desk.serving(id), signal));
+      audit.note({ ok: report.ok });
+      return report;
     },
   });
   return [...verbs, diagnose];

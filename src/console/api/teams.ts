@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Static } from 'typebox';
+import type { AuditedAction } from '../../audit/audited-action.js';
 import { GatewayError, windowLimits, type Team, type TeamPatch } from '../../plugin/internal.js';
 import { refuseUncountedBudget } from './budgets.js';
 import type { KeyNames } from './key-names.js';
@@ -24,23 +25,26 @@ export function teamRoutes(panel: Panel, names: KeyNames): readonly PanelRoute[]
       path: '/teams',
       summary: 'Makes a team: its keys share its limits and budgets, beside their own.',
       body: NewTeam,
+      audit: 'team.create',
       answers: { 201: TeamReport },
-      handle: ({ body }) => desk.make(body.name, toTeamPatch(body)),
+      handle: ({ body, audit }) => desk.make(body.name, toTeamPatch(body), audit),
     }),
     route({
       method: 'PATCH',
       path: '/teams/:id',
       summary: 'Changes a team by a merge patch: null takes a field away.',
       body: ChangedTeam,
+      audit: 'team.update',
       answers: { 200: TeamReport },
-      handle: ({ id, body }) => desk.change(id, toTeamPatch(body)),
+      handle: ({ id, body, audit }) => desk.change(id, toTeamPatch(body), audit),
     }),
     route({
       method: 'DELETE',
       path: '/teams/:id',
       summary: 'Deletes a team; refused (409) while keys belong to it.',
+      audit: 'team.delete',
       answers: { 204: null },
-      handle: ({ id }) => desk.remove(id),
+      handle: ({ id, audit }) => desk.remove(id, audit),
     }),
   ];
 }
@@ -68,7 +72,7 @@ class TeamEditor {
     return { object: 'list', data };
   }
 
-  async make(name: string, fields: TeamPatch): Promise<Report> {
+  async make(name: string, fields: TeamPatch, audit: AuditedAction): Promise<Report> {
     const { store, now } = this.#panel;
     refuseUncountedBudget(this.#panel, fields);
     if ((await store.teams.list()).length >= maxTeams)
@@ -78,23 +82,29 @@ class TeamEditor {
     const team: Team = { ...Object.fromEntries(given), id, name, createdAtMs: now() };
     await store.teams.put(team);
     this.#changed();
+    audit.target = id;
+    audit.change(undefined, team);
     return this.#report(team);
   }
 
-  async change(id: string, patch: TeamPatch): Promise<Report> {
+  async change(id: string, patch: TeamPatch, audit: AuditedAction): Promise<Report> {
+    const { teams } = this.#panel.store;
     refuseUncountedBudget(this.#panel, patch);
-    const team = await this.#panel.store.teams.update(id, patch);
+    const before = await teams.get(id);
+    const team = before && (await teams.update(id, patch));
     if (!team) throw noSuchTeam(id);
     this.#changed();
+    audit.change(before, team);
     return this.#report(team, (await this.#keysByTeam()).get(id));
   }
 
-  async remove(id: string): Promise<undefined> {
+  async remove(id: string, audit: AuditedAction): Promise<undefined> {
     const { teams } = this.#panel.store;
     const team = await teams.get(id);
     if (!team) throw noSuchTeam(id);
     if (!(await teams.delete(id))) throw hasKeys(team, (await this.#keysByTeam()).get(id) ?? []);
     this.#changed();
+    audit.change(team, undefined);
     return undefined;
   }
 

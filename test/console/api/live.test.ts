@@ -21,7 +21,7 @@ describe('the live requests', () => {
     now: () => 0,
     closing: new AbortController().signal,
     onSessionsChanged: () => undefined,
-  } as Partial<Panel> as Panel; // all that is used
+  } as unknown as Panel; // all that is used
   const names = new KeyNames(store.keys, () => 0);
   const readers = new LiveReaders(panel, names);
 

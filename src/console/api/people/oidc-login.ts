@@ -1,3 +1,4 @@
+import type { AuditedAction } from '../../../audit/audited-action.js';
 import { GatewayError } from '../../../plugin/internal.js';
 import type { Panel, PanelPeople } from '../panel.js';
 import type { PanelContext } from '../route.js';
@@ -34,7 +35,7 @@ export class OidcLogin {
   }
 
   /** Runs a step of a login; what it throws becomes a page and a line of the log. */
-  async guarded(ctx: PanelContext, step: () => Promise<void>): Promise<void> {
+  async guarded(ctx: PanelContext, step: () => Promise<void>, audit?: AuditedAction): Promise<void> {
     if (this.#underWay >= maxUnderWay)
       return sendRefusal(ctx, 503, 'Many are signing in; try again in a moment.');
     this.#underWay += 1;
@@ -50,6 +51,7 @@ export class OidcLogin {
         { address: ctx.ip, reason },
         'A login to the console by OpenID Connect has failed.',
       );
+      audit?.refuse(refusal.isOutage ? 'provider_unavailable' : 'login_refused');
       sendRefusal(ctx, status, message);
     } finally {
       this.#underWay -= 1;

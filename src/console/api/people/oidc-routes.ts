@@ -42,7 +42,9 @@ export function oidcRoutes(panel: Panel, login: OidcLogin): readonly PanelRoute[
       answers: { 200: Type.String() },
       answerType: 'text/html',
       answersItself: true,
-      handle: ({ ctx }) => login.guarded(ctx, () => login.finish(ctx)),
+      audit: 'session.login',
+      noted: 'An operator has logged in.',
+      handle: ({ ctx, audit }) => login.guarded(ctx, () => login.finish(ctx), audit),
     }),
   ];
 }

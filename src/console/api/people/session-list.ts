@@ -25,6 +25,7 @@ export function sessionListRoutes(panel: Panel, sessions: Sessions): readonly Pa
       path: '/sessions/:id',
       summary: 'Ends a session at once, on all instances.',
       role: 'viewer',
+      audit: 'session.end',
       answers: { 204: null },
       handle: (call) => list.end(call),
     }),
@@ -33,8 +34,13 @@ export function sessionListRoutes(panel: Panel, sessions: Sessions): readonly Pa
       path: '/sessions',
       summary: 'Ends all other sessions at once; those of a viewer, only their own.',
       role: 'viewer',
+      audit: 'session.end_others',
       answers: { 200: Type.Object({ ended: Count }) },
-      handle: async (call) => ({ ended: await list.endOthers(call) }),
+      async handle(call) {
+        const ended = await list.endOthers(call);
+        call.audit.note({ ended });
+        return { ended };
+      },
     }),
   ];
 }
@@ -55,7 +61,7 @@ export const SessionItem = Type.Object({
 
 const maxListed = 1000;
 
-type Asking = Pick<Call<unknown, unknown>, 'actor' | 'session'>;
+type Asking = Pick<Call<unknown, unknown>, 'actor' | 'session' | 'audit'>;
 
 class SessionList {
   readonly #panel: Panel;
@@ -76,6 +82,8 @@ class SessionList {
     if (!found)
       throw new GatewayError('not_found', `There is no session ${JSON.stringify(id)}; it may have ended.`);
     await this.#endAll([found]);
+    const { kind, name } = found.actor;
+    asking.audit.change({ kind, name, address: found.address }, undefined);
     return undefined;
   }
 
