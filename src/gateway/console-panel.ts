@@ -19,6 +19,7 @@ import { isUp } from './services.js';
 import { usedLimits } from './used-limits.js';
 import { operationsOf } from './admin-operations.js';
 import type { Live, ServedRoute, SlotStatus } from '../plugin/internal.js';
+import { issueAdminToken } from '../keys/admin-tokens.js';
 import { issueKey } from '../keys/keys.js';
 import { responseTotal } from '../telemetry/state-gauges.js';
 import { name, version } from '../version.js';
@@ -26,7 +27,7 @@ import { patchSchema } from '../openapi/schema.js';
 
 /** Panel API of a gateway. */
 export function openPanel(gateway: Gateway): PanelApi {
-  return createPanelApi(panelOf(gateway), issueKey);
+  return createPanelApi(panelOf(gateway), { key: issueKey, adminToken: issueAdminToken });
 }
 
 function panelOf(gateway: Gateway): Panel {

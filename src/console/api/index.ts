@@ -1,5 +1,7 @@
 import { Router } from '@koa/router';
+import { adminTokenRoutes, type IssueAdminToken } from './admin-tokens.js';
 import { answer } from './answer.js';
+import { auditRoutes } from './audit.js';
 import { KeyNames } from './key-names.js';
 import { explainRoute } from './explain.js';
 import { keyRoutes, type IssueKey } from './keys.js';
@@ -41,7 +43,10 @@ export interface PanelApi {
 }
 
 /** The panel API at `/api/panel/*`. */
-export function createPanelApi(panel: Panel, issueKey: IssueKey): PanelApi {
+export function createPanelApi(
+  panel: Panel,
+  issue: { readonly key: IssueKey; readonly adminToken: IssueAdminToken },
+): PanelApi {
   const sessions = new Sessions(panel);
   const oidc = new OidcLogin(panel, sessions);
   const names = new KeyNames(panel.store.keys, panel.now);
@@ -53,8 +58,10 @@ export function createPanelApi(panel: Panel, issueKey: IssueKey): PanelApi {
     pipelineRoute(panel),
     ...reloadRoutes(panel),
     explainRoute(panel),
-    ...keyRoutes(panel, names, issueKey),
+    ...keyRoutes(panel, names, issue.key),
     ...teamRoutes(panel, names),
+    ...adminTokenRoutes(panel, issue.adminToken),
+    ...auditRoutes(panel),
     ...slotRoutes(panel),
     slotKindsRoute(panel),
     usageRoute(panel, names),

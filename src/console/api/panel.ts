@@ -73,7 +73,7 @@ export interface Panel {
   /** Calls `listener` after `sessionsChanged` on any instance. */
   onSessionsChanged(listener: () => void): void;
   /** Invalidates the caches of keys on all instances, after a key or a team has changed. */
-  keysChanged(): void;
+  readonly keysChanged: () => void;
   /** Unix milliseconds. */
   readonly now: () => number;
 }

@@ -1,0 +1,78 @@
+import type { Static } from 'typebox';
+import { isoTime } from '../../admin/reports.js';
+import { Type, type AuditEntry } from '../../plugin/internal.js';
+import { IsoTime, Nullable } from './schemas.js';
+
+export const auditOutcomes = ['done', 'refused', 'failed'] as const;
+
+const Anything = Type.Unknown({ description: 'Without secrets; null: nothing.' });
+
+/** An entry of the audit log as sent by the panel API. */
+export const AuditReport = Type.Object({
+  id: Type.String(),
+  at: IsoTime,
+  actor: Type.Object({
+    kind: Type.Enum(['master', 'password', 'oidc', 'token', 'system', 'cli', 'anonymous']),
+    name: Type.String(),
+  }),
+  action: Type.String({ description: 'Subject and verb: `key.create`.' }),
+  target: Nullable(Type.String({ description: 'Id of the key, slot or token acted on.' })),
+  outcome: Type.Enum([...auditOutcomes]),
+  code: Nullable(Type.String({ description: 'Error code of an action that was not done.' })),
+  before: Anything,
+  after: Anything,
+  address: Nullable(Type.String()),
+  request_id: Nullable(Type.String()),
+});
+
+export function auditReport(entry: AuditEntry): Static<typeof AuditReport> {
+  return {
+    id: entry.id,
+    at: isoTime(entry.atMs) ?? '',
+    actor: entry.actor,
+    action: entry.action,
+    target: entry.target ?? null,
+    outcome: entry.outcome,
+    code: entry.code ?? null,
+    before: entry.before ?? null,
+    after: entry.after ?? null,
+    address: entry.address ?? null,
+    request_id: entry.requestId ?? null,
+  };
+}
+
+const columns = [
+  'at',
+  'actor_kind',
+  'actor',
+  'action',
+  'target',
+  'outcome',
+  'code',
+  'before',
+  'after',
+  'address',
+  'request_id',
+  'id',
+] as const;
+
+/** First line of the log as CSV (RFC 4180). */
+export const auditCsvHead = `${columns.join(',')}\r\n`;
+
+/** An entry as a line of CSV. */
+export function auditCsvLine(entry: AuditEntry): string {
+  const { actor, before, after, ...rest } = auditReport(entry);
+  const texts = { before: jsonOf(before), after: jsonOf(after) };
+  const row = { ...rest, actor_kind: actor.kind, actor: actor.name, ...texts };
+  return `${columns.map((column) => csvCell(row[column] ?? '')).join(',')}\r\n`;
+}
+
+function jsonOf(value: unknown): string {
+  return value === null ? '' : JSON.stringify(value);
+}
+
+/** A cell that no spreadsheet takes for a formula. */
+function csvCell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
