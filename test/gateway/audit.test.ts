@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { adminRoutes } from '#src/admin/routes.js';
 import { openPanel } from '#src/gateway/console-panel.js';
-import { aViewer, sessionOf } from './console-login.js';
+import { aViewer, sessionOf, withOidc } from './console-login.js';
 import { masterKey, startPair, type Pair } from './harness.js';
 import { PanelClient, type Answer } from './panel-client.js';
 
@@ -9,7 +9,7 @@ describe('the audit log of a gateway', () => {
   let pair: Pair;
   let panel: PanelClient;
   beforeEach(async () => {
-    pair = await startPair();
+    pair = await startPair(withOidc);
     panel = new PanelClient(pair.url);
   });
   afterEach(() => pair.close());
