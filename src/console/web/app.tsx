@@ -11,6 +11,7 @@ import { PipelinePage } from './pages/pipeline/pipeline-page.js';
 import { OwnPage } from './pages/own/own-page.js';
 import { OpenedRequestPage } from './pages/requests/opened-request-page.js';
 import { RequestsPage } from './pages/requests/requests-page.js';
+import { SessionsPage } from './pages/sessions/sessions-page.js';
 import { SlotsPage } from './pages/slots/slots-page.js';
 import { Shell } from './shell/shell.js';
 import { navigate, usePlace } from './state/location.js';
@@ -26,6 +27,7 @@ const pages: Readonly<Record<string, ComponentType>> = {
   '/': OverviewPage,
   '/slots': SlotsPage,
   '/keys': KeysPage,
+  '/sessions': SessionsPage,
   '/requests': RequestsPage,
   '/pipeline': PipelinePage,
   '/explain': ExplainPage,
@@ -83,8 +85,7 @@ function useLoginDetour(isOut: boolean, path: string, query: URLSearchParams): v
 
 async function findSession(): Promise<void> {
   try {
-    await panel.session();
-    signedIn();
+    signedIn(await panel.session());
   } catch (error) {
     // A 401 has led to the login already; other failures are shown by each page.
     if (toPanelError(error).status === 401) return;

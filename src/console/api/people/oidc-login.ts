@@ -139,7 +139,7 @@ async function openFlow(ctx: PanelContext, { seal }: Configured): Promise<Flow> 
 
 function noRole(subject: unknown): LoginRefused {
   const message =
-    'You have signed in, but none of your groups may use this console. Ask an operator for access.';
+    'The provider knows you, but none of your groups may use this console. Ask an operator for access.';
   return new LoginRefused(
     403,
     message,

@@ -8,6 +8,7 @@ import type {
   Key,
   KeySettings,
   List,
+  LoginWays,
   Model,
   OpenedRequest,
   Pipeline,
@@ -16,6 +17,7 @@ import type {
   ReloadPreview,
   RequestPage,
   Session,
+  SessionItem,
   Slot,
   SlotKinds,
   SlotPatch,
@@ -34,8 +36,12 @@ const at = (path: string, id: string, rest = '') => `${path}/${encodeURIComponen
 /** Client of the panel API, one function per call. */
 export const panel = {
   session: () => call<Session>('GET', '/session'),
+  loginWays: (signal?: Signal) => call<LoginWays>('GET', '/login', { signal }),
   login: (password: string) => call<unknown>('POST', '/login', { body: { password } }),
-  logout: () => call<void>('POST', '/logout'),
+  logout: () => call<{ readonly continue_to?: string } | undefined>('POST', '/logout'),
+  sessions: async (signal?: Signal) => (await call<List<SessionItem>>('GET', '/sessions', { signal })).data,
+  endSession: (id: string) => call<void>('DELETE', at('/sessions', id)),
+  endOtherSessions: () => call<{ readonly ended: number }>('DELETE', '/sessions'),
   status: (signal?: Signal) => call<Status>('GET', '/status', { signal }),
 
   keys: async (signal?: Signal) => (await call<List<Key>>('GET', '/keys', { signal })).data,

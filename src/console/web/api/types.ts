@@ -7,6 +7,8 @@ import type { StageReport } from '../../api/pipeline.js';
 import type { PreviewReport } from '../../api/reload.js';
 import type { RequestDetail, RequestReport, Tokens as TokensReport } from '../../api/schemas.js';
 import type { Explanation as ExplanationReport } from '../../../explain/explanation.js';
+import type { LoginWays as LoginWaysReport } from '../../api/people/oidc-routes.js';
+import type { SessionItem as SessionItemReport } from '../../api/people/session-list.js';
 import type { SessionReport } from '../../api/session-routes.js';
 import type { SlotKindsReport } from '../../api/slot-kinds.js';
 import type { PanelSlotReport } from '../../api/slot-report.js';
@@ -20,7 +22,11 @@ export interface List<Item> {
   readonly data: readonly Item[];
 }
 
+/** The ways to sign in. */
+export type LoginWays = Static<typeof LoginWaysReport>;
 export type Session = Static<typeof SessionReport>;
+/** A session in the list of all. */
+export type SessionItem = Static<typeof SessionItemReport>;
 export type Status = Static<typeof StatusReport>;
 
 export type Key = Omit<Static<typeof ListedKey>, 'stored_responses'>;

@@ -51,6 +51,7 @@ export const destinationGroups: readonly DestinationGroup[] = [
     name: 'Access',
     pages: [
       { to: '/keys', text: 'Keys', icon: 'keys', key: 'k', words: 'limits issue revoke', isMain: true },
+      { to: '/sessions', text: 'Sessions', icon: 'person', words: 'people signed in login end role' },
     ],
   },
   {

@@ -10,6 +10,7 @@ import { Palette } from './palette/palette.js';
 import { SearchButton } from './search-button.js';
 import { HelpSheet } from './shortcuts/help-sheet.js';
 import { useShortcuts } from './shortcuts/use-shortcuts.js';
+import { SignedInAs } from './signed-in-as.js';
 import { SignOut } from './sign-out.js';
 import { ThemeSwitch } from './theme-switch.js';
 
@@ -31,6 +32,7 @@ export function Shell({ path, children }: { readonly path: string; readonly chil
         <SearchButton />
         <Navigation path={path} />
         <LiveStatus />
+        <SignedInAs />
         <div class="bar-foot">
           <ThemeSwitch />
           <SignOut />

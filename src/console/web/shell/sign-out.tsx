@@ -12,7 +12,8 @@ export function SignOut() {
 /** Ends the session and shows the login. */
 export async function leave(): Promise<void> {
   try {
-    await panel.logout();
+    const { continue_to: elsewhere } = (await panel.logout()) ?? {};
+    if (elsewhere !== undefined) return window.location.assign(elsewhere); // the provider ends its own session
     navigate('/login');
     signedOut();
   } catch (error) {

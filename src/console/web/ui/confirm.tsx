@@ -10,12 +10,14 @@ interface ConfirmProps {
   readonly children: ComponentChildren;
   /** Label of the confirm button. */
   readonly verb: string;
+  /** True for what viewers may do too. */
+  readonly isForViewers?: boolean;
   readonly onConfirm: () => Promise<void>;
   readonly onClose: () => void;
 }
 
 /** Confirmation of an action that cannot be undone. */
-export function Confirm({ title, children, verb, onConfirm, onClose }: ConfirmProps) {
+export function Confirm({ title, children, verb, isForViewers, onConfirm, onClose }: ConfirmProps) {
   const action = useAction();
   const confirm = async () => {
     if (await action.run(onConfirm)) onClose();
@@ -28,7 +30,7 @@ export function Confirm({ title, children, verb, onConfirm, onClose }: ConfirmPr
       </div>
       <footer class="dialog-foot">
         <Button onClick={onClose}>Cancel</Button>
-        <Button tone="danger" busy={action.isBusy} onClick={() => void confirm()}>
+        <Button tone="danger" changes={!isForViewers} busy={action.isBusy} onClick={() => void confirm()}>
           {verb}
         </Button>
       </footer>

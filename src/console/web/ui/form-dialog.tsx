@@ -30,7 +30,7 @@ export function FormDialog({ title, verb, action, onSubmit, onClose, children }:
         </div>
         <footer class="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" busy={action.isBusy}>
+          <Button type="submit" tone="primary" changes busy={action.isBusy}>
             {verb}
           </Button>
         </footer>

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { toPanelError, type PanelError } from '../../api/panel-error.js';
 import { panel } from '../../api/panel.js';
 import type { ExplainCall, Explanation } from '../../api/types.js';
+import { useIsViewer } from '../../state/session.js';
 import { Page } from '../../ui/page.js';
 import { Problem } from '../../ui/problem.js';
 import { ExplainForm } from './explain-form.js';
@@ -11,6 +12,7 @@ import { Report } from './report.js';
 export function ExplainPage() {
   const [explanation, setExplanation] = useState<Explanation>();
   const [problem, setProblem] = useState<PanelError>();
+  const isViewer = useIsViewer();
   const [isBusy, setBusy] = useState(false);
   const explain = async (call: ExplainCall): Promise<void> => {
     setBusy(true);
@@ -29,6 +31,9 @@ export function ExplainPage() {
       lead="What the gateway would do with a request now. No upstream is asked, and no limit is spent."
     >
       <ExplainForm isBusy={isBusy} onExplain={(call) => void explain(call)} />
+      {isViewer && (
+        <p class="dim">Texts of the request, the answer and the config are shown to admins alone.</p>
+      )}
       {problem && <Problem error={problem} />}
       {explanation && !problem && <Report explanation={explanation} />}
     </Page>

@@ -59,7 +59,9 @@ function Answer({ explanation: { answer, dropped, calls } }: { readonly explanat
     <Card title="Told to the caller">
       <div class={`outcome-box outcome-box-${tone}`}>
         <strong class="num">{status}</strong>
-        <p class="wrap">{error ? `${error.code}: ${error.message}` : 'The request would be answered.'}</p>
+        <p class="wrap">
+          {error ? [error.code, error.message].filter(Boolean).join(': ') : 'The request would be answered.'}
+        </p>
       </div>
       <Facts
         facts={[

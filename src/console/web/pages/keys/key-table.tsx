@@ -75,9 +75,17 @@ function Row({ issued, used, onEdit, onRevoke }: RowProps) {
         {issued.last_used_at ? <RelativeTime at={issued.last_used_at} /> : <span class="dim">never</span>}
       </td>
       <td class="row-actions">
-        <Button small tone="quiet" icon="edit" label={`Edit ${issued.name}`} onClick={() => onEdit(issued)} />
         <Button
           small
+          changes
+          tone="quiet"
+          icon="edit"
+          label={`Edit ${issued.name}`}
+          onClick={() => onEdit(issued)}
+        />
+        <Button
+          small
+          changes
           tone="quiet"
           icon={issued.revoked_at ? 'bin' : 'stop'}
           label={issued.revoked_at ? `Let ${issued.name} in again or delete it` : `Revoke ${issued.name}`}

@@ -23,7 +23,7 @@ export function KeysPage() {
   const close = () => setOpen(undefined);
   const issue = () => changeQuery({ issue: '1' });
   const actions = (
-    <Button tone="primary" icon="plus" onClick={issue}>
+    <Button tone="primary" icon="plus" changes onClick={issue}>
       Issue a key
     </Button>
   );
@@ -82,7 +82,7 @@ function NoKeys({ onIssue }: { readonly onIssue: () => void }) {
     <div class="card">
       <Empty icon="keys" title="No keys yet">
         <p>Give each person or program a key of its own: it can be limited, watched and revoked by itself.</p>
-        <Button tone="primary" icon="plus" onClick={onIssue}>
+        <Button tone="primary" icon="plus" changes onClick={onIssue}>
           Issue the first key
         </Button>
       </Empty>

@@ -50,12 +50,14 @@ function RevokedDialog({ issued, onClose, onDone }: RevokeDialogProps) {
       <footer class="dialog-foot">
         <Button
           tone="danger"
+          changes
           icon="bin"
           onClick={() => void change(`${name} is deleted.`, () => panel.deleteKey(id))}
         >
           Delete for good
         </Button>
         <Button
+          changes
           icon="play"
           onClick={() =>
             void change(`${name} may come in again.`, () => panel.changeKey(id, { revoked_at: null }))

@@ -1,65 +1,54 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { panel } from '../../api/panel.js';
-import { usePlace } from '../../state/location.js';
-import { signedIn } from '../../state/session.js';
-import { useAction } from '../../state/use-action.js';
-import { Button } from '../../ui/button.js';
-import { Input } from '../../ui/field.js';
+import type { LoginWays } from '../../api/types.js';
+import { hrefOf, usePlace } from '../../state/location.js';
+import { useResource } from '../../state/use-resource.js';
+import { Icon } from '../../ui/icon.js';
+import { Skeleton } from '../../ui/loaded.js';
 import { Logo } from '../../ui/logo.js';
-import { Problem } from '../../ui/problem.js';
+import { PasswordForm } from './password-form.js';
 
 export function LoginPage() {
-  const [password, setPassword] = useState('');
-  const action = useAction();
-  const isComingBack = usePlace().query.has('next');
+  const { query } = usePlace();
+  const ways = useResource('login', (signal) => panel.loginWays(signal));
   useEffect(() => {
     document.title = 'Sign in · gw2api';
   }, []);
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    if (await action.run(async () => void (await panel.login(password)))) signedIn();
-  };
+  // Without an answer the password is tried: its own error says what is the matter.
+  const known = ways.data ?? (ways.error && { password: true, oidc: null });
   return (
     <main class="login">
-      <form class="login-box" onSubmit={(event) => void submit(event)}>
+      <div class="login-box">
         <Logo size={44} />
         <h1>Sign in to gw2api</h1>
         <p class="lead">
-          {isComingBack ? 'Sign in, and you are back where you were.' : 'The console of this gateway.'}
+          {query.has('next') ? 'Sign in, and you are back where you were.' : 'The console of this gateway.'}
         </p>
-        {/* For password managers, which keep a password by its user. */}
-        <input
-          class="sr-only"
-          name="username"
-          value="operator"
-          autocomplete="username"
-          readOnly
-          tabIndex={-1}
-          aria-hidden="true"
-        />
-        <Input
-          label="Password"
-          type="password"
-          value={password}
-          onValue={setPassword}
-          autocomplete="current-password"
-          required
-          hint={<PasswordHint />}
-        />
-        {action.error && <Problem error={action.error} />}
-        <Button type="submit" tone="primary" busy={action.isBusy}>
-          Sign in
-        </Button>
-      </form>
+        {known ? <Ways ways={known} next={query.get('next') ?? '/'} /> : <Skeleton rows={2} height={40} />}
+      </div>
     </main>
   );
 }
 
-function PasswordHint() {
+function Ways({ ways: { oidc, password }, next }: { readonly ways: LoginWays; readonly next: string }) {
   return (
     <>
-      <code>GW_PANEL_PASSWORD</code> where it is set, else the master key: <code>GW2API_API_KEY</code> in{' '}
-      <code>.env</code>.
+      {oidc && (
+        <a class="button button-primary" href={`${oidc.url}?return=${encodeURIComponent(hrefOf(next))}`}>
+          <Icon name="person" size={17} />
+          <span>Sign in with {oidc.label}</span>
+        </a>
+      )}
+      {oidc && password && (
+        <p class="login-or">
+          <span>or</span>
+        </p>
+      )}
+      {password ? (
+        <PasswordForm isSecond={oidc !== null} />
+      ) : (
+        <p class="dim">This console takes no passwords.</p>
+      )}
     </>
   );
 }

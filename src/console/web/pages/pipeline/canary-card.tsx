@@ -54,10 +54,10 @@ function RunningCanary({ canary, resource, onTaken }: CanaryCardProps & { readon
       </details>
       {action.error && <Problem error={action.error} />}
       <footer class="canary-foot">
-        <Button busy={action.isBusy} onClick={() => then(cancel())}>
+        <Button changes busy={action.isBusy} onClick={() => then(cancel())}>
           End it
         </Button>
-        <Button tone="primary" busy={action.isBusy} onClick={() => then(commit())}>
+        <Button tone="primary" changes busy={action.isBusy} onClick={() => then(commit())}>
           Take it for all
         </Button>
       </footer>

@@ -42,7 +42,13 @@ export function ReloadDialog({ onReloaded, onClose }: ReloadDialogProps) {
       <footer class="dialog-foot">
         <Button onClick={onClose}>Cancel</Button>
         <Button onClick={preview.reload}>Read again</Button>
-        <Button tone="primary" busy={action.isBusy} disabled={isRefused} onClick={() => void reload()}>
+        <Button
+          tone="primary"
+          changes
+          busy={action.isBusy}
+          disabled={isRefused}
+          onClick={() => void reload()}
+        >
           {percent === '100' ? 'Reload' : 'Start the canary'}
         </Button>
       </footer>

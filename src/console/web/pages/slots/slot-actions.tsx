@@ -22,27 +22,27 @@ export function SlotActions({ slot, onChange, onEdit, onDiagnose, onDelete }: Sl
   return (
     <footer class="slot-actions">
       {state !== 'ready' && (
-        <Button small icon="play" onClick={() => act('resume')}>
+        <Button small changes icon="play" onClick={() => act('resume')}>
           Resume
         </Button>
       )}
       {state !== 'paused' && (
-        <Button small icon="pause" onClick={() => act('pause')}>
+        <Button small changes icon="pause" onClick={() => act('pause')}>
           Pause
         </Button>
       )}
       {!isHeld && (
-        <Button small icon="drain" onClick={() => act('drain')}>
+        <Button small changes icon="drain" onClick={() => act('drain')}>
           Drain
         </Button>
       )}
-      <Button small icon="pulse" onClick={onDiagnose}>
+      <Button small changes icon="pulse" onClick={onDiagnose}>
         Diagnose
       </Button>
       {source === 'console' && (
         <span class="slot-edit">
-          <Button small tone="quiet" icon="edit" label={`Edit ${id}`} onClick={onEdit} />
-          <Button small tone="quiet" icon="bin" label={`Delete ${id}`} onClick={onDelete} />
+          <Button small changes tone="quiet" icon="edit" label={`Edit ${id}`} onClick={onEdit} />
+          <Button small changes tone="quiet" icon="bin" label={`Delete ${id}`} onClick={onDelete} />
         </span>
       )}
     </footer>

@@ -17,7 +17,7 @@ export function SlotsPage() {
   const slots = useResource('slots', (signal) => panel.slots(signal), 3000);
   const [edited, setEdited] = useState<Edited>(undefined);
   const add = (
-    <Button tone="primary" icon="plus" onClick={() => setEdited(null)}>
+    <Button tone="primary" icon="plus" changes onClick={() => setEdited(null)}>
       Add a slot
     </Button>
   );
