@@ -68,6 +68,7 @@ const ledgerRow = keysOf<LedgerRow>({
   streamed: 'plain',
   attempts: 'plain',
   firstEventMs: 'plain',
+  firstTokenMs: 'plain',
   durationMs: 'plain',
   queueMs: 'plain',
   outputMs: 'plain',

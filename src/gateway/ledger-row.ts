@@ -38,6 +38,7 @@ export function ledgerRowOf({ state, startedMs }: Exchange, record: RequestRecor
   if (code !== undefined) row.code = plainText(code);
   if (tags !== undefined) row.tags = tags;
   if (firstEventAtMs !== undefined) row.firstEventMs = firstEventAtMs - startedMs;
+  if (record.firstTokenMs !== undefined) row.firstTokenMs = record.firstTokenMs;
   if (record.outputMs !== undefined) row.outputMs = record.outputMs;
   if (record.calls.length > 0 || record.queueMs > 0) row.queueMs = record.queueMs;
   return row;

@@ -1,4 +1,5 @@
 import type { LedgerRow, UsageSum } from '../plugin/internal.js';
+import { addLatency, type LatencyCounts } from './latency.js';
 import { additionSum, addSums, hourOf, sumOf } from './usage.js';
 
 /** Sums of the rows of one time that belong to the same groups. */
@@ -9,6 +10,8 @@ export interface Combination {
   sum: UsageSum;
   /** What stages added to the rows, by the stage's name. */
   readonly stages: Map<string, UsageSum>;
+  /** Times of the rows. */
+  readonly latency: LatencyCounts;
 }
 
 /** Text that rows share if they are of the same hour and groups. */
@@ -19,8 +22,10 @@ export function combinationKey({ atMs, keyId, team, slot, model, format, cache, 
 
 /** Combination of one row. */
 export function combinationOf(row: LedgerRow, atMs: number): Combination {
-  const combination = { atMs, row, sum: { ...sumOf(row), atMs }, stages: new Map<string, UsageSum>() };
+  const sum = { ...sumOf(row), atMs };
+  const combination: Combination = { atMs, row, sum, stages: new Map(), latency: new Map() };
   addStages(combination, row);
+  addLatency(combination.latency, row);
   return combination;
 }
 
@@ -28,6 +33,7 @@ export function combinationOf(row: LedgerRow, atMs: number): Combination {
 export function addToCombination(combination: Combination, row: LedgerRow): void {
   combination.sum = addSums(combination.sum, sumOf(row));
   addStages(combination, row);
+  addLatency(combination.latency, row);
 }
 
 function addStages({ atMs, stages }: Combination, row: LedgerRow): void {

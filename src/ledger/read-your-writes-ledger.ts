@@ -17,6 +17,10 @@ export function withFlushedUsage(store: WholeStore, writer: Pick<LedgerWriter, '
         await writer.flush();
         return ledger.usage(query);
       },
+      async latency(query) {
+        await writer.flush();
+        return ledger.latency(query);
+      },
       prune: (beforeMs, limit) => ledger.prune(beforeMs, limit),
     },
     close: () => store.close(),

@@ -21,7 +21,11 @@ export { definitionFault } from './contract/definition.js';
 export type { ApiLevel, Fields } from './contract/definition.js';
 export { formatFields, normalizeFormat } from './contract/format.js';
 export { normalizeUpstream, upstreamFields } from './contract/upstream.js';
+export { latencyMeasures } from './contract/ledger.js';
 export type {
+  LatencyMeasure,
+  LatencySum,
+  Percentiles,
   CacheCause,
   CacheLoss,
   Ledger,

@@ -150,3 +150,29 @@ describe('the gauges of a gateway', () => {
     ]);
   });
 });
+
+describe('the percentiles of the usage in the panel API', () => {
+  it('are those of the requests, by group, and null for groups that have none', async () => {
+    const pair = await startPair();
+    for (const text of ['One', 'Two', 'Three']) await (await pair.post('/v1/messages', ask(text))).text();
+    await pair.gateway.exchanges.idle();
+    const usage = async (query: string) =>
+      (await (await pair.get(`/api/panel/usage?${query}`)).json()) as {
+        data: { group: string; latency: Record<string, Record<string, number> | null> | null }[];
+      };
+    const { data } = await usage('by=model');
+    const { data: byKey } = await usage('by=key');
+    const { data: byMinute } = await usage('by=key&step=1m');
+    await pair.close();
+    expect(data.map(({ group }) => group)).to.deep.equal(['sonnet-5']);
+    const { latency } = data[0]!;
+    expect(Object.keys(latency!)).to.deep.equal(['first_token', 'per_output_token', 'queue', 'total']);
+    expect(latency!['queue']).to.deep.equal({ p50: 0, p95: 0, p99: 0 });
+    for (const measure of ['first_token', 'total']) {
+      const { p50, p95, p99 } = latency![measure]!;
+      expect([p50! <= p95!, p95! <= p99!, p99! > 0], measure).to.deep.equal([true, true, true]);
+    }
+    expect(byKey.map((bucket) => bucket.latency)).to.deep.equal([null]);
+    expect(byMinute[0]!.latency).not.to.equal(null);
+  });
+});

@@ -173,6 +173,7 @@ function asLedger(ledger: Store['ledger']): Store['ledger'] {
     requests: (filter, page) => ledger.requests(filter, page),
     get: (row) => ledger.get(row),
     usage: (query) => ledger.usage(query),
+    latency: (query) => ledger.latency(query),
     prune: (beforeMs, limit) => ledger.prune(beforeMs, limit),
   };
 }

@@ -29,6 +29,7 @@ export function describeLedger(open: () => Store): void {
         code: 'internal',
         failed: true,
         firstEventMs: 0,
+        firstTokenMs: 7,
         ...money,
         cache: { ...money.cache, detail: 'message 3' },
       });
@@ -140,6 +141,79 @@ export function describeLedger(open: () => Store): void {
       expect(await ids({ fromMs: t0 + 5 })).to.deep.equal(['2']);
       expect(await ids({ failed: false })).to.deep.equal(['2']);
       expect(await ids({ keyId: 'k', status: 200 })).to.deep.equal([]);
+    });
+
+    it('has percentiles by step and by group, the same from hours and from rows', async () => {
+      const some = seeded(5);
+      const below = (max: number) => Math.floor(some() * max);
+      const rows = Array.from({ length: 300 }, (_, at) =>
+        row(`r${at}`, t0 + below(2 * hour), {
+          keyId: `k${below(3)}`,
+          slot: `s${below(3)}`,
+          ...(below(2) && { model: `m${below(3)}` }),
+          format: below(3) ? 'messages' : 'chat',
+          attempts: below(9) && 1,
+          durationMs: below(20_000),
+          ...(below(9) && {
+            firstEventMs: below(900),
+            firstTokenMs: 900 + below(2000),
+            outputMs: 3000 + below(9000),
+          }),
+          ...(below(5) && { queueMs: below(3) && below(500) }),
+        }),
+      );
+      await store.ledger.append(rows.slice(0, 150));
+      await store.ledger.append(rows);
+      const latency = (by: UsageQuery['by'], stepMs: number, fields: object = {}) =>
+        store.ledger.latency({ fromMs: t0, toMs: t0 + 2 * hour, by, stepMs, ...fields });
+      for (const by of [null, 'slot', 'model', 'format'] as const) {
+        const ofHours = await latency(by, 2 * hour);
+        expect(ofHours, String(by)).to.have.length(
+          by === null ? 1 : by === 'model' ? 4 : by === 'slot' ? 3 : 2,
+        );
+        expect(await latency(by, 2 * hour + 1), String(by)).to.deep.equal(ofHours);
+        for (const { atMs, measures } of ofHours) {
+          expect(atMs).to.equal(t0);
+          expect(Object.keys(measures)).to.have.members([
+            'first_token',
+            'per_output_token',
+            'queue',
+            'total',
+          ]);
+        }
+      }
+      expect(await latency('key', hour)).to.deep.equal([]);
+      expect((await latency('key', 2 * hour + 1)).map(({ group }) => group)).to.deep.equal([
+        'k0',
+        'k1',
+        'k2',
+      ]);
+      expect(await latency(null, hour, { keyId: 'k1' })).to.deep.equal([]);
+      const where = { keyId: 'k1', model: 'm1' };
+      const ofKey = await latency('slot', 2 * hour, { where });
+      expect(ofKey.map(({ group }) => group)).to.deep.equal(['s0', 's1', 's2']);
+      expect(await latency('slot', 2 * hour + 1, { where })).to.deep.equal(ofKey);
+      const [ofSlot] = await latency(null, 2 * hour, { where: { slot: 's1' } });
+      const bySlot = await latency('slot', 2 * hour);
+      expect(ofSlot!.measures).to.deep.equal(bySlot[1]!.measures);
+      expect(await latency('tag', 2 * hour + 1)).to.deep.equal([]);
+      expect((await latency(null, hour)).map(({ atMs }) => atMs)).to.deep.equal([t0, t0 + hour]);
+    });
+
+    it('forgets percentiles with their hours', async () => {
+      const old = Array.from({ length: 5 }, (_, at) =>
+        row(`o${at}`, t0 + at, { slot: `s${at}`, queueMs: 3 ** at }),
+      );
+      await store.ledger.append([...old, row('young', t0 + hour, { slot: 's', queueMs: 1 })]);
+      for (let step = 0; step < 4; step += 1) await store.ledger.prune(t0 + hour + 5, 2);
+      for (const by of [null, 'slot', 'model', 'format'] as const) {
+        const query = { fromMs: t0, toMs: t0 + 2 * hour, by, stepMs: hour };
+        const left = await store.ledger.latency(query);
+        expect(
+          left.map(({ atMs }) => atMs - t0),
+          String(by),
+        ).to.deep.equal([hour]);
+      }
     });
 
     it('sums up by step and by group, the same from hours and from rows', async () => {

@@ -94,6 +94,18 @@ export const RequestDetail = Type.Object({
   ),
 });
 
+const PercentilesReport = Nullable(
+  Type.Object({ p50: Type.Number(), p95: Type.Number(), p99: Type.Number() }),
+);
+
+/** Percentiles in milliseconds. */
+export const Latency = Type.Object({
+  first_token: PercentilesReport,
+  per_output_token: PercentilesReport,
+  queue: PercentilesReport,
+  total: PercentilesReport,
+});
+
 export const UsageBucket = Type.Object({
   at: IsoTime,
   group: Nullable(Type.String()),
@@ -109,4 +121,10 @@ export const UsageBucket = Type.Object({
   ),
   cache_lost_tokens: Count,
   cache_lost_usd: Type.Number({ description: 'Of the losses whose cost is known.' }),
+  latency: Type.Union([Latency, Type.Null()], {
+    description:
+      'Percentiles in milliseconds, within 9.1 %: to the first content, for each output token after it, in the queue, ' +
+      'of the whole request. All requests, slots, models and formats have them; keys and teams with steps that are ' +
+      'no whole hours, or with a filter; other groups are null.',
+  }),
 });

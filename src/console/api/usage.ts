@@ -7,6 +7,8 @@ import {
   Time,
   timeMs,
   Type,
+  type LatencySum,
+  type Percentiles,
   type UsageQuery,
   type UsageSum,
 } from '../../plugin/internal.js';
@@ -17,7 +19,7 @@ import { filterFields, toCondition } from './ledger-query.js';
 import type { Panel } from './panel.js';
 import { cacheHitRatio, nanoUsd, tokensReport } from './request-report.js';
 import { route, type PanelRoute } from './route.js';
-import { IsoTime, Nullable, UsageBucket } from './schemas.js';
+import { IsoTime, Latency, Nullable, UsageBucket } from './schemas.js';
 
 /** Route `GET /api/panel/usage`. */
 export function usageRoute(panel: Panel, names: KeyNames): PanelRoute {
@@ -43,8 +45,12 @@ export function usageRoute(panel: Panel, names: KeyNames): PanelRoute {
         tag: asked.tag ?? null,
         step_seconds: asked.stepMs / 1000,
       };
+      const latency = latencyReports(await store.ledger.latency(asked));
       ctx.type = 'application/json';
-      return jsonInPieces(head, sums, (sum) => bucketReport(sum, asked.by === null ? null : nameOf));
+      return jsonInPieces(head, sums, (sum) => ({
+        ...bucketReport(sum, asked.by === null ? null : nameOf),
+        latency: latency.get(placeOf(sum)) ?? null,
+      }));
     },
   });
 }
@@ -134,7 +140,40 @@ function toUsageQuery(
   return { fromMs, toMs, by: by ?? null, ...(tag !== undefined && { tag }), where, stepMs };
 }
 
-function bucketReport(sum: UsageSum, nameOf: ((group: string) => string) | null): Static<typeof UsageBucket> {
+/** Percentiles by the place of their sum. */
+function latencyReports(sums: readonly LatencySum[]): ReadonlyMap<string, Static<typeof Latency>> {
+  return new Map(sums.map((sum) => [placeOf(sum), latencyReport(sum)]));
+}
+
+function placeOf({ atMs, group }: Pick<UsageSum, 'atMs' | 'group'>): string {
+  return `${atMs} ${group}`;
+}
+
+function latencyReport({ measures }: LatencySum): Static<typeof Latency> {
+  const { first_token, per_output_token, queue, total } = measures;
+  return {
+    first_token: percentilesReport(first_token),
+    per_output_token: percentilesReport(per_output_token),
+    queue: percentilesReport(queue),
+    total: percentilesReport(total),
+  };
+}
+
+function percentilesReport(percentiles: Percentiles | undefined): Percentiles | null {
+  if (!percentiles) return null;
+  const { p50, p95, p99 } = percentiles;
+  return { p50: rounded(p50), p95: rounded(p95), p99: rounded(p99) };
+}
+
+/** Three digits: more would pretend to know. */
+function rounded(ms: number): number {
+  return Number(ms.toPrecision(3));
+}
+
+function bucketReport(
+  sum: UsageSum,
+  nameOf: ((group: string) => string) | null,
+): Omit<Static<typeof UsageBucket>, 'latency'> {
   const { group, requests, errors, firstEvents } = sum;
   return {
     at: new Date(sum.atMs).toISOString(),

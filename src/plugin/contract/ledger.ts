@@ -68,6 +68,8 @@ export interface LedgerRow {
   readonly attempts: number;
   /** Time from the first byte of the request to the first event of the answer. */
   readonly firstEventMs?: number;
+  /** Time from the first byte of the request to the first content of the answer, thinking included. */
+  readonly firstTokenMs?: number;
   readonly durationMs: number;
   /** Time spent waiting for a place in a slot, all attempts together. */
   readonly queueMs?: number;
@@ -184,6 +186,29 @@ export interface UsageSum {
   readonly cacheLostCost: number;
 }
 
+export const latencyMeasures = ['first_token', 'per_output_token', 'queue', 'total'] as const;
+
+/**
+ * Times that percentiles are kept of: to the first content, for each output token after the first, in the queue,
+ * and of the whole request.
+ */
+export type LatencyMeasure = (typeof latencyMeasures)[number];
+
+/** Percentiles in milliseconds, by nearest rank. */
+export interface Percentiles {
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+}
+
+/** Percentiles of one time bucket and one group; measures without a value are left out. */
+export interface LatencySum {
+  /** Start of the bucket, unix milliseconds. */
+  readonly atMs: number;
+  readonly group: string;
+  readonly measures: Readonly<Partial<Record<LatencyMeasure, Percentiles>>>;
+}
+
 /** Ledger of requests: one row for each, and hourly sums. */
 export interface Ledger {
   /** Appends all rows or none; existing rows stay unchanged and count once. */
@@ -197,6 +222,11 @@ export interface Ledger {
   get(row: Pick<LedgerRow, 'atMs' | 'id'>): Promise<LedgerRow | undefined>;
   /** Sums ordered by time, then by group. For a stage, all settled requests are included. */
   usage(query: UsageQuery): Promise<readonly UsageSum[]>;
+  /**
+   * Percentiles, within 9.1 % of the exact ones, ordered as `usage`. Hourly counts have all requests, slots, models
+   * and formats; keys and teams have some where `usage` counts rows, other groups none.
+   */
+  latency(query: UsageQuery): Promise<readonly LatencySum[]>;
   /**
    * Deletes at most `limit` rows, and as many hourly sums, from before the hour of `beforeMs`. Returns the
    * number of rows.

@@ -1,9 +1,11 @@
 import type {
   Caches,
+  LatencySum,
   Ledger,
   LedgerFilter,
   LedgerPage,
   LedgerRow,
+  UsageGroup,
   UsageQuery,
   UsageSum,
 } from '../../plugin/internal.js';
@@ -13,6 +15,8 @@ import {
   combinationOf,
   type Combination,
 } from '../../ledger/combination.js';
+import { addCount, LatencyGroups } from '../../ledger/latency.js';
+import { latencyReading } from '../../ledger/latency-reading.js';
 import {
   addSums,
   bucketsOf,
@@ -84,6 +88,21 @@ export class MemoryLedger implements Ledger {
     return ordered.slice(0, query.limit);
   }
 
+  async latency(query: UsageQuery): Promise<readonly LatencySum[]> {
+    const { fromMs, toMs, stepMs, isHourly } = bucketsOf(query);
+    const reading = latencyReading(query, isHourly);
+    const groups = new LatencyGroups();
+    if (!reading) return [];
+    const conditions = conditionsOf(query);
+    for (const { atMs, row, latency } of reading.from === 'counts' ? this.#hours.values() : this.#singles()) {
+      if (atMs < fromMs || atMs >= toMs || !matches(row, conditions)) continue;
+      const startMs = fromMs + Math.floor((atMs - fromMs) / stepMs) * stepMs;
+      const counts = groups.of(startMs, query.by === null ? '' : columnOf(row, query.by));
+      for (const count of latency.values()) addCount(counts, count);
+    }
+    return groups.sums();
+  }
+
   async prune(beforeMs: number, limit: number): Promise<number> {
     const isOld = (ms: number) => ms < hourOf(beforeMs);
     const hours = [...this.#hours].filter(([, { sum }]) => isOld(sum.atMs)).slice(0, limit);
@@ -121,6 +140,11 @@ function groupsOf(
   if (by === 'tag') return tagGroups(row, tag).map((group) => [group, sum]);
   if (by === 'cause') return row.cache ? [[row.cache.cause, sum]] : [];
   return [[by ? groupOf[by](row) : '', sum]];
+}
+
+/** Value of a row in the column of a group; '' for groups that are no column. */
+function columnOf(row: LedgerRow, by: UsageGroup): string {
+  return by === 'tag' || by === 'stage' || by === 'cause' ? '' : groupOf[by](row);
 }
 
 const groupOf: Readonly<Record<ColumnGroup, (row: LedgerRow) => string>> = {

@@ -46,9 +46,9 @@ function writeSum({ kind, atMs, name, sum }: GroupSum, values: unknown[]): void 
  * Increments of the hourly sums, one for each group a row belongs to. All instances use the same order:
  * locking the same hours in different orders would deadlock.
  */
-export function sumsOf(rows: readonly LedgerRow[]): readonly GroupSum[] {
+export function sumsOf(combinations: Iterable<Combination>): readonly GroupSum[] {
   const sums = new Map<string, GroupSum>();
-  for (const combination of combinationsOf(rows)) {
+  for (const combination of combinations) {
     const { atMs } = combination;
     for (const [kind, name, sum] of groupSums(combination)) {
       const place = `${kind} ${atMs} ${name}`;
@@ -77,7 +77,7 @@ function groupSums({ row, sum, stages }: Combination): (readonly [SumKind, strin
 }
 
 /** Few among many rows, so that most rows are added once and not to each of their groups. */
-function combinationsOf(rows: readonly LedgerRow[]): Iterable<Combination> {
+export function combinationsOf(rows: readonly LedgerRow[]): readonly Combination[] {
   const combinations = new Map<string, Combination>();
   for (const row of rows) {
     const key = combinationKey(row);
@@ -85,5 +85,5 @@ function combinationsOf(rows: readonly LedgerRow[]): Iterable<Combination> {
     if (known) addToCombination(known, row);
     else combinations.set(key, combinationOf(row, hourOf(row.atMs)));
   }
-  return combinations.values();
+  return [...combinations.values()];
 }

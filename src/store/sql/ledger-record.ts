@@ -8,7 +8,13 @@ export function writeRow(row: LedgerRow, values: unknown[]): void {
   values.push(row.id, row.atMs, row.requestId);
   values.push(row.keyId ?? '', row.team ?? '', row.slot ?? '', row.model ?? '', row.format);
   values.push(row.status, row.code ?? null, Number(row.failed), Number(row.streamed), row.attempts);
-  values.push(row.firstEventMs ?? null, row.durationMs, row.queueMs ?? null, row.outputMs ?? null);
+  values.push(
+    row.firstEventMs ?? null,
+    row.firstTokenMs ?? null,
+    row.durationMs,
+    row.queueMs ?? null,
+    row.outputMs ?? null,
+  );
   values.push(row.session ?? null);
   writeTokens(row, values);
   values.push(cost?.billed ?? null, cost?.shown ?? null, additions ? writeAdditions(additions) : null);
@@ -57,9 +63,10 @@ export function fromRecord(record: ListedRecord & { readonly trace?: string | nu
 
 function timesOf(
   record: ListedRecord,
-): Pick<LedgerRow, 'firstEventMs' | 'durationMs' | 'queueMs' | 'outputMs'> {
+): Pick<LedgerRow, 'firstEventMs' | 'firstTokenMs' | 'durationMs' | 'queueMs' | 'outputMs'> {
   return {
     ...(record.first_event_ms !== null && { firstEventMs: record.first_event_ms }),
+    ...(record.first_token_ms !== null && { firstTokenMs: record.first_token_ms }),
     durationMs: record.duration_ms,
     ...(record.queue_ms !== null && { queueMs: record.queue_ms }),
     ...(record.output_ms !== null && { outputMs: record.output_ms }),

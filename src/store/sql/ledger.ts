@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Ledger } from '../../plugin/internal.js';
 import { appendInOneMessage, appendWith } from './append.js';
 import { fromRecord } from './ledger-record.js';
+import { sqlLatency } from './latency.js';
 import { Pruning } from './pruning.js';
 import { sqlRequests } from './requests.js';
 import type { Tables } from './tables.js';
@@ -15,6 +16,7 @@ export function sqlLedger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): L
   return {
     append: async (rows) => (rows.length === 0 ? undefined : append(rows)),
     usage: (query) => sqlUsage(db, query, { partSize: max.summed, dialect }),
+    latency: (query) => sqlLatency(db, query, max.timed),
     requests: (filter, page) => sqlRequests(db, filter, page, max.searched),
     async get({ atMs, id }) {
       const record = await db
@@ -33,6 +35,6 @@ export function sqlLedger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): L
  * Rows per part. Between parts SQLite's one thread serves writes; with PostgreSQL the round trips cost most.
  */
 const maxBatchSize = {
-  sqlite: { summed: 1000, searched: 500 },
-  postgres: { summed: 100_000, searched: 5000 },
+  sqlite: { summed: 1000, searched: 500, timed: 4000 },
+  postgres: { summed: 100_000, searched: 5000, timed: 100_000 },
 } as const;

@@ -1,5 +1,6 @@
 import type { CreateTableBuilder, Kysely } from 'kysely';
 import { adminTokensTable, auditTable } from './audit-tables.js';
+import { ledgerLatency } from './latency-counts.js';
 import { responseTotals } from './response-totals.js';
 import { ledgerMoney } from './ledger-money.js';
 import type { Tables } from './tables.js';
@@ -88,6 +89,10 @@ export const migrations: readonly Migration[] = [
   {
     name: '0014-teams-and-budgets',
     up: teamsAndBudgets,
+  },
+  {
+    name: '0015-ledger-latency',
+    up: ledgerLatency,
   },
 ];
 

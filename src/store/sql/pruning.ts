@@ -1,5 +1,7 @@
 import { sql, type Kysely } from './kysely.js';
 import { hourOf } from '../../ledger/usage.js';
+import { latencyMeasures } from '../../plugin/internal.js';
+import { latencyKinds, type LatencyKind } from '../../ledger/latency-reading.js';
 import { groupKinds, type SumKind, type Tables } from './tables.js';
 
 /**
@@ -15,6 +17,7 @@ export class Pruning {
     for (const kind of [...groupKinds.map(([group]) => group), 'stage', 'cause'] as const)
       await deleteSums(db, kind, span);
     await deleteTagSums(db, span);
+    for (const kind of latencyKinds) await deleteCounts(db, kind, span);
     const deleted = await deleteRows(db, span);
     this.#fromMs = deleted.length < limit ? 0 : Math.max(...deleted);
     return deleted.length;
@@ -46,6 +49,20 @@ async function deleteSums(db: Kysely<Tables>, kind: SumKind, { fromMs, toMs, lim
   await sql`
     delete from ledger_sums where (kind, at, name) in
       (select kind, at, name from ledger_sums where ${where} order by at limit ${limit})
+  `.execute(db);
+}
+
+/** There are never more of them than of the rows that they count, times the measures. */
+async function deleteCounts(
+  db: Kysely<Tables>,
+  kind: LatencyKind,
+  { fromMs, toMs, limit }: Span,
+): Promise<void> {
+  const where = sql`kind = ${sql.lit(kind)} and at >= ${hourOf(fromMs)} and at < ${toMs}`;
+  await sql`
+    delete from ledger_latency where (kind, at, name, measure, bucket) in
+      (select kind, at, name, measure, bucket from ledger_latency where ${where}
+       order by at limit ${limit * latencyMeasures.length})
   `.execute(db);
 }
 

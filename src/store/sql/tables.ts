@@ -1,5 +1,6 @@
+import type { LatencyKind } from '../../ledger/latency-reading.js';
 import type { ColumnGroup } from '../../ledger/usage.js';
-import type { CacheCause, LedgerTokens, UsageGroup } from '../../plugin/internal.js';
+import type { CacheCause, LatencyMeasure, LedgerTokens, UsageGroup } from '../../plugin/internal.js';
 import type { AdminTokenRecord, AuditRecord } from './audit-records.js';
 
 /** The tables, as migrations.ts makes them. Times are unix milliseconds; truth is 0 or 1. */
@@ -19,6 +20,7 @@ export interface Tables {
   readonly admin_tokens: AdminTokenRecord;
   readonly ledger: LedgerRecord;
   readonly ledger_sums: HourRecord;
+  readonly ledger_latency: LatencyRecord;
 }
 
 /** Limits of a key or a team. */
@@ -173,6 +175,7 @@ export interface LedgerRecord extends TokenRecord, GroupRecord {
   readonly streamed: number;
   readonly attempts: number;
   readonly first_event_ms: number | null;
+  readonly first_token_ms: number | null;
   readonly duration_ms: number;
   readonly queue_ms: number | null;
   readonly output_ms: number | null;
@@ -204,6 +207,7 @@ export const listedColumns = [
   'streamed',
   'attempts',
   'first_event_ms',
+  'first_token_ms',
   'duration_ms',
   'queue_ms',
   'output_ms',
@@ -255,4 +259,15 @@ interface HourRecord extends SumRecord {
   readonly at: number;
   /** A key id, team id, slot, model, format, tag, value of a tag, stage or cause. */
   readonly name: string;
+}
+
+/** Number of times of one hour, group and measure in one bucket (`bucketOf`). */
+interface LatencyRecord {
+  readonly kind: LatencyKind;
+  /** When the hour begins. */
+  readonly at: number;
+  readonly name: string;
+  readonly measure: LatencyMeasure;
+  readonly bucket: number;
+  readonly count: number;
 }

@@ -1,0 +1,33 @@
+import type { UsageGroup, UsageQuery } from '../plugin/internal.js';
+import { groupColumnOf, hourlyGroup, type ColumnGroup } from './usage.js';
+
+/**
+ * Groups whose times are counted by the hour. A key or a team is as slow as its models and slots; counts of them would
+ * be as many as rows.
+ */
+export const latencyKinds = ['slot', 'model', 'format'] as const satisfies readonly ColumnGroup[];
+
+export type LatencyKind = (typeof latencyKinds)[number];
+
+/** Place where the times of a query are: in the hourly counts of a kind, or of one name of it, or in the rows. */
+export type LatencyReading =
+  | { readonly from: 'counts'; readonly kind: LatencyKind; readonly name?: string }
+  | { readonly from: 'rows'; readonly group: ColumnGroup | null };
+
+/**
+ * Reading of a query; undefined where there are no counts and the sums of the query do not read the rows either,
+ * which may be any number.
+ */
+export function latencyReading(query: UsageQuery, isHourly: boolean): LatencyReading | undefined {
+  const { by } = query;
+  if (by !== null && !isColumn(by)) return undefined;
+  const hours = isHourly ? hourlyGroup(query) : undefined;
+  if (!hours) return { from: 'rows', group: by };
+  const { kind, name } = hours;
+  const counted = latencyKinds.find((each) => each === kind);
+  return counted && { from: 'counts', kind: counted, ...(name !== undefined && { name }) };
+}
+
+function isColumn(by: UsageGroup): by is ColumnGroup {
+  return Object.hasOwn(groupColumnOf, by);
+}

@@ -1,0 +1,117 @@
+import {
+  latencyMeasures,
+  perOutputTokenMs,
+  type LatencyMeasure,
+  type LatencySum,
+  type LedgerRow,
+  type Percentiles,
+} from '../plugin/internal.js';
+
+/** Number of values of one measure in one bucket. */
+export interface LatencyCount {
+  readonly measure: LatencyMeasure;
+  readonly bucket: number;
+  count: number;
+}
+
+/** Counts by measure and bucket. */
+export type LatencyCounts = Map<string, LatencyCount>;
+
+/** Columns of a row that its times are taken from. */
+export type TimedRow = Pick<
+  LedgerRow,
+  'attempts' | 'durationMs' | 'firstEventMs' | 'firstTokenMs' | 'outputMs' | 'queueMs'
+> & { readonly billed: Pick<LedgerRow['billed'], 'output'> };
+
+/** Adds the times of a row. Requests that called no model have none. */
+export function addLatency(counts: LatencyCounts, row: TimedRow): void {
+  if (row.firstTokenMs !== undefined) addTime(counts, 'first_token', row.firstTokenMs);
+  const perToken = perOutputTokenMs(row, row.billed.output);
+  if (perToken !== undefined) addTime(counts, 'per_output_token', perToken);
+  if (row.queueMs !== undefined) addTime(counts, 'queue', row.queueMs);
+  if (row.attempts > 0) addTime(counts, 'total', row.durationMs);
+}
+
+function addTime(counts: LatencyCounts, measure: LatencyMeasure, ms: number): void {
+  addCount(counts, { measure, bucket: bucketOf(ms), count: 1 });
+}
+
+/** Adds a copy of a count. */
+export function addCount(counts: LatencyCounts, { measure, bucket, count }: LatencyCount): void {
+  const key = `${measure} ${bucket}`;
+  const known = counts.get(key);
+  if (known) known.count += count;
+  else counts.set(key, { measure, bucket, count });
+}
+
+/** Buckets in a doubling of the time. */
+const perDoubling = 4;
+
+/** Bucket of all times below 0.05 ms, which count as 0. */
+const lowest = Math.floor(perDoubling * Math.log2(0.05));
+
+/** Bucket of a time: four in each doubling, the same ones for every measure. */
+export function bucketOf(ms: number): number {
+  return ms < 0.05 ? lowest : Math.floor(perDoubling * Math.log2(ms));
+}
+
+/** Time that a bucket stands for, its geometric mean: no time in it differs by more than `maxLatencyError`. */
+export function timeOf(bucket: number): number {
+  return bucket <= lowest ? 0 : 2 ** ((bucket + 0.5) / perDoubling);
+}
+
+/** Largest relative error of a percentile, by the width of the buckets. */
+export const maxLatencyError = 2 ** (0.5 / perDoubling) - 1;
+
+/** Counts by time and group, of which percentiles are made. */
+export class LatencyGroups {
+  readonly #groups = new Map<string, CountedGroup>();
+
+  of(atMs: number, group: string): LatencyCounts {
+    const key = `${atMs} ${group}`;
+    const known = this.#groups.get(key);
+    if (known) return known.counts;
+    const counts: LatencyCounts = new Map();
+    this.#groups.set(key, { atMs, group, counts });
+    return counts;
+  }
+
+  /** Ordered by time, then by group. */
+  sums(): readonly LatencySum[] {
+    return [...this.#groups.values()]
+      .filter(({ counts }) => counts.size > 0)
+      .toSorted((a, b) => a.atMs - b.atMs || (a.group < b.group ? -1 : 1))
+      .map(({ atMs, group, counts }) => ({ atMs, group, measures: measuresOf(counts) }));
+  }
+}
+
+interface CountedGroup {
+  readonly atMs: number;
+  readonly group: string;
+  readonly counts: LatencyCounts;
+}
+
+function measuresOf(counts: LatencyCounts): LatencySum['measures'] {
+  const all = [...counts.values()];
+  const found = latencyMeasures.map(
+    (measure) => [measure, all.filter((count) => count.measure === measure)] as const,
+  );
+  return Object.fromEntries(
+    found.filter(([, own]) => own.length > 0).map(([measure, own]) => [measure, percentilesOf(own)]),
+  );
+}
+
+/** Percentiles by nearest rank. */
+function percentilesOf(counts: readonly LatencyCount[]): Percentiles {
+  const ordered = counts.toSorted((a, b) => a.bucket - b.bucket);
+  const total = ordered.reduce((sum, { count }) => sum + count, 0);
+  const at = (share: number): number => {
+    let left = Math.ceil(share * total);
+    for (const { bucket, count } of ordered) {
+      left -= count;
+      if (left <= 0) return timeOf(bucket);
+    }
+    return 0;
+  };
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
+}
