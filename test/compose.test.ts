@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { durationMs } from 'gw2api/plugin';
@@ -11,11 +11,15 @@ interface Compose {
       {
         environment?: Readonly<Record<string, string>>;
         volumes?: readonly string[];
+        profiles?: readonly string[];
+        ports?: readonly string[];
+        secrets?: readonly string[];
         stop_grace_period?: string;
       }
     >
   >;
   readonly volumes: object;
+  readonly secrets: object;
   readonly configs: Readonly<Record<string, { content: string }>>;
 }
 
@@ -55,6 +59,36 @@ describe('compose.yaml', () => {
     const longestMs = 2 * listen.drainDelayMs + listen.shutdownTimeoutMs;
     expect(durationMs(stop_grace_period!)).to.be.above(longestMs);
     expect(content).not.to.include('non_idempotent'); // it would send a paid request twice
+  });
+
+  it('has Prometheus and Grafana in a profile of their own, over the files of config/observability', async () => {
+    for (const name of ['prometheus', 'grafana']) {
+      const { profiles, volumes = [], ports = [] } = compose.services[name]!;
+      expect(profiles).to.deep.equal(['observability']);
+      expect(ports.every((port) => port.startsWith('127.0.0.1:'))).to.equal(true); // their passwords are the usual ones
+      for (const volume of volumes.filter((each) => each.startsWith('.')))
+        await access(volume.split(':')[0]!);
+    }
+    const config = parse(await readFile('config/observability/prometheus.yml', 'utf8')) as {
+      scrape_configs: {
+        authorization: { credentials_file: string };
+        static_configs: { targets: string[] }[];
+      }[];
+    };
+    const {
+      authorization,
+      static_configs: [scraped],
+    } = config.scrape_configs[0]!;
+    expect(scraped!.targets).to.deep.equal(['gateway-1:8787', 'gateway-2:8787']);
+    const { secrets = [] } = compose.services['prometheus']!;
+    expect(authorization.credentials_file).to.equal(`/run/secrets/${secrets[0]}`);
+    expect(compose.secrets).to.have.property(secrets[0]!);
+    const provider = await readFile(
+      'config/observability/grafana/provisioning/dashboards/gw2api.yml',
+      'utf8',
+    );
+    const mounts = compose.services['grafana']!.volumes!.map((volume) => volume.split(':')[1]);
+    expect(mounts).to.include(/path: (\S+)/.exec(provider)![1]);
   });
 
   it('keeps back neither events nor bodies', () => {

@@ -132,7 +132,10 @@ export class PrometheusMetrics implements Metrics {
   }
 
   #withProcessMetrics(): prom.Registry {
-    if (!this.#hasProcessMetrics) prom.collectDefaultMetrics({ register: this.#registry });
+    if (this.#hasProcessMetrics) return this.#registry;
+    prom.collectDefaultMetrics({ register: this.#registry });
+    // Gauges with the name of a counter: sums of those by type, which stay.
+    for (const name of misnamed) this.#registry.removeSingleMetric(name);
     this.#hasProcessMetrics = true;
     return this.#registry;
   }
@@ -155,6 +158,12 @@ export class PrometheusMetrics implements Metrics {
     return Array.from(sums, ([cache, value]) => ({ labels: { cache }, value }));
   }
 }
+
+const misnamed = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
 
 /** True for metrics of the process itself, by prom-client's names: memory, event loop, CPU. */
 function isOfProcess({ name }: Measurement): boolean {

@@ -34,6 +34,8 @@ export class StageMetrics {
     const label = this.#meters.has(stage) || this.#meters.size < maxStages ? stage : 'other';
     const meter = this.#meters.get(label) ?? new Meter(bounds);
     this.#meters.set(label, meter);
+    // From 0 on: Prometheus sees no increase in a counter that begins with its first fault.
+    for (const counter of [this.#faults, this.#skips]) counter.add({ stage: label }, 0);
     return {
       time: (ms) => meter.add(ms / 1000),
       fault: () => this.#faults.add({ stage: label }),

@@ -44,7 +44,8 @@ describe('the metrics of stages', () => {
     expect(await samples(metrics, 'gw2api_stage_faults_total{stage="other"}')).to.deep.equal([
       'gw2api_stage_faults_total{stage="other"} 2',
     ]);
-    expect(await samples(metrics, 'gw2api_stage_skips_total{')).to.deep.equal([
+    const skips = await samples(metrics, 'gw2api_stage_skips_total{');
+    expect(skips.filter((line) => !line.endsWith(' 0'))).to.deep.equal([
       'gw2api_stage_skips_total{stage="s5"} 1',
     ]);
   });

@@ -19,7 +19,7 @@ import { filterFields, toCondition } from './ledger-query.js';
 import type { Panel } from './panel.js';
 import { cacheHitRatio, nanoUsd, tokensReport } from './request-report.js';
 import { route, type PanelRoute } from './route.js';
-import { IsoTime, Latency, Nullable, UsageBucket } from './schemas.js';
+import { IsoTime, Nullable, UsageBucket, type Latency } from './schemas.js';
 
 /** Route `GET /api/panel/usage`. */
 export function usageRoute(panel: Panel, names: KeyNames): PanelRoute {

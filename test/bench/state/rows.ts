@@ -48,12 +48,19 @@ export function rowAt(atMs: number, nth: number, random: () => number): LedgerRo
     failed,
     streamed: random() < 0.8,
     attempts: failed ? 3 : 1,
-    ...(!failed && { firstEventMs: Math.floor(durationMs / 10) }),
+    ...(!failed && timesOf(durationMs)),
+    queueMs: random() < 0.9 ? 0 : Math.floor(random() * 500),
     durationMs,
     billed: tokens(random),
     shown: tokens(random),
     trace: traceOf(slot, durationMs),
   };
+}
+
+/** Times of a complete answer. */
+function timesOf(durationMs: number) {
+  const firstEventMs = Math.floor(durationMs / 10);
+  return { firstEventMs, firstTokenMs: firstEventMs + 20, outputMs: durationMs - firstEventMs };
 }
 
 function tokens(random: () => number): LedgerTokens {
