@@ -84,6 +84,17 @@ describe('people in a browser', function () {
     await isGood(window, 'signed-in-admin');
   });
 
+  it('sign out at the provider too, which leads back to the login', async () => {
+    const { page } = await open('/panel');
+    await atProvider(page, 'ada');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Yes, sign me out' }).click();
+    await page.getByRole('link', { name: 'Sign in with Example' }).waitFor();
+    expect(page.url())
+      .to.match(/^http:\/\/127\.0\.0\.1:\d+\/panel/)
+      .and.include(under.url);
+  });
+
   it('are told who may not come in', async () => {
     const window = await open('/panel');
     await atProvider(window.page, 'eve');

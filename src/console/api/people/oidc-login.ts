@@ -83,8 +83,6 @@ export class OidcLogin {
     await takeBack();
     await this.#sessions.begin(ctx, actor, { lastsMs: oidc.sessionMs, isSecure });
     setTokenCookie(ctx, idToken, configured);
-    const { name, role } = actor;
-    ctx.state.log.info({ by: 'oidc', name, role, address: ctx.ip }, 'Somebody has signed in to the console.');
     sendHop(ctx, flow.returnTo);
   }
 
