@@ -153,7 +153,7 @@ function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelC
       const timer = trace.call(lease.slot.id, model === asked ? undefined : model);
       const see = watch(timer, meter());
       try {
-        const reply = await ask(lease, call, model, {
+        const reply = await ask(lease, traced(call, timer), model, {
           attempts: attempt,
           delivery,
           see,
@@ -185,6 +185,11 @@ function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelC
       }
     }
   };
+}
+
+/** Call that hands on the trace of its request, if it is part of one. */
+function traced(call: SlotCall, { headers }: CallTimer): SlotCall {
+  return headers ? withFields(call, { headers: { ...call.headers, ...headers } }) : call;
 }
 
 /** Call by another slot's name of the model; the same one, with its request, where that is no other. */

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.js';
 import type { SettingChange } from './config-diff.js';
 import { durationText } from './durations.js';
 import { PanelSchema } from '../config/panel.js';
+import { TelemetrySchema } from '../config/telemetry.js';
 import { compareValues, objectValue, optionsValue, plainValue, type Value } from './values.js';
 
 /** Changes of the settings that are no lists, with those that wait for the next start. */
@@ -23,14 +24,14 @@ export function restartSections(changes: readonly SettingChange[]): string[] {
 }
 
 function takesRestart(path: string): boolean {
-  return /^(listen|store|ledger|audit|live)(\.|$)/.test(path) && !takenByReload.has(path);
+  return /^(listen|store|ledger|audit|live|telemetry)(\.|$)/.test(path) && !takenByReload.has(path);
 }
 
 /** Settings of those sections that are read again at each reload. */
 const takenByReload: ReadonlySet<string> = new Set(['listen.drainDelay', 'listen.shutdownTimeout']);
 
 function settingsValue(config: Config): Value {
-  const { listen, store, ledger, audit, live, log, panel, console, officialClient } = config;
+  const { listen, store, ledger, audit, live, telemetry, log, panel, console, officialClient } = config;
   const written = Object(config.written) as Readonly<Record<string, unknown>>; // any object has properties, perhaps undefined
   return objectValue({
     listen: plainValue(listenSettings(listen), written['listen']),
@@ -39,6 +40,7 @@ function settingsValue(config: Config): Value {
     ledger: plainValue(ledger, written['ledger']),
     audit: plainValue(audit, written['audit']),
     live: { raw: live, shown: plainValue(liveText(live), written['live']).shown },
+    telemetry: optionsValue(telemetry, written['telemetry'], TelemetrySchema),
     log: plainValue(log, written['log']),
     panel: optionsValue(panelSettings(panel), written['panel'], PanelSchema),
     console: plainValue(console, written['console']),

@@ -202,8 +202,24 @@ export interface Config {
   readonly panel: PanelConfig;
   readonly console: { readonly allowLinkLocal: boolean };
   readonly officialClient: { readonly userAgent: string };
+  /** Traces for a collector. */
+  readonly telemetry: TelemetrySettings;
   /** Contents of the file before environment variables are substituted; may hold secrets. */
   readonly written: unknown;
+}
+
+/** Settings of `telemetry:`. */
+export interface TelemetrySettings {
+  /** Address of the collector; absent: no traces. */
+  readonly otlp?: string;
+  /** Headers of each export; may hold secrets. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly semconv: '1.36' | 'latest';
+  /** Percentage of the requests without a trace of their own that is sampled, with its sign. */
+  readonly sample: string;
+  readonly serviceName: string;
+  /** True: upstream calls get the request's trace. */
+  readonly propagate: boolean;
 }
 
 /** A problem of a config, in words that say how to fix it. */

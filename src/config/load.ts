@@ -110,6 +110,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
     panel: toPanel(raw.panel),
     console: raw.console,
     officialClient: raw.officialClient,
+    telemetry: raw.telemetry,
     written,
   };
   return { config, ...plugins, problems: [] };

@@ -6,6 +6,7 @@ import { panelErrors } from './panel.js';
 import type { RawConfig, RawSlot } from './schema.js';
 import { duplicateSlots, slotErrors } from './slots.js';
 import { stageErrors } from './stages.js';
+import { telemetryErrors } from './telemetry.js';
 import type { Environment } from './environment.js';
 import { didYouMean, globMatcher, type CatalogModel, type SchemaError } from '../plugin/internal.js';
 import type { Config, ConfigProblem, SlotConfig, StageConfig } from './config.js';
@@ -25,6 +26,7 @@ export function ruleErrors(
     isSound(['live']) ? liveErrors(raw.live) : [],
     isSound(['panel']) ? panelErrors(raw.panel) : [],
     isSound(['officialClient']) ? patternErrors(raw.officialClient) : [],
+    isSound(['telemetry']) ? telemetryErrors(raw.telemetry) : [],
     stageErrors(isSound, source),
     slots.flatMap((slot, at) => (slot ? slotErrors(slot, at, isSound) : [])),
     duplicateSlots(

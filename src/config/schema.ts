@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import { PanelSchema } from './panel.js';
+import { TelemetrySchema } from './telemetry.js';
 import { Closed, Duration, Percentage, Type, type Operation } from '../plugin/internal.js';
 
 export const operations = [
@@ -195,6 +196,7 @@ export const ConfigSchema = Closed({
   ),
   audit: Closed({ keepDays: Type.Integer({ minimum: 1, default: 365 }) }, { default: {} }),
   live: Type.String({ default: 'memory' }),
+  telemetry: TelemetrySchema,
   log: Closed({ access: Type.Boolean({ default: true }) }, { default: {} }),
   panel: PanelSchema,
   console: Closed({ allowLinkLocal: Type.Boolean({ default: false }) }, { default: {} }),

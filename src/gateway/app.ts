@@ -47,6 +47,7 @@ function createApp(gateway: Gateway): Koa<CoreState, object> {
 }
 
 function routeContextOf(gateway: Gateway, runtime: Runtime, loadPanel: LoadPanel): RouteContext {
+  const { tracing } = gateway.services;
   return {
     ...gateway.services,
     ...runtime,
@@ -63,6 +64,7 @@ function routeContextOf(gateway: Gateway, runtime: Runtime, loadPanel: LoadPanel
     },
     authorizeMetrics: (ctx) => requireAdminScope(ctx, gateway.services, 'metrics'),
     metricsText: () => gateway.metricsText(),
+    beginTrace: tracing && ((ctx) => tracing.begin(ctx)),
   };
 }
 

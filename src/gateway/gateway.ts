@@ -93,6 +93,7 @@ export class Gateway {
       runtime: () => this.runtime,
       also: (exchange, record, row) => {
         this.canaryHere.settled(exchange, record);
+        services.tracing?.end(exchange, record, row);
         options.dry?.onSettled(exchange, record, row);
       },
     });

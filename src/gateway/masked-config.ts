@@ -1,4 +1,5 @@
 import { PanelSchema } from '../config/panel.js';
+import { TelemetrySchema } from '../config/telemetry.js';
 import { redactMarked } from '../plugin/internal.js';
 import type { Runtime } from './runtime.js';
 import type { Services } from './services.js';
@@ -11,12 +12,14 @@ interface Written extends Entry {
   readonly formats?: readonly (Entry | string)[];
   readonly slots: readonly Entry[];
   readonly panel?: Entry;
+  readonly telemetry?: Entry;
   readonly tests?: unknown;
 }
 
 /**
  * The config as written, without the headers of slots, without the options that their plugins mark as
- * secret or do not describe, without the client secret of the console, and without its tests.
+ * secret or do not describe, without the client secret of the console and the headers for the collector, and without its
+ * tests.
  */
 export function maskedConfig({ config, formats, pipeline }: Runtime, slots: Services['slots']): object {
   const { tests: _, ...written } = config.written as Written;
@@ -29,6 +32,7 @@ export function maskedConfig({ config, formats, pipeline }: Runtime, slots: Serv
       ),
     }),
     ...(written.panel && { panel: redactMarked(written.panel, PanelSchema) }),
+    ...(written.telemetry && { telemetry: redactMarked(written.telemetry, TelemetrySchema) }),
     slots: written.slots.map((entry) => maskedSlot(entry, String(entry['id']), slots)),
   };
 }

@@ -29,7 +29,9 @@ import { PrometheusMetrics } from '../telemetry/metrics.js';
 import { StageMetrics } from '../telemetry/stage-metrics.js';
 import { openCallerKeys, type CallerKeys } from './caller-keys.js';
 import type { GatewayOptions } from './options.js';
+import { openTracing } from './open-tracing.js';
 import { createPseudonyms } from './pseudonym.js';
+import type { RequestTracing } from './request-tracing.js';
 import { slotLoader } from './slot-loader.js';
 import { SlotSources } from './slot-sources.js';
 
@@ -50,6 +52,8 @@ export interface Services extends CallerKeys {
   readonly ledger: LedgerWriter;
   /** Undefined where the config does not ask for it. */
   readonly cacheLedger: CacheLedger | undefined;
+  /** Traces for a collector; undefined without one. */
+  readonly tracing: RequestTracing | undefined;
   readonly metrics: PrometheusMetrics;
   readonly stageMetrics: StageMetrics;
   readonly slots: SlotPool;
@@ -108,6 +112,9 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   const modelLists = new ModelLists({ log, clock, known: knownModels, sources: () => slots.modelSources() });
   knownModels.discoverFrom(() => slots.opened.flatMap(({ discovered }) => discovered));
   onClose(() => modelLists.close());
+  const isTraced = !options.dry && !options.isCheck;
+  const tracing = isTraced ? await openTracing(config, { log, live: durable.live, slots }) : undefined;
+  onClose(async () => tracing?.close());
   const metrics = new PrometheusMetrics();
   const stageMetrics = new StageMetrics(metrics);
   const pseudonym = createPseudonyms(options);
@@ -126,6 +133,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
       isLocal: isLocal(config.listen),
       dry: options.dry !== undefined,
       cacheLedger,
+      tracing,
       metrics,
       stageMetrics,
       slots,

@@ -100,6 +100,8 @@ export { perOutputTokenMs } from './per-output-token.js';
 export { pluginStorage } from './plugin-storage.js';
 export { RequestTrace } from './request-trace.js';
 export type { RequestVersion } from './request-versions.js';
+export type { CallIds, TracedCall } from './upstream-call-timer.js';
+export type { TracedStage } from './traced-stage.js';
 export { pluginPlace, readProperty } from './plugin-place.js';
 export { AddressMeters } from './limits/address-meters.js';
 export { growingCache } from './limits/growing-cache.js';

@@ -1,9 +1,10 @@
 import type { MessagesRequest, Usage } from './contract/messages.js';
-import type { CallTimer, StagePlace, TimedCall, TimedStage, Trace, UsageTally } from './contract/trace.js';
+import type { CallTimer, StagePlace, Trace, UsageTally } from './contract/trace.js';
 import { EventStream } from './events/event-stream.js';
 import { isGatewayError, type GatewayError } from './error.js';
 import { RequestVersions } from './request-versions.js';
-import { UpstreamCallTimer, type CallReport } from './upstream-call-timer.js';
+import { TracedStage } from './traced-stage.js';
+import { UpstreamCallTimer, type CallIds, type CallReport, type TracedCall } from './upstream-call-timer.js';
 import { withTag } from './usage-tags.js';
 
 /** Max streams of a request: those of one answer are fewer, and an interceptor may make any number of calls. */
@@ -12,8 +13,10 @@ const maxStreams = 200;
 /** Trace of one request, with what only the core reports to it. */
 export class RequestTrace implements Trace {
   readonly stages: TracedStage[] = [];
-  readonly calls: TimedCall[] = [];
+  readonly calls: TracedCall[] = [];
   readonly versions = new RequestVersions();
+  /** Ids of upstream calls, where the request is part of a trace that is exported or handed on. */
+  callIds: (() => CallIds) | undefined;
   readonly #now: () => number;
   #usage: UsageTally = { billed: {}, masked: {} };
   #tags: Readonly<Record<string, string>> | undefined;
@@ -92,10 +95,13 @@ export class RequestTrace implements Trace {
   }
 
   call(slot: string, model?: string): CallTimer {
-    const timed: Writable<TimedCall> = model === undefined ? { slot, ms: 0 } : { slot, model, ms: 0 };
+    const timed: Writable<TracedCall> = { slot, ms: 0, beganMs: performance.now(), by: this.#current?.timed };
+    if (model !== undefined) timed.model = model;
     this.calls.push(timed);
     this.#slot = slot;
-    return new UpstreamCallTimer(timed, this.#now, this.#reportOf(slot));
+    const ids = this.callIds?.();
+    if (ids) timed.spanId = ids.spanId;
+    return new UpstreamCallTimer(timed, this.#now, this.#reportOf(slot), ids?.headers);
   }
 
   #reportOf(slot: string): CallReport {
@@ -137,6 +143,7 @@ export class RequestTrace implements Trace {
     this.stages.push(timed);
     const step = { place, timed, above: this.#current };
     this.#turnTo(step);
+    timed.beganMs = this.#sinceMs;
     return step;
   }
 
@@ -148,6 +155,7 @@ export class RequestTrace implements Trace {
       this.#hasLeftOpen = this.#current !== step;
     }
     this.#turnTo(above);
+    timed.endedMs = this.#sinceMs;
     place.meter?.time(timed.ms);
   }
 
@@ -155,6 +163,7 @@ export class RequestTrace implements Trace {
   leaveFailed({ place, timed, above }: StageStep, error: unknown): void {
     if (!this.#isThrown(error)) this.#thrown = this.#brokenStream(error) ?? { error, by: place };
     this.#turnTo(above);
+    timed.endedMs = this.#sinceMs;
     place.meter?.time(timed.ms);
   }
 
@@ -250,22 +259,6 @@ export class RequestTrace implements Trace {
     if (this.#current) this.#current.timed.ms += nowMs - this.#sinceMs;
     this.#current = next;
     this.#sinceMs = nowMs;
-  }
-}
-
-class TracedStage implements TimedStage {
-  readonly stage: string;
-  ms = 0;
-  declare skipped?: true;
-  readonly #path: string;
-
-  constructor({ stage, path }: StagePlace) {
-    this.stage = stage;
-    this.#path = path;
-  }
-
-  isAt(path: string): boolean {
-    return this.#path === path;
   }
 }
 

@@ -1,20 +1,41 @@
 import type { CallTimer, TimedCall } from './contract/trace.js';
 import type { GatewayError } from './error.js';
+import type { TracedStage } from './traced-stage.js';
+
+/** Upstream call with its start, milliseconds of `performance.now()`, and the stage that made it. */
+export interface TracedCall extends TimedCall {
+  readonly beganMs: number;
+  readonly by: TracedStage | undefined;
+  /** Id of its span, if it has one already. */
+  readonly spanId?: string;
+}
+
+/** Id of a call's span, and the headers that hand the trace on. */
+export interface CallIds {
+  readonly spanId: string;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+}
 
 /** Timer of one upstream call, and what that reports to the trace of its request. */
 export class UpstreamCallTimer implements CallTimer {
-  readonly #timed: Writable<TimedCall>;
+  readonly headers: CallTimer['headers'];
+  readonly #timed: Writable<TracedCall>;
   readonly #now: () => number;
   readonly #report: CallReport;
-  readonly #beganMs = performance.now();
   #isStopped = false;
   #firstEventAtMs: number | undefined;
   #firstTokenAtMs: number | undefined;
 
-  constructor(timed: Writable<TimedCall>, now: () => number, report: CallReport) {
+  constructor(
+    timed: Writable<TracedCall>,
+    now: () => number,
+    report: CallReport,
+    headers: CallTimer['headers'],
+  ) {
     this.#timed = timed;
     this.#now = now;
     this.#report = report;
+    this.headers = headers;
   }
 
   firstEvent(): void {
@@ -43,7 +64,7 @@ export class UpstreamCallTimer implements CallTimer {
   }
 
   #stop(): void {
-    if (!this.#isStopped) this.#timed.ms = performance.now() - this.#beganMs;
+    if (!this.#isStopped) this.#timed.ms = performance.now() - this.#timed.beganMs;
     this.#isStopped = true;
   }
 }

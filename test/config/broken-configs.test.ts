@@ -26,6 +26,11 @@ const lastTakesAll = 'the last alternative takes all requests that the others le
 /** Configs that cannot work. */
 const broken: readonly Broken[] = [
   {
+    wrong: 'a collector whose address is none, and headers that cannot be sent',
+    text: 'telemetry:\n  otlp: collector:4318\n  headers: { "a b": x, host-name: "two\\nlines" }\n  semconv: "1.30"\n  sample: 10\n',
+    says: [],
+  },
+  {
     wrong: 'a mistyped key',
     text: 'pipeline:\n  - use: max-tokens\n    wiht: { cap: 1000 }\n',
     says: ['gateway.yaml:3:5 pipeline[0].wiht: is not a known key; did you mean "with"?'],

@@ -77,6 +77,8 @@ export interface TimedCall {
 
 /** Timer of an upstream call; it stops at the first event, the end or the failure, whichever comes first. */
 export interface CallTimer {
+  /** Headers of the call that hand on the trace of the request; undefined: it is not handed on. */
+  readonly headers: Readonly<Record<string, string>> | undefined;
   firstEvent(): void;
   /** Reports the first content; it is that of the answer if the call is. */
   firstToken(): void;

@@ -1,0 +1,26 @@
+import type { Config } from '../config/config.js';
+import { percentOf } from '../plugin/internal.js';
+import { Tracing } from '../telemetry/otel/index.js';
+import { version } from '../version.js';
+import { RequestTracing } from './request-tracing.js';
+import type { Services } from './services.js';
+
+type Parts = Pick<Services, 'log' | 'live' | 'slots'>;
+
+/** Traces of requests for the collector of the config, whose packages are loaded only then; undefined: none. */
+export async function openTracing(
+  { telemetry }: Pick<Config, 'telemetry'>,
+  { log, live, slots }: Parts,
+): Promise<RequestTracing | undefined> {
+  const { otlp: url, headers, serviceName, semconv, sample, propagate } = telemetry;
+  if (url === undefined) return undefined;
+  const { openOtlpSink } = await import('../telemetry/otel/otlp-sink.js');
+  const service = { name: serviceName, version, instance: live.instance };
+  const tracing = new Tracing({
+    conventions: semconv,
+    share: percentOf(sample) / 100,
+    isPropagated: propagate,
+    sink: openOtlpSink({ url, headers, service, log }),
+  });
+  return new RequestTracing(tracing, slots);
+}

@@ -1,0 +1,70 @@
+import type { CoreContext, Exchange } from '../http/exchange.js';
+import type { LedgerRow } from '../plugin/internal.js';
+import type { CallContext, Tracing, TracedSlot } from '../telemetry/otel/index.js';
+import type { RequestRecord } from '../telemetry/request-record.js';
+import type { Services } from './services.js';
+
+/** Trace of a request under way. */
+interface Begun {
+  readonly context: CallContext['context'];
+  /** Milliseconds of `performance.now()`. */
+  readonly beganMs: number;
+}
+
+/** Traces of requests to the formats and about models, for a collector. */
+export class RequestTracing {
+  readonly #tracing: Tracing;
+  readonly #slots: Services['slots'];
+  readonly #begun = new WeakMap<CoreContext, Begun>();
+
+  constructor(tracing: Tracing, slots: Services['slots']) {
+    this.#tracing = tracing;
+    this.#slots = slots;
+  }
+
+  begin(ctx: CoreContext): void {
+    const calls = this.#tracing.begin(ctx.headers);
+    if (!calls) return;
+    this.#begun.set(ctx, { context: calls.context, beganMs: performance.now() });
+    ctx.state.trace.callIds = () => calls.next();
+  }
+
+  /** Exports a request whose response has closed. */
+  end({ ctx, state }: Exchange, record: RequestRecord, row: LedgerRow | undefined): void {
+    const begun = this.#begun.get(ctx);
+    if (!begun) return;
+    this.#tracing.end({
+      ...begun,
+      record,
+      endedMs: performance.now(),
+      stages: state.trace.stages,
+      calls: state.trace.calls,
+      route: routeOf(ctx),
+      sent: state.request,
+      row,
+      slotOf: (id) => this.#slotOf(id),
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#tracing.close();
+  }
+
+  #slotOf(id: string): TracedSlot | undefined {
+    const slot = this.#slots.get(id);
+    if (!slot) return undefined;
+    const { plugin, options } = slot.plugins.upstream;
+    const { preset } = options as { readonly preset?: unknown }; // of whatever kind it is
+    return {
+      kind: plugin.name,
+      preset: typeof preset === 'string' ? preset : undefined,
+      baseUrl: slot.baseUrl,
+    };
+  }
+}
+
+/** Route of the request as the router has matched it: `/v1/responses/:id`. */
+function routeOf(ctx: CoreContext): string {
+  const { _matchedRoute: matched } = ctx as CoreContext & { readonly _matchedRoute?: unknown };
+  return typeof matched === 'string' ? matched.replace('{/v1}', '/v1') : ctx.path;
+}

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** Ids of a span, as W3C Trace Context writes them. */
+export interface SpanIds {
+  /** 32 hex digits. */
+  readonly traceId: string;
+  /** 16 hex digits. */
+  readonly spanId: string;
+}
+
+/** Trace of a request: its own span, and the caller's where the headers name one. */
+export interface TraceContext extends SpanIds {
+  readonly parent: SpanIds | undefined;
+  readonly isSampled: boolean;
+  /** `tracestate` of the caller. */
+  readonly state: string | undefined;
+}
+
+/** Max length of a `tracestate` that is handed on, as the specification asks for at least. */
+const maxStateLength = 512;
+
+/**
+ * Trace of a request: that of `traceparent` with its decision to sample, or a new one, of which `share` (0 to 1) are
+ * sampled. An invalid `traceparent` counts as none.
+ */
+export function traceContextOf(headers: IncomingHttpHeaders, share: number): TraceContext {
+  const spanId = randomId(8);
+  const [, traceId, parentId, flags] = traceparent.exec(String(headers['traceparent'] ?? '')) ?? [];
+  if (traceId === undefined || parentId === undefined || isZero(traceId) || isZero(parentId)) {
+    const ownId = randomId(16);
+    return { traceId: ownId, spanId, parent: undefined, isSampled: isWithin(ownId, share), state: undefined };
+  }
+  const { tracestate } = headers;
+  const state =
+    typeof tracestate === 'string' && tracestate.length <= maxStateLength ? tracestate : undefined;
+  const isSampled = (Number.parseInt(flags ?? '0', 16) & 1) === 1;
+  return { traceId, spanId, parent: { traceId, spanId: parentId }, isSampled, state };
+}
+
+/** Version 00, or a later one with what that may add. */
+const traceparent = /^(?!ff)[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?:$|-)/;
+
+function isZero(id: string): boolean {
+  return /^0+$/.test(id);
+}
+
+/** True for a share of the trace ids, the same ones in every process. */
+function isWithin(traceId: string, share: number): boolean {
+  return Number.parseInt(traceId.slice(-13), 16) / 16 ** 13 < share;
+}
+
+/** Headers by which a service continues the trace below one of its spans. */
+export function contextHeaders(
+  { traceId, isSampled, state }: TraceContext,
+  spanId: string,
+): Readonly<Record<string, string>> {
+  const parent = { traceparent: `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}` };
+  return state === undefined ? parent : { ...parent, tracestate: state };
+}
+
+/** Random id in hex, which is not all zeros. */
+export function randomId(bytes: number): string {
+  const id = randomBytes(bytes).toString('hex');
+  return isZero(id) ? randomId(bytes) : id;
+}
