@@ -163,6 +163,20 @@ describe('the difference between two configs', () => {
     ]);
   });
 
+  it('has no header for the collector', async () => {
+    const before = {
+      telemetry: { otlp: 'http://u:SECRET@one:4318', headers: { authorization: 'SECRET-1' } },
+    };
+    const after = { telemetry: { otlp: 'http://u:SECRET@two:4318', headers: { authorization: 'SECRET-2' } } };
+    const { settings, restart } = await diff(before, after);
+    expect(JSON.stringify(settings)).not.to.include('SECRET');
+    expect(settings.map(({ path }) => path)).to.deep.equal([
+      'telemetry.otlp',
+      'telemetry.headers.authorization',
+    ]);
+    expect(restart).to.deep.equal(['telemetry']);
+  });
+
   it('has what needs a restart, and what a reload takes', async () => {
     const before = {
       listen: { port: 1, drainDelay: '1s', webSockets: { maxAge: '1h' } },

@@ -26,9 +26,21 @@ const lastTakesAll = 'the last alternative takes all requests that the others le
 /** Configs that cannot work. */
 const broken: readonly Broken[] = [
   {
+    wrong: 'names of attributes that nobody has, and a sample without its sign',
+    text: 'pipeline: [{ use: auth }]\ntelemetry: { semconv: "1.30", sample: 10 }\n',
+    says: [
+      'gateway.yaml:2:14 telemetry.semconv: must be one of "1.36", "latest", not "1.30"',
+      'gateway.yaml:2:31 telemetry.sample: must be a percentage such as "10%" or "0.5%", not 10',
+    ],
+  },
+  {
     wrong: 'a collector whose address is none, and headers that cannot be sent',
-    text: 'telemetry:\n  otlp: collector:4318\n  headers: { "a b": x, host-name: "two\\nlines" }\n  semconv: "1.30"\n  sample: 10\n',
-    says: [],
+    text: 'pipeline: [{ use: auth }]\ntelemetry: { otlp: "collector:4318", headers: { "a b": x, te: y } }\n',
+    says: [
+      'gateway.yaml:2:14 telemetry.otlp: must be an address such as http://127.0.0.1:4318',
+      'gateway.yaml:2:49 telemetry.headers.a b: must be a header with a value of one line',
+      'gateway.yaml:2:59 telemetry.headers.te: must be a header with a value of one line',
+    ],
   },
   {
     wrong: 'a mistyped key',

@@ -22,6 +22,7 @@ const plugin = `export default {
 
 /** Each has a mark that must not be found in the answer. */
 const secrets = {
+  telemetry: { otlp: 'http://user:SECRET-15@127.0.0.1:9', headers: { authorization: 'SECRET-16' } },
   pipeline: [
     ...stages(),
     {
@@ -85,7 +86,11 @@ describe('what an operator is shown', () => {
     expect(answer.status).to.equal(200);
     const text = await answer.text();
     expect(text).not.to.include('SECRET');
-    const { pipeline, slots, listen } = JSON.parse(text) as Record<string, unknown[]>;
+    const { pipeline, slots, listen, telemetry } = JSON.parse(text) as Record<string, unknown[]>;
+    expect(telemetry).to.deep.equal({
+      otlp: 'http://***@127.0.0.1:9',
+      headers: { authorization: '***' },
+    });
     expect(listen).to.deep.equal({ host: '127.0.0.1', port: 0 });
     expect(pipeline!.slice(0, 2)).to.deep.equal([{ use: 'auth' }, { use: 'body-limit' }]);
     expect(pipeline!.at(-2)).to.deep.equal({
