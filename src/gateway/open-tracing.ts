@@ -1,11 +1,15 @@
 import type { Config } from '../config/config.js';
-import { percentOf } from '../plugin/internal.js';
+import { percentOf, type Live, type Logger } from '../plugin/internal.js';
+import type { SlotPool } from '../slots/pool.js';
 import { Tracing } from '../telemetry/otel/index.js';
 import { version } from '../version.js';
 import { RequestTracing } from './request-tracing.js';
-import type { Services } from './services.js';
 
-type Parts = Pick<Services, 'log' | 'live' | 'slots'>;
+interface Parts {
+  readonly log: Logger;
+  readonly live: Pick<Live, 'instance'>;
+  readonly slots: Pick<SlotPool, 'get'>;
+}
 
 /** Traces of requests for the collector of the config, whose packages are loaded only then; undefined: none. */
 export async function openTracing(

@@ -2,7 +2,7 @@ import type { CoreContext, Exchange } from '../http/exchange.js';
 import type { LedgerRow } from '../plugin/internal.js';
 import type { CallContext, Tracing, TracedSlot } from '../telemetry/otel/index.js';
 import type { RequestRecord } from '../telemetry/request-record.js';
-import type { Services } from './services.js';
+import type { SlotPool } from '../slots/pool.js';
 
 /** Trace of a request under way. */
 interface Begun {
@@ -14,10 +14,10 @@ interface Begun {
 /** Traces of requests to the formats and about models, for a collector. */
 export class RequestTracing {
   readonly #tracing: Tracing;
-  readonly #slots: Services['slots'];
+  readonly #slots: Pick<SlotPool, 'get'>;
   readonly #begun = new WeakMap<CoreContext, Begun>();
 
-  constructor(tracing: Tracing, slots: Services['slots']) {
+  constructor(tracing: Tracing, slots: Pick<SlotPool, 'get'>) {
     this.#tracing = tracing;
     this.#slots = slots;
   }

@@ -2,7 +2,7 @@ import { SpanKind, SpanStatusCode, TraceFlags, type HrTime } from '@opentelemetr
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes, type Resource } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace-base';
-import type { Logger } from '../../plugin/internal.js';
+import { within, type Logger } from '../../plugin/internal.js';
 import type { SpanData } from './request-spans.js';
 import type { SpanIds } from './trace-context.js';
 import type { SpanSink } from './tracing.js';
@@ -39,7 +39,8 @@ export function openOtlpSink({ url, headers, service, log }: OtlpOptions): SpanS
       const offsetMs = performance.timeOrigin;
       for (const span of spans) processor.onEnd(readable(span, offsetMs, resource));
     },
-    close: () => withinLimit(processor.shutdown()),
+    // A failure has been logged; a collector that gives no answer does not keep the process.
+    close: () => within(processor.shutdown(), closeMs, 'no answer').catch(() => undefined),
   };
 }
 
@@ -55,7 +56,7 @@ function reported(exporter: SpanExporter, log: Logger): SpanExporter {
   return {
     export(spans, done) {
       exporter.export(spans, (result) => {
-        if (result.code !== 0) lost += spans.length; // ExportResultCode.SUCCESS
+        if (result.error) lost += spans.length;
         if (lost > 0 && performance.now() - loggedMs >= reportEveryMs) {
           loggedMs = performance.now();
           log.warn({ err: result.error, spans: lost }, 'Spans could not be sent to telemetry.otlp.');
@@ -69,17 +70,6 @@ function reported(exporter: SpanExporter, log: Logger): SpanExporter {
 }
 
 const reportEveryMs = 60_000;
-
-/** A collector that gives no answer does not keep the process. */
-async function withinLimit(work: Promise<void>): Promise<void> {
-  let cancel = (): void => undefined;
-  const limit = new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, closeMs);
-    cancel = () => clearTimeout(timer);
-  });
-  await Promise.race([work.catch(() => undefined), limit]); // a failure has been logged
-  cancel();
-}
 
 const closeMs = 3000;
 
