@@ -210,6 +210,7 @@ export interface Config {
 
 /** Settings of `telemetry:`. */
 export interface TelemetrySettings {
+  readonly enabled: boolean;
   /** Address of the collector; absent: no traces. */
   readonly otlp?: string;
   /** Headers of each export; may hold secrets. */

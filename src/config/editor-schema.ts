@@ -43,6 +43,8 @@ function mapped(
 ): unknown {
   const schemaAt = (each: unknown, place: string) =>
     isRecord(each) ? editorSchema(each, place, descriptions) : each;
+  if (key === 'patternProperties' && isRecord(value))
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, schemaAt(each, path)]));
   if (key === 'properties' && isRecord(value))
     return Object.fromEntries(
       Object.entries(value).map(([name, each]) => [

@@ -4,6 +4,7 @@ import { Closed, isRequestHeader, Percentage, Type, type SchemaError } from '../
 /** Schema of `telemetry:`, traces for a collector. */
 export const TelemetrySchema = Closed(
   {
+    enabled: Type.Boolean({ default: true }),
     otlp: Type.Optional(Type.String({ minLength: 1 })),
     headers: Type.Record(Type.String(), Type.String({ secret: true }), { default: {} }),
     semconv: Type.Enum(['1.36', 'latest'], { default: 'latest' }),

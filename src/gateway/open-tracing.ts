@@ -16,8 +16,8 @@ export async function openTracing(
   { telemetry }: Pick<Config, 'telemetry'>,
   { log, live, slots }: Parts,
 ): Promise<RequestTracing | undefined> {
-  const { otlp: url, headers, serviceName, semconv, sample, propagate } = telemetry;
-  if (url === undefined) return undefined;
+  const { enabled, otlp: url, headers, serviceName, semconv, sample, propagate } = telemetry;
+  if (!enabled || url === undefined) return undefined;
   const { openOtlpSink } = await import('../telemetry/otel/otlp-sink.js');
   const service = { name: serviceName, version, instance: live.instance };
   const tracing = new Tracing({
