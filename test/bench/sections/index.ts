@@ -1,4 +1,5 @@
 import { workloads } from '../workloads.js';
+import { cacheLedger } from './cache-ledger.js';
 import { connects } from './connects.js';
 import { cpuSection } from './cpu.js';
 import { earlyPings } from './early-pings.js';
@@ -25,5 +26,6 @@ export const sections: readonly Section[] = [
   start,
   connects,
   values,
+  cacheLedger,
   translate,
 ];
