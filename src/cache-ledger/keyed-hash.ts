@@ -104,10 +104,11 @@ export class KeyedHash {
     this.#b = b ^ (b >>> 13);
   }
 
+  /** Both words mixed into each other: 32 bits of one and 21 of the other. */
   #result(): number {
-    this.#mix(this.#b);
-    this.#mix(this.#a);
-    return (this.#a >>> 0) * 0x20_0000 + (this.#b >>> 11);
+    const a = Math.imul(this.#a ^ (this.#a >>> 16), primeA) ^ Math.imul(this.#b ^ (this.#b >>> 13), primeB);
+    const b = Math.imul(this.#b ^ (this.#b >>> 16), primeA) ^ Math.imul(a ^ (a >>> 13), primeB);
+    return (a >>> 0) * 0x20_0000 + (b >>> 11);
   }
 }
 

@@ -79,9 +79,14 @@ export function turnOf(
     changes: stageChanges(versions, hashes),
     boundaries,
     markedBy: boundaries.length > 0 ? markerStage(versions) : undefined,
-    parameters: parameters.map(([, valueOf]) => hash.of(valueOf(last.request) ?? null)),
+    parameters: parameters.map(([, valueOf]) => hashOfField(hash, valueOf(last.request))),
     usedMs: call.answeredMs,
   };
+}
+
+/** Hash of a field that most requests do not have. */
+function hashOfField(hash: KeyedHash, value: unknown): number {
+  return value === undefined ? 0 : hash.of(value);
 }
 
 function isOfAssistant(message: unknown): boolean {

@@ -101,7 +101,10 @@ function versionsOf(request: MessagesRequest): readonly RequestVersion[] {
       cache_control: { type: 'ephemeral', ttl: '1h' },
     } as const,
   ];
-  const marked = { ...searching, messages: request.messages.with(-1, { role: 'user', content }) };
+  const marked = {
+    ...searching,
+    messages: [...request.messages.slice(0, -1), { role: 'user' as const, content }],
+  };
   return [
     { by: 'format-decode', request },
     { by: 'persona-inject', request: persona },
