@@ -2,6 +2,7 @@ import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { panel } from './api/panel.js';
 import { toPanelError } from './api/panel-error.js';
+import { CachePage } from './pages/cache/cache-page.js';
 import { ConnectPage } from './pages/connect/connect-page.js';
 import { ExplainPage } from './pages/explain/explain-page.js';
 import { KeysPage } from './pages/keys/keys-page.js';
@@ -29,6 +30,7 @@ const pages: Readonly<Record<string, ComponentType>> = {
   '/keys': KeysPage,
   '/sessions': SessionsPage,
   '/requests': RequestsPage,
+  '/cache': CachePage,
   '/pipeline': PipelinePage,
   '/explain': ExplainPage,
   '/connect': ConnectPage,

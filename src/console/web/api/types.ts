@@ -47,6 +47,9 @@ export type Limits = Pick<
   | 'max_concurrent'
 >;
 
+/** Loss of cached tokens. */
+export type CacheLoss = NonNullable<LedgerRequest['cache']>;
+
 export type Team = Static<typeof TeamReport>;
 export type TeamSettings = Omit<Team, 'id' | 'created_at' | 'keys' | 'used'>;
 

@@ -39,6 +39,13 @@ export const destinationGroups: readonly DestinationGroup[] = [
         words: 'ledger log errors',
         isMain: true,
       },
+      {
+        to: '/cache',
+        text: 'Cache',
+        icon: 'cache',
+        key: 'h',
+        words: 'prompt cache hit ratio lost tokens causes',
+      },
     ],
   },
   {

@@ -35,6 +35,8 @@ const paths = {
   save: 'M12 4v10m-4-4 4 4 4-4M5 19h14',
   more: 'M5 12h.01M12 12h.01M19 12h.01',
   calendar: 'M4 6h16v14H4zM4 10h16M8 3v4m8-4v4',
+  cache:
+    'M12 4c4.4 0 8 1.3 8 3s-3.6 3-8 3-8-1.3-8-3 3.6-3 8-3zM4 7v10c0 1.7 3.6 3 8 3s8-1.3 8-3V7M4 12c0 1.7 3.6 3 8 3s8-1.3 8-3',
   command: 'M9 9h6v6H9zM9 9V7a2 2 0 1 0-2 2zm6 0h2a2 2 0 1 0-2-2zm0 6v2a2 2 0 1 0 2-2zm-6 0H7a2 2 0 1 0 2 2z',
 } as const;
 

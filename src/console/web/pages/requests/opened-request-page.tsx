@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import type { OpenedRequest } from '../../api/types.js';
-import { duration } from '../../format/numbers.js';
+import type { CacheLoss, OpenedRequest } from '../../api/types.js';
+import { lossInWords } from '../../format/cache-words.js';
+import { compact, duration } from '../../format/numbers.js';
+import { usd } from '../../format/usd.js';
 import { codeInWords, formatWords, statusInWords } from '../../format/words.js';
 import { useResource } from '../../state/use-resource.js';
 import { CopyButton } from '../../ui/copy-button.js';
@@ -107,8 +109,17 @@ function factsOf(row: OpenedRequest): readonly { name: string; value: ComponentC
     { name: 'Slot', value: slot ? <Filter name="slot" value={slot} text={slot} /> : 'none' },
     { name: 'First event', value: first === null ? 'none came' : `after ${duration(first)}` },
     { name: 'Duration', value: duration(row.duration_ms) },
+    ...(row.cache ? [{ name: 'Prompt cache', value: <Lost cache={row.cache} /> }] : []),
     ...Object.entries(row.tags).map(([tag, value]) => ({ name: `Tag ${tag}`, value })),
   ];
+}
+
+/** Cause of a turn that lost its cache, with what it cost. */
+function Lost({ cache }: { readonly cache: CacheLoss }) {
+  const cost = cache.lost_usd === null ? '' : `, ${usd(cache.lost_usd)}`;
+  return (
+    <Link to="/cache">{`${lossInWords(cache)}: ${compact(cache.lost_tokens)} tokens paid again${cost}`}</Link>
+  );
 }
 
 function Filter({
