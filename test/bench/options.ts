@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { built } from './measure/lab.js';
-import { chatTarget, oldNames, targetNames, type TargetName } from './targets/target.js';
+import { namedAlone, oldNames, targetNames, type TargetName } from './targets/target.js';
 
 export interface Options {
   /** Names of sections, lower case; undefined: all. */
@@ -33,8 +33,9 @@ export const usage = `npm run bench [-- OPTIONS]
   --requests 1500       requests a round, in place of each workload's own number
   --against DIR         another checkout, with its dist: its build is measured in the same rounds, twice, and the
                         ratios are given round by round; 9 rounds and 30 minutes unless others are said
-  --baselines LIST      of direct, pass-through, chat (the gateway over an upstream that speaks Chat), nginx, portkey, or
-                        none; default: those that are installed, without chat.
+  --baselines LIST      of direct, pass-through, chat (the gateway over an upstream that speaks Chat), traced (the gateway
+                        that sends traces of 10 % of its requests), nginx, portkey, or none; default: those that are
+                        installed, without chat and traced.
                         Portkey's gateway is installed into a scratch folder where it is named here
   --node PATH           the Node that all processes run on; may be said several times
   --minutes 8           no round begins after it
@@ -69,7 +70,7 @@ export function optionsIn(args: readonly string[], sections: readonly string[]):
   const baselines = values.baselines === undefined ? undefined : baselinesIn(values.baselines);
   const against = values.against === undefined ? undefined : checkoutAt(values.against);
   const isWanted = (name: TargetName) =>
-    baselines?.includes(name) ?? (name !== chatTarget && !(isQuick && name === 'portkey'));
+    baselines?.includes(name) ?? (!namedAlone.has(name) && !(isQuick && name === 'portkey'));
   const isTarget = (name: TargetName) => (oldNames.has(name) ? against !== undefined : isWanted(name));
   const usual = usualIn(isQuick, against !== undefined);
   return {

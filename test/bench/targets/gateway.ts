@@ -22,6 +22,8 @@ export interface GatewaySettings {
   readonly checkout?: string | undefined;
   /** Kind of upstream of its slots. Default: `messages`. */
   readonly kind?: 'chat';
+  /** Section `telemetry:`; default: none. */
+  readonly telemetry?: object;
   /** Starts the process with the probe that `heldBy` asks. */
   readonly isProbed?: boolean;
 }
@@ -45,6 +47,7 @@ export async function startGateway(
     listen: listenOf(settings),
     slots: models.map((model) => slotOf(model, upstream, kind)),
     store: settings.store ?? `sqlite:${store}`,
+    ...(settings.telemetry && { telemetry: settings.telemetry }),
   };
   await writeConfig(folder, own, checkout);
   const isMaster = settings.key === 'master' || settings.store !== undefined;

@@ -1,4 +1,5 @@
 import type { Lab } from '../measure/lab.js';
+import { startCollector } from './collector.js';
 import { startGateway } from './gateway.js';
 import { isNginxInstalled, startNginx } from './nginx.js';
 import { plainTarget, startPassThrough } from './plain.js';
@@ -14,6 +15,8 @@ const starters: Readonly<Record<Exclude<TargetName, 'direct'>, StartTarget>> = {
   'pass-through': (lab, upstream) => startPassThrough(lab, upstream),
   gateway: (lab, upstream) => startGateway(lab, upstream),
   chat: (lab, upstream) => startGateway(lab, upstream, { kind: 'chat' }),
+  traced: async (lab, upstream) =>
+    startGateway(lab, upstream, { telemetry: { otlp: await startCollector(), sample: '10%' } }),
   old: startOld,
   'old again': startOld,
   nginx: startNginx,

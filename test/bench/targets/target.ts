@@ -9,14 +9,18 @@ export const targetNames = [
   'old',
   'gateway',
   'chat',
+  'traced',
   'old again',
   'nginx',
   'portkey',
 ] as const;
 export type TargetName = (typeof targetNames)[number];
 
-/** The gateway over an upstream that speaks Chat; measured where it is named. */
-export const chatTarget: TargetName = 'chat';
+/**
+ * The gateway over an upstream that speaks Chat, and the one that sends traces of a tenth of its requests; measured
+ * where they are named.
+ */
+export const namedAlone: ReadonlySet<TargetName> = new Set(['chat', 'traced']);
 
 /** Targets of `--against`: the other build, and the same once more, whose ratio to the first is the resolution. */
 export const oldNames: ReadonlySet<TargetName> = new Set(['old', 'old again']);
