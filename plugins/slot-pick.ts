@@ -36,7 +36,9 @@ export default definePlugin({
         policy,
         ...(slots && { slots }),
         caller,
-        isBudgeted: state.budgeted === true,
+        get isBudgeted() {
+          return state.budgeted === true; // by a stage below, too
+        },
         queueTimeoutMs,
         signal: callSignal(state),
         trace: state.trace,

@@ -6,6 +6,7 @@ import {
   type Host,
   type KeyLimits,
   type LimitWindow,
+  type Trace,
 } from 'gw2api/plugin';
 import { lastToReset, refusalOf, tooManyAtOnce, type Gauge } from './limit-answers.js';
 
@@ -35,8 +36,8 @@ interface Admission {
 interface Spent {
   /** As shown to the caller. */
   readonly tokens: number;
-  /** As billed by the upstream, nano-USD; undefined: unknown. */
-  readonly cost: number | undefined;
+  /** As billed by the upstream. */
+  readonly cost: Trace['cost'];
 }
 
 /** Counts requests on arrival, and their tokens and cost at the end, when these are known. */
@@ -89,20 +90,17 @@ export class Limiter {
   }
 
   /** Counts what a settled request has spent, also one that has failed or was abandoned. */
-  count(counted: readonly Counted[], { tokens, cost }: Spent): void {
+  async count(counted: readonly Counted[], { tokens, cost }: Spent): Promise<void> {
     const { log } = this.#host;
     const hasBudget = counted.some(({ window }) => window.unit === 'usd');
-    if (hasBudget && cost === undefined && tokens > 0)
-      log.error(
-        {},
-        'The cost of a request is not known, and no budget counts it; see the prices of its model.',
-      );
-    const usd = (cost ?? 0) / nanoPerUsd;
+    if (hasBudget && tokens > 0 && cost?.isComplete !== true)
+      log.error({}, 'A request of a key with a budget has an unknown cost, which the budget does not count.');
+    const usd = (cost?.billed ?? 0) / nanoPerUsd;
     const adding = counted.map(async ({ window }) => {
       const amount = window.unit === 'usd' ? usd : tokens;
       if (amount > 0) await this.#meters.add(window, amount);
     });
-    Promise.all(adding).catch((error: unknown) =>
+    await Promise.all(adding).catch((error: unknown) =>
       log.error({ err: error }, 'The use of a request could not be counted.'),
     );
   }

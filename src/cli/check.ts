@@ -3,6 +3,7 @@ import type { Environment } from '../config/environment.js';
 import { warningsOf } from '../config/rules.js';
 import { weakKeyWarning } from './first-start.js';
 import { openGateway } from '../gateway/app.js';
+import { budgetWarnings } from '../gateway/budgets.js';
 import { loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
 import { testConfig, type TestVerdict } from '../gateway/test-config.js';
 import { describePipeline } from '../pipeline/describe.js';
@@ -44,7 +45,10 @@ export async function check(
   await gateway.close();
   if (problems.length > 0) throw new ConfigError(problems);
   const warning = weakKeyWarning(env['GW2API_API_KEY'] ?? '');
-  const warned = [...warningsOf(config).map(formatProblem), ...(warning ? [warning] : [])];
+  const warned = [
+    ...[...warningsOf(config), ...budgetWarnings(config, gateway.runtime.pipeline)].map(formatProblem),
+    ...(warning ? [warning] : []),
+  ];
   const warnings = warned.map((warning) => `\nwarning: ${warning}`);
   const tests = isTested ? await testConfig(file, env) : undefined;
   const output = `${text}${online?.text ?? ''}${tests ? testText(tests) : ''}${warnings.join('')}${warnings.length > 0 ? '\n' : ''}`;

@@ -6,6 +6,7 @@ import type { SkipReason } from './explanation.js';
 export const notTakenWords: Readonly<Record<NotTaken, string>> = {
   not_of_stage: 'not among the slots of the stage',
   not_of_key: 'not among the slots of the key',
+  no_price: 'lacks a price of the model, which a budget needs',
   proxy_failed: 'its proxy has failed, and others are asked first',
   model_not_served: 'does not serve the model',
   paused: 'paused',

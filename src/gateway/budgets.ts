@@ -1,5 +1,14 @@
+import type { Config, ConfigProblem } from '../config/config.js';
+import { priceGaps } from '../ledger/price-gaps.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
-import { hasBudget, type Store } from '../plugin/internal.js';
+import {
+  globMatcher,
+  hasBudget,
+  isRecord,
+  type CatalogModel,
+  type Logger,
+  type Store,
+} from '../plugin/internal.js';
 
 /** True where a stage of the pipeline counts the budgets of keys and teams. */
 export function countsBudgets({ stages }: Pick<Pipeline, 'stages'>): boolean {
@@ -23,8 +32,42 @@ export async function uncountedBudgets(
   return `No stage of the pipeline counts budgets, which ${names.slice(0, maxNamed).join(', ')}${more} have: ${cure}.`;
 }
 
+/** Logs stored budgets that the pipeline does not count; the console shows them as a notice. */
+export async function warnOfUncountedBudgets(
+  pipeline: Pick<Pipeline, 'stages'>,
+  { store, log }: { readonly store: Store; readonly log: Logger },
+): Promise<void> {
+  const uncounted = await uncountedBudgets(pipeline, store).catch(() => undefined); // reported by the store
+  if (uncounted !== undefined) log.warn({}, uncounted);
+}
+
 const maxNamed = 3;
 
 function nameOf(kind: 'key' | 'team'): (holder: { readonly name: string }) => string {
   return ({ name }) => `the ${kind} ${JSON.stringify(name)}`;
+}
+
+/** Warnings about default budgets, with which models are refused that lack a price at every slot. */
+export function budgetWarnings(
+  config: Config,
+  { loaded }: Pick<Pipeline, 'loaded'>,
+): readonly ConfigProblem[] {
+  const unpriced = config.models.filter((model) => isUnpriced(model, config)).map(({ id }) => `"${id}"`);
+  if (unpriced.length === 0) return [];
+  const shown = unpriced.slice(0, maxNamed).join(', ');
+  const more = unpriced.length > maxNamed ? ` and ${unpriced.length - maxNamed} more` : '';
+  return [...loaded.values()].flatMap(({ config: { path, positionOf }, plugin, options }) => {
+    const option = isRecord(options) && budgets.find((name) => options[name] !== undefined);
+    if (!option || !plugin.provides.includes('budgeted')) return [];
+    const message = `keys with this budget cannot use ${shown}${more}, which lack a price at every slot that serves them; give them \`price\` with all five prices, in models.yaml or at a slot`;
+    return [{ at: positionOf(['with', option]), path: `${path}.with.${option}`, message }];
+  });
+}
+
+const budgets = ['usdPerDay', 'usdPerMonth'] as const;
+
+/** True for a model that slots serve, each of which lacks one of its prices. */
+function isUnpriced(model: CatalogModel, { slots }: Config): boolean {
+  const serving = slots.filter(({ models, discovers }) => discovers ?? globMatcher(models)(model.id));
+  return serving.length > 0 && serving.every((slot) => priceGaps(model, slot).length > 0);
 }

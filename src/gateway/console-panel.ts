@@ -14,7 +14,7 @@ import { slotKinds } from './console-kinds.js';
 import { readConsoleSlot } from './console-slots.js';
 import { entryOf, type ConsoleSlot } from './slot-sources.js';
 import type { Gateway } from './gateway.js';
-import { countsBudgets } from './budgets.js';
+import { countsBudgets, uncountedBudgets } from './budgets.js';
 import { isUp } from './services.js';
 import { usedLimits } from './used-limits.js';
 import { operationsOf } from './admin-operations.js';
@@ -110,8 +110,14 @@ async function statusOf(gateway: Gateway): Promise<PanelStatus> {
     },
     live: { kind: config.live.kind, ok: up.live, instances },
     configFile: config.file,
-    notices: gateway.runtime.pipeline.notices,
+    notices: await noticesOf(gateway),
   };
+}
+
+/** Sentences of stages, and about budgets that nothing counts. */
+async function noticesOf({ runtime: { pipeline }, services }: Gateway): Promise<readonly string[]> {
+  const uncounted = await uncountedBudgets(pipeline, services.store).catch(() => undefined); // of a store that is away
+  return uncounted === undefined ? pipeline.notices : [...pipeline.notices, uncounted];
 }
 
 function slotsOf(gateway: Gateway): PanelSlots {

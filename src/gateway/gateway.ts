@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { Fleet } from './fleet.js';
 import type { Config } from '../config/config.js';
 import { SharedFeed, type RequestFeed } from '../console/api/request-feed.js';
+import { warnOfUncountedBudgets } from './budgets.js';
 import { configInForce } from './config-in-force.js';
 import type { CurrentConfig } from './reload.js';
 import type { ConfigDiff } from '../config-diff/index.js';
@@ -67,6 +68,7 @@ export class Gateway {
     try {
       const runtime = await buildRuntime(config, models, services, buildOptions(options));
       await startPlugins(runtime, services, options);
+      if (!options.isCheck) await warnOfUncountedBudgets(runtime.pipeline, services);
       return new Gateway(services, runtime, options, makeHandler);
     } catch (error) {
       await services.close();

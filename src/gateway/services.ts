@@ -3,6 +3,7 @@ import { Audit } from '../audit/audit.js';
 import { CacheLedger } from '../cache-ledger/index.js';
 import { LedgerWriter } from '../ledger/ledger-writer.js';
 import { withFlushedUsage } from '../ledger/read-your-writes-ledger.js';
+import { priceGaps } from '../ledger/price-gaps.js';
 import { Spool } from '../ledger/spool.js';
 import { openLive } from '../live/index.js';
 import { KnownModels } from '../models/known-models.js';
@@ -105,8 +106,8 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   const models = new CatalogModels(config.models, knownModels);
   const plugins = slotLoader(config);
   const { openClient, onChoice } = options.dry ?? {};
-  const pool = { log, clock, ...durable, slots: config.slots, models, plugins, openClient, onChoice };
-  const slots = await SlotPool.open(pool);
+  const parts = { models, plugins, openClient, onChoice, priceGaps };
+  const slots = await SlotPool.open({ log, clock, ...durable, slots: config.slots, ...parts });
   onClose(() => slots.close());
   const slotSources = new SlotSources(slots, { store: durable.store, log });
   const modelLists = new ModelLists({ log, clock, known: knownModels, sources: () => slots.modelSources() });

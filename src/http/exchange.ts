@@ -13,6 +13,7 @@ import {
   type Logger,
   type Operation,
   type Outcome,
+  type TraceCost,
 } from '../plugin/internal.js';
 
 /** Core view of `ctx.state`: seeds the keys that plugins only read, and reads those that they may set. */
@@ -42,11 +43,11 @@ export class Exchange {
   #outcome: Outcome | undefined;
 
   /** `log`: the gateway's logger, of which the request gets a child on its first line. */
-  constructor(ctx: CoreContext, requestId: string, { log, now }: ExchangeParts) {
+  constructor(ctx: CoreContext, requestId: string, { log, now, costSoFar }: ExchangeParts) {
     this.ctx = ctx;
     this.startedMs = now();
     this.client = ctx.ip;
-    this.state = new InitialState(requestId, this.#signal, { log, now }, (listener) =>
+    this.state = new InitialState(requestId, this.#signal, { log, now, costSoFar }, (listener) =>
       this.onSettled(listener),
     );
     Object.defineProperty(ctx, 'state', { value: this.state, writable: false });
@@ -88,7 +89,12 @@ const responseClosed = new DOMException('The response has closed.', 'AbortError'
 interface ExchangeParts {
   readonly log: Logger;
   readonly now: () => number;
+  /** Cost of a request's upstream calls so far; absent: no prices are known. */
+  readonly costSoFar?: ((state: CostState) => TraceCost) | undefined;
 }
+
+/** State of a request that its cost is computed from. */
+export type CostState = Pick<CoreState, 'trace' | 'request'>;
 
 /** Initial state of a request; the signal and the child logger are created lazily. */
 class InitialState implements Pick<GatewayState, CoreKey> {
@@ -107,13 +113,13 @@ class InitialState implements Pick<GatewayState, CoreKey> {
   constructor(
     requestId: string,
     signal: CallController,
-    { log, now }: ExchangeParts,
+    { log, now, costSoFar }: ExchangeParts,
     onSettled: GatewayState['onSettled'],
   ) {
     this.requestId = requestId;
     this[ownSignal] = signal;
     this.onSettled = onSettled;
-    this.#trace = new RequestTrace(now);
+    this.#trace = new RequestTrace(now, costSoFar && (() => costSoFar(this)));
     this.#parentLog = log;
   }
 

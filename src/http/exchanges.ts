@@ -6,9 +6,10 @@ import {
   type GatewayError,
   type Logger,
   type Outcome,
+  type TraceCost,
 } from '../plugin/internal.js';
 import { BodyWatch } from './body-watch.js';
-import { Exchange, type CoreContext } from './exchange.js';
+import { Exchange, type CoreContext, type CostState } from './exchange.js';
 import { closeLingering, lingerAfterAnswer } from './lingering-close.js';
 import { requestIdOf } from './request-id.js';
 import { StageWatch } from './stage-watch.js';
@@ -17,6 +18,8 @@ export interface ExchangesOptions {
   readonly log: Logger;
   readonly now: () => number;
   readonly clock: Clock;
+  /** Cost of a request's upstream calls so far; absent: no prices are known. */
+  readonly costSoFar?: (state: CostState) => TraceCost;
   /** Called when a response has closed, after the request's own listeners. */
   onSettled(exchange: Exchange, outcome: Outcome): void;
 }

@@ -153,7 +153,7 @@ export type { SlotFailure, SlotStatus, Window, Windows } from './contract/slot.j
 export type { LeaseRequest } from './contract/slots.js';
 export type { StageState, StateKey } from './contract/state.js';
 export type { Store } from './contract/store.js';
-export type { TimedCall, TimedStage, UsageTally } from './contract/trace.js';
+export type { TimedCall, TimedStage, TraceCost, UsageTally } from './contract/trace.js';
 export type { UpstreamDefinition, UpstreamKind } from './contract/upstream.js';
 export type { CallFailure, GatewayErrorOptions } from './error.js';
 export { isRequestHeader } from './http/headers.js';

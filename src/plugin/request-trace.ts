@@ -1,5 +1,5 @@
 import type { MessagesRequest, Usage } from './contract/messages.js';
-import type { CallTimer, StagePlace, Trace, UsageTally } from './contract/trace.js';
+import type { CallTimer, StagePlace, Trace, TraceCost, UsageTally } from './contract/trace.js';
 import { EventStream } from './events/event-stream.js';
 import { isGatewayError, type GatewayError } from './error.js';
 import { RequestVersions } from './request-versions.js';
@@ -18,6 +18,7 @@ export class RequestTrace implements Trace {
   /** Ids of upstream calls, where the request is part of a trace that is exported or handed on. */
   callIds: (() => CallIds) | undefined;
   readonly #now: () => number;
+  readonly #costSoFar: (() => TraceCost) | undefined;
   #usage: UsageTally = { billed: {}, masked: {} };
   #tags: Readonly<Record<string, string>> | undefined;
   #askedModel: string | undefined;
@@ -39,9 +40,14 @@ export class RequestTrace implements Trace {
   /** Stage whose interceptor is at work, and its start. */
   #wrapping: { readonly place: StagePlace; readonly sinceMs: number } | undefined;
 
-  /** `now`: clock of the gateway, unix milliseconds. */
-  constructor(now: () => number) {
+  /** `now`: clock of the gateway, unix milliseconds. `costSoFar`: by the prices of the gateway. */
+  constructor(now: () => number, costSoFar?: () => TraceCost) {
     this.#now = now;
+    this.#costSoFar = costSoFar;
+  }
+
+  get cost(): TraceCost | undefined {
+    return this.#costSoFar?.();
   }
 
   get askedModel(): string | undefined {

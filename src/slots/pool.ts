@@ -6,8 +6,6 @@ import {
   type DiagnosisStep,
   type Json,
   type LeaseRequest,
-  type Live,
-  type Logger,
   type Models,
   type Slot,
   type PickTerms,
@@ -15,15 +13,14 @@ import {
   type SlotPicker,
   type Slots,
   type SlotStatus,
-  type Store,
 } from '../plugin/internal.js';
 import type { SlotConfig } from '../config/config.js';
 import { Bindings } from './sticky/bindings.js';
+import type { Replacements, SlotPoolOptions } from './pool-options.js';
 import type { PoolContext } from './selection/pool-context.js';
 import { DelayedRetry, EarliestTimer } from './timing.js';
 import { partsOf, slotKeys } from './shared/shared-slot-state.js';
 import type { SlotLoader } from './open-slot.js';
-import type { OnChoice } from './selection/observed-choice.js';
 import { PermitQueue } from './selection/permit-queue.js';
 import { leastLoadedSlot, queueCapacity } from './selection/policies.js';
 import { PersistedStates } from './shared/persisted-states.js';
@@ -39,27 +36,8 @@ import { snapshotOf, type PoolSnapshot } from './snapshot.js';
 import { PermitRegistry } from './slot-permits.js';
 import { statusOf } from './status.js';
 import { renewedTopic } from './accounts/slot-tokens.js';
-import type { OpenHttpClient } from '../transport/http-client.js';
 import { FairQueueing } from './selection/fair-queueing.js';
 import type { UpstreamSlot } from './upstream-slot.js';
-
-export interface SlotPoolOptions {
-  readonly slots: readonly SlotConfig[];
-  readonly plugins: SlotLoader;
-  readonly models: Models;
-  readonly store: Pick<Store, 'bindings' | 'credentials' | 'slotStates'>;
-  /** State shared by the pools of all instances: slot states, permits, bindings. */
-  readonly live: Live;
-  readonly log: Logger;
-  readonly clock?: Clock;
-  /** Is told each choice of a slot, and which ones were not taken. */
-  readonly onChoice?: OnChoice | undefined;
-  /** Default: clients that connect. */
-  readonly openClient?: OpenHttpClient | undefined;
-}
-
-/** Parts that a reload may replace besides the slots. */
-export type Replacements = Partial<Pick<SlotPoolOptions, 'plugins' | 'models'>>;
 
 /** Pool of all slots: states, permits and the queue of requests; all but the queue is shared by the instances. */
 export class SlotPool implements Slots {
@@ -248,7 +226,13 @@ export class SlotPool implements Slots {
     await this.#registry.close();
   }
 
-  #contextOf({ live, log, clock, onChoice }: SlotPoolOptions & { readonly clock: Clock }): PoolContext {
+  #contextOf({
+    live,
+    log,
+    clock,
+    onChoice,
+    priceGaps = noGaps,
+  }: SlotPoolOptions & { readonly clock: Clock }): PoolContext {
     return {
       queue: this.#queue,
       fairness: this.#fairness,
@@ -257,6 +241,7 @@ export class SlotPool implements Slots {
       log,
       waysOut: this.#waysOut,
       clock,
+      priceGaps,
       now: clock.now,
       entries: () => this.#registry.entries,
       notServed: modelNotFound,
@@ -297,3 +282,5 @@ export class SlotPool implements Slots {
 function servesAnyModel({ models, upstreamModels, discovers }: SlotConfig): boolean {
   return discovers ?? (models.includes('*') && upstreamModels?.['*'] === undefined);
 }
+
+const noGaps = (): readonly never[] => [];

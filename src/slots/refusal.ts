@@ -61,6 +61,18 @@ export function keyHasNoSlot({ id }: WantedModel, { name }: Caller): GatewayErro
   return new GatewayError('forbidden', `The key ${key} may not use any slot that serves the model "${id}".`);
 }
 
+/** Error for a model whose cost a budget could not count at any slot. */
+export function noKnownCost(
+  { id }: WantedModel,
+  { name, team }: Caller,
+  missing: readonly string[],
+): GatewayError {
+  const of = team?.limits ? ` or its team ${JSON.stringify(team.name)}` : '';
+  const holder = `The key ${JSON.stringify(name)}${of} has a budget`;
+  const cure = `the operator can add ${missing.join(', ')} to its \`price\` in models.yaml, or at a slot`;
+  return new GatewayError('forbidden', `${holder}, and the model "${id}" has no known cost: ${cure}.`);
+}
+
 /** Error for a call that the policy has picked no slot for. */
 export function declined({ id }: WantedModel, policy: PickPolicy): GatewayError {
   const name = JSON.stringify(policy.name || 'unnamed');

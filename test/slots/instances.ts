@@ -1,6 +1,6 @@
 import type { Live } from '#src/plugin/internal.js';
 import type { SlotConfig } from '#src/config/config.js';
-import type { SlotPoolOptions } from '#src/slots/pool.js';
+import type { SlotPoolOptions } from '#src/slots/pool-options.js';
 import { MemoryHub } from '#src/live/memory/hub.js';
 import { MemoryStore } from '#src/store/memory/store.js';
 import { ManualClock } from 'gw2api/testing';

@@ -14,6 +14,7 @@ import { OpenedRequestPage } from './pages/requests/opened-request-page.js';
 import { RequestsPage } from './pages/requests/requests-page.js';
 import { SessionsPage } from './pages/sessions/sessions-page.js';
 import { SlotsPage } from './pages/slots/slots-page.js';
+import { TeamsPage } from './pages/teams/teams-page.js';
 import { Shell } from './shell/shell.js';
 import { navigate, usePlace } from './state/location.js';
 import { pageUrlAt } from './state/plugin-pages.js';
@@ -29,6 +30,7 @@ const pages: Readonly<Record<string, ComponentType>> = {
   '/slots': SlotsPage,
   '/keys': KeysPage,
   '/sessions': SessionsPage,
+  '/teams': TeamsPage,
   '/requests': RequestsPage,
   '/cache': CachePage,
   '/pipeline': PipelinePage,

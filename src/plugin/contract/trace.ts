@@ -26,6 +26,8 @@ export interface Trace {
   /** Upstream calls, each added as it begins. */
   readonly calls: readonly TimedCall[];
   readonly usage: UsageTally;
+  /** Cost of the upstream calls so far; undefined where prices are not known at all. */
+  readonly cost: TraceCost | undefined;
   /** Values of the usage tags by name; undefined: none is set. */
   readonly tags: Readonly<Record<string, string>> | undefined;
   /** Time of the first event of the answer, unix milliseconds. */
@@ -87,6 +89,14 @@ export interface CallTimer {
   /** Reports that the call has answered; its first event is that of the answer, unless an earlier call has one. */
   end(): void;
   fail(error: GatewayError): void;
+}
+
+/** Cost of the upstream calls of a request. */
+export interface TraceCost {
+  /** Nano-USD, of the calls whose cost is known. */
+  readonly billed: number;
+  /** False: that of some call is unknown. */
+  readonly isComplete: boolean;
 }
 
 /** Tokens of one request so far: as billed by the upstream, and the part of them hidden from the caller. */

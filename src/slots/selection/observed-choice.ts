@@ -9,6 +9,8 @@ export type NotTaken =
   | 'not_of_stage'
   /** The caller's key may not use it. */
   | 'not_of_key'
+  /** It lacks a price of the model, and a budget counts the cost. */
+  | 'no_price'
   | 'model_not_served'
   | 'paused'
   | 'draining'

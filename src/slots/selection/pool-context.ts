@@ -1,4 +1,4 @@
-import type { Clock, CoolReason, GatewayError, Logger } from '../../plugin/internal.js';
+import type { CatalogModel, Clock, CoolReason, GatewayError, Logger, Price } from '../../plugin/internal.js';
 import type { Bindings } from '../sticky/bindings.js';
 import type { Lease } from './lease.js';
 import type { PermitQueue } from './permit-queue.js';
@@ -6,11 +6,17 @@ import type { SessionClaims } from '../sticky/session-claims.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import type { FairQueueing } from './fair-queueing.js';
 import type { OnChoice } from './observed-choice.js';
-import type { CooldownPolicy } from '../../config/config.js';
+import type { CooldownPolicy, SlotConfig } from '../../config/config.js';
 import type { FailureCause } from '../health/failure-cause.js';
 import type { Cooling } from '../health/transitions.js';
 import type { WaysOut } from '../health/ways-out.js';
 import type { UpstreamSlot } from '../upstream-slot.js';
+
+/** Finds the prices that a model lacks at a slot. */
+export type FindPriceGaps = (
+  model: Pick<CatalogModel, 'id' | 'price'>,
+  slot: Pick<SlotConfig, 'prices' | 'discount'>,
+) => readonly (keyof Price)[];
 
 /** View of the pool for a request that acquires a permit. */
 export interface PoolContext {
@@ -42,6 +48,7 @@ export interface PoolContext {
   /** Announces that a permit of a slot was released. */
   readonly freed: (slotId: string) => void;
   readonly isClosed: () => boolean;
+  readonly priceGaps: FindPriceGaps;
   /** Is told each choice of a slot; absent: nobody is. */
   readonly onChoice?: OnChoice | undefined;
 }

@@ -7,9 +7,10 @@ import {
   type SlotPicker,
 } from '../../plugin/internal.js';
 import { poolClosed } from '../refusal.js';
-import { wantedModel } from '../slot-entry.js';
+import { wantedModel, type WantedModel } from '../slot-entry.js';
 import { Acquisition } from './acquisition.js';
 import type { PoolContext } from './pool-context.js';
+import { pricedContext } from './priced-slots.js';
 import { limitedContext } from './slot-access.js';
 
 /** Leases for the calls of one request: those of one model stay together. */
@@ -47,10 +48,17 @@ export class RequestPicker implements SlotPicker {
   #acquire(request: MessagesRequest, before?: PendingCall): Promise<SlotLease> {
     const model = wantedModel(this.#models(), request.model);
     const call = { terms: this.#terms, request, model };
-    const acquisition = new Acquisition(this.#context, call, before?.acquisition.earlier);
+    const acquisition = new Acquisition(this.#contextFor(model), call, before?.acquisition.earlier);
     const leased = acquisition.first();
     this.#calls.set(request.model, { acquisition, leased });
     return leased;
+  }
+
+  #contextFor(wanted: WantedModel): PoolContext {
+    const { isBudgeted, caller } = this.#terms;
+    if (!isBudgeted) return this.#context;
+    const model = this.#models().find(wanted.id) ?? { id: wanted.id };
+    return pricedContext(this.#context, { caller, wanted, model });
   }
 }
 

@@ -19,7 +19,7 @@ export function limitedContext(
   return {
     ...context,
     entries: () => context.entries().filter(({ id }) => refusal(id) === undefined),
-    onChoice: context.onChoice && withRefused(context, context.onChoice, refusal),
+    onChoice: context.onChoice && withRefused(context, context.onChoice, ({ id }) => refusal(id)),
     notServed: (model) => {
       const serving = servingSlots(context, model);
       if (serving.length === 0) return modelNotFound(model);
@@ -29,14 +29,14 @@ export function limitedContext(
 }
 
 /** Adds to each choice the slots that the request may not use. */
-function withRefused(
+export function withRefused(
   { entries, now }: PoolContext,
   onChoice: OnChoice,
-  refusal: (id: string) => NotTaken | undefined,
+  refusal: (entry: SlotEntry) => NotTaken | undefined,
 ): OnChoice {
   return (choice) => {
     const refused = entries().flatMap((entry) => {
-      const notTaken = refusal(entry.id);
+      const notTaken = refusal(entry);
       const wanted = { id: choice.model, upstreamModel: choice.upstreamModel };
       return notTaken ? [observedSlot(entry, wanted, now(), notTaken)] : [];
     });

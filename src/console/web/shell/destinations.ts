@@ -59,6 +59,7 @@ export const destinationGroups: readonly DestinationGroup[] = [
     pages: [
       { to: '/keys', text: 'Keys', icon: 'keys', key: 'k', words: 'limits issue revoke', isMain: true },
       { to: '/sessions', text: 'Sessions', icon: 'person', words: 'people signed in login end role' },
+      { to: '/teams', text: 'Teams', icon: 'team', key: 't', words: 'budgets limits usd' },
     ],
   },
   {

@@ -2,6 +2,7 @@ const paths = {
   overview: 'M4 19V5m0 14h16M8 15v-4m4 4V7m4 8v-6',
   slots: 'M4 5h16v5H4zM4 14h16v5H4zM7.5 7.5h.01M7.5 16.5h.01',
   keys: 'M15 9a4 4 0 1 0-4.6 3.95L4 19v2h3v-2h2v-2h2l1.5-1.5A4 4 0 0 0 15 9zM11.5 8.5h.01',
+  team: 'M9 5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7zM3 20a6 6 0 0 1 12 0M16 5.5a3 3 0 0 1 0 6M17.5 15a5 5 0 0 1 3.5 5',
   requests: 'M4 6h16M4 12h16M4 18h10',
   pipeline: 'M6 4v3m0 4v2m0 4v3M3 7h6v4H3zM3 13h6v4H3zM13 9h8M13 15h8',
   connect: 'M9 7V3m6 4V3M6 7h12v4a6 6 0 0 1-12 0zM12 17v4',

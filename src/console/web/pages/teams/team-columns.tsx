@@ -1,0 +1,56 @@
+import type { Team } from '../../api/types.js';
+import { count } from '../../format/numbers.js';
+import { Button } from '../../ui/button.js';
+import type { Column } from '../../ui/table/column.js';
+import { LimitUses } from './limit-uses.js';
+
+interface TeamActions {
+  readonly onEdit: (team: Team) => void;
+  readonly onDelete: (team: Team) => void;
+}
+
+export function teamColumns({ onEdit, onDelete }: TeamActions): readonly Column<Team>[] {
+  return [
+    {
+      id: 'name',
+      head: 'Team',
+      value: ({ name }) => name,
+      cell: ({ name, note }) => (
+        <>
+          <span class="key-name">{name}</span>
+          {note && <span class="dim key-note">{note}</span>}
+        </>
+      ),
+    },
+    {
+      id: 'keys',
+      head: 'Keys',
+      isFigure: true,
+      value: ({ keys }) => keys,
+      cell: ({ keys }) => count(keys),
+    },
+    {
+      id: 'limits',
+      head: 'Limits and budgets',
+      cell: (team) => <LimitUses limits={team} used={team.used} />,
+    },
+    {
+      id: 'actions',
+      head: 'Actions',
+      isHeadHidden: true,
+      class: 'row-actions',
+      cell: (team) => (
+        <>
+          <Button small tone="quiet" icon="edit" label={`Edit ${team.name}`} onClick={() => onEdit(team)} />
+          <Button
+            small
+            tone="quiet"
+            icon="bin"
+            label={`Delete ${team.name}`}
+            onClick={() => onDelete(team)}
+          />
+        </>
+      ),
+    },
+  ];
+}
