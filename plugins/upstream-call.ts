@@ -151,7 +151,7 @@ function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelC
       setHeaders(lease.slot.id, trace.calls.length + 1);
       for (const budget of budgets) budget.left -= 1;
       const timer = trace.call(lease.slot.id, model === asked ? undefined : model);
-      const see = watch(timer, meter());
+      const see = watch(timer, meter(timer));
       try {
         const reply = await ask(lease, traced(call, timer), model, {
           attempts: attempt,
@@ -242,7 +242,7 @@ async function ask(
   };
   try {
     const sent = withFields(call, { signal: content.signal, hasContent: content.hasCome });
-    const { status, headers, events, dropped } = await slot.generate(sent);
+    const { status, headers, events, dropped, leftOut } = await slot.generate(sent);
     answered = headers;
     const onCommit = (): void => lease.answered(headers, content.tookMs);
     const reply = await committed(events, {
@@ -255,7 +255,8 @@ async function ask(
     });
     if (dropped) report(dropped);
     const upstreamModel = call.request.model;
-    return { status, headers, model, upstreamModel, slot: slot.id, attempts, events: reply };
+    const answer = { status, headers, model, upstreamModel, slot: slot.id, attempts, events: reply };
+    return leftOut?.length ? { ...answer, leftOut } : answer;
   } catch (error) {
     throw withHeaders(toGatewayError(content.end(error)), answerHeaders(answered ?? {}));
   }

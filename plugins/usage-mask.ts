@@ -1,20 +1,14 @@
-import { LRUCache } from 'lru-cache';
 import {
   addUsage,
   definePlugin,
-  estimateTokens,
-  forwardedHeaders,
   mapEvents,
   mergeUsage,
-  type Additions,
   type EventMap,
-  type Host,
-  type MessagesRequest,
   type ModelReply,
-  type Slot,
   type Trace,
   type Usage,
 } from 'gw2api/plugin';
+import { AdditionTokens, sentByStage } from './shared/addition-tokens.js';
 
 /**
  * Subtracts the gateway's own additions to the request from the usage that the caller sees (contract §4.7).
@@ -28,10 +22,13 @@ export default definePlugin({
     const additionTokens = new AdditionTokens(host);
     return async function usageMask(ctx, next) {
       const { additions, reply, request, trace } = ctx.state;
-      const isMasked = additions.system.length + additions.tools.length > 0;
-      if (isMasked && !host.isOfficialClient(ctx.get('user-agent'))) {
-        const tokens = additionTokens.estimate(additions, reply.model || request.model, reply);
-        ctx.state.reply = { ...reply, events: mapEvents(reply.events, mask(tokens, trace, reply.calls)) };
+      if (additions.system.length + additions.tools.length > 0) {
+        const sent = sentByStage(additions, reply.leftOut ?? [], (part) => trace.added.stageOf(part));
+        const tokens = additionTokens.estimate(sent, reply.model || request.model, reply);
+        trace.added.count(tokens);
+        const all = Object.values(tokens).reduce((sum, each) => sum + each, 0);
+        if (all > 0 && !host.isOfficialClient(ctx.get('user-agent')))
+          ctx.state.reply = { ...reply, events: mapEvents(reply.events, mask(all, trace, reply.calls)) };
       }
       await next();
     };
@@ -114,102 +111,3 @@ function withoutWritten(
     ...(tokens > ofHour && { ephemeral_5m_input_tokens: Math.max(0, minutes - (tokens - ofHour)) }),
   };
 }
-
-/** Additions with their cache key. */
-interface Keyed {
-  readonly model: string;
-  readonly additions: Additions;
-  readonly key: string;
-}
-
-type Answering = Pick<ModelReply, 'slot' | 'upstreamModel'>;
-
-interface Estimate {
-  readonly tokens: number;
-  /** Time at which an estimate is measured again, unix milliseconds. */
-  readonly measureAtMs: number;
-}
-
-/** Token count of the additions per model: estimated first, then measured. */
-class AdditionTokens {
-  readonly #host: Host;
-  readonly #disposed = new AbortController();
-  readonly #estimates = new LRUCache<string, Estimate>({ max: maxEstimates });
-  #last: Keyed = { model: '', additions: { system: [], tools: [] }, key: '' };
-
-  constructor(host: Host) {
-    this.#host = host;
-    host.onDispose(() => this.#disposed.abort());
-    host.metrics.cache('usage_mask_weights', () => ({
-      entries: this.#estimates.size,
-      capacity: maxEstimates,
-    }));
-  }
-
-  estimate(additions: Additions, model: string, { slot: slotId, upstreamModel }: Answering): number {
-    const key = this.#keyOf(additions, model);
-    const known = this.#estimates.get(key);
-    if (known && this.#host.now() < known.measureAtMs) return known.tokens;
-    const tokens = known?.tokens ?? estimateTokens([...additions.system, ...additions.tools]);
-    if (slotId === undefined) return tokens;
-    this.#estimates.set(key, { tokens, measureAtMs: this.#host.now() + 300_000 });
-    const slot = this.#host.slots.get(slotId);
-    if (!slot) return tokens;
-    const name = upstreamModel ?? this.#host.models.find(model)?.upstreamModel ?? model;
-    void this.#measure(key, additions, name, slot);
-    return tokens;
-  }
-
-  /**
-   * Cache key of the additions. Compares objects first: most stages add the same ones each time, and
-   * serializing is slow.
-   */
-  #keyOf(additions: Additions, model: string): string {
-    if (model !== this.#last.model || !isSame(additions, this.#last.additions))
-      this.#last = { model, additions, key: JSON.stringify([model, additions]) };
-    return this.#last.key;
-  }
-
-  /**
-   * Measures the additions: the count of a placeholder with them, less that without. If the upstream cannot
-   * count, the estimate stays.
-   */
-  async #measure(key: string, { system, tools }: Additions, model: string, slot: Slot): Promise<void> {
-    const alone: MessagesRequest = { model, messages: [{ role: 'user', content: '.' }] };
-    const parts = { ...(system.length > 0 && { system }), ...(tools.length > 0 && { tools }) };
-    try {
-      const counts = [this.#count(slot, { ...alone, ...parts }), this.#count(slot, alone)] as const;
-      const [together, placeholder] = await Promise.all(counts);
-      if (together.estimated || placeholder.estimated) return;
-      const tokens = Math.max(0, together.inputTokens - placeholder.inputTokens);
-      this.#estimates.set(key, { tokens, measureAtMs: Infinity });
-    } catch (error) {
-      this.#host.log.debug(
-        { err: error, slot: slot.id },
-        'The tokens that the gateway adds could not be counted.',
-      );
-    }
-  }
-
-  #count(slot: Slot, request: MessagesRequest) {
-    return slot.countTokens({
-      request,
-      headers: forwardedHeaders({}),
-      search: '',
-      signal: this.#disposed.signal,
-      headersTimeoutMs: 10_000,
-      idleTimeoutMs: 10_000,
-    });
-  }
-}
-
-function isSame(one: Additions, other: Additions): boolean {
-  return isSameList(one.system, other.system) && isSameList(one.tools, other.tools);
-}
-
-function isSameList(one: readonly object[], other: readonly object[]): boolean {
-  return one.length === other.length && one.every((part, at) => part === other[at]);
-}
-
-/** Max cached counts: more pairs of a text and a model than a config has. */
-const maxEstimates = 100;

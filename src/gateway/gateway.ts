@@ -18,6 +18,8 @@ import { Explanations } from './explanations.js';
 import { Exchanges } from '../http/exchanges.js';
 import { Listener, type Handle } from '../http/listener.js';
 import { WrongKeys } from '../http/wrong-keys.js';
+import { priceFor } from '../ledger/cost.js';
+import { createSessionNames } from './session-names.js';
 import { recordOnSettled } from './on-settled.js';
 import { openServices, type Services } from './services.js';
 import { buildOptions, buildRuntime, type Runtime } from './runtime.js';
@@ -93,6 +95,9 @@ export class Gateway {
       ...services,
       feed: this.feed,
       runtime: () => this.runtime,
+      sessionName: createSessionNames(options),
+      priceOf: (slot, model) =>
+        priceFor(this.runtime.models.find(model) ?? { id: model }, services.slots.get(slot)?.prices),
       also: (exchange, record, row) => {
         this.canaryHere.settled(exchange, record);
         services.tracing?.end(exchange, record, row);

@@ -1,21 +1,20 @@
 import type { Exchange } from '../http/exchange.js';
 import { timeOrderedId } from '../http/request-id.js';
-import {
-  ledgerTokens,
-  type LedgerRow,
-  type LedgerTrace,
-  type TimedCall,
-  type Trace,
-} from '../plugin/internal.js';
+import type { LedgerRow, LedgerTrace, TimedCall, Trace } from '../plugin/internal.js';
 import type { RequestRecord } from '../telemetry/request-record.js';
+import type { RequestMoney } from './request-money.js';
 
 /** Ledger row of a model request whose response has closed; undefined for every other request. */
-export function ledgerRowOf({ state, startedMs }: Exchange, record: RequestRecord): LedgerRow | undefined {
-  const { requestId, caller, operation, format, trace } = state;
+export function ledgerRowOf(
+  { state, startedMs }: Exchange,
+  record: RequestRecord,
+  { billed, shown, cost, additions }: RequestMoney,
+  sessionName: (stickyKey: string) => string,
+): LedgerRow | undefined {
+  const { requestId, caller, operation, format, trace, picker } = state;
   const { firstEventAtMs, tags } = trace;
   if (operation !== 'generate' || !caller) return undefined;
   const { slot, model, code, status, outcome } = record;
-  const { billed, shown } = ledgerTokens(record);
   // Optional fields are assigned last: spreading them in would take as long as all the rest.
   const row: Writable<LedgerRow> = {
     id: timeOrderedId(),
@@ -33,9 +32,12 @@ export function ledgerRowOf({ state, startedMs }: Exchange, record: RequestRecor
     trace: traceOf(trace, record.answeredBy),
   };
   if (caller.team !== undefined) row.team = caller.team.id;
+  if (picker?.stickyKey !== undefined) row.session = sessionName(picker.stickyKey);
   if (slot !== undefined) row.slot = slot;
   if (model !== undefined) row.model = plainText(model);
   if (code !== undefined) row.code = plainText(code);
+  if (cost !== undefined) row.cost = cost;
+  if (additions !== undefined) row.additions = additions;
   if (tags !== undefined) row.tags = tags;
   if (firstEventAtMs !== undefined) row.firstEventMs = firstEventAtMs - startedMs;
   if (record.firstTokenMs !== undefined) row.firstTokenMs = record.firstTokenMs;

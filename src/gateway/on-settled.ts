@@ -3,15 +3,20 @@ import type { ExchangesOptions } from '../http/exchanges.js';
 import { cacheLosses } from './cache-losses.js';
 import { ledgerRowOf } from './ledger-row.js';
 import type { DryParts } from './options.js';
+import { requestMoney, type PriceOf } from './request-money.js';
 import { recordOf } from './request-record.js';
 import type { Runtime } from './runtime.js';
 import type { Services } from './services.js';
+import { CostCounter } from '../telemetry/cost-counter.js';
 import { logRequest } from '../telemetry/request-log.js';
 import { RequestMetrics } from '../telemetry/request-metrics.js';
 
 type Parts = Pick<Services, 'log' | 'now' | 'metrics' | 'ledger' | 'cacheLedger'> & {
   readonly feed: RequestFeed;
   readonly runtime: () => Pick<Runtime, 'config' | 'models'>;
+  readonly priceOf: PriceOf;
+  /** Name of a session in the ledger, by its sticky key. */
+  readonly sessionName: (stickyKey: string) => string;
   /** Sees each request too. */
   readonly also: DryParts['onSettled'] | undefined;
 };
@@ -23,6 +28,8 @@ export function recordOnSettled({
   metrics,
   ledger,
   cacheLedger,
+  priceOf,
+  sessionName,
   feed,
   runtime,
   also,
@@ -30,11 +37,15 @@ export function recordOnSettled({
   const modelId = (name: string) => runtime().models.find(name)?.id;
   const withLoss = cacheLosses({ cacheLedger, metrics });
   const requestMetrics = new RequestMetrics({ metrics, modelId });
+  const costs = new CostCounter(metrics);
   return (exchange, outcome) => {
     const record = recordOf(exchange, outcome, now());
-    if (runtime().config.log.access) logRequest(log, record);
+    const money = requestMoney(exchange.state.trace, record, priceOf);
+    const { cost } = record.calls.length > 0 ? money : {};
+    if (runtime().config.log.access) logRequest(log, record, cost);
     requestMetrics.add(record);
-    const row = withLoss(ledgerRowOf(exchange, record), exchange, record);
+    for (const call of money.paid) costs.add(call);
+    const row = withLoss(ledgerRowOf(exchange, record, money, sessionName), exchange, record);
     also?.(exchange, record, row);
     if (!row) return;
     ledger.write(row);

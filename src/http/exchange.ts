@@ -103,8 +103,8 @@ class InitialState implements Pick<GatewayState, CoreKey> {
   format = 'messages';
   readonly [ownSignal]: CallController;
   interceptors: GatewayState['interceptors'] = noInterceptors;
-  additions: Additions = { system: [], tools: [] };
   readonly onSettled: GatewayState['onSettled'];
+  #additions: Additions = { system: [], tools: [] };
   readonly #trace: RequestTrace;
   readonly #parentLog: Logger;
   #log: Logger | undefined;
@@ -129,6 +129,15 @@ class InitialState implements Pick<GatewayState, CoreKey> {
 
   get trace(): RequestTrace {
     return this.#trace;
+  }
+
+  get additions(): Additions {
+    return this.#additions;
+  }
+
+  set additions(additions: Additions) {
+    this.#additions = additions;
+    this.#trace.addedParts(additions);
   }
 
   get log(): Logger {

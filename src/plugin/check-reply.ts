@@ -38,6 +38,7 @@ const fields: Readonly<Record<keyof ModelReply, Field>> = {
   attempts: { holds: (value) => Number.isInteger(value) && Number(value) >= 0, is: 'a number of calls' },
   events: { holds: isStream, is: 'an EventStream; EventStream.from(…) makes one of a generator' },
   calls: { holds: (value) => value === undefined || typeof value === 'function', is: 'a function' },
+  leftOut: { holds: (value) => value === undefined || Array.isArray(value), is: 'a list of tools' },
 };
 
 function isTexts(value: unknown): boolean {

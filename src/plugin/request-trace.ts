@@ -1,9 +1,11 @@
 import type { MessagesRequest, Usage } from './contract/messages.js';
+import type { Additions } from './contract/state.js';
 import type { CallTimer, StagePlace, Trace, TraceCost, UsageTally } from './contract/trace.js';
 import { EventStream } from './events/event-stream.js';
 import { isGatewayError, type GatewayError } from './error.js';
 import { RequestVersions } from './request-versions.js';
-import { TracedStage } from './traced-stage.js';
+import { AddedParts } from './added-parts.js';
+import { TracedStage, type StageStep } from './traced-stage.js';
 import { UpstreamCallTimer, type CallIds, type CallReport, type TracedCall } from './upstream-call-timer.js';
 import { withTag } from './usage-tags.js';
 
@@ -17,6 +19,7 @@ export class RequestTrace implements Trace {
   readonly versions = new RequestVersions();
   /** Ids of upstream calls, where the request is part of a trace that is exported or handed on. */
   callIds: (() => CallIds) | undefined;
+  readonly added = new AddedParts();
   readonly #now: () => number;
   readonly #costSoFar: (() => TraceCost) | undefined;
   #usage: UsageTally = { billed: {}, masked: {} };
@@ -64,6 +67,11 @@ export class RequestTrace implements Trace {
 
   get tags(): Readonly<Record<string, string>> | undefined {
     return this.#tags;
+  }
+
+  /** Notes the new parts of `state.additions` as those of the stage that is being timed. */
+  addedParts(additions: Additions): void {
+    this.added.note(additions, this.#current?.place.stage);
   }
 
   /** Slot of the upstream call that began or failed last. */
@@ -279,14 +287,6 @@ interface Thrown {
 interface MadeStream {
   readonly events: EventStream;
   readonly by: StagePlace | undefined;
-}
-
-/** A stage that a request has entered. */
-export interface StageStep {
-  readonly place: StagePlace;
-  readonly timed: TracedStage;
-  /** The one that waits for it. */
-  readonly above: StageStep | undefined;
 }
 
 type Writable<Entry> = { -readonly [Field in keyof Entry]: Entry[Field] };

@@ -18,3 +18,11 @@ export class TracedStage implements TimedStage {
     return this.#path === path;
   }
 }
+
+/** A stage that a request has entered. */
+export interface StageStep {
+  readonly place: StagePlace;
+  readonly timed: TracedStage;
+  /** The one that waits for it. */
+  readonly above: StageStep | undefined;
+}

@@ -1,3 +1,4 @@
+import type { Usage } from './contract/messages.js';
 import type { CallTimer, TimedCall } from './contract/trace.js';
 import type { GatewayError } from './error.js';
 import type { TracedStage } from './traced-stage.js';
@@ -55,6 +56,10 @@ export class UpstreamCallTimer implements CallTimer {
 
   lastEvent(): void {
     this.#report.ended(this.#now());
+  }
+
+  bill(usage: Usage): void {
+    this.#timed.billed = usage;
   }
 
   fail({ code }: GatewayError): void {

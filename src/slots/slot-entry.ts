@@ -63,6 +63,7 @@ export class SlotEntry {
     this.#config = config;
     this.#slot = slot;
     slot.discovers = config.discovers ?? false;
+    slot.prices = config;
     this.#matches = globMatcher(config.models);
     this.#names = new ModelNames(config);
     this.order = order;
@@ -175,6 +176,7 @@ export class SlotEntry {
     this.order = order;
     if (slot) this.#slot = slot;
     this.#slot.discovers = config.discovers ?? false;
+    this.#slot.prices = config;
   }
 
   /** Merges a message of another instance about the slot, independent of its account. */

@@ -20,6 +20,7 @@ import {
   type Windows,
 } from '../plugin/internal.js';
 import type { SlotAccount } from './accounts/slot-account.js';
+import type { SlotConfig } from '../config/config.js';
 import type { AccountHealth } from './health/account-health.js';
 import type { OpenUpstream, SlotPlugins } from './open-upstream.js';
 import { exhaustion } from './health/transitions.js';
@@ -46,6 +47,8 @@ export class UpstreamSlot implements Slot {
   readonly #now: () => number;
   /** True while its slot serves the models that its upstream lists. */
   discovers = false;
+  /** Prices of its slot. */
+  prices: Pick<SlotConfig, 'prices' | 'discount'> = {};
   /** Models as listed last, by id; undefined before the first list. */
   listed: ReadonlyMap<string, ListedModel> | undefined;
   /** Credential of the last call. */

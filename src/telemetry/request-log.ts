@@ -1,16 +1,16 @@
-import type { Logger, Usage } from '../plugin/internal.js';
+import type { LedgerCost, Logger, Usage } from '../plugin/internal.js';
 import { tokensOf } from './request-metrics.js';
 import type { RequestRecord } from './request-record.js';
 
-/** Writes the line of a request: info for what a caller asked for, debug for health and the like. */
-export function logRequest(log: Logger, record: RequestRecord): void {
-  const line = lineOf(record);
+/** Writes the line of a request, with the cost if it is known: info for what a caller asked for, debug for health and the like. */
+export function logRequest(log: Logger, record: RequestRecord, cost?: LedgerCost): void {
+  const line = lineOf(record, cost);
   if (record.operation === 'other' && record.status < 400) log.debug(line, 'request');
   else log.info(line, 'request');
 }
 
 /** Log line, built field by field: a rest pattern over the record would be the slowest part of the line. */
-function lineOf(record: RequestRecord): object {
+function lineOf(record: RequestRecord, cost: LedgerCost | undefined): object {
   const { billed, masked, waitingFor, calls, queueMs } = record;
   return {
     id: record.id,
@@ -36,6 +36,7 @@ function lineOf(record: RequestRecord): object {
     ...(record.answeredBy !== undefined && { answeredBy: record.answeredBy }),
     ...(waitingFor && { stage: waitingFor.place.stage, stageMs: Math.round(waitingFor.ms) }),
     ...(hasTokens(masked) && { masked: tokensOf(masked) }),
+    ...(cost && { costUsd: cost.billed / 1e9 }),
   };
 }
 

@@ -28,7 +28,7 @@ export interface RequestRecord {
   readonly slot: string | undefined;
   readonly attempts: number | undefined;
   /** Every upstream call, with the code of its failure; the last may be under way. */
-  readonly calls: readonly Pick<TimedCall, 'slot' | 'ms' | 'code'>[];
+  readonly calls: readonly Pick<TimedCall, 'slot' | 'model' | 'ms' | 'code' | 'billed'>[];
   /** The code of the upstream's failure that broke off an answer after it had begun. */
   readonly brokenBy: string | undefined;
   readonly delivery: string | undefined;

@@ -21,11 +21,11 @@ describe('usage of a request to which the gateway has added', () => {
     await weighed(() => pair.post('/v1/messages', own));
   }
 
-  /** The call, and the two counts beside it that weigh what the gateway adds. */
+  /** The call, and the three counts beside it that weigh what the gateway adds. */
   async function weighed(call: () => Promise<Response>): Promise<void> {
     const isCount = ({ path }: { path: string }) => path.endsWith('/count_tokens');
     await (await call()).text();
-    while (pair.simulator.requests.filter(isCount).length < 2)
+    while (pair.simulator.requests.filter(isCount).length < 3)
       await new Promise((resolve) => setImmediate(resolve));
     await Promise.all(pair.simulator.requests.filter(isCount).map(({ closed }) => closed));
     for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -151,7 +151,7 @@ describe('usage of a request to which the gateway has added', () => {
   it('weighs what it adds once for each text and model', async () => {
     await start();
     for (let at = 0; at < 5; at += 1) await usage(own);
-    expect(pair.simulator.requests.filter(({ path }) => path.endsWith('/count_tokens'))).to.have.length(2);
+    expect(pair.simulator.requests.filter(({ path }) => path.endsWith('/count_tokens'))).to.have.length(3);
   });
 
   it('is not masked for the official client, and only for it', async () => {

@@ -60,6 +60,21 @@ describe('usage-mask', () => {
     expect(state.reply).to.equal(reply);
   });
 
+  it('takes nothing for a tool that the upstream was not sent', async () => {
+    const tool = { name: 'web_search', type: 'web_search_20250305' };
+    const events = () => eventsOf(messageEvents({ usage: { input_tokens: 100, output_tokens: 1 } }));
+    const added = { ...additions, tools: [tool] };
+    const host = fakeHost();
+    const sent = await run({ reply: replyOf(events()), additions: added }, { host });
+    const toolTokens = sent.state.trace.usage.masked.input_tokens! - estimate;
+    expect(toolTokens).to.be.greaterThan(0);
+    const unsent = await run({ reply: replyOf(events(), { leftOut: [tool] }), additions: added }, { host });
+    expect(unsent.state.trace.usage.masked).to.deep.equal({ input_tokens: estimate });
+    const onlyTool = { system: [], tools: [tool] };
+    const none = await run({ reply: replyOf(events(), { leftOut: [tool] }), additions: onlyTool }, { host });
+    expect(none.state.trace.usage.masked).to.deep.equal({});
+  });
+
   it('masks each choice', async () => {
     const events = messageEvents({ usage: { input_tokens: 100, output_tokens: 1 } });
     const { state } = await run({ reply: replyOf(twoChoices(eventsOf(events))) });

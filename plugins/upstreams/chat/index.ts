@@ -71,7 +71,7 @@ class ChatUpstream implements Upstream {
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
   async generate(call: UpstreamCall): Promise<UpstreamReply> {
-    const { body, dropped, names } = chatRequest(call.request, this.#capabilities, call.addedTools);
+    const { body, dropped, leftOut, names } = chatRequest(call.request, this.#capabilities, call.addedTools);
     const sent = Buffer.from(JSON.stringify(body));
     const answer = await this.#http.send({ ...this.#request('/chat/completions'), body: sent }, call);
     const { status, headers } = answer;
@@ -81,7 +81,7 @@ class ChatUpstream implements Upstream {
     const translator = new ChatAnswer({ model, vendor, names, requestBytes: sent.length, onLeftOut });
     const isStream = status === 200 && answer.mediaType === 'text/event-stream';
     const events = isStream ? answer.translated(translator) : await this.#whole(answer, translator);
-    return { status, headers, events, dropped };
+    return { status, headers, events, dropped, leftOut };
   }
 
   /** Over new connections, so that the network path is tested and not an open connection. */

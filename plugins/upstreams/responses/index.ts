@@ -50,7 +50,7 @@ class ResponsesUpstream implements Upstream {
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
   async generate(call: UpstreamCall): Promise<UpstreamReply> {
-    const { body, dropped, names } = responsesRequest(call.request, this.#settings, call.addedTools);
+    const { body, dropped, leftOut, names } = responsesRequest(call.request, this.#settings, call.addedTools);
     const answer = await this.#http.send(
       { ...this.#request('/responses'), body: JSON.stringify(body) },
       call,
@@ -60,7 +60,7 @@ class ResponsesUpstream implements Upstream {
     const translator = new ResponseEvents({ model: call.request.model, vendor, names });
     const isStream = status === 200 && answer.mediaType === 'text/event-stream';
     const events = isStream ? answer.translated(translator) : await this.#whole(answer, translator);
-    return { status, headers, events, dropped };
+    return { status, headers, events, dropped, leftOut };
   }
 
   /** Over new connections, so that the network path is tested and not an open connection. */

@@ -1,11 +1,19 @@
 import type { Tool } from 'gw2api/plugin';
 import type { Dropped } from './dropped.js';
 
-/** Reports a tool that is left out, unless the gateway itself has added it. */
+/** Tools of the gateway itself, and those of them that are not sent. */
+export interface AddedTools {
+  readonly addedTools: readonly Tool[];
+  readonly leftOut: Tool[];
+}
+
+/** Reports a tool that is left out: to the caller, unless the gateway itself has added it. */
 export function reportLostTool(
   { name }: Tool,
   path: string,
-  { dropped, addedTools }: { readonly dropped: Dropped; readonly addedTools: readonly Tool[] },
+  { dropped, addedTools, leftOut }: AddedTools & { readonly dropped: Dropped },
 ): void {
-  if (!addedTools.some((tool) => tool.name === name)) dropped.add(path);
+  const added = addedTools.find((tool) => tool.name === name);
+  if (added) leftOut.push(added);
+  else dropped.add(path);
 }

@@ -49,6 +49,8 @@ export interface UpstreamReply {
   readonly events: EventStream;
   /** Paths of the request that this upstream cannot express: they reach the caller in `x-gw-dropped`. */
   readonly dropped?: readonly string[] | undefined;
+  /** Tools of `addedTools` that the upstream was not sent, since it cannot be told of them. */
+  readonly leftOut?: readonly Tool[] | undefined;
 }
 
 /** A token count; `estimated` where the upstream has no such endpoint. */

@@ -33,6 +33,8 @@ export interface ModelReply {
    * Number of calls joined so far into the answer of a choice, if an interceptor joins several; absent: one.
    */
   readonly calls?: (choice: number) => number;
+  /** Tools of the gateway that the upstream was not sent; absent: none. */
+  readonly leftOut?: readonly Tool[] | undefined;
 }
 
 export interface CallOptions {

@@ -30,6 +30,7 @@ export interface Trace {
   readonly cost: TraceCost | undefined;
   /** Values of the usage tags by name; undefined: none is set. */
   readonly tags: Readonly<Record<string, string>> | undefined;
+  readonly added: AddedByStages;
   /** Time of the first event of the answer, unix milliseconds. */
   readonly firstEventAtMs: number | undefined;
   /** Time of the first content of the answer, thinking included, unix milliseconds. */
@@ -75,6 +76,8 @@ export interface TimedCall {
   readonly model?: string;
   readonly ms: number;
   readonly code?: string;
+  /** Usage that the upstream has billed for the call so far; absent: none is reported. */
+  readonly billed?: Usage;
 }
 
 /** Timer of an upstream call; it stops at the first event, the end or the failure, whichever comes first. */
@@ -89,6 +92,8 @@ export interface CallTimer {
   /** Reports that the call has answered; its first event is that of the answer, unless an earlier call has one. */
   end(): void;
   fail(error: GatewayError): void;
+  /** Sets the usage that the upstream has billed for this call so far. */
+  bill(usage: Usage): void;
 }
 
 /** Cost of the upstream calls of a request. */
@@ -97,6 +102,15 @@ export interface TraceCost {
   readonly billed: number;
   /** False: that of some call is unknown. */
   readonly isComplete: boolean;
+}
+
+/** What stages have added to a request. */
+export interface AddedByStages {
+  /** Estimated input tokens that each upstream call has of them, by the stage's name; undefined: unknown. */
+  readonly tokens: Readonly<Record<string, number>> | undefined;
+  count(tokens: Readonly<Record<string, number>>): void;
+  /** Name of the stage that put a part into `state.additions`; undefined if no stage did. */
+  stageOf(part: object): string | undefined;
 }
 
 /** Tokens of one request so far: as billed by the upstream, and the part of them hidden from the caller. */

@@ -2,7 +2,7 @@ import type { ModelEvent } from './events.js';
 import { mergeUsage } from './fold.js';
 import type { Usage } from '../contract/messages.js';
 import type { Windows } from '../contract/slot.js';
-import type { Trace } from '../contract/trace.js';
+import type { CallTimer, Trace } from '../contract/trace.js';
 
 /** Sums two usage reports by field, nested counts included; of other values the later one is kept. */
 export function addUsage(first: Usage, second: Usage): Usage {
@@ -41,18 +41,21 @@ function windowBody(window: Windows['5h']): object | null {
 }
 
 /**
- * Creates a usage meter for each upstream call, to be called with its events; the sum of all calls is billed
- * to the trace.
+ * Creates a usage meter for each upstream call, to be called with its events; each call is billed to its timer,
+ * and the sum of all to the trace.
  */
-export function usageMeter(trace: Pick<Trace, 'bill'>): () => (event: ModelEvent) => void {
+export function usageMeter(
+  trace: Pick<Trace, 'bill'>,
+): (timer?: Pick<CallTimer, 'bill'>) => (event: ModelEvent) => void {
   const calls: Usage[] = [];
-  return () => {
+  return (timer) => {
     const nth = calls.push({}) - 1;
     return (event) => {
       const usage = usageOf(event);
       if (!usage) return;
       const sum = mergeUsage(calls[nth], usage);
       calls[nth] = sum;
+      timer?.bill(sum);
       trace.bill(calls.length === 1 ? sum : calls.reduce(addUsage, {}));
     };
   };

@@ -16,6 +16,8 @@ export interface ChatRequest {
   readonly body: ChatBody;
   /** Paths in the Messages request that the server cannot be told: `top_k`, `messages[2].content[1]`. */
   readonly dropped: readonly string[];
+  /** Tools of the gateway that are not sent. */
+  readonly leftOut: readonly Tool[];
   /** Names of the tools that the answer names. */
   readonly names: ToolNames;
 }
@@ -30,7 +32,13 @@ export function chatRequest(
   addedTools: readonly Tool[] = [],
 ): ChatRequest {
   checkShape(request);
-  const conversion: Conversion = { capabilities, dropped: new Dropped(), names: new ToolNames(), addedTools };
+  const conversion: Conversion = {
+    capabilities,
+    dropped: new Dropped(),
+    names: new ToolNames(),
+    addedTools,
+    leftOut: [],
+  };
   const { fields, instruction } = outputOf(request, conversion);
   const body: ChatBody = {
     model: request.model,
@@ -42,8 +50,8 @@ export function chatRequest(
     stream: true,
   };
   reportUnread(request, conversion.dropped);
-  const { dropped, names } = conversion;
-  return { body, dropped: dropped.settle(capabilities.unsupported), names };
+  const { dropped, leftOut, names } = conversion;
+  return { body, dropped: dropped.settle(capabilities.unsupported), leftOut, names };
 }
 
 function withSystem(request: MessagesRequest, instruction: TextBlock): MessagesRequest {

@@ -1,17 +1,16 @@
-import type { ContentBlock, Tool } from 'gw2api/plugin';
+import type { ContentBlock } from 'gw2api/plugin';
 import { dispatch, type CacheControl, type DispatchTable } from 'gw2api/plugin/upstream';
 import type { Capabilities } from '../capabilities.js';
 import type { ChatContent, ChatPart } from './chat-body.js';
 import type { Dropped } from '../../shared/dropped.js';
+import type { AddedTools } from '../../shared/lost-tool.js';
 import type { ToolNames } from '../../shared/tool-names.js';
 
 /** Conversion of the parts of one request. */
-export interface Conversion {
+export interface Conversion extends AddedTools {
   readonly capabilities: Capabilities;
   readonly dropped: Dropped;
   readonly names: ToolNames;
-  /** Tools that the gateway has added. */
-  readonly addedTools: readonly Tool[];
 }
 
 /** Parts of blocks, each at `path[index]`; blocks that cannot be expressed are left out and reported. */

@@ -1,17 +1,16 @@
-import type { ContentBlock, Tool } from 'gw2api/plugin';
+import type { ContentBlock } from 'gw2api/plugin';
 import { dispatch, type DispatchTable } from 'gw2api/plugin/upstream';
 import type { Dropped } from '../../shared/dropped.js';
+import type { AddedTools } from '../../shared/lost-tool.js';
 import type { ToolNames } from '../../shared/tool-names.js';
 import type { ResponsesSettings } from '../options.js';
 import type { InputPart } from './input-items.js';
 
 /** Conversion of the parts of one request. */
-export interface Conversion {
+export interface Conversion extends AddedTools {
   readonly settings: ResponsesSettings;
   readonly dropped: Dropped;
   readonly names: ToolNames;
-  /** Tools that the gateway has added. */
-  readonly addedTools: readonly Tool[];
 }
 
 /** Part of one block; none, and a report, if there is no such part. */

@@ -17,6 +17,8 @@ export interface ResponsesRequest {
   readonly body: { readonly input: readonly InputItem[]; readonly [field: string]: unknown };
   /** Paths in the Messages request that Responses cannot express. */
   readonly dropped: readonly string[];
+  /** Tools of the gateway that are not sent. */
+  readonly leftOut: readonly Tool[];
   /** Names of the tools that the answer names. */
   readonly names: ToolNames;
 }
@@ -31,8 +33,14 @@ export function responsesRequest(
   addedTools: readonly Tool[] = [],
 ): ResponsesRequest {
   checkShape(request);
-  const conversion: Conversion = { settings, dropped: new Dropped(), names: new ToolNames(), addedTools };
-  const { dropped, names } = conversion;
+  const conversion: Conversion = {
+    settings,
+    dropped: new Dropped(),
+    names: new ToolNames(),
+    addedTools,
+    leftOut: [],
+  };
+  const { dropped, leftOut, names } = conversion;
   const body = {
     model: request.model,
     ...instructionsOf(request),
@@ -46,7 +54,7 @@ export function responsesRequest(
     ...(settings.encryptedReasoning && { include: ['reasoning.encrypted_content'] }),
   };
   reportUnread(request, dropped);
-  return { body, dropped: dropped.settle(settings.unsupported), names };
+  return { body, dropped: dropped.settle(settings.unsupported), leftOut, names };
 }
 
 function instructionsOf({ system = '' }: MessagesRequest): Fields {
