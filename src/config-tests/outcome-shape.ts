@@ -113,6 +113,7 @@ export const outcomeFields: Readonly<Record<keyof DryOutcome, Shape>> = {
   outgoing: { items: outgoingCall },
   dropped: { items: 'plain' },
   usage: { fields: { shown: tokens, billed: tokens } },
+  cost: { fields: { shown: 'plain', billed: 'plain' } },
   ledger: { items: ledgerRow },
   slots: { entries: slotStatus },
   firstEventMs: 'plain',

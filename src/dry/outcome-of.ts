@@ -47,11 +47,12 @@ export function outcomeOf(
   };
 }
 
-type Recorded = Pick<DryOutcome, 'attempts' | 'calls' | 'stages' | 'skipped' | 'usage' | 'ledger'> &
+type Recorded = Pick<DryOutcome, 'attempts' | 'calls' | 'stages' | 'skipped' | 'usage' | 'cost' | 'ledger'> &
   Partial<Pick<DryOutcome, 'slot' | 'model' | 'answeredBy'>>;
 
 function recorded(settled: Settled | undefined): Recorded {
-  if (!settled) return { attempts: 0, calls: [], stages: [], skipped: [], usage: noUsage, ledger: [] };
+  if (!settled)
+    return { attempts: 0, calls: [], stages: [], skipped: [], usage: noUsage, cost: noCost, ledger: [] };
   const { trace, record, row } = settled;
   const { slot, model, answeredBy, attempts = 0 } = record;
   return {
@@ -67,10 +68,21 @@ function recorded(settled: Settled | undefined): Recorded {
     stages: trace.stages.map(({ stage }) => stage),
     skipped: trace.stages.flatMap(({ stage, skipped }) => (skipped ? [stage] : [])),
     usage: ledgerTokens(record),
+    cost: costOf(row),
     ledger: row ? [row] : [],
   };
 }
 
+/** Cost of a request; one without a row, which called no model, has none. */
+function costOf(row: LedgerRow | undefined): DryOutcome['cost'] {
+  if (!row) return noCost;
+  const { cost } = row;
+  return cost
+    ? { shown: cost.shown / 1e9, billed: cost.billed / 1e9 }
+    : { shown: 'unknown', billed: 'unknown' };
+}
+
+const noCost = { shown: 0, billed: 0 };
 const noUsage = ledgerTokens({ billed: {}, masked: {} });
 
 function listed(header: string | undefined): readonly string[] {

@@ -89,6 +89,8 @@ export interface DryOutcome {
   readonly dropped: readonly string[];
   /** Tokens as shown to the caller and as billed by the upstream, in the field names of the ledger. */
   readonly usage: { readonly shown: LedgerTokens; readonly billed: LedgerTokens };
+  /** Cost in USD of the tokens as shown and as billed, by the prices of the config. */
+  readonly cost: { readonly shown: number | 'unknown'; readonly billed: number | 'unknown' };
   /** Rows of the ledger for this request. */
   readonly ledger: readonly LedgerRow[];
   /** Slots when the request had ended, by id. */

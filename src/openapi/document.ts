@@ -82,6 +82,7 @@ function securityOf({ access, method }: DescribedRoute): readonly Json[] {
 
 function describePanelRoute(route: PanelRoute): DescribedRoute {
   const { method, path, summary, isOpen, query, body, bodySchema = body, answers, answerType } = route;
+  const { otherAnswerType } = route;
   return {
     method,
     path: `${panelPrefix}${path}`,
@@ -92,6 +93,7 @@ function describePanelRoute(route: PanelRoute): DescribedRoute {
     ...(query && { query }),
     ...(bodySchema && { body: bodySchema }),
     ...(answerType !== undefined && { answerTypes: [answerType] }),
+    ...(otherAnswerType !== undefined && { answerTypes: ['application/json', otherAnswerType] }),
   };
 }
 

@@ -12,6 +12,7 @@ import {
   type Pair,
 } from './harness.js';
 import { requestLines } from './kit.js';
+import { PanelClient, type Answer } from './panel-client.js';
 import { scripted } from './scripted-upstream.js';
 import { TempFolders } from './temp-folders.js';
 
@@ -179,6 +180,41 @@ describe('the cost of a request', () => {
     const metrics = await (await pair.get('/metrics')).text();
     const [, usd] = /^gw2api_cost_usd_total\{slot="a",model="sonnet-5"\} (\S+)$/m.exec(metrics) ?? [];
     expect(Number(usd)).to.be.closeTo(row!.cost!.billed / 1e9, 1e-9);
+  });
+
+  it('is in the panel API: in sums, in requests, and in both as CSV', async () => {
+    const pair = await start({ price });
+    await (await pair.post('/v1/messages', ask('Hi'))).text();
+    const unpriced = await start({});
+    await (await unpriced.post('/v1/messages', ask('Hi'))).text();
+    const [row] = await rowsOf(pair);
+    await rowsOf(unpriced);
+    const usd = { billed_usd: row!.cost!.billed / 1e9, shown_usd: row!.cost!.shown / 1e9 };
+    const json = (under: GatewayUnderTest, path: string) => new PanelClient(under.url).get(path);
+    expect((await json(pair, '/usage')).data[0].cost).to.deep.equal({ ...usd, unpriced_requests: 0 });
+    const [listed] = (await json(pair, '/requests')).data;
+    expect(listed.cost).to.deep.equal(usd);
+    const { additions } = await json(pair, `/requests/${listed.id}`);
+    expect(additions.map(({ stage }: Answer) => stage)).to.include('persona-inject');
+    expect((await json(unpriced, '/usage')).data[0].cost).to.deep.equal({
+      billed_usd: 0,
+      shown_usd: 0,
+      unpriced_requests: 1,
+    });
+    expect((await json(unpriced, '/requests')).data[0].cost).to.equal(null);
+    for (const [path, headers] of [
+      ['/usage?as=csv', {}],
+      ['/requests', { accept: 'text/csv' }],
+    ] as const) {
+      const answer = await pair.get(`/api/panel${path}`, headers);
+      expect(answer.headers.get('content-type')).to.equal('text/csv; charset=utf-8');
+      const [names, cells, ...others] = (await answer.text()).split('\r\n').map((line) => line.split(','));
+      const at = names!.indexOf('cost_billed_usd');
+      expect(Number(cells![at]), path).to.equal(usd.billed_usd);
+      expect(others).to.deep.equal([['']]);
+    }
+    const refused = await pair.get('/api/panel/requests?limit=1001&as=json');
+    expect(refused.status).to.equal(400);
   });
 
   it('is of a session by a name that is none of the caller’s', async () => {

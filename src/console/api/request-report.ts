@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
-import type { CacheLoss, LedgerRow, LedgerTokens } from '../../plugin/internal.js';
-import type { RequestDetail, RequestReport, Tokens } from './schemas.js';
+import type { CacheLoss, LedgerCost, LedgerRow, LedgerTokens } from '../../plugin/internal.js';
+import type { Cost, RequestDetail, RequestReport, Tokens } from './schemas.js';
 
 /** A row of the ledger as sent by the panel API. */
 export function requestReport(
@@ -13,6 +13,8 @@ export function requestReport(
     at: new Date(row.atMs).toISOString(),
     request_id: row.requestId,
     key: keyId === undefined ? null : { id: keyId, name: nameOf(keyId) },
+    team: row.team ?? null,
+    session: row.session ?? null,
     slot: row.slot ?? null,
     model: row.model ?? null,
     format: row.format,
@@ -25,6 +27,7 @@ export function requestReport(
     duration_ms: row.durationMs,
     billed: tokensReport(row.billed),
     shown: tokensReport(row.shown),
+    cost: row.cost ? costReport(row.cost) : null,
     tags: row.tags ?? {},
     cache: row.cache ? cacheReport(row.cache) : null,
   };
@@ -39,9 +42,18 @@ export function requestDetail(
   return {
     ...requestReport(row, nameOf),
     answered_by: answeredBy,
+    additions: Object.entries(row.additions ?? {}).map(([stage, { tokens, cost }]) => ({
+      stage,
+      tokens: tokensReport(tokens),
+      cost_usd: cost === undefined ? null : cost / nanoUsd,
+    })),
     stages: stages.map(({ stage, ms, skipped = false }) => ({ stage, ms, skipped })),
     calls: calls.map(({ slot, model = null, ms, code = null }) => ({ slot, model, ms, code })),
   };
+}
+
+export function costReport({ billed, shown }: LedgerCost): Static<typeof Cost> {
+  return { billed_usd: billed / nanoUsd, shown_usd: shown / nanoUsd };
 }
 
 /** Time and id of the row that a report's `id` stands for; the ledger needs the time to find it. */

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import {
   Closed,
   GatewayError,
@@ -7,12 +8,13 @@ import {
   type LedgerRow,
 } from '../../plugin/internal.js';
 import { invalid } from './check.js';
+import { As, columnsOf, csvAnswer, wantsCsv } from './csv.js';
 import type { KeyNames } from './key-names.js';
 import { rangeFields, toFilter } from './ledger-query.js';
 import { LiveReaders } from './live.js';
 import type { Panel } from './panel.js';
 import { requestDetail, requestReport, rowOf } from './request-report.js';
-import { route, type PanelRoute } from './route.js';
+import { route, type PanelContext, type PanelRoute } from './route.js';
 import { Line, ListOf, Nullable, RequestDetail, RequestReport } from './schemas.js';
 import type { Sessions } from './sessions.js';
 
@@ -30,7 +32,12 @@ function listRoute(panel: Panel, names: KeyNames): PanelRoute {
     summary: 'Requests to models, newest first.',
     query: PageQuery,
     answers: { 200: ListOf(RequestReport, paging) },
-    async handle({ query: { limit = 50, cursor, ...query } }) {
+    otherAnswerType: 'text/csv',
+    async handle({ query: { limit: asked, as, cursor, ...query }, ctx }) {
+      const isCsv = wantsCsv(ctx, as);
+      const limit = asked ?? (isCsv ? maxCsvRows : 50);
+      if (isCsv) return requestsCsv(ctx, panel, names, { filter: toFilter(query, panel), limit, cursor });
+      if (limit > maxRows) throw invalid([`limit: must be at most ${maxRows}, but for CSV`]);
       const page = { limit, ...(cursor !== undefined && { cursor }) };
       const { rows, cursor: next } = await pageOf(ledger, toFilter(query, panel), page);
       const nameOf = await names.finder();
@@ -84,11 +91,50 @@ function detailRoute(panel: Panel, names: KeyNames): PanelRoute {
   });
 }
 
+interface CsvQuery {
+  readonly filter: LedgerFilter;
+  readonly limit: number;
+  readonly cursor: string | undefined;
+}
+
+/** Requests as CSV, newest first: a page at a time, so that neither the ledger nor the memory is taken up. */
+async function requestsCsv(
+  ctx: PanelContext,
+  { store: { ledger } }: Panel,
+  names: KeyNames,
+  { filter, limit, cursor }: CsvQuery,
+): Promise<Readable> {
+  const nameOf = await names.finder();
+  const pageAt = (at: string | undefined, left: number) =>
+    pageOf(ledger, filter, { limit: Math.min(left, csvPageRows), ...(at !== undefined && { cursor: at }) });
+  const first = await pageAt(cursor, limit);
+  const batches = (async function* () {
+    let left = limit;
+    for (let page = first; ; page = await pageAt(page.cursor, left)) {
+      yield page.rows.map((row) => requestReport(row, nameOf));
+      left -= page.rows.length;
+      if (left <= 0 || page.cursor === undefined) return;
+    }
+  })();
+  return csvAnswer(ctx, 'requests', columnsOf(RequestReport), batches);
+}
+
+const maxRows = 1000;
+const maxCsvRows = 10_000;
+const csvPageRows = 500;
+
 const Filter = Closed(rangeFields);
 
 const PageQuery = Closed({
   ...rangeFields,
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Default 50.' })),
+  as: Type.Optional(As),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: maxCsvRows,
+      description: `Default 50, at most ${maxRows}; as CSV ${maxCsvRows}.`,
+    }),
+  ),
   cursor: Type.Optional(Line),
 });
 

@@ -56,6 +56,8 @@ interface RouteParts<Query extends TSchema, Body extends TSchema> {
   readonly answersItself?: true;
   /** Content type of the answer if it is not JSON: `text/event-stream`. */
   readonly answerType?: string;
+  /** Content type that a caller may ask for in its place. */
+  readonly otherAnswerType?: string;
   /** Returns the body; undefined if there is none, or if it is set on the context already. */
   handle(call: Call<Static<Query>, Static<Body>>): unknown;
 }

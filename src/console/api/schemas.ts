@@ -32,11 +32,28 @@ export const Tokens = Type.Object({
   output: Count,
 });
 
+/** Cost in USD, with at most nine decimals. */
+export const Cost = Type.Object({ billed_usd: Type.Number(), shown_usd: Type.Number() });
+
+/** Costs of many requests, of those whose cost is known. */
+export const CostSum = Type.Object({
+  billed_usd: Type.Number(),
+  shown_usd: Type.Number(),
+  unpriced_requests: Type.Integer({
+    minimum: 0,
+    description: 'Requests with tokens and an unknown cost, which the sums lack.',
+  }),
+});
+
 const requestFields = {
   id: Type.String({ description: 'What `/requests/:id` takes.' }),
   at: IsoTime,
   request_id: Type.String({ description: 'As X-Request-ID says it.' }),
   key: Nullable(Type.Object({ id: Type.String(), name: Type.String() })),
+  team: Nullable(Type.String()),
+  session: Nullable(
+    Type.String({ description: 'Pseudonym of the session, which says nothing of its name.' }),
+  ),
   slot: Nullable(Type.String()),
   model: Nullable(Type.String()),
   format: Type.String(),
@@ -49,6 +66,7 @@ const requestFields = {
   duration_ms: Type.Number(),
   billed: Tokens,
   shown: Tokens,
+  cost: Nullable(Cost),
   tags: Type.Record(Type.String(), Type.String(), { description: 'Usage tags that stages have set.' }),
   cache: Nullable(
     Type.Object(
@@ -77,6 +95,12 @@ export const RequestReport = Type.Object(requestFields);
 export const RequestDetail = Type.Object({
   ...requestFields,
   answered_by: Nullable(Type.String({ description: 'The model that answered, if it is another one.' })),
+  additions: Type.Array(
+    Type.Object(
+      { stage: Type.String(), tokens: Tokens, cost_usd: Nullable(Type.Number()) },
+      { description: 'Tokens that a stage has added to the request.' },
+    ),
+  ),
   stages: Type.Array(
     Type.Object({
       stage: Type.String(),
@@ -114,6 +138,7 @@ export const UsageBucket = Type.Object({
   errors: Count,
   billed: Tokens,
   shown: Tokens,
+  cost: CostSum,
   first_event_ms_avg: Nullable(Type.Number()),
   duration_ms_avg: Nullable(Type.Number()),
   cache_hit_ratio: Nullable(

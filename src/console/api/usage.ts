@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Static } from 'typebox';
 import {
   Closed,
@@ -13,12 +14,13 @@ import {
   type UsageSum,
 } from '../../plugin/internal.js';
 import { invalid } from './check.js';
+import { As, columnsOf, csvAnswer, wantsCsv } from './csv.js';
 import { jsonInPieces } from './json.js';
 import type { KeyNames } from './key-names.js';
 import { filterFields, toCondition } from './ledger-query.js';
 import type { Panel } from './panel.js';
-import { cacheHitRatio, nanoUsd, tokensReport } from './request-report.js';
-import { route, type PanelRoute } from './route.js';
+import { cacheHitRatio, costReport, nanoUsd, tokensReport } from './request-report.js';
+import { route, type PanelContext, type PanelRoute } from './route.js';
 import { IsoTime, Nullable, UsageBucket, type Latency } from './schemas.js';
 
 /** Route `GET /api/panel/usage`. */
@@ -31,12 +33,18 @@ export function usageRoute(panel: Panel, names: KeyNames): PanelRoute {
       'Requests, errors, tokens and times by bucket of time and by group; buckets without a request are left out.',
     query: Query,
     answers: { 200: UsageReport },
+    otherAnswerType: 'text/csv',
     async handle({ query, ctx }) {
       const asked = toUsageQuery(query, panel, now());
       const sums = await store.ledger.usage({ ...asked, limit: maxSums + 1 });
       if (sums.length > maxSums)
         throw invalid([`by: there are more than ${maxSums} sums; ask for less time, or by a longer step`]);
       const nameOf = asked.by === 'key' ? await names.finder() : (group: string) => group;
+      const latency = latencyReports(await store.ledger.latency(asked));
+      const report = (sum: UsageSum) => ({
+        ...bucketReport(sum, asked.by === null ? null : nameOf),
+        latency: latency.get(placeOf(sum)) ?? null,
+      });
       const head = {
         object: 'usage',
         from: new Date(asked.fromMs).toISOString(),
@@ -45,12 +53,9 @@ export function usageRoute(panel: Panel, names: KeyNames): PanelRoute {
         tag: asked.tag ?? null,
         step_seconds: asked.stepMs / 1000,
       };
-      const latency = latencyReports(await store.ledger.latency(asked));
+      if (wantsCsv(ctx, query.as)) return usageCsv(ctx, sums.map(report));
       ctx.type = 'application/json';
-      return jsonInPieces(head, sums, (sum) => ({
-        ...bucketReport(sum, asked.by === null ? null : nameOf),
-        latency: latency.get(placeOf(sum)) ?? null,
-      }));
+      return jsonInPieces(head, sums, report);
     },
   });
 }
@@ -61,6 +66,7 @@ const Query = Closed({
   from: Type.Optional(Time({ description: 'Default: a day before `to`.' })),
   to: Type.Optional(Time({ description: 'Default: now.' })),
   by: Type.Optional(By),
+  as: Type.Optional(As),
   ...filterFields,
   tag: Type.Optional(
     Type.String({
@@ -75,6 +81,13 @@ const Query = Closed({
     }),
   ),
 });
+
+function usageCsv(ctx: PanelContext, reports: readonly object[]): Readable {
+  const batches = (async function* () {
+    for (let at = 0; at < reports.length; at += 250) yield reports.slice(at, at + 250);
+  })();
+  return csvAnswer(ctx, 'usage', columnsOf(UsageBucket), batches);
+}
 
 /** Sums of the ledger as sent by the panel API. */
 export const UsageReport = Type.Object({
@@ -115,7 +128,7 @@ const hourlyGroups: ReadonlySet<string> = new Set(By.enum);
  * them, so that the answer states the real range.
  */
 function toUsageQuery(
-  { from, to, by, tag, step = '1h', ...filters }: Static<typeof Query>,
+  { from, to, by, tag, step = '1h', as: _, ...filters }: Static<typeof Query>,
   panel: Panel,
   nowMs: number,
 ): UsageQuery {
@@ -183,6 +196,10 @@ function bucketReport(
     errors,
     billed: tokensReport(sum.billed),
     shown: tokensReport(sum.shown),
+    cost: {
+      ...costReport({ billed: sum.billedCost, shown: sum.shownCost }),
+      unpriced_requests: sum.unpriced,
+    },
     first_event_ms_avg: firstEvents === 0 ? null : Math.round(sum.firstEventMsSum / firstEvents),
     duration_ms_avg: requests === 0 ? null : Math.round(sum.durationMsSum / requests),
     cache_hit_ratio: cacheHitRatio(sum.billed),
