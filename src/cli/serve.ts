@@ -3,6 +3,7 @@ import { readConfigFile } from '../config/load.js';
 import { isStrict } from '../config/environment.js';
 import { masterKeyOf, secretKeyOf } from './first-start.js';
 import { loadGatewayConfig, loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
+import { reloadAtSignal } from '../gateway/audited-reload.js';
 import { onLostErrors } from '../gateway/lost-errors.js';
 import { testConfig } from '../gateway/test-config.js';
 import { lastStepsMs } from '../gateway/shutdown.js';
@@ -81,7 +82,7 @@ async function openAlone({ file, env, config, log, masterKey, secretKey }: Start
     close: () => gateway.close(),
     end: () => gateway.close({ isBroken: true }),
     kill: () => undefined,
-    reload: () => gateway.reload(),
+    reload: () => reloadAtSignal(gateway.services.audit, () => gateway.reload()),
     start: () =>
       gateway.listen().catch((error: unknown) => {
         throw listenProblem(error, config.listen);

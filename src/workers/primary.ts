@@ -6,7 +6,8 @@ import { otherFile } from '../gateway/load-config.js';
 import { failedTests, testConfig } from '../gateway/test-config.js';
 import { lastStepsMs } from '../gateway/shutdown.js';
 import { IpcHub } from '../live/ipc/hub.js';
-import { GatewayError, type Logger } from '../plugin/internal.js';
+import type { Taken } from '../gateway/options.js';
+import { GatewayError, isGatewayError, type Logger } from '../plugin/internal.js';
 import type { LogFormat } from '../telemetry/logs.js';
 import { WorkerPool } from './worker-pool.js';
 
@@ -44,16 +45,29 @@ export function openWorkers({ config, env, ...options }: PrimaryOptions, size: n
     close: () => pool.close(),
     end: () => pool.close(),
     kill: () => pool.kill(),
-    reload: async () => {
-      const { failures } = await testConfig(file, env);
-      if (failures.length > 0) throw new GatewayError('conflict', [failedTests, ...failures].join('\n'));
-      const { problems } = await pool.reload();
-      if (problems.length > 0) throw new ConfigError(problems);
-    },
+    reload: () =>
+      recorded(pool, async () => {
+        const { failures } = await testConfig(file, env);
+        if (failures.length > 0) throw new GatewayError('conflict', [failedTests, ...failures].join('\n'));
+        const { problems, ...taken } = await pool.reload();
+        if (problems.length > 0) throw new ConfigError(problems);
+        return taken;
+      }),
     start: () =>
       pool.start().catch((error: unknown) => {
         pool.kill();
         throw error;
       }),
   };
+}
+
+/** Has a worker record a reload by a signal in the audit log: the primary has no store. */
+async function recorded(pool: WorkerPool, reload: () => Promise<Taken>): Promise<void> {
+  try {
+    pool.recordReload({ taken: await reload() });
+  } catch (error) {
+    const code = error instanceof ConfigError ? 'invalid_request' : 'internal';
+    pool.recordReload({ code: isGatewayError(error) ? error.code : code });
+    throw error;
+  }
 }

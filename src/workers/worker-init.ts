@@ -23,3 +23,6 @@ export interface WorkerInit {
 export interface Reloaded extends Taken {
   readonly problems: readonly ConfigProblem[];
 }
+
+/** Result of a reload by a signal, or the error code of one that was not taken. */
+export type SignalledReload = { readonly taken: Taken } | { readonly code: string };

@@ -4,7 +4,7 @@ import type { IpcHub } from '../live/ipc/hub.js';
 import type { Measurement } from '../telemetry/metrics.js';
 import { ExitedMetrics } from './exited-metrics.js';
 import { WorkerHandle, type End } from './worker-handle.js';
-import type { WorkerInit, Reloaded } from './worker-init.js';
+import type { Reloaded, SignalledReload, WorkerInit } from './worker-init.js';
 import { PoolReload } from './pool-reload.js';
 import { UsageError } from '../gateway/start-failure.js';
 
@@ -59,6 +59,12 @@ export class WorkerPool {
 
   reload(): Promise<Reloaded> {
     return this.#reload.next();
+  }
+
+  /** Has one worker record a reload by a signal in the audit log. */
+  recordReload(reload: SignalledReload): void {
+    const [worker] = this.#serving;
+    worker?.channel.notify('worker.reloaded', reload);
   }
 
   async measure(): Promise<readonly (readonly Measurement[])[]> {

@@ -4,15 +4,16 @@ import { ConfigError, type ConfigProblem } from '../config/config.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { openGateway } from '../gateway/app.js';
 import { noChanges, type ConfigDiff } from '../config-diff/index.js';
+import { reloadAtSignal } from '../gateway/audited-reload.js';
 import type { Taken, WorkerGroup } from '../gateway/options.js';
 import type { Prepared } from '../gateway/prepared.js';
 import { loadGatewayConfig, loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
-import type { Logger } from '../plugin/internal.js';
+import { GatewayError, type Logger } from '../plugin/internal.js';
 import { connectIpc } from '../live/ipc/live.js';
 import { RpcChannel } from '../live/ipc/rpc-channel.js';
 import { createLogger, processLog } from '../telemetry/logs.js';
 import type { Measurement } from '../telemetry/metrics.js';
-import type { WorkerInit, Reloaded } from './worker-init.js';
+import type { Reloaded, SignalledReload, WorkerInit } from './worker-init.js';
 import { onLostErrors } from '../gateway/lost-errors.js';
 import { testConfig } from '../gateway/test-config.js';
 import { lastStepsMs } from '../gateway/shutdown.js';
@@ -105,6 +106,9 @@ class Worker {
     channel.on('worker.hold', (percent: number) => this.#hold(gateway, percent));
     channel.on('worker.commit', () => gateway.canaryHere.commit());
     channel.on('worker.cancel', () => gateway.canaryHere.cancel());
+    channel.on('worker.reloaded', (reload: SignalledReload) => {
+      reloadAtSignal(gateway.services.audit, async () => takenOf(reload)).catch(() => undefined); // the primary logs it
+    });
     channel.on('worker.measure', () => gateway.services.metrics.measurements(name));
   }
 
@@ -146,6 +150,12 @@ class Worker {
     if (!this.#gateway) process.exit(exitCode); // not started yet
     void this.#gateway.close().then(() => process.exit(exitCode));
   }
+}
+
+/** Throws where a reload was not taken. */
+function takenOf(reload: SignalledReload): Taken {
+  if ('taken' in reload) return reload.taken;
+  throw new GatewayError(reload.code, 'The new config was refused.');
 }
 
 function groupOver(channel: RpcChannel, name: string): WorkerGroup {

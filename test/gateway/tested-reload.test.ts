@@ -88,6 +88,8 @@ describe('a reload of a config with tests', () => {
       gateway.signal('SIGHUP');
       const line = await gateway.log('The new config was refused; the old one stays in force.');
       expect(String(line['problems'])).to.match(/gateway\.test\.yaml:\d+:\d+ "has its persona"/);
+      const entry = await gateway.log('An action of an operator was refused.');
+      expect(entry).to.include({ by: 'system', name: 'SIGHUP', what: 'config.reload', code: 'conflict' });
     });
 
   it('has failed where the tests cannot be read, and tells of a config that cannot be', async () => {

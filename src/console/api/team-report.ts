@@ -71,6 +71,11 @@ export function teamReport(team: Team, { keys, used, nowMs }: TeamFacts): Static
   };
 }
 
+/** What an operator has set of a team, as the audit log shows it. */
+export function teamSettings(team: Team): object {
+  return { name: team.name, ...limitsReport(team), note: team.note ?? null };
+}
+
 const fieldOf = {
   requestsPerMinute: 'requests_per_minute',
   tokensPerMinute: 'tokens_per_minute',

@@ -7,7 +7,7 @@ import type { KeyNames } from './key-names.js';
 import type { Panel } from './panel.js';
 import { route, type PanelRoute } from './route.js';
 import { ListOf } from './schemas.js';
-import { ChangedTeam, NewTeam, teamReport, TeamReport, toTeamPatch } from './team-report.js';
+import { ChangedTeam, NewTeam, teamReport, TeamReport, teamSettings, toTeamPatch } from './team-report.js';
 
 /** Routes of `/api/panel/teams`. */
 export function teamRoutes(panel: Panel, names: KeyNames): readonly PanelRoute[] {
@@ -83,7 +83,7 @@ class TeamEditor {
     await store.teams.put(team);
     this.#changed();
     audit.target = id;
-    audit.change(undefined, team);
+    audit.change(undefined, teamSettings(team));
     return this.#report(team);
   }
 
@@ -94,7 +94,7 @@ class TeamEditor {
     const team = before && (await teams.update(id, patch));
     if (!team) throw noSuchTeam(id);
     this.#changed();
-    audit.change(before, team);
+    audit.change(teamSettings(before), teamSettings(team));
     return this.#report(team, (await this.#keysByTeam()).get(id));
   }
 
@@ -104,7 +104,7 @@ class TeamEditor {
     if (!team) throw noSuchTeam(id);
     if (!(await teams.delete(id))) throw hasKeys(team, (await this.#keysByTeam()).get(id) ?? []);
     this.#changed();
-    audit.change(team, undefined);
+    audit.change(teamSettings(team), undefined);
     return undefined;
   }
 

@@ -2,6 +2,7 @@ import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { panel } from './api/panel.js';
 import { toPanelError } from './api/panel-error.js';
+import { AuditPage } from './pages/audit/audit-page.js';
 import { CachePage } from './pages/cache/cache-page.js';
 import { ConnectPage } from './pages/connect/connect-page.js';
 import { ExplainPage } from './pages/explain/explain-page.js';
@@ -15,6 +16,7 @@ import { RequestsPage } from './pages/requests/requests-page.js';
 import { SessionsPage } from './pages/sessions/sessions-page.js';
 import { SlotsPage } from './pages/slots/slots-page.js';
 import { TeamsPage } from './pages/teams/teams-page.js';
+import { TokensPage } from './pages/tokens/tokens-page.js';
 import { Shell } from './shell/shell.js';
 import { navigate, usePlace } from './state/location.js';
 import { pageUrlAt } from './state/plugin-pages.js';
@@ -36,6 +38,8 @@ const pages: Readonly<Record<string, ComponentType>> = {
   '/pipeline': PipelinePage,
   '/explain': ExplainPage,
   '/connect': ConnectPage,
+  '/audit': AuditPage,
+  '/tokens': TokensPage,
 };
 
 /** The login page without a session, else the page of the current path. */

@@ -1,5 +1,10 @@
 import { call, type Query } from './call.js';
 import type {
+  AdminToken,
+  AdminTokens,
+  AuditPage,
+  IssuedAdminToken,
+  NewAdminToken,
   CanaryStatus,
   Diagnosis,
   ExplainCall,
@@ -77,6 +82,12 @@ export const panel = {
   commitCanary: () => call<Reloaded>('POST', '/canary/commit'),
   cancelCanary: () => call<CanaryStatus>('POST', '/canary/cancel'),
   explain: (request: ExplainCall) => call<Explanation>('POST', '/explain', { body: request }),
+  audit: (query: Query, signal?: Signal) => call<AuditPage>('GET', '/audit', { query, signal }),
+  adminTokens: (signal?: Signal) => call<AdminTokens>('GET', '/admin-tokens', { signal }),
+  issueAdminToken: (settings: NewAdminToken) =>
+    call<IssuedAdminToken>('POST', '/admin-tokens', { body: settings }),
+  revokeAdminToken: (id: string) => call<AdminToken>('DELETE', at('/admin-tokens', id)),
+  deleteAdminToken: (id: string) => call<void>('DELETE', at('/admin-tokens', id), { query: { purge: true } }),
   pages: async (signal?: Signal) => (await call<List<PluginPage>>('GET', '/pages', { signal })).data,
   models: async (signal?: Signal) => (await call<List<Model>>('GET', '/models', { signal })).data,
 };

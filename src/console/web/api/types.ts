@@ -1,6 +1,12 @@
 import type { Static } from 'typebox';
 import type { CanaryStatus as CanaryStatusReport } from '../../../admin/canary-report.js';
 import type { DiagnosisReport, ReloadReport, SlotReport } from '../../../admin/reports.js';
+import type {
+  AdminScopeReport,
+  AdminTokenReport,
+  IssuedAdminToken as IssuedAdminTokenReport,
+} from '../../api/admin-tokens.js';
+import type { AuditReport } from '../../api/audit-report.js';
 import type { IssuedKey as IssuedKeyReport, ListedKey } from '../../api/key-report.js';
 import type { ModelReport, PageReport, StatusReport } from '../../api/overview.js';
 import type { StageReport } from '../../api/pipeline.js';
@@ -130,4 +136,23 @@ export type OpenedRequest = Static<typeof RequestDetail>;
 export interface RequestPage extends List<LedgerRequest> {
   readonly has_more: boolean;
   readonly next_cursor: string | null;
+}
+
+export type AuditEntry = Static<typeof AuditReport>;
+export interface AuditPage extends List<AuditEntry> {
+  readonly has_more: boolean;
+  readonly next_cursor: string | null;
+}
+
+export type AdminToken = Static<typeof AdminTokenReport>;
+export type AdminScope = Static<typeof AdminScopeReport>;
+/** A new admin token with its secret text, sent only once. */
+export type IssuedAdminToken = Static<typeof IssuedAdminTokenReport>;
+export interface AdminTokens extends List<AdminToken> {
+  readonly scopes: readonly AdminScope[];
+}
+export interface NewAdminToken {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly expires_at: string | null;
 }

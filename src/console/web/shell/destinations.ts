@@ -60,6 +60,13 @@ export const destinationGroups: readonly DestinationGroup[] = [
       { to: '/keys', text: 'Keys', icon: 'keys', key: 'k', words: 'limits issue revoke', isMain: true },
       { to: '/sessions', text: 'Sessions', icon: 'person', words: 'people signed in login end role' },
       { to: '/teams', text: 'Teams', icon: 'team', key: 't', words: 'budgets limits usd' },
+      {
+        to: '/tokens',
+        text: 'Admin tokens',
+        icon: 'lock',
+        words: 'scopes scripts issue revoke',
+      },
+      { to: '/audit', text: 'Audit log', icon: 'file', key: 'a', words: 'who when changes history' },
     ],
   },
   {

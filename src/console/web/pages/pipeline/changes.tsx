@@ -68,7 +68,8 @@ function placeAfter(neighbour: string | null): string {
   return neighbour === null ? 'to the top' : `after ${neighbour}`;
 }
 
-function Settings({ settings }: { readonly settings: readonly SettingChange[] }) {
+/** Changes of settings, a line each. */
+export function Settings({ settings }: { readonly settings: readonly SettingChange[] }) {
   if (settings.length === 0) return null;
   return (
     <dl class="change-settings">

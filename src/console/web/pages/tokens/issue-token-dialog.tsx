@@ -1,0 +1,96 @@
+import { useState } from 'preact/hooks';
+import { panel } from '../../api/panel.js';
+import type { AdminScope, IssuedAdminToken } from '../../api/types.js';
+import { fromInputTime } from '../../format/times.js';
+import { useAction } from '../../state/use-action.js';
+import { Button } from '../../ui/button.js';
+import { CopyButton } from '../../ui/copy-button.js';
+import { Dialog } from '../../ui/dialog.js';
+import { Input } from '../../ui/field.js';
+import { FormDialog } from '../../ui/form-dialog.js';
+import { ScopeFields } from './scope-fields.js';
+
+interface IssueTokenDialogProps {
+  readonly scopes: readonly AdminScope[];
+  readonly onClose: () => void;
+  readonly onIssued: () => void;
+}
+
+/** Dialog that issues a token: first its scopes, then the token itself, shown only once. */
+export function IssueTokenDialog({ scopes, onClose, onIssued }: IssueTokenDialogProps) {
+  const [issued, setIssued] = useState<IssuedAdminToken>();
+  if (issued) return <ShownOnce issued={issued} onClose={onClose} />;
+  const done = (token: IssuedAdminToken) => {
+    setIssued(token);
+    onIssued();
+  };
+  return <IssueForm scopes={scopes} onClose={onClose} onIssued={done} />;
+}
+
+interface IssueFormProps extends Omit<IssueTokenDialogProps, 'onIssued'> {
+  readonly onIssued: (token: IssuedAdminToken) => void;
+}
+
+function IssueForm({ scopes, onClose, onIssued }: IssueFormProps) {
+  const [name, setName] = useState('');
+  const [expires, setExpires] = useState('');
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const action = useAction();
+  const issue = async () => {
+    const settings = { name: name.trim(), scopes: chosen, expires_at: fromInputTime(expires) };
+    await action.run(async () => onIssued(await panel.issueAdminToken(settings)));
+  };
+  return (
+    <FormDialog
+      title="Issue an admin token"
+      verb="Issue the token"
+      action={action}
+      onSubmit={issue}
+      onClose={onClose}
+    >
+      <Input
+        label="Name"
+        value={name}
+        onValue={setName}
+        placeholder="prometheus, deploy, on-call-script"
+        hint="The audit log knows the token by it."
+        required
+      />
+      <ScopeFields scopes={scopes} chosen={chosen} onChange={setChosen} />
+      <Input
+        label="Ends"
+        type="datetime-local"
+        value={expires}
+        onValue={setExpires}
+        hint="Empty: it does not end by itself."
+      />
+    </FormDialog>
+  );
+}
+
+interface ShownOnceProps {
+  readonly issued: IssuedAdminToken;
+  readonly onClose: () => void;
+}
+
+function ShownOnce({ issued, onClose }: ShownOnceProps) {
+  return (
+    <Dialog title={`The token of ${issued.name}`} wide firm onClose={onClose}>
+      <div class="dialog-body">
+        <p>
+          <b>Copy it now: it is shown this one time.</b> Only a hash of it is kept, so nobody can show it
+          again.
+        </p>
+        <div class="shown-key">
+          <code data-testid="issued-token">{issued.token}</code>
+          <CopyButton text={issued.token} what="the token" words primary />
+        </div>
+      </div>
+      <footer class="dialog-foot">
+        <Button tone="primary" onClick={onClose}>
+          I have it
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}

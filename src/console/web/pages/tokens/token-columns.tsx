@@ -1,0 +1,99 @@
+import type { AdminToken } from '../../api/types.js';
+import { useNow } from '../../state/now.js';
+import { Badge } from '../../ui/badge.js';
+import { Button } from '../../ui/button.js';
+import { Link } from '../../ui/link.js';
+import type { Column } from '../../ui/table/column.js';
+import { RelativeTime, Time } from '../../ui/time.js';
+
+/** Columns of the table of tokens. `revoke` opens the dialog for one. */
+export function tokenColumns(revoke: (token: AdminToken) => void): readonly Column<AdminToken>[] {
+  return [
+    ...shownColumns,
+    {
+      id: 'actions',
+      head: 'Actions',
+      isHeadHidden: true,
+      class: 'row-actions',
+      cell: (token) => (
+        <Button
+          small
+          tone="quiet"
+          icon={token.revoked_at ? 'bin' : 'stop'}
+          label={`${token.revoked_at ? 'Delete' : 'Revoke'} ${token.name}`}
+          onClick={() => revoke(token)}
+        />
+      ),
+    },
+  ];
+}
+
+const shownColumns: readonly Column<AdminToken>[] = [
+  {
+    id: 'token',
+    head: 'Token',
+    cell: ({ name, last4 }) => (
+      <>
+        <span class="key-name">{name}</span>
+        <span class="mono dim">gw-adm-…{last4}</span>
+      </>
+    ),
+  },
+  { id: 'state', head: 'State', cell: (token) => <TokenState token={token} /> },
+  {
+    id: 'scopes',
+    head: 'Scopes',
+    cell: ({ scopes }) => <span class="mono wrap">{scopes.join(', ')}</span>,
+  },
+  {
+    id: 'issued',
+    head: 'Issued',
+    cell: (token) => (
+      <>
+        <RelativeTime at={token.created_at} />
+        <span class="dim key-note">by {token.created_by}</span>
+      </>
+    ),
+  },
+  {
+    id: 'used',
+    head: 'Last used',
+    cell: ({ name, last_used_at: used }) => (
+      <>
+        {used ? <RelativeTime at={used} /> : <span class="dim">never</span>}
+        <Link to={`/audit?actor=${encodeURIComponent(name)}`} class="key-note">
+          what it has done
+        </Link>
+      </>
+    ),
+  },
+];
+
+function TokenState({ token }: { readonly token: AdminToken }) {
+  const { expires_at: expires, revoked_at: revoked } = token;
+  const now = useNow();
+  if (revoked)
+    return (
+      <Badge tone="bad" icon="stop">
+        Revoked
+      </Badge>
+    );
+  if (expires !== null && Date.parse(expires) <= now)
+    return (
+      <Badge tone="warn" icon="wait">
+        Expired
+      </Badge>
+    );
+  return (
+    <>
+      <Badge tone="ok" icon="check">
+        Active
+      </Badge>
+      {expires && (
+        <span class="dim key-note">
+          ends <Time at={expires} />
+        </span>
+      )}
+    </>
+  );
+}

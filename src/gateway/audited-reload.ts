@@ -1,0 +1,24 @@
+import { reloadReport } from '../admin/reports.js';
+import type { Audit } from '../audit/audit.js';
+import { ConfigError } from '../config/config.js';
+import { GatewayError } from '../plugin/internal.js';
+import type { Taken } from './options.js';
+
+/** Reloads at a signal, which the audit log has as done by the system. Throws as `reload`. */
+export async function reloadAtSignal(audit: Audit, reload: () => Promise<Taken>): Promise<void> {
+  const actor = { kind: 'system', name: 'SIGHUP' } as const;
+  const terms = { action: 'config.reload', actor, noted: 'A signal has reloaded the config.' };
+  const run = audit.run(terms, async (action) => {
+    const taken = await reload().catch(asRefusal);
+    action.change(undefined, reloadReport({ problems: [], ...taken }));
+  });
+  await run.catch((error: unknown) => {
+    throw error instanceof GatewayError && error.cause instanceof ConfigError ? error.cause : error;
+  });
+}
+
+/** The audit log knows what is refused by its code. */
+function asRefusal(error: unknown): never {
+  if (!(error instanceof ConfigError)) throw error;
+  throw new GatewayError('invalid_request', 'The new config was refused.', { cause: error });
+}
