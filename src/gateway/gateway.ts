@@ -22,6 +22,7 @@ import { priceFor } from '../ledger/cost.js';
 import { createSessionNames } from './session-names.js';
 import { recordOnSettled } from './on-settled.js';
 import { openServices, type Services } from './services.js';
+import { costSoFar, type PriceOf } from './request-money.js';
 import { buildOptions, buildRuntime, type Runtime } from './runtime.js';
 import { SharedWork } from './shared-work.js';
 import { startPlugins } from './start-plugins.js';
@@ -91,20 +92,25 @@ export class Gateway {
     this.startedMs = options.startedMs ?? services.now();
     this.panelPassword = options.panelPassword || options.masterKey;
     this.feed = new SharedFeed(live);
+    const priceOf: PriceOf = (slot, model) =>
+      priceFor(this.runtime.models.find(model) ?? { id: model }, services.slots.get(slot)?.prices);
     const onSettled = recordOnSettled({
       ...services,
       feed: this.feed,
       runtime: () => this.runtime,
       sessionName: createSessionNames(options),
-      priceOf: (slot, model) =>
-        priceFor(this.runtime.models.find(model) ?? { id: model }, services.slots.get(slot)?.prices),
+      priceOf,
       also: (exchange, record, row) => {
         this.canaryHere.settled(exchange, record);
         services.tracing?.end(exchange, record, row);
         options.dry?.onSettled(exchange, record, row);
       },
     });
-    this.exchanges = new Exchanges({ ...services, onSettled });
+    this.exchanges = new Exchanges({
+      ...services,
+      costSoFar: (state) => costSoFar(state, priceOf),
+      onSettled,
+    });
     this.#shutdown = new Shutdown({ log, exchanges: this.exchanges });
     const secret = createHash('sha256').update(options.masterKey).digest();
     this.wrongKeys = new WrongKeys({ meters: live.meters, secret, clock });

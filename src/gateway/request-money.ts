@@ -6,8 +6,12 @@ import {
   type LedgerAddition,
   type LedgerCost,
   type LedgerTokens,
+  type MessagesRequest,
   type Price,
+  type RequestTrace,
   type Trace,
+  type TraceCost,
+  type Usage,
 } from '../plugin/internal.js';
 import type { RequestRecord } from '../telemetry/request-record.js';
 
@@ -46,11 +50,7 @@ export function requestMoney(
   const calls = billedCalls(record, billed);
   const last = calls.findLast(({ tokens }) => tokens);
   const price = last && priceOf(last.slot, last.model);
-  const paid = calls.flatMap(({ slot, model, tokens }) => {
-    const own = tokens && (slot === last?.slot && model === last.model ? price : priceOf(slot, model));
-    const cost = own && exactCost(tokens, own);
-    return cost === undefined ? [] : [{ slot, model, cost }];
-  });
+  const paid = paidCalls(calls, priceOf);
   const cost = paid.length === calls.length ? costFrom(paid, { billed, shown }, price) : undefined;
   const answers = calls.filter(({ tokens }) => tokens).length;
   const additions = added && additionsByStage({ billed, shown }, added, answers);
@@ -63,6 +63,41 @@ export function requestMoney(
   };
 }
 
+/** Cost of the upstream calls of a request so far, as the ledger will sum them. */
+export function costSoFar({ trace, request }: CostState, priceOf: PriceOf): TraceCost {
+  const { calls, usage, askedModel, slot } = trace;
+  const billed = billedCalls(
+    { calls, slot, model: askedModel ?? request?.model },
+    billedTokens(usage.billed),
+  );
+  const paid = paidCalls(billed, priceOf);
+  return { billed: roundedCost(sumOf(paid)), isComplete: paid.length === billed.length };
+}
+
+interface CostState {
+  readonly trace: Pick<RequestTrace, 'calls' | 'usage' | 'askedModel' | 'slot'>;
+  readonly request?: Pick<MessagesRequest, 'model'>;
+}
+
+function sumOf(paid: readonly PaidCall[]): number {
+  return paid.reduce((sum, { cost }) => sum + cost, 0);
+}
+
+function billedTokens(usage: Usage): LedgerTokens {
+  return ledgerTokens({ billed: usage, masked: {} }).billed;
+}
+
+function paidCalls(calls: readonly BilledCall[], priceOf: PriceOf): readonly PaidCall[] {
+  return calls.flatMap(({ slot, model, tokens }) => {
+    const price = tokens && priceOf(slot, model);
+    const cost = price && exactCost(tokens, price);
+    return cost === undefined ? [] : [{ slot, model, cost }];
+  });
+}
+
+type CalledModel = Pick<RequestRecord, 'calls' | 'slot' | 'model'> &
+  Partial<Pick<RequestRecord, 'answeredBy'>>;
+
 interface BilledCall {
   readonly slot: string;
   readonly model: string;
@@ -72,7 +107,7 @@ interface BilledCall {
 
 /** Calls that have cost something, or may have: a failed one without a report has not. */
 function billedCalls(
-  { calls, slot = '', model = '', answeredBy = model }: Parameters<typeof requestMoney>[1],
+  { calls, slot = '', model = '', answeredBy = model }: CalledModel,
   billed: LedgerTokens,
 ): readonly BilledCall[] {
   const own = calls
@@ -80,7 +115,7 @@ function billedCalls(
     .map((call) => ({
       slot: call.slot,
       model: call.model ?? model,
-      tokens: call.billed && ledgerTokens({ billed: call.billed, masked: {} }).billed,
+      tokens: call.billed && billedTokens(call.billed),
     }));
   const isReported = own.some(({ tokens }) => tokens) || totalTokens(billed) === 0;
   return isReported ? own : [{ slot, model: answeredBy, tokens: billed }]; // billed by a stage of its own
@@ -92,7 +127,7 @@ function costFrom(
   { billed, shown }: Pick<RequestMoney, 'billed' | 'shown'>,
   price: Price | undefined,
 ): LedgerCost | undefined {
-  const exact = paid.reduce((sum, { cost }) => sum + cost, 0);
+  const exact = sumOf(paid);
   const hidden = price ? exactCost(less(billed, shown), price) : 0;
   if (hidden === undefined) return undefined;
   return { billed: roundedCost(exact), shown: roundedCost(Math.max(0, exact - hidden)) };

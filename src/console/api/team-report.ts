@@ -89,7 +89,7 @@ function usedReport(team: Team, used: LimitsInUse, nowMs: number): Static<typeof
   const fields = windowLimits.map((limit) => {
     const { used: amount = 0, resetsInMs } = used[limit] ?? {};
     const isOpen = resetsInMs !== undefined && resetsInMs > 0;
-    const resetsAt = isOpen ? new Date(nowMs + resetsInMs).toISOString() : null;
+    const resetsAt = isOpen ? new Date(Math.round((nowMs + resetsInMs) / 1000) * 1000).toISOString() : null;
     return [fieldOf[limit], team[limit] === undefined ? null : { amount, resets_at: resetsAt }] as const;
   });
   return Object.fromEntries(fields) as Static<typeof UsedLimits>; // a field for each limit

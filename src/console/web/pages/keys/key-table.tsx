@@ -12,12 +12,14 @@ import type { KeyUsage } from './use-key-usage.js';
 export interface KeyTableProps {
   readonly keys: readonly Key[];
   readonly usage: ReadonlyMap<string, KeyUsage> | undefined;
+  /** Names of teams by id; undefined until they are loaded. */
+  readonly teams: ReadonlyMap<string, string> | undefined;
   readonly onEdit: (key: Key) => void;
   readonly onRevoke: (key: Key) => void;
 }
 
 /** Table of keys; on a phone its rows are cards. */
-export function KeyTable({ keys, usage, onEdit, onRevoke }: KeyTableProps) {
+export function KeyTable({ keys, usage, ...rest }: KeyTableProps) {
   return (
     <div class="card table-card">
       <table class="table keys cards-when-narrow">
@@ -41,7 +43,7 @@ export function KeyTable({ keys, usage, onEdit, onRevoke }: KeyTableProps) {
         </thead>
         <tbody>
           {keys.map((key) => (
-            <Row key={key.id} issued={key} used={usage?.get(key.id)} onEdit={onEdit} onRevoke={onRevoke} />
+            <Row key={key.id} issued={key} used={usage?.get(key.id)} {...rest} />
           ))}
         </tbody>
       </table>
@@ -49,17 +51,22 @@ export function KeyTable({ keys, usage, onEdit, onRevoke }: KeyTableProps) {
   );
 }
 
-interface RowProps extends Pick<KeyTableProps, 'onEdit' | 'onRevoke'> {
+interface RowProps extends Pick<KeyTableProps, 'teams' | 'onEdit' | 'onRevoke'> {
   readonly issued: Key;
   readonly used: KeyUsage | undefined;
 }
 
-function Row({ issued, used, onEdit, onRevoke }: RowProps) {
+function Row({ issued, used, teams, onEdit, onRevoke }: RowProps) {
   return (
     <tr>
       <th scope="row" data-label="Key">
         <span class="key-name">{issued.name}</span>
         <span class="mono dim">sk-gw-…{issued.last4}</span>
+        {issued.team !== null && (
+          <Link to="/teams" class="key-note">
+            {`Team ${teams?.get(issued.team) ?? issued.team}`}
+          </Link>
+        )}
         {issued.note && <span class="dim key-note">{issued.note}</span>}
       </th>
       <td data-label="State">

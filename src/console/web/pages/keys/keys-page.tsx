@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { panel } from '../../api/panel.js';
 import type { Key } from '../../api/types.js';
 import { changeQuery, usePlace } from '../../state/location.js';
@@ -11,6 +11,7 @@ import { IssueDialog } from './issue-dialog.js';
 import { KeyForm } from './key-form.js';
 import { KeyTable } from './key-table.js';
 import { RevokeDialog } from './revoke-dialog.js';
+import { useTeams } from '../teams/use-teams.js';
 import { useKeyUsage } from './use-key-usage.js';
 
 type Open = { readonly what: 'edit' | 'revoke'; readonly key: Key };
@@ -18,6 +19,8 @@ type Open = { readonly what: 'edit' | 'revoke'; readonly key: Key };
 export function KeysPage() {
   const keys = useResource('keys', (signal) => panel.keys(signal), 15_000);
   const usage = useKeyUsage();
+  const { data: teams } = useTeams();
+  const teamNames = useMemo(() => teams && new Map(teams.map(({ id, name }) => [id, name])), [teams]);
   const isIssuing = usePlace().query.has('issue');
   const [open, setOpen] = useState<Open>();
   const close = () => setOpen(undefined);
@@ -37,6 +40,7 @@ export function KeysPage() {
             <Lists
               keys={list}
               usage={usage}
+              teams={teamNames}
               onEdit={(key) => setOpen({ what: 'edit', key })}
               onRevoke={(key) => setOpen({ what: 'revoke', key })}
             />
@@ -53,6 +57,7 @@ export function KeysPage() {
 interface ListsProps {
   readonly keys: readonly Key[];
   readonly usage: ReturnType<typeof useKeyUsage>;
+  readonly teams: ReadonlyMap<string, string> | undefined;
   readonly onEdit: (key: Key) => void;
   readonly onRevoke: (key: Key) => void;
 }

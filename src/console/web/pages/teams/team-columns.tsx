@@ -39,18 +39,30 @@ export function teamColumns({ onEdit, onDelete }: TeamActions): readonly Column<
       head: 'Actions',
       isHeadHidden: true,
       class: 'row-actions',
-      cell: (team) => (
-        <>
-          <Button small tone="quiet" icon="edit" label={`Edit ${team.name}`} onClick={() => onEdit(team)} />
-          <Button
-            small
-            tone="quiet"
-            icon="bin"
-            label={`Delete ${team.name}`}
-            onClick={() => onDelete(team)}
-          />
-        </>
-      ),
+      cell: (team) => <Actions team={team} onEdit={onEdit} onDelete={onDelete} />,
     },
   ];
+}
+
+function Actions({ team, onEdit, onDelete }: TeamActions & { readonly team: Team }) {
+  return (
+    <>
+      <Button
+        small
+        changes
+        tone="quiet"
+        icon="edit"
+        label={`Edit ${team.name}`}
+        onClick={() => onEdit(team)}
+      />
+      <Button
+        small
+        changes
+        tone="quiet"
+        icon="bin"
+        label={`Delete ${team.name}`}
+        onClick={() => onDelete(team)}
+      />
+    </>
+  );
 }

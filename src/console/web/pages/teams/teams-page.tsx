@@ -24,7 +24,7 @@ export function TeamsPage() {
   const close = () => setOpen(undefined);
   const make = () => setOpen({ what: 'edit', team: null });
   const actions = (
-    <Button tone="primary" icon="plus" onClick={make}>
+    <Button tone="primary" icon="plus" changes onClick={make}>
       New team
     </Button>
   );
@@ -100,7 +100,7 @@ function NoTeams({ onMake }: { readonly onMake: () => void }) {
           The keys of a team share its limits and its budget in USD, beside their own: the tighter one
           decides.
         </p>
-        <Button tone="primary" icon="plus" onClick={onMake}>
+        <Button tone="primary" icon="plus" changes onClick={onMake}>
           Make the first team
         </Button>
       </Empty>
