@@ -50,7 +50,12 @@ class Observed {
   async start(): Promise<void> {
     this.#simulators = await Promise.all([startSimulator(), startSimulator()]);
     const [one, two] = this.#simulators.map(({ url }) => url);
-    const slots = [slotAt(one!), slotAt(two!, { id: 'b' }), slotAt('http://127.0.0.1:1', { id: 'dead' })];
+    const price = { input: 3, output: 15, cacheRead: 0.3, cacheWrite5m: 3.75, cacheWrite1h: 6 };
+    const slots = [
+      slotAt(one!, { price }),
+      slotAt(two!, { id: 'b', price }),
+      slotAt('http://127.0.0.1:1', { id: 'dead' }),
+    ];
     const limits = { requestsPerMinute: 10_000, limitMaster: true };
     const pipeline = stages({
       with: {
