@@ -145,7 +145,7 @@ describe('the console in a browser', function () {
     await row('browser-test').nth(1).waitFor({ state: 'detached' });
     await row('Chat').first().waitFor();
     await page.reload();
-    expect(await page.getByLabel('Format').inputValue()).to.equal('chat');
+    expect(await page.getByLabel('Format', { exact: true }).inputValue()).to.equal('chat');
     await page.getByRole('button', { name: 'Clear' }).click();
     await row('browser-test').nth(3).waitFor();
   });

@@ -62,11 +62,15 @@ function Tooltip({ data, pointed, formatValue, formatTime }: TooltipProps) {
   const at = data.times[index];
   const rows = data.series.filter(({ values }) => values[index]);
   if (at === undefined) return null;
+  const isOpen = (at + data.stepSeconds) * 1000 > Date.now();
   const side = left > width / 2 ? { right: `${width - left + 14}px` } : { left: `${left + 14}px` };
   return (
     <div class="chart-tip" style={side} aria-hidden="true">
-      <p>{formatTime(new Date(at * 1000))}</p>
-      {rows.length === 0 && <p class="dim">nothing</p>}
+      <p>
+        {formatTime(new Date(at * 1000))}
+        {isOpen && <span class="dim">so far</span>}
+      </p>
+      {rows.length === 0 && <p class="dim">{data.kind === 'bars' ? 'none' : 'no value'}</p>}
       {rows.toReversed().map(({ label, colour, values }) => (
         <p key={label}>
           <span class="swatch" style={{ background: `var(${colour})` }} />

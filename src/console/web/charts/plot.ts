@@ -25,11 +25,12 @@ export function drawPlot({ data, host, formatValue, formatTime, onPoint }: PlotO
   const grid = { stroke: colour('--line'), width: 1 };
   const { values, series } = data.kind === 'bars' ? barsOf(data, colour) : linesOf(data, colour);
   const half = data.stepSeconds / 2;
+  const timeWidth = longest(data.times.map((at) => formatTime(new Date(at * 1000)))) * axisCharacterWidth;
   const plot = new uPlot(
     {
       width: host.clientWidth,
       height,
-      padding: [8, 18, 0, 0], // room for half of the last label
+      padding: [10, Math.ceil(timeWidth / 2), 0, 0], // room for half of the last label
       legend: { show: false },
       cursor: {
         sync: { key: 'overview' },
@@ -42,6 +43,7 @@ export function drawPlot({ data, host, formatValue, formatTime, onPoint }: PlotO
         {
           ...axis,
           size: 26,
+          space: timeWidth + 16,
           grid: { show: false },
           values: (_, ticks) => ticks.map((at) => formatTime(new Date(at * 1000))),
         },
@@ -118,7 +120,7 @@ function linesOf({ series }: ChartData, colour: (name: string) => string): Drawn
       label,
       stroke: colour(name),
       width: 2,
-      spanGaps: true,
+      spanGaps: false, // no line over a time without a value
       points: { show: true, size: 5, fill: colour(name), stroke: colour(name) },
     })),
   };

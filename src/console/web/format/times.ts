@@ -19,10 +19,26 @@ export function utcTime(at: Date): string {
   return `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** Label of a bucket: a day if buckets are days, else a time of day. */
-export function bucketTime(at: Date, stepSeconds: number): string {
+/** Label of a bucket: a day if buckets are days, else a time of day, with its day in a span of several. */
+export function bucketTime(at: Date, stepSeconds: number, spanSeconds: number): string {
   if (stepSeconds >= 86_400) return day.format(at);
-  return stepSeconds >= 21_600 ? `${day.format(at)} ${hour.format(at)}` : hour.format(at);
+  return spanSeconds > 90_000 ? `${day.format(at)} ${hour.format(at)}` : hour.format(at);
+}
+
+/** Time to the minute: 22 Nov 14:00, or 22 Nov 2025, 14:00 for another year. */
+export function rangeTime(at: Date, now: Date = new Date()): string {
+  if (at.getFullYear() === now.getFullYear()) return `${day.format(at)} ${hour.format(at)}`;
+  return `${dayOfYear.format(at)}, ${hour.format(at)}`;
+}
+
+/** The browser's time zone by its name, with its present offset: Europe/Berlin (UTC+1). */
+export function zoneInWords(now: Date = new Date()): string {
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  const minutes = -now.getTimezoneOffset();
+  if (timeZone === 'UTC') return 'UTC';
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  const offset = `${minutes < 0 ? '−' : '+'}${hours}${rest ? `:${String(rest).padStart(2, '0')}` : ''}`;
+  return `${timeZone} (UTC${offset})`;
 }
 
 /** Relative time: just now, 5 min ago, in 3 h, 2 d ago. */

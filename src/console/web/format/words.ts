@@ -68,6 +68,9 @@ const codeWords: Readonly<Record<string, string>> = {
   internal: 'A fault of the gateway; its log says which.',
 };
 
+/** Error codes that have an explanation. */
+export const codes: readonly string[] = Object.keys(codeWords);
+
 /** Explanation of a status if the ledger has no code. */
 export function statusInWords(status: number): string {
   if (status === 499) return 'The caller left before the answer was whole.';

@@ -1,5 +1,7 @@
 import { useId, useState } from 'preact/hooks';
 import { pathOfPage, usePluginPages } from '../state/plugin-pages.js';
+import { withScope } from '../scope/scope.js';
+import { usePlace } from '../state/location.js';
 import { Dialog } from '../ui/dialog.js';
 import { Icon } from '../ui/icon.js';
 import { Link } from '../ui/link.js';
@@ -76,8 +78,9 @@ function Group({ group, path }: { readonly group: DestinationGroup; readonly pat
 
 function PageLink({ page, path }: { readonly page: Destination; readonly path: string }) {
   const { to, text, icon } = page;
+  const place = usePlace();
   return (
-    <Link to={to} current={isAt(path, to)}>
+    <Link to={withScope(to, place)} current={isAt(path, to)}>
       <Icon name={icon} size={20} />
       <span>{text}</span>
     </Link>

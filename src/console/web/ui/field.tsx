@@ -55,6 +55,8 @@ interface InputProps {
   readonly mono?: boolean;
   readonly autocomplete?: string;
   readonly list?: string;
+  /** Focused by the shortcut `/`. */
+  readonly 'data-search'?: true;
 }
 
 export function Input(props: InputProps) {

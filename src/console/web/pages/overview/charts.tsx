@@ -1,76 +1,47 @@
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { Usage } from '../../api/types.js';
-import { Chart } from '../../charts/chart.js';
+import { ChartCard } from '../../charts/chart-card.js';
 import type { ChartData } from '../../charts/chart-data.js';
 import { compact, count, duration } from '../../format/numbers.js';
-import { bucketTime } from '../../format/times.js';
-import type { Range } from './range.js';
+import type { Span } from '../../scope/range.js';
 import { chartsOf } from './usage-series.js';
 
 interface ChartsProps {
   readonly report: Usage;
-  readonly fromMs: number;
-  readonly range: Range;
+  readonly span: Span;
+  readonly words: string;
 }
 
-export function Charts({ report, fromMs, range }: ChartsProps) {
-  const charts = useMemo(() => chartsOf(report, fromMs, range.buckets), [report, fromMs, range]);
-  const { words } = range;
+/** Charts of a report. Split by a group, a series that is hidden in one of them is hidden in all. */
+export function Charts({ report, span, words }: ChartsProps) {
+  const charts = useMemo(() => chartsOf(report, span), [report, span]);
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const isShared = report.by !== null;
+  const card = (title: string, data: ChartData, formatValue: (value: number) => string) => {
+    const placeOf = (label: string) => (isShared ? label : `${title}: ${label}`);
+    return (
+      <ChartCard
+        title={title}
+        data={data}
+        words={words}
+        formatValue={formatValue}
+        isHidden={(label) => hidden.has(placeOf(label))}
+        onToggle={(label) => setHidden((last) => toggled(last, placeOf(label)))}
+      />
+    );
+  };
   return (
     <div class="charts">
-      <ChartCard title="Requests" data={charts.requests} formatValue={compact} words={words} />
-      <ChartCard title="Failed requests" data={charts.errors} formatValue={count} words={words} />
-      <ChartCard title="Tokens, as billed" data={charts.tokens} formatValue={compact} words={words} />
-      <ChartCard title="Time to first event" data={charts.firstEvent} formatValue={duration} words={words} />
+      {card('Requests', charts.requests, compact)}
+      {card('Failed requests', charts.errors, count)}
+      {card('Tokens, as billed', charts.tokens, compact)}
+      {card('Time to first event', charts.firstEvent, duration)}
     </div>
   );
 }
 
-interface ChartCardProps {
-  readonly title: string;
-  readonly data: ChartData;
-  readonly formatValue: (value: number) => string;
-  readonly words: string;
-}
-
-function ChartCard({ title, data, formatValue, words }: ChartCardProps) {
-  const formatTime = (at: Date) => bucketTime(at, data.stepSeconds);
-  return (
-    <section class="card chart-card">
-      <header class="card-head">
-        <h2>{title}</h2>
-      </header>
-      <Chart
-        data={data}
-        label={`${title} over ${words}: ${inWords(data, formatValue)}`}
-        formatValue={formatValue}
-        formatTime={formatTime}
-      />
-      <Legend data={data} />
-    </section>
-  );
-}
-
-function Legend({ data }: { readonly data: ChartData }) {
-  return (
-    <ul class="legend">
-      {data.series.map(({ label, colour }) => (
-        <li key={label}>
-          <span class="swatch" style={{ background: `var(${colour})` }} />
-          <span class="name" title={label}>
-            {label}
-          </span>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-/** Text for screen readers: each series with its highest value. */
-function inWords({ series }: ChartData, formatValue: (value: number) => string): string {
-  const peaks = series.map(({ label, values }) => {
-    const peak = Math.max(0, ...values.map((value) => value ?? 0));
-    return `${label} up to ${formatValue(peak)}`;
-  });
-  return peaks.join(', ') || 'nothing';
+function toggled(hidden: ReadonlySet<string>, place: string): ReadonlySet<string> {
+  const next = new Set(hidden);
+  if (!next.delete(place)) next.add(place);
+  return next;
 }

@@ -1,73 +1,84 @@
 import type { Usage } from '../../api/types.js';
 import { longTime } from '../../format/times.js';
+import { FilterBar } from '../../scope/filter-bar.js';
+import { RangePicker } from '../../scope/range-picker.js';
+import { rangeInWords } from '../../scope/range.js';
+import { isFiltered, useScope } from '../../scope/scope.js';
+import { ZoneNote } from '../../scope/zone-note.js';
 import { changeQuery, usePlace } from '../../state/location.js';
 import { Empty } from '../../ui/empty.js';
 import { Link } from '../../ui/link.js';
 import { Loaded, Skeleton } from '../../ui/loaded.js';
 import { Page } from '../../ui/page.js';
-import { Segmented } from '../../ui/segmented.js';
-import { Breakdowns } from './breakdowns.js';
+import { Select } from '../../ui/select.js';
+import { Breakdown } from './breakdown.js';
 import { Charts } from './charts.js';
 import { groupingOf, groupingOptions } from './grouping.js';
-import { rangeOf, rangeOptions, ranges } from './range.js';
 import { StoredResponses } from './stored-responses.js';
 import { Tiles } from './tiles.js';
 import { useOverview, useTags } from './use-overview.js';
 
 export function OverviewPage() {
   const { query } = usePlace();
-  const rangeName = rangeOf(query.get('range'));
+  const scope = useScope();
   const grouping = groupingOf(query.get('by'));
-  const usage = useOverview(rangeName, grouping);
-  const tags = useTags(rangeName);
-  const subject = grouping?.tag ? `Requests with the tag "${grouping.tag}"` : 'What went through';
-  const actions = (
-    <>
-      <Segmented
-        label="Split by"
-        value={(grouping && query.get('by')) ?? 'total'}
-        options={groupingOptions(tags)}
-        onValue={(value) => changeQuery({ by: value })}
-      />
-      <Segmented
-        label="Time"
-        value={rangeName}
-        options={rangeOptions}
-        onValue={(value) => changeQuery({ range: value })}
-      />
-    </>
-  );
+  const usage = useOverview(scope, grouping);
+  const tags = useTags(scope);
+  const subject = isFiltered(scope.filters) ? 'The requests that match the filters' : 'What went through';
   return (
-    <Page title="Overview" lead={`${subject} in ${ranges[rangeName].words}.`} actions={actions}>
+    <Page
+      title="Overview"
+      lead={`${subject} in ${rangeInWords(scope.range)}.`}
+      actions={<RangePicker range={scope.range} />}
+    >
+      <div class="scope-bar">
+        <FilterBar filters={scope.filters} isClosed />
+        <span class="split-by">
+          <Select
+            label="Split charts by"
+            value={(grouping && query.get('by')) ?? 'total'}
+            options={groupingOptions(tags)}
+            onValue={(value) => changeQuery({ by: value === 'total' ? null : value }, { push: true })}
+          />
+        </span>
+      </div>
       <Loaded resource={usage} skeleton={<OverviewSkeleton />}>
         {(found) => (
           <>
-            <Tiles buckets={found.report.data} />
-            <StoredResponses />
+            <Tiles buckets={found.report.data} isFiltered={isFiltered(scope.filters)} />
             {found.report.data.length === 0 ? (
-              <NothingYet report={found.report} />
+              <NothingYet report={found.report} isNarrowed={isFiltered(scope.filters)} />
             ) : (
               <>
-                <Charts {...found} />
-                <Breakdowns fromMs={found.fromMs} toMs={found.toMs} tags={tags} />
+                <Charts {...found} words={rangeInWords(scope.range)} />
+                <Breakdown scope={scope} tags={tags} />
               </>
             )}
+            <StoredResponses />
           </>
         )}
       </Loaded>
+      <ZoneNote />
     </Page>
   );
 }
 
-function NothingYet({ report }: { readonly report: Usage }) {
+function NothingYet({ report, isNarrowed }: { readonly report: Usage; readonly isNarrowed: boolean }) {
+  const span = `between ${longTime(new Date(report.from))} and ${longTime(new Date(report.to))}`;
   return (
     <div class="card">
-      <Empty icon="overview" title="No requests in this time">
-        <p>
-          Nothing came since {longTime(new Date(report.from))}. <Link to="/keys?issue=1">Issue a key</Link>{' '}
-          and <Link to="/connect">paste a curl line</Link>: it shows here within seconds.
-        </p>
-      </Empty>
+      {isNarrowed ? (
+        <Empty icon="search" title="No request is like that">
+          <p>Nothing {span} matches all filters. Take one away, or choose another time.</p>
+        </Empty>
+      ) : (
+        <Empty icon="overview" title="No requests in this time">
+          <p>
+            Nothing came {span}. <Link to="/keys?issue=1">Issue a key</Link> and{' '}
+            <Link to="/connect">paste a curl line</Link>: it shows here within seconds.
+          </p>
+        </Empty>
+      )}
     </div>
   );
 }

@@ -4,8 +4,13 @@ import { status as lastStatus } from '../../state/status.js';
 import { useStore } from '../../state/store.js';
 import { totalsOf } from './totals.js';
 
-/** Tiles with the main numbers; the last two show the current state. */
-export function Tiles({ buckets }: { readonly buckets: readonly UsageBucket[] }) {
+interface TilesProps {
+  readonly buckets: readonly UsageBucket[];
+  readonly isFiltered: boolean;
+}
+
+/** Tiles with the main numbers; the last two show the current state, which no filter applies to. */
+export function Tiles({ buckets, isFiltered }: TilesProps) {
   const totals = totalsOf(buckets);
   const status = useStore(lastStatus);
   const first = totals.firstEventMs;
@@ -24,20 +29,20 @@ export function Tiles({ buckets }: { readonly buckets: readonly UsageBucket[] })
       />
       <Tile
         name="Tokens"
-        value={compact(totals.tokens)}
-        note={`${compact(totals.output)} out, ${share(totals.cacheRead, totals.tokens - totals.output)} of input cached`}
+        value={compact(totals.input + totals.output)}
+        note={`${compact(totals.output)} out, ${share(totals.cacheRead, totals.input)} of input cached`}
       />
       <Tile name="Time to first event" value={first === null ? '–' : duration(first)} note="on average" />
       <Tile
         name="In flight"
         value={status ? count(status.requests_in_flight) : '–'}
-        note={status ? inFlightNote(status) : 'now'}
+        note={`${status ? inFlightNote(status) : 'now'}${isFiltered ? ', unfiltered' : ''}`}
         live
       />
       <Tile
         name="Slots ready"
         value={status ? `${status.slots.schedulable} / ${status.slots.total}` : '–'}
-        note="now"
+        note={isFiltered ? 'now, unfiltered' : 'now'}
         bad={status?.slots.schedulable === 0}
         live
       />

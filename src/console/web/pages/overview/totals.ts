@@ -1,10 +1,11 @@
 import type { UsageBucket } from '../../api/types.js';
-import { allTokens } from '../../format/numbers.js';
+import { groupBy } from '../../format/group-by.js';
+import { inputTokens } from '../../format/numbers.js';
 
-interface Totals {
+export interface Totals {
   readonly requests: number;
   readonly errors: number;
-  readonly tokens: number;
+  readonly input: number;
   readonly output: number;
   readonly cacheRead: number;
   /** Mean of the buckets' means, weighted by their requests; null if no bucket has one. */
@@ -19,9 +20,17 @@ export function totalsOf(buckets: readonly UsageBucket[]): Totals {
   return {
     requests: sum(({ requests }) => requests),
     errors: sum(({ errors }) => errors),
-    tokens: sum(({ billed }) => allTokens(billed)),
+    input: sum(({ billed }) => inputTokens(billed)),
     output: sum(({ billed }) => billed.output),
     cacheRead: sum(({ billed }) => billed.cache_read),
     firstEventMs: weight > 0 ? weighted / weight : null,
   };
+}
+
+export type GroupTotals = Totals & Pick<UsageBucket, 'group' | 'name'>;
+
+/** Totals of each group: a range that does not start at a whole hour may be split in two buckets. */
+export function mergeGroups(buckets: readonly UsageBucket[]): readonly GroupTotals[] {
+  const groups = groupBy(buckets, ({ group }) => group);
+  return [...groups].map(([group, own]) => ({ ...totalsOf(own), group, name: own[0]?.name ?? null }));
 }

@@ -7,6 +7,7 @@ import {
   type ChartSeries,
 } from '../../charts/chart-data.js';
 import { allTokens } from '../../format/numbers.js';
+import type { Span } from '../../scope/range.js';
 import { groupBy } from '../../format/group-by.js';
 import { groupName } from './group-name.js';
 
@@ -22,8 +23,8 @@ type Pick = (bucket: UsageBucket) => number | null;
 /**
  * The four charts of a usage report: one series per group, or one per kind of number if there are no groups.
  */
-export function chartsOf(usage: Usage, fromMs: number, buckets: number): OverviewCharts {
-  const grid = new Grid(usage, fromMs, buckets);
+export function chartsOf(usage: Usage, span: Span): OverviewCharts {
+  const grid = new Grid(usage, span);
   const isGrouped = usage.by !== null;
   const split = (pick: Pick, ungrouped: readonly Part[]) =>
     isGrouped ? grid.groups(pick, 'sum') : grid.parts(ungrouped);
@@ -80,7 +81,7 @@ class Grid {
   readonly #times: readonly number[];
   readonly #fromSeconds: number;
 
-  constructor(usage: Usage, fromMs: number, buckets: number) {
+  constructor(usage: Usage, { fromMs, buckets }: Span) {
     this.#usage = usage;
     this.#fromSeconds = fromMs / 1000;
     this.#times = Array.from(

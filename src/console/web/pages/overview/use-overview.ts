@@ -1,33 +1,49 @@
 import { panel } from '../../api/panel.js';
 import type { Usage, UsageBucket } from '../../api/types.js';
+import { rangeKey, spanOf, type Span } from '../../scope/range.js';
+import type { Scope } from '../../scope/scope.js';
 import { useResource, type Resource } from '../../state/use-resource.js';
 import type { Grouping } from './grouping.js';
-import { ranges, spanOf, type Range, type RangeName, type Span } from './range.js';
 
-interface OverviewReport extends Span {
+interface OverviewReport {
   readonly report: Usage;
-  readonly range: Range;
+  readonly span: Span;
 }
 
-/** Usage of a range, refreshed regularly; without a grouping in total. */
-export function useOverview(name: RangeName, grouping: Grouping | undefined): Resource<OverviewReport> {
-  const range = ranges[name];
+/** Usage of a scope, refreshed regularly; without a grouping in total. */
+export function useOverview(scope: Scope, grouping: Grouping | undefined): Resource<OverviewReport> {
   const load = async (signal: AbortSignal) => {
-    const { fromMs, toMs } = spanOf(range, Date.now());
-    const report = await panel.usage({ from: fromMs, to: toMs, step: range.step, ...grouping }, signal);
-    return { report, fromMs, toMs, range };
+    const span = spanOf(scope.range, Date.now());
+    const { fromMs, toMs, stepSeconds } = span;
+    const times = { from: fromMs, to: toMs, step: `${stepSeconds}s` };
+    const report = await panel.usage({ ...times, ...scope.filters, ...grouping }, signal);
+    return { report, span };
   };
-  return useResource(`${name} ${grouping?.by} ${grouping?.tag}`, load, 15_000);
+  return useResource(`${keyOf(scope)} ${grouping?.by} ${grouping?.tag}`, load, 15_000);
 }
 
-/** Names of the usage tags of a range, the most used first. */
-export function useTags(name: RangeName): readonly string[] {
+/** Usage of a scope by a grouping, in as few buckets as there may be. */
+export function useTotals(scope: Scope, grouping: Grouping): Resource<readonly UsageBucket[]> {
   const load = async (signal: AbortSignal) => {
-    const { fromMs, toMs } = spanOf(ranges[name], Date.now());
-    const { data } = await panel.usage({ from: fromMs, to: toMs, step: '1d', by: 'tag' }, signal);
+    const { fromMs, toMs } = spanOf(scope.range, Date.now());
+    const times = { from: fromMs, to: toMs, step: `${(toMs - fromMs) / 1000}s` };
+    return (await panel.usage({ ...times, ...scope.filters, ...grouping }, signal)).data;
+  };
+  return useResource(`${keyOf(scope)} ${grouping.by} ${grouping.tag}`, load, 15_000);
+}
+
+/** Names of the usage tags of a scope, the most used first. */
+export function useTags(scope: Scope): readonly string[] {
+  const load = async (signal: AbortSignal) => {
+    const { fromMs, toMs } = spanOf(scope.range, Date.now());
+    const { data } = await panel.usage({ from: fromMs, to: toMs, step: '30d', by: 'tag' }, signal);
     return tagsOf(data);
   };
-  return useResource(name, load, 60_000).data ?? [];
+  return useResource(rangeKey(scope.range), load, 60_000).data ?? [];
+}
+
+function keyOf({ range, filters }: Scope): string {
+  return `${rangeKey(range)} ${JSON.stringify(filters)}`;
 }
 
 function tagsOf(buckets: readonly UsageBucket[]): readonly string[] {

@@ -4,6 +4,8 @@ import { lossInWords } from '../../format/cache-words.js';
 import { compact, duration } from '../../format/numbers.js';
 import { usd } from '../../format/usd.js';
 import { codeInWords, formatWords, statusInWords } from '../../format/words.js';
+import { withScope } from '../../scope/scope.js';
+import { usePlace } from '../../state/location.js';
 import { useResource } from '../../state/use-resource.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Facts } from '../../ui/facts.js';
@@ -20,6 +22,7 @@ import { StageTimes } from './stage-times.js';
 
 /** Page of one request: its times, its upstream calls and its tokens. */
 export function OpenedRequestPage({ id }: { readonly id: string }) {
+  const place = usePlace();
   const request = useResource(id, (signal) => readWritten(id, signal));
   const back = (
     <>
@@ -29,7 +32,7 @@ export function OpenedRequestPage({ id }: { readonly id: string }) {
           Explain one like it
         </Link>
       )}
-      <Link to="/requests" class="button button-plain">
+      <Link to={withScope('/requests', place)} class="button button-plain">
         <Icon name="back" size={16} />
         All requests
       </Link>

@@ -1,5 +1,7 @@
 import type { LedgerRequest } from '../../api/types.js';
 import { hrefOf, navigate } from '../../state/location.js';
+import { count } from '../../format/numbers.js';
+import { ExportButtons } from '../../ui/table/export-buttons.js';
 import { Table } from '../../ui/table/table.js';
 import { useSort } from '../../ui/table/use-sort.js';
 import { pathOfRequest, requestColumns } from './request-columns.js';
@@ -7,27 +9,41 @@ import { pathOfRequest, requestColumns } from './request-columns.js';
 interface RequestTableProps {
   /** Newest first. */
   readonly rows: readonly LedgerRequest[];
+  /** The ledger has further ones, which are not in the order of a column. */
+  readonly hasMore: boolean;
   /** Ids of the requests that arrived while the page was open. */
   readonly fresh: ReadonlySet<string>;
 }
 
-export function RequestTable({ rows, fresh }: RequestTableProps) {
+export function RequestTable({ rows, hasMore, fresh }: RequestTableProps) {
   const sorting = useSort(rows, requestColumns, { initial: { by: 'time', isDescending: true } });
+  const isByTime = sorting.sort?.by === 'time';
   return (
-    <Table
-      label="Requests"
-      class="requests"
-      columns={requestColumns}
-      rows={sorting.rows}
-      keyOf={({ id }) => id}
-      sort={sorting.sort}
-      onSort={sorting.onSort}
-      pageSize={Infinity}
-      rowProps={(row) => ({
-        class: `clickable${fresh.has(row.id) ? ' fresh' : ''}`,
-        onClick: (event) => open(event, row),
-      })}
-    />
+    <>
+      <div class="table-tools">
+        <p class="hint" role="status">
+          {count(rows.length)} {rows.length === 1 ? 'request' : 'requests'} shown
+          {hasMore && (isByTime ? ', the ledger has more' : ', sorted among these: the ledger has more')}
+        </p>
+        <span class="end">
+          <ExportButtons name="requests" columns={requestColumns} rows={sorting.rows} />
+        </span>
+      </div>
+      <Table
+        label="Requests"
+        class="requests"
+        columns={requestColumns}
+        rows={sorting.rows}
+        keyOf={({ id }) => id}
+        sort={sorting.sort}
+        onSort={sorting.onSort}
+        pageSize={Infinity}
+        rowProps={(row) => ({
+          class: `clickable${fresh.has(row.id) ? ' fresh' : ''}`,
+          onClick: (event) => open(event, row),
+        })}
+      />
+    </>
   );
 }
 

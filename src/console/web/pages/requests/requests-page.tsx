@@ -1,42 +1,55 @@
 import { useState } from 'preact/hooks';
+import type { Query } from '../../api/call.js';
 import type { LedgerRequest } from '../../api/types.js';
-import { usePlace } from '../../state/location.js';
-import { Badge, type Tone } from '../../ui/badge.js';
+import { FilterBar } from '../../scope/filter-bar.js';
+import { isPast, rangeInWords, rangeKey, spanOf, type Range } from '../../scope/range.js';
+import { RangePicker } from '../../scope/range-picker.js';
+import { isFiltered, useScope } from '../../scope/scope.js';
+import { ZoneNote } from '../../scope/zone-note.js';
+import { changeQuery } from '../../state/location.js';
 import { Button } from '../../ui/button.js';
 import { Empty } from '../../ui/empty.js';
 import { Link } from '../../ui/link.js';
 import { Loaded, Skeleton } from '../../ui/loaded.js';
 import { Page } from '../../ui/page.js';
-import { FilterBar } from './filter-bar.js';
-import { filtersOf } from './filters.js';
 import { RequestTable } from './request-table.js';
+import { TailControls } from './tail-controls.js';
 import { usePages } from './use-pages.js';
-import { useTail, type Tail } from './use-tail.js';
+import { useTail } from './use-tail.js';
 
 export function RequestsPage() {
-  const filters = filtersOf(usePlace().query);
-  const key = JSON.stringify(filters);
+  const { range, filters } = useScope();
   const [isPaused, setPaused] = useState(false);
-  const pages = usePages(key, filters);
-  const tail = useTail(filters, !isPaused, pages.first.reload);
+  const canGrow = !isPast(range, Date.now());
+  const pages = usePages(`${rangeKey(range)} ${JSON.stringify(filters)}`, () => ({
+    ...filters,
+    ...timesOf(range),
+  }));
+  const tail = useTail(filters, canGrow && !isPaused, pages.first.reload);
   const actions = (
     <>
-      <TailBadge state={tail.state} />
-      <Button icon={isPaused ? 'play' : 'pause'} onClick={() => setPaused(!isPaused)}>
-        {isPaused ? 'Go on' : 'Pause'}
-      </Button>
+      {canGrow && <TailControls state={tail.state} isPaused={isPaused} onPause={setPaused} />}
+      <RangePicker range={range} hasAll />
     </>
   );
   return (
-    <Page title="Requests" lead="Each one as it ends, the latest arrival first." actions={actions}>
+    <Page
+      title="Requests"
+      lead={`Each one as it ends, the latest arrival first, in ${rangeInWords(range)}.`}
+      actions={actions}
+    >
       <FilterBar filters={filters} />
       <Loaded resource={pages.first} skeleton={<RequestsSkeleton />}>
         {({ data }) => {
-          const rows = merged(tail.rows, data, pages.older);
+          const rows = merged(canGrow ? tail.rows : [], data, pages.older);
           return rows.length === 0 ? (
-            <NoRequests isNarrowed={Object.keys(filters).length > 0} />
+            <NoRequests isNarrowed={isFiltered(filters)} range={range} />
           ) : (
-            <RequestTable rows={rows} fresh={new Set(tail.rows.map(({ id }) => id))} />
+            <RequestTable
+              rows={rows}
+              hasMore={pages.hasMore}
+              fresh={new Set(tail.rows.map(({ id }) => id))}
+            />
           );
         }}
       </Loaded>
@@ -47,26 +60,16 @@ export function RequestsPage() {
           </Button>
         </p>
       )}
+      <ZoneNote />
     </Page>
   );
 }
 
-const tailLooks: Readonly<Record<Tail['state'], { readonly tone: Tone; readonly text: string }>> = {
-  off: { tone: 'idle', text: 'Paused' },
-  connecting: { tone: 'info', text: 'Connecting' },
-  live: { tone: 'ok', text: 'Live' },
-  lost: { tone: 'warn', text: 'Connection lost, trying again' },
-};
-
-function TailBadge({ state }: { readonly state: Tail['state'] }) {
-  const { tone, text } = tailLooks[state];
-  return (
-    <span role="status" aria-live="polite">
-      <Badge tone={tone} icon={state === 'live' ? 'pulse' : state === 'off' ? 'pause' : 'wait'}>
-        {text}
-      </Badge>
-    </span>
-  );
+/** Times of a range for the API; a preset goes up to now, and has no end. */
+function timesOf(range: Range): Query {
+  if (range.name === 'all') return {};
+  if (range.name === 'custom') return { from: range.fromMs, to: range.toMs };
+  return { from: spanOf(range, Date.now()).fromMs };
 }
 
 /**
@@ -79,12 +82,17 @@ function merged(...lists: readonly (readonly LedgerRequest[])[]): readonly Ledge
   return [...byId.values()].toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at));
 }
 
-function NoRequests({ isNarrowed }: { readonly isNarrowed: boolean }) {
+function NoRequests({ isNarrowed, range }: { readonly isNarrowed: boolean; readonly range: Range }) {
+  const showAll = () => changeQuery({ range: null, from: null, to: null }, { push: true });
   return (
     <div class="card">
-      {isNarrowed ? (
+      {isNarrowed || range.name !== 'all' ? (
         <Empty icon="search" title="No request is like that">
-          <p>Take a filter away: nothing of the time that the ledger keeps fits all of them.</p>
+          <p>
+            Nothing in {rangeInWords(range)} {isNarrowed ? 'fits all filters: take one away' : 'is there'}
+            {range.name === 'all' ? '.' : ', or look at all the time that the ledger keeps.'}
+          </p>
+          {range.name !== 'all' && <Button onClick={showAll}>Look at all the time</Button>}
         </Empty>
       ) : (
         <Empty icon="requests" title="No requests yet">

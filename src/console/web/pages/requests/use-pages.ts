@@ -4,7 +4,7 @@ import type { LedgerRequest, RequestPage } from '../../api/types.js';
 import { toast } from '../../state/toasts.js';
 import { useResource, type Resource } from '../../state/use-resource.js';
 import { toPanelError } from '../../api/panel-error.js';
-import { toQuery, type Filters } from './filters.js';
+import type { Query } from '../../api/call.js';
 
 const pageSize = 50;
 
@@ -24,9 +24,9 @@ interface Older {
   readonly cursor: string | null;
 }
 
-/** Loads past requests page by page; a new `key` starts over. */
-export function usePages(key: string, filters: Filters): Pages {
-  const first = useResource(key, (signal) => panel.requests(toQuery(filters, { limit: pageSize }), signal));
+/** Loads past requests page by page; a new `key` starts over. `queryOf` gives the filters and times at that moment. */
+export function usePages(key: string, queryOf: () => Query): Pages {
+  const first = useResource(key, (signal) => panel.requests({ ...queryOf(), limit: pageSize }, signal));
   const [older, setOlder] = useState<Older>({ key, first: undefined, rows: [], cursor: null });
   const [isLoadingMore, setLoadingMore] = useState(false);
   useEffect(() => {
@@ -36,7 +36,7 @@ export function usePages(key: string, filters: Filters): Pages {
   const load = async () => {
     setLoadingMore(true);
     try {
-      const page = await panel.requests(toQuery(filters, { limit: pageSize, cursor: older.cursor }));
+      const page = await panel.requests({ ...queryOf(), limit: pageSize, cursor: older.cursor });
       setOlder((last) => ({ ...last, rows: [...last.rows, ...page.data], cursor: page.next_cursor }));
     } catch (error) {
       toast(toPanelError(error).message, 'bad');

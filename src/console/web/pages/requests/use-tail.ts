@@ -3,7 +3,7 @@ import { panelUrl } from '../../api/call.js';
 import type { LedgerRequest } from '../../api/types.js';
 import { panel } from '../../api/panel.js';
 import { useVisible } from '../../state/visible.js';
-import { isAmong, toQuery, type Filters } from './filters.js';
+import { isAmong, type Filters } from '../../scope/filters.js';
 
 const maxKept = 200;
 /** Wait for the ledger, which is written in batches. */
@@ -32,7 +32,7 @@ export function useTail(filters: Filters, isOn: boolean, onLive: () => void): Ta
       return undefined;
     }
     setState('connecting');
-    const source = new EventSource(panelUrl('/requests/live', toQuery(filters)));
+    const source = new EventSource(panelUrl('/requests/live', filters));
     let timer: ReturnType<typeof setTimeout> | undefined;
     source.addEventListener('open', () => {
       setState('live');

@@ -1,0 +1,27 @@
+import { panel } from '../api/panel.js';
+import { useResource } from '../state/use-resource.js';
+import type { Option } from '../ui/select.js';
+
+export interface Choices {
+  readonly key: readonly Option<string>[];
+  readonly slot: readonly Option<string>[];
+  readonly model: readonly Option<string>[];
+}
+
+/** Keys, slots and models to choose from, loaded once for each page that shows filters. */
+export function useChoices(): Choices {
+  const { data } = useResource('choices', async (signal) => {
+    const [keys, slots, models] = await Promise.all([
+      panel.keys(signal),
+      panel.slots(signal),
+      panel.models(signal),
+    ]);
+    return { keys, slots, models };
+  });
+  const { keys = [], slots = [], models = [] } = data ?? {};
+  return {
+    key: keys.map(({ id, name, last4 }) => ({ value: id, text: `${name} …${last4}` })),
+    slot: slots.map(({ id }) => ({ value: id, text: id })),
+    model: models.map(({ id }) => ({ value: id, text: id })),
+  };
+}

@@ -1,0 +1,96 @@
+import { useState } from 'preact/hooks';
+import { codes } from '../format/words.js';
+import { changeQuery } from '../state/location.js';
+import { Button } from '../ui/button.js';
+import { Select } from '../ui/select.js';
+import { useChoices } from './choices.js';
+import { DelayedInput } from './delayed-input.js';
+import { FilterChips } from './filter-chips.js';
+import { ChoiceField } from './choice-field.js';
+import {
+  causeOptions,
+  filterWords,
+  formatOptions,
+  noFilters,
+  outcomeOptions,
+  type FilterName,
+  type Filters,
+} from './filters.js';
+import { isFiltered } from './scope.js';
+
+interface FilterBarProps {
+  readonly filters: Filters;
+  /** Shows the fields only when asked for. */
+  readonly isClosed?: boolean;
+}
+
+/** Filters of a page. Kept in the URL, so that a link shows the same to others. */
+export function FilterBar({ filters, isClosed = false }: FilterBarProps) {
+  const [isOpen, setOpen] = useState(!isClosed && window.matchMedia('(min-width: 821px)').matches);
+  const [hasMore, setMore] = useState(rare.some((name) => filters[name] !== undefined));
+  const set = (name: FilterName) => (value: string) => changeQuery({ [name]: value }, { push: true });
+  return (
+    <div class="filters" role="search" aria-label="Filters">
+      <div class="filters-head">
+        <Button icon="filter" small pressed={isOpen} onClick={() => setOpen(!isOpen)}>
+          Filters
+        </Button>
+        <FilterChips filters={filters} />
+        {isFiltered(filters) && (
+          <Button small tone="quiet" onClick={() => changeQuery(noFilters, { push: true })}>
+            Clear
+          </Button>
+        )}
+      </div>
+      {isOpen && <Fields filters={filters} set={set} hasMore={hasMore} onMore={() => setMore(!hasMore)} />}
+    </div>
+  );
+}
+
+/** Filters that are rarely needed. */
+const rare: readonly FilterName[] = ['team', 'status', 'code', 'session', 'cause'];
+
+interface FieldsProps {
+  readonly filters: Filters;
+  readonly set: (name: FilterName) => (value: string) => void;
+  readonly hasMore: boolean;
+  readonly onMore: () => void;
+}
+
+function Fields({ filters, set, hasMore, onMore }: FieldsProps) {
+  const choices = useChoices();
+  const of = (name: FilterName) => ({
+    label: filterWords[name],
+    value: filters[name] ?? '',
+    onValue: set(name),
+  });
+  return (
+    <div class="filter-fields">
+      <DelayedInput {...of('request_id')} placeholder="x-request-id" isSearch />
+      <Select {...of('failed')} options={outcomeOptions} />
+      <ChoiceField {...of('key')} any="Any key" options={choices.key} />
+      <ChoiceField {...of('slot')} any="Any slot" options={choices.slot} />
+      <ChoiceField {...of('model')} any="Any model" options={choices.model} />
+      <Select {...of('format')} options={formatOptions} />
+      {hasMore && (
+        <>
+          <DelayedInput {...of('status')} placeholder="429" />
+          <DelayedInput {...of('code')} placeholder="rate_limited" list="error-codes" />
+          <datalist id="error-codes">
+            {codes.map((code) => (
+              <option key={code} value={code} />
+            ))}
+          </datalist>
+          <DelayedInput {...of('session')} placeholder="Pseudonym of a session" />
+          <DelayedInput {...of('team')} placeholder="Id of a team" />
+          <Select {...of('cause')} options={causeOptions} />
+        </>
+      )}
+      <span class="filters-more">
+        <Button small tone="quiet" icon={hasMore ? 'up' : 'down'} onClick={onMore}>
+          {hasMore ? 'Fewer filters' : 'More filters'}
+        </Button>
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+import { formatWords } from '../format/words.js';
+import { changeQuery } from '../state/location.js';
+import { Icon } from '../ui/icon.js';
+import {
+  causeOptions,
+  filterNames,
+  filterWords,
+  outcomeOptions,
+  type FilterName,
+  type Filters,
+} from './filters.js';
+import { useKeyNames } from './key-names.js';
+
+/** The filters in force, each with a button that takes it away. */
+export function FilterChips({ filters }: { readonly filters: Filters }) {
+  const nameOfKey = useKeyNames(filters.key !== undefined);
+  const given = filterNames.filter((name) => filters[name] !== undefined);
+  if (given.length === 0) return null;
+  return (
+    <ul class="chips" aria-label="Filters in force">
+      {given.map((name) => {
+        const value = filters[name] ?? '';
+        const text = name === 'key' ? nameOfKey(value) : valueInWords(name, value);
+        return (
+          <li key={name} class="chip">
+            <span class="dim">{filterWords[name]}</span>
+            <span class="name" title={text}>
+              {text}
+            </span>
+            <button
+              type="button"
+              aria-label={`Remove the filter ${filterWords[name]}: ${text}`}
+              onClick={() => changeQuery({ [name]: null }, { push: true })}
+            >
+              <Icon name="close" size={13} />
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function valueInWords(name: FilterName, value: string): string {
+  if (name === 'failed') return outcomeOptions.find((option) => option.value === value)?.text ?? value;
+  if (name === 'cause') return causeOptions.find((option) => option.value === value)?.text ?? value;
+  return name === 'format' ? (formatWords[value] ?? value) : value;
+}

@@ -1,0 +1,80 @@
+import type { LedgerRequest } from '../api/types.js';
+import { formatWords } from '../format/words.js';
+import type { Option } from '../ui/select.js';
+
+/** Query parameters that choose among requests; those of the API have the same names. */
+export const filterNames = [
+  'key',
+  'slot',
+  'model',
+  'format',
+  'failed',
+  'team',
+  'status',
+  'code',
+  'session',
+  'cause',
+  'request_id',
+] as const;
+
+export type FilterName = (typeof filterNames)[number];
+export type Filters = Readonly<Partial<Record<FilterName, string>>>;
+
+/** Names for the label of a field, and for what a filter has been set to. */
+export const filterWords: Readonly<Record<FilterName, string>> = {
+  key: 'Key',
+  slot: 'Slot',
+  model: 'Model',
+  format: 'Format',
+  failed: 'Outcome',
+  team: 'Team',
+  status: 'Status',
+  code: 'Error code',
+  session: 'Session',
+  cause: 'Cache loss',
+  request_id: 'Request id',
+};
+
+export const formatOptions: readonly Option<string>[] = [
+  { value: '', text: 'Any format' },
+  ...Object.entries(formatWords).map(([value, text]) => ({ value, text })),
+];
+
+export const outcomeOptions: readonly Option<string>[] = [
+  { value: '', text: 'Any outcome' },
+  { value: 'false', text: 'Answered' },
+  { value: 'true', text: 'Failed' },
+];
+
+export const causeOptions: readonly Option<string>[] = [
+  { value: '', text: 'Any, or none' },
+  { value: 'client_changed', text: 'Client changed its prompt' },
+  { value: 'stage_changed', text: 'Stage changed the prompt' },
+  { value: 'slot_moved', text: 'Session moved to another slot' },
+  { value: 'expired', text: 'Cache expired' },
+  { value: 'model_changed', text: 'Another model' },
+  { value: 'provider', text: 'Provider' },
+  { value: 'unknown', text: 'Unknown' },
+];
+
+export function readFilters(query: URLSearchParams): Filters {
+  const given = filterNames.flatMap((name) => {
+    const value = query.get(name);
+    return value ? [[name, value] as const] : [];
+  });
+  return Object.fromEntries(given);
+}
+
+/** Query changes that take all filters away. */
+export const noFilters: Readonly<Record<string, null>> = Object.fromEntries(
+  filterNames.map((name) => [name, null]),
+);
+
+/**
+ * True if a request matches the filters that a listed request can be checked by: those of the rows that the
+ * page has already got, after a change of the filters.
+ */
+export function isAmong(filters: Filters, row: LedgerRequest): boolean {
+  const given: Readonly<Partial<Record<FilterName, unknown>>> = { ...row, key: row.key?.id };
+  return Object.entries(filters).every(([name, value]) => String(given[name as FilterName]) === value); // names of `Filters`
+}

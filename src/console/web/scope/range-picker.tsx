@@ -1,0 +1,41 @@
+import { useState } from 'preact/hooks';
+import { changeQuery } from '../state/location.js';
+import { Button } from '../ui/button.js';
+import { Segmented } from '../ui/segmented.js';
+import type { Option } from '../ui/select.js';
+import { RangeDialog } from './range-dialog.js';
+import { isPreset, presetOptions, writeRange, type PresetName, type Range } from './range.js';
+
+interface RangePickerProps {
+  readonly range: Range;
+  /** Offers all the time that the ledger keeps, too. */
+  readonly hasAll?: boolean;
+}
+
+/** Choice of the range of time: a preset, or two times of one's own. */
+export function RangePicker({ range, hasAll = false }: RangePickerProps) {
+  const [isOpen, setOpen] = useState(false);
+  const choose = (next: Range) => changeQuery(writeRange(next), { push: true });
+  const options: readonly Option<PresetName | 'all' | ''>[] = [
+    ...presetOptions,
+    ...(hasAll ? [{ value: 'all', text: 'All' } as const] : []),
+  ];
+  return (
+    <span class="range-picker">
+      <Segmented
+        label="Time"
+        value={range.name === 'custom' ? '' : range.name}
+        options={options}
+        onValue={(name) => name && choose({ name })}
+      />
+      <Button
+        icon="calendar"
+        pressed={!isPreset(range.name) && range.name !== 'all'}
+        onClick={() => setOpen(true)}
+      >
+        Custom
+      </Button>
+      {isOpen && <RangeDialog range={range} onChoose={choose} onClose={() => setOpen(false)} />}
+    </span>
+  );
+}
