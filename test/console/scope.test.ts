@@ -96,7 +96,7 @@ describe('ranges, filters and exports of the console', function () {
     await tile('Requests', '6').waitFor();
     await page.reload();
     await tile('Requests', '6').waitFor();
-    await page.getByText(/Times of Asia\/Kath?mandu/).waitFor();
+    await page.getByText(/Times of Asia\/Kath?mandu \(UTC/).waitFor();
   });
 
   it('carries range and filters from the overview to the requests and back', async () => {

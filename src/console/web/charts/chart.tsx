@@ -62,7 +62,7 @@ function Tooltip({ data, pointed, formatValue, formatTime }: TooltipProps) {
   const at = data.times[index];
   const rows = data.series.filter(({ values }) => values[index]);
   if (at === undefined) return null;
-  const isOpen = (at + data.stepSeconds) * 1000 > Date.now();
+  const isOpen = isAfter((at + data.stepSeconds) * 1000);
   const side = left > width / 2 ? { right: `${width - left + 14}px` } : { left: `${left + 14}px` };
   return (
     <div class="chart-tip" style={side} aria-hidden="true">
@@ -80,4 +80,8 @@ function Tooltip({ data, pointed, formatValue, formatTime }: TooltipProps) {
       ))}
     </div>
   );
+}
+
+function isAfter(ms: number, nowMs = Date.now()): boolean {
+  return ms > nowMs;
 }

@@ -1,3 +1,4 @@
+import { useEffect, useState } from 'preact/hooks';
 import { panel } from '../api/panel.js';
 import { useResource } from '../state/use-resource.js';
 import type { Option } from '../ui/select.js';
@@ -8,9 +9,11 @@ export interface Choices {
   readonly model: readonly Option<string>[];
 }
 
-/** Keys, slots and models to choose from, loaded once for each page that shows filters. */
+/** Keys, slots and models to choose from, loaded once the page has had time for its content. */
 export function useChoices(): Choices {
-  const { data } = useResource('choices', async (signal) => {
+  const isIdle = useIdle();
+  const { data } = useResource(`choices ${isIdle}`, async (signal) => {
+    if (!isIdle) return undefined;
     const [keys, slots, models] = await Promise.all([
       panel.keys(signal),
       panel.slots(signal),
@@ -24,4 +27,16 @@ export function useChoices(): Choices {
     slot: slots.map(({ id }) => ({ value: id, text: id })),
     model: models.map(({ id }) => ({ value: id, text: id })),
   };
+}
+
+const idleMs = 400;
+
+/** True from a moment after the first rendering on. */
+function useIdle(): boolean {
+  const [isIdle, setIdle] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setIdle(true), idleMs);
+    return () => clearTimeout(timer);
+  }, []);
+  return isIdle;
 }

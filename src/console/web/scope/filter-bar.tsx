@@ -5,6 +5,7 @@ import { Button } from '../ui/button.js';
 import { Select } from '../ui/select.js';
 import { useChoices } from './choices.js';
 import { DelayedInput } from './delayed-input.js';
+import { KeyField } from './key-field.js';
 import { FilterChips } from './filter-chips.js';
 import { ChoiceField } from './choice-field.js';
 import {
@@ -68,7 +69,7 @@ function Fields({ filters, set, hasMore, onMore }: FieldsProps) {
     <div class="filter-fields">
       <DelayedInput {...of('request_id')} placeholder="x-request-id" isSearch />
       <Select {...of('failed')} options={outcomeOptions} />
-      <ChoiceField {...of('key')} any="Any key" options={choices.key} />
+      <KeyField {...of('key')} options={choices.key} />
       <ChoiceField {...of('slot')} any="Any slot" options={choices.slot} />
       <ChoiceField {...of('model')} any="Any model" options={choices.model} />
       <Select {...of('format')} options={formatOptions} />
@@ -78,7 +79,7 @@ function Fields({ filters, set, hasMore, onMore }: FieldsProps) {
           <DelayedInput {...of('code')} placeholder="rate_limited" list="error-codes" />
           <datalist id="error-codes">
             {codes.map((code) => (
-              <option key={code} value={code} />
+              <option key={code}>{code}</option>
             ))}
           </datalist>
           <DelayedInput {...of('session')} placeholder="Pseudonym of a session" />

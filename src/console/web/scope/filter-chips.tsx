@@ -17,12 +17,12 @@ export function FilterChips({ filters }: { readonly filters: Filters }) {
   const given = filterNames.filter((name) => filters[name] !== undefined);
   if (given.length === 0) return null;
   return (
-    <ul class="chips" aria-label="Filters in force">
+    <ul class="filter-chips" aria-label="Filters in force">
       {given.map((name) => {
         const value = filters[name] ?? '';
         const text = name === 'key' ? nameOfKey(value) : valueInWords(name, value);
         return (
-          <li key={name} class="chip">
+          <li key={name} class="filter-chip">
             <span class="dim">{filterWords[name]}</span>
             <span class="name" title={text}>
               {text}

@@ -22,43 +22,15 @@ export function RangeDialog({ range, onChoose, onClose }: RangeDialogProps) {
     onChoose({ name: 'custom', fromMs, toMs });
     onClose();
   };
-  const days = (count: number, endsToday: boolean) => {
-    const end = new Date();
-    end.setHours(endsToday ? 24 : 0, 0, 0, 0);
-    const start = new Date(end);
-    start.setDate(start.getDate() - count);
-    setTimes([inputTime(start.getTime()), inputTime(end.getTime())]);
-  };
   return (
     <Dialog title="Custom range" onClose={onClose}>
       <form onSubmit={submit} noValidate>
         <div class="dialog-body form">
           <div class="columns">
-            <Input
-              label="From"
-              type="datetime-local"
-              value={from}
-              onValue={(value) => setTimes([value, to])}
-            />
-            <Input
-              label="To"
-              type="datetime-local"
-              value={to}
-              error={error}
-              onValue={(value) => setTimes([from, value])}
-            />
+            <TimeInput label="From" value={from} onValue={(value) => setTimes([value, to])} />
+            <TimeInput label="To" value={to} error={error} onValue={(value) => setTimes([from, value])} />
           </div>
-          <p class="range-presets">
-            <Button small onClick={() => days(1, true)}>
-              Today
-            </Button>
-            <Button small onClick={() => days(1, false)}>
-              Yesterday
-            </Button>
-            <Button small onClick={() => days(7, false)}>
-              7 whole days
-            </Button>
-          </p>
+          <WholeDays onChoose={setTimes} />
           <p class="hint">
             Times of {zoneInWords()}. Budgets and daily limits count days of UTC. A range of more than a day
             is widened to whole hours in sums and charts.
@@ -73,6 +45,44 @@ export function RangeDialog({ range, onChoose, onClose }: RangeDialogProps) {
       </form>
     </Dialog>
   );
+}
+
+interface TimeInputProps {
+  readonly label: string;
+  readonly value: string;
+  readonly error?: string | undefined;
+  readonly onValue: (value: string) => void;
+}
+
+function TimeInput(props: TimeInputProps) {
+  return <Input {...props} type="datetime-local" />;
+}
+
+/** Days of the browser's time zone. */
+const wholeDays = [
+  { text: 'Today', count: 1, endsToday: true },
+  { text: 'Yesterday', count: 1, endsToday: false },
+  { text: '7 whole days', count: 7, endsToday: false },
+];
+
+function WholeDays({ onChoose }: { readonly onChoose: (times: readonly [string, string]) => void }) {
+  return (
+    <p class="range-presets">
+      {wholeDays.map(({ text, count, endsToday }) => (
+        <Button key={text} small onClick={() => onChoose(daysBefore(count, endsToday))}>
+          {text}
+        </Button>
+      ))}
+    </p>
+  );
+}
+
+function daysBefore(count: number, endsToday: boolean): readonly [string, string] {
+  const end = new Date();
+  end.setHours(endsToday ? 24 : 0, 0, 0, 0);
+  const start = new Date(end);
+  start.setDate(start.getDate() - count);
+  return [inputTime(start.getTime()), inputTime(end.getTime())];
 }
 
 function shownTimes(range: Range): readonly [string, string] {

@@ -66,7 +66,7 @@ export function rangeKey(range: Range): string {
 }
 
 /** True if nothing new can come into a range. */
-export function isPast(range: Range, nowMs: number): boolean {
+export function isPast(range: Range, nowMs = Date.now()): boolean {
   return range.name === 'custom' && range.toMs <= nowMs;
 }
 

@@ -28,7 +28,11 @@ export function OverviewPage() {
   return (
     <Page
       title="Overview"
-      lead={`${subject} in ${rangeInWords(scope.range)}.`}
+      lead={
+        <>
+          {subject} in {rangeInWords(scope.range)}. <ZoneNote />
+        </>
+      }
       actions={<RangePicker range={scope.range} />}
     >
       <div class="scope-bar">
@@ -58,7 +62,6 @@ export function OverviewPage() {
           </>
         )}
       </Loaded>
-      <ZoneNote />
     </Page>
   );
 }

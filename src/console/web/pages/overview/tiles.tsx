@@ -24,7 +24,7 @@ export function Tiles({ buckets, isFiltered }: TilesProps) {
       <Tile
         name="Failed"
         value={share(totals.errors, totals.requests)}
-        note={`${count(totals.errors)} requests`}
+        note={`${count(totals.errors)} ${totals.errors === 1 ? 'request' : 'requests'}`}
         bad={totals.errors > 0}
       />
       <Tile

@@ -15,6 +15,7 @@ export const requestColumns: readonly Column<LedgerRequest>[] = [
   {
     id: 'time',
     head: 'Time',
+    orders: ['oldest first', 'newest first'],
     value: ({ at }) => at,
     cell: (row) => (
       <Link to={pathOfRequest(row)} class="row-link">

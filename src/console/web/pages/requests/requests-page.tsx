@@ -20,7 +20,7 @@ import { useTail } from './use-tail.js';
 export function RequestsPage() {
   const { range, filters } = useScope();
   const [isPaused, setPaused] = useState(false);
-  const canGrow = !isPast(range, Date.now());
+  const canGrow = !isPast(range);
   const pages = usePages(`${rangeKey(range)} ${JSON.stringify(filters)}`, () => ({
     ...filters,
     ...timesOf(range),
@@ -35,7 +35,11 @@ export function RequestsPage() {
   return (
     <Page
       title="Requests"
-      lead={`Each one as it ends, the latest arrival first, in ${rangeInWords(range)}.`}
+      lead={
+        <>
+          Each one as it ends, the latest arrival first, in {rangeInWords(range)}. <ZoneNote />
+        </>
+      }
       actions={actions}
     >
       <FilterBar filters={filters} />
@@ -60,7 +64,6 @@ export function RequestsPage() {
           </Button>
         </p>
       )}
-      <ZoneNote />
     </Page>
   );
 }

@@ -20,7 +20,7 @@ export function TailControls({ state, isPaused, onPause }: TailControlsProps) {
   const { tone, text } = looks[state];
   return (
     <>
-      <span role="status" aria-live="polite">
+      <span class="tail-state" role="status" aria-live="polite">
         <Badge tone={tone} icon={state === 'live' ? 'pulse' : state === 'off' ? 'pause' : 'wait'}>
           {text}
         </Badge>

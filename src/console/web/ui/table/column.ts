@@ -15,6 +15,8 @@ export interface Column<Row> {
   readonly isSortable?: boolean;
   /** Aligned to the right, with the largest first when sorted first. */
   readonly isFigure?: boolean;
+  /** Words for the order, ascending first; default: A to Z, or lowest first for a figure. */
+  readonly orders?: readonly [ascending: string, descending: string];
   /** Head for screen readers only, as of a column of buttons. */
   readonly isHeadHidden?: boolean;
   readonly class?: string;

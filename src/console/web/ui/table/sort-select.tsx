@@ -22,10 +22,10 @@ export function SortSelect<Row>({ columns, sort, onSort }: SortSelectProps<Row>)
         }}
       >
         {!sort && <option value="">as it comes</option>}
-        {sortable.flatMap(({ id: by, head, isFigure }) =>
+        {sortable.flatMap(({ id: by, head, isFigure, orders = isFigure ? figureOrders : nameOrders }) =>
           [false, true].map((isDescending) => (
             <option key={writeSort({ by, isDescending })} value={writeSort({ by, isDescending })}>
-              {`${head}, ${wordsOf(isFigure === true, isDescending)}`}
+              {`${head}, ${orders[isDescending ? 1 : 0]}`}
             </option>
           )),
         )}
@@ -34,7 +34,5 @@ export function SortSelect<Row>({ columns, sort, onSort }: SortSelectProps<Row>)
   );
 }
 
-function wordsOf(isFigure: boolean, isDescending: boolean): string {
-  if (isFigure) return isDescending ? 'highest first' : 'lowest first';
-  return isDescending ? 'Z to A' : 'A to Z';
-}
+const figureOrders = ['lowest first', 'highest first'] as const;
+const nameOrders = ['A to Z', 'Z to A'] as const;

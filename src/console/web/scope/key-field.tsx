@@ -1,0 +1,52 @@
+import { useId, useState } from 'preact/hooks';
+import { Input } from '../ui/field.js';
+import type { Option } from '../ui/select.js';
+import { ChoiceField } from './choice-field.js';
+
+/** Max options of a list to choose from; above it one searches. */
+const maxListed = 200;
+const maxFound = 20;
+
+interface KeyFieldProps {
+  readonly label: string;
+  /** Id of a key. */
+  readonly value: string;
+  readonly options: readonly Option<string>[];
+  readonly onValue: (value: string) => void;
+}
+
+/** Choice of a key: a list, or with very many keys a field that searches them. */
+export function KeyField(props: KeyFieldProps) {
+  if (props.options.length > maxListed) return <KeySearch {...props} />;
+  return <ChoiceField {...props} any="Any key" />;
+}
+
+function KeySearch({ label, value, options, onValue }: KeyFieldProps) {
+  const listId = useId();
+  const [typed, setTyped] = useState<string>();
+  const chosen = options.find((option) => option.value === value)?.text ?? value;
+  const words = (typed ?? '').toLowerCase();
+  const found = words ? options.filter(({ text }) => text.toLowerCase().includes(words)) : options;
+  const change = (text: string) => {
+    const key = options.find((option) => option.text === text);
+    setTyped(key || text === '' ? undefined : text);
+    if (key || text === '') onValue(key?.value ?? '');
+  };
+  return (
+    <>
+      <Input
+        label={label}
+        type="search"
+        value={typed ?? chosen}
+        onValue={change}
+        placeholder="Name of a key"
+        list={listId}
+      />
+      <datalist id={listId}>
+        {found.slice(0, maxFound).map((option) => (
+          <option key={option.value}>{option.text}</option>
+        ))}
+      </datalist>
+    </>
+  );
+}
