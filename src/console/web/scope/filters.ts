@@ -75,6 +75,10 @@ export const noFilters: Readonly<Record<string, null>> = Object.fromEntries(
  * page has already got, after a change of the filters.
  */
 export function isAmong(filters: Filters, row: LedgerRequest): boolean {
-  const given: Readonly<Partial<Record<FilterName, unknown>>> = { ...row, key: row.key?.id };
+  const given: Readonly<Partial<Record<FilterName, unknown>>> = {
+    ...row,
+    key: row.key?.id,
+    cause: row.cache?.cause,
+  };
   return Object.entries(filters).every(([name, value]) => String(given[name as FilterName]) === value); // names of `Filters`
 }
