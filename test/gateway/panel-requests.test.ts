@@ -85,6 +85,56 @@ describe('/api/panel/requests and /usage', () => {
       expect(ms * 100, 'hundredths').to.be.closeTo(Math.round(ms * 100), 1e-6);
   });
 
+  it('tell what they cost, what stages added, how long they waited and of which session they are', async () => {
+    const tokens = { input: 1, cacheRead: 2, cacheWrite5m: 3, cacheWrite1h: 4, output: 5 };
+    const row = {
+      atMs: Date.now() - 1000,
+      requestId: 'priced',
+      format: 'messages',
+      status: 200,
+      failed: false,
+      streamed: true,
+      attempts: 1,
+      durationMs: 90,
+      billed: tokens,
+      shown: tokens,
+    };
+    await team.gateway.services.store.ledger.append([
+      {
+        ...row,
+        id: 'priced',
+        team: 'red',
+        session: '0123456789abcdef',
+        queueMs: 12,
+        outputMs: 60,
+        cost: { billed: 2_500_000_000, shown: 1_000_000 },
+        additions: { persona: { tokens, cost: 7_000_000 }, search: { tokens } },
+      },
+      { ...row, id: 'unpriced', requestId: 'unpriced' },
+    ]);
+    const [priced] = await list('?session=0123456789abcdef&team=red');
+    const { additions, ...shown } = await panel.get(`/requests/${priced.id}`);
+    expect(shown).to.include({ queue_ms: 12, output_ms: 60, team: 'red', session: '0123456789abcdef' });
+    expect(shown.cost).to.deep.equal({ billed_usd: 2.5, shown_usd: 0.001 });
+    expect(additions.map(({ stage, cost_usd: usd }: Answer) => [stage, usd])).to.deep.equal([
+      ['persona', 0.007],
+      ['search', null],
+    ]);
+    expect((await list('?request_id=unpriced'))[0]).to.deep.include({
+      cost: null,
+      queue_ms: null,
+      session: null,
+    });
+    const total = { billed_usd: 2.5, shown_usd: 0.001, unpriced_requests: 1 };
+    for (const step of ['1h', '5m'])
+      expect((await panel.get(`/usage?step=${step}`)).data[0].cost).to.deep.equal(total);
+    const byStage = (await panel.get('/usage?by=stage')).data.map(({ name, cost }: Answer) => [name, cost]);
+    expect(byStage).to.deep.equal([
+      ['persona', { billed_usd: 0.007, shown_usd: 0, unpriced_requests: 0 }],
+      ['search', { billed_usd: 0, shown_usd: 0, unpriced_requests: 1 }],
+    ]);
+  });
+
   it('do not know what is not there', async () => {
     for (const id of ['x', '1.x', '%00', '1.%27', 'x'.repeat(400), '99999999999999999.a'])
       expect(await errorIn(await panel.fetch('GET', `/requests/${id}`)), id).to.include({

@@ -25,6 +25,8 @@ export function requestReport(
     attempts: row.attempts,
     first_event_ms: row.firstEventMs ?? null,
     duration_ms: row.durationMs,
+    queue_ms: row.queueMs ?? null,
+    output_ms: row.outputMs ?? null,
     billed: tokensReport(row.billed),
     shown: tokensReport(row.shown),
     cost: row.cost ? costReport(row.cost) : null,

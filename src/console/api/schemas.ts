@@ -64,6 +64,8 @@ const requestFields = {
   attempts: Count,
   first_event_ms: Nullable(Type.Number()),
   duration_ms: Type.Number(),
+  queue_ms: Nullable(Type.Number({ description: 'Time spent waiting for a place in a slot.' })),
+  output_ms: Nullable(Type.Number({ description: 'From the first to the last event of the answer.' })),
   billed: Tokens,
   shown: Tokens,
   cost: Nullable(Cost),
