@@ -1,6 +1,8 @@
 /** Data of one chart: a value for each time in each series. */
 export interface ChartData {
   readonly kind: 'bars' | 'lines';
+  /** Bars of amounts; without it the axis of bars has whole numbers alone, as counts need it. */
+  readonly hasFractions?: boolean;
   /** Start of each bucket, unix seconds. */
   readonly times: readonly number[];
   readonly stepSeconds: number;

@@ -51,7 +51,7 @@ export function drawPlot({ data, host, formatValue, formatTime, onPoint }: PlotO
           ...axis,
           grid,
           size: (_, labels) => Math.max(52, longest(labels) * axisCharacterWidth),
-          ...(data.kind === 'bars' && { incrs: wholeSteps }),
+          ...(data.kind === 'bars' && !data.hasFractions && { incrs: wholeSteps }),
           values: (_, ticks) => ticks.map(formatValue),
         },
       ],

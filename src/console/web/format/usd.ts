@@ -1,8 +1,11 @@
-/** Amount in USD: $0.0042, $0.42, $1,234.50. */
+/** Amount in USD: $0.0042, $0.42, $12.30, $1,234. */
 export function usd(amount: number): string {
-  const digits =
-    amount !== 0 && Math.abs(amount) < 0.1
-      ? { maximumSignificantDigits: 2 }
-      : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
-  return new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', ...digits }).format(amount);
+  const size = Math.abs(amount);
+  if (size >= 1000) return whole.format(amount);
+  return amount !== 0 && size < 0.1 ? small.format(amount) : cents.format(amount);
 }
+
+const money = { style: 'currency', currency: 'USD' } as const;
+const whole = new Intl.NumberFormat('en', { ...money, maximumFractionDigits: 0 });
+const cents = new Intl.NumberFormat('en', money);
+const small = new Intl.NumberFormat('en', { ...money, maximumSignificantDigits: 2 });

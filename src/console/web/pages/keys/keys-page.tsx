@@ -9,7 +9,7 @@ import { Loaded, Skeleton } from '../../ui/loaded.js';
 import { Page } from '../../ui/page.js';
 import { IssueDialog } from './issue-dialog.js';
 import { KeyForm } from './key-form.js';
-import { KeyTable } from './key-table.js';
+import { KeyLists } from './key-table.js';
 import { RevokeDialog } from './revoke-dialog.js';
 import { useTeams } from '../teams/use-teams.js';
 import { useKeyUsage } from './use-key-usage.js';
@@ -37,7 +37,7 @@ export function KeysPage() {
           list.length === 0 ? (
             <NoKeys onIssue={issue} />
           ) : (
-            <Lists
+            <KeyLists
               keys={list}
               usage={usage}
               teams={teamNames}
@@ -51,34 +51,6 @@ export function KeysPage() {
       {open?.what === 'edit' && <KeyForm issued={open.key} onClose={close} onSaved={keys.reload} />}
       {open?.what === 'revoke' && <RevokeDialog issued={open.key} onClose={close} onDone={keys.reload} />}
     </Page>
-  );
-}
-
-interface ListsProps {
-  readonly keys: readonly Key[];
-  readonly usage: ReturnType<typeof useKeyUsage>;
-  readonly teams: ReadonlyMap<string, string> | undefined;
-  readonly onEdit: (key: Key) => void;
-  readonly onRevoke: (key: Key) => void;
-}
-
-/**
- * Lists of active and revoked keys; the revoked ones are folded away, and kept because the ledger refers to
- * them.
- */
-function Lists({ keys, ...rest }: ListsProps) {
-  const active = keys.filter((key) => key.revoked_at === null);
-  const revoked = keys.filter((key) => key.revoked_at !== null);
-  return (
-    <>
-      {active.length > 0 ? <KeyTable keys={active} {...rest} /> : <p class="dim">Every key is revoked.</p>}
-      {revoked.length > 0 && (
-        <details class="folded">
-          <summary>Revoked keys ({revoked.length})</summary>
-          <KeyTable keys={revoked} {...rest} />
-        </details>
-      )}
-    </>
   );
 }
 

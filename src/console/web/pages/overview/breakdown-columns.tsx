@@ -1,4 +1,5 @@
 import { compact, count, duration, share } from '../../format/numbers.js';
+import { usd } from '../../format/usd.js';
 import { withScope } from '../../scope/scope.js';
 import { usePlace } from '../../state/location.js';
 import { Link } from '../../ui/link.js';
@@ -49,6 +50,7 @@ export function groupColumns({ by, tag }: Grouping): readonly Column<GroupRow>[]
       value: ({ cacheRead, input }) => (input > 0 ? cacheRead / input : null),
       cell: ({ cacheRead, input }) => (input > 0 ? share(cacheRead, input) : <None />),
     },
+    costColumn('Cost'),
     {
       id: 'first-event',
       head: 'First event',
@@ -71,6 +73,7 @@ export const additionColumns: readonly Column<GroupRow>[] = [
   { ...requests, head: 'Requests added to' },
   tokenColumn('input', 'Tokens in, added', ({ input }) => input),
   tokenColumn('output', 'Tokens out, added', ({ output }) => output),
+  costColumn('Cost, added'),
 ];
 
 const headOf: Readonly<Record<string, string>> = {
@@ -88,6 +91,25 @@ function tokenColumn(id: string, head: string, of: (row: GroupRow) => number): C
     isFigure: true,
     value: of,
     cell: (row) => <span title={count(of(row))}>{compact(of(row))}</span>,
+  };
+}
+
+/** Billed cost; a sum without those of unknown cost says so. */
+function costColumn(head: string): Column<GroupRow> {
+  return {
+    id: 'cost-usd',
+    head,
+    isFigure: true,
+    value: ({ costUsd }) => costUsd,
+    cell: ({ costUsd, unpriced }) =>
+      costUsd === null ? (
+        <span class="dim">unknown</span>
+      ) : (
+        <span title={unpriced > 0 ? `${count(unpriced)} requests have no price` : undefined}>
+          {usd(costUsd)}
+          {unpriced > 0 && <span class="dim"> +</span>}
+        </span>
+      ),
   };
 }
 

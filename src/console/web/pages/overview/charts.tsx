@@ -3,6 +3,7 @@ import type { Usage } from '../../api/types.js';
 import { ChartCard } from '../../charts/chart-card.js';
 import type { ChartData } from '../../charts/chart-data.js';
 import { compact, count, duration } from '../../format/numbers.js';
+import { usd } from '../../format/usd.js';
 import type { Span } from '../../scope/range.js';
 import { chartsOf } from './usage-series.js';
 
@@ -35,6 +36,7 @@ export function Charts({ report, span, words }: ChartsProps) {
       {card('Requests', charts.requests, compact)}
       {card('Failed requests', charts.errors, count)}
       {card('Tokens, as billed', charts.tokens, compact)}
+      {charts.cost && card('Cost, as billed', charts.cost, usd)}
       {card('Time to first event', charts.firstEvent, duration)}
     </div>
   );

@@ -90,7 +90,7 @@ function OverviewSkeleton() {
   return (
     <>
       <div class="tiles">
-        {['requests', 'failed', 'tokens', 'first', 'flight', 'slots'].map((tile) => (
+        {['requests', 'failed', 'tokens', 'cost', 'first', 'flight', 'slots'].map((tile) => (
           <div class="card tile" key={tile}>
             <Skeleton rows={2} height={26} />
           </div>

@@ -1,5 +1,6 @@
 import type { Status, UsageBucket } from '../../api/types.js';
 import { compact, count, duration, share } from '../../format/numbers.js';
+import { usd } from '../../format/usd.js';
 import { status as lastStatus } from '../../state/status.js';
 import { useStore } from '../../state/store.js';
 import { totalsOf } from './totals.js';
@@ -31,6 +32,13 @@ export function Tiles({ buckets, isFiltered }: TilesProps) {
         name="Tokens"
         value={compact(totals.input + totals.output)}
         note={`${compact(totals.output)} out, ${share(totals.cacheRead, totals.input)} of input cached`}
+      />
+      <Tile
+        name="Cost, as billed"
+        value={totals.costUsd === null ? 'unknown' : usd(totals.costUsd)}
+        note={
+          totals.unpriced > 0 ? `${count(totals.unpriced)} without a price` : 'by the prices of the models'
+        }
       />
       <Tile name="Time to first event" value={first === null ? '–' : duration(first)} note="on average" />
       <Tile

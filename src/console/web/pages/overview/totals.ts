@@ -8,6 +8,10 @@ export interface Totals {
   readonly input: number;
   readonly output: number;
   readonly cacheRead: number;
+  /** Billed cost in USD of the requests whose cost is known; null if there is none among them. */
+  readonly costUsd: number | null;
+  /** Requests with tokens and an unknown cost. */
+  readonly unpriced: number;
   /** Mean of the buckets' means, weighted by their requests; null if no bucket has one. */
   readonly firstEventMs: number | null;
 }
@@ -17,12 +21,16 @@ export function totalsOf(buckets: readonly UsageBucket[]): Totals {
   const begun = buckets.filter((bucket) => bucket.first_event_ms_avg !== null);
   const weight = begun.reduce((total, { requests }) => total + requests, 0);
   const weighted = begun.reduce((total, one) => total + (one.first_event_ms_avg ?? 0) * one.requests, 0);
+  const unpriced = sum(({ cost }) => cost.unpriced_requests);
+  const costUsd = sum(({ cost }) => cost.billed_usd);
   return {
     requests: sum(({ requests }) => requests),
     errors: sum(({ errors }) => errors),
     input: sum(({ billed }) => inputTokens(billed)),
     output: sum(({ billed }) => billed.output),
     cacheRead: sum(({ billed }) => billed.cache_read),
+    costUsd: costUsd === 0 && unpriced > 0 ? null : costUsd,
+    unpriced,
     firstEventMs: weight > 0 ? weighted / weight : null,
   };
 }

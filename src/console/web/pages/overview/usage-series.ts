@@ -15,6 +15,8 @@ interface OverviewCharts {
   readonly requests: ChartData;
   readonly errors: ChartData;
   readonly tokens: ChartData;
+  /** Absent where no request has a known cost. */
+  readonly cost: ChartData | undefined;
   readonly firstEvent: ChartData;
 }
 
@@ -41,6 +43,13 @@ export function chartsOf(usage: Usage, span: Span): OverviewCharts {
       'bars',
       split((bucket) => allTokens(bucket.billed), tokenParts),
     ),
+    cost: usage.data.some(({ cost }) => cost.billed_usd > 0)
+      ? grid.chart(
+          'bars',
+          split((bucket) => bucket.cost.billed_usd, [costPart]),
+          true,
+        )
+      : undefined,
     firstEvent: grid.chart(
       'lines',
       isGrouped ? grid.groups(firstEventPart.pick, 'mean') : grid.parts([firstEventPart]),
@@ -60,6 +69,7 @@ const firstEventPart: Part = {
   colour: '--series-1',
   pick: (bucket) => bucket.first_event_ms_avg,
 };
+const costPart: Part = { label: 'Cost', colour: '--series-2', pick: ({ cost }) => cost.billed_usd };
 const requestParts: readonly Part[] = [
   { label: 'Answered', colour: '--series-1', pick: ({ requests, errors }) => requests - errors },
   errorPart,
@@ -90,8 +100,8 @@ class Grid {
     );
   }
 
-  chart(kind: ChartData['kind'], series: readonly ChartSeries[]): ChartData {
-    return { kind, times: this.#times, stepSeconds: this.#usage.step_seconds, series };
+  chart(kind: ChartData['kind'], series: readonly ChartSeries[], hasFractions = false): ChartData {
+    return { kind, hasFractions, times: this.#times, stepSeconds: this.#usage.step_seconds, series };
   }
 
   parts(parts: readonly Part[]): readonly ChartSeries[] {

@@ -1,5 +1,6 @@
-import type { Tokens } from '../../api/types.js';
+import type { OpenedRequest, Tokens } from '../../api/types.js';
 import { allTokens, count } from '../../format/numbers.js';
+import { usd } from '../../format/usd.js';
 
 const kinds: readonly { readonly field: keyof Tokens; readonly text: string }[] = [
   { field: 'input', text: 'Input' },
@@ -12,10 +13,12 @@ const kinds: readonly { readonly field: keyof Tokens; readonly text: string }[] 
 interface LedgerTableProps {
   readonly billed: Tokens;
   readonly shown: Tokens;
+  /** Null: unknown. */
+  readonly cost: OpenedRequest['cost'];
 }
 
 /** Billed and shown tokens side by side: the difference is the gateway's own additions to the request. */
-export function LedgerTable({ billed, shown }: LedgerTableProps) {
+export function LedgerTable({ billed, shown, cost }: LedgerTableProps) {
   const rows = [
     ...kinds.map(({ field, text }) => ({ text, billed: billed[field], shown: shown[field] })),
     { text: 'Total', billed: allTokens(billed), shown: allTokens(shown) },
@@ -42,6 +45,14 @@ export function LedgerTable({ billed, shown }: LedgerTableProps) {
               </td>
             </tr>
           ))}
+          <tr>
+            <th scope="row">Cost</th>
+            <td data-label="Billed upstream">{cost ? usd(cost.billed_usd) : 'unknown'}</td>
+            <td data-label="Shown to caller">{cost ? usd(cost.shown_usd) : 'unknown'}</td>
+            <td data-label="Added by us" class={cost && cost.billed_usd !== cost.shown_usd ? '' : 'dim'}>
+              {cost ? usdDifference(cost.billed_usd - cost.shown_usd) : '–'}
+            </td>
+          </tr>
         </tbody>
       </table>
       <p class="hint">
@@ -49,6 +60,10 @@ export function LedgerTable({ billed, shown }: LedgerTableProps) {
       </p>
     </>
   );
+}
+
+function usdDifference(amount: number): string {
+  return amount === 0 ? '0' : `${amount > 0 ? '+' : '−'}${usd(Math.abs(amount))}`;
 }
 
 function difference(tokens: number): string {

@@ -14,6 +14,7 @@ import { Link } from '../../ui/link.js';
 import { Loaded, Skeleton } from '../../ui/loaded.js';
 import { Card, Page } from '../../ui/page.js';
 import { Time } from '../../ui/time.js';
+import { Additions } from './additions.js';
 import { Calls } from './calls.js';
 import { LedgerTable } from './ledger-table.js';
 import { Outcome } from './outcome.js';
@@ -22,24 +23,13 @@ import { StageTimes } from './stage-times.js';
 
 /** Page of one request: its times, its upstream calls and its tokens. */
 export function OpenedRequestPage({ id }: { readonly id: string }) {
-  const place = usePlace();
   const request = useResource(id, (signal) => readWritten(id, signal));
-  const back = (
-    <>
-      {request.data && (
-        <Link to={explainLink(request.data)} class="button button-plain">
-          <Icon name="search" size={16} />
-          Explain one like it
-        </Link>
-      )}
-      <Link to={withScope('/requests', place)} class="button button-plain">
-        <Icon name="back" size={16} />
-        All requests
-      </Link>
-    </>
-  );
   return (
-    <Page title="Request" lead={<span class="mono">{request.data?.request_id ?? id}</span>} actions={back}>
+    <Page
+      title="Request"
+      lead={<span class="mono">{request.data?.request_id ?? id}</span>}
+      actions={<WaysOn row={request.data} />}
+    >
       <Loaded resource={request} skeleton={<OpenedSkeleton />}>
         {(row) => (
           <>
@@ -58,14 +48,38 @@ export function OpenedRequestPage({ id }: { readonly id: string }) {
                   <Calls row={row} />
                 </Card>
                 <Card title="Tokens">
-                  <LedgerTable billed={row.billed} shown={row.shown} />
+                  <LedgerTable billed={row.billed} shown={row.shown} cost={row.cost} />
                 </Card>
+                {row.additions.length > 0 && (
+                  <Card title="Added by stages">
+                    <Additions additions={row.additions} />
+                  </Card>
+                )}
               </div>
             </div>
           </>
         )}
       </Loaded>
     </Page>
+  );
+}
+
+/** Links to the explanation of a like request, and back to the list. */
+function WaysOn({ row }: { readonly row: OpenedRequest | undefined }) {
+  const place = usePlace();
+  return (
+    <>
+      {row && (
+        <Link to={explainLink(row)} class="button button-plain">
+          <Icon name="search" size={16} />
+          Explain one like it
+        </Link>
+      )}
+      <Link to={withScope('/requests', place)} class="button button-plain">
+        <Icon name="back" size={16} />
+        All requests
+      </Link>
+    </>
   );
 }
 
@@ -112,8 +126,29 @@ function factsOf(row: OpenedRequest): readonly { name: string; value: ComponentC
     { name: 'Slot', value: slot ? <Filter name="slot" value={slot} text={slot} /> : 'none' },
     { name: 'First event', value: first === null ? 'none came' : `after ${duration(first)}` },
     { name: 'Duration', value: duration(row.duration_ms) },
+    ...workFacts(row),
     ...(row.cache ? [{ name: 'Prompt cache', value: <Lost cache={row.cache} /> }] : []),
     ...Object.entries(row.tags).map(([tag, value]) => ({ name: `Tag ${tag}`, value })),
+  ];
+}
+
+/** Waiting, writing, session and team: what not every request has. */
+function workFacts(row: OpenedRequest): readonly { name: string; value: ComponentChildren }[] {
+  const { queue_ms: queue, output_ms: output, session, team, billed } = row;
+  const perToken = output !== null && billed.output > 1 ? output / (billed.output - 1) : undefined;
+  return [
+    ...(queue === null ? [] : [{ name: 'In the queue', value: duration(queue) }]),
+    ...(output === null ? [] : [{ name: 'Writing', value: duration(output) }]),
+    ...(perToken === undefined ? [] : [{ name: 'Per output token', value: duration(perToken) }]),
+    ...(session === null
+      ? []
+      : [
+          {
+            name: 'Session',
+            value: <Filter name="session" value={session} text={`All requests of ${session}`} />,
+          },
+        ]),
+    ...(team === null ? [] : [{ name: 'Team', value: <Filter name="team" value={team} text={team} /> }]),
   ];
 }
 

@@ -1,8 +1,9 @@
 import type { LedgerRequest } from '../../api/types.js';
 import { compact, duration, inputTokens } from '../../format/numbers.js';
+import { usd } from '../../format/usd.js';
 import { shortFormatWords } from '../../format/words.js';
 import { Link } from '../../ui/link.js';
-import type { Column } from '../../ui/table/column.js';
+import type { CellValue, Column } from '../../ui/table/column.js';
 import { Time } from '../../ui/time.js';
 import { Outcome } from './outcome.js';
 
@@ -62,6 +63,14 @@ export const requestColumns: readonly Column<LedgerRequest>[] = [
     cell: ({ billed }) => `${compact(inputTokens(billed))} / ${compact(billed.output)}`,
   },
   {
+    id: 'cost-usd',
+    head: 'Cost',
+    isFigure: true,
+    class: 'cost',
+    value: ({ cost }) => cost && cost.billed_usd,
+    cell: ({ cost }) => (cost ? usd(cost.billed_usd) : <None />),
+  },
+  {
     id: 'first-event',
     head: 'First event',
     isFigure: true,
@@ -76,6 +85,22 @@ export const requestColumns: readonly Column<LedgerRequest>[] = [
     cell: (row) => duration(row.duration_ms),
   },
 ];
+
+/** Columns of exports, which have room for them. */
+export const exportedColumns: readonly Column<LedgerRequest>[] = [
+  ...requestColumns,
+  exported('id', ({ id }) => id),
+  exported('request-id', (row) => row.request_id),
+  exported('code', ({ code }) => code),
+  exported('key-id', ({ key }) => key && key.id),
+  exported('team', ({ team }) => team),
+  exported('session', ({ session }) => session),
+  exported('attempts', ({ attempts }) => attempts),
+];
+
+function exported(id: string, value: (row: LedgerRequest) => CellValue): Column<LedgerRequest> {
+  return { id, head: id, value, cell: value };
+}
 
 function keyName({ key }: LedgerRequest): string | null {
   return key && (key.name ?? key.id);

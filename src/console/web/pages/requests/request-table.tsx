@@ -4,7 +4,7 @@ import { count } from '../../format/numbers.js';
 import { ExportButtons } from '../../ui/table/export-buttons.js';
 import { Table } from '../../ui/table/table.js';
 import { useSort } from '../../ui/table/use-sort.js';
-import { pathOfRequest, requestColumns } from './request-columns.js';
+import { exportedColumns, pathOfRequest, requestColumns } from './request-columns.js';
 
 interface RequestTableProps {
   /** Newest first. */
@@ -26,7 +26,7 @@ export function RequestTable({ rows, hasMore, fresh }: RequestTableProps) {
           {hasMore && (isByTime ? ', the ledger has more' : ', sorted among these: the ledger has more')}
         </p>
         <span class="end">
-          <ExportButtons name="requests" columns={requestColumns} rows={sorting.rows} />
+          <ExportButtons name="requests" columns={exportedColumns} rows={sorting.rows} />
         </span>
       </div>
       <Table

@@ -1,0 +1,107 @@
+import type { Key } from '../../api/types.js';
+import { Button } from '../../ui/button.js';
+import { Link } from '../../ui/link.js';
+import type { Column } from '../../ui/table/column.js';
+import { RelativeTime } from '../../ui/time.js';
+import { KeyState, Limits, Used } from './key-cells.js';
+import { limitsInWords } from './limits.js';
+import type { KeyTableProps } from './key-table.js';
+
+/** Columns of the list of keys. */
+export function keyColumns({
+  usage,
+  teams,
+  onEdit,
+  onRevoke,
+}: Omit<KeyTableProps, 'keys'>): readonly Column<Key>[] {
+  return [
+    nameColumn(teams),
+    ...settingColumns,
+    {
+      id: 'used',
+      head: 'Last 30 days',
+      orders: ['least requests first', 'most requests first'],
+      value: ({ id }) => usage?.get(id)?.requests ?? 0,
+      cell: (key) => <Used issued={key} used={usage?.get(key.id)} />,
+    },
+    {
+      id: 'last-used',
+      head: 'Last used',
+      orders: ['longest ago first', 'latest first'],
+      value: (key) => key.last_used_at,
+      cell: (key) =>
+        key.last_used_at ? <RelativeTime at={key.last_used_at} /> : <span class="dim">never</span>,
+    },
+    {
+      id: 'actions',
+      head: 'Actions',
+      isHeadHidden: true,
+      class: 'row-actions',
+      cell: (key) => <Actions issued={key} onEdit={onEdit} onRevoke={onRevoke} />,
+    },
+  ];
+}
+
+function nameColumn(teams: KeyTableProps['teams']): Column<Key> {
+  return {
+    id: 'key',
+    head: 'Key',
+    value: ({ name }) => name,
+    cell: ({ name, last4, team, note }) => (
+      <>
+        <span class="key-name">{name}</span>
+        <span class="mono dim">sk-gw-…{last4}</span>
+        {team !== null && (
+          <Link to="/teams" class="key-note">
+            {`Team ${teams?.get(team) ?? team}`}
+          </Link>
+        )}
+        {note && <span class="dim key-note">{note}</span>}
+      </>
+    ),
+  };
+}
+
+const settingColumns: readonly Column<Key>[] = [
+  {
+    id: 'state',
+    head: 'State',
+    value: (key) => key.revoked_at ?? key.expires_at,
+    isSortable: false,
+    cell: (key) => <KeyState issued={key} />,
+  },
+  {
+    id: 'limits',
+    head: 'Limits',
+    value: (key) => limitsInWords(key).join('; '),
+    isSortable: false,
+    cell: (key) => <Limits issued={key} />,
+  },
+];
+
+interface ActionsProps extends Pick<KeyTableProps, 'onEdit' | 'onRevoke'> {
+  readonly issued: Key;
+}
+
+function Actions({ issued, onEdit, onRevoke }: ActionsProps) {
+  return (
+    <>
+      <Button
+        small
+        changes
+        tone="quiet"
+        icon="edit"
+        label={`Edit ${issued.name}`}
+        onClick={() => onEdit(issued)}
+      />
+      <Button
+        small
+        changes
+        tone="quiet"
+        icon={issued.revoked_at ? 'bin' : 'stop'}
+        label={issued.revoked_at ? `Let ${issued.name} in again or delete it` : `Revoke ${issued.name}`}
+        onClick={() => onRevoke(issued)}
+      />
+    </>
+  );
+}
