@@ -37,7 +37,8 @@ export function Charts({ report, span, words }: ChartsProps) {
       {card('Failed requests', charts.errors, count)}
       {card('Tokens, as billed', charts.tokens, compact)}
       {charts.cost && card('Cost, as billed', charts.cost, usd)}
-      {card('Time to first event', charts.firstEvent, duration)}
+      {card(isShared ? 'Time to first event' : 'Time to first token', charts.firstEvent, duration)}
+      {charts.perToken && card('Time per output token', charts.perToken, duration)}
     </div>
   );
 }

@@ -18,6 +18,8 @@ interface OverviewCharts {
   /** Absent where no request has a known cost. */
   readonly cost: ChartData | undefined;
   readonly firstEvent: ChartData;
+  /** Absent where no answer has a second token, and of groups. */
+  readonly perToken: ChartData | undefined;
 }
 
 type Pick = (bucket: UsageBucket) => number | null;
@@ -28,6 +30,7 @@ type Pick = (bucket: UsageBucket) => number | null;
 export function chartsOf(usage: Usage, span: Span): OverviewCharts {
   const grid = new Grid(usage, span);
   const isGrouped = usage.by !== null;
+  const hasFirstToken = usage.data.some(({ latency }) => latency?.first_token);
   const split = (pick: Pick, ungrouped: readonly Part[]) =>
     isGrouped ? grid.groups(pick, 'sum') : grid.parts(ungrouped);
   return {
@@ -50,9 +53,15 @@ export function chartsOf(usage: Usage, span: Span): OverviewCharts {
           true,
         )
       : undefined,
+    perToken:
+      usage.data.some(({ latency }) => latency?.per_output_token) && !isGrouped
+        ? grid.chart('lines', grid.parts(perTokenParts))
+        : undefined,
     firstEvent: grid.chart(
       'lines',
-      isGrouped ? grid.groups(firstEventPart.pick, 'mean') : grid.parts([firstEventPart]),
+      isGrouped
+        ? grid.groups(firstEventPart.pick, 'mean')
+        : grid.parts(hasFirstToken ? firstTokenParts : [firstEventPart]),
     ),
   };
 }
@@ -70,6 +79,8 @@ const firstEventPart: Part = {
   pick: (bucket) => bucket.first_event_ms_avg,
 };
 const costPart: Part = { label: 'Cost', colour: '--series-2', pick: ({ cost }) => cost.billed_usd };
+const firstTokenParts = percentileParts('first_token');
+const perTokenParts = percentileParts('per_output_token');
 const requestParts: readonly Part[] = [
   { label: 'Answered', colour: '--series-1', pick: ({ requests, errors }) => requests - errors },
   errorPart,
@@ -80,6 +91,15 @@ const tokenParts: readonly Part[] = [
   tokenPart('Cache write', 3, (tokens) => tokens.cache_write_5m + tokens.cache_write_1h),
   tokenPart('Cache read', 4, (tokens) => tokens.cache_read),
 ];
+
+/** Half of the requests are faster than the first of them, all but one in a hundred faster than the last. */
+function percentileParts(measure: 'first_token' | 'per_output_token'): readonly Part[] {
+  return (['p50', 'p95', 'p99'] as const).map((percentile, index) => ({
+    label: percentile,
+    colour: seriesColour(index),
+    pick: ({ latency }) => latency?.[measure]?.[percentile] ?? null,
+  }));
+}
 
 function tokenPart(label: string, series: number, of: (tokens: Tokens) => number): Part {
   return { label, colour: seriesColour(series - 1), pick: ({ billed }) => of(billed) };
