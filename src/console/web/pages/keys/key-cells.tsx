@@ -6,7 +6,7 @@ import { Link } from '../../ui/link.js';
 import { Time } from '../../ui/time.js';
 import { limitsInWords } from './limits.js';
 import { Sparkline } from './sparkline.js';
-import type { KeyUsage } from './use-key-usage.js';
+import { noDays, type KeyUsage } from './use-key-usage.js';
 
 export function KeyState({ issued }: { readonly issued: Key }) {
   const { expires_at: expires, revoked_at: revoked } = issued;
@@ -50,15 +50,25 @@ export function Limits({ issued }: { readonly issued: Key }) {
   );
 }
 
-export function Used({ issued, used }: { readonly issued: Key; readonly used: KeyUsage | undefined }) {
-  if (!used) return <span class="dim">nothing</span>;
+interface UsedProps {
+  readonly issued: Key;
+  readonly used: KeyUsage | undefined;
+  readonly isLoaded: boolean;
+}
+
+/** Usage of a key; as high before it is loaded, and for a key without any. */
+export function Used({ issued, used, isLoaded }: UsedProps) {
   return (
     <div class="used">
-      <Sparkline values={used.days} />
-      <Link to={`/requests?key=${encodeURIComponent(issued.id)}`} class="num">
-        {count(used.requests)} requests
-      </Link>
-      <span class="dim num">{compact(used.tokens)} tokens</span>
+      <Sparkline values={used?.days ?? noDays} />
+      {used ? (
+        <Link to={`/requests?key=${encodeURIComponent(issued.id)}`} class="num">
+          {count(used.requests)} requests
+        </Link>
+      ) : (
+        <span class="dim">{isLoaded ? 'nothing' : '…'}</span>
+      )}
+      <span class="dim num">{used ? `${compact(used.tokens)} tokens` : '\u00a0'}</span>
     </div>
   );
 }

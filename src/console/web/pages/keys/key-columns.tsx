@@ -22,7 +22,7 @@ export function keyColumns({
       head: 'Last 30 days',
       orders: ['least requests first', 'most requests first'],
       value: ({ id }) => usage?.get(id)?.requests ?? 0,
-      cell: (key) => <Used issued={key} used={usage?.get(key.id)} />,
+      cell: (key) => <Used issued={key} used={usage?.get(key.id)} isLoaded={usage !== undefined} />,
     },
     {
       id: 'last-used',

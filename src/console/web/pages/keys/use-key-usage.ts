@@ -43,4 +43,5 @@ function sumByKey(buckets: readonly UsageBucket[], fromMs: number): ReadonlyMap<
   return byKey;
 }
 
-const noDays: readonly number[] = Array.from({ length: days }, () => 0);
+/** Requests of a key without any. */
+export const noDays: readonly number[] = Array.from({ length: days }, () => 0);
