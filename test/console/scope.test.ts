@@ -171,7 +171,7 @@ describe('ranges, filters and exports of the console', function () {
     await page.keyboard.type('2');
     await page.waitForURL('**&q=2');
     expect(await saved('CSV')).to.match(
-      /^name,requests,failed,input,output,cached,first-event\S*\r\nmodel-2,7,/,
+      /^name,requests,failed,input,output,cached,cost-usd,first-event\r\nmodel-2,7,/,
     );
     const [row] = JSON.parse(await saved('JSON')) as readonly Record<string, unknown>[];
     expect(row).to.include({ name: 'model-2', requests: 7, input: 70 });
