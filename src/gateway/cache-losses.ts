@@ -1,20 +1,34 @@
 import type { AnsweredRequest } from '../cache-ledger/index.js';
 import type { Exchange } from '../http/exchange.js';
-import type { LedgerRow, RequestTrace } from '../plugin/internal.js';
+import type { CacheLoss, LedgerRow, Price, RequestTrace } from '../plugin/internal.js';
 import { CacheMetrics } from '../telemetry/cache-metrics.js';
 import type { RequestRecord } from '../telemetry/request-record.js';
+import { lostCost } from '../ledger/lost-cost.js';
+import type { PriceOf } from './request-money.js';
 import type { Services } from './services.js';
 
-/** Adds to ledger rows what their turns have lost of the prompt cache, and counts it. */
-export function cacheLosses({ cacheLedger, metrics }: Pick<Services, 'cacheLedger' | 'metrics'>) {
+interface Parts extends Pick<Services, 'cacheLedger' | 'metrics'> {
+  readonly priceOf: PriceOf;
+}
+
+/** Adds to ledger rows what their turns have lost of the prompt cache and its cost, and counts it. */
+export function cacheLosses({ cacheLedger, metrics, priceOf }: Parts) {
   const counted = new CacheMetrics(metrics);
   return (row: LedgerRow | undefined, exchange: Exchange, record: RequestRecord): LedgerRow | undefined => {
     const turn = cacheLedger && row && turnOf(exchange, record, row);
     const cache = turn && cacheLedger.add(turn);
     if (!cache) return row;
     counted.lost(cache);
-    return { ...row, cache };
+    return {
+      ...row,
+      cache: withCost(cache, row, priceOf(row.slot ?? '', record.answeredBy ?? row.model ?? '')),
+    };
   };
+}
+
+function withCost(loss: CacheLoss, { billed }: LedgerRow, price: Price | undefined): CacheLoss {
+  const cost = price && lostCost(loss.lostTokens, billed, price);
+  return cost === undefined ? loss : { ...loss, lostCost: cost };
 }
 
 /**

@@ -35,7 +35,7 @@ export function recordOnSettled({
   also,
 }: Parts): ExchangesOptions['onSettled'] {
   const modelId = (name: string) => runtime().models.find(name)?.id;
-  const withLoss = cacheLosses({ cacheLedger, metrics });
+  const withLoss = cacheLosses({ cacheLedger, metrics, priceOf });
   const requestMetrics = new RequestMetrics({ metrics, modelId });
   const costs = new CostCounter(metrics);
   return (exchange, outcome) => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { ManualClock } from 'gw2api/testing';
+import { lostCost } from '#src/ledger/lost-cost.js';
 import type { LedgerRow } from '#src/plugin/internal.js';
 import { seeded } from '../bench/soak/traffic.js';
 import { slotAt, stages, startPair, type Pair } from '../gateway/harness.js';
@@ -18,6 +19,9 @@ import { ownStages } from './own-stages.js';
 const seed = 20_261_123;
 const sessions = 200;
 
+/** USD per million tokens. */
+const price = { input: 3, output: 15, cacheRead: 0.3, cacheWrite5m: 3.75, cacheWrite1h: 6 };
+
 describe('the cache ledger over generated sessions', () => {
   const folders = new TempFolders();
   const clock = new ManualClock();
@@ -26,8 +30,8 @@ describe('the cache ledger over generated sessions', () => {
   before(async () => {
     const folder = await folders.make(ownStages.files);
     const slots = (url: string) => [
-      slotAt(url),
-      slotAt(url, { id: 'b', account: { kind: 'api-key', key: 'upstream-key-b' } }),
+      slotAt(url, { price }),
+      slotAt(url, { id: 'b', price, account: { kind: 'api-key', key: 'upstream-key-b' } }),
     ];
     const pipeline = ownStages.place(stages(), folder);
     pair = await startPair({ pipeline }, { clock, keep: 1 }, slots, { clock });
@@ -120,6 +124,7 @@ function faultsOf({ name, format, mishap, lossTurn, detail }: Played, rows: Read
       expected === undefined
         ? cache === undefined
         : cache?.lostTokens === lost &&
+          cache.lostCost === lostCost(lost, billed, price) &&
           (cache.cause === 'unknown' ||
             (cache.cause === expected &&
               (detail instanceof RegExp ? detail.test(cache.detail ?? '') : cache.detail === detail)));
