@@ -32,6 +32,21 @@ export async function uncountedBudgets(
   return `No stage of the pipeline counts budgets, which ${names.slice(0, maxNamed).join(', ')}${more} have: ${cure}.`;
 }
 
+/** Problems of stages that give callers budgets, where no stage of the pipeline counts them. */
+export function budgetProblems(pipeline: Pick<Pipeline, 'stages' | 'loaded'>): readonly ConfigProblem[] {
+  if (countsBudgets(pipeline)) return [];
+  const cure = 'no stage of the pipeline counts it; list rate-limit below, or take it away';
+  return [...pipeline.loaded.values()].flatMap(({ config: { path, positionOf }, options }) => {
+    const limits = isRecord(options) && options['limits'];
+    const option = isRecord(limits) && budgets.find((name) => limits[name] !== undefined);
+    if (!option) return [];
+    const place = ['with', 'limits', option];
+    return [
+      { at: positionOf(place), path: `${path}.${place.join('.')}`, message: `is a budget, and ${cure}` },
+    ];
+  });
+}
+
 /** Logs stored budgets that the pipeline does not count; the console shows them as a notice. */
 export async function warnOfUncountedBudgets(
   pipeline: Pick<Pipeline, 'stages'>,

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { formatProblem, type Config } from '../config/config.js';
-import { budgetWarnings } from './budgets.js';
+import { ConfigError, formatProblem, type Config } from '../config/config.js';
+import { budgetProblems, budgetWarnings } from './budgets.js';
 import { warningsOf } from '../config/rules.js';
 import { loadFormats } from '../pipeline/load-formats.js';
 import { Pipeline, type BuildOptions } from '../pipeline/pipeline.js';
@@ -57,6 +57,8 @@ export async function buildRuntime(
     isOfficialClient: (agent) => userAgent?.test(agent.slice(0, maxAgentLength)) ?? false,
   };
   const pipeline = await Pipeline.build(config, host, { ...options, problems, routeOwners: owners });
+  const uncounted = budgetProblems(pipeline);
+  if (uncounted.length > 0) throw new ConfigError([...uncounted, ...(await pipeline.retire())]);
   for (const warning of budgetWarnings(config, pipeline))
     log.warn({ path: warning.path }, formatProblem(warning));
   const encoding = { ...host, limits: () => pipeline.limits };

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { expect } from 'chai';
 import type { KeyLimits } from 'gw2api/plugin';
 import { MemoryHub } from 'gw2api/testing';
@@ -182,5 +183,34 @@ describe('the budget of a key', () => {
     expect(notices).to.deep.equal([
       'No stage of the pipeline counts budgets, which the key "ci" have: list rate-limit in the pipeline, or take the budgets away.',
     ]);
+  });
+});
+
+describe('a budget that no stage counts', () => {
+  const claims = {
+    use: 'jwt-auth',
+    with: {
+      jwks: path.resolve('config/examples/jwt-auth.keys.json'),
+      issuer: 'https://login.example',
+      audience: 'gw2api',
+      limits: { tokensPerDay: 'tokens', usdPerDay: 'budget' },
+    },
+  };
+  const withClaims = (without: readonly string[] = []) => ({
+    slots: [{ id: 'a', upstream: 'simulator' }],
+    pipeline: [claims, ...stages({ without: ['auth', ...without] })],
+  });
+
+  it('is a problem of the config, with its line', async () => {
+    const error: unknown = await startGateway(withClaims(['rate-limit'])).catch((thrown: unknown) => thrown);
+    expect(String(error)).to.match(
+      /config:\d+:\d+ pipeline\[0\]\.with\.limits\.usdPerDay: is a budget, and no stage of the pipeline counts it; list rate-limit below, or take it away/,
+    );
+  });
+
+  it('is none where rate-limit is listed', async () => {
+    const under = await startGateway(withClaims());
+    expect((await under.get('/v1/models')).status).to.equal(200);
+    await under.close();
   });
 });
