@@ -168,7 +168,7 @@ describe('the command palette and the shortcuts of the console', function () {
       const other = await signedIn(look);
       await other.page.getByRole('button', { name: 'Search' }).click();
       await other.page.getByRole('dialog').getByRole('combobox').fill('e');
-      await other.page.getByRole('option').first().waitFor();
+      await other.page.getByRole('dialog').getByRole('option').first().waitFor();
       await shoot(other.page, `palette-${look}`);
       expect(await violationsOf(other.page)).to.deep.equal([]);
       expect(await overflowOf(other.page)).to.be.at.most(0);
