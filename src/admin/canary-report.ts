@@ -3,7 +3,7 @@ import {
   evidenceOf,
   failedSessions,
   falseAlarmRate,
-  firstEventPercentile,
+  firstTokenPercentile,
   minRequests,
   type CanaryFigures,
   type SideFigures,
@@ -13,7 +13,8 @@ import { GatewayError, Type } from '../plugin/internal.js';
 
 /** State of a canary; `replaced`: another reload has come before its end. */
 const State = Type.Enum(['running', 'committed', 'cancelled', 'given_up', 'replaced']);
-export type CanaryState = Static<typeof State>;
+type CanaryState = Static<typeof State>;
+export type CanaryEnd = Exclude<CanaryState, 'running'>;
 
 const Count = Type.Integer({ minimum: 0 });
 const Milliseconds = Type.Union([Type.Number(), Type.Null()]);
@@ -75,7 +76,7 @@ function sideReport(side: SideFigures): Static<typeof SideReport> {
     errors,
     error_rate: requests === 0 ? 0 : errors / requests,
     failed_sessions: side.failedSessions,
-    first_token_ms: { p50: firstEventPercentile(side, 0.5), p95: firstEventPercentile(side, 0.95) },
+    first_token_ms: { p50: firstTokenPercentile(side, 0.5), p95: firstTokenPercentile(side, 0.95) },
     added_tokens: requests === 0 ? 0 : Math.round(addedTokens / requests),
   };
 }

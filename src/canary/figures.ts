@@ -5,7 +5,7 @@ import type { CanarySide } from './side.js';
 /** Result of one request of a canary. */
 export interface CanaryResult {
   readonly hasFailed: boolean;
-  readonly firstEventMs: number | undefined;
+  readonly firstTokenMs: number | undefined;
   /** Tokens that the stages have added to the request. */
   readonly addedTokens: number;
 }
@@ -18,12 +18,12 @@ export interface SideFigures {
   readonly failedSessions: number;
   readonly addedTokens: number;
   /** Requests by time to first token, in logarithmic buckets: index to count. */
-  readonly firstEvents: Readonly<Record<string, number>>;
+  readonly firstTokens: Readonly<Record<string, number>>;
 }
 
 export type CanaryFigures = Readonly<Record<CanarySide, SideFigures>>;
 
-const noFigures: SideFigures = { requests: 0, errors: 0, failedSessions: 0, addedTokens: 0, firstEvents: {} };
+const noFigures: SideFigures = { requests: 0, errors: 0, failedSessions: 0, addedTokens: 0, firstTokens: {} };
 
 /** Counter of the requests of this instance. */
 export class FigureCounter {
@@ -33,9 +33,9 @@ export class FigureCounter {
     return this.#figures;
   }
 
-  add(side: CanarySide, { hasFailed, firstEventMs, addedTokens }: CanaryResult): void {
-    const firstEvents = firstEventMs === undefined ? {} : { [bucketOf(firstEventMs)]: 1 };
-    this.#merge(side, { ...noFigures, requests: 1, errors: Number(hasFailed), addedTokens, firstEvents });
+  add(side: CanarySide, { hasFailed, firstTokenMs, addedTokens }: CanaryResult): void {
+    const firstTokens = firstTokenMs === undefined ? {} : { [bucketOf(firstTokenMs)]: 1 };
+    this.#merge(side, { ...noFigures, requests: 1, errors: Number(hasFailed), addedTokens, firstTokens });
   }
 
   /** Counts a session that has failed for the first time. */
@@ -74,15 +74,15 @@ export function failedSessions({ candidate, control }: CanaryFigures): FailedSes
 }
 
 function sumOf(one: SideFigures, other: SideFigures): SideFigures {
-  const firstEvents = { ...one.firstEvents };
-  for (const [bucket, count] of Object.entries(other.firstEvents))
-    firstEvents[bucket] = (firstEvents[bucket] ?? 0) + count;
+  const firstTokens = { ...one.firstTokens };
+  for (const [bucket, count] of Object.entries(other.firstTokens))
+    firstTokens[bucket] = (firstTokens[bucket] ?? 0) + count;
   return {
     requests: one.requests + other.requests,
     errors: one.errors + other.errors,
     failedSessions: one.failedSessions + other.failedSessions,
     addedTokens: one.addedTokens + other.addedTokens,
-    firstEvents,
+    firstTokens,
   };
 }
 
@@ -97,8 +97,8 @@ function bucketOf(ms: number): number {
 const maxBucket = 80;
 
 /** Time to first token that a share of the requests has had at most, in milliseconds; null without any. */
-export function firstEventPercentile({ firstEvents }: SideFigures, share: number): number | null {
-  const buckets = Object.entries(firstEvents).map(([bucket, count]) => [Number(bucket), count] as const);
+export function firstTokenPercentile({ firstTokens }: SideFigures, share: number): number | null {
+  const buckets = Object.entries(firstTokens).map(([bucket, count]) => [Number(bucket), count] as const);
   const total = buckets.reduce((sum, [, count]) => sum + count, 0);
   let left = Math.ceil(total * share);
   for (const [bucket, count] of buckets.toSorted(([a], [b]) => a - b)) {

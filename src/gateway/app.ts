@@ -33,9 +33,10 @@ function createApp(gateway: Gateway): Koa<CoreState, object> {
   app.use(errorBoundary);
   app.use(gateway.wrongKeys.middleware);
   app.use((ctx, next) => {
-    const runtime = gateway.canaryHere.runtimeFor(ctx);
-    if (runtime instanceof Promise) return runtime.then((own) => handlersOf(own).route(ctx, next));
-    return handlersOf(runtime).route(ctx, next);
+    const { canaryHere } = gateway;
+    const route = () => handlersOf(canaryHere.runtimeOf(ctx)).route(ctx, next);
+    const placing = canaryHere.place(ctx);
+    return placing ? placing.then(route) : route();
   });
   app.use(admin.middleware);
   app.use(consoleApi(gateway, loadPanel));

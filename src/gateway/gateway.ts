@@ -246,7 +246,7 @@ export class Gateway {
     const ended = this.#shutdown.run(this.runtime.config.listen, this.#listener, options);
     await Promise.all([ended, this.#current.settled()]);
     await this.#listener?.close();
-    await this.#current.leaveCandidate();
+    await this.#current.close();
     this.exchanges.close();
     await this.runtime.pipeline.retire();
     await this.services.close();

@@ -1,10 +1,10 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { canaryReport, type CanaryReport, type CanaryState } from '../admin/canary-report.js';
+import { canaryReport, type CanaryEnd, type CanaryReport } from '../admin/canary-report.js';
 import { Canary, type CanaryPlace } from '../canary/index.js';
 import { countChanges, type ConfigDiff } from '../config-diff/index.js';
 import type { CoreContext, Exchange } from '../http/exchange.js';
-import { callerKey, defaultStickyFrom, GatewayError, stickyKey, within } from '../plugin/internal.js';
+import { defaultStickyFrom, GatewayError, sentKey, stickyKey, within } from '../plugin/internal.js';
 import type { RequestRecord } from '../telemetry/request-record.js';
 import type { Taken } from './options.js';
 import type { Candidate, Prepared } from './prepared.js';
@@ -21,6 +21,11 @@ interface Running {
   readonly startedMs: number;
 }
 
+/** Place of a request in the canary that ran at its start. */
+interface Placed extends CanaryPlace {
+  readonly canary: Canary;
+}
+
 /** Name and value of the claim that gives all instances the same id. */
 interface IdClaim {
   readonly name: string;
@@ -34,9 +39,8 @@ export class LocalCanary {
   #running: Running | undefined;
   /** Report on the last canary that has ended. */
   #ended: CanaryReport | undefined;
-  #end: Exclude<CanaryState, 'running'> = 'replaced';
   /** Places of the requests under way. */
-  readonly #places = new WeakMap<CoreContext, CanaryPlace>();
+  readonly #places = new WeakMap<CoreContext, Placed>();
 
   constructor(services: Services, current: CurrentConfig) {
     this.#services = services;
@@ -55,7 +59,7 @@ export class LocalCanary {
           'those changes first, or the whole config without a canary.',
       );
     }
-    const candidate = await prepared.hold(() => this.#hasEnded(candidate));
+    const candidate = await prepared.hold((end) => this.#hasEnded(candidate, end));
     const running = await this.#run(candidate, percent);
     if (this.#current.candidate !== candidate) {
       running.canary.close();
@@ -69,14 +73,12 @@ export class LocalCanary {
 
   /** Takes the candidate wholly. Throws `conflict` where no canary runs. */
   async commit(): Promise<Taken> {
-    this.#endAs('committed');
-    return this.#current.takeCandidate();
+    return this.#current.takeCandidate(this.#candidate);
   }
 
-  /** Ends the canary; its sessions get the config in force. Throws `conflict` where none runs. */
+  /** Ends the canary; its sessions get the config in force. Throws `conflict` where no canary runs. */
   async cancel(): Promise<void> {
-    this.#endAs('cancelled');
-    return this.#current.leaveCandidate();
+    if (!(await this.#current.leaveCandidate(this.#candidate, 'cancelled'))) throw noCanary();
   }
 
   /** The canary that runs, or else the last one; undefined if there has been none. */
@@ -84,21 +86,27 @@ export class LocalCanary {
     return this.#running ? this.#reportOn(this.#running, 'running') : this.#ended;
   }
 
-  /** Runtime of a request. */
-  runtimeFor(ctx: CoreContext): Runtime | Promise<Runtime> {
-    if (!this.#running || ctx.method !== 'POST') return this.#current.runtime;
-    return this.#placed(ctx, this.#running);
+  /** Places a request in the canary that runs; undefined where that takes no time. */
+  place(ctx: CoreContext): Promise<void> | undefined {
+    return this.#running && ctx.method === 'POST' ? this.#place(ctx, this.#running.canary) : undefined;
+  }
+
+  /** Runtime of a request, which has to enter it at once: it may be disposed afterwards. */
+  runtimeOf(ctx: CoreContext): Runtime {
+    const running = this.#running;
+    const placed = running && this.#places.get(ctx);
+    const isCandidate = placed?.side === 'candidate' && placed.canary === running?.canary;
+    return isCandidate ? running.candidate.runtime : this.#current.runtime;
   }
 
   /** Counts a request whose response has closed. */
-  settled({ ctx, startedMs }: Exchange, record: RequestRecord): void {
-    const place = this.#places.get(ctx);
-    if (!place || !this.#running || record.operation !== 'generate') return;
-    const { outcome, status, masked } = record;
-    const { firstEventAtMs } = ctx.state.trace;
-    this.#running.canary.count(place, {
+  settled({ ctx }: Exchange, record: RequestRecord): void {
+    const placed = this.#running && this.#places.get(ctx);
+    if (!placed || placed.canary !== this.#running?.canary || record.operation !== 'generate') return;
+    const { outcome, status, firstTokenMs, masked } = record;
+    placed.canary.count(placed, {
       hasFailed: outcome !== 'abandoned' && (outcome === 'failed' || status >= 400),
-      firstEventMs: firstEventAtMs === undefined ? undefined : firstEventAtMs - startedMs,
+      firstTokenMs,
       addedTokens:
         (masked.input_tokens ?? 0) +
         (masked.cache_read_input_tokens ?? 0) +
@@ -106,11 +114,9 @@ export class LocalCanary {
     });
   }
 
-  async #placed(ctx: CoreContext, { canary, candidate }: Running): Promise<Runtime> {
+  async #place(ctx: CoreContext, canary: Canary): Promise<void> {
     const place = await canary.placeOf(ctx.headers, ctx.state.requestId);
-    if (!place || this.#running?.canary !== canary) return this.#current.runtime;
-    this.#places.set(ctx, place);
-    return place.side === 'candidate' ? candidate.runtime : this.#current.runtime;
+    if (place) this.#places.set(ctx, { ...place, canary });
   }
 
   async #run(candidate: Candidate, percent: number): Promise<Running> {
@@ -132,7 +138,8 @@ export class LocalCanary {
   /** True for a session that is bound to a slot already. A caller whose key a plugin checks is not known here. */
   async #isUnderWay(headers: IncomingHttpHeaders): Promise<boolean> {
     const { keys, store, clock } = this.#services;
-    const found = await keys.check(callerKey(headers)).catch(() => undefined);
+    const sent = sentKey(headers);
+    const found = sent === undefined ? undefined : await keys.check(sent);
     if (!found) return false;
     const keyId = found.kind === 'master' ? 'master' : found.key.id;
     const key = stickyKey(keyId, headers, { from: defaultStickyFrom });
@@ -143,37 +150,42 @@ export class LocalCanary {
 
   #giveUp(canary: Canary): void {
     if (this.#running?.canary !== canary) return;
-    const { log } = this.#services;
-    log.error(
+    this.#leaveGivenUp(this.#running).catch((error: unknown) =>
+      this.#services.log.error({ err: error }, 'The canary could not be ended.'),
+    );
+  }
+
+  async #leaveGivenUp({ canary, candidate }: Running): Promise<void> {
+    if (!(await this.#current.leaveCandidate(candidate, 'given_up'))) return;
+    this.#services.log.error(
       { figures: canary.figures() },
       'The canary was given up: its errors are clearly more. The old config stays in force.',
     );
-    this.#end = 'given_up';
-    this.#current
-      .leaveCandidate()
-      .catch((error: unknown) => log.error({ err: error }, 'The canary could not be ended.'));
   }
 
-  #endAs(end: Exclude<CanaryState, 'running'>): void {
-    if (!this.#running) throw new GatewayError('conflict', 'There is no canary now.');
-    this.#end = end;
+  get #candidate(): Candidate {
+    if (!this.#running) throw noCanary();
+    return this.#running.candidate;
   }
 
-  #hasEnded(candidate: Candidate): void {
+  #hasEnded(candidate: Candidate, end: CanaryEnd): void {
     const running = this.#running;
     if (running?.candidate !== candidate) return;
     const { canary, claim } = running;
     canary.close();
-    this.#ended = this.#reportOn(running, this.#end);
+    this.#ended = this.#reportOn(running, end);
     this.#services.live.claims.release(claim.name, claim.id);
     this.#running = undefined;
-    this.#end = 'replaced';
   }
 
-  #reportOn({ canary, candidate, percent, startedMs }: Running, state: CanaryState): CanaryReport {
+  #reportOn({ canary, candidate, percent, startedMs }: Running, state: CanaryReport['state']): CanaryReport {
     const { changes } = candidate;
     return canaryReport({ state, percent, startedMs, changes, figures: canary.figures() });
   }
+}
+
+function noCanary(): GatewayError {
+  return new GatewayError('conflict', 'There is no canary now.');
 }
 
 /** Time limit of the store for the first request of a session. */

@@ -26,9 +26,14 @@ export class MeasuredReloads {
   async prepare(prepare: () => Promise<Prepared>): Promise<Prepared> {
     const sinceMs = this.#now();
     const prepared = await this.check(prepare());
+    const tookMs = this.#now() - sinceMs;
     return {
       changes: prepared.changes,
-      hold: (onEnd) => prepared.hold(onEnd),
+      hold: (onEnd) =>
+        prepared.hold((end) => {
+          if (end === 'committed') this.#metrics.taken(this.#now() - tookMs); // without the time of the canary
+          onEnd(end);
+        }),
       take: async () => {
         const taken = await this.check(prepared.take());
         this.#metrics.taken(sinceMs);

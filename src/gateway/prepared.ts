@@ -1,3 +1,4 @@
+import type { CanaryEnd } from '../admin/canary-report.js';
 import type { ConfigDiff } from '../config-diff/index.js';
 import type { Taken } from './options.js';
 import type { Runtime } from './runtime.js';
@@ -15,7 +16,7 @@ export interface Prepared {
    * Keeps its runtime beside the one in force, in place of an earlier candidate. `onEnd` is called when it is taken or
    * left.
    */
-  hold(onEnd: () => void): Promise<Candidate>;
+  hold(onEnd: (end: CanaryEnd) => void): Promise<Candidate>;
   leave(): Promise<void>;
 }
 
@@ -24,5 +25,5 @@ export interface Candidate {
   readonly runtime: Runtime;
   /** Changes against the config in force. */
   readonly changes: ConfigDiff;
-  readonly onEnd: () => void;
+  readonly onEnd: (end: CanaryEnd) => void;
 }

@@ -1,3 +1,4 @@
+import type { CanaryEnd } from '../admin/canary-report.js';
 import type { Config } from '../config/config.js';
 import {
   countChanges,
@@ -40,6 +41,8 @@ export class CurrentConfig {
   /** Runtime for a share of new sessions, built beside the one in force. */
   #candidate: Candidate | undefined;
   readonly #builds: BuildTurns;
+  /** Pipelines that are being disposed. */
+  readonly #disposals = new Set<Promise<unknown>>();
   /** Queue of changes to the runtime, which do not wait for a build. */
   #taking: Promise<unknown> = Promise.resolve();
 
@@ -91,17 +94,27 @@ export class CurrentConfig {
     });
   }
 
-  /** Takes the candidate. Throws `conflict` where there is none. */
-  takeCandidate(): Promise<Taken> {
+  /** Takes a candidate. Throws `conflict` where it has ended. */
+  takeCandidate(candidate: Candidate): Promise<Taken> {
     return this.#inTurn(async () => {
-      if (!this.#candidate) throw new GatewayError('conflict', 'There is no canary that could be taken.');
-      return this.#take(this.#candidate.runtime, this.#candidate.changes);
+      if (this.#candidate !== candidate) throw new GatewayError('conflict', 'The canary has ended already.');
+      return this.#take(candidate.runtime, candidate.changes);
     });
   }
 
-  /** Leaves the candidate, if there is one; its requests finish on it. */
-  leaveCandidate(): Promise<void> {
-    return this.#inTurn(async () => this.#leaveCandidate());
+  /** Leaves a candidate, whose requests finish on it; false where it has ended already. */
+  leaveCandidate(candidate: Candidate, end: CanaryEnd): Promise<boolean> {
+    return this.#inTurn(async () => {
+      if (this.#candidate !== candidate) return false;
+      this.#leaveCandidate(end);
+      return true;
+    });
+  }
+
+  /** Leaves the candidate, if there is one, and resolves when all that were in force before are disposed. */
+  async close(): Promise<void> {
+    await this.#inTurn(async () => this.#leaveCandidate('cancelled'));
+    await Promise.all(this.#disposals);
   }
 
   refuseIfClosing(): void {
@@ -128,35 +141,34 @@ export class CurrentConfig {
   async #hold(candidate: Candidate): Promise<Candidate> {
     if (this.#options.closing.aborted) await leave(candidate.runtime);
     this.refuseIfClosing();
-    this.#leaveCandidate();
+    this.#leaveCandidate('replaced');
     this.#candidate = candidate;
     return candidate;
   }
 
-  #leaveCandidate(): void {
+  #leaveCandidate(end: CanaryEnd): void {
     const left = this.#candidate;
     this.#candidate = undefined;
     if (!left) return;
     this.#dispose(left.runtime);
-    left.onEnd();
+    left.onEnd(end);
   }
 
   async #take(next: Runtime, changes: ConfigDiff): Promise<Taken> {
-    const { config, models, pipeline } = next;
-    const { log, slots, closing } = this.#options;
+    const { config, models } = next;
+    const { log, slots } = this.#options;
     const taken = next === this.#candidate?.runtime ? this.#candidate : undefined;
     if (taken) this.#candidate = undefined;
-    if (closing.aborted) await pipeline.retire();
-    this.refuseIfClosing();
     try {
+      this.refuseIfClosing();
       await slots.take(config, models);
     } catch (error) {
-      await pipeline.retire();
+      taken?.onEnd('cancelled');
+      this.#dispose(next);
       throw error;
-    } finally {
-      taken?.onEnd();
     }
-    this.#leaveCandidate();
+    taken?.onEnd('committed');
+    this.#leaveCandidate('replaced');
     const old = this.#runtime;
     this.#runtime = next;
     const changed = needsRestart(this.#started, config);
@@ -169,9 +181,11 @@ export class CurrentConfig {
 
   #dispose({ pipeline }: Runtime): void {
     const { log } = this.#options;
-    pipeline
+    const disposal = pipeline
       .retire()
-      .catch((error: unknown) => log.error({ err: error }, 'A pipeline could not be disposed.'));
+      .catch((error: unknown) => log.error({ err: error }, 'A pipeline could not be disposed.'))
+      .finally(() => this.#disposals.delete(disposal));
+    this.#disposals.add(disposal);
   }
 
   #takeSlots(): Promise<void> {

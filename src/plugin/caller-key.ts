@@ -7,13 +7,18 @@ import { GatewayError } from './error.js';
  * §5).
  */
 export function callerKey(headers: IncomingHttpHeaders): string {
-  const apiKey = headers['x-api-key'];
-  const key = (typeof apiKey === 'string' ? apiKey.trim() : '') || bearerToken(headers.authorization);
-  if (key) return key;
+  const key = sentKey(headers);
+  if (key !== undefined) return key;
   throw new GatewayError(
     'missing_api_key',
     'No API key was sent. Send it as "Authorization: Bearer <key>" or as "x-api-key: <key>".',
   );
+}
+
+/** The key that a caller sent; undefined without one. */
+export function sentKey(headers: IncomingHttpHeaders): string | undefined {
+  const apiKey = headers['x-api-key'];
+  return (typeof apiKey === 'string' ? apiKey.trim() : '') || bearerToken(headers.authorization) || undefined;
 }
 
 /**
