@@ -21,6 +21,9 @@ import {
   type Secrets,
   type WholeStore,
 } from '../plugin/internal.js';
+import { Forecasts } from '../slot-history/forecasts.js';
+import { SlotWatch } from '../slot-history/slot-watch.js';
+import type { SlotPoolOptions } from '../slots/pool-options.js';
 import { SlotPool } from '../slots/pool.js';
 import { Housekeeper } from '../store/housekeeper.js';
 import { createCipher } from '../store/credential-cipher.js';
@@ -59,6 +62,8 @@ export interface Services extends CallerKeys {
   readonly stageMetrics: StageMetrics;
   readonly slots: SlotPool;
   readonly slotSources: SlotSources;
+  readonly slotWatch: SlotWatch;
+  readonly forecasts: Forecasts;
   readonly knownModels: KnownModels;
   /** State that stages hand over at a reload. */
   readonly kept: KeptState;
@@ -100,15 +105,15 @@ type OnClose = (close: () => Promise<unknown>) => void;
 
 async function openEach(config: Config, options: GatewayOptions, onClose: OnClose) {
   const { log, clock = systemClock } = options;
-  const { now } = clock;
   const durable = await openDurable(config, { ...options, clock }, onClose);
   const knownModels = new KnownModels();
   const models = new CatalogModels(config.models, knownModels);
   const plugins = slotLoader(config);
   const { openClient, onChoice } = options.dry ?? {};
   const parts = { models, plugins, openClient, onChoice, priceGaps };
-  const slots = await SlotPool.open({ log, clock, ...durable, slots: config.slots, ...parts });
-  onClose(() => slots.close());
+  const pool = { log, clock, ...durable, slots: config.slots, ...parts };
+  const watched = await openSlots(pool, options, onClose);
+  const { slots } = watched;
   const slotSources = new SlotSources(slots, { store: durable.store, log });
   const modelLists = new ModelLists({ log, clock, known: knownModels, sources: () => slots.modelSources() });
   knownModels.discoverFrom(() => slots.opened.flatMap(({ discovered }) => discovered));
@@ -123,13 +128,13 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   // A key that would be made for the store may be gone with its container: stages seal with one that was set.
   const secrets = createCipher(typeof secretKey === 'string' ? secretKey : undefined, oldSecretKey);
   const cacheLedger = config.ledger.cacheCauses ? new CacheLedger() : undefined;
-  const learned = { learned_models: () => knownModels.fill };
+  const learned = { learned_models: () => knownModels.fill, ...watched.slotWatch.caches };
   const caches = { ...durable.caches, ...slots.caches, ...cacheLedger?.caches, ...learned };
   return {
     services: {
       log,
       clock,
-      now,
+      now: clock.now,
       ...durable,
       isLocal: isLocal(config.listen),
       dry: options.dry !== undefined,
@@ -137,7 +142,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
       tracing,
       metrics,
       stageMetrics,
-      slots,
+      ...watched,
       slotSources,
       knownModels,
       kept: new KeptState(),
@@ -147,6 +152,23 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
     },
     models,
   };
+}
+
+type PoolOptions = Omit<SlotPoolOptions, 'store'> & Pick<Services, 'store' | 'clock'>;
+
+/** Opens the pool, and has it watched where it serves. */
+async function openSlots(
+  pool: PoolOptions,
+  { dry, isCheck = false }: GatewayOptions,
+  onClose: OnClose,
+): Promise<Pick<Services, 'slots' | 'slotWatch' | 'forecasts'>> {
+  const store = pool.store.slotHistory;
+  const slotWatch = new SlotWatch({ ...pool, store });
+  const slots = await SlotPool.open({ ...pool, onChanged: slotWatch.changed });
+  onClose(() => slots.close());
+  if (!dry && !isCheck) slotWatch.start(() => slots.list());
+  onClose(() => slotWatch.close());
+  return { slots, slotWatch, forecasts: new Forecasts({ store, now: pool.clock.now }) };
 }
 
 /** True for a loopback address that no proxy stands before. */

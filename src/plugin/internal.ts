@@ -17,6 +17,8 @@ export type {
   AuditOutcome,
   AuditPage,
 } from './contract/audit.js';
+export { maxSlotChanges } from './contract/slot-history.js';
+export type { SlotChange, SlotHistory, WindowSample } from './contract/slot-history.js';
 export { definitionFault } from './contract/definition.js';
 export type { ApiLevel, Fields } from './contract/definition.js';
 export { formatFields, normalizeFormat } from './contract/format.js';

@@ -267,6 +267,7 @@ export class SlotPool implements Slots {
   #changed(): void {
     if (this.#isClosed) return;
     this.#version += 1;
+    this.#options.onChanged?.();
     this.#queue.wake();
     this.#prober.watch(this.#registry.entries.filter(({ isRejected }) => isRejected));
     const nowMs = this.#now();

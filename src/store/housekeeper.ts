@@ -4,7 +4,15 @@ import { every, type Clock, type Live, type Logger, type WholeStore } from '../p
 interface HousekeeperOptions {
   readonly store: Pick<
     WholeStore,
-    'bindings' | 'responses' | 'sessions' | 'slotStates' | 'spaces' | 'ledger' | 'audit' | 'reclaim'
+    | 'bindings'
+    | 'responses'
+    | 'sessions'
+    | 'slotStates'
+    | 'spaces'
+    | 'ledger'
+    | 'audit'
+    | 'slotHistory'
+    | 'reclaim'
   >;
   /** Live state shared with the other instances: one does the work for all. */
   readonly live: Pick<Live, 'shared' | 'withLock'>;
@@ -65,6 +73,7 @@ export class Housekeeper {
         await this.#repeat(() => part.deleteExpired(stepRows));
       await this.#repeat(() => store.ledger.prune(before(keepDays.ledger), stepRows));
       await this.#repeat(() => store.audit.prune(before(keepDays.audit), stepRows));
+      await this.#repeat(() => store.slotHistory.prune(before(historyDays), stepRows));
       await this.#repeat(async () => store.reclaim?.(stepRows) ?? 0);
       return true;
     } catch (error) {
@@ -83,6 +92,8 @@ export class Housekeeper {
 const roundKey = 'housekeeper:round';
 
 const dayMs = 86_400_000;
+/** Days that the history of slots is kept. */
+const historyDays = 30;
 const roundMs = 60_000;
 /** Rows, or pages, of one step: SQLite takes some milliseconds for them, in which nothing else is written. */
 const stepRows = 200;

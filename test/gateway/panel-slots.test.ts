@@ -75,7 +75,8 @@ describe('/api/panel/slots', () => {
     await restart();
     expect(await useB()).to.equal('b');
     const [, b] = await list();
-    expect({ ...b, windows: null }).to.deep.equal({ ...made, windows: null });
+    const measured = { windows: null, forecast: null };
+    expect({ ...b, ...measured }).to.deep.equal({ ...made, ...measured });
   });
 
   it('enters an id once, however many ask for it at once', async () => {
@@ -85,6 +86,20 @@ describe('/api/panel/slots', () => {
     expect(answers.map(({ status }) => status).toSorted((x, y) => x - y)).to.deep.equal([
       201, 409, 409, 409, 409,
     ]);
+  });
+
+  it('keeps the history of a slot over a restart', async () => {
+    await panel.ask('POST', '/slots/a/pause');
+    await panel.ask('POST', '/slots/a/resume');
+    const states = async () => (await panel.get('/slots/a/history')).data.map(({ state }: Answer) => state);
+    expect((await states()).slice(0, 1)).to.deep.equal(['ready']);
+    await panel.ask('POST', '/slots/a/pause');
+    expect((await states()).slice(0, 2)).to.deep.equal(['paused', 'ready']);
+    await restart();
+    expect((await states()).slice(0, 2)).to.deep.equal(['paused', 'ready']);
+    expect((await panel.get('/slots/a/history?limit=1')).data).to.have.length(1);
+    expect(await errorIn(await panel.fetch('GET', '/slots/nobody/history'))).to.include({ status: 404 });
+    expect(await errorIn(await panel.fetch('GET', '/slots/a/history?limit=0'))).to.include({ status: 400 });
   });
 
   it('changes a slot by a merge patch, and keeps what is left out or comes back blanked', async () => {

@@ -3,6 +3,7 @@ import type { ProtocolKey, StoredResponse, StoredSlot, WholeStore } from '#src/p
 import { describeLedger } from './ledger-conformance.js';
 
 import { describeAudit } from './conformance-audit.js';
+import { describeSlotHistory } from './conformance-slot-history.js';
 import { describeTeams } from './conformance-teams.js';
 
 /** How a kind of store is opened for one test. */
@@ -27,6 +28,7 @@ export function describeStore(open: OpenStore): void {
 
   describeAudit(() => store);
   describeTeams(() => store);
+  describeSlotHistory(() => store);
 
   describe('its keys', () => {
     it('are found by hash, by id, and in a list with the newest first', async () => {

@@ -50,7 +50,7 @@ describe('the housekeeper', () => {
       return store.ledger.prune(beforeMs, limit);
     };
     await store.ledger.append([row('old', nowMs - 91 * dayMs)]);
-    const { bindings, responses, sessions, slotStates, spaces, ledger, audit } = store;
+    const { bindings, responses, sessions, slotStates, spaces, ledger, audit, slotHistory } = store;
     const parts = {
       bindings,
       responses,
@@ -58,6 +58,7 @@ describe('the housekeeper', () => {
       slotStates,
       spaces,
       audit,
+      slotHistory,
       ledger: { ...asLedger(ledger), prune },
     };
     const keeper = new Housekeeper({
@@ -86,7 +87,7 @@ describe('the housekeeper', () => {
         await new Promise<void>((resolve) => void (end = resolve));
         return 0;
       };
-      const { bindings, responses, sessions, slotStates, spaces, ledger, audit } = store;
+      const { bindings, responses, sessions, slotStates, spaces, ledger, audit, slotHistory } = store;
       const parts = {
         bindings,
         responses,
@@ -94,6 +95,7 @@ describe('the housekeeper', () => {
         slotStates,
         spaces,
         audit,
+        slotHistory,
         ledger: { ...asLedger(ledger), prune },
       };
       return new Housekeeper({

@@ -12,6 +12,8 @@ import type {
   WholeStore,
   WindowLimit,
 } from '../../plugin/internal.js';
+import type { Forecasts } from '../../slot-history/forecasts.js';
+import type { SlotWatch } from '../../slot-history/slot-watch.js';
 import type { ProviderSettings } from './people/provider.js';
 import type { RequestFeed } from './request-feed.js';
 import type { LimitsInUse } from './team-report.js';
@@ -31,6 +33,9 @@ export interface Panel {
   readonly feed: RequestFeed;
   readonly meters: Meters;
   readonly slots: PanelSlots;
+  readonly slotWatch: Pick<SlotWatch, 'changes'>;
+  /** Forecasts of the usage windows of slots. */
+  readonly forecasts: Forecasts;
   readonly operations: Pick<
     Operations,
     | 'pause'

@@ -26,8 +26,13 @@ export class SlotEditor {
     this.#sessions = new CachedFor(() => store.bindings.countBySlot(), { ms: countEveryMs, now });
   }
 
-  readonly report = async (slot: PanelSlot): Promise<object> =>
-    panelSlotReport(slot, (await this.#sessions.get()).get(slot.id) ?? 0);
+  readonly report = async (slot: PanelSlot): Promise<object> => {
+    const [sessions, forecast] = await Promise.all([
+      this.#sessions.get(),
+      slot.status && this.#panel.forecasts.of(slot.status),
+    ]);
+    return panelSlotReport(slot, sessions.get(slot.id) ?? 0, forecast);
+  };
 
   /** The slot of an id. Throws `not_found`. */
   find(id: string): PanelSlot {

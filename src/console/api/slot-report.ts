@@ -1,7 +1,9 @@
 import { isoTime, SlotReport, slotReport } from '../../admin/reports.js';
 import { redactAddresses, Type, type SlotStatus } from '../../plugin/internal.js';
+import type { SlotForecast } from '../../slot-history/forecasts.js';
 import type { PanelSlot } from './panel.js';
 import { IsoTime, Nullable } from './schemas.js';
+import { forecastReport, WindowForecast } from './slot-history-report.js';
 
 /** A slot as sent by the panel API: the fields of `/admin/slots`, and its source and settings. */
 export const PanelSlotReport = Type.Object({
@@ -13,11 +15,15 @@ export const PanelSlotReport = Type.Object({
     description: 'As under `slots:` in the config file; what is or may be a secret reads `***`.',
   }),
   updated_at: Nullable(IsoTime),
+  forecast: Type.Object(
+    { '5h': Nullable(WindowForecast), '7d': Nullable(WindowForecast) },
+    { description: 'Of the usage windows; null where the slot has none, or it has just been reset.' },
+  ),
   problem: Nullable(Type.String({ description: 'Why it does not serve.' })),
 });
 
 /** Builds the report on a slot; `sessions` is the number of its bindings in the store. */
-export function panelSlotReport(slot: PanelSlot, sessions: number): object {
+export function panelSlotReport(slot: PanelSlot, sessions: number, forecast?: SlotForecast): object {
   const { source, place, problem, status } = slot;
   const report = status ? slotReport(status) : { ...slotReport(idle(slot)), state: 'unusable' };
   return {
@@ -27,6 +33,7 @@ export function panelSlotReport(slot: PanelSlot, sessions: number): object {
     place,
     settings: shownSettings(slot),
     updated_at: isoTime(slot.updatedAtMs),
+    forecast: { '5h': forecastReport(forecast?.['5h']), '7d': forecastReport(forecast?.['7d']) },
     problem,
   };
 }

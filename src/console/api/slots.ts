@@ -1,10 +1,11 @@
 import { DiagnosisReport, diagnosisReport } from '../../admin/reports.js';
 import { diagnosisTimeoutMs } from '../../admin/slot-routes.js';
-import { Type } from '../../plugin/internal.js';
+import { Closed, maxSlotChanges, Type } from '../../plugin/internal.js';
 import type { Panel } from './panel.js';
 import { route, type PanelRoute } from './route.js';
 import { ListOf } from './schemas.js';
 import { maxEntryBytes, SlotEditor, type Entry } from './slot-editor.js';
+import { SlotChangeReport, slotChangeReport } from './slot-history-report.js';
 import { PanelSlotReport } from './slot-report.js';
 
 /** Routes of `/api/panel/slots`. */
@@ -50,8 +51,24 @@ export function slotRoutes(panel: Panel): readonly PanelRoute[] {
       answers: { 204: null },
       handle: ({ id, audit }) => desk.remove(id, audit),
     }),
+    historyRoute(panel, desk),
     ...operationRoutes(panel, desk),
   ];
+}
+
+function historyRoute({ slotWatch }: Panel, desk: SlotEditor): PanelRoute {
+  return route({
+    method: 'GET',
+    path: '/slots/:id/history',
+    summary: 'Changes of the state of a slot, newest first: the latest 500 of the last 30 days.',
+    query: Closed({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxSlotChanges })) }),
+    answers: { 200: ListOf(SlotChangeReport, {}) },
+    async handle({ id, query: { limit = 100 } }) {
+      desk.find(id);
+      const changes = await slotWatch.changes(id, limit);
+      return { object: 'list', data: changes.map(slotChangeReport) };
+    },
+  });
 }
 
 /** Any object; its fields are checked later by the rules of the config's slots. */

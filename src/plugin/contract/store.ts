@@ -5,6 +5,7 @@ import type { Caches } from './metrics.js';
 import type { KeyLimits } from './key-limits.js';
 import type { Ledger } from './ledger.js';
 import type { Json } from './live.js';
+import type { SlotHistory } from './slot-history.js';
 
 /** Key issued to a caller; the key itself is never stored. */
 export interface ProtocolKey extends KeyLimits {
@@ -274,6 +275,7 @@ export interface Store {
 /** The whole store, as the gateway opens it: plugins see less of it. */
 export interface WholeStore extends Store {
   readonly spaces: Spaces;
+  readonly slotHistory: SlotHistory;
   readonly audit: AuditLog;
   readonly adminTokens: AdminTokens;
 }

@@ -19,6 +19,7 @@ import { MemoryLedger } from './ledger.js';
 import { MemoryResponses } from './responses.js';
 import { deleteExpired, unexpired } from './expiry.js';
 import { MemorySpaces } from './spaces.js';
+import { MemorySlotHistory } from './slot-history.js';
 import { keepSlotStates } from './slot-states.js';
 
 interface MemoryStoreOptions {
@@ -42,6 +43,8 @@ interface Limits {
   readonly spaceText: number;
   /** Rows of the ledger, and as many sums of hours. */
   readonly ledger: number;
+  /** Slots whose history is kept. */
+  readonly slotHistory: number;
   readonly audit: number;
   readonly adminTokens: number;
 }
@@ -60,6 +63,7 @@ export class MemoryStore implements WholeStore {
   readonly slotStates: Store['slotStates'];
   readonly ledger: Store['ledger'];
   readonly spaces: WholeStore['spaces'];
+  readonly slotHistory: WholeStore['slotHistory'];
   readonly audit: WholeStore['audit'];
   readonly adminTokens: WholeStore['adminTokens'];
 
@@ -87,6 +91,9 @@ export class MemoryStore implements WholeStore {
     const spaces = new MemorySpaces(limits.spaceText, now);
     caches['memory_plugin_values'] = () => spaces.fill;
     this.spaces = spaces;
+    const slotHistory = new MemorySlotHistory(limits.slotHistory);
+    caches['memory_slot_histories'] = () => slotHistory.fill;
+    this.slotHistory = slotHistory;
     const audit = new MemoryAuditLog(limits.audit);
     caches['memory_audit_entries'] = () => audit.fill;
     this.audit = audit;
@@ -111,6 +118,7 @@ const defaultLimits: Limits = {
   slotStates: 50_000,
   spaceText: 32 * 1024 * 1024,
   ledger: 20_000,
+  slotHistory: 1000,
   audit: 10_000,
   adminTokens: 1000,
 };

@@ -110,8 +110,13 @@ function guardSpaces(spaces: Spaces, breaker: Breaker): Spaces {
   };
 }
 
-function guardOperators({ audit, adminTokens }: WholeStore, breaker: Breaker) {
+function guardOperators({ audit, adminTokens, slotHistory }: WholeStore, breaker: Breaker) {
   return {
+    slotHistory: {
+      ...slotHistory,
+      append: (changes) => breaker.run(() => slotHistory.append(changes), writeTimeoutMs),
+      sample: (samples) => breaker.run(() => slotHistory.sample(samples), writeTimeoutMs),
+    },
     audit: {
       ...audit,
       append: (entries) => breaker.run(() => audit.append(entries), writeTimeoutMs),

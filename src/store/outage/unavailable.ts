@@ -25,6 +25,7 @@ export function unavailable(store: WholeStore, isFailure: IsFailure): WholeStore
     responses: reported(store.responses),
     ledger: reported(store.ledger),
     spaces: reported(store.spaces),
+    slotHistory: reported(store.slotHistory),
     audit: reported(store.audit),
     adminTokens: reported(store.adminTokens),
   };

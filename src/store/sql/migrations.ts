@@ -3,6 +3,7 @@ import { adminTokensTable, auditTable } from './audit-tables.js';
 import { ledgerLatency } from './latency-counts.js';
 import { responseTotals } from './response-totals.js';
 import { ledgerMoney } from './ledger-money.js';
+import { slotHistoryTables } from './slot-history-tables.js';
 import type { Tables } from './tables.js';
 import { teamsAndBudgets } from './team-tables.js';
 import { sql } from './kysely.js';
@@ -35,14 +36,8 @@ export const migrations: readonly Migration[] = [
       await rareValues(db);
     },
   },
-  {
-    name: '0004-response-totals',
-    up: responseTotals,
-  },
-  {
-    name: '0005-names-of-deleted-keys',
-    up: deletedKeys,
-  },
+  { name: '0004-response-totals', up: responseTotals },
+  { name: '0005-names-of-deleted-keys', up: deletedKeys },
   {
     name: '0006-slot-states',
     async up(db) {
@@ -56,24 +51,15 @@ export const migrations: readonly Migration[] = [
       await db.schema.alterTable('ledger').addColumn('tags', 'text').execute();
     },
   },
-  {
-    name: '0008-plugin-values',
-    up: pluginValues,
-  },
+  { name: '0008-plugin-values', up: pluginValues },
   {
     name: '0009-slots-of-keys',
     async up(db) {
       await db.schema.alterTable('keys').addColumn('slots', 'text').execute();
     },
   },
-  {
-    name: '0010-audit',
-    up: auditTable,
-  },
-  {
-    name: '0011-admin-tokens',
-    up: adminTokensTable,
-  },
+  { name: '0010-audit', up: auditTable },
+  { name: '0011-admin-tokens', up: adminTokensTable },
   {
     name: '0012-people-of-sessions',
     async up(db) {
@@ -82,18 +68,10 @@ export const migrations: readonly Migration[] = [
       await db.schema.alterTable('sessions').addColumn('last_seen_at', 'bigint').execute();
     },
   },
-  {
-    name: '0013-ledger-money',
-    up: ledgerMoney,
-  },
-  {
-    name: '0014-teams-and-budgets',
-    up: teamsAndBudgets,
-  },
-  {
-    name: '0015-ledger-latency',
-    up: ledgerLatency,
-  },
+  { name: '0013-ledger-money', up: ledgerMoney },
+  { name: '0014-teams-and-budgets', up: teamsAndBudgets },
+  { name: '0015-ledger-latency', up: ledgerLatency },
+  { name: '0016-slot-history', up: slotHistoryTables },
 ];
 
 async function keys(db: Kysely<Tables>): Promise<void> {

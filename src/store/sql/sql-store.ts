@@ -14,6 +14,7 @@ import { sqlCredentials, sqlSlots } from './secrets.js';
 import { sqlSpaces } from './spaces.js';
 import { sqlSessions } from './sessions.js';
 import { sqlTeams } from './teams.js';
+import { sqlSlotHistory } from './slot-history.js';
 import { sqlSlotStates } from './slot-states.js';
 import { isSqliteFailure, migrateSqlite, openSqlite, openSqliteReader, reclaimPages } from './sqlite.js';
 import type { SqliteThread } from './sqlite-thread.js';
@@ -86,6 +87,7 @@ function storeOver(
     credentials: sqlCredentials(db, cipher),
     slots: sqlSlots(db, cipher),
     slotStates: sqlSlotStates(db, dialect, now),
+    slotHistory: sqlSlotHistory(db),
     sessions: sqlSessions(db, now),
     bindings: sqlBindings(db, now),
     responses: sqlResponses(db, now),

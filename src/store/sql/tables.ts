@@ -2,6 +2,7 @@ import type { LatencyKind } from '../../ledger/latency-reading.js';
 import type { ColumnGroup } from '../../ledger/usage.js';
 import type { CacheCause, LatencyMeasure, LedgerTokens, UsageGroup } from '../../plugin/internal.js';
 import type { AdminTokenRecord, AuditRecord } from './audit-records.js';
+import type { SlotChangeRecord, WindowSampleRecord } from './slot-history-records.js';
 
 /** The tables, as migrations.ts makes them. Times are unix milliseconds; truth is 0 or 1. */
 export interface Tables {
@@ -11,6 +12,8 @@ export interface Tables {
   readonly credentials: CredentialRecord;
   readonly slots: SlotRecord;
   readonly slot_states: SlotStateRecord;
+  readonly slot_changes: SlotChangeRecord;
+  readonly window_samples: WindowSampleRecord;
   readonly sessions: SessionRecord;
   readonly bindings: BindingRecord;
   readonly responses: ResponseRecord;
