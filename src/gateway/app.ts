@@ -1,5 +1,4 @@
 import Koa from 'koa';
-import { requireRole } from '../console/api/actor.js';
 import { createPage } from '../console/api/page.js';
 import { Gateway } from './gateway.js';
 import { errorBoundary } from '../http/boundary.js';
@@ -8,6 +7,7 @@ import type { Health } from '../http/health.js';
 import type { RouteContext } from '../http/route-context.js';
 import { createRoutes } from '../http/routes.js';
 import { adminApi, requireAdminScope } from './admin-api.js';
+import { asOperator } from './audited-stage-route.js';
 import { perRuntime } from './per-runtime.js';
 import type { Runtime } from './runtime.js';
 import { consoleApi, panelLoader, type LoadPanel } from './console-api.js';
@@ -58,11 +58,7 @@ function routeContextOf(gateway: Gateway, runtime: Runtime, loadPanel: LoadPanel
     get takesRequests() {
       return gateway.takesRequests;
     },
-    async authenticateOperator(ctx) {
-      const { authenticate } = await loadPanel();
-      const { actor } = await authenticate(ctx);
-      requireRole(actor, ctx);
-    },
+    asOperator: asOperator(gateway.services, loadPanel),
     authorizeMetrics: (ctx) => requireAdminScope(ctx, gateway.services, 'metrics'),
     metricsText: () => gateway.metricsText(),
     beginTrace: tracing && ((ctx) => tracing.begin(ctx)),

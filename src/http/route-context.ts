@@ -33,8 +33,11 @@ export interface RouteContext {
   readonly health: Health;
   /** False once the process is about to end: new requests are refused. */
   readonly takesRequests: boolean;
-  /** Admits the master key and sessions of the console; throws 401, 403 and `store_unavailable`. */
-  authenticateOperator(ctx: CoreContext): Promise<void>;
+  /**
+   * Runs the work of a stage's route for the master key or a session of the console; what is no read is recorded in
+   * the audit log. Throws 401, 403 and `store_unavailable`.
+   */
+  asOperator(ctx: CoreContext, stage: string, work: () => Promise<void>): Promise<void>;
   /** Admits the master key and admin tokens that may read metrics; throws 401, 403 and `store_unavailable`. */
   authorizeMetrics(ctx: CoreContext): Promise<void>;
   metricsText(): Promise<string>;

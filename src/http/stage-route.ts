@@ -13,13 +13,15 @@ export function stageRoute(
   if (!handler) return keyed(serving, operation, format);
   const handle = handler as unknown as CoreMiddleware; // Koa's own context type is wider
   return keyed(serving, operation, undefined, async (ctx) => {
-    if (auth === 'master') await serving.authenticateOperator(ctx);
-    await handle(ctx, noNext);
-    if (isUnanswered(ctx))
-      throw unanswered(
-        `The route ${route.method} ${route.path} of the stage ${JSON.stringify(route.stage)}`,
-        ctx,
-      );
+    const work = async (): Promise<void> => {
+      await handle(ctx, noNext);
+      if (isUnanswered(ctx))
+        throw unanswered(
+          `The route ${route.method} ${route.path} of the stage ${JSON.stringify(route.stage)}`,
+          ctx,
+        );
+    };
+    await (auth === 'master' ? serving.asOperator(ctx, route.stage, work) : work());
     if (!ctx.headerSent) isolate(ctx, page !== undefined);
   });
 }

@@ -111,6 +111,26 @@ describe('the routes of a plugin', () => {
     );
   });
 
+  it('are in the audit log where operators change something by them, and where they may not', async () => {
+    await start();
+    await under.post('/reports?secret=1', {});
+    const headers = await sessionOf(under, aViewer);
+    await bare('/reports', { method: 'POST', headers });
+    await bare('/reports', { method: 'POST', headers: { cookie: headers.cookie } });
+    await bare('/reports', { method: 'POST' });
+    await bare('/board', { headers });
+    const { entries } = await under.gateway.services.store.audit.page({}, { limit: 10 });
+    const rows = entries.map(({ actor, action, target, outcome, after }) => [
+      [actor.name, action, target, outcome].join(' '),
+      after,
+    ]);
+    expect(rows.toReversed()).to.deep.equal([
+      ['master stage.call POST /reports done', { stage: 'reports' }],
+      ['vera@example.com stage.call POST /reports refused', { stage: 'reports' }],
+      ['vera@example.com stage.call POST /reports refused', { stage: 'reports' }],
+    ]);
+  });
+
   const origins: readonly (readonly [
     what: string,
     headers: Readonly<Record<string, string>>,

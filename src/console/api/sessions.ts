@@ -19,6 +19,12 @@ interface BegunSession {
   readonly csrfToken: string;
 }
 
+interface BeginOptions {
+  readonly lastsMs?: number;
+  /** True for a console that browsers reach by https. */
+  readonly isSecure?: boolean;
+}
+
 /**
  * Console sessions: a random token in a cookie, stored as a hash, and a second token against cross-site
  * request forgery.
@@ -71,7 +77,7 @@ export class Sessions {
   async begin(
     ctx: PanelContext,
     actor: Actor,
-    { lastsMs = lifetimeMs, isSecure }: { readonly lastsMs?: number; readonly isSecure?: boolean },
+    { lastsMs = lifetimeMs, isSecure = this.#isSecure(ctx) }: BeginOptions,
   ): Promise<BegunSession> {
     await this.#forget(ctx);
     const [token, csrfToken] = [this.#tokens.make(actor.kind), newToken()];
@@ -88,13 +94,19 @@ export class Sessions {
     });
     ctx.state.actor = actor;
     const maxAgeSeconds = Math.ceil(lastsMs / 1000);
-    setSessionCookies(ctx, { token, csrfToken, maxAgeSeconds, ...(isSecure !== undefined && { isSecure }) });
+    setSessionCookies(ctx, { token, csrfToken, maxAgeSeconds, isSecure });
     return { expiresAtMs, csrfToken };
   }
 
   async logOut(ctx: PanelContext): Promise<void> {
     await this.#forget(ctx);
-    setSessionCookies(ctx, { token: '', csrfToken: '', maxAgeSeconds: 0 });
+    setSessionCookies(ctx, { token: '', csrfToken: '', maxAgeSeconds: 0, isSecure: this.#isSecure(ctx) });
+  }
+
+  /** True for a browser that is here by https, also where the last proxy is not trusted to say so. */
+  #isSecure(ctx: PanelContext): boolean {
+    const { publicUrl = '' } = this.#panel.people;
+    return ctx.secure || publicUrl === `https://${ctx.get('host').toLowerCase()}`;
   }
 
   /** True for a session that may be used: one of a kind of login that is on, within its lifetime as configured. */
@@ -170,7 +182,8 @@ export class Sessions {
 
   async #forget(ctx: PanelContext): Promise<void> {
     const token = ctx.cookies.get(sessionCookie) || undefined;
-    if (token) await this.#panel.store.sessions.delete(this.#tokens.hash(token));
+    if (token && (await this.#panel.store.sessions.delete(this.#tokens.hash(token))))
+      this.#panel.sessionsChanged();
   }
 }
 

@@ -138,6 +138,29 @@ describe('a faulty OpenID provider', () => {
     provider = await startScriptedProvider(); // for the end of the test
   });
 
+  it('keeps so many waiting that a login is refused: the audit log does not say that it was done', async () => {
+    const held: ServerResponse[] = [];
+    provider.script.answers = { '/.well-known/openid-configuration': (res) => void held.push(res) };
+    const begun = Array.from({ length: 51 }, begin);
+    expect((await Promise.race(begun)).status).to.equal(503);
+    expect((await browser.visit(`${under.url}/api/panel/oidc/callback`)).status).to.equal(503);
+    for (const res of held) res.destroy();
+    await Promise.all(begun);
+    const { entries } = await under.gateway.services.store.audit.page({}, { limit: 10 });
+    expect(entries.map(({ outcome, code }) => [outcome, code])).to.deep.equal([['refused', 'overloaded']]);
+  });
+
+  it('names a person by a claim that they may choose: the audit log has the subject of each login', async () => {
+    await finish();
+    provider.script.claims = { sub: 'mallory', groups: [] };
+    await finish();
+    const { entries } = await under.gateway.services.store.audit.page({}, { limit: 10 });
+    expect(entries.map(({ actor, outcome, after }) => [actor.name, outcome, after])).to.deep.equal([
+      ['anonymous', 'refused', { subject: 'mallory' }],
+      ['ada@example.com', 'done', { subject: 'ada', role: 'admin' }],
+    ]);
+  });
+
   it('may change its keys at any time', async () => {
     expect((await finish()).status).to.equal(200);
     await provider.rotate();

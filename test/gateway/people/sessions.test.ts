@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { expect } from 'chai';
 import { aViewer, anAdmin, sessionOf, withOidc } from '../console-login.js';
 import { masterKey, startGateway, type GatewayUnderTest } from '../harness.js';
@@ -92,6 +93,31 @@ describe('the sessions of the console', () => {
     expect(await names(ada)).to.deep.equal(['ada@example.com (me)']);
     expect(await new PanelClient(under.url).ask('DELETE', '/sessions')).to.deep.equal({ ended: 1 });
     expect((await ada.fetch('GET', '/status')).status).to.equal(401);
+  });
+
+  it('end their live streams at once where people sign out', async () => {
+    const headers = await sessionOf(under, aViewer);
+    const stream = await fetch(`${under.url}/api/panel/requests/live`, { headers });
+    const text = stream.text();
+    await new PanelClient(under.url, headers).fetch('POST', '/logout');
+    expect(await text).to.include('your session is over');
+  });
+
+  it('are Secure for a browser that comes by the public address, whatever its proxy says', async () => {
+    const { oidc } = withOidc.panel;
+    const behind = await startGateway({ ...config, panel: { publicUrl: 'https://gw.example.com', oidc } });
+    const cookiesAt = async (host: string) =>
+      new Promise<readonly string[]>((resolve, reject) => {
+        const headers = { host, 'content-type': 'application/json' };
+        request(`${behind.url}/api/panel/login`, { method: 'POST', headers }, (answer) => {
+          resolve(answer.resume().headers['set-cookie'] ?? []);
+        })
+          .on('error', reject)
+          .end(JSON.stringify({ password: masterKey }));
+      });
+    for (const line of await cookiesAt('GW.example.com')) expect(line).to.match(/; Secure$/);
+    for (const line of await cookiesAt('127.0.0.1:8787')) expect(line).to.not.include('Secure');
+    await behind.close();
   });
 
   it('of a kind of login that is switched off are over, and not listed', async () => {

@@ -7,13 +7,13 @@ interface SessionCookies {
   readonly token: string;
   readonly csrfToken: string;
   readonly maxAgeSeconds: number;
-  /** True for a console that browsers reach by https, whatever the last proxy says. */
-  readonly isSecure?: boolean;
+  /** True for a console that browsers reach by https. */
+  readonly isSecure: boolean;
 }
 
 /** Not by `ctx.cookies.set`, which writes Expires, by the browser's clock, and no Max-Age. */
 export function setSessionCookies(ctx: PanelContext, cookies: SessionCookies): void {
-  const { token, csrfToken, maxAgeSeconds, isSecure = ctx.secure } = cookies;
+  const { token, csrfToken, maxAgeSeconds, isSecure } = cookies;
   const common = `Path=/; Max-Age=${maxAgeSeconds}; SameSite=Strict${isSecure ? '; Secure' : ''}`;
   ctx.append('set-cookie', `${sessionCookie}=${token}; HttpOnly; ${common}`);
   ctx.append('set-cookie', `${csrfCookie}=${csrfToken}; ${common}`);

@@ -36,8 +36,10 @@ export class OidcLogin {
 
   /** Runs a step of a login; what it throws becomes a page and a line of the log. */
   async guarded(ctx: PanelContext, step: () => Promise<void>, audit?: AuditedAction): Promise<void> {
-    if (this.#underWay >= maxUnderWay)
+    if (this.#underWay >= maxUnderWay) {
+      audit?.refuse('overloaded');
       return sendRefusal(ctx, 503, 'Many are signing in; try again in a moment.');
+    }
     this.#underWay += 1;
     try {
       await this.#sessions.admit(ctx);
@@ -68,7 +70,7 @@ export class OidcLogin {
   }
 
   /** Opens the session of the person that the provider has sent back. */
-  async finish(ctx: PanelContext): Promise<void> {
+  async finish(ctx: PanelContext, audit: AuditedAction): Promise<void> {
     const configured = this.#configure();
     const { oidc, provider, isSecure } = configured;
     setFlowCookie(ctx, '', isSecure);
@@ -79,6 +81,7 @@ export class OidcLogin {
       throw error;
     });
     const actor = actorOf(claims, oidc);
+    audit.note({ subject: claims['sub'], ...(actor && { role: actor.role }) }); // people may choose their own names
     if (!actor) throw noRole(claims['sub']);
     await takeBack();
     await this.#sessions.begin(ctx, actor, { lastsMs: oidc.sessionMs, isSecure });

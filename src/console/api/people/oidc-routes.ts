@@ -44,7 +44,7 @@ export function oidcRoutes(panel: Panel, login: OidcLogin): readonly PanelRoute[
       answersItself: true,
       audit: 'session.login',
       noted: 'An operator has logged in.',
-      handle: ({ ctx, audit }) => login.guarded(ctx, () => login.finish(ctx), audit),
+      handle: ({ ctx, audit }) => login.guarded(ctx, () => login.finish(ctx, audit), audit),
     }),
   ];
 }

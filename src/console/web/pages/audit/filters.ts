@@ -19,6 +19,7 @@ export const actionOptions: readonly Option<string>[] = [
   { value: 'session.*', text: 'Logins and logouts' },
   { value: 'request.*', text: 'Explained requests' },
   { value: 'recording.*', text: 'Recordings' },
+  { value: 'stage.*', text: 'Routes of stages' },
 ];
 
 export const outcomeOptions: readonly Option<string>[] = [
