@@ -80,11 +80,9 @@ function hashMessages(
   messages: readonly unknown[],
   known?: MessageHashes & Pick<Known, 'parts'>,
 ): MessageHashes {
-  const blocks: number[] = [];
-  const starts: number[] = [];
-  const hashes: number[] = [];
   const { head, added } = known ? counterparts(messages, known.parts) : { head: 0, added: 0 };
-  for (let at = 0; at < messages.length; at += 1) {
+  const { blocks, starts, hashes, same } = known ? sameHead(messages, known) : nothing();
+  for (let at = same; at < messages.length; at += 1) {
     const message = messages[at];
     const other = at < head ? at : at + added;
     const start = blocks.length;
@@ -101,6 +99,23 @@ function hashMessages(
     hashes.push(hash.join(blocks, start));
   }
   return { blocks, starts, messages: hashes };
+}
+
+/** Hashes of the messages that a prompt begins with as the known one does. */
+function sameHead(messages: readonly unknown[], known: MessageHashes & Pick<Known, 'parts'>) {
+  let same = 0;
+  while (same < messages.length && messages[same] === known.parts[same]) same += 1;
+  const [end] = rangeOf(known, same);
+  return {
+    blocks: known.blocks.slice(0, end),
+    starts: known.starts.slice(0, same),
+    hashes: known.messages.slice(0, same),
+    same,
+  };
+}
+
+function nothing(): ReturnType<typeof sameHead> {
+  return { blocks: [], starts: [], hashes: [], same: 0 };
 }
 
 function blocksAt(known: MessageHashes & Pick<Known, 'parts'>, at: number): Known {

@@ -63,10 +63,25 @@ interface Gap {
 
 function gapsOf(section: Section, client: readonly number[], sent: readonly number[]): readonly Gap[] {
   const isPaired = section === 'messages' && client.length === sent.length;
-  const pairs = isPaired ? pairsByPlace(client, sent) : pairsByHash(client, sent);
+  return isPaired ? gapsByPlace(client, sent) : gapsByHash(client, sent);
+}
+
+/** Gaps between lists of the same length whose parts stand for each other. */
+function gapsByPlace(client: readonly number[], sent: readonly number[]): readonly Gap[] {
+  const gaps: Gap[] = [];
+  let from = 0;
+  for (let at = 0; at <= sent.length; at += 1) {
+    if (at < sent.length && sent[at] !== client[at]) continue;
+    if (at > from) gaps.push({ from, to: at, missing: { from, to: at } });
+    from = at + 1;
+  }
+  return gaps;
+}
+
+function gapsByHash(client: readonly number[], sent: readonly number[]): readonly Gap[] {
   const gaps: Gap[] = [];
   let [from, missingFrom] = [0, 0];
-  for (const [at, clientAt] of [...pairs, [sent.length, client.length] as const]) {
+  for (const [at, clientAt] of [...pairsByHash(client, sent), [sent.length, client.length] as const]) {
     if (at > from || clientAt > missingFrom)
       gaps.push({ from, to: at, missing: { from: missingFrom, to: clientAt } });
     [from, missingFrom] = [at + 1, clientAt + 1];
@@ -75,10 +90,6 @@ function gapsOf(section: Section, client: readonly number[], sent: readonly numb
 }
 
 type Pairs = readonly (readonly [sentAt: number, clientAt: number])[];
-
-function pairsByPlace(client: readonly number[], sent: readonly number[]): Pairs {
-  return sent.flatMap((hash, at) => (hash === client[at] ? [[at, at] as const] : []));
-}
 
 /** Parts that both lists have, in the order of both. */
 function pairsByHash(client: readonly number[], sent: readonly number[]): Pairs {

@@ -21,6 +21,7 @@ const shapes: readonly Shape[] = [
   { messages: 51, bytes: 2000 },
   { messages: 201, bytes: 500 },
   { messages: 501, bytes: 2000 },
+  { messages: 1001, bytes: 100 },
   { messages: 11, bytes: 100_000 },
 ];
 
