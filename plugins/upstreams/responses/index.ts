@@ -51,13 +51,12 @@ class ResponsesUpstream implements Upstream {
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
   async generate(call: UpstreamCall): Promise<UpstreamReply> {
     const { body, dropped, leftOut, names } = responsesRequest(call.request, this.#settings, call.addedTools);
-    const answer = await this.#http.send(
-      { ...this.#request('/responses'), body: JSON.stringify(body) },
-      call,
-    );
+    const sent = Buffer.from(JSON.stringify(body));
+    const answer = await this.#http.send({ ...this.#request('/responses'), body: sent }, call);
     const { status, headers } = answer;
     const { vendor } = this.#settings;
-    const translator = new ResponseEvents({ model: call.request.model, vendor, names });
+    const { model } = call.request;
+    const translator = new ResponseEvents({ model, vendor, names, requestBytes: sent.length });
     const isStream = status === 200 && answer.mediaType === 'text/event-stream';
     const events = isStream ? answer.translated(translator) : await this.#whole(answer, translator);
     return { status, headers, events, dropped, leftOut };

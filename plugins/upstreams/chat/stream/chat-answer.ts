@@ -1,6 +1,7 @@
 import { ModelEvent, type Usage } from 'gw2api/plugin';
 import { interruptedError, type SseTranslator } from 'gw2api/plugin/upstream';
 import { Blocks } from '../../shared/blocks.js';
+import { estimate } from '../../shared/estimate.js';
 import { citationsIn } from './citations.js';
 import { contentParts } from './content-parts.js';
 import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';
@@ -268,10 +269,6 @@ function firstChoice(choices: unknown): Fields | undefined {
     if (index === 0) return fields;
   }
   return undefined;
-}
-
-function estimate(length: number): number {
-  return Math.max(1, Math.ceil(length / 4));
 }
 
 /** Id of the message: that of the completion, in the form of Messages. */

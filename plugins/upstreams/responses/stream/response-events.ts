@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { ModelEvent, type StopReason } from 'gw2api/plugin';
+import { ModelEvent, type StopReason, type Usage } from 'gw2api/plugin';
 import { interruptedError, type SseTranslator } from 'gw2api/plugin/upstream';
 import { Blocks } from '../../shared/blocks.js';
+import { estimate } from '../../shared/estimate.js';
 import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';
 import { malformed } from '../../shared/malformed.js';
 import { streamError } from '../../shared/openai-stream-error.js';
 import { ItemWriter, type AnswerTerms, type OpenItem } from './item-writer.js';
 import { usageOf } from './usage.js';
+
+interface ResponseTerms extends AnswerTerms {
+  /** Size of the request, from which its tokens are estimated until, or unless, the server counts them. */
+  readonly requestBytes: number;
+}
 
 /**
  * Translator of one Responses answer into the events of a Messages stream. Items are written one after the
@@ -16,6 +22,7 @@ export class ResponseEvents implements SseTranslator {
   readonly settlesInMs = undefined;
   isOver = false;
   readonly #model: string;
+  readonly #requestBytes: number;
   readonly #blocks = new Blocks();
   readonly #writer: ItemWriter;
   #hasStarted = false;
@@ -23,8 +30,9 @@ export class ResponseEvents implements SseTranslator {
   #waiting: Fields[] = [];
   #waitingLength = 0;
 
-  constructor(terms: AnswerTerms) {
+  constructor(terms: ResponseTerms) {
     this.#model = terms.model;
+    this.#requestBytes = terms.requestBytes;
     this.#writer = new ItemWriter(this.#blocks, terms);
   }
 
@@ -87,7 +95,7 @@ export class ResponseEvents implements SseTranslator {
       content: [],
       stop_reason: null,
       stop_sequence: null,
-      usage: { input_tokens: 0, output_tokens: 0 },
+      usage: { input_tokens: estimate(this.#requestBytes), output_tokens: 0 },
     } as const;
     this.#blocks.events.push(ModelEvent.of({ type: 'message_start', message }));
   }
@@ -101,12 +109,21 @@ export class ResponseEvents implements SseTranslator {
         this.#writer.end(this.#writer.begin({ index: 0, item, hasBegun: false, hasText: false }), item);
     this.#blocks.end();
     const delta = { stop_reason: this.#stopReason(response), stop_sequence: null };
-    const usage = usageOf(response['usage']);
+    const usage = usageOf(response['usage']) ?? this.#estimatedUsage();
     this.#blocks.events.push(
       ModelEvent.of({ type: 'message_delta', delta, usage }),
       ModelEvent.of({ type: 'message_stop' }),
     );
     this.isOver = true;
+  }
+
+  /** Usage of a server that does not count: unknown is not zero. */
+  #estimatedUsage(): Usage {
+    return {
+      input_tokens: estimate(this.#requestBytes),
+      output_tokens: estimate(this.#blocks.length),
+      estimated: true,
+    };
   }
 
   #stopReason({ incomplete_details }: Fields): StopReason {

@@ -1,9 +1,13 @@
 import type { Usage } from 'gw2api/plugin';
 import { fieldsOf } from '../../shared/fields.js';
 
-/** Usage of a response in the terms of Messages: tokens read from the cache are no part of the input. */
-export function usageOf(given: unknown): Usage {
+/**
+ * Usage of a response in the terms of Messages: tokens read from the cache are no part of the input. Undefined where
+ * the server has not counted.
+ */
+export function usageOf(given: unknown): Usage | undefined {
   const { input_tokens, input_tokens_details, output_tokens, output_tokens_details } = fieldsOf(given);
+  if (!count(input_tokens) && !count(output_tokens)) return undefined;
   const read = count(fieldsOf(input_tokens_details)['cached_tokens']);
   const thinking = count(fieldsOf(output_tokens_details)['reasoning_tokens']);
   return {

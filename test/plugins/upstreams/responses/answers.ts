@@ -5,7 +5,7 @@ import { sentEvents } from '../../formats/streams.js';
 
 /** Messages events of the text of a Responses stream. */
 export function translated(stream: string, names = new ToolNames()): readonly ModelEvent[] {
-  const answer = new ResponseEvents({ model: 'gpt', vendor: 'slot-a', names });
+  const answer = new ResponseEvents({ model: 'gpt', vendor: 'slot-a', names, requestBytes: 400 });
   const events: ModelEvent[] = [];
   for (const { event, data } of sentEvents(stream)) {
     if (data !== '[DONE]' && !answer.isOver) answer.read(data, event, events);

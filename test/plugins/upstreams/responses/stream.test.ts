@@ -43,6 +43,22 @@ function failure(stream: string): unknown {
 }
 
 describe('a Responses stream as Messages events', () => {
+  it('has an estimated usage until, and unless, the server counts: what was abandoned is not free', async () => {
+    const begun = [created, ...text(0, 'Hello, ', 'World')];
+    const [start] = translated(streamOf(...begun, completed()));
+    expect(start!.json).to.have.deep.nested.property('message.usage', {
+      input_tokens: 100,
+      output_tokens: 0,
+    });
+    for (const usage of [undefined, null, {}, { input_tokens: 0, output_tokens: 0 }]) {
+      const message = await messageOf(translated(streamOf(...begun, completed({ usage }))));
+      expect(message.usage).to.deep.equal({ input_tokens: 100, output_tokens: 3, estimated: true });
+    }
+    const usage = { input_tokens: 0, output_tokens: 7 };
+    const counted = await messageOf(translated(streamOf(...begun, completed({ usage }))));
+    expect(counted.usage).to.deep.equal(usage);
+  });
+
   it('has text, the stop reason and the usage, without what was read from the cache', async () => {
     const usage = {
       input_tokens: 30,
@@ -140,10 +156,12 @@ describe('a Responses stream as Messages events', () => {
     const message = await messageOf(translated(streamOf(created, completed({ output }))));
     expect(message.content.map(({ type }) => type)).to.deep.equal(['text', 'tool_use']);
     const whole: ModelEvent[] = [];
-    new ResponseEvents({ model: 'gpt', vendor: 'slot-a', names: new ToolNames() }).readWhole(
-      { id: 'resp_2', output },
-      whole,
-    );
+    new ResponseEvents({
+      model: 'gpt',
+      vendor: 'slot-a',
+      names: new ToolNames(),
+      requestBytes: 400,
+    }).readWhole({ id: 'resp_2', output }, whole);
     expect((await messageOf(whole)).content).to.deep.equal(message.content);
   });
 
