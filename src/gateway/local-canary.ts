@@ -19,6 +19,7 @@ interface Running {
   readonly claim: IdClaim;
   readonly percent: number;
   readonly startedMs: number;
+  readonly onGivenUp: () => void;
 }
 
 /** Place of a request in the canary that ran at its start. */
@@ -47,8 +48,15 @@ export class LocalCanary {
     this.#current = current;
   }
 
-  /** Gives the prepared config to `percent` of the new sessions. Throws `conflict` if it changes slots or models. */
-  async start(prepared: Prepared, percent: number): Promise<ConfigDiff> {
+  /**
+   * Gives the prepared config to `percent` of the new sessions. Throws `conflict` if it changes slots or models.
+   * `onGivenUp` is called if it is given up.
+   */
+  async start(
+    prepared: Prepared,
+    percent: number,
+    onGivenUp: () => void = () => undefined,
+  ): Promise<ConfigDiff> {
     const shared = ['slots', 'models'] as const;
     const changed = shared.filter((part) => prepared.changes[part].length > 0);
     if (changed.length > 0) {
@@ -60,7 +68,7 @@ export class LocalCanary {
       );
     }
     const candidate = await prepared.hold((end) => this.#hasEnded(candidate, end));
-    const running = await this.#run(candidate, percent);
+    const running = { ...(await this.#run(candidate, percent)), onGivenUp };
     if (this.#current.candidate !== candidate) {
       running.canary.close();
       throw new GatewayError('conflict', 'Another reload has come before this canary.');
@@ -119,7 +127,7 @@ export class LocalCanary {
     if (place) this.#places.set(ctx, { ...place, canary });
   }
 
-  async #run(candidate: Candidate, percent: number): Promise<Running> {
+  async #run(candidate: Candidate, percent: number): Promise<Omit<Running, 'onGivenUp'>> {
     const { live, clock, log, now } = this.#services;
     const name = `canary/${percent}/${hash('sha256', JSON.stringify(candidate.changes), 'hex')}`;
     const id = await live.claims.take(name, randomUUID(), { ttlMs: maxAgeMs });
@@ -155,8 +163,9 @@ export class LocalCanary {
     );
   }
 
-  async #leaveGivenUp({ canary, candidate }: Running): Promise<void> {
+  async #leaveGivenUp({ canary, candidate, onGivenUp }: Running): Promise<void> {
     if (!(await this.#current.leaveCandidate(candidate, 'given_up'))) return;
+    onGivenUp();
     this.#services.log.error(
       { figures: canary.figures() },
       'The canary was given up: its errors are clearly more. The old config stays in force.',

@@ -3,7 +3,7 @@ import { noChanges, type ConfigDiff } from '../config-diff/index.js';
 import type { Taken } from '../gateway/options.js';
 import { GatewayError, type Logger } from '../plugin/internal.js';
 import type { WorkerHandle } from './worker-handle.js';
-import type { Reloaded, WorkerInit } from './worker-init.js';
+import type { PoolCanary, Reloaded, WorkerInit } from './worker-init.js';
 
 interface PoolReloadOptions {
   readonly text: string;
@@ -11,8 +11,6 @@ interface PoolReloadOptions {
   readonly workers: () => readonly WorkerHandle[];
   readonly log: Logger;
 }
-
-type PoolCanary = NonNullable<WorkerInit['canary']>;
 
 /** Message by which a worker changes to a config that it has built. */
 type Switch = 'worker.take' | 'worker.commit';
@@ -23,6 +21,9 @@ export class PoolReload {
   /** Config file text of the config in force. */
   #text: string;
   #canary: PoolCanary | undefined;
+  #lastCanaryId = 0;
+  /** Last canary that workers have given up. */
+  #givenUpId = 0;
   #current: Promise<unknown> = Promise.resolve();
 
   constructor(options: PoolReloadOptions) {
@@ -33,7 +34,7 @@ export class PoolReload {
   /** Configs for a new worker, once no reload is in progress. */
   async settled(): Promise<Pick<WorkerInit, 'text' | 'canary'>> {
     await this.#current;
-    return { text: this.#text, canary: this.#canary };
+    return { text: this.#text, canary: this.#runningCanary };
   }
 
   /** Reloads after any reload in progress. Rejects on a failure other than problems of the config. */
@@ -43,7 +44,10 @@ export class PoolReload {
 
   /** Starts a canary in all workers, or in none. Rejects as `next`, and with `conflict`. */
   startCanary(percent: number): Promise<Reloaded> {
-    return this.#inTurn(() => this.#prepareAll((workers, text) => this.#hold(workers, { text, percent })));
+    return this.#inTurn(() => {
+      const id = ++this.#lastCanaryId;
+      return this.#prepareAll((workers, text) => this.#hold(workers, { id, text, percent }));
+    });
   }
 
   /** Takes the canary's config in all workers. Rejects with `conflict` where there is none. */
@@ -61,6 +65,15 @@ export class PoolReload {
       const workers = await this.#serving();
       await Promise.all(workers.map((worker) => unlessGone(worker, 'worker.cancel')));
     });
+  }
+
+  /** Forgets a canary that a worker has given up, as the others do: no new worker may join it. */
+  canaryGivenUp(id: number): void {
+    this.#givenUpId = Math.max(this.#givenUpId, id);
+  }
+
+  get #runningCanary(): PoolCanary | undefined {
+    return this.#canary && this.#canary.id > this.#givenUpId ? this.#canary : undefined;
   }
 
   #inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
@@ -92,37 +105,42 @@ export class PoolReload {
 
   /** Switches one worker first: if that one fails, all keep the old config. */
   async #take(workers: readonly WorkerHandle[], text: string, topic: Switch): Promise<Reloaded> {
-    const [first, ...rest] = workers;
-    const taken = await take(first, topic).catch(async (error: unknown) => {
-      if (topic === 'worker.take') await leaveAll(rest);
-      throw error;
-    });
+    const first = await firstToAnswer(workers, (worker) => unlessGone<Taken>(worker, topic, text)).catch(
+      async (error: unknown) => {
+        if (topic === 'worker.take') await leaveAll(workers);
+        throw error;
+      },
+    );
     this.#text = text;
     this.#canary = undefined;
-    await Promise.all(
-      rest.map((worker) => take(worker, topic).catch((error: unknown) => this.#replace(worker, error))),
-    );
-    return { problems: [], ...taken };
+    await this.#askRest(first.rest, topic, text);
+    return { problems: [], ...(first.answer ?? nothing) };
   }
 
   /** Starts the canary in one worker first, which may refuse it. */
   async #hold(workers: readonly WorkerHandle[], canary: PoolCanary): Promise<Reloaded> {
-    const [first, ...rest] = workers;
-    const changes = await hold(first, canary.percent).catch(async (error: unknown) => {
-      await leaveAll(rest);
+    const topic = 'worker.hold';
+    const first = await firstToAnswer(workers, (worker) =>
+      unlessGone<ConfigDiff>(worker, topic, canary),
+    ).catch(async (error: unknown) => {
+      await leaveAll(workers);
       throw error;
     });
     this.#canary = canary;
-    await Promise.all(
-      rest.map((worker) =>
-        hold(worker, canary.percent).catch((error: unknown) => this.#replace(worker, error)),
-      ),
+    await this.#askRest(first.rest, topic, canary);
+    return { problems: [], needsRestart: [], changes: first.answer ?? noChanges };
+  }
+
+  /** Asks the workers after the first one; those that fail are replaced. */
+  async #askRest(workers: readonly WorkerHandle[], topic: string, value: unknown): Promise<void> {
+    const asked = workers.map((worker) =>
+      unlessGone(worker, topic, value).catch((error: unknown) => this.#replace(worker, error)),
     );
-    return { problems: [], needsRestart: [], changes };
+    await Promise.all(asked);
   }
 
   #endCanary(): PoolCanary {
-    const canary = this.#canary;
+    const canary = this.#runningCanary;
     this.#canary = undefined;
     if (!canary) throw new GatewayError('conflict', 'There is no canary now.');
     return canary;
@@ -163,24 +181,28 @@ async function prepare(worker: WorkerHandle, text: string): Promise<Refusal | un
   }
 }
 
-async function take(worker: WorkerHandle | undefined, topic: Switch): Promise<Taken> {
-  return (await unlessGone<Taken>(worker, topic)) ?? nothing;
-}
-
-async function hold(worker: WorkerHandle | undefined, percent: number): Promise<ConfigDiff> {
-  return (await unlessGone<ConfigDiff>(worker, 'worker.hold', percent)) ?? noChanges;
+/** Asks one worker after the other until one has not exited, and returns those that are left to ask. */
+async function firstToAnswer<Answer>(
+  workers: readonly WorkerHandle[],
+  ask: (worker: WorkerHandle) => Promise<Answer | undefined>,
+): Promise<{ readonly answer: Answer | undefined; readonly rest: readonly WorkerHandle[] }> {
+  for (const [at, worker] of workers.entries()) {
+    const answer = await ask(worker);
+    if (!worker.channel.isClosed) return { answer, rest: workers.slice(at + 1) };
+  }
+  return { answer: undefined, rest: [] };
 }
 
 /** Asks a worker; undefined if it has exited. */
 async function unlessGone<Answer>(
-  worker: WorkerHandle | undefined,
+  { channel }: WorkerHandle,
   topic: string,
   value?: unknown,
 ): Promise<Answer | undefined> {
   try {
-    return await worker?.channel.ask<Answer>(topic, value);
+    return await channel.ask<Answer>(topic, value);
   } catch (error) {
-    if (worker?.channel.isClosed) return undefined;
+    if (channel.isClosed) return undefined;
     throw error;
   }
 }

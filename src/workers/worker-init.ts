@@ -10,13 +10,21 @@ export interface WorkerInit {
   /** Config file text of the config in force. The file may have changed since, and wait for a reload. */
   readonly text: string;
   /** Canary under way, which the worker joins. */
-  readonly canary?: { readonly text: string; readonly percent: number } | undefined;
+  readonly canary?: PoolCanary | undefined;
   readonly masterKey: string;
   readonly logLevel: string;
   readonly logFormat: LogFormat;
   readonly startedMs: number;
   /** True if the shared state is in the primary; false if instances share it elsewhere (Redis). */
   readonly isHub: boolean;
+}
+
+/** Canary in all workers of a pool. */
+export interface PoolCanary {
+  /** Number in the pool, which rises. */
+  readonly id: number;
+  readonly text: string;
+  readonly percent: number;
 }
 
 /** Result of a reload; if there are problems, all workers keep the old config. */

@@ -131,6 +131,7 @@ export class WorkerPool {
     channel.on('pool.canary', (percent: number) => this.#reload.startCanary(percent));
     channel.on('pool.commit', () => this.#reload.commitCanary());
     channel.on('pool.cancel', () => this.#reload.cancelCanary());
+    channel.on('pool.given-up', (id: number) => this.#reload.canaryGivenUp(id));
     channel.on('pool.measure', () => this.measure());
     this.#options.hub?.connect(channel);
     return worker;

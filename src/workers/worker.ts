@@ -13,7 +13,7 @@ import { connectIpc } from '../live/ipc/live.js';
 import { RpcChannel } from '../live/ipc/rpc-channel.js';
 import { createLogger, processLog } from '../telemetry/logs.js';
 import type { Measurement } from '../telemetry/metrics.js';
-import type { Reloaded, SignalledReload, WorkerInit } from './worker-init.js';
+import type { PoolCanary, Reloaded, SignalledReload, WorkerInit } from './worker-init.js';
 import { onLostErrors } from '../gateway/lost-errors.js';
 import { testConfig } from '../gateway/test-config.js';
 import { lastStepsMs } from '../gateway/shutdown.js';
@@ -44,6 +44,8 @@ class Worker {
   #log: Logger = createLogger('silent');
   #prepared: Prepared | undefined;
   #text = '';
+  /** True where the other workers have a canary that this one could not join. */
+  #lacksCanary = false;
 
   constructor(channel: RpcChannel) {
     this.#channel = channel;
@@ -79,21 +81,22 @@ class Worker {
     const parts = { ...own, ...configs, workerGroup, startedMs, ...live };
     const gateway = await openGateway(config, parts);
     this.#listenToPrimary(gateway, name);
+    if (init.canary) await this.#joinCanary(gateway, init.canary);
     const url = await gateway.listen().catch((error: unknown) => {
       throw listenProblem(error, config.listen);
     });
     this.#gateway = gateway;
-    if (init.canary) await this.#joinCanary(gateway, init.canary);
     this.#channel.notify('pool.listening', url);
   }
 
   /** Joins the canary of the other workers; without it, this worker serves the config in force alone. */
-  async #joinCanary(gateway: Gateway, { text, percent }: NonNullable<WorkerInit['canary']>): Promise<void> {
+  async #joinCanary(gateway: Gateway, canary: PoolCanary): Promise<void> {
     try {
-      const problems = await this.#prepare(gateway, text);
+      const problems = await this.#prepare(gateway, canary.text);
       if (problems.length > 0) throw new ConfigError(problems);
-      await this.#hold(gateway, percent);
+      await this.#hold(gateway, canary);
     } catch (error) {
+      this.#lacksCanary = true;
       this.#log.error({ err: error }, 'The canary of the other workers could not be joined.');
     }
   }
@@ -103,9 +106,9 @@ class Worker {
     channel.on('worker.prepare', (text: string) => this.#prepare(gateway, text));
     channel.on('worker.take', () => this.#unprepared()?.take());
     channel.on('worker.leave', () => this.#unprepared()?.leave());
-    channel.on('worker.hold', (percent: number) => this.#hold(gateway, percent));
-    channel.on('worker.commit', () => gateway.canaryHere.commit());
-    channel.on('worker.cancel', () => gateway.canaryHere.cancel());
+    channel.on('worker.hold', (canary: PoolCanary) => this.#hold(gateway, canary));
+    channel.on('worker.commit', (text: string) => this.#commit(gateway, text));
+    channel.on('worker.cancel', () => this.#lacksCanary || gateway.canaryHere.cancel());
     channel.on('worker.reloaded', (reload: SignalledReload) => {
       reloadAtSignal(gateway.services.audit, async () => takenOf(reload)).catch(() => undefined); // the primary logs it
     });
@@ -126,9 +129,19 @@ class Worker {
     }
   }
 
-  async #hold(gateway: Gateway, percent: number): Promise<ConfigDiff> {
+  async #hold(gateway: Gateway, { id, percent }: PoolCanary): Promise<ConfigDiff> {
     const prepared = this.#unprepared();
-    return prepared ? gateway.canaryHere.start(prepared, percent) : noChanges;
+    this.#lacksCanary = false;
+    const onGivenUp = () => this.#channel.notify('pool.given-up', id);
+    return prepared ? gateway.canaryHere.start(prepared, percent, onGivenUp) : noChanges;
+  }
+
+  /** Takes the config of the canary, also where this worker could not join it. */
+  async #commit(gateway: Gateway, text: string): Promise<Taken | undefined> {
+    if (!this.#lacksCanary) return gateway.canaryHere.commit();
+    const problems = await this.#prepare(gateway, text);
+    if (problems.length > 0) throw new ConfigError(problems);
+    return this.#unprepared()?.take();
   }
 
   /** What was prepared, which is used only once. */

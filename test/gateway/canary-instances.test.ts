@@ -4,7 +4,7 @@ import { MemoryHub } from '#src/live/memory/hub.js';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { eventually } from '../eventually.js';
 import { ownRedis, redisUrl } from '../live/redis-server.js';
-import { ProcessWorkshop, type GatewayProcess } from './gateway-process.js';
+import { ProcessWorkshop, type GatewayProcess, type LogLine } from './gateway-process.js';
 import { ask, configOf, masterKey, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
 import { TempFolders, writeIn } from './temp-folders.js';
 
@@ -18,6 +18,9 @@ const mark = `export default {
   },
 };
 `;
+
+/** The stage, which cannot be set up with the options of the canary. */
+const broken = mark.replace('=> async', "=> tag === 'new' ? undefined.broken : async");
 
 interface Canary {
   readonly state: string;
@@ -145,19 +148,16 @@ describe('a canary of several workers', () => {
   let caller: Caller;
   afterEach(() => shop.end());
 
-  const write = (tag: string, more: object = {}) =>
+  const write = (options: string | object, more: object = {}) =>
     writeIn(
       folder,
       'gateway.yaml',
-      withMark(
-        { tag },
-        {
-          slots: [{ id: 'a', upstream: 'simulator' }],
-          listen: { host: '127.0.0.1', port: 0, workers: 2 },
-          store: 'sqlite:./store.sqlite',
-          ...more,
-        },
-      ),
+      withMark(typeof options === 'string' ? { tag: options } : options, {
+        slots: [{ id: 'a', upstream: 'simulator' }],
+        listen: { host: '127.0.0.1', port: 0, workers: 2 },
+        store: 'sqlite:./store.sqlite',
+        ...more,
+      }),
     );
 
   beforeEach(async () => {
@@ -186,6 +186,39 @@ describe('a canary of several workers', () => {
     expect(await caller.change('/commit')).to.equal(200);
     expect(new Set(await caller.marks(40))).to.deep.equal(new Set(['new']));
     expect(await caller.change('/commit')).to.equal(409);
+  });
+
+  /** Kills a worker, and waits until its replacement serves. */
+  async function replace(worker: number): Promise<void> {
+    const isBack = (line: LogLine) =>
+      line['worker'] === worker && line.msg === 'A replacement worker is serving.';
+    const { pid } = await gateway.line((line) => line['worker'] === worker, 'a line of the worker');
+    process.kill(Number(pid), 'SIGKILL');
+    await gateway.line(isBack, 'the line of its replacement');
+  }
+
+  it('is not joined by a new worker once it was given up', async () => {
+    await write({ tag: 'new', fails: true });
+    expect(await caller.change('?canary=50')).to.equal(200);
+    for (let round = 0; round < 30 && (await caller.canary())!.state === 'running'; round += 1)
+      await caller.marks(40, `round ${round}`);
+    await gateway.line(({ msg }) => msg.startsWith('The canary was given up'));
+    await replace(1);
+    for (let time = 0; time < 3; time += 1)
+      expect(new Set(await caller.marks(40, `after ${time}`))).to.deep.equal(new Set(['old']));
+    expect(await caller.change('/commit')).to.equal(409);
+  });
+
+  it('is taken also by a worker that could not join it', async () => {
+    await write('new');
+    expect(await caller.change('?canary=50')).to.equal(200);
+    await writeIn(folder, 'mark.js', broken);
+    await replace(1);
+    await gateway.log('The canary of the other workers could not be joined.');
+    await writeIn(folder, 'mark.js', mark);
+    await replace(2);
+    expect(await caller.change('/commit')).to.equal(200);
+    expect(new Set(await caller.marks(40))).to.deep.equal(new Set(['new']));
   });
 
   it('is refused, cancelled and replaced in all of them', async () => {
