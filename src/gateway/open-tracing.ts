@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import { percentOf, type Live, type Logger } from '../plugin/internal.js';
+import { percentOf, type Clock, type Live, type Logger } from '../plugin/internal.js';
 import type { SlotPool } from '../slots/pool.js';
 import { Tracing } from '../telemetry/otel/index.js';
 import { version } from '../version.js';
@@ -9,12 +9,13 @@ interface Parts {
   readonly log: Logger;
   readonly live: Pick<Live, 'instance'>;
   readonly slots: Pick<SlotPool, 'get'>;
+  readonly clock: Clock;
 }
 
 /** Traces of requests for the collector of the config, whose packages are loaded only then; undefined: none. */
 export async function openTracing(
   { telemetry }: Pick<Config, 'telemetry'>,
-  { log, live, slots }: Parts,
+  { log, live, slots, clock }: Parts,
 ): Promise<RequestTracing | undefined> {
   const { enabled, otlp: url, headers, serviceName, semconv, sample, propagate } = telemetry;
   if (!enabled || url === undefined) return undefined;
@@ -24,7 +25,7 @@ export async function openTracing(
     conventions: semconv,
     share: percentOf(sample) / 100,
     isPropagated: propagate,
-    sink: openOtlpSink({ url, headers, service, log }),
+    sink: openOtlpSink({ url, headers, service, log, now: () => clock.now() }),
   });
   return new RequestTracing(tracing, slots);
 }

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { startCollector, type CollectedSpan, type Collector } from '../telemetry/collector.js';
-import { ask, defaultStages, slotAt, startGateway, type GatewayUnderTest } from './harness.js';
+import { ask, defaultStages, masterKey, slotAt, startGateway, type GatewayUnderTest } from './harness.js';
 
 const [internal, server, client] = [1, 2, 3];
 const parentTrace = '0af7651916cd43dd8448eb211c80319c';
@@ -151,9 +154,21 @@ describe('traces for a collector', () => {
     expect(collector.spans.filter(({ kind }) => kind === server)).to.have.length(1);
   });
 
+  it('continue that of a later version, which may say more', async () => {
+    await start();
+    await post(ask('Hi'), { traceparent: `01-${parentTrace}-${parentSpan}-01-more` });
+    expect(await only(server)).to.include({ traceId: parentTrace, parentSpanId: parentSpan });
+  });
+
   it('begin anew where the header of the caller is wrong', async () => {
     await start();
-    const wrong = [`00-${'0'.repeat(32)}-${parentSpan}-01`, `ff-${parentTrace}-${parentSpan}-01`, 'x', ''];
+    const wrong = [
+      `00-${'0'.repeat(32)}-${parentSpan}-01`,
+      `ff-${parentTrace}-${parentSpan}-01`,
+      `00-${parentTrace}-${parentSpan}-01-more`,
+      'x',
+      '',
+    ];
     for (const traceparent of wrong) await post(ask('Hi'), { traceparent });
     const requests = await collector.spansOf(server, wrong.length);
     for (const { traceId, parentSpanId } of requests) {
@@ -204,6 +219,66 @@ describe('traces for a collector', () => {
       'gw2api.attempts': 2,
       'http.response.status_code': 200,
     });
+  });
+
+  it('say of a call that the caller did not wait for when it ended, and nothing of an answer', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    await start({}, { slots: [slotAt(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`)] });
+    const caller = new AbortController();
+    const left = fetch(`${under.url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': masterKey, 'content-type': 'application/json' },
+      body: JSON.stringify(ask('Hi')),
+      signal: caller.signal,
+    }).catch(() => undefined);
+    await once(silent, 'request');
+    caller.abort();
+    await left;
+    const request = await only(server);
+    const call = await only(client);
+    expect(request.attributes).to.include({
+      'gw2api.outcome': 'abandoned',
+      'http.response.status_code': 499,
+    });
+    expect(call.endedNs).to.equal(request.endedNs);
+    const answer = ['gen_ai.response.model', 'gen_ai.response.time_to_first_chunk'];
+    expect(call.attributes).not.to.have.any.keys(answer);
+    silent.closeAllConnections();
+    silent.close();
+  });
+
+  it('do not take a count of tokens for a chat', async () => {
+    await start();
+    await post(ask('Hi'), {}, '/v1/messages/count_tokens');
+    const { name, attributes } = await only(client);
+    expect(name).to.equal('count_tokens sonnet-5');
+    expect(attributes['gen_ai.operation.name']).to.equal('count_tokens');
+    expect(attributes).not.to.have.any.keys('gen_ai.response.time_to_first_chunk');
+  });
+
+  it('have texts of a bounded length, in whole characters', async () => {
+    await start();
+    await post(ask('Hi', { stop_sequences: [`${'x'.repeat(499)}\u{1F600}`, 'y'.repeat(10_000)] }));
+    const { attributes } = await only(client);
+    expect(attributes['gen_ai.request.stop_sequences']).to.deep.equal([
+      `${'x'.repeat(499)}\uFFFD`,
+      'y'.repeat(500),
+    ]);
+  });
+
+  it('have the time of the clock, also where that was set after the start', async () => {
+    const hourMs = 3_600_000;
+    let aheadMs = 0;
+    under = await startGateway(
+      { slots: [slotAt(simulator.url)], telemetry: { otlp: collector.url } },
+      {},
+      () => Date.now() + aheadMs,
+    );
+    aheadMs = hourMs;
+    await post(ask('Hi'));
+    const { beganNs } = await only(server);
+    expect(Number(beganNs / 1_000_000n) - Date.now()).to.be.within(hourMs - 60_000, hourMs);
   });
 
   it('tell a refusal of the caller from a failure of the gateway', async () => {

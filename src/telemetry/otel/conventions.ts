@@ -45,9 +45,19 @@ export function genAiAttributes(values: GenAiValues, conventions: Conventions): 
   for (const [meaning, names] of Object.entries(attributeNames)) {
     const value = values[meaning as keyof GenAiValues]; // its own key
     const name = names[conventions];
-    if (value !== undefined && name !== null) named[name] = value;
+    if (value !== undefined && name !== null) named[name] = short(value);
   }
   return named;
+}
+
+function short(value: AttributeValue): AttributeValue {
+  if (typeof value === 'string') return cut(value);
+  return typeof value === 'object' ? value.map(cut) : value;
+}
+
+/** Text of at most 500 characters, which every collector takes. */
+export function cut(text: string): string {
+  return text.slice(0, 500).replaceAll(/\p{Cs}/gu, '\uFFFD'); // half a pair is no UTF-8
 }
 
 /** Providers by kind of upstream, and by preset of `upstream: chat`, where they have a name of their own. */

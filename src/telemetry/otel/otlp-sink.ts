@@ -13,10 +13,12 @@ interface OtlpOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly service: { readonly name: string; readonly version: string; readonly instance: string };
   readonly log: Logger;
+  /** Unix milliseconds. */
+  readonly now: () => number;
 }
 
 /** Sink that sends spans to a collector, as OTLP in JSON over HTTP, in batches from a bounded queue. */
-export function openOtlpSink({ url, headers, service, log }: OtlpOptions): SpanSink {
+export function openOtlpSink({ url, headers, service, log, now }: OtlpOptions): SpanSink {
   const exporter = new OTLPTraceExporter({
     url: tracesUrl(url),
     headers: { ...headers },
@@ -36,7 +38,7 @@ export function openOtlpSink({ url, headers, service, log }: OtlpOptions): SpanS
   });
   return {
     add(spans) {
-      const offsetMs = performance.timeOrigin;
+      const offsetMs = now() - performance.now(); // `timeOrigin` misses what sets the clock later
       for (const span of spans) processor.onEnd(readable(span, offsetMs, resource));
     },
     // A failure has been logged; a collector that gives no answer does not keep the process.

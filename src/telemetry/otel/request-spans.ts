@@ -1,6 +1,6 @@
 import type { LedgerRow, MessagesRequest, TracedCall, TracedStage } from '../../plugin/internal.js';
 import type { RequestRecord } from '../request-record.js';
-import { genAiAttributes, providerOf, type Attributes, type Conventions } from './conventions.js';
+import { cut, genAiAttributes, providerOf, type Attributes, type Conventions } from './conventions.js';
 import { randomId, type SpanIds, type TraceContext } from './trace-context.js';
 
 /** Slot of an upstream call. */
@@ -45,16 +45,21 @@ export interface SpanData extends SpanIds {
 export function spansOf(request: TracedRequest, conventions: Conventions): readonly SpanData[] {
   const stages = request.stages.slice(0, maxSpans).map((stage) => stageSpan(stage, request));
   const byStage = new Map(request.stages.map((stage, at) => [stage, stages[at]]));
-  const calls = request.calls.slice(0, maxSpans).map((call, at) => {
-    const isLast = at === request.calls.length - 1;
+  const answer = request.calls.findLast(isAnswered);
+  const calls = request.calls.slice(-maxSpans).map((call) => {
     const parent = (call.by && byStage.get(call.by)) ?? request.context;
-    return callSpan(call, { request, conventions, parent, isAnswer: isLast && call.code === undefined });
+    return callSpan(call, { request, conventions, parent, isAnswer: call === answer });
   });
   return [serverSpan(request), ...stages, ...calls];
 }
 
 /** Max spans of one sort: a stage that calls the model in a loop makes any number of calls. */
 const maxSpans = 100;
+
+/** True for a call that has not failed, and was not under way when the request ended. */
+function isAnswered({ code, ms }: TracedCall): boolean {
+  return code === undefined && ms > 0;
+}
 
 function serverSpan(request: TracedRequest): SpanData {
   const { context, record, beganMs, endedMs, route, row } = request;
@@ -119,15 +124,16 @@ function callSpan(call: TracedCall, { request, conventions, parent, isAnswer }: 
   const { context, record, endedMs, row, sent } = request;
   const slot = request.slotOf(call.slot);
   const model = call.model ?? record.model;
-  const operation = record.format === 'completions' ? 'text_completion' : 'chat';
+  const operation = operationOf(record);
+  const isUnderWay = call.ms === 0; // it has neither answered nor failed
   return {
     traceId: context.traceId,
     spanId: call.spanId ?? randomId(8),
     parent,
-    name: model === undefined ? operation : `${operation} ${model}`,
+    name: model === undefined ? operation : `${operation} ${cut(model)}`,
     kind: 'client',
     beganMs: call.beganMs,
-    endedMs: isAnswer ? endedMs : call.beganMs + call.ms,
+    endedMs: isAnswer || isUnderWay ? endedMs : call.beganMs + call.ms,
     error: call.code ?? (isAnswer ? record.brokenBy : undefined),
     attributes: {
       ...known({
@@ -145,12 +151,18 @@ function callSpan(call: TracedCall, { request, conventions, parent, isAnswer }: 
           conversation: row?.session,
           stream: record.delivery === 'stream',
           ...settingsOf(sent),
-          ...(isAnswer && { ...answerOf(record), timeToFirstChunk: call.ms / 1000 }),
+          ...(isAnswer && answerOf(record)),
+          timeToFirstChunk: isAnswer && record.firstEventMs !== undefined ? call.ms / 1000 : undefined,
         },
         conventions,
       ),
     },
   };
+}
+
+function operationOf({ operation, format }: RequestRecord): string {
+  if (operation === 'count-tokens') return 'count_tokens';
+  return format === 'completions' ? 'text_completion' : 'chat';
 }
 
 function settingsOf(sent: MessagesRequest | undefined) {
@@ -195,10 +207,10 @@ function addressOf(baseUrl: string | undefined): Readonly<Record<string, string 
   return { 'server.address': hostname, 'server.port': Number(port) || (protocol === 'https:' ? 443 : 80) };
 }
 
-/** Attributes without undefined ones; a text is cut to a length that collectors take. */
+/** Attributes without undefined ones. */
 function known(values: Readonly<Record<string, string | number | boolean | undefined>>): Attributes {
   const attributes: Record<string, string | number | boolean> = {};
   for (const [name, value] of Object.entries(values))
-    if (value !== undefined) attributes[name] = typeof value === 'string' ? value.slice(0, 500) : value;
+    if (value !== undefined) attributes[name] = typeof value === 'string' ? cut(value) : value;
   return attributes;
 }

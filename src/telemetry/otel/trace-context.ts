@@ -32,14 +32,14 @@ export function traceContextOf(headers: IncomingHttpHeaders, share: number): Tra
     return { traceId: ownId, spanId, parent: undefined, isSampled: isWithin(ownId, share), state: undefined };
   }
   const { tracestate } = headers;
-  const state =
-    typeof tracestate === 'string' && tracestate.length <= maxStateLength ? tracestate : undefined;
+  const isKept = typeof tracestate === 'string' && tracestate !== '' && tracestate.length <= maxStateLength;
+  const state = isKept ? tracestate : undefined;
   const isSampled = (Number.parseInt(flags ?? '0', 16) & 1) === 1;
   return { traceId, spanId, parent: { traceId, spanId: parentId }, isSampled, state };
 }
 
-/** Version 00, or a later one with what that may add. */
-const traceparent = /^(?!ff)[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?:$|-)/;
+/** Version 00, or a later one, which may add fields. */
+const traceparent = /^(?!ff)[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?:$|(?<!^00.{53})-)/;
 
 function isZero(id: string): boolean {
   return /^0+$/.test(id);
