@@ -24,6 +24,7 @@ import type {
   Session,
   SessionItem,
   Slot,
+  SlotChange,
   SlotKinds,
   SlotPatch,
   SlotSettings,
@@ -68,6 +69,9 @@ export const panel = {
   changeSlot: (id: string, patch: SlotPatch) => call<Slot>('PATCH', at('/slots', id), { body: patch }),
   deleteSlot: (id: string) => call<void>('DELETE', at('/slots', id)),
   actOnSlot: (id: string, verb: SlotVerb) => call<Slot>('POST', at('/slots', id, `/${verb}`)),
+  slotHistory: async (id: string, signal?: Signal) =>
+    (await call<List<SlotChange>>('GET', at('/slots', id, '/history'), { query: { limit: 200 }, signal }))
+      .data,
   diagnose: (id: string, signal?: Signal) =>
     call<Diagnosis>('POST', at('/slots', id, '/diagnose'), { signal }),
 

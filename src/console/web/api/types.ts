@@ -16,6 +16,7 @@ import type { Explanation as ExplanationReport } from '../../../explain/explanat
 import type { LoginWays as LoginWaysReport } from '../../api/people/oidc-routes.js';
 import type { SessionItem as SessionItemReport } from '../../api/people/session-list.js';
 import type { SessionReport } from '../../api/session-routes.js';
+import type { SlotChangeReport } from '../../api/slot-history-report.js';
 import type { SlotKindsReport } from '../../api/slot-kinds.js';
 import type { PanelSlotReport } from '../../api/slot-report.js';
 import type { TeamReport } from '../../api/team-report.js';
@@ -86,6 +87,9 @@ export type SlotKinds = Static<typeof SlotKindsReport>;
 export type SlotKind = SlotKinds['upstreams'][number];
 /** An option of a slot as a field of a form. */
 export type SlotField = SlotKind['fields'][number];
+
+/** Change of a slot's state. */
+export type SlotChange = Static<typeof SlotChangeReport>;
 
 export type SlotState = Slot['state'];
 export type CoolReason = NonNullable<Slot['reason']>;

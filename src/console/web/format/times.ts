@@ -1,5 +1,6 @@
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const hour = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit' });
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const dayOfYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
 
@@ -12,6 +13,11 @@ export function shortTime(at: Date, now: Date = new Date()): string {
 /** Full time: 19 Nov 2026, 14:03:22 */
 export function longTime(at: Date): string {
   return `${dayOfYear.format(at)}, ${clock.format(at)}`;
+}
+
+/** Time of day: 16:40, or Tue 16:40 on another day than today. */
+export function clockTime(at: Date, now: Date = new Date()): string {
+  return at.toDateString() === now.toDateString() ? hour.format(at) : weekday.format(at).replace(',', '');
 }
 
 /** UTC time for tooltips: 2026-11-19 13:03:22 UTC */

@@ -8,10 +8,11 @@ interface SlotActionsProps {
   readonly onChange: () => void;
   readonly onEdit: () => void;
   readonly onDiagnose: () => void;
+  readonly onHistory: () => void;
   readonly onDelete: () => void;
 }
 
-export function SlotActions({ slot, onChange, onEdit, onDiagnose, onDelete }: SlotActionsProps) {
+export function SlotActions({ slot, onChange, onEdit, onDiagnose, onHistory, onDelete }: SlotActionsProps) {
   const { id, state, source } = slot;
   const act = (verb: SlotVerb) =>
     void runWithToast(`${id} is ${done[verb]}.`, async () => {
@@ -38,6 +39,9 @@ export function SlotActions({ slot, onChange, onEdit, onDiagnose, onDelete }: Sl
       )}
       <Button small changes icon="pulse" onClick={onDiagnose}>
         Diagnose
+      </Button>
+      <Button small icon="wait" onClick={onHistory}>
+        History
       </Button>
       {source === 'console' && (
         <span class="slot-edit">

@@ -1,14 +1,15 @@
 import { useState } from 'preact/hooks';
 import { panel } from '../../api/panel.js';
-import type { Slot, Window } from '../../api/types.js';
+import type { Slot } from '../../api/types.js';
 import { count } from '../../format/numbers.js';
 import { Badge } from '../../ui/badge.js';
 import { Confirm } from '../../ui/confirm.js';
 import { Link } from '../../ui/link.js';
-import { Meter } from '../../ui/meter.js';
 import { RelativeTime } from '../../ui/time.js';
 import { DiagnosisDialog } from './diagnosis-dialog.js';
+import { HistoryDialog } from './history-dialog.js';
 import { SlotActions } from './slot-actions.js';
+import { SlotLoad } from './slot-load.js';
 import { SlotBadge, SlotReason } from './slot-state.js';
 
 interface SlotCardProps {
@@ -18,7 +19,7 @@ interface SlotCardProps {
 }
 
 export function SlotCard({ slot, onChange, onEdit }: SlotCardProps) {
-  const [open, setOpen] = useState<'diagnosis' | 'delete'>();
+  const [open, setOpen] = useState<'diagnosis' | 'history' | 'delete'>();
   const close = () => setOpen(undefined);
   return (
     <article class={`card slot slot-${slot.state}`} aria-label={`Slot ${slot.id}`}>
@@ -32,7 +33,7 @@ export function SlotCard({ slot, onChange, onEdit }: SlotCardProps) {
         <SlotBadge state={slot.state} />
       </header>
       <SlotReason slot={slot} />
-      <Load slot={slot} />
+      <SlotLoad slot={slot} />
       {slot.last_error && (
         <p class="slot-error">
           Last error
@@ -50,9 +51,11 @@ export function SlotCard({ slot, onChange, onEdit }: SlotCardProps) {
         onChange={onChange}
         onEdit={onEdit}
         onDiagnose={() => setOpen('diagnosis')}
+        onHistory={() => setOpen('history')}
         onDelete={() => setOpen('delete')}
       />
       {open === 'diagnosis' && <DiagnosisDialog slot={slot.id} onClose={close} />}
+      {open === 'history' && <HistoryDialog slot={slot.id} onClose={close} />}
       {open === 'delete' && <DeleteSlot slot={slot} onClose={close} onDeleted={onChange} />}
     </article>
   );
@@ -63,60 +66,6 @@ const accountWords: Readonly<Record<string, string>> = {
   oauth: 'OAuth account',
   none: 'no account',
 };
-
-function Load({ slot }: { readonly slot: Slot }) {
-  const { in_flight: inFlight, max_concurrent: max, queued, windows, bindings } = slot;
-  const waiting = queued > 0 ? `, ${count(queued)} waiting` : '';
-  return (
-    <div class="slot-load">
-      <Gauge
-        name="In flight"
-        text={`${count(inFlight)} of ${count(max)}${waiting}`}
-        value={inFlight}
-        max={max}
-      />
-      <WindowGauge name="5 h window" window={windows['5h']} />
-      <WindowGauge name="7 d window" window={windows['7d']} />
-      <p class="slot-sessions">
-        <span>Sessions bound</span>
-        <b class="num">{count(bindings)}</b>
-      </p>
-    </div>
-  );
-}
-
-function WindowGauge({ name, window }: { readonly name: string; readonly window: Window | null }) {
-  if (!window) return <Gauge name={name} text="not reported" value={0} max={100} />;
-  const { percent_used: percent, resets_at: resetsAt } = window;
-  return (
-    <Gauge name={name} text={`${percent.toFixed(percent % 1 ? 1 : 0)} %`} value={percent} max={100}>
-      , resets <RelativeTime at={resetsAt} />
-    </Gauge>
-  );
-}
-
-interface GaugeProps {
-  readonly name: string;
-  readonly text: string;
-  readonly value: number;
-  readonly max: number;
-  readonly children?: preact.ComponentChildren;
-}
-
-function Gauge({ name, text, value, max, children }: GaugeProps) {
-  return (
-    <div class="gauge">
-      <p>
-        <span>{name}</span>
-        <span class="num">
-          {text}
-          {children && <span class="dim">{children}</span>}
-        </span>
-      </p>
-      <Meter label={name} value={value} max={max} text={text} />
-    </div>
-  );
-}
 
 /** Source of a slot, config file or console: it can be changed only there. */
 function Origin({ slot }: { readonly slot: Slot }) {

@@ -1,13 +1,19 @@
 import { useState } from 'preact/hooks';
 import { panel } from '../../api/panel.js';
 import type { Slot } from '../../api/types.js';
+import { stateWords } from '../../format/words.js';
+import { changeQuery, usePlace } from '../../state/location.js';
 import { useResource } from '../../state/use-resource.js';
+import { useSearch } from '../../state/use-search.js';
 import { Button } from '../../ui/button.js';
 import { Empty } from '../../ui/empty.js';
 import { Loaded, Skeleton } from '../../ui/loaded.js';
 import { Page } from '../../ui/page.js';
+import { SearchField } from '../../ui/search-field.js';
+import { Segmented } from '../../ui/segmented.js';
 import { SlotCard } from './slot-card.js';
 import { SlotForm } from './slot-form.js';
+import { SlotTable } from './slot-table.js';
 import { StateChanges } from './state-changes.js';
 
 /** `undefined`: closed; `null`: a new slot. */
@@ -28,23 +34,63 @@ export function SlotsPage() {
       actions={add}
     >
       <Loaded resource={slots} skeleton={<SlotsSkeleton />}>
-        {(list) => (
-          <>
-            <StateChanges slots={list} />
-            {list.length === 0 && <NoSlots />}
-            <div class="slots">
-              {list.map((slot) => (
-                <SlotCard key={slot.id} slot={slot} onChange={slots.reload} onEdit={() => setEdited(slot)} />
-              ))}
-            </div>
-          </>
-        )}
+        {(list) => <Slots list={list} onChange={slots.reload} onEdit={setEdited} />}
       </Loaded>
       {edited !== undefined && (
         <SlotForm slot={edited} onClose={() => setEdited(undefined)} onSaved={slots.reload} />
       )}
     </Page>
   );
+}
+
+interface SlotsProps {
+  readonly list: readonly Slot[];
+  readonly onChange: () => void;
+  readonly onEdit: (slot: Slot) => void;
+}
+
+/** Slots as cards or in a table, as the URL says. */
+function Slots({ list, onChange, onEdit }: SlotsProps) {
+  const view = usePlace().query.get('view') === 'table' ? 'table' : 'cards';
+  const found = useSearch(list, textOf);
+  return (
+    <>
+      <StateChanges slots={list} />
+      {list.length === 0 ? (
+        <NoSlots />
+      ) : (
+        <div class="table-tools">
+          <SearchField label="Search slots" />
+          <span class="end">
+            <Segmented
+              label="View"
+              value={view}
+              options={views}
+              onValue={(next) => changeQuery({ view: next === 'table' ? next : null })}
+            />
+          </span>
+        </div>
+      )}
+      {list.length > 0 && found.length === 0 && <p class="dim">No slot has these words.</p>}
+      {view === 'table' && found.length > 0 && <SlotTable slots={found} />}
+      {view === 'cards' && (
+        <div class="slots">
+          {found.map((slot) => (
+            <SlotCard key={slot.id} slot={slot} onChange={onChange} onEdit={() => onEdit(slot)} />
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+const views = [
+  { value: 'cards', text: 'Cards' },
+  { value: 'table', text: 'Table' },
+] as const;
+
+function textOf({ id, upstream, account, state, source, models, last_error: error }: Slot): string {
+  return [id, upstream, account, stateWords[state], source, ...models, error ?? ''].join(' ');
 }
 
 function NoSlots() {

@@ -1,0 +1,84 @@
+import { panel } from '../../api/panel.js';
+import type { CoolReason, SlotChange } from '../../api/types.js';
+import { span } from '../../format/numbers.js';
+import { longTime } from '../../format/times.js';
+import { reasonWords, stateWords } from '../../format/words.js';
+import { useNow } from '../../state/now.js';
+import { useResource } from '../../state/use-resource.js';
+import { Button } from '../../ui/button.js';
+import { Dialog } from '../../ui/dialog.js';
+import { Loaded, Skeleton } from '../../ui/loaded.js';
+import { Time } from '../../ui/time.js';
+import { SlotBadge } from './slot-state.js';
+import { StateStrip } from './state-strip.js';
+
+interface HistoryDialogProps {
+  readonly slot: string;
+  readonly onClose: () => void;
+}
+
+/** Changes of a slot's state: the last day as a strip, and a list of them. */
+export function HistoryDialog({ slot, onClose }: HistoryDialogProps) {
+  const history = useResource(slot, (signal) => panel.slotHistory(slot, signal), 10_000);
+  return (
+    <Dialog title={`History of ${slot}`} wide onClose={onClose}>
+      <div class="dialog-body">
+        <Loaded resource={history} skeleton={<Skeleton rows={4} height={36} />}>
+          {(changes) => <Changes changes={changes} />}
+        </Loaded>
+      </div>
+      <footer class="dialog-foot">
+        <Button tone="primary" onClick={onClose}>
+          Close
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}
+
+function Changes({ changes }: { readonly changes: readonly SlotChange[] }) {
+  const now = useNow();
+  if (changes.length === 0) return <p class="dim">Nothing is known of this slot yet.</p>;
+  return (
+    <>
+      <StateStrip changes={changes} />
+      <ol class="slot-changes">
+        {changes.map((change, at) => {
+          const endMs = Date.parse(changes[at - 1]?.at ?? new Date(now).toISOString());
+          return (
+            <Change key={change.at} change={change} ms={endMs - Date.parse(change.at)} isLast={at === 0} />
+          );
+        })}
+      </ol>
+      <p class="dim">
+        The latest 500 changes of the last 30 days are kept; here are {changes.length} of them.
+      </p>
+    </>
+  );
+}
+
+interface ChangeProps {
+  readonly change: SlotChange;
+  readonly ms: number;
+  readonly isLast: boolean;
+}
+
+function Change({ change, ms, isLast }: ChangeProps) {
+  const { at, state, reason, cooling_models: models, message } = change;
+  return (
+    <li>
+      <span class="num" title={longTime(new Date(at))}>
+        <Time at={at} />
+      </span>
+      <SlotBadge state={state} />
+      <div>
+        <p>
+          {reason === null ? stateWords[state] : (reasonWords[reason as CoolReason] ?? reason)}{' '}
+          <span class="dim">{isLast ? `for ${span(ms)} now` : `for ${span(ms)}`}</span>
+        </p>
+        {models.length > 0 && <p class="dim wrap">Not for {models.join(', ')}.</p>}
+        {message !== null && state !== 'ready' && <p class="dim wrap">{message}</p>}
+      </div>
+    </li>
+  );
+}
