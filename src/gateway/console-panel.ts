@@ -18,6 +18,7 @@ import { countsBudgets, uncountedBudgets } from './budgets.js';
 import { isUp } from './services.js';
 import { usedLimits } from './used-limits.js';
 import { operationsOf } from './admin-operations.js';
+import { playgroundOf } from './playground.js';
 import type { Live, ServedRoute, SlotStatus } from '../plugin/internal.js';
 import { issueAdminToken } from '../keys/admin-tokens.js';
 import { issueKey } from '../keys/keys.js';
@@ -46,6 +47,7 @@ function panelOf(gateway: Gateway): Panel {
     onSessionsChanged: (listener) => sessions.listen(listener),
     slots: slotsOf(gateway),
     operations: operationsOf(gateway),
+    playground: playgroundOf(gateway),
     flushLedger: () => gateway.fleet.flushLedger(),
     status: () => statusOf(gateway),
     get models() {

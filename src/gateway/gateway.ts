@@ -59,6 +59,7 @@ export class Gateway {
   readonly #shutdown: Shutdown;
   readonly #makeHandler: (gateway: Gateway) => Handle;
   #listener: Listener | undefined;
+  #inner: Listener | undefined;
   #closed: Promise<void> | undefined;
 
   /** Opens the slots, builds the pipeline and starts its stages. Throws ConfigError with all problems. */
@@ -175,6 +176,14 @@ export class Gateway {
     this.#listener = listener;
     this.exchanges.watch(listen.bodyIdleTimeoutMs);
     return (socket) => listener.accept(socket);
+  }
+
+  /** Serves a connection from within the process, beside those of the port. */
+  acceptWithin(socket: Duplex): void {
+    const { headersTimeoutMs } = this.runtime.config.listen;
+    const options = { headersTimeoutMs, maxConnections: Infinity, onRefused: () => undefined };
+    this.#inner ??= Listener.within(this.#makeHandler(this), options);
+    this.#inner.accept(socket);
   }
 
   /** Number of open WebSockets. */

@@ -65,6 +65,11 @@ export class Exchanges {
     this.#stages?.close();
   }
 
+  /** Open request of an id; undefined if there is none. */
+  find(requestId: string): Exchange | undefined {
+    return this.#open.list().find(({ state }) => state.requestId === requestId);
+  }
+
   get count(): number {
     return this.#open.size;
   }

@@ -1,5 +1,6 @@
 import { hash, timingSafeEqual, randomBytes, randomUUID } from 'node:crypto';
 import {
+  GatewayError,
   keyLimits,
   type Caches,
   type CallerTeam,
@@ -13,6 +14,7 @@ import {
   type KeyPatch,
 } from '../plugin/internal.js';
 import { KeyCache } from './key-cache.js';
+import { KeyPasses, type KeyPass, type PassedAs } from './key-passes.js';
 import { KeyUses } from './key-uses.js';
 import { applyPatch } from '../store/key-rules.js';
 
@@ -32,6 +34,7 @@ export class CheckedKeys implements Keys {
   readonly #cache: KeyCache<KnownKey>;
   readonly #uses: KeyUses;
   readonly #options: KeysOptions;
+  readonly #passes = new KeyPasses();
 
   constructor(options: KeysOptions) {
     this.#options = options;
@@ -51,6 +54,8 @@ export class CheckedKeys implements Keys {
    * asked.
    */
   async check(sent: string): Promise<Awaited<ReturnType<Keys['check']>>> {
+    const pass = this.#passes.take(sent);
+    if (pass) return this.#checkPass(pass);
     const sentHash = hashOf(sent);
     if (this.#isMaster(sentHash)) return { kind: 'master' };
     if (!sent.startsWith(protocolKeyPrefix)) return undefined;
@@ -58,6 +63,26 @@ export class CheckedKeys implements Keys {
     const known = fresh ? fresh.known : await this.#cache.find(sentHash);
     const nowMs = this.#options.clock.now();
     if (!known || !isGood(known.key, nowMs)) return undefined;
+    this.#uses.note(known.key.id, nowMs);
+    return { kind: 'key', ...known };
+  }
+
+  /**
+   * Pass for one request of this process as a key, or as `master`: a text that `check` takes once in place of the
+   * key. Throws `not_found` for an id that no key has.
+   */
+  async pass(keyId: string): Promise<KeyPass> {
+    if (keyId === 'master') return this.#passes.make('master');
+    const { keys, teams } = this.#options.store;
+    const key = await keys.get(keyId);
+    if (!key) throw new GatewayError('not_found', `There is no key ${JSON.stringify(keyId)}.`);
+    return this.#passes.make(await withTeam(key, teams));
+  }
+
+  #checkPass(known: PassedAs): Awaited<ReturnType<Keys['check']>> {
+    if (known === 'master') return { kind: 'master' };
+    const nowMs = this.#options.clock.now();
+    if (!isGood(known.key, nowMs)) return undefined;
     this.#uses.note(known.key.id, nowMs);
     return { kind: 'key', ...known };
   }
@@ -87,8 +112,12 @@ export class CheckedKeys implements Keys {
 /** A key of the store with its team. */
 async function findKey(store: KeysOptions['store'], hash: string): Promise<KnownKey | undefined> {
   const key = await store.keys.findByHash(hash);
-  const team = key?.team === undefined ? undefined : await store.teams.get(key.team);
-  return key && { key, ...(team && { team: callerTeam(team) }) };
+  return key && withTeam(key, store.teams);
+}
+
+async function withTeam(key: ProtocolKey, teams: KeysOptions['store']['teams']): Promise<KnownKey> {
+  const team = key.team === undefined ? undefined : await teams.get(key.team);
+  return { key, ...(team && { team: callerTeam(team) }) };
 }
 
 function callerTeam(team: Team): CallerTeam {

@@ -166,4 +166,24 @@ describe('the keys that callers send', () => {
     expect(new Set(await Promise.all(asking))).to.deep.equal(new Set([undefined]));
     await slow.close();
   });
+
+  it('take a pass of this process once, as the key or as the master key', async () => {
+    const pass = await keys.pass(key.id);
+    expect(pass.text).to.match(/^gw-pass-[\w-]{43}$/);
+    expect(await keys.check(pass.text)).to.deep.equal({ kind: 'key', key });
+    expect(await keys.check(pass.text)).to.equal(undefined);
+    const master = await keys.pass('master');
+    expect(await keys.check(`${master.text}x`)).to.equal(undefined);
+    expect(await keys.check(master.text)).to.deep.equal({ kind: 'master' });
+    const ended = await keys.pass('master');
+    ended.end();
+    expect(await keys.check(ended.text)).to.equal(undefined);
+    const error = await keys.pass('key_nobody').catch((thrown: unknown) => thrown);
+    expect(isGatewayError(error) && error.code).to.equal('not_found');
+  });
+
+  it('do not take a pass for a key that is revoked meanwhile', async () => {
+    await store.keys.update(key.id, { revokedAtMs: nowMs });
+    expect(await keys.check((await keys.pass(key.id)).text)).to.equal(undefined);
+  });
 });

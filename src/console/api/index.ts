@@ -17,6 +17,7 @@ import type { Caller, PanelContext, PanelRoute, PanelState } from './route.js';
 import { sessionRoutes } from './session-routes.js';
 import { Sessions } from './sessions.js';
 import { slotKindsRoute } from './slot-kinds.js';
+import { playgroundRoute } from './playground.js';
 import { slotRoutes } from './slots.js';
 import { teamRoutes } from './teams.js';
 import { usageRoute } from './usage.js';
@@ -58,6 +59,7 @@ export function createPanelApi(
     pipelineRoute(panel),
     ...reloadRoutes(panel),
     explainRoute(panel),
+    playgroundRoute(panel, names),
     ...keyRoutes(panel, names, issue.key),
     ...teamRoutes(panel, names),
     ...adminTokenRoutes(panel, issue.adminToken),

@@ -15,6 +15,7 @@ import type {
 import type { Forecasts } from '../../slot-history/forecasts.js';
 import type { SlotWatch } from '../../slot-history/slot-watch.js';
 import type { ProviderSettings } from './people/provider.js';
+import type { RunPlayground } from './playground-run.js';
 import type { RequestFeed } from './request-feed.js';
 import type { LimitsInUse } from './team-report.js';
 
@@ -33,6 +34,7 @@ export interface Panel {
   readonly feed: RequestFeed;
   readonly meters: Meters;
   readonly slots: PanelSlots;
+  readonly playground: RunPlayground;
   readonly slotWatch: Pick<SlotWatch, 'changes'>;
   /** Forecasts of the usage windows of slots. */
   readonly forecasts: Forecasts;

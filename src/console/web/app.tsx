@@ -9,6 +9,7 @@ import { ExplainPage } from './pages/explain/explain-page.js';
 import { KeysPage } from './pages/keys/keys-page.js';
 import { LoginPage } from './pages/login/login-page.js';
 import { OverviewPage } from './pages/overview/overview-page.js';
+import { PlaygroundPage } from './pages/playground/playground-page.js';
 import { PipelinePage } from './pages/pipeline/pipeline-page.js';
 import { OwnPage } from './pages/own/own-page.js';
 import { OpenedRequestPage } from './pages/requests/opened-request-page.js';
@@ -37,6 +38,7 @@ const pages: Readonly<Record<string, ComponentType>> = {
   '/cache': CachePage,
   '/pipeline': PipelinePage,
   '/explain': ExplainPage,
+  '/playground': PlaygroundPage,
   '/connect': ConnectPage,
   '/audit': AuditPage,
   '/tokens': TokensPage,

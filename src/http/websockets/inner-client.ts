@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { connectionKey, type Connection } from '../../plugin/internal.js';
 import { MemorySocket } from '../memory-socket.js';
 
-/** Request of a WebSocket: its handshake, or a message. */
+/** Request from within the process: the handshake or a message of a WebSocket, or one of the playground. */
 export interface InnerRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -14,7 +14,7 @@ export interface InnerRequest {
 
 /**
  * Sends a request to a server of this process, on a connection of its own that `accept` is given. It comes from
- * the address of `peer`, and from its WebSocket `connection`.
+ * the address of `peer`, and from its WebSocket `connection` where there is one.
  */
 export function sendWithin(
   { method, path, headers, body }: InnerRequest,
@@ -28,7 +28,7 @@ export function sendWithin(
     path,
     headers: { ...headers, connection: 'close' },
   });
-  accept(Object.assign(far, { [connectionKey]: connection })); // not before `request`, which refuses some paths
+  accept(connection ? Object.assign(far, { [connectionKey]: connection }) : far); // not before `request`, which refuses some paths
   sent.on('error', ignore).end(body);
   return sent;
 }
@@ -36,7 +36,8 @@ export function sendWithin(
 export interface InnerRoute {
   readonly accept: (socket: Duplex) => void;
   readonly peer: Socket;
-  readonly connection: Connection;
+  /** Absent: the request comes from no WebSocket. */
+  readonly connection?: Connection;
 }
 
 /** `close` follows. */

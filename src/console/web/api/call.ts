@@ -1,3 +1,4 @@
+import { createParser } from 'eventsource-parser';
 import { signedOut } from '../state/session.js';
 import { PanelError, errorOf } from './panel-error.js';
 
@@ -24,6 +25,27 @@ export async function call<Answer>(method: Method, path: string, options: CallOp
   }
   if (response.status === 204) return undefined as Answer; // asked for by calls that expect no body
   return (await response.json()) as Answer;
+}
+
+/**
+ * Posts a request whose answer is a stream of server-sent events, and hands each one on with its data parsed. Throws
+ * as `call`; resolves at the end of the stream.
+ */
+export async function stream(
+  path: string,
+  body: unknown,
+  signal: AbortSignal,
+  onEvent: (type: string, data: unknown) => void,
+): Promise<void> {
+  const response = await send('POST', path, { body, signal });
+  if (!response.ok || !response.body) {
+    const error = await errorOf(response);
+    if (error.status === 401) signedOut();
+    throw error;
+  }
+  const parser = createParser({ onEvent: ({ event = '', data }) => onEvent(event, JSON.parse(data)) });
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) parser.feed(read.value);
 }
 
 async function send(

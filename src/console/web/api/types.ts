@@ -10,6 +10,7 @@ import type { AuditReport } from '../../api/audit-report.js';
 import type { IssuedKey as IssuedKeyReport, ListedKey } from '../../api/key-report.js';
 import type { ModelReport, PageReport, StatusReport } from '../../api/overview.js';
 import type { StageReport } from '../../api/pipeline.js';
+import type { AnswerHead, Progress } from '../../api/playground-run.js';
 import type { PreviewReport } from '../../api/reload.js';
 import type { RequestDetail, RequestReport, Tokens as TokensReport } from '../../api/schemas.js';
 import type { Explanation as ExplanationReport } from '../../../explain/explanation.js';
@@ -124,6 +125,9 @@ export interface ExplainCall {
   readonly body: unknown;
   readonly as: string | null;
 }
+
+export type PlaygroundProgress = Progress;
+export type PlaygroundHead = AnswerHead;
 
 /** A page that a plugin brings. */
 export type PluginPage = Static<typeof PageReport>;

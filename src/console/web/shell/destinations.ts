@@ -74,6 +74,7 @@ export const destinationGroups: readonly DestinationGroup[] = [
     pages: [
       { to: '/pipeline', text: 'Pipeline', icon: 'pipeline', key: 'p', words: 'stages config reload' },
       { to: '/explain', text: 'Explain', icon: 'search', key: 'e', words: 'dry run test' },
+      { to: '/playground', text: 'Playground', icon: 'play', words: 'run try request stream curl' },
       { to: '/connect', text: 'Connect', icon: 'connect', key: 'c', words: 'snippets curl sdk base url' },
     ],
   },

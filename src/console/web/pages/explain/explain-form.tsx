@@ -10,12 +10,16 @@ import { Select } from '../../ui/select.js';
 import { exampleOf, formats, headersIn } from './examples.js';
 
 interface ExplainFormProps {
+  /** Text of the button; default: Explain. */
+  readonly verb?: string;
+  /** A request without a key is no choice. */
+  readonly needsKey?: boolean;
   readonly isBusy: boolean;
   readonly onExplain: (call: ExplainCall) => void;
 }
 
 /** Form for a request; the query of the page may name its format, model and key. */
-export function ExplainForm({ isBusy, onExplain }: ExplainFormProps) {
+export function ExplainForm({ verb = 'Explain', needsKey = false, isBusy, onExplain }: ExplainFormProps) {
   const { query } = usePlace();
   const model = query.get('model') ?? 'sonnet-5';
   const [post, setPost] = useState<string>(
@@ -37,7 +41,7 @@ export function ExplainForm({ isBusy, onExplain }: ExplainFormProps) {
           options={formats.map(({ path, text }) => ({ value: path, text }))}
           onValue={changeFormat}
         />
-        <KeyChoice value={as} onValue={setAs} />
+        <KeyChoice value={as} needsKey={needsKey} onValue={setAs} />
       </div>
       <TextArea label="Request body" value={body} onValue={setBody} rows={8} mono />
       <TextArea
@@ -55,7 +59,7 @@ export function ExplainForm({ isBusy, onExplain }: ExplainFormProps) {
           onExplain({ post, body: valueOf(body), headers: headersIn(headers), as: as === 'none' ? null : as })
         }
       >
-        Explain
+        {verb}
       </Button>
     </Card>
   );
@@ -70,13 +74,19 @@ function valueOf(text: string): unknown {
   }
 }
 
-function KeyChoice({ value, onValue }: { readonly value: string; readonly onValue: (key: string) => void }) {
+interface KeyChoiceProps {
+  readonly value: string;
+  readonly needsKey: boolean;
+  readonly onValue: (key: string) => void;
+}
+
+function KeyChoice({ value, needsKey, onValue }: KeyChoiceProps) {
   const { data: keys = [] } = useResource('keys', (signal) => panel.keys(signal));
   const good = keys.filter((key) => key.revoked_at === null);
   const options = [
     { value: 'master', text: 'The master key' },
     ...good.map(({ id, name }) => ({ value: id, text: name })),
-    { value: 'none', text: 'No key' },
+    ...(needsKey ? [] : [{ value: 'none', text: 'No key' }]),
   ];
   return <Select label="Key" value={value} options={options} onValue={onValue} />;
 }

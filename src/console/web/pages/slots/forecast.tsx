@@ -26,13 +26,18 @@ export function forecastWords(forecast: Forecast, nowMs: number): ForecastWords 
   if (verdict === 'unknown')
     return { text: 'No forecast yet: too little seen since the reset.', tone: 'plain' };
   if (verdict === 'fills' && full !== null) {
-    const band =
-      earliest && latest ? `${time(earliest)} to ${time(latest)}` : earliest && `${time(earliest)} or later`;
-    return { text: `Full at about ${time(full)}${band ? ` (${band})` : ''}.`, tone: 'warn' };
+    const band = bandWords(time(full), earliest && time(earliest), latest && time(latest));
+    return { text: `Full at about ${time(full)}${band}.`, tone: 'warn' };
   }
   const expected = atReset === null ? '' : `: about ${Math.round(atReset)} % by then`;
   const pace = earliest ? `; at its fastest pace full at ${time(earliest)}` : '';
   return { text: `Not full before it resets${expected}${pace}.`, tone: 'plain' };
+}
+
+/** Band in brackets; nothing where it is no wider than the time itself. */
+function bandWords(full: string, earliest: string | null, latest: string | null): string {
+  if (earliest === null || (earliest === full && latest === full)) return '';
+  return latest === null ? ` (${earliest} or later)` : ` (${earliest} to ${latest})`;
 }
 
 function explanationOf({ percent_per_hour: pace }: Forecast): string {

@@ -2,7 +2,7 @@ import { panel } from '../../api/panel.js';
 import type { CoolReason, SlotChange } from '../../api/types.js';
 import { span } from '../../format/numbers.js';
 import { longTime } from '../../format/times.js';
-import { reasonWords, stateWords } from '../../format/words.js';
+import { reasonWords } from '../../format/words.js';
 import { useNow } from '../../state/now.js';
 import { useResource } from '../../state/use-resource.js';
 import { Button } from '../../ui/button.js';
@@ -73,7 +73,7 @@ function Change({ change, ms, isLast }: ChangeProps) {
       <SlotBadge state={state} />
       <div>
         <p>
-          {reason === null ? stateWords[state] : (reasonWords[reason as CoolReason] ?? reason)}{' '}
+          {reason !== null && `${reasonWords[reason as CoolReason] ?? reason} `}
           <span class="dim">{isLast ? `for ${span(ms)} now` : `for ${span(ms)}`}</span>
         </p>
         {models.length > 0 && <p class="dim wrap">Not for {models.join(', ')}.</p>}

@@ -40,35 +40,8 @@ export function SlotTable({ slots }: { readonly slots: readonly Slot[] }) {
 
 function slotColumns(hasWindows: boolean): readonly Column<Slot>[] {
   return [
-    {
-      id: 'slot',
-      head: 'Slot',
-      value: ({ id }) => id,
-      cell: ({ id, upstream }) => (
-        <>
-          <Link to={`/slots?q=${encodeURIComponent(id)}`} title="Open its card">
-            {id}
-          </Link>{' '}
-          <span class="dim">{upstream}</span>
-        </>
-      ),
-    },
-    {
-      id: 'state',
-      head: 'State',
-      value: ({ state }) => stateWords[state],
-      cell: (slot) => (
-        <>
-          <SlotBadge state={slot.state} />
-          {slot.until && (
-            <span class="dim">
-              {' '}
-              until <RelativeTime at={slot.until} />
-            </span>
-          )}
-        </>
-      ),
-    },
+    slotColumn,
+    stateColumn,
     {
       id: 'in_flight',
       head: 'In flight',
@@ -132,3 +105,34 @@ function firstFull({ forecast }: Slot) {
     .filter(({ full_at: at }) => at !== null)
     .toSorted((a, b) => Date.parse(a.full_at ?? '') - Date.parse(b.full_at ?? ''))[0];
 }
+
+const slotColumn: Column<Slot> = {
+  id: 'slot',
+  head: 'Slot',
+  value: ({ id }) => id,
+  cell: ({ id, upstream }) => (
+    <>
+      <Link to={`/slots?q=${encodeURIComponent(id)}`} title="Open its card">
+        {id}
+      </Link>{' '}
+      <span class="dim">{upstream}</span>
+    </>
+  ),
+};
+
+const stateColumn: Column<Slot> = {
+  id: 'state',
+  head: 'State',
+  value: ({ state }) => stateWords[state],
+  cell: (slot) => (
+    <>
+      <SlotBadge state={slot.state} />
+      {slot.until && (
+        <span class="dim">
+          {' '}
+          until <RelativeTime at={slot.until} />
+        </span>
+      )}
+    </>
+  ),
+};
