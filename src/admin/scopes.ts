@@ -7,8 +7,8 @@ export const adminScopes = {
   'slots:read': 'GET /admin/slots',
   'slots:write': 'Pause, resume and drain slots.',
   'slots:diagnose': "Have a slot's name resolved, its upstream called and its credential checked.",
-  'config:read': 'GET /admin/config and /admin/pipeline, secrets masked.',
-  'config:reload': 'POST /admin/reload',
+  'config:read': 'GET /admin/config, /admin/pipeline and /admin/reload, secrets masked.',
+  'config:reload': 'POST /admin/reload, and commit or cancel its canary.',
   explain: 'Have requests explained, and read what was recorded of one.',
 } as const;
 

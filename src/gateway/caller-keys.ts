@@ -14,8 +14,11 @@ interface CallerKeysOptions {
 export interface CallerKeys {
   readonly keys: CheckedKeys;
   readonly adminTokens: CheckedAdminTokens;
-  /** Invalidates the cached keys and admin tokens on all instances, after one or a team has changed. */
-  readonly keysChanged: () => void;
+  /**
+   * Invalidates the cached keys and admin tokens on all instances, after one or a team has changed; `revoked`: hash of
+   * one that has ended.
+   */
+  readonly keysChanged: (revoked?: string) => void;
 }
 
 /** Opens both; `close` writes their last uses. */
@@ -25,18 +28,18 @@ export function openCallerKeys({ masterKey, store, live, log, clock }: CallerKey
 } {
   const keys = new CheckedKeys({ masterKey, store, log, clock });
   const adminTokens = new CheckedAdminTokens({ store: store.adminTokens, log, clock });
-  const forget = (): void => {
-    keys.forget();
-    adminTokens.forget();
+  const forget = (revoked?: string): void => {
+    keys.forget(revoked);
+    adminTokens.forget(revoked);
   };
-  live.messages.receive(keysTopic, forget);
+  live.messages.receive(keysTopic, (message) => forget(typeof message === 'string' ? message : undefined));
   return {
     keys,
     adminTokens,
     caches: { ...keys.caches, ...adminTokens.caches },
-    keysChanged() {
-      forget();
-      live.messages.send(keysTopic, null);
+    keysChanged(revoked) {
+      forget(revoked);
+      live.messages.send(keysTopic, revoked ?? null);
     },
     close: () => Promise.all([keys.close(), adminTokens.close()]),
   };

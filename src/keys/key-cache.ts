@@ -69,9 +69,10 @@ export class KeyCache<Known extends object> {
     return within(asked, timeoutMs, 'The store has not answered.', setTimer).catch(() => stale);
   }
 
-  /** Invalidates all entries; they count only while the store cannot be asked. */
-  invalidate(): void {
+  /** Invalidates all entries; they count only while the store cannot be asked, and that of `revoked` not even then. */
+  invalidate(revoked?: string): void {
     this.#changes += 1;
+    if (revoked !== undefined) this.#known.delete(revoked);
     this.#unknown.clear();
     this.#asking.clear();
   }

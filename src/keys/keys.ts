@@ -94,9 +94,9 @@ export class CheckedKeys implements Keys {
     return timingSafeEqual(this.#masterHash, this.#sentHash);
   }
 
-  /** Invalidates the key cache, so that a change takes effect at once. */
-  forget(): void {
-    this.#cache.invalidate();
+  /** Invalidates the key cache, so that a change takes effect at once; `revoked`: hash of a key that has ended. */
+  forget(revoked?: string): void {
+    this.#cache.invalidate(revoked);
   }
 
   /** Flushes the last uses of keys; after a failure the next flush retries. */

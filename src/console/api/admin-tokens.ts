@@ -106,7 +106,7 @@ async function revoke(id: string, audit: Audit, panel: Panel): Promise<Static<ty
   const before = await store.adminTokens.get(id);
   const after = before && (await store.adminTokens.revoke(id, now()));
   if (!after) throw noSuchToken(id);
-  keysChanged();
+  keysChanged(after.hash);
   audit.change(tokenReport(before), tokenReport(after));
   return tokenReport(after);
 }
@@ -114,7 +114,7 @@ async function revoke(id: string, audit: Audit, panel: Panel): Promise<Static<ty
 async function purge(id: string, audit: Audit, { store, keysChanged }: Panel): Promise<undefined> {
   const token = await store.adminTokens.get(id);
   if (!token || !(await store.adminTokens.delete(id))) throw noSuchToken(id);
-  keysChanged();
+  keysChanged(token.hash);
   audit.change(tokenReport(token), undefined);
   audit.note({ purged: true });
 }

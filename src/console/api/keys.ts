@@ -117,7 +117,7 @@ class KeyEditor {
     const before = await keys.get(id);
     const key = before && (await keys.update(id, patch));
     if (!key) throw noSuchKey(id);
-    this.#changed();
+    this.#changed(key.revokedAtMs === undefined ? undefined : key.hash);
     audit.change(keyReport(before), keyReport(key));
     return keyReport(key);
   }
@@ -134,15 +134,15 @@ class KeyEditor {
     const { keys } = this.#panel.store;
     const key = await keys.get(id);
     if (!key || !(await keys.delete(id))) throw noSuchKey(id);
-    this.#changed();
+    this.#changed(key.hash);
     audit.change(keyReport(key), undefined);
     audit.note({ purged: true });
     return undefined;
   }
 
-  #changed(): void {
+  #changed(revoked?: string): void {
     this.#names.forget();
-    this.#panel.keysChanged();
+    this.#panel.keysChanged(revoked);
   }
 }
 

@@ -79,8 +79,11 @@ export interface Panel {
   sessionsChanged(): void;
   /** Calls `listener` after `sessionsChanged` on any instance. */
   onSessionsChanged(listener: () => void): void;
-  /** Invalidates the caches of keys on all instances, after a key or a team has changed. */
-  readonly keysChanged: () => void;
+  /**
+   * Invalidates the caches of keys on all instances, after a key or a team has changed; `revoked`: hash of a key or an
+   * admin token that has ended.
+   */
+  readonly keysChanged: (revoked?: string) => void;
   /** Unix milliseconds. */
   readonly now: () => number;
 }

@@ -19,9 +19,13 @@ export function FilterBar({ filters }: { readonly filters: Filters }) {
   const isNarrowed = Object.keys(filters).length > 0;
   const [isFolded, setFolded] = useState(!isNarrowed); // on a phone, where they take half of the page
   return (
-    <div class={isFolded ? 'filters filters-folded' : 'filters'} role="search" aria-label="Filters">
+    <div
+      class={isFolded ? 'audit-filters audit-filters-folded' : 'audit-filters'}
+      role="search"
+      aria-label="Filters"
+    >
       <LateInput label="Who" value={filters.actor} onValue={set('actor')} placeholder="name" />
-      <span class="filters-toggle">
+      <span class="audit-filters-toggle">
         <Button icon="search" onClick={() => setFolded(!isFolded)}>
           {isFolded ? 'More filters' : 'Fewer filters'}
         </Button>

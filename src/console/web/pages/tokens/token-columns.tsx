@@ -19,6 +19,7 @@ export function tokenColumns(revoke: (token: AdminToken) => void): readonly Colu
         <Button
           small
           tone="quiet"
+          changes
           icon={token.revoked_at ? 'bin' : 'stop'}
           label={`${token.revoked_at ? 'Delete' : 'Revoke'} ${token.name}`}
           onClick={() => revoke(token)}

@@ -18,7 +18,7 @@ export function TokensPage() {
   const [revoking, setRevoking] = useState<AdminToken>();
   const issue = () => setIssuing(true);
   const actions = (
-    <Button tone="primary" icon="plus" onClick={issue}>
+    <Button tone="primary" icon="plus" changes onClick={issue}>
       Issue a token
     </Button>
   );
@@ -62,7 +62,7 @@ function NoTokens({ onIssue }: { readonly onIssue: () => void }) {
     <div class="card">
       <Empty icon="lock" title="No admin tokens yet">
         <p>A script with a token of its own needs no master key, and the audit log knows it by its name.</p>
-        <Button tone="primary" icon="plus" onClick={onIssue}>
+        <Button tone="primary" icon="plus" changes onClick={onIssue}>
           Issue the first token
         </Button>
       </Empty>
