@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { costOf, exactCost, priceFor, roundedCost } from '#src/ledger/cost.js';
-import type { LedgerTokens, Price } from '#src/plugin/internal.js';
+import { ledgerTokens, type LedgerTokens, type Price } from '#src/plugin/internal.js';
 import { seeded } from '../bench/soak/traffic.js';
 
 const none: LedgerTokens = { input: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
@@ -22,6 +22,14 @@ describe('the cost of tokens', () => {
     expect(costOf({ ...none, input: 1, output: 1 }, price)).to.equal(18_000);
     for (const sort of ['cacheRead', 'cacheWrite5m', 'cacheWrite1h'] as const)
       expect(costOf({ ...none, input: 1, [sort]: 1 }, price), sort).to.equal(undefined);
+  });
+
+  it('is a whole number that databases take, whatever an upstream counts', () => {
+    for (const count of [1e12, 1e300, Number.MAX_VALUE, Infinity, -1, 0.5, '7', null]) {
+      const usage = { input_tokens: count, output_tokens: count, cache_read_input_tokens: count };
+      const cost = costOf(ledgerTokens({ billed: usage as never, masked: {} }).billed, whole);
+      expect(cost, String(count)).to.satisfy(Number.isSafeInteger);
+    }
   });
 
   it('is rounded once, half up', () => {

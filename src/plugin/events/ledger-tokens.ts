@@ -43,7 +43,11 @@ function countsOf(usage: Usage): LedgerTokens {
   };
 }
 
-/** Validates a count, which an upstream may send as anything: invalid ones are 0. */
+/** Validates a count, which an upstream may send as anything: invalid ones are 0, and none is above the max. */
 function count(tokens: unknown): number {
-  return typeof tokens === 'number' && Number.isFinite(tokens) && tokens > 0 ? Math.round(tokens) : 0;
+  const isCount = typeof tokens === 'number' && Number.isFinite(tokens) && tokens > 0;
+  return isCount ? Math.min(Math.round(tokens), maxTokens) : 0;
 }
+
+/** Above any answer's; a database takes the cost of so many, and sums of it. */
+const maxTokens = 1e9;
