@@ -11,7 +11,7 @@ import { within } from './within.js';
  */
 export class LimitMeters {
   readonly #host: Pick<Host, 'live' | 'store' | 'log' | 'now' | 'clock'>;
-  readonly #opening = new Map<string, Promise<void>>();
+  readonly #openings = new Map<string, Opening>();
 
   constructor(host: Pick<Host, 'live' | 'store' | 'log' | 'now' | 'clock'>) {
     this.#host = host;
@@ -37,6 +37,8 @@ export class LimitMeters {
     const metered = toMeter(limit, amount);
     if (!period) return void (await live.meters.add(meter, metered, minuteMs));
     if (period.toMs <= now()) return; // no longer needed
+    const opening = this.#openings.get(meter);
+    if (opening) opening.isStale = true;
     // A lost meter is opened again from the ledger, which already has this request.
     if (await live.meters.read(meter)) await live.meters.add(meter, metered, this.#ttlMs(period));
     else await this.#open(window, period);
@@ -44,21 +46,27 @@ export class LimitMeters {
 
   /** Coalesces concurrent openings of the same meter. */
   #open(window: LimitWindow, period: Period): Promise<void> {
-    const opening =
-      this.#opening.get(window.meter) ??
-      this.#openFromLedger(window, period).finally(() => this.#opening.delete(window.meter));
-    this.#opening.set(window.meter, opening);
-    return opening;
+    const { meter } = window;
+    const known = this.#openings.get(meter);
+    if (known) return known.done;
+    const opening: Opening = { done: Promise.resolve(), isStale: false };
+    this.#openings.set(meter, opening);
+    opening.done = this.#openFromLedger(window, period, opening).finally(() => this.#openings.delete(meter));
+    return opening.done;
   }
 
   /**
    * If the ledger cannot be read, the meter starts at zero and is read from the ledger again after a minute.
    */
-  async #openFromLedger(window: LimitWindow, period: Period): Promise<void> {
+  async #openFromLedger(window: LimitWindow, period: Period, opening: Opening): Promise<void> {
     const { live, log, clock } = this.#host;
     const { meter, holder } = window;
     try {
-      const used = await within(this.#usedIn(window, period), timeoutMs, silence, clock.setTimer);
+      let used = 0;
+      for (let reads = 0; reads === 0 || (opening.isStale && reads < maxReads); reads += 1) {
+        opening.isStale = false;
+        used = await within(this.#usedIn(window, period), timeoutMs, silence, clock.setTimer);
+      }
       await live.meters.open(meter, used, this.#ttlMs(period));
     } catch (error) {
       log.warn(
@@ -81,6 +89,13 @@ export class LimitMeters {
   }
 }
 
+/** Opening of a meter that is under way. */
+interface Opening {
+  done: Promise<void>;
+  /** True once a request has settled that the sum of the ledger may lack. */
+  isStale: boolean;
+}
+
 type Period = NonNullable<LimitWindow['period']>;
 
 function filterOf({ kind, id }: LimitHolder): Pick<UsageQuery, 'keyId' | 'where'> {
@@ -96,6 +111,9 @@ const amountOf: Readonly<Record<LimitUnit, (sum: UsageSum) => number>> = {
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
+
+/** Max queries of the ledger to open a meter, while requests settle. */
+const maxReads = 3;
 
 /** Timeout of a ledger query that a request waits for. */
 const timeoutMs = 1000;

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { expect } from 'chai';
 import { LimitMeters, limitWindow, type LedgerRow, type Store } from '#src/plugin/internal.js';
 import { fakeHost, MemoryHub, MemoryStore } from 'gw2api/testing';
@@ -150,6 +151,26 @@ describe('limit meters', () => {
     await store.ledger.append([row(nowMs, 5), row(nowMs, 2)]);
     await after.add(day(), 2); // its row is there by now, as that of every request that has settled
     expect(await usedIn(after)).to.equal(7);
+  });
+
+  it('find also what settles while the ledger is asked', async () => {
+    const [summed, answered] = [new EventEmitter(), new EventEmitter()];
+    const isSummed = once(summed, 'now');
+    const meters = connect(async (query) => {
+      const sums = await store.ledger.usage(query);
+      summed.emit('now');
+      if (asked === 1) await once(answered, 'now');
+      return sums;
+    });
+    const reading = meters.read(day());
+    await isSummed;
+    await store.ledger.append([row(nowMs, 5)]);
+    const adding = meters.add(day(), 5);
+    answered.emit('now');
+    await Promise.all([reading, adding]);
+    expect(await usedIn(meters)).to.equal(5);
+    await meters.add(day(), 2);
+    expect(await usedIn(meters)).to.equal(7);
   });
 
   it('count from nothing while the ledger cannot be read, and ask it again after a minute', async () => {
