@@ -94,7 +94,7 @@ export class Gateway {
     this.panelPassword = options.panelPassword || options.masterKey;
     this.feed = new SharedFeed(live);
     const priceOf: PriceOf = (slot, model) =>
-      priceFor(this.runtime.models.find(model) ?? { id: model }, services.slots.get(slot)?.prices);
+      priceFor(this.runtime.models.find(model) ?? { id: model }, services.slots.pricesOf(slot));
     const onSettled = recordOnSettled({
       ...services,
       feed: this.feed,

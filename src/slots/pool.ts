@@ -132,6 +132,10 @@ export class SlotPool implements Slots {
     return this.#registry.find(id)?.slot;
   }
 
+  pricesOf(id: string): UpstreamSlot['prices'] | undefined {
+    return this.#registry.pricesOf(id);
+  }
+
   list(): readonly SlotStatus[] {
     const bindings = this.#bindings.counts();
     return this.#registry.entries.map((entry) => {

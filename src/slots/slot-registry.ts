@@ -1,4 +1,4 @@
-import type { CacheStats, Json } from '../plugin/internal.js';
+import { growingCache, type CacheStats, type Json } from '../plugin/internal.js';
 import { ConfigError, type SlotConfig } from '../config/config.js';
 import { isSameAccount, isSameUpstream, openSlot, type OpenOptions } from './open-slot.js';
 import { noSuchSlot } from './refusal.js';
@@ -17,6 +17,8 @@ export class SlotRegistry {
   #entries: readonly SlotEntry[] = [];
   /** Open upstreams, including those that a reload has replaced, until their last user releases them. */
   readonly #open = new Set<UpstreamSlot>();
+  /** Prices of slots that a reload has removed, whose last calls may be under way. */
+  readonly #dismissed = growingCache<UpstreamSlot['prices']>(1000);
 
   constructor(permits: PermitRegistry, parts: Omit<EntryParts, 'permits'>) {
     this.#permits = permits;
@@ -36,6 +38,11 @@ export class SlotRegistry {
 
   find(id: string): SlotEntry | undefined {
     return this.#entries.find((entry) => entry.id === id);
+  }
+
+  /** Prices of a slot, also of one that was removed not long ago. */
+  pricesOf(id: string): UpstreamSlot['prices'] | undefined {
+    return this.find(id)?.slot.prices ?? this.#dismissed.get(id);
   }
 
   /** Finds a slot by id. Throws `not_found` if there is none. */
@@ -129,6 +136,7 @@ export class SlotRegistry {
   }
 
   #dismiss(entry: SlotEntry): void {
+    this.#dismissed.set(entry.id, entry.slot.prices);
     entry.slot.health.leave();
     entry.leave();
     this.#retire(entry.slot);

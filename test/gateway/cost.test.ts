@@ -3,6 +3,7 @@ import type { LedgerRow, LedgerTokens, Price } from '#src/plugin/internal.js';
 import { costOf } from '#src/ledger/cost.js';
 import {
   ask,
+  configOf,
   masterKey,
   slotAt,
   stages,
@@ -11,10 +12,11 @@ import {
   type GatewayUnderTest,
   type Pair,
 } from './harness.js';
+import { startHeldUpstream } from './held-upstream.js';
 import { requestLines } from './kit.js';
 import { PanelClient, type Answer } from './panel-client.js';
 import { scripted } from './scripted-upstream.js';
-import { TempFolders } from './temp-folders.js';
+import { TempFolders, writeIn } from './temp-folders.js';
 
 const price: Price = { input: 3, output: 15, cacheRead: 0.3, cacheWrite5m: 3.75, cacheWrite1h: 6 };
 const persona = 'You are the assistant of a house with many rules. '.repeat(20);
@@ -114,6 +116,26 @@ describe('the cost of a request', () => {
     };
     expect(row!.cost!.billed).to.equal(100 * 1000 + costOf(ofB, price)!);
     await broken.close();
+  });
+
+  it('is that of the slot that answers, also where a reload removes it meanwhile', async () => {
+    const upstream = await startHeldUpstream({ usage: { input_tokens: 40, output_tokens: 1 } });
+    const folder = await folders.make();
+    const write = (slot: object) =>
+      writeIn(folder, 'gateway.yaml', configOf({ pipeline: stages(), slots: [slotAt(upstream.url, slot)] }));
+    await write({ price });
+    const gateway = await startGateway(`${folder}/gateway.yaml`);
+    open.push(gateway);
+    const sent = gateway.post('/v1/messages', ask('Hi', { stream: true }));
+    const held = await upstream.next();
+    await write({ id: 'other' });
+    expect((await gateway.post('/admin/reload', {})).status).to.equal(200);
+    held.finish();
+    await (await sent).text();
+    const [row] = await rowsOf(gateway);
+    expect(row!.slot).to.equal('a');
+    expect(row!.cost?.billed).to.equal(costOf(row!.billed, price));
+    await upstream.close();
   });
 
   it('says what each stage has added, and what that cost', async () => {
