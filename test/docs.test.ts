@@ -117,6 +117,15 @@ describe('README.md', () => {
       if (file === 'README.md') expect(targets).to.include('LICENSE');
     });
 
+  for (const file of ['config/README.md', 'config/deploying.md', 'config/testing.md'])
+    it(`has the sections that ${file} leads to`, async () => {
+      const text = await readFile(file, 'utf8');
+      for (const [, target, anchor] of text.matchAll(/\]\(([^)#:\s]*)#([^)]+)\)/g)) {
+        const there = target === '' ? file : path.join(path.dirname(file), target!);
+        expect(anchorsOf(await readFile(there, 'utf8')), `${there}#${anchor}`).to.include(anchor);
+      }
+    });
+
   describe('gives examples that work as they stand:', () => {
     const folders = new TempFolders();
     const workshop = new ProcessWorkshop();
@@ -183,6 +192,16 @@ describe('README.md', () => {
     });
   });
 });
+
+/** Anchors of the headings of a Markdown text. */
+function anchorsOf(text: string): readonly string[] {
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
+    title!
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
 
 describe('config/testing.md', () => {
   let guide = '';

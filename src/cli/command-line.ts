@@ -3,6 +3,10 @@ import { commands, configFile, options, type Values } from './commands.js';
 import { name, version } from '../version.js';
 import { failureOf, UsageError } from '../gateway/start-failure.js';
 
+const configUsage = `  --config FILE   the config file; else GW_CONFIG, else config/gateway.yaml of the working directory, else the one
+                  that the package brings, whose answers are made up
+`;
+
 const usage = `${name} ${version}: an LLM gateway
 
   gw2api [--config FILE]         run the gateway
@@ -15,6 +19,7 @@ const usage = `${name} ${version}: an LLM gateway
   gw2api check [--config FILE]   check a config and print the pipeline as it will run
      --online                    resolve its slots and ask them for their models, too; 1 where one fails, or where
                                  no slot knows a model of the catalog
+     --test                      run its tests, too; 1 where one fails
   gw2api doctor                  look for what would keep a gateway from serving here, and change nothing; 1 where there is
                                  something
      --online                    resolve its slots and ask them, too
@@ -27,7 +32,6 @@ const usage = `${name} ${version}: an LLM gateway
      --update                    write expected values in place of "expect: snapshot", in *.test.yaml
      --json | --junit            for programs
      --schema                    print the JSON Schema of test files, for editors
-     --test                      run its tests, too; 1 where one fails
   gw2api diff OLD NEW            compare two config files: what would change, and what needs a restart; 1 where they differ
      --json                      the same as JSON
   gw2api replay --config NEW [--against OLD] --recorded FOLDER | --last 24h
@@ -63,9 +67,7 @@ const usage = `${name} ${version}: an LLM gateway
   gw2api rotate-secret           encrypt with GW_SECRET_KEY what GW_SECRET_KEY_OLD has encrypted, while gateways that have
                                  both serve; 1 where something stays under the old key
 
-  --config FILE   the config file; else GW_CONFIG, else config/gateway.yaml of the working directory, else the one
-                  that the package brings, whose answers are made up
-  --help          this text
+${configUsage}  --help          this text; after a command, its part
   --version       the version
 
 Where the package is not installed, \`gw2api\` is \`node dist/server.js\`.
@@ -93,7 +95,7 @@ export async function main(args: readonly string[]): Promise<number | undefined>
 
 async function command(args: readonly string[]): Promise<number | undefined> {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
-  if (values.help) return print(usage);
+  if (values.help) return print(usageOf(positionals[0]));
   if (values.version) return print(`${version}\n`);
   const [word, ...rest] = positionals;
   const given = Object.keys(values);
@@ -106,6 +108,17 @@ async function command(args: readonly string[]): Promise<number | undefined> {
   const { text, exitCode } = await known.run(values, rest);
   print(text);
   return exitCode;
+}
+
+/** The part of the usage that is about a command; all of it for none, or one that there is not. */
+function usageOf(word: string | undefined): string {
+  const lines = usage.split('\n');
+  const from = lines.findIndex((line) => line.startsWith(`  gw2api ${word ?? ''} `));
+  if (word === undefined || from === -1) return usage;
+  const length = lines.slice(from + 1).findIndex((line) => !line.startsWith('     '));
+  const config =
+    Object.hasOwn(commands, word) && commands[word]?.options.includes('config') ? configUsage : '';
+  return `${lines.slice(from, from + 1 + length).join('\n')}\n${config && `\n${config}`}`;
 }
 
 async function serve(values: Values, given: readonly string[]): Promise<number | undefined> {

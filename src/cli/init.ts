@@ -153,7 +153,9 @@ function report(
     `${command} test             run the tests of the config; nothing leaves the machine`,
     ...(provider === simulator
       ? []
-      : [`${command} check --online   reach the provider, and compare its models with config/models.yaml`]),
+      : [
+          `${command} check --online   reach the provider, and say which models of config/models.yaml it lacks: set their upstreamModel`,
+        ]),
     `${command} doctor           look for what would keep it from serving`,
     `${command}                  serve; the console is http://127.0.0.1:${port}/panel, its password GW2API_API_KEY of .env`,
   ];

@@ -194,7 +194,7 @@ export class LocalCanary {
 }
 
 function noCanary(): GatewayError {
-  return new GatewayError('conflict', 'There is no canary now.');
+  return new GatewayError('conflict', 'There is no canary now; POST /admin/reload?canary=5 starts one.');
 }
 
 /** Time limit of the store for the first request of a session. */

@@ -142,7 +142,8 @@ export class PoolReload {
   #endCanary(): PoolCanary {
     const canary = this.#runningCanary;
     this.#canary = undefined;
-    if (!canary) throw new GatewayError('conflict', 'There is no canary now.');
+    if (!canary)
+      throw new GatewayError('conflict', 'There is no canary now; POST /admin/reload?canary=5 starts one.');
     return canary;
   }
 

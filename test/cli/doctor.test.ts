@@ -122,6 +122,12 @@ describe('gw2api doctor', function () {
     }
   });
 
+  it('names a file where the folder of the store should be', async () => {
+    await writeFile(path.join(cwd, 'data'), '');
+    const { text } = (await ask()).of('disk')!;
+    expect(text).to.match(/\/data cannot be made: \S+\/data is a file$/);
+  });
+
   it('warns of an open .env and of a weak master key', async () => {
     await writeFile(path.join(cwd, '.env'), 'GW2API_API_KEY=short\n');
     await chmod(path.join(cwd, '.env'), 0o644);

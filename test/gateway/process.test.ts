@@ -484,6 +484,13 @@ describe('the command line', () => {
       expect(stdout).to.include(word);
   });
 
+  it('has the part of a command after its word', async () => {
+    const { code, stdout } = await workshop.run({ args: ['check', '--help'] });
+    expect([code, stdout.startsWith('  gw2api check ')]).to.deep.equal([0, true]);
+    for (const word of ['--online', '--test', '--config']) expect(stdout).to.include(word);
+    for (const word of ['doctor', '--json', 'Environment']) expect(stdout).not.to.include(word);
+  });
+
   it('tells the version', async () => {
     expect(await workshop.run({ args: ['--version'] })).to.include({ code: 0, stdout: `${version}\n` });
   });

@@ -39,11 +39,15 @@ export async function disk({ config: { store, ledger } }: Patient): Promise<Find
   ];
   const [first] = folders;
   if (first === undefined) return finding('disk', 'nothing is written');
-  for (const folder of folders)
-    if (!(await isWritable(folder)))
+  for (const folder of folders) {
+    const above = await existing(folder);
+    if (!(await stat(above)).isDirectory())
+      return finding('disk', '', { problem: `${folder} cannot be made: ${above} is a file` });
+    if (!(await isWritable(above)))
       return finding('disk', '', {
         problem: `${folder} cannot be written: make it the user's of the gateway, or mount it`,
       });
+  }
   const { bavail, bsize } = await statfs(await existing(first));
   const free = bavail * bsize;
   const text = `${sizeText(free)} free in ${first}`;

@@ -92,7 +92,11 @@ export async function flush(file: string): Promise<void> {
 export function cannot(what: string, cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause;
   const { code, message } = cause as NodeJS.ErrnoException; // file system and SQLite throw nothing else
-  const why =
-    code === 'EEXIST' ? 'it is there already' : code === 'SQLITE_NOTADB' ? 'it is no SQLite file' : message;
-  return new StoreError(`${what}: ${why}.`, { cause });
+  return new StoreError(`${what}: ${(code && causes[code]) ?? message}.`, { cause });
 }
+
+const causes: Readonly<Record<string, string>> = {
+  EEXIST: 'it is there already; take another name',
+  ENOENT: 'there is no such file or folder',
+  SQLITE_NOTADB: 'it is no SQLite file',
+};

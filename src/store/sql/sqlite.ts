@@ -110,8 +110,12 @@ function codeOf(error: unknown): string | undefined {
 /** Error for a SQLite file that cannot be used, with the cure in its message. */
 function cannotOpen(file: string, cause: unknown): StoreError {
   const why = cause instanceof Error ? cause.message : String(cause);
+  const cure =
+    codeOf(cause) === 'SQLITE_NOTADB'
+      ? 'name another one, or put a backup in its place: gw2api restore FILE.'
+      : 'make its folder writable, or name another one.';
   const sentence = isLocked(cause)
     ? `The SQLite file ${file} is locked by another program; end that program, or name another file.`
-    : `The SQLite file ${file} cannot be opened (${why}); make its folder writable, or name another one.`;
+    : `The SQLite file ${file} cannot be opened (${why}); ${cure}`;
   return new StoreError(sentence, { cause });
 }
