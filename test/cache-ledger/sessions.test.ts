@@ -22,7 +22,8 @@ const sessions = 200;
 /** USD per million tokens. */
 const price = { input: 3, output: 15, cacheRead: 0.3, cacheWrite5m: 3.75, cacheWrite1h: 6 };
 
-describe('the cache ledger over generated sessions', () => {
+describe('the cache ledger over generated sessions', function () {
+  this.timeout(180_000); // some thousand requests
   const folders = new TempFolders();
   const clock = new ManualClock();
   let pair: Pair;

@@ -32,12 +32,13 @@ tests:
   - name: one
     env: { A: 1, B: x }
     slots: { a: { scenario: [text, late ms=5] }, b: { status: 429, retryAfter: 2 } }
-    keys: { team: { models: [haiku-5], requestsPerMinute: 3 } }
+    keys: { ann: { models: [haiku-5], requestsPerMinute: 3, team: support } }
+    teams: { support: { usdPerDay: 1 } }
     clock: 2026-11-22T10:00:00Z
     start: true
     requests:
       - post: /v1/messages
-        as: { key: team, headers: { x-a: '1' } }
+        as: { key: ann, headers: { x-a: '1' } }
         headers: { x-b: '2' }
         body: { stop: null }
       - { after: 61m, get: /v1/models, as: nobody, slots: { a: { status: 529 } }, leave: { after: 2s, afterEvents: 3 } }
@@ -47,7 +48,8 @@ tests:
       env: { A: '1', B: 'x' },
       settings: {
         slots: { a: ['text', 'late ms=5'], b: ['429 retry-after=2'] },
-        keys: { team: { models: ['haiku-5'], requestsPerMinute: 3 } },
+        keys: { ann: { models: ['haiku-5'], requestsPerMinute: 3, team: 'support' } },
+        teams: { support: { usdPerDay: 1 } },
         startMs: Date.UTC(2026, 10, 22, 10),
         startsStages: true,
       },
@@ -58,7 +60,7 @@ tests:
       path: '/v1/messages',
       headers: { 'x-a': '1', 'x-b': '2' },
       body: { stop: null },
-      key: 'team',
+      key: 'ann',
     });
     expect(two).to.deep.include({ afterMs: 61 * 60_000, slots: { a: ['529'] } });
     const leave = { afterEvents: 3, afterMs: 2000 };

@@ -36,6 +36,7 @@ describe('the page that explains a request', function () {
       await page.goto('/panel');
       await page.getByLabel('Password').fill(masterKey);
       await page.keyboard.press('Enter');
+      if (look === 'phone') await page.getByRole('button', { name: 'More' }).click();
       await page.getByRole('link', { name: 'Explain' }).click();
       await page.getByLabel('Format').selectOption('/v1/chat/completions');
       const body = { model: 'sonnet-5', logit_bias: { 5: 1 }, messages: [{ role: 'user', content: 'hi' }] };

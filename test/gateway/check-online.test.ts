@@ -111,14 +111,14 @@ describe('check --online', () => {
     expect([code, simulator.requests.length]).to.deep.equal([0, 0]);
   });
 
-  it('asks nothing without --online, which goes with check alone', async () => {
+  it('asks nothing without --online, which goes with check and doctor alone', async () => {
     const cwd = await workshop.folder({
       'config/gateway.yaml': configOf({ slots: [slotAt(simulator.url)] }),
     });
     expect(await workshop.run({ cwd, args: ['check'] })).to.include({ code: 0 });
     expect(simulator.requests).to.deep.equal([]);
     const { code, stderr } = await workshop.run({ cwd, args: ['--online'] });
-    expect([code, stderr]).to.deep.equal([2, '--online goes with check; see --help.\n']);
+    expect([code, stderr]).to.deep.equal([2, '--online goes with check and doctor; see --help.\n']);
   });
 
   it('has the credential of a slot checked that has no list of models', async () => {
