@@ -70,7 +70,7 @@ describe('paths', () => {
     ['POST', '/health', 'GET, HEAD, OPTIONS'],
     ['DELETE', '/', 'GET, HEAD, OPTIONS'],
     ['PATCH', '/v1/responses/resp_1', 'DELETE, GET, HEAD, OPTIONS'],
-    ['GET', '/admin/reload', 'POST, OPTIONS'],
+    ['PUT', '/admin/reload', 'GET, HEAD, POST, OPTIONS'],
     ['POST', '/metrics', 'GET, HEAD, OPTIONS'],
   ] as const) {
     it(`say to ${method} ${path} what they take: ${allow}`, async () => {
