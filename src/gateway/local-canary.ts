@@ -7,6 +7,7 @@ import type { CoreContext, Exchange } from '../http/exchange.js';
 import { defaultStickyFrom, GatewayError, sentKey, stickyKey, within } from '../plugin/internal.js';
 import type { RequestRecord } from '../telemetry/request-record.js';
 import type { Taken } from './options.js';
+import { recordGivenUp } from './audited-canary.js';
 import type { Candidate, Prepared } from './prepared.js';
 import type { CurrentConfig } from './reload.js';
 import type { Runtime } from './runtime.js';
@@ -163,13 +164,15 @@ export class LocalCanary {
     );
   }
 
-  async #leaveGivenUp({ canary, candidate, onGivenUp }: Running): Promise<void> {
+  async #leaveGivenUp(running: Running): Promise<void> {
+    const { canary, candidate, onGivenUp } = running;
     if (!(await this.#current.leaveCandidate(candidate, 'given_up'))) return;
     onGivenUp();
     this.#services.log.error(
       { figures: canary.figures() },
       'The canary was given up: its errors are clearly more. The old config stays in force.',
     );
+    await recordGivenUp(this.#services, running.claim, this.#reportOn(running, 'given_up'));
   }
 
   get #candidate(): Candidate {

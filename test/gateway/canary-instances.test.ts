@@ -115,9 +115,19 @@ function describeTwo(live: () => (at: number) => Readonly<Record<string, unknown
       await Promise.all([one.marks(40, `one ${round}`), two.marks(40, `two ${round}`)]);
     for (const caller of [one, two])
       await eventually(async () => (await caller.canary())!.state === 'given_up');
+    const recorded = async () => {
+      const stores = gateways.map(({ gateway }) => gateway.services.store.audit);
+      const pages = stores.map((audit) => audit.page({ action: 'canary.give_up' }, { limit: 10 }));
+      return (await Promise.all(pages)).flatMap(({ entries }) => entries);
+    };
+    await eventually(async () => (await recorded()).length > 0);
     expect(new Set(await two.marks(20))).to.deep.equal(new Set(['old']));
     await startBoth({ tag: 'newest' });
     expect(await two.canary()).to.deep.include({ state: 'running' });
+    const [entry, ...more] = await recorded();
+    expect(more).to.deep.equal([]);
+    expect(entry).to.deep.include({ actor: { kind: 'system', name: 'canary' }, outcome: 'done' });
+    expect(entry!.after).to.include({ percent: 50 }).and.to.include.keys('candidate', 'control');
   });
 }
 
