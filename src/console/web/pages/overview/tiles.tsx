@@ -35,7 +35,7 @@ export function Tiles({ buckets, isFiltered }: TilesProps) {
       />
       <Tile
         name="Cost, as billed"
-        value={totals.costUsd === null ? 'unknown' : usd(totals.costUsd)}
+        value={totals.costUsd === null ? '–' : usd(totals.costUsd)}
         note={
           totals.unpriced > 0 ? `${count(totals.unpriced)} without a price` : 'by the prices of the models'
         }
