@@ -124,6 +124,7 @@ export class LocalCanary {
   }
 
   async #place(ctx: CoreContext, canary: Canary): Promise<void> {
+    if (this.#services.keys.hasPass(sentKey(ctx.headers))) return; // the pass is taken once, by the stages
     const place = await canary.placeOf(ctx.headers, ctx.state.requestId);
     if (place) this.#places.set(ctx, { ...place, canary });
   }

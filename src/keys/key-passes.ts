@@ -22,6 +22,10 @@ export class KeyPasses {
     return { text, end: () => void this.#passes.delete(text) };
   }
 
+  has(text: string): boolean {
+    return this.#passes.has(text);
+  }
+
   /** Takes the pass of a text; undefined if there is none. */
   take(text: string): PassedAs | undefined {
     if (this.#passes.size === 0) return undefined;

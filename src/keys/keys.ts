@@ -67,6 +67,11 @@ export class CheckedKeys implements Keys {
     return { kind: 'key', ...known };
   }
 
+  /** True for the pass of a request from within the process, which has not been taken. */
+  hasPass(sent: string | undefined): boolean {
+    return sent !== undefined && this.#passes.has(sent);
+  }
+
   /**
    * Pass for one request of this process as a key, or as `master`: a text that `check` takes once in place of the
    * key. Throws `not_found` for an id that no key has.

@@ -136,6 +136,21 @@ describe('a canary', () => {
     expect(isDisposed('new')).to.equal(false);
   });
 
+  it('has no part of the playground, whose requests keep the config in force', async () => {
+    await start({ tag: 'old' });
+    await write({ tag: 'new' });
+    await change('?canary=50');
+    const run = async (at: number) => {
+      const call = { post: '/v1/messages', body: ask('Hi'), headers: { 'x-session-id': `session ${at}` } };
+      const text = await (await under.post('/api/panel/playground', { ...call, as: 'master' })).text();
+      return /event: head\ndata: .*?"status":(\d+)/.exec(text)?.[1];
+    };
+    const heads = await Promise.all(Array.from({ length: 20 }, (_, at) => run(at)));
+    expect(new Set(heads)).to.deep.equal(new Set(['200']));
+    const { candidate, control } = (await canary())!;
+    expect([candidate.requests, control.requests]).to.deep.equal([0, 0]);
+  });
+
   it('ends without a trace where it is cancelled', async () => {
     await start({ tag: 'old' });
     await write({ tag: 'new' });
