@@ -121,7 +121,7 @@ function billedCalls(
   return isReported ? own : [{ slot, model: answeredBy, tokens: billed }]; // billed by a stage of its own
 }
 
-/** What is hidden from the caller was part of the last call. */
+/** Cost of all calls; the tokens hidden from the caller are part of the last one. */
 function costFrom(
   paid: readonly PaidCall[],
   { billed, shown }: Pick<RequestMoney, 'billed' | 'shown'>,

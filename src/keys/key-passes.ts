@@ -6,7 +6,7 @@ export type PassedAs = KnownKey | 'master';
 
 /** Credential of one request from within the process. */
 export interface KeyPass {
-  /** What the request sends as its key; known to this process alone. */
+  /** Text that the request sends as its key; known to this process alone. */
   readonly text: string;
   /** Takes it back where no request has used it. */
   readonly end: () => void;

@@ -8,7 +8,7 @@ export interface Combination {
   /** One of the rows. */
   readonly row: LedgerRow;
   sum: UsageSum;
-  /** What stages added to the rows, by the stage's name. */
+  /** Additions of stages to the rows, by the stage's name. */
   readonly stages: Map<string, UsageSum>;
   /** Times of the rows. */
   readonly latency: LatencyCounts;

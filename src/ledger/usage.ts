@@ -118,7 +118,7 @@ export function sumOf(row: LedgerRow): UsageSum {
   };
 }
 
-/** What a stage added to a row, as a sum of one. */
+/** Addition of a stage to a row, as a sum of one. */
 export function additionSum(row: LedgerRow, { tokens, cost }: LedgerAddition): UsageSum {
   return {
     ...sumOf(row),

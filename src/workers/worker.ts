@@ -144,7 +144,7 @@ class Worker {
     return this.#unprepared()?.take();
   }
 
-  /** What was prepared, which is used only once. */
+  /** Prepared reload, which is used only once. */
   #unprepared(): Prepared | undefined {
     const prepared = this.#prepared;
     this.#prepared = undefined;

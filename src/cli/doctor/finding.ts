@@ -5,7 +5,7 @@ import type { Environment } from '../../config/environment.js';
 export interface Finding {
   readonly name: string;
   readonly state: 'ok' | 'warning' | 'problem' | 'skipped';
-  /** What is so, and where it is not well, what to do. */
+  /** State of the thing, and its mend where it is not well. */
   readonly text: string;
 }
 

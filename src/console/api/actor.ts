@@ -2,10 +2,10 @@ import { GatewayError, type Actor, type Role } from '../../plugin/internal.js';
 
 export type { Actor, Role } from '../../plugin/internal.js';
 
-/** Whoever sends the master key. */
+/** Caller with the master key. */
 export const masterActor: Actor = { kind: 'master', name: 'master', role: 'admin' };
 
-/** Whoever logs in with the password of the console. */
+/** Person who logs in with the password of the console. */
 export const passwordActor: Actor = { kind: 'password', name: 'password', role: 'admin' };
 
 /** Caller of an open route before its login. */

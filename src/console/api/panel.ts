@@ -52,7 +52,7 @@ export interface Panel {
     | 'canary'
     | 'explain'
   >;
-  /** How people sign in, beside the password. */
+  /** Ways to sign in beside the password. */
   readonly people: PanelPeople;
   /** Password of the console; empty: nobody can log in. */
   readonly password: string;

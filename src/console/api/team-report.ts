@@ -71,7 +71,7 @@ export function teamReport(team: Team, { keys, used, nowMs }: TeamFacts): Static
   };
 }
 
-/** What an operator has set of a team, as the audit log shows it. */
+/** Settings of a team, as the audit log shows them. */
 export function teamSettings(team: Team): object {
   return { name: team.name, ...limitsReport(team), note: team.note ?? null };
 }

@@ -104,7 +104,7 @@ export interface TraceCost {
   readonly isComplete: boolean;
 }
 
-/** What stages have added to a request. */
+/** Additions of stages to a request. */
 export interface AddedByStages {
   /** Estimated input tokens that each upstream call has of them, by the stage's name; undefined: unknown. */
   readonly tokens: Readonly<Record<string, number>> | undefined;

@@ -8,7 +8,7 @@ import { cannot, checkedContents, flush, type Contents } from './backup.js';
 /** Result of a restore. */
 export interface Restored {
   readonly contents: Contents;
-  /** Where the file before it is kept; undefined if there was none. */
+  /** Path of the file before it; undefined if there was none. */
   readonly kept: string | undefined;
 }
 

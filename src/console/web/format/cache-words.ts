@@ -4,7 +4,7 @@ type Cause = CacheLoss['cause'];
 
 interface CauseWords {
   readonly text: string;
-  /** What an operator can do about it. */
+  /** Remedy of an operator. */
   readonly advice: string;
 }
 
