@@ -30,6 +30,9 @@ export default definePlugin({
     return function slotPick(ctx, next) {
       const { state } = ctx;
       const { caller, body, request } = state;
+      // Terms may outlive the request, which would be held with all of its body.
+      let live: { readonly budgeted?: boolean } | undefined = state;
+      state.onSettled(() => (live = undefined));
       const key = stickyKey(caller.keyId, ctx.headers, { from: stickyFrom, body, request });
       state.picker = host.slots.picker({
         ...(key && { sticky: { key, ttlMs } }),
@@ -37,7 +40,7 @@ export default definePlugin({
         ...(slots && { slots }),
         caller,
         get isBudgeted() {
-          return state.budgeted === true; // by a stage below, too
+          return live?.budgeted === true; // by a stage below, too
         },
         queueTimeoutMs,
         signal: callSignal(state),

@@ -100,6 +100,7 @@ export class Exchanges {
     const { req } = exchange.ctx;
     if (mayHaveMore(req)) setImmediate(() => mayHaveMore(req) && closeLingering(req.socket)); // answered by a middleware
     exchange.onSettled((outcome) => this.#options.onSettled(exchange, outcome));
+    exchange.state.trace.settle();
     if (this.#open.size === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 }

@@ -21,7 +21,7 @@ export class RequestTrace implements Trace {
   callIds: (() => CallIds) | undefined;
   readonly added = new AddedParts();
   readonly #now: () => number;
-  readonly #costSoFar: (() => TraceCost) | undefined;
+  #costSoFar: (() => TraceCost) | undefined;
   #usage: UsageTally = { billed: {}, masked: {} };
   #tags: Readonly<Record<string, string>> | undefined;
   #askedModel: string | undefined;
@@ -51,6 +51,11 @@ export class RequestTrace implements Trace {
 
   get cost(): TraceCost | undefined {
     return this.#costSoFar?.();
+  }
+
+  /** Lets go of the request, whose cost is known by now: its trace may be held for longer. */
+  settle(): void {
+    this.#costSoFar = undefined;
   }
 
   get askedModel(): string | undefined {
