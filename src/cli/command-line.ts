@@ -105,8 +105,9 @@ async function command(args: readonly string[]): Promise<number | undefined> {
   refuseOthers(given, known.options);
   if (rest.length > known.words)
     throw new UsageError(`"${rest[known.words]}" is one word too many for ${word}; see --help.`);
-  const { text, exitCode } = await known.run(values, rest);
+  const { text, exitCode, note } = await known.run(values, rest);
   print(text);
+  if (note !== undefined) process.stderr.write(`${note}\n`);
   return exitCode;
 }
 

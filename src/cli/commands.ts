@@ -46,15 +46,19 @@ type Option = keyof typeof options;
 /** Values of the options that are given. */
 export type Values = Readonly<ReturnType<typeof parseArgs<{ options: typeof options }>>['values']>;
 
+interface CommandResult {
+  readonly text: string;
+  readonly exitCode: 0 | 1 | 2;
+  /** Line on stderr, beside the text, which programs may read. */
+  readonly note?: string;
+}
+
 interface Command {
   /** Options that it takes. */
   readonly options: readonly Option[];
   /** Number of words that may follow it. */
   readonly words: number;
-  run(
-    values: Values,
-    words: readonly string[],
-  ): Promise<{ readonly text: string; readonly exitCode: 0 | 1 | 2 }>;
+  run(values: Values, words: readonly string[]): Promise<CommandResult>;
 }
 
 /** Commands by their word. */

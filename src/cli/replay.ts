@@ -6,8 +6,9 @@ import { SecretPlaceholders } from '../dry/placeholders.js';
 import { loadGatewayConfig } from '../gateway/load-config.js';
 import { UsageError } from '../gateway/start-failure.js';
 import { durationMs } from '../plugin/internal.js';
-import { audit, RecordedFiles, replay, replayText, type ReplayReport } from '../replay/index.js';
+import { RecordedFiles, replay, replayText, type ReplayReport } from '../replay/index.js';
 import { createCipher } from '../store/credential-cipher.js';
+import { auditedUse } from './audited-recordings.js';
 import { scenariosOf } from './slot-scenarios.js';
 
 /** Options of `gw2api replay` as they were given. */
@@ -29,6 +30,8 @@ interface ReplayResult {
   readonly text: string;
   /** 1 if the configs differ; 2 if nothing could be replayed. */
   readonly exitCode: 0 | 1 | 2;
+  /** Line for people, beside the text. */
+  readonly note?: string;
 }
 
 /**
@@ -41,17 +44,25 @@ export async function replayRecorded(given: ReplayArguments, env: Environment): 
   const sinceMs = sinceOf(given);
   const recorded = await RecordedFiles.open(given.recorded ?? folderOf(await load(given.old, env)));
   try {
-    if (given.delete) return await deleteRecorded(recorded, sinceMs);
+    if (given.delete) return await deleteRecorded(recorded, sinceMs, () => load(given.old, env));
     return await compare(recorded, given, { env, sinceMs });
   } catch (error) {
     throw asUsageError(error);
   }
 }
 
-async function deleteRecorded(recorded: RecordedFiles, sinceMs: number): Promise<ReplayResult> {
-  await audit(recorded.folder, { what: 'delete', sinceMs });
-  const deleted = await recorded.delete(sinceMs);
-  return { text: `Deleted ${deleted} recordings of ${recorded.folder}.\n`, exitCode: 0 };
+async function deleteRecorded(
+  recorded: RecordedFiles,
+  sinceMs: number,
+  config: () => Promise<Config>,
+): Promise<ReplayResult> {
+  const use = { what: 'delete', folder: recorded.folder, sinceMs, config } as const;
+  const { result, ...audited } = await auditedUse(use, async (action) => {
+    const deleted = await recorded.delete(sinceMs);
+    action.note({ deleted });
+    return deleted;
+  });
+  return { text: `Deleted ${result} recordings of ${recorded.folder}.\n`, exitCode: 0, ...audited };
 }
 
 interface Start {
@@ -70,20 +81,21 @@ async function compare(
   const known = [...new Set([old, next].flatMap(({ slots }) => slots.map(({ id }) => id)))];
   const bounds = { limit: limitOf(given), slots: scenariosOf(given.slot ?? [], known), sinceMs };
   const withTexts = given.texts ?? false;
-  const sides = { old: old.file, new: next.file };
-  await audit(recorded.folder, { what: 'replay', sinceMs, ...sides, texts: withTexts });
   const secrets = createCipher(secretKey, env['GW_SECRET_KEY_OLD']);
-  const report = await replay({
-    ...bounds,
-    old,
-    new: next,
-    recorded,
-    secrets,
-    withTexts,
-    onProgress: showProgress,
-  });
+  const use = {
+    what: 'replay',
+    folder: recorded.folder,
+    sinceMs,
+    old: old.file,
+    new: next.file,
+    texts: withTexts,
+    config: () => Promise.resolve(old),
+  } as const;
+  const { result: report, ...audited } = await auditedUse(use, () =>
+    replay({ ...bounds, old, new: next, recorded, secrets, withTexts, onProgress: showProgress }),
+  );
   const text = given.json ? `${JSON.stringify(report, null, 2)}\n` : replayText(report);
-  return { text, exitCode: exitCodeOf(report) };
+  return { text, exitCode: exitCodeOf(report), ...audited };
 }
 
 function exitCodeOf({ requests, different }: ReplayReport): 0 | 1 | 2 {

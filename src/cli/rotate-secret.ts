@@ -6,7 +6,12 @@ import { loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
 import { UsageError } from '../gateway/start-failure.js';
 import { audit, RecordedFiles } from '../replay/index.js';
 import { createCipher, type CredentialCipher } from '../store/credential-cipher.js';
-import { openForMaintenance, type MaintainedStore, type Resealed } from '../store/maintenance.js';
+import {
+  openForMaintenance,
+  requireCurrentSchema,
+  type MaintainedStore,
+  type Resealed,
+} from '../store/maintenance.js';
 import { StoreError } from '../store/store-error.js';
 import { createLogger } from '../telemetry/logs.js';
 
@@ -53,23 +58,12 @@ async function resealStore({ store: settings }: Config, cipher: CredentialCipher
   if (settings.kind === 'memory') return [];
   const store = await openForMaintenance(settings, { log: createLogger('silent') });
   try {
-    await requireCurrent(store);
+    await requireCurrentSchema(store);
     const done = await store.reseal(cipher);
     return [{ what: 'store', ...done }, ...(await plugins(store, cipher))];
   } finally {
     await store.close();
   }
-}
-
-async function requireCurrent(store: MaintainedStore): Promise<void> {
-  const { state, last } = await store.schema();
-  if (state === 'current') return;
-  const why = {
-    empty: 'The store has no tables yet',
-    older: `The store is of an older version of gw2api (its last step is "${last}")`,
-    newer: `The store was written by a newer version of gw2api (it has "${last}")`,
-  }[state];
-  throw new StoreError(`${why}: run this command of the version that serves from it.`);
 }
 
 /** Values that plugins have sealed themselves, under names that they alone know. */

@@ -24,7 +24,7 @@ export async function audit(folder: string, { sinceMs, ...entry }: AuditEntry): 
   const line = {
     level: 'info',
     time,
-    by: user(),
+    by: userName(),
     pid: process.pid,
     ...entry,
     since,
@@ -40,7 +40,7 @@ const messages = {
 } as const satisfies Readonly<Record<AuditEntry['what'], string>>;
 
 /** Name of the user, or the id of one without a name, as in a container. */
-function user(): string {
+export function userName(): string {
   try {
     return userInfo().username;
   } catch {

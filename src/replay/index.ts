@@ -1,5 +1,5 @@
 /** The door of this room. */
-export { audit } from './audit.js';
+export { audit, userName, type AuditEntry } from './audit.js';
 export { RecordedFiles } from './recorded-files.js';
 export { replay } from './replay.js';
 export { replayText } from './report-text.js';

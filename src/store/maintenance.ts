@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Logger } from '../plugin/internal.js';
+import type { AuditLog, Logger } from '../plugin/internal.js';
 import type { CredentialCipher } from './credential-cipher.js';
 import type { StoreSettings } from './index.js';
 import type { Schema } from './sql/migrate.js';
@@ -18,6 +18,8 @@ export interface MaintainedStore {
   sealed(cipher: CredentialCipher): Promise<SealedCounts>;
   /** Number of values of each plugin that a key has sealed. */
   pluginValues(keyId: string): Promise<readonly { readonly space: string; readonly count: number }[]>;
+  /** Audit log of a store with the tables of this version. */
+  readonly audit: Pick<AuditLog, 'append'>;
   /** Time of the database, unix milliseconds; undefined for a file. */
   clockMs(): Promise<number | undefined>;
   close(): Promise<void>;
@@ -45,9 +47,10 @@ export async function openForMaintenance(
     throw new StoreError('The config has `store: memory`, which keeps nothing when the gateway ends.');
   const { kind } = settings;
   const db = await (kind === 'sqlite' ? sqlite(settings.file, options) : postgres(settings.url, options));
-  const [{ schemaOf }, reseal, { sql }] = await Promise.all([
+  const [{ schemaOf }, reseal, { sqlAuditLog }, { sql }] = await Promise.all([
     import('./sql/migrate.js'),
     import('./sql/reseal.js'),
+    import('./sql/audit.js'),
     import('./sql/kysely.js'),
   ]);
   return {
@@ -55,6 +58,7 @@ export async function openForMaintenance(
     reseal: (cipher) => reseal.resealTables(db, cipher),
     sealed: (cipher) => reseal.sealedCounts(db, cipher),
     pluginValues: (keyId) => reseal.pluginValuesSealedBy(db, keyId),
+    audit: sqlAuditLog(db),
     async clockMs() {
       if (kind === 'sqlite') return undefined;
       const now = sql<{ ms: number }>`select extract(epoch from clock_timestamp()) * 1000 as ms`;
@@ -76,4 +80,16 @@ async function sqlite(file: string, { log, isReadOnly = false }: MaintenanceOpti
 async function postgres(url: string, { log }: MaintenanceOptions) {
   const { openPostgres } = await import('./sql/postgres.js');
   return (await openPostgres(url, log)).db;
+}
+
+/** Throws a StoreError that says why, where the tables are not those of this version. */
+export async function requireCurrentSchema(store: MaintainedStore): Promise<void> {
+  const { state, last } = await store.schema();
+  if (state === 'current') return;
+  const why = {
+    empty: 'The store has no tables yet',
+    older: `The store is of an older version of gw2api (its last step is "${last}")`,
+    newer: `The store was written by a newer version of gw2api (it has "${last}")`,
+  }[state];
+  throw new StoreError(`${why}: run this command of the version that serves from it.`);
 }

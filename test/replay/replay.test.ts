@@ -1,10 +1,15 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
+import Database from 'libsql';
+import { openStore } from '#src/store/index.js';
 import type { ReplayReport } from '#src/replay/index.js';
 import { replayRecorded, type ReplayArguments } from '#src/cli/replay.js';
 import { dialects, formatNames } from '../gateway/dialects.js';
 import { configOf, slotAt, stages, startPair } from '../gateway/harness.js';
+import { quiet } from '../store/stores.js';
 import { TempFolders } from '../gateway/temp-folders.js';
 
 const secretKey = 'a key of tests';
@@ -181,6 +186,51 @@ describe('replay', () => {
     expect(await wrong({ recorded: path.join(folder, 'none') })).to.match(/ENOENT/);
     const noKey = replayRecorded({ old: await configFile(), new: await configFile(), recorded: folder }, {});
     expect(await noKey.catch(String)).to.match(/GW_SECRET_KEY is not set/);
+  });
+
+  describe('in the audit log of the store', () => {
+    /** Replays and deletes one recording, with a store in `file`. */
+    async function used(file: string): Promise<readonly (string | undefined)[]> {
+      const recorded = await recordedBy('above');
+      const config = await configFile({ store: `sqlite:${file}` });
+      const both = await replayRecorded({ old: config, new: config, recorded, last: '7d' }, env);
+      const deleted = await replayRecorded({ old: config, new: config, recorded, delete: true }, env);
+      return [both.note, deleted.note];
+    }
+
+    it('has who did it, with what and when', async () => {
+      const file = path.join(await folders.make(), 'gateway.db');
+      const where = { kind: 'sqlite', file } as const;
+      await (await openStore(where, { log: quiet })).close();
+      expect(await used(file)).to.deep.equal([undefined, undefined]);
+      const store = await openStore(where, { log: quiet });
+      const { entries } = await store.audit.page({}, { limit: 10 });
+      await store.close();
+      const name = userInfo().username;
+      expect(entries.map(({ actor, action, outcome }) => ({ actor, action, outcome }))).to.deep.equal([
+        { actor: { kind: 'cli', name }, action: 'recordings.delete', outcome: 'done' },
+        { actor: { kind: 'cli', name }, action: 'recordings.replay', outcome: 'done' },
+      ]);
+      expect(entries[0]!.after).to.deep.equal({ deleted: 8 });
+      expect(entries[1]!.after).to.have.all.keys('old', 'new', 'texts', 'since');
+    });
+
+    it('has nothing where the store is not there or of another version, which stays so', async () => {
+      const file = path.join(await folders.make(), 'gateway.db');
+      for (const note of await used(file))
+        expect(note).to.match(
+          /^No entry in the audit log of the store: There is no SQLite file .*audit\.log\.$/,
+        );
+      expect(existsSync(file)).to.equal(false);
+      await (await openStore({ kind: 'sqlite', file }, { log: quiet })).close();
+      const database = new Database(file);
+      database.exec('delete from migrations where name = (select max(name) from migrations)');
+      const tables = () => database.prepare('select name from migrations').all();
+      const before = tables();
+      for (const note of await used(file)) expect(note).to.include('of an older version of gw2api');
+      expect(tables()).to.deep.equal(before);
+      database.close();
+    });
   });
 
   it('is audited in the folder, and so is a deletion', async () => {
