@@ -135,6 +135,24 @@ describe('ranges, filters and exports of the console', function () {
     await page.getByRole('button', { name: 'Clear' }).click();
   });
 
+  it('filters by team, by its name', async () => {
+    const response = await pair.post('/api/panel/teams', { name: 'search' }, { 'x-api-key': masterKey });
+    const { id } = (await response.json()) as { readonly id: string };
+    const atMs = now - 20 * 24 * hourMs;
+    await pair.gateway.services.store.ledger.append([{ ...rowAt(atMs, 100), team: id }]);
+    await page.goto('/panel/requests?failed=false');
+    await page.getByRole('button', { name: 'More filters' }).click();
+    await page.getByLabel('Team', { exact: true }).selectOption('search');
+    await page.getByRole('button', { name: 'Remove the filter Team: search' }).waitFor();
+    await page.getByText('1 request shown').waitFor();
+    await page.goto(`/panel/requests/${atMs}.row-100`);
+    await page.getByRole('link', { name: 'search', exact: true }).waitFor();
+    await page.goto('/panel?range=30d&table=team');
+    await page.locator('.breakdown-table tbody').getByRole('link', { name: 'search' }).waitFor();
+    await page.goto('/panel/requests?status=529');
+    await page.getByText('8 requests shown').waitFor();
+  });
+
   it('names the field that is wrong', async () => {
     await page.getByLabel('Status', { exact: true }).fill('teapot');
     await page.getByText('status: must be a whole number').first().waitFor();

@@ -92,6 +92,29 @@ describe('/api/panel/teams', () => {
     ]);
   });
 
+  it('are named in the usage by team, deleted ones too, beside their ids in CSV', async () => {
+    const { id } = await make();
+    const key = await issue({ team: id });
+    await use(key.key);
+    await use((await issue()).key);
+    nowMs += 1;
+    const groups = async () => {
+      const { data } = await panel.get('/usage?by=team');
+      return data.map(({ group, name }: Answer) => [group, name]);
+    };
+    expect(await groups()).to.deep.equal([
+      ['', ''],
+      [id, 'search'],
+    ]);
+    await panel.ask('PATCH', `/teams/${id}`, { name: 'find' });
+    const csv = await (await panel.fetch('GET', '/usage?by=team&as=csv')).text();
+    expect(csv).to.match(/^at,group,name,/);
+    expect(csv).to.include(`,${id},find,`);
+    await panel.fetch('DELETE', `/keys/${key.id}?purge=true`);
+    await panel.fetch('DELETE', `/teams/${id}`);
+    expect(await groups()).to.deep.include([id, 'find']);
+  });
+
   it('takes a key out of its team, and into another one', async () => {
     const [full, free] = [await make({ requests_per_minute: 1 }), await make({ name: 'free' })];
     const { id, key } = await issue({ team: full.id });

@@ -2,7 +2,7 @@ import { Router } from '@koa/router';
 import { adminTokenRoutes, type IssueAdminToken } from './admin-tokens.js';
 import { answer } from './answer.js';
 import { auditRoutes } from './audit.js';
-import { KeyNames } from './key-names.js';
+import { Names } from './names.js';
 import { explainRoute } from './explain.js';
 import { keyRoutes, type IssueKey } from './keys.js';
 import { overviewRoutes } from './overview.js';
@@ -50,7 +50,7 @@ export function createPanelApi(
 ): PanelApi {
   const sessions = new Sessions(panel);
   const oidc = new OidcLogin(panel, sessions);
-  const names = new KeyNames(panel.store.keys, panel.now);
+  const names = new Names(panel.store, panel.now);
   const routes = [
     ...sessionRoutes(sessions, oidc),
     ...oidcRoutes(panel, oidc),

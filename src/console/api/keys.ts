@@ -3,7 +3,7 @@ import type { AuditedAction } from '../../audit/audited-action.js';
 import { Closed, GatewayError, Type, type KeyPatch, type ProtocolKey } from '../../plugin/internal.js';
 import { refuseUncountedBudget } from './budgets.js';
 import { invalid } from './check.js';
-import type { KeyNames } from './key-names.js';
+import type { Names } from './names.js';
 import { ChangedKey, IssuedKey, keyReport, KeyReport, ListedKey, NewKey, toPatch } from './key-report.js';
 import type { Panel } from './panel.js';
 import { route, type PanelRoute } from './route.js';
@@ -16,7 +16,7 @@ export type IssueKey = (
 ) => { readonly text: string; readonly key: ProtocolKey };
 
 /** Routes of `/api/panel/keys`. */
-export function keyRoutes(panel: Panel, names: KeyNames, issueKey: IssueKey): readonly PanelRoute[] {
+export function keyRoutes(panel: Panel, names: Names, issueKey: IssueKey): readonly PanelRoute[] {
   const desk = new KeyEditor(panel, names);
   return [
     route({
@@ -76,9 +76,9 @@ type Report = Static<typeof KeyReport>;
 /** Issues, changes and removes keys. */
 class KeyEditor {
   readonly #panel: Panel;
-  readonly #names: KeyNames;
+  readonly #names: Names;
 
-  constructor(panel: Panel, names: KeyNames) {
+  constructor(panel: Panel, names: Names) {
     this.#panel = panel;
     this.#names = names;
   }

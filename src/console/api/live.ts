@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { GatewayError, sseBody, sseEvent, type LedgerRow } from '../../plugin/internal.js';
-import type { KeyNames } from './key-names.js';
+import type { Names } from './names.js';
 import type { Panel } from './panel.js';
 import { requestReport } from './request-report.js';
 import type { PanelContext } from './route.js';
@@ -16,11 +16,11 @@ interface LiveOptions {
 /** Readers of the live stream of finished requests. */
 export class LiveReaders {
   readonly #panel: Panel;
-  readonly #names: KeyNames;
+  readonly #names: Names;
   readonly #tails = new Set<Tail>();
   readonly #checkEveryMs: number;
 
-  constructor(panel: Panel, names: KeyNames, checkEveryMs = keepAliveMs) {
+  constructor(panel: Panel, names: Names, checkEveryMs = keepAliveMs) {
     this.#checkEveryMs = checkEveryMs;
     this.#panel = panel;
     this.#names = names;
@@ -76,7 +76,7 @@ export class LiveReaders {
   async *#events(tail: Tail): AsyncGenerator<string> {
     yield ': live\n\n';
     for await (const row of tail.rows()) {
-      const nameOf = await this.#names.finder();
+      const nameOf = await this.#names.ofKeys();
       yield sseEvent('request', JSON.stringify(requestReport(row, nameOf)));
     }
     yield `: ${tail.reason}\n\n`;

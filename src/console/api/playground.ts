@@ -1,13 +1,13 @@
 import { readExplainCall, ExplainBody, type ExplainCall } from '../../admin/explain-call.js';
 import { GatewayError, sseBody, sseEvent, Type } from '../../plugin/internal.js';
 import { invalid } from './check.js';
-import type { KeyNames } from './key-names.js';
+import type { Names } from './names.js';
 import type { Panel } from './panel.js';
 import { requestDetail } from './request-report.js';
 import { route, type PanelRoute } from './route.js';
 
 /** Route that runs a request as a key. */
-export function playgroundRoute(panel: Panel, names: KeyNames): PanelRoute {
+export function playgroundRoute(panel: Panel, names: Names): PanelRoute {
   let running = 0;
   return route({
     method: 'POST',
@@ -53,16 +53,13 @@ function modelOf({ body }: ExplainCall): string | null {
   return typeof model === 'string' ? model.slice(0, 200) : null;
 }
 
-async function* texts(
-  run: Awaited<ReturnType<Panel['playground']>>,
-  names: KeyNames,
-): AsyncGenerator<string> {
+async function* texts(run: Awaited<ReturnType<Panel['playground']>>, names: Names): AsyncGenerator<string> {
   for await (const event of run) {
     if (event.type !== 'done') {
       yield sseEvent(event.type, JSON.stringify(event.data));
       continue;
     }
-    const nameOf = await names.finder();
+    const nameOf = await names.ofKeys();
     const request = event.row ? requestDetail(event.row, nameOf) : null;
     yield sseEvent('done', JSON.stringify({ request }));
   }

@@ -9,7 +9,7 @@ import {
 } from '../../plugin/internal.js';
 import { invalid } from './check.js';
 import { As, columnsOf, csvAnswer, wantsCsv } from './csv.js';
-import type { KeyNames } from './key-names.js';
+import type { Names } from './names.js';
 import { rangeFields, toFilter } from './ledger-query.js';
 import { LiveReaders } from './live.js';
 import type { Panel } from './panel.js';
@@ -19,11 +19,11 @@ import { Line, ListOf, Nullable, RequestDetail, RequestReport } from './schemas.
 import type { Sessions } from './sessions.js';
 
 /** Routes of `/api/panel/requests`; the live route comes before the one by id, whose path would match it. */
-export function requestRoutes(panel: Panel, names: KeyNames, sessions: Sessions): readonly PanelRoute[] {
+export function requestRoutes(panel: Panel, names: Names, sessions: Sessions): readonly PanelRoute[] {
   return [listRoute(panel, names), liveRoute(panel, names, sessions), detailRoute(panel, names)];
 }
 
-function listRoute(panel: Panel, names: KeyNames): PanelRoute {
+function listRoute(panel: Panel, names: Names): PanelRoute {
   const { ledger } = panel.store;
   const paging = { has_more: Type.Boolean(), next_cursor: Nullable(Type.String()) };
   return route({
@@ -40,14 +40,14 @@ function listRoute(panel: Panel, names: KeyNames): PanelRoute {
       if (limit > maxRows) throw invalid([`limit: must be at most ${maxRows}, but for CSV`]);
       const page = { limit, ...(cursor !== undefined && { cursor }) };
       const { rows, cursor: next } = await pageOf(ledger, toFilter(query, panel), page);
-      const nameOf = await names.finder();
+      const nameOf = await names.ofKeys();
       const data = rows.map((row) => requestReport(row, nameOf));
       return { object: 'list', data, has_more: next !== undefined, next_cursor: next ?? null };
     },
   });
 }
 
-function liveRoute(panel: Panel, names: KeyNames, sessions: Sessions): PanelRoute {
+function liveRoute(panel: Panel, names: Names, sessions: Sessions): PanelRoute {
   const readers = new LiveReaders(panel, names);
   return route({
     method: 'GET',
@@ -65,7 +65,7 @@ function liveRoute(panel: Panel, names: KeyNames, sessions: Sessions): PanelRout
   });
 }
 
-function detailRoute(panel: Panel, names: KeyNames): PanelRoute {
+function detailRoute(panel: Panel, names: Names): PanelRoute {
   const { ledger } = panel.store;
   /**
    * Looks a row up, flushing the ledger of all instances once: a request that has just finished may not be
@@ -86,7 +86,7 @@ function detailRoute(panel: Panel, names: KeyNames): PanelRoute {
       const place = rowOf(id);
       const row = place && (await find(place));
       if (!row) throw new GatewayError('not_found', `There is no request ${JSON.stringify(id)}.`);
-      return requestDetail(row, await names.finder());
+      return requestDetail(row, await names.ofKeys());
     },
   });
 }
@@ -101,10 +101,10 @@ interface CsvQuery {
 async function requestsCsv(
   ctx: PanelContext,
   { store: { ledger } }: Panel,
-  names: KeyNames,
+  names: Names,
   { filter, limit, cursor }: CsvQuery,
 ): Promise<Readable> {
-  const nameOf = await names.finder();
+  const nameOf = await names.ofKeys();
   const pageAt = (at: string | undefined, left: number) =>
     pageOf(ledger, filter, { limit: Math.min(left, csvPageRows), ...(at !== undefined && { cursor: at }) });
   const first = await pageAt(cursor, limit);

@@ -4,7 +4,7 @@ import { invalid } from './check.js';
 import { guardSecretRedirect } from './secret-redirect.js';
 import { mergePatch } from './json.js';
 import type { Panel, PanelSlot } from './panel.js';
-import { CachedFor } from './key-names.js';
+import { CachedFor } from './cached-for.js';
 import { withChangedSecrets } from './slot-audit.js';
 import { panelSlotReport, shownSettings } from './slot-report.js';
 

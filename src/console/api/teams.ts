@@ -3,14 +3,14 @@ import type { Static } from 'typebox';
 import type { AuditedAction } from '../../audit/audited-action.js';
 import { GatewayError, windowLimits, type Team, type TeamPatch } from '../../plugin/internal.js';
 import { refuseUncountedBudget } from './budgets.js';
-import type { KeyNames } from './key-names.js';
+import type { Names } from './names.js';
 import type { Panel } from './panel.js';
 import { route, type PanelRoute } from './route.js';
 import { ListOf } from './schemas.js';
 import { ChangedTeam, NewTeam, teamReport, TeamReport, teamSettings, toTeamPatch } from './team-report.js';
 
 /** Routes of `/api/panel/teams`. */
-export function teamRoutes(panel: Panel, names: KeyNames): readonly PanelRoute[] {
+export function teamRoutes(panel: Panel, names: Names): readonly PanelRoute[] {
   const desk = new TeamEditor(panel, names);
   return [
     route({
@@ -54,9 +54,9 @@ type Report = Static<typeof TeamReport>;
 /** Makes, changes and removes teams. */
 class TeamEditor {
   readonly #panel: Panel;
-  readonly #names: KeyNames;
+  readonly #names: Names;
 
-  constructor(panel: Panel, names: KeyNames) {
+  constructor(panel: Panel, names: Names) {
     this.#panel = panel;
     this.#names = names;
   }

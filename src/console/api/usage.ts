@@ -16,7 +16,7 @@ import {
 import { invalid } from './check.js';
 import { As, columnsOf, csvAnswer, wantsCsv } from './csv.js';
 import { jsonInPieces } from './json.js';
-import type { KeyNames } from './key-names.js';
+import type { Names } from './names.js';
 import { filterFields, toCondition } from './ledger-query.js';
 import type { Panel } from './panel.js';
 import { cacheHitRatio, costReport, nanoUsd, tokensReport } from './request-report.js';
@@ -24,7 +24,7 @@ import { route, type PanelContext, type PanelRoute } from './route.js';
 import { IsoTime, Nullable, UsageBucket, type Latency } from './schemas.js';
 
 /** Route `GET /api/panel/usage`. */
-export function usageRoute(panel: Panel, names: KeyNames): PanelRoute {
+export function usageRoute(panel: Panel, names: Names): PanelRoute {
   const { store, now } = panel;
   return route({
     method: 'GET',
@@ -39,7 +39,7 @@ export function usageRoute(panel: Panel, names: KeyNames): PanelRoute {
       const sums = await store.ledger.usage({ ...asked, limit: maxSums + 1 });
       if (sums.length > maxSums)
         throw invalid([`by: there are more than ${maxSums} sums; ask for less time, or by a longer step`]);
-      const nameOf = asked.by === 'key' ? await names.finder() : (group: string) => group;
+      const nameOf = await nameOfGroup(asked.by, names);
       const latency = latencyReports(await store.ledger.latency(asked));
       const report = (sum: UsageSum) => ({
         ...bucketReport(sum, asked.by === null ? null : nameOf),
@@ -81,6 +81,12 @@ const Query = Closed({
     }),
   ),
 });
+
+/** Names of groups; a slot, a model, a tag and the like are names themselves. */
+async function nameOfGroup(by: UsageQuery['by'], names: Names): Promise<(group: string) => string> {
+  if (by === 'key') return names.ofKeys();
+  return by === 'team' ? names.ofTeams() : (group) => group;
+}
 
 function usageCsv(ctx: PanelContext, reports: readonly object[]): Readable {
   const batches = (async function* () {

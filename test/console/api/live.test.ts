@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { fakeHost } from 'gw2api/testing';
 import type { LedgerRow } from '#src/plugin/internal.js';
-import { KeyNames } from '#src/console/api/key-names.js';
+import { Names } from '#src/console/api/names.js';
 import { LiveReaders } from '#src/console/api/live.js';
 import type { Panel } from '#src/console/api/panel.js';
 import { SharedFeed } from '#src/console/api/request-feed.js';
@@ -22,7 +22,7 @@ describe('the live requests', () => {
     closing: new AbortController().signal,
     onSessionsChanged: () => undefined,
   } as unknown as Panel; // all that is used
-  const names = new KeyNames(store.keys, () => 0);
+  const names = new Names(store, () => 0);
   const readers = new LiveReaders(panel, names);
 
   const open = (filter: (row: LedgerRow) => boolean = () => true) => {

@@ -5,25 +5,28 @@ import type { Option } from '../ui/select.js';
 
 export interface Choices {
   readonly key: readonly Option<string>[];
+  readonly team: readonly Option<string>[];
   readonly slot: readonly Option<string>[];
   readonly model: readonly Option<string>[];
 }
 
-/** Keys, slots and models to choose from, loaded once the page has had time for its content. */
+/** Keys, teams, slots and models to choose from, loaded once the page has had time for its content. */
 export function useChoices(): Choices {
   const isIdle = useIdle();
   const { data } = useResource(`choices ${isIdle}`, async (signal) => {
     if (!isIdle) return undefined;
-    const [keys, slots, models] = await Promise.all([
+    const [keys, teams, slots, models] = await Promise.all([
       panel.keys(signal),
+      panel.teams(signal),
       panel.slots(signal),
       panel.models(signal),
     ]);
-    return { keys, slots, models };
+    return { keys, teams, slots, models };
   });
-  const { keys = [], slots = [], models = [] } = data ?? {};
+  const { keys = [], teams = [], slots = [], models = [] } = data ?? {};
   return {
     key: keys.map(({ id, name, last4 }) => ({ value: id, text: `${name} …${last4}` })),
+    team: teams.map(({ id, name }) => ({ value: id, text: name })),
     slot: slots.map(({ id }) => ({ value: id, text: id })),
     model: models.map(({ id }) => ({ value: id, text: id })),
   };

@@ -83,7 +83,7 @@ function Fields({ filters, set, hasMore, onMore }: FieldsProps) {
             ))}
           </datalist>
           <DelayedInput {...of('session')} placeholder="Pseudonym of a session" />
-          <DelayedInput {...of('team')} placeholder="Id of a team" />
+          <ChoiceField {...of('team')} any="Any team" options={choices.team} />
           <Select {...of('cause')} options={causeOptions} />
         </>
       )}

@@ -9,18 +9,21 @@ import {
   type FilterName,
   type Filters,
 } from './filters.js';
-import { useKeyNames } from './key-names.js';
+import { useNames } from './names.js';
 
 /** The filters in force, each with a button that takes it away. */
 export function FilterChips({ filters }: { readonly filters: Filters }) {
-  const nameOfKey = useKeyNames(filters.key !== undefined);
+  const names = {
+    key: useNames('keys', filters.key !== undefined),
+    team: useNames('teams', filters.team !== undefined),
+  };
   const given = filterNames.filter((name) => filters[name] !== undefined);
   if (given.length === 0) return null;
   return (
     <ul class="filter-chips" aria-label="Filters in force">
       {given.map((name) => {
         const value = filters[name] ?? '';
-        const text = name === 'key' ? nameOfKey(value) : valueInWords(name, value);
+        const text = name === 'key' || name === 'team' ? names[name](value) : valueInWords(name, value);
         return (
           <li key={name} class="filter-chip">
             <span class="dim">{filterWords[name]}</span>

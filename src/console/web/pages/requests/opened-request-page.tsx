@@ -4,6 +4,7 @@ import { lossInWords } from '../../format/cache-words.js';
 import { compact, duration } from '../../format/numbers.js';
 import { usd } from '../../format/usd.js';
 import { codeInWords, formatWords, statusInWords } from '../../format/words.js';
+import { useNames } from '../../scope/names.js';
 import { withScope } from '../../scope/scope.js';
 import { usePlace } from '../../state/location.js';
 import { useResource } from '../../state/use-resource.js';
@@ -148,7 +149,7 @@ function workFacts(row: OpenedRequest): readonly { name: string; value: Componen
             value: <Filter name="session" value={session} text={`All requests of ${session}`} />,
           },
         ]),
-    ...(team === null ? [] : [{ name: 'Team', value: <Filter name="team" value={team} text={team} /> }]),
+    ...(team === null ? [] : [{ name: 'Team', value: <TeamFilter id={team} /> }]),
   ];
 }
 
@@ -170,6 +171,11 @@ function Filter({
   readonly text: string;
 }) {
   return <Link to={`/requests?${name}=${encodeURIComponent(value)}`}>{text}</Link>;
+}
+
+function TeamFilter({ id }: { readonly id: string }) {
+  const nameOf = useNames('teams', true);
+  return <Filter name="team" value={id} text={nameOf(id)} />;
 }
 
 function WithCopy({ text, what }: { readonly text: string; readonly what: string }) {
