@@ -1,7 +1,6 @@
 import { ConfigError, formatProblem, type Config } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
 import { warningsOf } from '../config/rules.js';
-import { weakKeyWarning } from './first-start.js';
 import { openGateway } from '../gateway/app.js';
 import { budgetWarnings } from '../gateway/budgets.js';
 import { loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
@@ -9,6 +8,7 @@ import { testConfig, type TestVerdict } from '../gateway/test-config.js';
 import { describePipeline } from '../pipeline/describe.js';
 import { createLogger } from '../telemetry/logs.js';
 import { checkOnline } from './check-online.js';
+import { weakSecrets } from './weak-secrets.js';
 
 interface CheckResult {
   readonly text: string;
@@ -44,10 +44,9 @@ export async function check(
   const problems = await gateway.runtime.pipeline.retire();
   await gateway.close();
   if (problems.length > 0) throw new ConfigError(problems);
-  const warning = weakKeyWarning(env['GW2API_API_KEY'] ?? '');
   const warned = [
     ...[...warningsOf(config), ...budgetWarnings(config, gateway.runtime.pipeline)].map(formatProblem),
-    ...(warning ? [warning] : []),
+    ...weakSecrets(env),
   ];
   const warnings = warned.map((warning) => `\nwarning: ${warning}`);
   const tests = isTested ? await testConfig(file, env) : undefined;

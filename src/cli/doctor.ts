@@ -6,7 +6,7 @@ import { version } from '../version.js';
 import { check } from './check.js';
 import { disk, dotEnv, secrets } from './doctor/files.js';
 import { finding, type Finding, type Patient } from './doctor/finding.js';
-import { weakKeyWarning } from './first-start.js';
+import { weakSecrets } from './weak-secrets.js';
 import { clock, descriptors, memory, nodeVersion } from './doctor/machine.js';
 import { live, port, store, type Clocks } from './doctor/services.js';
 
@@ -90,10 +90,10 @@ function findingOf(error: unknown): Finding {
 async function pipeline(file: string, env: Environment): Promise<Finding> {
   const { text } = await check(file, env, false);
   const [summary = ''] = text.split('\n');
-  const elsewhere = weakKeyWarning(env['GW2API_API_KEY'] ?? ''); // what `secrets` says
+  const elsewhere = weakSecrets(env).map((warning) => `warning: ${warning}`); // what `secrets` says
   const warnings = text
     .split('\n')
-    .filter((line) => line.startsWith('warning: ') && line !== `warning: ${elsewhere}`);
+    .filter((line) => line.startsWith('warning: ') && !elsewhere.includes(line));
   return finding('config', summary, {
     warning: warnings.length > 0 ? [summary, ...warnings].join('\n') : undefined,
   });

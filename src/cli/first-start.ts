@@ -14,14 +14,6 @@ export function masterKeyOf({ GW2API_API_KEY: given }: Readonly<Record<string, s
   return { masterKey: `gw-master-${randomBytes(24).toString('base64url')}`, isNew: true };
 }
 
-/** Warning about a weak master key; undefined if the key is strong or empty. */
-export function weakKeyWarning(masterKey: string): string | undefined {
-  if (masterKey === '' || masterKey.length >= minKeyLength) return undefined;
-  return `GW2API_API_KEY is shorter than ${minKeyLength} characters and can be guessed; set a longer one.`;
-}
-
-const minKeyLength = 16;
-
 /** Adds a new key to `.env` in `cwd` (mode 0600) and returns the file; undefined if it cannot be written. */
 export async function keepMasterKey(cwd: string, masterKey: string): Promise<string | undefined> {
   const file = join(cwd, '.env');

@@ -3,7 +3,8 @@ import type { Environment } from '../config/environment.js';
 import type { Logger } from '../plugin/internal.js';
 import type { LogFormat } from '../telemetry/logs.js';
 import { version } from '../version.js';
-import { keepMasterKey, weakKeyWarning, welcome } from './first-start.js';
+import { keepMasterKey, welcome } from './first-start.js';
+import { weakSecrets } from './weak-secrets.js';
 
 /** Inputs of a start, read once by the process that was started. */
 export interface Start {
@@ -41,8 +42,7 @@ export async function announce(url: string, start: Start, fields: object = {}): 
       {},
       'GW_SECRET_KEY_OLD still opens what it has encrypted; gw2api rotate-secret encrypts it anew.',
     );
-  const warning = weakKeyWarning(masterKey);
-  if (warning) log.warn({}, warning);
+  for (const warning of weakSecrets(start.env)) log.warn({}, warning);
   if (!start.isNewKey) return;
   const kept = await keepMasterKey(process.cwd(), masterKey);
   const model = config.models[0]?.id ?? 'sonnet-5';

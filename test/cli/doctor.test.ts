@@ -13,7 +13,10 @@ import { startSqliteThread } from '#src/store/sql/sqlite-thread.js';
 import { ProcessWorkshop } from '../gateway/gateway-process.js';
 import { postgresUrl, quiet } from '../store/stores.js';
 
-const env = { GW2API_API_KEY: 'the-master-key-of-a-test', GW_SECRET_KEY: 'the secret of a test' };
+const env = {
+  GW2API_API_KEY: 'the-master-key-of-a-test',
+  GW_SECRET_KEY: 'the secret of a test, which is long',
+};
 const tokens = { accessToken: 'a', refreshToken: 'r', origin: 'o' };
 
 interface Report {
@@ -92,10 +95,14 @@ describe('gw2api doctor', function () {
     await store.credentials.put('a', tokens);
     await store.close();
     expect((await ask()).of('credentials')).to.deep.include({ state: 'ok', text: '1 under GW_SECRET_KEY' });
-    const other = await ask({ ...env, GW_SECRET_KEY: 'another' });
+    const other = await ask({ ...env, GW_SECRET_KEY: 'another secret of a test, which is long' });
     expect(other.of('credentials')?.state).to.equal('problem');
     expect(other.of('credentials')?.text).to.match(/1 cannot be read: GW_SECRET_KEY is not the one/);
-    const rotating = await ask({ ...env, GW_SECRET_KEY: 'another', GW_SECRET_KEY_OLD: env.GW_SECRET_KEY });
+    const rotating = await ask({
+      ...env,
+      GW_SECRET_KEY: 'another secret of a test, which is long',
+      GW_SECRET_KEY_OLD: env.GW_SECRET_KEY,
+    });
     expect(rotating.of('credentials')?.text).to.include(
       '1 under GW_SECRET_KEY_OLD: run gw2api rotate-secret',
     );
@@ -128,12 +135,12 @@ describe('gw2api doctor', function () {
     expect(text).to.match(/\/data cannot be made: \S+\/data is a file$/);
   });
 
-  it('warns of an open .env and of a weak master key', async () => {
-    await writeFile(path.join(cwd, '.env'), 'GW2API_API_KEY=short\n');
+  it('warns of an open .env and of weak keys', async () => {
+    await writeFile(path.join(cwd, '.env'), 'GW2API_API_KEY=short\nGW_SECRET_KEY=abc\n');
     await chmod(path.join(cwd, '.env'), 0o644);
     const { of, warnings } = await ask({});
     expect(of('.env')?.text).to.include('chmod 600 .env');
-    expect(of('secrets')?.text).to.include('shorter than 16');
+    expect(of('secrets')?.text).to.match(/shorter than 16.*\n.*shorter than 32/);
     expect(warnings).to.equal(2);
   });
 

@@ -270,6 +270,17 @@ describe('the config of a start', () => {
     expect(quiet).not.to.include('warning');
   });
 
+  it('warns of a GW_SECRET_KEY that can be guessed, at the start and by check, and takes it', async () => {
+    const weak = { GW2API_API_KEY: 'sixteen-letters!', GW_SECRET_KEY: 'abc' };
+    const gateway = await workshop.start({ env: weak });
+    const told = /^GW_SECRET_KEY is shorter than 32 characters: .*Make one with `openssl rand -base64 32`/;
+    const line = await gateway.line(({ msg }) => told.test(String(msg)));
+    expect(line).to.include({ level: 'warn' });
+    const { code, stdout } = await workshop.run({ args: ['check'], env: weak });
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/\nwarning: GW_SECRET_KEY is shorter than 32 characters: .*\n$/);
+  });
+
   it('names the process that SIGHUP goes to', async () => {
     const gateway = await workshop.start({ env });
     const { pid } = await gateway.log('The gateway is listening.');

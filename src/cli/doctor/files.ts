@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
-import { weakKeyWarning } from '../first-start.js';
+import { weakSecrets } from '../weak-secrets.js';
 import { finding, sizeText, type Finding, type Patient } from './finding.js';
 
 /** Permissions of `.env`. */
@@ -18,7 +18,7 @@ export async function dotEnv({ cwd }: Pick<Patient, 'cwd'>): Promise<Finding> {
 /** Secrets of the environment; those that a first start makes must have a `.env` to be kept in. */
 export async function secrets({ env, cwd }: Pick<Patient, 'env' | 'cwd'>): Promise<Finding> {
   const missing = ['GW2API_API_KEY', 'GW_SECRET_KEY'].filter((name) => !env[name]);
-  const weak = weakKeyWarning(env['GW2API_API_KEY'] ?? '');
+  const weak = weakSecrets(env).join('\n') || undefined;
   if (missing.length === 0)
     return finding('secrets', 'GW2API_API_KEY and GW_SECRET_KEY are set', { warning: weak });
   const names = missing.join(' and ');

@@ -1,0 +1,33 @@
+import type { Environment } from '../config/environment.js';
+
+/** Warnings about keys of the environment that can be guessed. They are taken all the same. */
+export function weakSecrets(env: Environment): readonly string[] {
+  const { GW2API_API_KEY: masterKey = '', GW_SECRET_KEY: secretKey = '' } = env;
+  const fault = secretKey === '' ? undefined : faultOf(secretKey);
+  return [
+    ...(masterKey !== '' && masterKey.length < minMasterKey ? [weakMasterKey] : []),
+    ...(fault === undefined ? [] : [`GW_SECRET_KEY ${fault} ${strongKey}`]),
+  ];
+}
+
+const minMasterKey = 16;
+const weakMasterKey = `GW2API_API_KEY is shorter than ${minMasterKey} characters and can be guessed; set a longer one.`;
+
+/** Fault of the key that encrypts: a copy of the store can be tried with guesses as long as one likes. */
+function faultOf(secretKey: string): string | undefined {
+  if (secretKey !== secretKey.trim())
+    return 'begins or ends with white space, which is part of the key: it is easily lost, and the credentials with it.';
+  if (secretKey.length < minSecretKey)
+    return `is shorter than ${minSecretKey} characters: it can be guessed, and what it encrypts be read.`;
+  if (new Set(secretKey).size < minCharacters)
+    return `has fewer than ${minCharacters} different characters: it can be guessed, and what it encrypts be read.`;
+  return undefined;
+}
+
+const minSecretKey = 32;
+
+/** Random keys of 32 bytes have 20 and more in base64, and 12 and more as hexadecimal digits. */
+const minCharacters = 8;
+
+const strongKey =
+  'Make one with `openssl rand -base64 32`; "A new GW_SECRET_KEY" in config/deploying.md says how to exchange one that is in use.';
