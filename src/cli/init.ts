@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../config/environment.js';
 import { UsageError } from '../gateway/start-failure.js';
-import { didYouMean } from '../plugin/internal.js';
+import { didYouMean, makeFolder } from '../plugin/internal.js';
 import { addToDotEnv, type Variables } from './init/dot-env.js';
 import { filesFor } from './init/files.js';
 import { idOf, providers, simulator, variablesOf, type Provider } from './init/providers.js';
@@ -51,10 +51,10 @@ export async function init(
 
 async function write(choice: Choice, files: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const { folder, keys } = choice;
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const staying = await addToDotEnv(path.join(folder, '.env'), { ...newSecrets(), ...keys });
   for (const [file, text] of Object.entries(files)) {
-    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
+    await makeFolder(path.dirname(path.join(folder, file)));
     await writeFile(path.join(folder, file), text);
   }
   return staying;

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { UsageError } from '../gateway/start-failure.js';
 import { pluginKinds, type KindName } from '../pipeline/listed-plugins.js';
 import { builtinFolder, builtinNames } from '../pipeline/resolve.js';
-import { didYouMean } from '../plugin/internal.js';
+import { didYouMean, makeFolder } from '../plugin/internal.js';
 import { version } from '../version.js';
 import { account } from './templates/account.js';
 import { format } from './templates/format.js';
@@ -35,7 +35,7 @@ export async function newPlugin(
   if (taken !== undefined)
     throw new UsageError(`${taken} is there already; take another name, or move it away.`);
   for (const [file, text] of Object.entries(files)) {
-    await mkdir(path.dirname(path.join(cwd, file)), { recursive: true });
+    await makeFolder(path.dirname(path.join(cwd, file)));
     await writeFile(path.join(cwd, file), text, { flag: 'wx' });
   }
   const list = Object.keys(files).map((file) => `  ${file}`);

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { appendFile, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { appendFile, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import type { LedgerRow } from '../plugin/internal.js';
+import { makeFolder, type LedgerRow } from '../plugin/internal.js';
 
 export interface SpoolOptions {
   readonly folder: string;
@@ -45,7 +45,7 @@ export class Spool {
   }
 
   async #append(lines: string): Promise<void> {
-    await mkdir(this.#folder, { recursive: true });
+    await makeFolder(this.#folder);
     await appendFile(path.join(this.#folder, `ledger-${this.#id}.ndjson`), lines, { mode: 0o600 });
   }
 

@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { sql } from '#src/store/sql/kysely.js';
 import Database from 'libsql';
@@ -9,6 +10,7 @@ import { openStore, type StoreSettings } from '#src/store/index.js';
 import { sqlLedger } from '#src/store/sql/ledger.js';
 import { migrate } from '#src/store/sql/migrate.js';
 import { openSqlite } from '#src/store/sql/sqlite.js';
+import { cannotOpen } from '#src/store/sql/sqlite-errors.js';
 import { startSqliteThread } from '#src/store/sql/sqlite-thread.js';
 import { StoreError } from '#src/store/store-error.js';
 import { key } from './conformance.js';
@@ -99,10 +101,52 @@ describe('opening a SQLite store', () => {
     expect(await refusalOf({ kind: 'sqlite', file }))
       .to.include(file)
       .and.match(/not a database/);
-    expect(await refusalOf({ kind: 'sqlite', file: path.join(file, 'gateway.db') })).to.include(
-      'make its folder writable',
-    );
     await remove();
+  });
+
+  it('says why a path takes no file, and what to do, soon', async () => {
+    const { where: folder, remove } = await ownFolder();
+    await writeFile(path.join(folder, 'file'), '');
+    await mkdir(path.join(folder, 'folder'));
+    spawnSync('mkfifo', [path.join(folder, 'pipe')]);
+    for (const [file, told] of [
+      ['/proc/data/gateway.db', 'that file system takes no new files'],
+      ['/proc/gateway.db', 'that file system takes no new files'],
+      ['/dev/null', 'a device, a pipe or a socket'],
+      [`${folder}/pipe`, 'a device, a pipe or a socket'],
+      [`${folder}/folder`, `name a file in it, as ${folder}/folder/gateway.db`],
+      [`${folder}/file/gateway.db`, 'a file stands in the place of its folder'],
+    ] as const)
+      expect(await refusalOf({ kind: 'sqlite', file }))
+        .to.include(`The SQLite file ${file} cannot be opened`)
+        .and.include(told);
+    await remove();
+  });
+
+  it('says that this user may not write the folder or the file', async () => {
+    const { where: folder, remove } = await ownFolder();
+    const file = path.join(folder, 'gateway.db');
+    await (await openStore({ kind: 'sqlite', file }, { log: quiet })).close();
+    await chmod(folder, 0o555);
+    await chmod(file, 0o444);
+    expect(await refusalAsUser(file)).to.include(`${file} cannot be opened (it is read-only`);
+    const other = path.join(folder, 'other.db');
+    expect(await refusalAsUser(other)).to.include(`${other} cannot be opened (permission denied`);
+    await chmod(file, 0o000);
+    expect(await refusalAsUser(file)).to.match(
+      /cannot be opened \(.*make it and its folder .*writable for the user/,
+    );
+    await chmod(folder, 0o700);
+    await remove();
+  });
+
+  it('says that the disk is full', () => {
+    for (const code of ['SQLITE_FULL', 'ENOSPC', 'UNKNOWN_SQLITE_ERROR_13'])
+      expect(
+        cannotOpen('/a/b.db', Object.assign(new Error('as the driver says it'), { code })).message,
+      ).to.equal(
+        'The SQLite file /a/b.db cannot be opened (the disk is full: as the driver says it); make room, or name a file elsewhere.',
+      );
   });
 
   it('leaves a file alone that a newer version has written', async () => {
@@ -212,6 +256,24 @@ async function openInChild(where: StoreSettings): Promise<unknown> {
   const [code] = (await once(child, 'exit')) as [unknown];
   return code;
 }
+
+/** Error of a process without the rights of root, which may write everywhere. */
+async function refusalAsUser(file: string): Promise<string> {
+  const script = `
+    const { openStore } = await import('#src/store/index.js');
+    const store = await openStore({ kind: 'sqlite', file: ${JSON.stringify(file)} }, { log: console })
+      .catch(({ message }) => console.log(message));
+    await store?.close();
+  `;
+  const isRoot = process.getuid?.() === 0;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    ...(isRoot && { uid: nobody, gid: nobody }),
+  });
+  return text(child.stdout);
+}
+
+const nobody = 65_534;
 
 async function refusalOf(where: StoreSettings): Promise<string> {
   try {

@@ -1,7 +1,8 @@
-import { copyFile, chmod, mkdir, rename, rm } from 'node:fs/promises';
+import { copyFile, chmod, rename, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import Database from 'libsql';
+import { makeFolder } from '../../plugin/internal.js';
 import { StoreError } from '../store-error.js';
 import { cannot, checkedContents, flush, type Contents } from './backup.js';
 
@@ -23,7 +24,7 @@ export async function restoreSqlite(backup: string, file: string, nowMs: number)
       throw new StoreError(
         `${backup} has a log (${backup}-wal) beside it: make a backup of it with gw2api backup.`,
       );
-    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+    await makeFolder(path.dirname(file), 0o700);
     await copyFile(backup, part);
     await chmod(part, 0o600);
     const contents = await usableContents(part, backup);

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
-import { mkdir, open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '../../plugin/internal.js';
-import { StoreError } from '../store-error.js';
+import { makeFolder, type Logger } from '../../plugin/internal.js';
 import { Kysely, sql } from './kysely.js';
 import { isOutdated, migrate } from './migrate.js';
 import { SqliteReaderDialect } from './reader-dialect.js';
+import { cannotOpen, codeOf, isLocked, NoFileError } from './sqlite-errors.js';
 import type { SqliteThread } from './sqlite-thread.js';
 import type { Tables } from './tables.js';
 import { SqliteThreadDialect } from './thread-dialect.js';
@@ -48,10 +48,12 @@ export function readOnlySqlite(file: string): Kysely<Tables> {
  * gives its log the same mode.
  */
 async function makeFile(file: string): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  await makeFolder(path.dirname(file), 0o700);
   // One that is there is not opened: closing it would drop the locks that SQLite holds for this process.
   const made = await open(file, 'wx', 0o600).catch(noneIfThere);
-  await made?.close();
+  if (made) return made.close();
+  const found = await stat(file);
+  if (!found.isFile()) throw new NoFileError({ isFolder: found.isDirectory() });
 }
 
 function noneIfThere(error: NodeJS.ErrnoException): undefined {
@@ -68,7 +70,7 @@ export async function migrateSqlite(db: Kysely<Tables>, file: string, log: Logge
     try {
       return await migrate(db, 'sqlite');
     } catch (error) {
-      if (!isLocked(error)) throw error;
+      if (!isLocked(error)) throw isSqliteFailure(error) ? cannotOpen(file, error) : error;
       const timeoutMs = (await isOutdated(db)) ? maxMigrationMs : maxLockedMs;
       if (Date.now() - startedMs >= timeoutMs) throw cannotOpen(file, error);
       if (!isLogged)
@@ -95,27 +97,7 @@ export async function reclaimPages(db: Kysely<Tables>, pages: number): Promise<n
 /** True for a failure of the file, rather than of a statement or its values. */
 export function isSqliteFailure(error: unknown): boolean {
   const code = codeOf(error);
-  return code !== undefined && !/^SQLITE_(?:CONSTRAINT|MISMATCH|RANGE|TOOBIG|MISUSE)/.test(code);
+  return code?.startsWith('SQLITE_') === true && !isOfStatement.test(code);
 }
 
-function isLocked(error: unknown): boolean {
-  return codeOf(error)?.startsWith('SQLITE_BUSY') ?? false;
-}
-
-function codeOf(error: unknown): string | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined;
-}
-
-/** Error for a SQLite file that cannot be used, with the cure in its message. */
-function cannotOpen(file: string, cause: unknown): StoreError {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  const cure =
-    codeOf(cause) === 'SQLITE_NOTADB'
-      ? 'name another one, or put a backup in its place: gw2api restore FILE.'
-      : 'make its folder writable, or name another one.';
-  const sentence = isLocked(cause)
-    ? `The SQLite file ${file} is locked by another program; end that program, or name another file.`
-    : `The SQLite file ${file} cannot be opened (${why}); ${cure}`;
-  return new StoreError(sentence, { cause });
-}
+const isOfStatement = /^SQLITE_(?:CONSTRAINT|MISMATCH|RANGE|TOOBIG|MISUSE)/;

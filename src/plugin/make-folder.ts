@@ -1,0 +1,16 @@
+import { mkdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+/**
+ * Makes a folder and those above it. `mkdir` of Node with `recursive` never ends where a file system has no room for new
+ * names, as `/proc`; this throws the error of the first folder that cannot be made.
+ */
+export async function makeFolder(folder: string, mode = 0o777): Promise<void> {
+  const found = await stat(folder).catch(() => undefined);
+  if (found?.isDirectory()) return;
+  const above = path.dirname(folder);
+  if (above !== folder) await makeFolder(above, mode);
+  await mkdir(folder, { mode }).catch((error: NodeJS.ErrnoException) => {
+    if (found || error.code !== 'EEXIST') throw error; // another process may have made it
+  });
+}
