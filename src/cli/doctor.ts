@@ -90,10 +90,8 @@ function findingOf(error: unknown): Finding {
 async function pipeline(file: string, env: Environment): Promise<Finding> {
   const { text } = await check(file, env, false);
   const [summary = ''] = text.split('\n');
-  const elsewhere = weakSecrets(env).map((warning) => `warning: ${warning}`); // what `secrets` says
-  const warnings = text
-    .split('\n')
-    .filter((line) => line.startsWith('warning: ') && !elsewhere.includes(line));
+  const elsewhere = new Set(weakSecrets(env).map((warning) => `warning: ${warning}`)); // what `secrets` says
+  const warnings = text.split('\n').filter((line) => line.startsWith('warning: ') && !elsewhere.has(line));
   return finding('config', summary, {
     warning: warnings.length > 0 ? [summary, ...warnings].join('\n') : undefined,
   });
