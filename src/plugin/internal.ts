@@ -17,6 +17,7 @@ export type {
   AuditOutcome,
   AuditPage,
 } from './contract/audit.js';
+export type { Subject } from './contract/store.js';
 export { maxSlotChanges } from './contract/slot-history.js';
 export type { SlotChange, SlotHistory, WindowSample } from './contract/slot-history.js';
 export { definitionFault } from './contract/definition.js';

@@ -6,7 +6,7 @@ import { masterKey, type GatewayUnderTest } from './harness.js';
 export async function sessionOf(
   { gateway }: GatewayUnderTest,
   actor: Actor,
-  { password = masterKey, lastsMs = 3_600_000 } = {},
+  { password = masterKey, lastsMs = 3_600_000, subject = actor.name } = {},
 ): Promise<{ readonly cookie: string; readonly 'x-csrf-token': string }> {
   const { store, clock } = gateway.services;
   const tokens = new SessionTokens(password);
@@ -15,6 +15,7 @@ export async function sessionOf(
     tokenHash: tokens.hash(token),
     csrfHash: sha256(csrf).toString('hex'),
     actor,
+    ...(actor.kind === 'oidc' && { subject: { issuer: 'http://127.0.0.1:1', id: subject } }),
     createdAtMs: clock.now(),
     expiresAtMs: clock.now() + lastsMs,
   });

@@ -214,6 +214,7 @@ export function describeStore(open: OpenStore): void {
         tokenHash: 't',
         csrfHash: 'c',
         actor: { kind: 'oidc', name: 'ada@example.com', role: 'viewer' },
+        subject: { issuer: 'https://login.example.com', id: '42' },
         createdAtMs: 1,
         expiresAtMs: clock.nowMs + 1,
         address: '192.0.2.1',

@@ -8,10 +8,12 @@ import {
   requireMasterKey,
   type Actor,
   type ConsoleSession,
+  type Subject,
 } from '../../plugin/internal.js';
 import { LoginGuard } from './login-guard.js';
 import type { Panel } from './panel.js';
 import { csrfCookie, sessionCookie, setSessionCookies } from './people/cookies.js';
+import { isSamePerson } from './people/identity.js';
 import { newToken, SessionTokens, sha256 } from './session-tokens.js';
 
 interface BegunSession {
@@ -23,6 +25,8 @@ interface BeginOptions {
   readonly lastsMs?: number;
   /** True for a console that browsers reach by https. */
   readonly isSecure?: boolean;
+  /** Person of an OpenID provider, whose other sessions of another role end. */
+  readonly subject?: Subject;
 }
 
 /**
@@ -77,9 +81,10 @@ export class Sessions {
   async begin(
     ctx: PanelContext,
     actor: Actor,
-    { lastsMs = lifetimeMs, isSecure = this.#isSecure(ctx) }: BeginOptions,
+    { lastsMs = lifetimeMs, isSecure = this.#isSecure(ctx), subject }: BeginOptions,
   ): Promise<BegunSession> {
     await this.#forget(ctx);
+    if (subject) await this.endOf(subject, ({ role }) => role !== actor.role);
     const [token, csrfToken] = [this.#tokens.make(actor.kind), newToken()];
     const createdAtMs = this.#panel.now();
     const expiresAtMs = createdAtMs + lastsMs;
@@ -87,6 +92,7 @@ export class Sessions {
       tokenHash: this.#tokens.hash(token),
       csrfHash: sha256(csrfToken).toString('hex'),
       actor,
+      ...(subject && { subject }),
       createdAtMs,
       expiresAtMs,
       address: plainLine(ctx.ip, 64),
@@ -96,6 +102,20 @@ export class Sessions {
     const maxAgeSeconds = Math.ceil(lastsMs / 1000);
     setSessionCookies(ctx, { token, csrfToken, maxAgeSeconds, isSecure });
     return { expiresAtMs, csrfToken };
+  }
+
+  /** Ends the sessions of a person at once, on all instances: all of them, or those with such an actor. */
+  async endOf(subject: Subject, isMeant: (actor: Actor) => boolean = () => true): Promise<number> {
+    const all = await this.#panel.store.sessions.list();
+    const ended = all.filter((each) => isSamePerson(each.subject, subject) && isMeant(each.actor));
+    await this.end(ended);
+    return ended.length;
+  }
+
+  /** Ends sessions at once, on all instances. */
+  async end(sessions: readonly ConsoleSession[]): Promise<void> {
+    for (const { tokenHash } of sessions) await this.#panel.store.sessions.delete(tokenHash);
+    if (sessions.length > 0) this.#panel.sessionsChanged();
   }
 
   async logOut(ctx: PanelContext): Promise<void> {

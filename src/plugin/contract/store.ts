@@ -81,12 +81,20 @@ export interface StoredSlot {
   readonly problem?: string;
 }
 
+/** A person as an OpenID provider names it: unlike a name, nobody chooses it, and nobody else ever has it. */
+export interface Subject {
+  readonly issuer: string;
+  readonly id: string;
+}
+
 /** A console login; neither its token nor its CSRF token is kept, only their hex SHA-256. */
 export interface ConsoleSession {
   readonly tokenHash: string;
   readonly csrfHash: string;
   /** Its role is fixed until the next login. */
   readonly actor: Actor;
+  /** The person for the OpenID provider; absent with the password, and in sessions of older versions. */
+  readonly subject?: Subject;
   /** Unix milliseconds. */
   readonly createdAtMs: number;
   readonly expiresAtMs: number;

@@ -83,4 +83,11 @@ export const migrations: readonly Migration[] = [
   { name: '0014-teams-and-budgets', up: teamsAndBudgets },
   { name: '0015-ledger-latency', up: ledgerLatency },
   { name: '0016-slot-history', up: slotHistoryTables },
+  {
+    name: '0017-subjects-of-sessions',
+    async up(db) {
+      for (const column of ['subject_issuer', 'subject_id'])
+        await db.schema.alterTable('sessions').addColumn(column, 'text').execute();
+    },
+  },
 ];

@@ -52,11 +52,14 @@ function writeSession(session: ConsoleSession): SessionRecord {
     last_seen_at: session.lastSeenAtMs ?? null,
     address: session.address ?? null,
     user_agent: session.userAgent ?? null,
+    subject_issuer: session.subject?.issuer ?? null,
+    subject_id: session.subject?.id ?? null,
   };
 }
 
 function readSession(record: SessionRecord): ConsoleSession {
   const { last_seen_at: lastSeenAtMs, address, user_agent: userAgent } = record;
+  const { subject_issuer: issuer, subject_id: id } = record;
   return {
     tokenHash: record.token_hash,
     csrfHash: record.csrf_hash,
@@ -66,6 +69,7 @@ function readSession(record: SessionRecord): ConsoleSession {
     ...(lastSeenAtMs !== null && { lastSeenAtMs }),
     ...(address !== null && { address }),
     ...(userAgent !== null && { userAgent }),
+    ...(issuer !== null && id !== null && { subject: { issuer, id } }),
   };
 }
 

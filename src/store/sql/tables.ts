@@ -103,6 +103,8 @@ export interface SessionRecord {
   readonly last_seen_at: number | null;
   readonly address: string | null;
   readonly user_agent: string | null;
+  readonly subject_issuer: string | null;
+  readonly subject_id: string | null;
 }
 
 interface BindingRecord {

@@ -53,6 +53,38 @@ describe('a login with an OpenID provider', () => {
     expect(await errorIn(await vera.fetch('POST', '/slots/a/resume'))).to.include({ status: 403 });
   });
 
+  it('ends what the person has of another role, and all of a person without one', async () => {
+    const groups: Record<string, readonly string[]> = {};
+    const own = await startOpenIdProvider(`http://127.0.0.1:${port}`, {
+      kim: {
+        get groups() {
+          return groups['kim'];
+        },
+      },
+      ada: { groups: ['ops'] },
+    });
+    await under.close();
+    under = await startWithProvider(port, own.issuer);
+    const as = async (person: string) => {
+      const from = new CookieBrowser();
+      await signIn(from, under.url, person);
+      return panelOf(under, from);
+    };
+    const statusOf = async (client: PanelClient) => (await client.fetch('GET', '/status')).status;
+    groups['kim'] = ['ops'];
+    const [ada, admin, twice] = [await as('ada'), await as('kim'), await as('kim')];
+    expect([await statusOf(admin), await statusOf(twice)]).to.deep.equal([200, 200]);
+    groups['kim'] = ['staff'];
+    const viewer = await as('kim');
+    expect([await statusOf(admin), await statusOf(twice), await statusOf(viewer)]).to.deep.equal([
+      401, 401, 200,
+    ]);
+    groups['kim'] = ['elsewhere'];
+    await as('kim');
+    expect([await statusOf(viewer), await statusOf(ada)]).to.deep.equal([401, 200]);
+    await own.close();
+  });
+
   it('goes on to the console from a page of the same site, and nowhere else', async () => {
     const at = async (returnTo: string) =>
       (await signIn(new CookieBrowser(), under.url, 'ada', { returnTo })).text;

@@ -51,6 +51,7 @@ describe('the sessions of the console', () => {
       kind: 'password',
       name: 'password',
       role: 'admin',
+      subject: null,
       current: true,
       created_at: '2026-01-01T00:00:00.000Z',
       last_seen_at: '2026-01-01T00:00:00.000Z',
@@ -79,6 +80,18 @@ describe('the sessions of the console', () => {
     expect(await vera.ask('DELETE', '/sessions')).to.deep.equal({ ended: 1 });
     expect((await other.fetch('GET', '/status')).status).to.equal(401);
     expect((await ada.fetch('GET', '/status')).status).to.equal(200);
+  });
+
+  it('of people with the same name are apart: the provider alone says who somebody is', async () => {
+    const vera = await as(aViewer);
+    const other = new PanelClient(under.url, await sessionOf(under, aViewer, { subject: 'another vera' }));
+    for (const client of [vera, other]) expect(await names(client)).to.deep.equal(['vera@example.com (me)']);
+    expect(await vera.ask('DELETE', '/sessions')).to.deep.equal({ ended: 0 });
+    const { data } = await (await as(anAdmin)).get('/sessions');
+    const subjects = (data as readonly { subject: string }[]).map(({ subject }) => subject);
+    expect(subjects).to.have.members(['ada@example.com', 'another vera', 'vera@example.com']);
+    const [{ id }] = (await other.get('/sessions')).data;
+    expect(await errorIn(await vera.fetch('DELETE', `/sessions/${id}`))).to.include({ status: 404 });
   });
 
   it('end one by one, or all but one', async () => {

@@ -1,4 +1,4 @@
-import { isRecord, type Actor, type Role } from '../../../plugin/internal.js';
+import { isRecord, type Actor, type Role, type Subject } from '../../../plugin/internal.js';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
@@ -16,6 +16,16 @@ export interface IdentityRules {
 export function actorOf(claims: Claims, rules: IdentityRules): Actor | undefined {
   const role = roleOf(groupsIn(claims, rules.groupsClaim), rules);
   return role && { kind: 'oidc', name: nameIn(claims, rules.nameClaim), role };
+}
+
+/** Person of a login, which its ID token names by issuer and subject. */
+export function subjectOf({ iss, sub }: Claims): Subject {
+  return { issuer: String(iss), id: String(sub) };
+}
+
+/** False where one of them is not known. */
+export function isSamePerson(one: Subject | undefined, other: Subject | undefined): boolean {
+  return one !== undefined && one.issuer === other?.issuer && one.id === other.id;
 }
 
 function roleOf(groups: readonly string[], { adminGroups, viewerGroups }: IdentityRules): Role | undefined {

@@ -5,7 +5,7 @@ import type { PanelContext } from '../route.js';
 import type { Sessions } from '../sessions.js';
 import { setPrivateCookie } from './cookies.js';
 import { flowSeconds, FlowSeal, type Flow } from './flow.js';
-import { actorOf } from './identity.js';
+import { actorOf, subjectOf } from './identity.js';
 import { sendHop, sendRefusal } from './pages.js';
 import { Provider } from './provider.js';
 import { LoginRefused, refusalOf } from './refusal.js';
@@ -82,9 +82,13 @@ export class OidcLogin {
     });
     const actor = actorOf(claims, oidc);
     audit.note({ subject: claims['sub'], ...(actor && { role: actor.role }) }); // people may choose their own names
-    if (!actor) throw noRole(claims['sub']);
+    const subject = subjectOf(claims);
+    if (!actor) {
+      await this.#sessions.endOf(subject);
+      throw noRole(claims['sub']);
+    }
     await takeBack();
-    await this.#sessions.begin(ctx, actor, { lastsMs: oidc.sessionMs, isSecure });
+    await this.#sessions.begin(ctx, actor, { lastsMs: oidc.sessionMs, isSecure, subject });
     setTokenCookie(ctx, idToken, configured);
     sendHop(ctx, flow.returnTo);
   }

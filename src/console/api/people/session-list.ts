@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { isoTime } from '../../../admin/reports.js';
-import { GatewayError, Type, type Actor, type ConsoleSession } from '../../../plugin/internal.js';
+import { GatewayError, Type, type ConsoleSession } from '../../../plugin/internal.js';
 import type { Panel } from '../panel.js';
 import { route, type Call, type PanelRoute } from '../route.js';
 import { Count, IsoTime, ListOf, Nullable } from '../schemas.js';
 import type { Sessions } from '../sessions.js';
+import { isSamePerson } from './identity.js';
 
 /** Routes of `/api/panel/sessions`. Admins see and end all sessions, viewers their own. */
 export function sessionListRoutes(panel: Panel, sessions: Sessions): readonly PanelRoute[] {
@@ -51,6 +52,7 @@ export const SessionItem = Type.Object({
   kind: Type.Enum(['password', 'oidc']),
   name: Type.String(),
   role: Type.Enum(['admin', 'viewer']),
+  subject: Nullable(Type.String({ description: 'Subject that the OpenID provider knows the person by.' })),
   current: Type.Boolean({ description: 'Whether this request is of it.' }),
   created_at: IsoTime,
   last_seen_at: Nullable(IsoTime),
@@ -72,16 +74,18 @@ class SessionList {
     this.#sessions = sessions;
   }
 
-  async visible({ actor }: Asking): Promise<readonly ConsoleSession[]> {
+  async visible({ actor, session }: Asking): Promise<readonly ConsoleSession[]> {
     const all = await this.#panel.store.sessions.list();
-    return all.filter((each) => this.#sessions.isGood(each) && (actor.role === 'admin' || isOf(actor, each)));
+    return all.filter(
+      (each) => this.#sessions.isGood(each) && (actor.role === 'admin' || isOf(session, each)),
+    );
   }
 
   async end({ id, ...asking }: Asking & { readonly id: string }): Promise<undefined> {
     const found = (await this.visible(asking)).find((each) => publicId(each) === id);
     if (!found)
       throw new GatewayError('not_found', `There is no session ${JSON.stringify(id)}; it may have ended.`);
-    await this.#endAll([found]);
+    await this.#sessions.end([found]);
     const { kind, name } = found.actor;
     asking.audit.change({ kind, name, address: found.address }, undefined);
     return undefined;
@@ -90,18 +94,14 @@ class SessionList {
   async endOthers(asking: Asking): Promise<number> {
     const all = await this.visible(asking);
     const others = all.filter(({ tokenHash }) => tokenHash !== asking.session?.tokenHash);
-    await this.#endAll(others);
+    await this.#sessions.end(others);
     return others.length;
-  }
-
-  async #endAll(ended: readonly ConsoleSession[]): Promise<void> {
-    for (const { tokenHash } of ended) await this.#panel.store.sessions.delete(tokenHash);
-    this.#panel.sessionsChanged();
   }
 }
 
-function isOf({ kind, name }: Actor, session: ConsoleSession): boolean {
-  return session.actor.kind === kind && session.actor.name === name;
+/** People choose their names, so that these say nothing of who it is. */
+function isOf(own: ConsoleSession | undefined, session: ConsoleSession): boolean {
+  return session.tokenHash === own?.tokenHash || isSamePerson(session.subject, own?.subject);
 }
 
 /** Name of a session in paths: neither its token nor the hash that the store finds it by. */
@@ -114,6 +114,7 @@ function itemOf(session: ConsoleSession, own: ConsoleSession | undefined): objec
   return {
     id: publicId(session),
     ...actor,
+    subject: session.subject?.id ?? null,
     current: session.tokenHash === own?.tokenHash,
     created_at: isoTime(session.createdAtMs),
     last_seen_at: isoTime(session.lastSeenAtMs),

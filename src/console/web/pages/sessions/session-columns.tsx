@@ -57,7 +57,9 @@ export function sessionColumns(onEnd: (session: SessionItem) => void): readonly 
 function Who({ session }: { readonly session: SessionItem }) {
   return (
     <span class="session-who">
-      <span class="wrap">{nameOf(session)}</span>
+      <span class="wrap" title={session.subject === null ? undefined : `Subject ${session.subject}`}>
+        {nameOf(session)}
+      </span>
       {session.current && (
         <Badge tone="ok" icon="check">
           this browser
