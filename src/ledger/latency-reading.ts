@@ -1,5 +1,5 @@
 import type { UsageGroup, UsageQuery } from '../plugin/internal.js';
-import { groupColumnOf, hourlyGroup, type ColumnGroup } from './usage.js';
+import { answeredOf, groupColumnOf, hourlyGroup, type ColumnGroup } from './usage.js';
 
 /**
  * Groups whose times are counted by the hour. A key or a team is as slow as its models and slots; counts of them would
@@ -9,10 +9,18 @@ export const latencyKinds = ['slot', 'model', 'format'] as const satisfies reado
 
 export type LatencyKind = (typeof latencyKinds)[number];
 
-/** Place where the times of a query are: in the hourly counts of a kind, or of one name of it, or in the rows. */
+/**
+ * Place where the times of a query are: in the hourly counts of a kind, or of one name of it, but for those of some
+ * rows (`except`), or in the rows.
+ */
 export type LatencyReading =
-  | { readonly from: 'counts'; readonly kind: LatencyKind; readonly name?: string }
-  | { readonly from: 'rows'; readonly group: ColumnGroup | null };
+  | {
+      readonly from: 'counts';
+      readonly kind: LatencyKind;
+      readonly name?: string;
+      readonly except?: UsageQuery;
+    }
+  | { readonly from: 'rows' };
 
 /**
  * Reading of a query; undefined where there are no counts and the sums of the query do not read the rows either,
@@ -21,8 +29,11 @@ export type LatencyReading =
 export function latencyReading(query: UsageQuery, isHourly: boolean): LatencyReading | undefined {
   const { by } = query;
   if (by !== null && !isColumn(by)) return undefined;
+  const answered = answeredOf(query);
+  const all = answered && latencyReading(answered.all, isHourly);
+  if (answered) return all?.from === 'counts' ? { ...all, except: answered.failed } : undefined;
   const hours = isHourly ? hourlyGroup(query) : undefined;
-  if (!hours) return { from: 'rows', group: by };
+  if (!hours) return { from: 'rows' };
   const { kind, name } = hours;
   const counted = latencyKinds.find((each) => each === kind);
   return counted && { from: 'counts', kind: counted, ...(name !== undefined && { name }) };

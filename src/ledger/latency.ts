@@ -23,17 +23,14 @@ export type TimedRow = Pick<
   'attempts' | 'durationMs' | 'firstEventMs' | 'firstTokenMs' | 'outputMs' | 'queueMs'
 > & { readonly billed: Pick<LedgerRow['billed'], 'output'> };
 
-/** Adds the times of a row. Requests that called no model have none. */
-export function addLatency(counts: LatencyCounts, row: TimedRow): void {
-  if (row.firstTokenMs !== undefined) addTime(counts, 'first_token', row.firstTokenMs);
-  const perToken = perOutputTokenMs(row, row.billed.output);
-  if (perToken !== undefined) addTime(counts, 'per_output_token', perToken);
-  if (row.queueMs !== undefined) addTime(counts, 'queue', row.queueMs);
-  if (row.attempts > 0) addTime(counts, 'total', row.durationMs);
-}
-
-function addTime(counts: LatencyCounts, measure: LatencyMeasure, ms: number): void {
-  addCount(counts, { measure, bucket: bucketOf(ms), count: 1 });
+/** Adds the times of a row; with `count` -1, takes them away. Requests that called no model have none. */
+export function addLatency(counts: LatencyCounts, row: TimedRow, count: 1 | -1 = 1): void {
+  const add = (measure: LatencyMeasure, ms: number | undefined) =>
+    ms === undefined ? undefined : addCount(counts, { measure, bucket: bucketOf(ms), count });
+  add('first_token', row.firstTokenMs);
+  add('per_output_token', perOutputTokenMs(row, row.billed.output));
+  add('queue', row.queueMs);
+  if (row.attempts > 0) add('total', row.durationMs);
 }
 
 /** Adds a copy of a count. */
@@ -79,9 +76,9 @@ export class LatencyGroups {
   /** Ordered by time, then by group. */
   sums(): readonly LatencySum[] {
     return [...this.#groups.values()]
-      .filter(({ counts }) => counts.size > 0)
-      .toSorted((a, b) => a.atMs - b.atMs || (a.group < b.group ? -1 : 1))
-      .map(({ atMs, group, counts }) => ({ atMs, group, measures: measuresOf(counts) }));
+      .map(({ atMs, group, counts }) => ({ atMs, group, measures: measuresOf(counts) }))
+      .filter(({ measures }) => Object.keys(measures).length > 0)
+      .toSorted((a, b) => a.atMs - b.atMs || (a.group < b.group ? -1 : 1));
   }
 }
 
@@ -92,7 +89,7 @@ interface CountedGroup {
 }
 
 function measuresOf(counts: LatencyCounts): LatencySum['measures'] {
-  const all = [...counts.values()];
+  const all = [...counts.values()].filter(({ count }) => count > 0);
   const found = latencyMeasures.map(
     (measure) => [measure, all.filter((count) => count.measure === measure)] as const,
   );

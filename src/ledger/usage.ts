@@ -69,6 +69,19 @@ export function hourlyGroup(
   return { kind, name: String(value) };
 }
 
+/**
+ * All requests of a query for the answered ones, and the failed ones among them; undefined for other queries. The
+ * hourly sums know all, the failed ones are few, and their difference is the answer.
+ */
+export function answeredOf(
+  query: UsageQuery,
+): { readonly all: UsageQuery; readonly failed: UsageQuery } | undefined {
+  const { failed, ...where } = query.where ?? {};
+  if (failed !== false || !bucketsOf(query).isHourly || !hourlyGroup({ ...query, where })) return undefined;
+  const { limit: _, ...unlimited } = query;
+  return { all: { ...query, where }, failed: { ...unlimited, where: { ...where, failed: true } } };
+}
+
 /** Groups of the hours, by the field of a filter. */
 const groupOfField: ReadonlyMap<string, UsageGroup> = new Map([
   ['keyId', 'key'],
@@ -134,32 +147,42 @@ export function additionSum(row: LedgerRow, { tokens, cost }: LedgerAddition): U
 
 const noTokens: LedgerTokens = { input: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
 
-/** The sum of two of one bucket and group. */
-export function addSums(first: UsageSum, second: UsageSum): UsageSum {
+/** The sum of two of one bucket and group; with `times` -1, their difference. */
+export function addSums(first: UsageSum, second: UsageSum, times: 1 | -1 = 1): UsageSum {
   return {
     atMs: first.atMs,
     group: first.group,
-    requests: first.requests + second.requests,
-    errors: first.errors + second.errors,
-    billed: addTokens(first.billed, second.billed),
-    shown: addTokens(first.shown, second.shown),
-    firstEvents: first.firstEvents + second.firstEvents,
-    firstEventMsSum: first.firstEventMsSum + second.firstEventMsSum,
-    durationMsSum: first.durationMsSum + second.durationMsSum,
-    billedCost: first.billedCost + second.billedCost,
-    shownCost: first.shownCost + second.shownCost,
-    unpriced: first.unpriced + second.unpriced,
-    cacheLostTokens: first.cacheLostTokens + second.cacheLostTokens,
-    cacheLostCost: first.cacheLostCost + second.cacheLostCost,
+    requests: first.requests + times * second.requests,
+    errors: first.errors + times * second.errors,
+    billed: addTokens(first.billed, second.billed, times),
+    shown: addTokens(first.shown, second.shown, times),
+    firstEvents: first.firstEvents + times * second.firstEvents,
+    firstEventMsSum: first.firstEventMsSum + times * second.firstEventMsSum,
+    durationMsSum: first.durationMsSum + times * second.durationMsSum,
+    billedCost: first.billedCost + times * second.billedCost,
+    shownCost: first.shownCost + times * second.shownCost,
+    unpriced: first.unpriced + times * second.unpriced,
+    cacheLostTokens: first.cacheLostTokens + times * second.cacheLostTokens,
+    cacheLostCost: first.cacheLostCost + times * second.cacheLostCost,
   };
 }
 
-function addTokens(first: LedgerTokens, second: LedgerTokens): LedgerTokens {
+/** Sums without those of some of their requests. */
+export function subtractSums(all: readonly UsageSum[], some: readonly UsageSum[]): readonly UsageSum[] {
+  const taken = new Map(some.map((sum) => [`${sum.atMs} ${sum.group}`, sum]));
+  const left = all.map((sum) => {
+    const less = taken.get(`${sum.atMs} ${sum.group}`);
+    return less ? addSums(sum, less, -1) : sum;
+  });
+  return left.filter(({ requests }) => requests > 0);
+}
+
+function addTokens(first: LedgerTokens, second: LedgerTokens, times: 1 | -1): LedgerTokens {
   return {
-    input: first.input + second.input,
-    cacheRead: first.cacheRead + second.cacheRead,
-    cacheWrite5m: first.cacheWrite5m + second.cacheWrite5m,
-    cacheWrite1h: first.cacheWrite1h + second.cacheWrite1h,
-    output: first.output + second.output,
+    input: first.input + times * second.input,
+    cacheRead: first.cacheRead + times * second.cacheRead,
+    cacheWrite5m: first.cacheWrite5m + times * second.cacheWrite5m,
+    cacheWrite1h: first.cacheWrite1h + times * second.cacheWrite1h,
+    output: first.output + times * second.output,
   };
 }

@@ -163,6 +163,7 @@ describe('the percentiles of the usage in the panel API', () => {
     const { data } = await usage('by=model');
     const { data: byKey } = await usage('by=key');
     const { data: byMinute } = await usage('by=key&step=1m');
+    const { data: without } = await usage('by=model&latency=false');
     await pair.close();
     expect(data.map(({ group }) => group)).to.deep.equal(['sonnet-5']);
     const { latency } = data[0]!;
@@ -174,5 +175,6 @@ describe('the percentiles of the usage in the panel API', () => {
     }
     expect(byKey.map((bucket) => bucket.latency)).to.deep.equal([null]);
     expect(byMinute[0]!.latency).not.to.equal(null);
+    expect(without).to.deep.equal([{ ...data[0], latency: null }]);
   });
 });

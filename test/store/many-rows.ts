@@ -1,9 +1,10 @@
 import { expect } from 'chai';
-import type { LedgerFilter, LedgerRow, Store } from '#src/plugin/internal.js';
+import type { LedgerFilter, LedgerRow, Store, UsageQuery } from '#src/plugin/internal.js';
 import type { OpenStore, StoreUnderTest } from './conformance.js';
 import { row } from './ledger-conformance.js';
 
-const hour = 3_600_000;
+const minute = 60_000;
+const hour = 60 * minute;
 const t0 = Date.UTC(2026, 2, 4);
 
 /** What a ledger answers from more rows than it looks at in one go. */
@@ -54,7 +55,67 @@ export function describeManyRows(name: string, open: OpenStore): void {
           const counted = ofRows!.reduce((sum, { requests }) => sum + requests, 0);
           expect(counted).to.equal(rows.filter((each) => matches(each, { ...(keyId && { keyId }) })).length);
         });
+
+    const wheres: readonly NonNullable<UsageQuery['where']>[] = [
+      { failed: false },
+      { failed: false, slot: 's1' },
+      { failed: false, keyId: 'k0', format: 'chat' },
+      { keyId: 'k1', slot: 's2' },
+      { keyId: 'k0', slot: 's1', format: 'messages', failed: true },
+      { keyId: 'k0', model: 'none' },
+    ];
+    for (const where of wheres)
+      for (const by of [null, 'key', 'slot'] as const)
+        it(`are added up as they are: ${JSON.stringify(where)}, by ${by}`, async () => {
+          for (const stepMs of [6 * hour, hour, 17 * minute, 7000]) {
+            const query = { fromMs: t0, toMs: t0 + 6 * hour, by, where, stepMs };
+            const sums = await store.ledger.usage(query);
+            const read = sums.map((sum) => [
+              sum.atMs,
+              sum.group,
+              sum.requests,
+              sum.errors,
+              sum.durationMsSum,
+              sum.billed.input,
+            ]);
+            const wanted = countedBy(rows, query);
+            expect(read, String(stepMs)).to.deep.equal(wanted);
+          }
+        });
+
+    for (const where of [{ failed: false }, { failed: false, slot: 's1' }])
+      it(`have the percentiles of those that were asked for: ${JSON.stringify(where)}`, async () => {
+        const query = { fromMs: t0, toMs: t0 + 6 * hour, by: null, where };
+        const ofHours = await store.ledger.latency({ ...query, stepMs: 6 * hour });
+        expect(ofHours).to.have.length(1);
+        expect(await store.ledger.latency({ ...query, stepMs: 6 * hour + 1 })).to.deep.equal(ofHours);
+      });
   });
+}
+
+type Counted = [atMs: number, group: string, requests: number, errors: number, ms: number, input: number];
+
+/** Sums of rows as `usage` has them. */
+function countedBy(
+  rows: readonly LedgerRow[],
+  { fromMs, stepMs, by, where = {} }: UsageQuery,
+): readonly Counted[] {
+  const sums = new Map<string, Counted>();
+  for (const each of rows.filter((row) => matches(row, where))) {
+    const atMs = each.atMs - ((each.atMs - fromMs) % stepMs);
+    const group = (by === 'key' ? each.keyId : by === 'slot' ? each.slot : '') ?? '';
+    const [, , requests, errors, ms, input] = sums.get(`${atMs} ${group}`) ?? [0, '', 0, 0, 0, 0];
+    const sum: Counted = [
+      atMs,
+      group,
+      requests + 1,
+      errors + Number(each.failed),
+      ms + each.durationMs,
+      input + each.billed.input,
+    ];
+    sums.set(`${atMs} ${group}`, sum);
+  }
+  return [...sums.values()].toSorted((a, b) => a[0] - b[0] || (a[1] < b[1] ? -1 : 1));
 }
 
 /** Four at a time: those of one millisecond differ by their ids. */
@@ -65,6 +126,8 @@ function rowAt(at: number): LedgerRow {
     slot: `s${at % 3}`,
     model: 'm',
     format: at % 7 === 0 ? 'chat' : 'messages',
+    durationMs: at % 997,
+    firstEventMs: at % 313,
     ...(failed && { failed, status: 429, code: 'c' }),
     ...(at === 17 && { failed: true, status: 418, code: 'rare' }),
   });

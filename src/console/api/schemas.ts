@@ -152,6 +152,7 @@ export const UsageBucket = Type.Object({
     description:
       'Percentiles in milliseconds, within 9.1 %: to the first content, for each output token after it, in the queue, ' +
       'of the whole request. All requests, slots, models and formats have them; keys and teams with steps that are ' +
-      'no whole hours, or with a filter; other groups are null.',
+      'no whole hours, or with filters that count request by request; other groups, and all with `latency=false`, ' +
+      'are null.',
   }),
 });

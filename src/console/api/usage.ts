@@ -8,8 +8,6 @@ import {
   Time,
   timeMs,
   Type,
-  type LatencySum,
-  type Percentiles,
   type UsageQuery,
   type UsageSum,
 } from '../../plugin/internal.js';
@@ -17,11 +15,12 @@ import { invalid } from './check.js';
 import { As, columnsOf, csvAnswer, wantsCsv } from './csv.js';
 import { jsonInPieces } from './json.js';
 import type { Names } from './names.js';
+import { latencyReports, placeOf } from './latency-report.js';
 import { filterFields, toCondition } from './ledger-query.js';
 import type { Panel } from './panel.js';
 import { cacheHitRatio, costReport, nanoUsd, tokensReport } from './request-report.js';
 import { route, type PanelContext, type PanelRoute } from './route.js';
-import { IsoTime, Nullable, UsageBucket, type Latency } from './schemas.js';
+import { IsoTime, Nullable, UsageBucket } from './schemas.js';
 
 /** Route `GET /api/panel/usage`. */
 export function usageRoute(panel: Panel, names: Names): PanelRoute {
@@ -40,7 +39,7 @@ export function usageRoute(panel: Panel, names: Names): PanelRoute {
       if (sums.length > maxSums)
         throw invalid([`by: there are more than ${maxSums} sums; ask for less time, or by a longer step`]);
       const nameOf = await nameOfGroup(asked.by, names);
-      const latency = latencyReports(await store.ledger.latency(asked));
+      const latency = latencyReports(query.latency === false ? [] : await store.ledger.latency(asked));
       const report = (sum: UsageSum) => ({
         ...bucketReport(sum, asked.by === null ? null : nameOf),
         latency: latency.get(placeOf(sum)) ?? null,
@@ -68,6 +67,11 @@ const Query = Closed({
   by: Type.Optional(By),
   as: Type.Optional(As),
   ...filterFields,
+  latency: Type.Optional(
+    Type.Boolean({
+      description: 'False: without percentiles, which take the longest to find. Default true.',
+    }),
+  ),
   tag: Type.Optional(
     Type.String({
       pattern: tagNamePattern,
@@ -134,7 +138,7 @@ const hourlyGroups: ReadonlySet<string> = new Set(By.enum);
  * them, so that the answer states the real range.
  */
 function toUsageQuery(
-  { from, to, by, tag, step = '1h', as: _, ...filters }: Static<typeof Query>,
+  { from, to, by, tag, step = '1h', as: _, latency: __, ...filters }: Static<typeof Query>,
   panel: Panel,
   nowMs: number,
 ): UsageQuery {
@@ -157,36 +161,6 @@ function toUsageQuery(
   if (toMs - fromMs > maxCountedMs && !isSummed(Object.keys(filters), by))
     throw invalid(['from: these filters count request by request, which is for at most 31 days']);
   return { fromMs, toMs, by: by ?? null, ...(tag !== undefined && { tag }), where, stepMs };
-}
-
-/** Percentiles by the place of their sum. */
-function latencyReports(sums: readonly LatencySum[]): ReadonlyMap<string, Static<typeof Latency>> {
-  return new Map(sums.map((sum) => [placeOf(sum), latencyReport(sum)]));
-}
-
-function placeOf({ atMs, group }: Pick<UsageSum, 'atMs' | 'group'>): string {
-  return `${atMs} ${group}`;
-}
-
-function latencyReport({ measures }: LatencySum): Static<typeof Latency> {
-  const { first_token, per_output_token, queue, total } = measures;
-  return {
-    first_token: percentilesReport(first_token),
-    per_output_token: percentilesReport(per_output_token),
-    queue: percentilesReport(queue),
-    total: percentilesReport(total),
-  };
-}
-
-function percentilesReport(percentiles: Percentiles | undefined): Percentiles | null {
-  if (!percentiles) return null;
-  const { p50, p95, p99 } = percentiles;
-  return { p50: rounded(p50), p95: rounded(p95), p99: rounded(p99) };
-}
-
-/** Three digits: more would pretend to know. */
-function rounded(ms: number): number {
-  return Number(ms.toPrecision(3));
 }
 
 function bucketReport(

@@ -94,7 +94,8 @@ export class MemoryLedger implements Ledger {
     const groups = new LatencyGroups();
     if (!reading) return [];
     const conditions = conditionsOf(query);
-    for (const { atMs, row, latency } of reading.from === 'counts' ? this.#hours.values() : this.#singles()) {
+    const isCounted = reading.from === 'counts' && !reading.except;
+    for (const { atMs, row, latency } of isCounted ? this.#hours.values() : this.#singles()) {
       if (atMs < fromMs || atMs >= toMs || !matches(row, conditions)) continue;
       const startMs = fromMs + Math.floor((atMs - fromMs) / stepMs) * stepMs;
       const counts = groups.of(startMs, query.by === null ? '' : columnOf(row, query.by));

@@ -5,11 +5,6 @@ import { sql } from './kysely.js';
 /** Condition on the rows of the ledger. */
 export type Condition = RawBuilder<boolean>;
 
-/** All conditions of a filter but its times. */
-export function rowConditions(filter: LedgerFilter): readonly Condition[] {
-  return [...indexedConditions(filter), ...commonConditions(filter)];
-}
-
 /** Indexed conditions. One with a partial index repeats that index's restriction, else it is not used. */
 export function indexedConditions(filter: LedgerFilter): readonly Condition[] {
   const { requestId, session, code, cause, status, failed, keyId, team, slot, model, format } = filter;

@@ -4,7 +4,14 @@ import type { LatencyMeasure, LatencySum, UsageQuery } from '../../plugin/intern
 import { addCount, addLatency, LatencyGroups } from '../../ledger/latency.js';
 import { latencyReading, type LatencyReading } from '../../ledger/latency-reading.js';
 import { bucketsOf, conditionsOf, groupColumnOf, type ColumnGroup } from '../../ledger/usage.js';
-import { allOf, rowConditions } from './conditions.js';
+import {
+  endOfPart,
+  plainSource,
+  searchedSource,
+  searchFor,
+  timesWithin,
+  type PartSource,
+} from './ledger-search.js';
 import type { Tables } from './tables.js';
 import { sql } from './kysely.js';
 
@@ -17,18 +24,35 @@ export async function sqlLatency(
   query: UsageQuery,
   partSize: number,
 ): Promise<readonly LatencySum[]> {
-  const { isHourly, ...span } = bucketsOf(query);
+  const { isHourly } = bucketsOf(query);
   const reading = latencyReading(query, isHourly);
   if (!reading) return [];
-  const source = reading.from === 'counts' ? hourSource(query.by, reading) : rowSource(query, reading.group);
   const groups = new LatencyGroups();
+  const { except } = reading.from === 'counts' ? reading : {};
+  if (except) await readParts(db, await rowSource(db, except, -1), { query, groups, partSize });
+  const source = reading.from === 'counts' ? hourSource(query.by, reading) : await rowSource(db, query, 1);
+  await readParts(db, source, { query, groups, partSize });
+  return groups.sums();
+}
+
+interface Reading {
+  readonly query: UsageQuery;
+  readonly groups: LatencyGroups;
+  readonly partSize: number;
+}
+
+async function readParts(
+  db: Kysely<Tables>,
+  source: Source,
+  { query, groups, partSize }: Reading,
+): Promise<void> {
+  const span = bucketsOf(query);
   for (let startMs = span.fromMs; startMs < span.toMs;) {
-    const part = { ...span, startMs, endMs: await endOfPart(db, source, { ...span, startMs, partSize }) };
-    await source.read(db, part, groups);
-    startMs = part.endMs;
+    const endMs = await endOfPart(db, source, { toMs: span.toMs, startMs, partSize });
+    await source.read(db, { ...span, startMs, endMs }, groups);
+    startMs = endMs;
     if (startMs < span.toMs) await breath();
   }
-  return groups.sums();
 }
 
 interface Part {
@@ -39,22 +63,20 @@ interface Part {
   readonly endMs: number;
 }
 
-interface Source {
-  readonly table: RawBuilder<unknown>;
-  readonly where: RawBuilder<unknown>;
+interface Source extends PartSource {
   read(db: Kysely<Tables>, part: Part, groups: LatencyGroups): Promise<void>;
 }
 
 function hourSource(by: UsageQuery['by'], { kind, name }: Counts): Source {
   const where = name === undefined ? sql`kind = ${kind}` : sql`kind = ${kind} and name = ${name}`;
+  const source = plainSource(sql.table('ledger_latency'), where);
+  const group = by === null ? sql<string>`''` : sql<string>`name`;
   return {
-    table: sql.table('ledger_latency'),
-    where,
+    ...source,
     async read(db, part, groups) {
-      const group = by === null ? sql<string>`''` : sql<string>`name`;
       const { rows } = await sql<CountRecord>`
         select ${bucketStart(part)} as start, ${group} as grouped, measure, bucket, sum(count) as count
-        from ledger_latency where ${where} and ${within(part)} group by 1, 2, 3, 4
+        from ${source.from(timesWithin(part.startMs, part.endMs))} group by 1, 2, 3, 4
       `.execute(db);
       for (const { start, grouped, ...count } of rows) addCount(groups.of(start, grouped), count);
     },
@@ -71,19 +93,21 @@ interface CountRecord {
   readonly count: number;
 }
 
-function rowSource(query: UsageQuery, by: ColumnGroup | null): Source {
-  const where = allOf(rowConditions(conditionsOf(query)));
+/** Times of the rows of a query, which are added or taken away. */
+async function rowSource(db: Kysely<Tables>, query: UsageQuery, count: 1 | -1): Promise<Source> {
+  const { fromMs, toMs } = bucketsOf(query);
+  const source = searchedSource(await searchFor(db, { ...conditionsOf(query), fromMs, toMs }));
+  const by = query.by as ColumnGroup | null; // the others have no times
   const group = by === null ? sql<string>`''` : sql.ref<string>(groupColumnOf[by]);
   return {
-    table: sql.table('ledger'),
-    where,
-    async read(db, part, groups) {
+    ...source,
+    async read(within, part, groups) {
       const { rows } = await sql<TimesRecord>`
         select ${bucketStart(part)} as start, ${group} as grouped, attempts, duration_ms, first_event_ms,
           first_token_ms, output_ms, queue_ms, output_tokens
-        from ledger where ${where} and ${within(part)}
-      `.execute(db);
-      for (const row of rows) addLatency(groups.of(row.start, row.grouped), timesOf(row));
+        from ${source.from(timesWithin(part.startMs, part.endMs))}
+      `.execute(within);
+      for (const row of rows) addLatency(groups.of(row.start, row.grouped), timesOf(row), count);
     },
   };
 }
@@ -116,27 +140,4 @@ function timesOf(row: TimesRecord): Parameters<typeof addLatency>[1] {
 function bucketStart({ fromMs, stepMs }: Part): RawBuilder<number> {
   const [from, step] = [sql.lit(fromMs), sql.lit(stepMs)];
   return sql<number>`${from} + ((at - ${from}) / ${step}) * ${step}`;
-}
-
-function within({ startMs, endMs }: Pick<Part, 'startMs' | 'endMs'>): RawBuilder<unknown> {
-  return sql`at >= ${startMs} and at < ${endMs}`;
-}
-
-interface Rest {
-  readonly startMs: number;
-  readonly toMs: number;
-  readonly partSize: number;
-}
-
-/** End of the next part, by its max number of counts or rows; at least one millisecond later. */
-async function endOfPart(
-  db: Kysely<Tables>,
-  { table, where }: Source,
-  { startMs, toMs, partSize }: Rest,
-): Promise<number> {
-  const { rows } = await sql<{ readonly at: number }>`
-    select at from ${table} where ${where} and ${within({ startMs, endMs: toMs })}
-    order by at limit 1 offset ${sql.lit(partSize)}
-  `.execute(db);
-  return Math.max(startMs + 1, rows[0]?.at ?? toMs);
 }

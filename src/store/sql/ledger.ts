@@ -35,6 +35,6 @@ export function sqlLedger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): L
  * Rows per part. Between parts SQLite's one thread serves writes; with PostgreSQL the round trips cost most.
  */
 const maxBatchSize = {
-  sqlite: { summed: 1000, searched: 500, timed: 4000 },
+  sqlite: { summed: 2000, searched: 500, timed: 4000 },
   postgres: { summed: 100_000, searched: 5000, timed: 100_000 },
 } as const;

@@ -3,7 +3,8 @@ import type { Kysely, RawBuilder } from 'kysely';
 import type { LedgerFilter, LedgerPage, LedgerRow } from '../../plugin/internal.js';
 import { readCursor, writeCursor } from '../../ledger/usage.js';
 import { fromRecord } from './ledger-record.js';
-import { allOf, commonConditions, indexedConditions, type Condition } from './conditions.js';
+import { allOf } from './conditions.js';
+import { searchFor, type LedgerSearch } from './ledger-search.js';
 import { listedColumns, type LedgerRecord, type Tables } from './tables.js';
 import { sql } from './kysely.js';
 
@@ -35,59 +36,13 @@ export async function sqlRequests(
 
 type Place = Pick<LedgerRow, 'atMs' | 'id'>;
 
-interface Search {
-  readonly within: readonly Condition[];
-  /** Condition that is looked up by index. */
-  readonly first: Condition | undefined;
-  /** Conditions that filter the rows found. */
-  readonly others: readonly Condition[];
-}
-
-async function searchFor(db: Kysely<Tables>, filter: LedgerFilter): Promise<Search> {
-  const within = spanOf(filter);
-  const indexed = indexedConditions(filter);
-  const first = indexed.length > 1 ? await rarestOf(db, within, indexed) : indexed[0];
-  const others = [...indexed.filter((condition) => condition !== first), ...commonConditions(filter)];
-  return { within, first, others };
-}
-
-function spanOf({ fromMs, toMs }: LedgerFilter): readonly Condition[] {
-  return [
-    ...(fromMs === undefined ? [] : [sql<boolean>`at >= ${fromMs}`]),
-    ...(toMs === undefined ? [] : [sql<boolean>`at < ${toMs}`]),
-  ];
-}
-
-/**
- * Condition with the fewest rows, counted up to `mostCounted`. Ordered, so that the index itself is counted.
- */
-async function rarestOf(
-  db: Kysely<Tables>,
-  within: readonly Condition[],
-  conditions: readonly Condition[],
-): Promise<Condition | undefined> {
-  let rarest: { readonly condition: Condition; readonly count: number } | undefined;
-  for (const condition of conditions) {
-    const { rows } = await sql<{ readonly count: number }>`
-      select count(*) as count from
-        (select 1 from ledger where ${allOf([...within, condition])}
-         order by at desc, id desc limit ${sql.lit(maxCounted)}) as counted
-    `.execute(db);
-    const count = rows[0]?.count ?? 0;
-    if (!rarest || count < rarest.count) rarest = { condition, count };
-  }
-  return rarest?.condition;
-}
-
-const maxCounted = 2000;
-
 /** One part of a search: the query for its rows, newest first, and its max size. */
 interface Part {
   readonly places: RawBuilder<unknown>;
   readonly size: number;
 }
 
-function partOf({ within, first }: Search, after: Place | undefined, size: number): Part {
+function partOf({ within, first }: LedgerSearch, after: Place | undefined, size: number): Part {
   const later = after ? [sql<boolean>`(at, id) < (${after.atMs}, ${after.id})`] : [];
   const where = allOf([...within, ...(first ? [first] : []), ...later]);
   const places = sql`select at, id from ledger where ${where} order by at desc, id desc`;
@@ -96,7 +51,7 @@ function partOf({ within, first }: Search, after: Place | undefined, size: numbe
 
 async function rowsIn(
   db: Kysely<Tables>,
-  { others }: Search,
+  { others }: LedgerSearch,
   { places, size }: Part,
   max: number,
 ): Promise<readonly LedgerRow[]> {

@@ -1,60 +1,56 @@
 import type { RawBuilder } from 'kysely';
 import type { UsageQuery } from '../../plugin/internal.js';
-import { conditionsOf, groupColumnOf, type hourlyGroup } from '../../ledger/usage.js';
-import { allOf, rowConditions } from './conditions.js';
+import { groupColumnOf, type hourlyGroup } from '../../ledger/usage.js';
+import { plainSource, searchedSource, type LedgerSearch, type PartSource } from './ledger-search.js';
 import { sumColumns, tokenColumns, type SumColumn, type SumKind } from './tables.js';
 import { sql } from './kysely.js';
 
 export type Dialect = 'sqlite' | 'postgres';
 
-/** Table and columns to sum, with their filter and group. */
-export interface UsageSource {
-  readonly table: RawBuilder<unknown>;
-  readonly where: RawBuilder<unknown>;
-  readonly group: RawBuilder<string>;
+/** Rows to sum, with their group; null: one for all. */
+export interface UsageSource extends PartSource {
+  readonly group: RawBuilder<string> | null;
   readonly sums: RawBuilder<unknown>;
 }
 
 /** Hourly sums of one kind of group, or of one group alone. */
 export function hourSource({ by, tag }: UsageQuery, { kind, name }: HourlyGroup): UsageSource {
   const sums: SumKind = kind === 'tag' && tag !== undefined ? `tag:${tag}` : kind;
+  const where = name === undefined ? sql`kind = ${sums}` : sql`kind = ${sums} and name = ${name}`;
   return {
-    table: sql.table('ledger_sums'),
-    where: name === undefined ? sql`kind = ${sums}` : sql`kind = ${sums} and name = ${name}`,
-    group: by === null ? sql`''` : sql`name`,
+    ...plainSource(sql.table('ledger_sums'), where),
+    group: by === null ? null : sql`name`,
     sums: sumsBy((column) => sql.ref(column)),
   };
 }
 
 type HourlyGroup = NonNullable<ReturnType<typeof hourlyGroup>>;
 
-/** Rows, each counted by itself. */
-export function rowSource(query: UsageQuery, dialect: Dialect): UsageSource {
-  const { by } = query;
-  const where = allOf(rowConditions(conditionsOf(query)));
-  if (by === 'tag') return tagSource(query, dialect, where);
-  if (by === 'stage') return stageSource(dialect, where);
-  const source = { table: sql.table('ledger'), sums: sumsBy(ofRow) };
+/** Rows that a search finds, each counted by itself. */
+export function rowSource({ by, tag }: UsageQuery, dialect: Dialect, search: LedgerSearch): UsageSource {
+  if (by === 'tag') return tagSource(tag, dialect, search);
+  if (by === 'stage') return stageSource(dialect, search);
+  const sums = sumsBy(ofRow);
   if (by === 'cause') {
-    const hasCause = sql`${where} and cache_cause is not null`;
-    return { ...source, where: hasCause, group: sql<string>`cache_cause` };
+    const where = [sql<boolean>`cache_cause is not null`];
+    return { ...searchedSource(search, { where }), group: sql<string>`cache_cause`, sums };
   }
-  return { ...source, where, group: by === null ? sql<string>`''` : sql.ref<string>(groupColumnOf[by]) };
+  return { ...searchedSource(search), group: by && sql.ref<string>(groupColumnOf[by]), sums };
 }
 
 /** One row for each tag of each request. */
-function tagSource({ tag }: UsageQuery, dialect: Dialect, where: RawBuilder<unknown>): UsageSource {
+function tagSource(tag: string | undefined, dialect: Dialect, search: LedgerSearch): UsageSource {
   const each = dialect === 'sqlite' ? sql`json_each(ledger.tags)` : sql`json_each_text(ledger.tags::json)`;
+  const where = tag === undefined ? [] : [sql<boolean>`tag.key = ${tag}`];
   return {
-    table: sql`ledger, ${each} as tag`,
-    where: tag === undefined ? where : sql`${where} and tag.key = ${tag}`,
+    ...searchedSource(search, { more: sql`cross join ${each} as tag`, where }),
     group: tag === undefined ? sql<string>`tag.key` : sql<string>`tag.value`,
     sums: sumsBy(ofRow),
   };
 }
 
 /** One row for each stage that added tokens to a request. */
-function stageSource(dialect: Dialect, where: RawBuilder<unknown>): UsageSource {
+function stageSource(dialect: Dialect, search: LedgerSearch): UsageSource {
   const added = readAddition[dialect];
   const tokens = sql.join(
     tokenColumns.map((_, at) => added.at(at)),
@@ -75,8 +71,7 @@ function stageSource(dialect: Dialect, where: RawBuilder<unknown>): UsageSource 
     cache_lost_cost: sql`0`,
   };
   return {
-    table: sql`ledger, ${added.each} as addition`,
-    where,
+    ...searchedSource(search, { more: sql`cross join ${added.each} as addition` }),
     group: sql<string>`addition.key`,
     sums: sumsBy((column) => own[column] ?? ofRow(column)),
   };

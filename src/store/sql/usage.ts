@@ -1,7 +1,15 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { UsageQuery, UsageSum } from '../../plugin/internal.js';
-import { bucketsOf, addSums, hourlyGroup } from '../../ledger/usage.js';
+import {
+  addSums,
+  answeredOf,
+  bucketsOf,
+  conditionsOf,
+  hourlyGroup,
+  subtractSums,
+} from '../../ledger/usage.js';
+import { endOfPart, searchFor, timesWithin } from './ledger-search.js';
 import { fromTokenRecord } from './ledger-record.js';
 import type { SumRecord, Tables } from './tables.js';
 import { hourSource, rowSource, type Dialect, type UsageSource } from './usage-source.js';
@@ -14,20 +22,28 @@ import { sql } from './kysely.js';
 export async function sqlUsage(
   db: Kysely<Tables>,
   query: UsageQuery,
-  { partSize, dialect }: UsageReading,
+  reading: UsageReading,
 ): Promise<readonly UsageSum[]> {
+  const answered = answeredOf(query);
+  if (answered) {
+    const failed = await sqlUsage(db, answered.failed, reading); // first: what fails meanwhile must be among all
+    return subtractSums(await sqlUsage(db, answered.all, reading), failed);
+  }
   const { fromMs, toMs, stepMs, isHourly } = bucketsOf(query);
   const hours = isHourly ? hourlyGroup(query) : undefined;
-  const source = hours ? hourSource(query, hours) : rowSource(query, dialect);
+  const source = hours
+    ? hourSource(query, hours)
+    : rowSource(query, reading.dialect, await searchFor(db, { ...conditionsOf(query), fromMs, toMs }));
   const open = new Map<string, UsageSum>();
   const complete: UsageSum[] = [];
   const { limit = Infinity } = query;
   for (let startMs = fromMs; startMs < toMs && complete.length < limit;) {
-    const endMs = await endOfPart(db, source, { fromMs: startMs, toMs, partSize });
-    for (const sum of await sumsIn(db, source, { fromMs, startMs, endMs, stepMs })) add(open, sum);
-    const openFromMs = endMs < toMs ? endMs - ((endMs - fromMs) % stepMs) : Infinity;
+    const countedMs = await endOfPart(db, source, { startMs, toMs, partSize: reading.partSize });
+    const part = partOf({ fromMs, stepMs }, startMs, countedMs);
+    for (const sum of await sumsIn(db, source, part)) add(open, sum);
+    const openFromMs = part.endMs < toMs ? part.endMs - ((part.endMs - fromMs) % stepMs) : Infinity;
     complete.push(...takeBefore(openFromMs, open));
-    startMs = endMs;
+    startMs = part.endMs;
     if (startMs < toMs) await breath();
   }
   return complete.slice(0, query.limit);
@@ -46,45 +62,45 @@ function takeBefore(openFromMs: number, open: Map<string, UsageSum>): readonly U
   return taken.map(([, sum]) => sum).toSorted((a, b) => a.atMs - b.atMs || (a.group < b.group ? -1 : 1));
 }
 
-interface Rest {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly partSize: number;
-}
-
-/** End of the next part of a span, by its max number of rows; at least one millisecond later. */
-async function endOfPart(
-  db: Kysely<Tables>,
-  { table, where }: UsageSource,
-  { fromMs, toMs, partSize }: Rest,
-): Promise<number> {
-  const { rows } = await sql<{ readonly at: number }>`
-    select at from ${table} where ${where} and at >= ${fromMs} and at < ${toMs}
-    order by at limit 1 offset ${sql.lit(partSize)}
-  `.execute(db);
-  return Math.max(fromMs + 1, rows[0]?.at ?? toMs);
-}
-
 interface Part {
   /** Start of the first bucket. */
   readonly fromMs: number;
+  readonly stepMs: number;
   readonly startMs: number;
   readonly endMs: number;
-  readonly stepMs: number;
+  /** Start of its only bucket, if it has no other. */
+  readonly bucketMs: number | undefined;
+}
+
+/** Part of the counted rows; it ends with its bucket if that is not far away: rows of one bucket need no sorting. */
+function partOf(
+  { fromMs, stepMs }: Pick<Part, 'fromMs' | 'stepMs'>,
+  startMs: number,
+  countedMs: number,
+): Part {
+  const bucketMs = startMs - ((startMs - fromMs) % stepMs);
+  const nextMs = bucketMs + stepMs;
+  const endMs = countedMs <= nextMs + stepMs ? Math.min(countedMs, nextMs) : countedMs;
+  return { fromMs, stepMs, startMs, endMs, bucketMs: endMs <= nextMs ? bucketMs : undefined };
 }
 
 async function sumsIn(
   db: Kysely<Tables>,
-  { table, where, group, sums }: UsageSource,
-  { fromMs, startMs, endMs, stepMs }: Part,
+  { from, group, sums }: UsageSource,
+  { fromMs, stepMs, startMs, endMs, bucketMs }: Part,
 ): Promise<readonly UsageSum[]> {
   // Literals: SQLite takes a bound number for a real one, whose division does not truncate.
   const bucket = sql<number>`${sql.lit(fromMs)} + ((at - ${sql.lit(fromMs)}) / ${sql.lit(stepMs)}) * ${sql.lit(stepMs)}`;
-  const { rows } = await sql<SumRecord & { readonly bucket: number; readonly grouped: string }>`
-    select ${bucket} as bucket, ${group} as grouped, ${sums} from ${table}
-    where ${where} and at >= ${startMs} and at < ${endMs} group by 1, 2
+  const groups = [
+    ...(bucketMs === undefined ? [sql`${bucket} as bucket`] : []),
+    ...(group ? [sql`${group} as grouped`] : []),
+  ];
+  const grouping =
+    groups.length === 0 ? sql`` : sql`group by ${sql.join(groups.map((_, at) => sql.lit(at + 1)))}`;
+  const { rows } = await sql<SumRecord & { readonly bucket?: number; readonly grouped?: string }>`
+    select ${sql.join([...groups, sums])} from ${from(timesWithin(startMs, endMs))} ${grouping} having count(*) > 0
   `.execute(db);
-  return rows.map(toSum);
+  return rows.map((row) => toSum(row, row.bucket ?? bucketMs ?? startMs, row.grouped ?? ''));
 }
 
 /** A bucket may be cut by the parts. */
@@ -94,10 +110,10 @@ function add(sums: Map<string, UsageSum>, sum: UsageSum): void {
   sums.set(key, known ? addSums(known, sum) : sum);
 }
 
-function toSum(record: SumRecord & { readonly bucket: number; readonly grouped: string }): UsageSum {
+function toSum(record: SumRecord, atMs: number, group: string): UsageSum {
   return {
-    atMs: record.bucket,
-    group: record.grouped,
+    atMs,
+    group,
     requests: record.requests,
     errors: record.errors,
     ...fromTokenRecord(record),

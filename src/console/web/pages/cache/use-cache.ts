@@ -28,11 +28,12 @@ export function useCache(name: SpanName, by: UsageGroup | null): Resource<CacheR
   const load = async (signal: AbortSignal): Promise<CacheReport> => {
     const span = spanOf(name, Date.now());
     const times = { from: span.fromMs, to: span.toMs };
+    const usageTimes = { ...times, latency: false };
     const step = `${span.stepSeconds}s`;
     const whole = `${(span.toMs - span.fromMs) / 1000}s`;
     const [usage, causes] = await Promise.all([
-      panel.usage({ ...times, step, ...(by && { by }) }, signal),
-      panel.usage({ ...times, step: whole, by: 'cause' }, signal),
+      panel.usage({ ...usageTimes, step, ...(by && { by }) }, signal),
+      panel.usage({ ...usageTimes, step: whole, by: 'cause' }, signal),
     ]);
     const sums = causeSums(causes.data);
     return { span, usage, causes: sums, losses: await lastLosses(sums, times, signal) };

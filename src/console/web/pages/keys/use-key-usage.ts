@@ -20,7 +20,7 @@ export function useKeyUsage(): ReadonlyMap<string, KeyUsage> | undefined {
     async (signal) => {
       const to = (Math.floor(Date.now() / dayMs) + 1) * dayMs;
       const from = to - days * dayMs;
-      const report = await panel.usage({ from, to, by: 'key', step: '1d' }, signal);
+      const report = await panel.usage({ from, to, by: 'key', step: '1d', latency: false }, signal);
       return sumByKey(report.data, from);
     },
     30_000,

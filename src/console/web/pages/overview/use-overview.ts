@@ -16,7 +16,8 @@ export function useOverview(scope: Scope, grouping: Grouping | undefined): Resou
     const span = spanOf(scope.range, Date.now());
     const { fromMs, toMs, stepSeconds } = span;
     const times = { from: fromMs, to: toMs, step: `${stepSeconds}s` };
-    const report = await panel.usage({ ...times, ...scope.filters, ...grouping }, signal);
+    const latency = grouping === undefined; // charts by group show means
+    const report = await panel.usage({ ...times, ...scope.filters, ...grouping, latency }, signal);
     return { report, span };
   };
   return useResource(`${keyOf(scope)} ${grouping?.by} ${grouping?.tag}`, load, 15_000);
@@ -27,7 +28,7 @@ export function useTotals(scope: Scope, grouping: Grouping): Resource<readonly U
   const load = async (signal: AbortSignal) => {
     const { fromMs, toMs } = spanOf(scope.range, Date.now());
     const times = { from: fromMs, to: toMs, step: `${(toMs - fromMs) / 1000}s` };
-    return (await panel.usage({ ...times, ...scope.filters, ...grouping }, signal)).data;
+    return (await panel.usage({ ...times, ...scope.filters, ...grouping, latency: false }, signal)).data;
   };
   return useResource(`${keyOf(scope)} ${grouping.by} ${grouping.tag}`, load, 15_000);
 }
@@ -36,7 +37,10 @@ export function useTotals(scope: Scope, grouping: Grouping): Resource<readonly U
 export function useTags(scope: Scope): readonly string[] {
   const load = async (signal: AbortSignal) => {
     const { fromMs, toMs } = spanOf(scope.range, Date.now());
-    const { data } = await panel.usage({ from: fromMs, to: toMs, step: '30d', by: 'tag' }, signal);
+    const { data } = await panel.usage(
+      { from: fromMs, to: toMs, step: '30d', by: 'tag', latency: false },
+      signal,
+    );
     return tagsOf(data);
   };
   return useResource(rangeKey(scope.range), load, 60_000).data ?? [];
