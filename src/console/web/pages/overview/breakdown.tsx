@@ -2,6 +2,7 @@ import { useMemo } from 'preact/hooks';
 import type { UsageBucket } from '../../api/types.js';
 import type { Scope } from '../../scope/scope.js';
 import { changeQuery, usePlace } from '../../state/location.js';
+import type { Resource } from '../../state/use-resource.js';
 import { useSearch } from '../../state/use-search.js';
 import { Loaded, Skeleton } from '../../ui/loaded.js';
 import { SearchField } from '../../ui/search-field.js';
@@ -15,17 +16,28 @@ import { groupingOf, groupOptions, type Grouping } from './grouping.js';
 import { mergeGroups } from './totals.js';
 import { useTotals } from './use-overview.js';
 
+/** Rows of the breakdown table, as the URL has them. */
+export interface BreakdownRows {
+  readonly option: string;
+  readonly grouping: Grouping;
+  readonly totals: Resource<readonly UsageBucket[]>;
+}
+
+/** Loads the rows: beside the charts, and not after them. */
+export function useBreakdown(scope: Scope): BreakdownRows {
+  const option = usePlace().query.get('table') ?? 'key';
+  const grouping = groupingOf(option) ?? { by: 'key' };
+  return { option, grouping, totals: useTotals(scope, grouping) };
+}
+
 interface BreakdownProps {
-  readonly scope: Scope;
+  readonly rows: BreakdownRows;
   /** Usage tags in this time. */
   readonly tags: readonly string[];
 }
 
 /** Table of the usage by group; the group, the order and the search are in the URL. */
-export function Breakdown({ scope, tags }: BreakdownProps) {
-  const option = usePlace().query.get('table') ?? 'key';
-  const grouping = groupingOf(option) ?? { by: 'key' };
-  const totals = useTotals(scope, grouping);
+export function Breakdown({ rows: { option, grouping, totals }, tags }: BreakdownProps) {
   const options = [...groupOptions(tags), { value: 'stage', text: 'Stage (what it added)' }];
   return (
     <section class="breakdown" aria-label="Breakdown">

@@ -11,7 +11,7 @@ import { Link } from '../../ui/link.js';
 import { Loaded, Skeleton } from '../../ui/loaded.js';
 import { Page } from '../../ui/page.js';
 import { Select } from '../../ui/select.js';
-import { Breakdown } from './breakdown.js';
+import { Breakdown, useBreakdown } from './breakdown.js';
 import { Charts } from './charts.js';
 import { groupingOf, groupingOptions } from './grouping.js';
 import { StoredResponses } from './stored-responses.js';
@@ -23,6 +23,7 @@ export function OverviewPage() {
   const scope = useScope();
   const grouping = groupingOf(query.get('by'));
   const usage = useOverview(scope, grouping);
+  const rows = useBreakdown(scope);
   const tags = useTags(scope);
   const subject = isFiltered(scope.filters) ? 'The requests that match the filters' : 'What went through';
   return (
@@ -55,7 +56,7 @@ export function OverviewPage() {
             ) : (
               <>
                 <Charts {...found} words={rangeInWords(scope.range)} />
-                <Breakdown scope={scope} tags={tags} />
+                <Breakdown rows={rows} tags={tags} />
               </>
             )}
             <StoredResponses />
