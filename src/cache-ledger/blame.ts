@@ -87,7 +87,7 @@ function clientDiffers(turn: Turn, next: Turn, place: Place): boolean {
 function clientParts(
   { clientTools, clientSystem, clientMessages }: Turn,
   { section }: Place,
-): readonly number[] {
+): ArrayLike<number> {
   return section === 'tools' ? clientTools : section === 'system' ? clientSystem : clientMessages;
 }
 

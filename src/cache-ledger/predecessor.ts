@@ -1,3 +1,4 @@
+import { isEqual } from './prompt-hashes.js';
 import { cachedEnd, type Turn } from './turn.js';
 
 /** Turn that another one goes on from. */
@@ -15,7 +16,9 @@ export function predecessorOf(turns: readonly Turn[], next: Turn): Predecessor |
   // Nothing that had not begun to answer could be read.
   const answered = turns.filter(({ call }) => call.answeredMs <= next.call.startedMs);
   let best: Continued | undefined;
-  for (const turn of answered) {
+  for (let at = answered.length - 1; at >= 0; at -= 1) {
+    const turn = answered[at];
+    if (!turn || (best && !mayBeBetter(turn, best, next))) continue;
     const continued = continuedFrom(turn, next);
     if (continued && (!best || isBetter(continued, best, next))) best = continued;
   }
@@ -33,10 +36,15 @@ interface Continued {
   readonly repeated: number;
 }
 
-/** More messages in common are better; then the place of the new turn, then the later one. */
+/** More messages in common are better; then the place of the new turn, then the later one, which is `best`. */
 function isBetter(one: Continued, best: Continued, next: Turn): boolean {
   if (one.matches !== best.matches) return one.matches > best.matches;
-  return isSamePlace(one.turn, next) || !isSamePlace(best.turn, next);
+  return isSamePlace(one.turn, next) && !isSamePlace(best.turn, next);
+}
+
+/** False for a turn that would not be better if all its messages matched, as most of the older ones. */
+function mayBeBetter(turn: Turn, best: Continued, next: Turn): boolean {
+  return isBetter({ turn, matches: turn.clientMessages.length, repeated: 0 }, best, next);
 }
 
 /** True where both turns have been answered by the same model in the same slot. */
@@ -64,9 +72,15 @@ function isAlive({ usedMs, boundaries }: Turn, { call }: Turn): boolean {
 
 /** Index of the first part of a turn's cached prefix that the next one does not have; undefined: it has all. */
 export function firstDifference(turn: Turn, next: Turn): number | undefined {
-  const end = cachedEnd(turn);
-  for (let at = 0; at < end; at += 1) if (turn.sent[at] !== next.sent[at]) return at;
-  return undefined;
+  let end = cachedEnd(turn);
+  if (end === 0 || turn.prefixes[end - 1] === next.prefixes[end - 1]) return undefined;
+  let from = 0;
+  while (from + 1 < end) {
+    const middle = (from + end) >> 1;
+    if (turn.prefixes[middle - 1] === next.prefixes[middle - 1]) from = middle;
+    else end = middle;
+  }
+  return from;
 }
 
 /** The turn as the beginning of the next one, or as its end where the caller has dropped the first messages. */
@@ -126,12 +140,6 @@ function rewrittenFrom(turn: Turn | undefined, next: Turn): Continued | undefine
   const isAlike =
     isEqual(turn.clientTools, next.clientTools) && isEqual(turn.clientSystem, next.clientSystem);
   return isNext && isAlike ? { turn, matches: 0, repeated: count } : undefined;
-}
-
-function isEqual(one: readonly number[], other: readonly number[]): boolean {
-  if (one.length !== other.length) return false;
-  for (let at = 0; at < one.length; at += 1) if (one[at] !== other[at]) return false;
-  return true;
 }
 
 /** Answers of the model, as runs of its messages, among a turn's messages from `from` on. */

@@ -1,5 +1,5 @@
 import { isRecord } from '../plugin/internal.js';
-import type { KeyedHash } from './keyed-hash.js';
+import type { Hashes, KeyedHash } from './keyed-hash.js';
 import { blocksIn, isSame, type Prompt } from './prompt.js';
 
 /** Hashes of one prompt: of each tool, each system block, and each block of each message. */
@@ -7,11 +7,11 @@ export interface PromptHashes {
   readonly tools: readonly number[];
   readonly system: readonly number[];
   /** Blocks of all messages. */
-  readonly blocks: readonly number[];
+  readonly blocks: Hashes;
   /** Index of the first block of each message. */
-  readonly starts: readonly number[];
+  readonly starts: Uint32Array;
   /** One hash for each message. */
-  readonly messages: readonly number[];
+  readonly messages: Hashes;
 }
 
 /** Hashes of the prompt as sent, and of the one that the caller sent. */
@@ -22,33 +22,45 @@ export interface HashedPrompts {
 
 /** Hashes two prompts; parts that both have are hashed once. */
 export function hashPrompts(hash: KeyedHash, sent: Prompt, client: Prompt): HashedPrompts {
-  const hashed = hashPrompt(hash, sent);
+  const hashed: PromptHashes = {
+    tools: hashAll(hash, sent.tools, salts.tool),
+    system: hashAll(hash, sent.system, salts.system),
+    ...hashMessages(hash, sent.messages),
+  };
   if (client.tools === sent.tools && client.system === sent.system && client.messages === sent.messages)
     return { sent: hashed, client: hashed };
   const tools = hashList(hash, client.tools, { parts: sent.tools, hashes: hashed.tools }, salts.tool);
   const system = hashList(hash, client.system, { parts: sent.system, hashes: hashed.system }, salts.system);
-  const messages =
-    client.messages === sent.messages
-      ? hashed
-      : hashMessages(hash, client.messages, { ...hashed, parts: sent.messages });
-  const { blocks, starts } = messages;
-  return { sent: hashed, client: { tools, system, blocks, starts, messages: messages.messages } };
+  const { blocks, starts, messages } = areSame(client.messages, sent.messages)
+    ? hashed
+    : hashOthers(hash, client.messages, { ...hashed, parts: sent.messages });
+  return { sent: hashed, client: { tools, system, blocks, starts, messages } };
 }
 
 const salts = { tool: 1, system: 2, user: 3, assistant: 4, other: 5 } as const;
 
-function hashPrompt(hash: KeyedHash, { tools, system, messages }: Prompt): PromptHashes {
-  return {
-    tools: tools.map((tool) => hash.of(tool, salts.tool)),
-    system: system.map((block) => hash.of(block, salts.system)),
-    ...hashMessages(hash, messages),
-  };
+function hashAll(hash: KeyedHash, parts: readonly unknown[], salt: number): readonly number[] {
+  const hashes: number[] = [];
+  for (let at = 0; at < parts.length; at += 1) hashes.push(hash.of(parts[at], salt));
+  return hashes;
+}
+
+/** True for the same messages, perhaps with other cache markers: stages copy those that they mark. */
+function areSame(one: readonly unknown[], other: readonly unknown[]): boolean {
+  if (one.length !== other.length) return false;
+  for (let at = 0; at < one.length; at += 1)
+    if (one[at] !== other[at] && !isSameMessage(one[at], other[at])) return false;
+  return true;
+}
+
+function isSameMessage(one: unknown, other: unknown): boolean {
+  return saltOf(one) === saltOf(other) && isSame(blocksIn(one), blocksIn(other));
 }
 
 /** Parts whose hashes are known. */
 interface Known {
   readonly parts: readonly unknown[];
-  readonly hashes: readonly number[];
+  readonly hashes: ArrayLike<number>;
 }
 
 /** Hashes of a list; those of the parts that it begins or ends with as the known list does are taken from there. */
@@ -74,52 +86,61 @@ function commonEnds(one: readonly unknown[], other: readonly unknown[]): { head:
 
 type MessageHashes = Pick<PromptHashes, 'blocks' | 'starts' | 'messages'>;
 
-/** Hashes of messages; with `known`, those of the messages and blocks that another prompt has too are copied. */
-function hashMessages(
-  hash: KeyedHash,
-  messages: readonly unknown[],
-  known?: MessageHashes & Pick<Known, 'parts'>,
-): MessageHashes {
-  const { head, added } = known ? counterparts(messages, known.parts) : { head: 0, added: 0 };
-  const { blocks, starts, hashes, same } = known ? sameHead(messages, known) : nothing();
-  for (let at = same; at < messages.length; at += 1) {
-    const message = messages[at];
+type KnownMessages = MessageHashes & Pick<Known, 'parts'>;
+
+function hashMessages(hash: KeyedHash, list: readonly unknown[]): MessageHashes {
+  const blocks = new Float64Array(countBlocks(list));
+  const starts = new Uint32Array(list.length);
+  const messages = new Float64Array(list.length);
+  let end = 0;
+  for (let at = 0; at < list.length; at += 1) {
+    const own = blocksIn(list[at]);
+    const salt = saltOf(list[at]);
+    starts[at] = end;
+    for (let block = 0; block < own.length; block += 1) blocks[end + block] = hash.of(own[block], salt);
+    messages[at] = messageHash(hash, blocks, end, end + own.length);
+    end += own.length;
+  }
+  return { blocks, starts, messages };
+}
+
+function countBlocks(list: readonly unknown[]): number {
+  let count = 0;
+  for (let at = 0; at < list.length; at += 1) count += blocksIn(list[at]).length;
+  return count;
+}
+
+/** Hash of a message: that of its block if it has one only, as most have. */
+function messageHash(hash: KeyedHash, blocks: ArrayLike<number>, from: number, to: number): number {
+  return to === from + 1 ? (blocks[from] ?? 0) : hash.join(blocks, from, to);
+}
+
+/** Hashes of messages; those of the messages and blocks that another prompt has too are copied. */
+function hashOthers(hash: KeyedHash, list: readonly unknown[], known: KnownMessages): MessageHashes {
+  const { head, added } = counterparts(list, known.parts);
+  const blocks: number[] = [];
+  const starts = new Uint32Array(list.length);
+  const messages = new Float64Array(list.length);
+  for (let at = 0; at < list.length; at += 1) {
+    const message = list[at];
     const other = at < head ? at : at + added;
     const start = blocks.length;
-    starts.push(start);
-    if (known && message === known.parts[other]) {
-      append(blocks, known.blocks, rangeOf(known, other));
-      hashes.push(known.messages[other] ?? 0);
-      continue;
-    }
-    const own = blocksIn(message);
-    const salt = saltOf(message);
-    if (known) append(blocks, hashList(hash, own, blocksAt(known, other), salt));
-    else for (const block of own) blocks.push(hash.of(block, salt));
-    hashes.push(hash.join(blocks, start));
+    starts[at] = start;
+    const same = known.blocks.subarray(...rangeOf(known, other));
+    if (message === known.parts[other]) append(blocks, same);
+    else
+      append(
+        blocks,
+        hashList(
+          hash,
+          blocksIn(message),
+          { parts: blocksIn(known.parts[other]), hashes: same },
+          saltOf(message),
+        ),
+      );
+    messages[at] = messageHash(hash, blocks, start, blocks.length);
   }
-  return { blocks, starts, messages: hashes };
-}
-
-/** Hashes of the messages that a prompt begins with as the known one does. */
-function sameHead(messages: readonly unknown[], known: MessageHashes & Pick<Known, 'parts'>) {
-  let same = 0;
-  while (same < messages.length && messages[same] === known.parts[same]) same += 1;
-  const [end] = rangeOf(known, same);
-  return {
-    blocks: known.blocks.slice(0, end),
-    starts: known.starts.slice(0, same),
-    hashes: known.messages.slice(0, same),
-    same,
-  };
-}
-
-function nothing(): ReturnType<typeof sameHead> {
-  return { blocks: [], starts: [], hashes: [], same: 0 };
-}
-
-function blocksAt(known: MessageHashes & Pick<Known, 'parts'>, at: number): Known {
-  return { parts: blocksIn(known.parts[at]), hashes: known.blocks.slice(...rangeOf(known, at)) };
+  return { blocks: new Float64Array(blocks), starts, messages };
 }
 
 /** Pairs the messages of two prompts: one by one up to `head`, from the end after it. */
@@ -138,12 +159,20 @@ function rangeOf({ starts, blocks }: MessageHashes, at: number): [from: number, 
   return [starts[at] ?? blocks.length, starts[at + 1] ?? blocks.length];
 }
 
-/** Appends a range of a list; spreading it would fail for very long ones. */
-function append(to: number[], from: readonly number[], [start, end] = [0, from.length]): void {
-  for (let at = start; at < end; at += 1) to.push(from[at] ?? 0);
+/** Appends a list; spreading it would fail for very long ones. */
+function append(to: number[], from: ArrayLike<number>): void {
+  for (let at = 0; at < from.length; at += 1) to.push(from[at] ?? 0);
 }
 
 function saltOf(message: unknown): number {
   const role = isRecord(message) ? message['role'] : undefined;
   return role === 'user' ? salts.user : role === 'assistant' ? salts.assistant : salts.other;
+}
+
+/** True for two equal runs of hashes. */
+export function isEqual(one: ArrayLike<number>, other: ArrayLike<number>): boolean {
+  if (one === other) return true;
+  if (one.length !== other.length) return false;
+  for (let at = 0; at < one.length; at += 1) if (one[at] !== other[at]) return false;
+  return true;
 }

@@ -1,6 +1,5 @@
-import type { RequestVersion } from '../plugin/internal.js';
-import { blocksIn, isSame, promptOf, type Prompt, type Section } from './prompt.js';
-import type { HashedPrompts } from './prompt-hashes.js';
+import { blocksIn, isSame, type Prompt, type Section } from './prompt.js';
+import { isEqual, type HashedPrompts } from './prompt-hashes.js';
 
 /** A run of parts that the caller did not send so; an empty one where a stage has removed parts. */
 export interface StageChange {
@@ -13,13 +12,9 @@ export interface StageChange {
   readonly isAdded: boolean;
 }
 
-/** Changes that stages have made to a prompt; the first version is the caller's, the last one was sent. */
-export function stageChanges(
-  versions: readonly RequestVersion[],
-  { sent, client }: HashedPrompts,
-): readonly StageChange[] {
+/** Changes that stages have made to a prompt. */
+export function stageChanges(history: History, { sent, client }: HashedPrompts): readonly StageChange[] {
   if (sent === client) return [];
-  const history = versions.map(({ by, request }) => ({ by, prompt: promptOf(request) }));
   return [
     ...changesIn('tools', client.tools, sent.tools, history),
     ...changesIn('system', client.system, sent.system, history),
@@ -27,15 +22,16 @@ export function stageChanges(
   ];
 }
 
-type History = readonly { readonly by: string; readonly prompt: Prompt }[];
+/** A request's prompt as each stage has left it that changed it; the first one is the caller's. */
+export type History = readonly { readonly by: string; readonly prompt: Prompt }[];
 
 function changesIn(
   section: Section,
-  client: readonly number[],
-  sent: readonly number[],
+  client: ArrayLike<number>,
+  sent: ArrayLike<number>,
   history: History,
 ): readonly StageChange[] {
-  if (client.length === sent.length && client.every((hash, at) => hash === sent[at])) return [];
+  if (isEqual(client, sent)) return [];
   const changes: StageChange[] = [];
   for (const { from, to, missing } of gapsOf(section, client, sent)) {
     const isMissing = missing.from < missing.to;
@@ -61,13 +57,13 @@ interface Gap {
   readonly missing: { readonly from: number; readonly to: number };
 }
 
-function gapsOf(section: Section, client: readonly number[], sent: readonly number[]): readonly Gap[] {
+function gapsOf(section: Section, client: ArrayLike<number>, sent: ArrayLike<number>): readonly Gap[] {
   const isPaired = section === 'messages' && client.length === sent.length;
   return isPaired ? gapsByPlace(client, sent) : gapsByHash(client, sent);
 }
 
 /** Gaps between lists of the same length whose parts stand for each other. */
-function gapsByPlace(client: readonly number[], sent: readonly number[]): readonly Gap[] {
+function gapsByPlace(client: ArrayLike<number>, sent: ArrayLike<number>): readonly Gap[] {
   const gaps: Gap[] = [];
   let from = 0;
   for (let at = 0; at <= sent.length; at += 1) {
@@ -78,7 +74,7 @@ function gapsByPlace(client: readonly number[], sent: readonly number[]): readon
   return gaps;
 }
 
-function gapsByHash(client: readonly number[], sent: readonly number[]): readonly Gap[] {
+function gapsByHash(client: ArrayLike<number>, sent: ArrayLike<number>): readonly Gap[] {
   const gaps: Gap[] = [];
   let [from, missingFrom] = [0, 0];
   for (const [at, clientAt] of [...pairsByHash(client, sent), [sent.length, client.length] as const]) {
@@ -92,11 +88,11 @@ function gapsByHash(client: readonly number[], sent: readonly number[]): readonl
 type Pairs = readonly (readonly [sentAt: number, clientAt: number])[];
 
 /** Parts that both lists have, in the order of both. */
-function pairsByHash(client: readonly number[], sent: readonly number[]): Pairs {
-  const places = new Map(client.map((hash, at) => [hash, at]));
+function pairsByHash(client: ArrayLike<number>, sent: ArrayLike<number>): Pairs {
+  const places = new Map(Array.from(client, (hash, at) => [hash, at]));
   const pairs: [number, number][] = [];
   let next = 0;
-  sent.forEach((hash, at) => {
+  Array.from(sent).forEach((hash, at) => {
     const clientAt = client[next] === hash ? next : (places.get(hash) ?? -1);
     if (clientAt < next) return;
     pairs.push([at, clientAt]);

@@ -1,5 +1,5 @@
-import { isRecord, type MessagesRequest, type RequestVersion } from '../plugin/internal.js';
-import type { KeyedHash } from './keyed-hash.js';
+import { type MessagesRequest, type RequestVersion } from '../plugin/internal.js';
+import type { Hashes, KeyedHash } from './keyed-hash.js';
 import { lifetimeOf, markedMs, promptOf, type Prompt } from './prompt.js';
 import { hashPrompts, type PromptHashes } from './prompt-hashes.js';
 import { stageChanges, type StageChange } from './stage-changes.js';
@@ -29,18 +29,18 @@ export interface Boundary {
 /** One turn of a session: hashes of its prompt, and what became of them. No text. */
 export interface Turn {
   readonly call: TurnCall;
-  /** Hashes of all parts as sent: tools, system blocks, blocks of messages. */
-  readonly sent: readonly number[];
+  /** Hashes of the prefixes as sent, up to each part: tools, system blocks, blocks of messages. */
+  readonly prefixes: Hashes;
   readonly toolsEnd: number;
   readonly systemEnd: number;
   /** Index of the first block of each message, among those of all messages. */
-  readonly starts: readonly number[];
+  readonly starts: Uint32Array;
   /** Hashes of the caller's own parts. */
   readonly clientTools: readonly number[];
   readonly clientSystem: readonly number[];
-  readonly clientMessages: readonly number[];
-  /** For each message of the caller: true if it is one of the assistant. */
-  readonly isAssistant: readonly boolean[];
+  readonly clientMessages: Hashes;
+  /** For each message of the caller: 1 if it is one of the assistant. */
+  readonly isAssistant: Uint8Array;
   readonly changes: readonly StageChange[];
   readonly boundaries: readonly Boundary[];
   /** Stage that has set the markers; undefined: the caller. */
@@ -57,26 +57,25 @@ export function turnOf(
   versions: readonly RequestVersion[],
   call: TurnCall,
 ): Turn | undefined {
-  const [first] = versions;
+  const history = versions.map(({ by, request }) => ({ by, prompt: promptOf(request) }));
+  const client = history[0]?.prompt;
+  const sent = history.at(-1)?.prompt;
   const last = versions.at(-1);
-  if (!first || !last) return undefined;
-  const prompt = promptOf(last.request);
-  const hashes = hashPrompts(hash, prompt, promptOf(first.request));
-  const { sent, client } = hashes;
-  const toolsEnd = sent.tools.length;
-  const systemEnd = toolsEnd + sent.system.length;
-  const boundaries = boundariesOf(last.request, prompt, sent);
+  if (!client || !sent || !last) return undefined;
+  const hashes = hashPrompts(hash, sent, client);
+  const { tools, system, blocks, starts } = hashes.sent;
+  const boundaries = boundariesOf(last.request, sent, hashes.sent);
   return {
     call,
-    sent: sent.tools.concat(sent.system, sent.blocks),
-    toolsEnd,
-    systemEnd,
-    starts: sent.starts,
-    clientTools: client.tools,
-    clientSystem: client.system,
-    clientMessages: client.messages,
-    isAssistant: promptOf(first.request).messages.map(isOfAssistant),
-    changes: stageChanges(versions, hashes),
+    prefixes: hash.prefixes(tools, system, blocks),
+    toolsEnd: tools.length,
+    systemEnd: tools.length + system.length,
+    starts,
+    clientTools: hashes.client.tools,
+    clientSystem: hashes.client.system,
+    clientMessages: hashes.client.messages,
+    isAssistant: assistantMarks(client.messages),
+    changes: stageChanges(history, hashes),
     boundaries,
     markedBy: boundaries.length > 0 ? markerStage(versions) : undefined,
     parameters: parameters.map(([, valueOf]) => hashOfField(hash, valueOf(last.request))),
@@ -89,8 +88,11 @@ function hashOfField(hash: KeyedHash, value: unknown): number {
   return value === undefined ? 0 : hash.of(value);
 }
 
-function isOfAssistant(message: unknown): boolean {
-  return isRecord(message) && message['role'] === 'assistant';
+function assistantMarks(messages: readonly unknown[]): Uint8Array {
+  const marks = new Uint8Array(messages.length);
+  for (let at = 0; at < messages.length; at += 1)
+    if (Object(messages[at]).role === 'assistant') marks[at] = 1;
+  return marks;
 }
 
 /** Ends of the marked prefixes; a top-level marker stands for the last block. */
@@ -100,21 +102,24 @@ function boundariesOf(
   { blocks, starts }: PromptHashes,
 ): readonly Boundary[] {
   const found: Boundary[] = [];
-  const mark = (end: number, lifetimeMs: number | undefined): void => {
-    if (lifetimeMs !== undefined) found.push({ end, lifetimeMs });
-  };
-  tools.forEach((tool, at) => mark(at + 1, markedMs(tool)));
-  system.forEach((block, at) => mark(tools.length + at + 1, markedMs(block)));
+  addMarked(found, tools, 0);
+  addMarked(found, system, tools.length);
   const before = tools.length + system.length;
-  messages.forEach((message, at) => {
-    const content: unknown = Object(message).content;
-    if (!Array.isArray(content)) return;
-    for (let block = 0; block < content.length; block += 1)
-      mark(before + (starts[at] ?? 0) + block + 1, markedMs(content[block]));
-  });
+  for (let at = 0; at < messages.length; at += 1)
+    addMarked(found, Object(messages[at]).content, before + (starts[at] ?? 0));
   const end = before + blocks.length;
-  if (found.at(-1)?.end !== end) mark(end, lifetimeOf(automatic));
+  const lifetimeMs = lifetimeOf(automatic);
+  if (lifetimeMs !== undefined && found.at(-1)?.end !== end) found.push({ end, lifetimeMs });
   return found;
+}
+
+/** Adds the ends of the prefixes that end with one of these parts, of which there are `before` others before them. */
+function addMarked(found: Boundary[], parts: unknown, before: number): void {
+  if (!Array.isArray(parts)) return;
+  for (let at = 0; at < parts.length; at += 1) {
+    const lifetimeMs = markedMs(parts[at]);
+    if (lifetimeMs !== undefined) found.push({ end: before + at + 1, lifetimeMs });
+  }
 }
 
 /** Stage that has set the first markers; undefined where the caller has set some. */
@@ -130,7 +135,8 @@ function hasNewMarkers(request: MessagesRequest, before: MessagesRequest | undef
     lifetimeOf(automatic) !== undefined ||
     (tools !== before?.tools && hasMarked(tools)) ||
     (system !== before?.system && hasMarked(system)) ||
-    (messages !== before?.messages && messages.some((message) => hasMarked(Object(message).content)))
+    (messages !== before?.messages &&
+      messages.some((message, at) => message !== before?.messages[at] && hasMarked(Object(message).content)))
   );
 }
 
@@ -159,12 +165,19 @@ export function cachedTokens({ call: { readTokens, writtenTokens } }: Turn): num
 }
 
 /** Number of parts that a turn has left in the cache. */
-export function cachedEnd({ boundaries, sent }: Turn): number {
-  return boundaries.at(-1)?.end ?? sent.length;
+export function cachedEnd({ boundaries, prefixes }: Turn): number {
+  return boundaries.at(-1)?.end ?? prefixes.length;
 }
 
 /** Bytes that a turn takes in memory, roughly. */
-export function bytesOf({ sent, starts, clientTools, clientSystem, clientMessages, changes }: Turn): number {
-  const hashes = sent.length + clientTools.length + clientSystem.length + clientMessages.length;
-  return 1500 + 12 * hashes + 12 * starts.length + 8 * clientMessages.length + 100 * changes.length;
+export function bytesOf({
+  prefixes,
+  starts,
+  clientTools,
+  clientSystem,
+  clientMessages,
+  changes,
+}: Turn): number {
+  const hashes = prefixes.length + clientTools.length + clientSystem.length + clientMessages.length;
+  return 2000 + 8 * hashes + 4 * starts.length + clientMessages.length + 100 * changes.length;
 }

@@ -118,6 +118,19 @@ describe('the cache ledger', () => {
     });
   });
 
+  it('finds the first of many messages that has changed', () => {
+    const texts = Array.from({ length: 41 }, (_, at) => `message ${at}`);
+    for (let at = 0; at < 40; at += 1) {
+      const session = `changed at ${at}`;
+      turn(session, { texts, written: 100 });
+      const changed = texts.map((text, place) => (place === at || place > 37 ? `${text}, changed` : text));
+      expect(turn(session, { texts: [...changed, 'answer', 'next'], at: 1 })).to.include({
+        cause: 'client_changed',
+        detail: `message ${Math.min(at, 38) + 1}`,
+      });
+    }
+  });
+
   it('blames the client for what a stage has only translated', () => {
     const upper = (request: MessagesRequest): readonly RequestVersion[] => {
       const rewritten = JSON.parse(JSON.stringify(request).replaceAll('secret', '***')) as MessagesRequest; // the same shape
@@ -167,6 +180,18 @@ describe('a keyed hash', () => {
     expect(hash.of({ ...structuredClone(block), cache_control: { type: 'ephemeral' } })).to.equal(
       hash.of(block),
     );
+  });
+
+  it('differs between values of other shapes', () => {
+    const values = [
+      { a: { b: 1 }, c: 2 },
+      { a: { b: 1, c: 2 } },
+      { a: '' },
+      { a: 0 },
+      { a: 'null' },
+      { a: null },
+    ];
+    expect(new Set(values.map((value) => hash.of(value))).size).to.equal(values.length);
   });
 
   it('differs between values that differ in one place, and between keys', () => {
