@@ -36,6 +36,10 @@ export const CanaryReport = Type.Object({
   state: State,
   percent: Type.Number({ description: 'Share of new sessions that get the new config.' }),
   started_at: Type.String({ format: 'date-time' }),
+  shared: Type.Boolean({
+    description:
+      'False: the other instances could not be reached at the start (Redis is down), so that a session may have another side there.',
+  }),
   changes: ConfigDiff,
   candidate: SideReport,
   control: Type.Object(SideReport.properties, {
@@ -52,16 +56,19 @@ interface CanaryParts {
   readonly percent: number;
   /** Unix milliseconds. */
   readonly startedMs: number;
+  readonly isShared: boolean;
   readonly changes: ConfigDiff;
   readonly figures: CanaryFigures;
 }
 
 /** Builds the report on a canary. */
-export function canaryReport({ state, percent, startedMs, changes, figures }: CanaryParts): CanaryReport {
+export function canaryReport(parts: CanaryParts): CanaryReport {
+  const { state, percent, startedMs, isShared, changes, figures } = parts;
   return {
     state,
     percent,
     started_at: new Date(startedMs).toISOString(),
+    shared: isShared,
     changes,
     candidate: sideReport(figures.candidate),
     control: sideReport(figures.control),
@@ -92,7 +99,8 @@ export const CanaryStatus = Type.Object({
   }),
 });
 
-const percent = /^(?:0\.[1-9]|[1-9]|[1-4][0-9]|50)$/;
+/** Shares with at most one digit after the point. */
+const percent = /^(?:0\.[1-9]|[1-9](?:\.[0-9])?|[1-4][0-9](?:\.[0-9])?|50)$/;
 
 /** Share of new sessions for a canary, as a parameter. */
 export const CanaryPercent = Type.String({
@@ -100,8 +108,11 @@ export const CanaryPercent = Type.String({
   description: 'Percent of the new sessions that get the new config, 0.1 to 50; as many are its control.',
 });
 
-/** Reads the share of a canary. Throws `invalid_request`. */
+/** Reads the share of a canary, a parameter or a number. Throws `invalid_request`. */
 export function readPercent(value: unknown): number {
-  if (typeof value === 'string' && percent.test(value)) return Number(value);
-  throw new GatewayError('invalid_request', 'canary: must be a percentage from 0.1 to 50, such as 5.');
+  if (['string', 'number'].includes(typeof value) && percent.test(String(value))) return Number(value);
+  throw new GatewayError(
+    'invalid_request',
+    'canary: must be a percentage from 0.1 to 50, with at most one decimal place, such as 5.',
+  );
 }

@@ -64,7 +64,7 @@ async function reload({ ctx, operations, audit }: AdminCall): Promise<object> {
   const report =
     canary === undefined
       ? reloadReport(await operations.reload(options))
-      : canaryStarted(await operations.startCanary(readPercent(canary), options));
+      : canaryStarted(await operations.startCanary(readPercent(canary), options), operations.canary);
   audit.change(undefined, report);
   return report;
 }

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import { ConfigDiff } from '../config-diff/index.js';
+import { CanaryReport } from './canary-report.js';
 import {
   GatewayError,
   Type,
@@ -151,12 +152,19 @@ export function reloadReport({ problems, needsRestart, changes }: Reload): Stati
 }
 
 /** Answer to the start of a canary, as sent by `/admin` and the panel API. */
-export const CanaryStarted = Type.Object({ status: Type.Literal('canary'), changes: ConfigDiff });
+export const CanaryStarted = Type.Object({
+  status: Type.Literal('canary'),
+  shared: CanaryReport.properties.shared,
+  changes: ConfigDiff,
+});
 
 /** Builds the answer to the start of a canary. Throws `invalid_request` with the problems of a refused config. */
-export function canaryStarted({ problems, changes }: Preview): Static<typeof CanaryStarted> {
+export function canaryStarted(
+  { problems, changes }: Preview,
+  canary: Pick<CanaryReport, 'shared'> | undefined,
+): Static<typeof CanaryStarted> {
   refuseProblems(problems);
-  return { status: 'canary', changes };
+  return { status: 'canary', shared: canary?.shared ?? true, changes };
 }
 
 function refuseProblems(problems: readonly string[]): void {

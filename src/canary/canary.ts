@@ -65,15 +65,18 @@ export class Canary {
     if (live.shared.get(this.#verdictKey) !== undefined) clock.setTimer(() => this.#giveUp(), 0);
   }
 
-  /** Place of a request by its session, decided once for a session; undefined if it has none. */
+  /**
+   * Place of a request by its session, decided once for a session; undefined if it has none. A request without a session
+   * has its place by `name`.
+   */
   placeOf(
     headers: IncomingHttpHeaders,
-    requestId: string,
+    name: string,
   ): CanaryPlace | undefined | Promise<CanaryPlace | undefined> {
     const { id, percent } = this.#options;
     const session = sessionName(headers, { from: defaultStickyFrom });
     const credential = headers.authorization ?? String(headers['x-api-key'] ?? '');
-    const unit = unitOf(id, session === undefined ? requestId : `${credential}\0${session}`);
+    const unit = unitOf(id, session === undefined ? name : `${credential}\0${session}`);
     const side = sideOf(unit, percent);
     if (!side) return undefined;
     if (session === undefined) return { side, unit };

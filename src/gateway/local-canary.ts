@@ -1,13 +1,14 @@
 import { hash, randomUUID } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
 import { canaryReport, type CanaryEnd, type CanaryReport } from '../admin/canary-report.js';
-import { Canary, type CanaryPlace } from '../canary/index.js';
+import { Canary } from '../canary/index.js';
 import { countChanges, type ConfigDiff } from '../config-diff/index.js';
 import type { CoreContext, Exchange } from '../http/exchange.js';
-import { defaultStickyFrom, GatewayError, sentKey, stickyKey, within } from '../plugin/internal.js';
+import { GatewayError } from '../plugin/internal.js';
 import type { RequestRecord } from '../telemetry/request-record.js';
 import type { Taken } from './options.js';
 import { recordGivenUp } from './audited-canary.js';
+import { CanaryPlaces } from './canary-places.js';
+import { canaryRefusal } from './canary-refusal.js';
 import type { Candidate, Prepared } from './prepared.js';
 import type { CurrentConfig } from './reload.js';
 import type { Runtime } from './runtime.js';
@@ -20,12 +21,9 @@ interface Running {
   readonly claim: IdClaim;
   readonly percent: number;
   readonly startedMs: number;
+  /** False where the other instances could not be asked for their id of it. */
+  readonly isShared: boolean;
   readonly onGivenUp: () => void;
-}
-
-/** Place of a request in the canary that ran at its start. */
-interface Placed extends CanaryPlace {
-  readonly canary: Canary;
 }
 
 /** Name and value of the claim that gives all instances the same id. */
@@ -41,32 +39,27 @@ export class LocalCanary {
   #running: Running | undefined;
   /** Report on the last canary that has ended. */
   #ended: CanaryReport | undefined;
-  /** Places of the requests under way. */
-  readonly #places = new WeakMap<CoreContext, Placed>();
+  readonly #places: CanaryPlaces;
 
   constructor(services: Services, current: CurrentConfig) {
     this.#services = services;
     this.#current = current;
+    this.#places = new CanaryPlaces(services);
   }
 
   /**
-   * Gives the prepared config to `percent` of the new sessions. Throws `conflict` if it changes slots or models.
-   * `onGivenUp` is called if it is given up.
+   * Gives the prepared config to `percent` of the new sessions. Throws `conflict` if it cannot be compared with
+   * the config in force. `onGivenUp` is called if it is given up.
    */
   async start(
     prepared: Prepared,
     percent: number,
     onGivenUp: () => void = () => undefined,
   ): Promise<ConfigDiff> {
-    const shared = ['slots', 'models'] as const;
-    const changed = shared.filter((part) => prepared.changes[part].length > 0);
-    if (changed.length > 0) {
+    const refusal = canaryRefusal(prepared, this.#current.runtime);
+    if (refusal) {
       await prepared.leave();
-      throw new GatewayError(
-        'conflict',
-        `A canary shares the ${changed.join(' and ')} with the config in force, and this one changes them: reload ` +
-          'those changes first, or the whole config without a canary.',
-      );
+      throw refusal;
     }
     const candidate = await prepared.hold((end) => this.#hasEnded(candidate, end));
     const running = { ...(await this.#run(candidate, percent)), onGivenUp };
@@ -77,6 +70,11 @@ export class LocalCanary {
     this.#running = running;
     const changes = countChanges(candidate.changes);
     this.#services.log.info({ percent, changes }, 'A canary has started.');
+    if (!running.isShared)
+      this.#services.log.warn(
+        {},
+        'The other instances cannot be reached: a session may have another side there.',
+      );
     return candidate.changes;
   }
 
@@ -97,7 +95,7 @@ export class LocalCanary {
 
   /** Places a request in the canary that runs; undefined where that takes no time. */
   place(ctx: CoreContext): Promise<void> | undefined {
-    return this.#running && ctx.method === 'POST' ? this.#place(ctx, this.#running.canary) : undefined;
+    return this.#running && ctx.method === 'POST' ? this.#places.add(ctx, this.#running.canary) : undefined;
   }
 
   /** Runtime of a request, which has to enter it at once: it may be disposed afterwards. */
@@ -123,12 +121,6 @@ export class LocalCanary {
     });
   }
 
-  async #place(ctx: CoreContext, canary: Canary): Promise<void> {
-    if (this.#services.keys.hasPass(sentKey(ctx.headers))) return; // the pass is taken once, by the stages
-    const place = await canary.placeOf(ctx.headers, ctx.state.requestId);
-    if (place) this.#places.set(ctx, { ...place, canary });
-  }
-
   async #run(candidate: Candidate, percent: number): Promise<Omit<Running, 'onGivenUp'>> {
     const { live, clock, log, now } = this.#services;
     const name = `canary/${percent}/${hash('sha256', JSON.stringify(candidate.changes), 'hex')}`;
@@ -139,23 +131,10 @@ export class LocalCanary {
       live,
       clock,
       log,
-      isUnderWay: (headers) => this.#isUnderWay(headers),
+      isUnderWay: (headers) => this.#places.isUnderWay(headers),
       onGivenUp: () => this.#giveUp(canary),
     });
-    return { canary, candidate, percent, claim: { name, id }, startedMs: now() };
-  }
-
-  /** True for a session that is bound to a slot already. A caller whose key a plugin checks is not known here. */
-  async #isUnderWay(headers: IncomingHttpHeaders): Promise<boolean> {
-    const { keys, store, clock } = this.#services;
-    const sent = sentKey(headers);
-    const found = sent === undefined ? undefined : await keys.check(sent);
-    if (!found) return false;
-    const keyId = found.kind === 'master' ? 'master' : found.key.id;
-    const key = stickyKey(keyId, headers, { from: defaultStickyFrom });
-    if (key === undefined) return false;
-    const bound = within(store.bindings.get(key), storeMs, 'The store has not answered.', clock.setTimer);
-    return (await bound) !== undefined;
+    return { canary, candidate, percent, claim: { name, id }, startedMs: now(), isShared: !live.isDown };
   }
 
   #giveUp(canary: Canary): void {
@@ -191,18 +170,16 @@ export class LocalCanary {
     this.#running = undefined;
   }
 
-  #reportOn({ canary, candidate, percent, startedMs }: Running, state: CanaryReport['state']): CanaryReport {
+  #reportOn(running: Running, state: CanaryReport['state']): CanaryReport {
+    const { canary, candidate, percent, startedMs, isShared } = running;
     const { changes } = candidate;
-    return canaryReport({ state, percent, startedMs, changes, figures: canary.figures() });
+    return canaryReport({ state, percent, startedMs, isShared, changes, figures: canary.figures() });
   }
 }
 
 function noCanary(): GatewayError {
   return new GatewayError('conflict', 'There is no canary now; POST /admin/reload?canary=5 starts one.');
 }
-
-/** Time limit of the store for the first request of a session. */
-const storeMs = 250;
 
 /** Lifetime of the id of a canary. */
 const maxAgeMs = 30 * 24 * 3_600_000;

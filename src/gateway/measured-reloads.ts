@@ -29,6 +29,7 @@ export class MeasuredReloads {
     const tookMs = this.#now() - sinceMs;
     return {
       changes: prepared.changes,
+      runtime: prepared.runtime,
       hold: (onEnd) =>
         prepared.hold((end) => {
           if (end === 'committed') this.#metrics.taken(this.#now() - tookMs); // without the time of the canary

@@ -10,6 +10,7 @@ import type { Runtime } from './runtime.js';
 export interface Prepared {
   /** Changes against the config in force. */
   readonly changes: ConfigDiff;
+  readonly runtime: Runtime;
   /** Swaps in the config. If it throws, the old config stays. */
   take(): Promise<Taken>;
   /**

@@ -8,10 +8,11 @@ import {
   type LoadedConfig,
 } from '../config-diff/index.js';
 import { BuildTurns, leave } from './build-turns.js';
+import { Disposals } from './disposals.js';
 import type { Taken } from './options.js';
 import type { Candidate, Prepared } from './prepared.js';
 import type { SlotSources } from './slot-sources.js';
-import { GatewayError, type Live, type Logger } from '../plugin/internal.js';
+import { GatewayError, Turns, type Live, type Logger } from '../plugin/internal.js';
 import type { Runtime } from './runtime.js';
 
 interface CurrentConfigOptions {
@@ -41,16 +42,16 @@ export class CurrentConfig {
   /** Runtime for a share of new sessions, built beside the one in force. */
   #candidate: Candidate | undefined;
   readonly #builds: BuildTurns;
-  /** Pipelines that are being disposed. */
-  readonly #disposals = new Set<Promise<unknown>>();
-  /** Queue of changes to the runtime, which do not wait for a build. */
-  #taking: Promise<unknown> = Promise.resolve();
+  readonly #disposals: Disposals;
+  /** Changes to the runtime, which do not wait for a build. */
+  readonly #taking = new Turns();
 
   constructor(runtime: Runtime, options: CurrentConfigOptions) {
     this.#runtime = runtime;
     this.#started = runtime.config;
     this.#options = options;
     this.#builds = new BuildTurns(options.closing);
+    this.#disposals = new Disposals(options.log);
     options.live.messages.receive(slotsTopic, () => void this.#takeSlotsOfOthers());
   }
 
@@ -73,8 +74,9 @@ export class CurrentConfig {
       const changes = await this.#changes(next);
       return {
         changes,
-        take: () => this.#inTurn(() => this.#take(next, changes)).finally(done),
-        hold: (onEnd) => this.#inTurn(() => this.#hold({ runtime: next, changes, onEnd })).finally(done),
+        runtime: next,
+        take: () => this.#taking.run(() => this.#take(next, changes)).finally(done),
+        hold: (onEnd) => this.#taking.run(() => this.#hold({ runtime: next, changes, onEnd })).finally(done),
         leave: () => leave(next).finally(done),
       };
     });
@@ -96,7 +98,7 @@ export class CurrentConfig {
 
   /** Takes a candidate. Throws `conflict` where it has ended. */
   takeCandidate(candidate: Candidate): Promise<Taken> {
-    return this.#inTurn(async () => {
+    return this.#taking.run(async () => {
       if (this.#candidate !== candidate) throw new GatewayError('conflict', 'The canary has ended already.');
       return this.#take(candidate.runtime, candidate.changes);
     });
@@ -104,7 +106,7 @@ export class CurrentConfig {
 
   /** Leaves a candidate, whose requests finish on it; false where it has ended already. */
   leaveCandidate(candidate: Candidate, end: CanaryEnd): Promise<boolean> {
-    return this.#inTurn(async () => {
+    return this.#taking.run(async () => {
       if (this.#candidate !== candidate) return false;
       this.#leaveCandidate(end);
       return true;
@@ -113,8 +115,8 @@ export class CurrentConfig {
 
   /** Leaves the candidate, if there is one, and resolves when all that were in force before are disposed. */
   async close(): Promise<void> {
-    await this.#inTurn(async () => this.#leaveCandidate('cancelled'));
-    await Promise.all(this.#disposals);
+    await this.#taking.run(async () => this.#leaveCandidate('cancelled'));
+    await this.#disposals.settled();
   }
 
   refuseIfClosing(): void {
@@ -134,8 +136,8 @@ export class CurrentConfig {
   }
 
   /** Resolves when no change of the runtime is in progress. */
-  async settled(): Promise<void> {
-    await this.#taking;
+  settled(): Promise<void> {
+    return this.#taking.settled();
   }
 
   async #hold(candidate: Candidate): Promise<Candidate> {
@@ -150,7 +152,7 @@ export class CurrentConfig {
     const left = this.#candidate;
     this.#candidate = undefined;
     if (!left) return;
-    this.#dispose(left.runtime);
+    this.#disposals.add(left.runtime);
     left.onEnd(end);
   }
 
@@ -164,7 +166,7 @@ export class CurrentConfig {
       await slots.take(config, models);
     } catch (error) {
       taken?.onEnd('cancelled');
-      this.#dispose(next);
+      this.#disposals.add(next);
       throw error;
     }
     taken?.onEnd('committed');
@@ -175,27 +177,12 @@ export class CurrentConfig {
     if (changed.length > 0) log.warn({ changed }, 'These settings take effect at the next start.');
     const counts = { stages: config.pipeline.length, slots: config.slots.length };
     log.info({ ...counts, changes: countChanges(changes) }, 'The config was reloaded.');
-    this.#dispose(old);
+    this.#disposals.add(old);
     return { needsRestart: changed, changes };
   }
 
-  #dispose({ pipeline }: Runtime): void {
-    const { log } = this.#options;
-    const disposal = pipeline
-      .retire()
-      .catch((error: unknown) => log.error({ err: error }, 'A pipeline could not be disposed.'))
-      .finally(() => this.#disposals.delete(disposal));
-    this.#disposals.add(disposal);
-  }
-
   #takeSlots(): Promise<void> {
-    return this.#inTurn(() => this.#options.slots.take(this.#runtime.config));
-  }
-
-  #inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
-    const next = this.#taking.then(change);
-    this.#taking = next.catch(noop);
-    return next;
+    return this.#taking.run(() => this.#options.slots.take(this.#runtime.config));
   }
 
   async #takeSlotsOfOthers(): Promise<void> {
@@ -209,5 +196,3 @@ export class CurrentConfig {
 }
 
 const slotsTopic = 'slots';
-
-const noop = (): void => undefined;

@@ -1,9 +1,10 @@
 import { ConfigError, type ConfigProblem } from '../config/config.js';
 import { noChanges, type ConfigDiff } from '../config-diff/index.js';
 import type { Taken } from '../gateway/options.js';
-import { GatewayError, type Logger } from '../plugin/internal.js';
+import { GatewayError, Turns, type Logger } from '../plugin/internal.js';
 import type { WorkerHandle } from './worker-handle.js';
 import type { PoolCanary, Reloaded, WorkerInit } from './worker-init.js';
+import { firstToAnswer, leaveAll, prepare, unlessGone } from './worker-requests.js';
 
 interface PoolReloadOptions {
   readonly text: string;
@@ -24,7 +25,7 @@ export class PoolReload {
   #lastCanaryId = 0;
   /** Last canary that workers have given up. */
   #givenUpId = 0;
-  #current: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   constructor(options: PoolReloadOptions) {
     this.#options = options;
@@ -33,18 +34,20 @@ export class PoolReload {
 
   /** Configs for a new worker, once no reload is in progress. */
   async settled(): Promise<Pick<WorkerInit, 'text' | 'canary'>> {
-    await this.#current;
+    await this.#turns.settled();
     return { text: this.#text, canary: this.#runningCanary };
   }
 
   /** Reloads after any reload in progress. Rejects on a failure other than problems of the config. */
   next(): Promise<Reloaded> {
-    return this.#inTurn(() => this.#prepareAll((workers, text) => this.#take(workers, text, 'worker.take')));
+    return this.#turns.run(() =>
+      this.#prepareAll((workers, text) => this.#take(workers, text, 'worker.take')),
+    );
   }
 
   /** Starts a canary in all workers, or in none. Rejects as `next`, and with `conflict`. */
   startCanary(percent: number): Promise<Reloaded> {
-    return this.#inTurn(() => {
+    return this.#turns.run(() => {
       const id = ++this.#lastCanaryId;
       return this.#prepareAll((workers, text) => this.#hold(workers, { id, text, percent }));
     });
@@ -52,7 +55,7 @@ export class PoolReload {
 
   /** Takes the canary's config in all workers. Rejects with `conflict` where there is none. */
   commitCanary(): Promise<Reloaded> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       const { text } = this.#endCanary();
       return this.#take(await this.#serving(), text, 'worker.commit');
     });
@@ -60,7 +63,7 @@ export class PoolReload {
 
   /** Ends the canary in all workers. Rejects with `conflict` where there is none. */
   cancelCanary(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       this.#endCanary();
       const workers = await this.#serving();
       await Promise.all(workers.map((worker) => unlessGone(worker, 'worker.cancel')));
@@ -74,12 +77,6 @@ export class PoolReload {
 
   get #runningCanary(): PoolCanary | undefined {
     return this.#canary && this.#canary.id > this.#givenUpId ? this.#canary : undefined;
-  }
-
-  #inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
-    const next = this.#current.then(change);
-    this.#current = next.catch(() => undefined);
-    return next;
   }
 
   async #prepareAll(
@@ -163,53 +160,6 @@ const nothing: Taken = { needsRestart: [], changes: noChanges };
 
 function refused(problems: readonly ConfigProblem[]): Reloaded {
   return { problems, ...nothing };
-}
-
-type Refusal = readonly ConfigProblem[] | Error;
-
-/**
- * Asks a worker to prepare a config; undefined if it is ready. Also undefined if it has exited or is
- * leaving, because its replacement starts with the config of the others.
- */
-async function prepare(worker: WorkerHandle, text: string): Promise<Refusal | undefined> {
-  const { channel } = worker;
-  try {
-    const problems = await channel.ask<readonly ConfigProblem[]>('worker.prepare', text);
-    return problems.length > 0 ? problems : undefined;
-  } catch (error) {
-    if (channel.isClosed || worker.isLeaving) return undefined;
-    return error instanceof Error ? error : new Error(String(error));
-  }
-}
-
-/** Asks one worker after the other until one has not exited, and returns those that are left to ask. */
-async function firstToAnswer<Answer>(
-  workers: readonly WorkerHandle[],
-  ask: (worker: WorkerHandle) => Promise<Answer | undefined>,
-): Promise<{ readonly answer: Answer | undefined; readonly rest: readonly WorkerHandle[] }> {
-  for (const [at, worker] of workers.entries()) {
-    const answer = await ask(worker);
-    if (!worker.channel.isClosed) return { answer, rest: workers.slice(at + 1) };
-  }
-  return { answer: undefined, rest: [] };
-}
-
-/** Asks a worker; undefined if it has exited. */
-async function unlessGone<Answer>(
-  { channel }: WorkerHandle,
-  topic: string,
-  value?: unknown,
-): Promise<Answer | undefined> {
-  try {
-    return await channel.ask<Answer>(topic, value);
-  } catch (error) {
-    if (channel.isClosed) return undefined;
-    throw error;
-  }
-}
-
-async function leaveAll(workers: readonly WorkerHandle[]): Promise<void> {
-  await Promise.all(workers.map(({ channel }) => channel.ask('worker.leave').catch(() => undefined)));
 }
 
 function problemsIn(error: unknown): readonly ConfigProblem[] {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { eventually } from '../eventually.js';
 import { ask, configOf, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
+import { SocketClient } from './socket-client.js';
 import { TempFolders, writeIn } from './temp-folders.js';
 
 /** Marks the answers of its pipeline; fails every request where it is told to. */
@@ -213,15 +214,65 @@ describe('a canary', () => {
     const refused = await change('?canary=5');
     expect([refused.status, refused.body.error!['code']]).to.deep.equal([409, 'conflict']);
     expect(refused.body.error!['message']).to.match(/shares the slots with the config in force/);
-    for (const wrong of ['0', '51', 'all', '-5', '5.5', ''])
+    for (const wrong of ['0', '51', 'all', '-5', '5.55', ''])
       expect(await change(`?canary=${wrong}`)).to.have.nested.include({
         status: 400,
-        'body.error.message': 'canary: must be a percentage from 0.1 to 50, such as 5.',
+        'body.error.message':
+          'canary: must be a percentage from 0.1 to 50, with at most one decimal place, such as 5.',
       });
     await writeIn(folder, 'gateway.yaml', { pipelines: [] });
     expect((await change('?canary=5')).status).to.equal(400);
     expect(await canary()).to.equal(null);
     expect(new Set(await marksOf(10))).to.deep.equal(new Set(['old']));
+  });
+
+  it('is refused where it no longer serves a format, whose callers no figure would count', async () => {
+    await start({ tag: 'old' });
+    await write({ tag: 'new' }, { formats: ['messages', 'responses', 'completions'] });
+    const refused = await change('?canary=5');
+    expect([refused.status, refused.body.error!['code']]).to.deep.equal([409, 'conflict']);
+    expect(refused.body.error!['message']).to.include('no longer serves POST /v1/chat/completions.');
+    expect(await canary()).to.equal(null);
+    expect((await change('')).status).to.equal(200);
+  });
+
+  it('takes the same shares by the panel and by /admin', async () => {
+    await start({ tag: 'old' });
+    await write({ tag: 'new' });
+    for (const percent of [0.05, 50.1, 5.55, 0]) {
+      expect((await under.post('/api/panel/canary', { percent })).status, String(percent)).to.equal(400);
+      expect((await change(`?canary=${percent}`)).status, String(percent)).to.equal(400);
+    }
+    for (const percent of [0.1, 2.5, 50]) {
+      expect((await under.post('/api/panel/canary', { percent })).status, String(percent)).to.equal(200);
+      expect((await change(`?canary=${percent}`)).status, String(percent)).to.equal(200);
+    }
+  });
+
+  it('takes a WebSocket without a session for one session', async () => {
+    await start({ tag: 'old' });
+    await write({ tag: 'new' });
+    await change('?canary=50');
+    for (let at = 0; at < 8; at += 1) {
+      const socket = await SocketClient.open(under);
+      for (let turn = 0; turn < 4; turn += 1) {
+        socket.create({ input: 'Hi' });
+        await socket.answer();
+      }
+      await socket.close();
+    }
+    const { candidate, control } = (await canary())!;
+    expect(candidate.requests + control.requests).to.equal(32);
+    expect([candidate.requests % 4, control.requests % 4]).to.deep.equal([0, 0]);
+  });
+
+  it('says where the other instances are not there, so that a session may change its side', async () => {
+    await start({ tag: 'old' });
+    await write({ tag: 'new' });
+    expect((await change('?canary=50')).body).to.have.property('shared', true);
+    Object.assign(under.gateway.services.live, { isDown: true });
+    expect((await change('?canary=50')).body).to.have.property('shared', false);
+    expect(await canary()).to.have.property('shared', false);
   });
 
   it('lets its requests finish, and its gateway end', async () => {

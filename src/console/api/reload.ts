@@ -1,4 +1,4 @@
-import { CanaryStatus } from '../../admin/canary-report.js';
+import { CanaryStatus, readPercent } from '../../admin/canary-report.js';
 import { CanaryStarted, canaryStarted, ReloadReport, reloadReport } from '../../admin/reports.js';
 import { ConfigDiff } from '../../config-diff/index.js';
 import { Closed, Type } from '../../plugin/internal.js';
@@ -51,11 +51,11 @@ function canaryRoutes({ operations }: Panel): readonly PanelRoute[] {
       method: 'POST',
       path: '/canary',
       summary: 'Gives the config as it stands now to a share of the new sessions.',
-      body: Closed({ percent: Type.Number({ exclusiveMinimum: 0, maximum: 50 }) }),
+      body: Closed({ percent: Type.Number({ minimum: 0.1, maximum: 50 }) }),
       audit: 'canary.start',
       answers: { 200: CanaryStarted },
       async handle({ body: { percent }, audit }) {
-        const report = canaryStarted(await operations.startCanary(percent));
+        const report = canaryStarted(await operations.startCanary(readPercent(percent)), operations.canary);
         audit.change(undefined, { percent, ...report });
         return report;
       },

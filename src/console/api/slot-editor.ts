@@ -1,5 +1,5 @@
 import type { AuditedAction } from '../../audit/audited-action.js';
-import { GatewayError, type StoredSlot } from '../../plugin/internal.js';
+import { GatewayError, Turns, type StoredSlot } from '../../plugin/internal.js';
 import { invalid } from './check.js';
 import { guardSecretRedirect } from './secret-redirect.js';
 import { mergePatch } from './json.js';
@@ -18,7 +18,8 @@ export const maxEntryBytes = 64 * 1024;
 export class SlotEditor {
   readonly #panel: Panel;
   readonly #sessions: CachedFor<ReadonlyMap<string, number>>;
-  #changing: Promise<unknown> = Promise.resolve();
+  /** Each starts from the result of the one before. */
+  readonly #changes = new Turns();
 
   constructor(panel: Panel) {
     const { store, now } = panel;
@@ -54,22 +55,15 @@ export class SlotEditor {
   }
 
   create(entry: Entry, audit: AuditedAction): Promise<object> {
-    return this.#inTurn(() => this.#create(entry, audit));
+    return this.#changes.run(() => this.#create(entry, audit));
   }
 
   change(id: string, patch: Entry, audit: AuditedAction): Promise<object> {
-    return this.#inTurn(() => this.#change(id, patch, audit));
+    return this.#changes.run(() => this.#change(id, patch, audit));
   }
 
   remove(id: string, audit: AuditedAction): Promise<undefined> {
-    return this.#inTurn(() => this.#remove(id, audit));
-  }
-
-  /** Runs changes one at a time: each starts from the result of the one before. */
-  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const next = this.#changing.then(work);
-    this.#changing = next.catch(() => undefined);
-    return next;
+    return this.#changes.run(() => this.#remove(id, audit));
   }
 
   async #create(entry: Entry, audit: AuditedAction): Promise<object> {

@@ -47,6 +47,15 @@ function RunningCanary({ canary, resource, onTaken }: CanaryCardProps & { readon
         They get the new config, and as many are compared with them. It ends by itself where its errors are
         clearly more.
       </p>
+      {!canary.shared && (
+        <p role="status">
+          <Badge tone="warn" icon="warn">
+            Not shared
+          </Badge>{' '}
+          The other instances could not be reached when it started (Redis was down), so that a session may get
+          the other config there. End it and start it again once Redis is back.
+        </p>
+      )}
       <CanaryFigures canary={canary} />
       <details>
         <summary>Changes</summary>
