@@ -137,19 +137,43 @@ const preferred: Readonly<Record<number, ErrorCode>> = {
 /** Logs the failure of an answer after its start; the caller received it in the stream. */
 function logFailure(state: CoreState): void {
   const { failure } = state.trace;
-  if (failure) logError(state, failure, failure);
+  if (failure) logError(state, failure, failure, true);
 }
 
-function logError({ trace, log }: CoreState, error: GatewayError, thrown: unknown): void {
+function logError({ trace, log }: CoreState, error: GatewayError, thrown: unknown, hasBegun = false): void {
   const { stage, path, at, meter } = trace.blamed(thrown) ?? {};
   const fields = { code: error.code, status: error.status, ...(stage !== undefined && { stage, path, at }) };
   if (error.code === 'internal') {
     meter?.fault();
     const err = trace.reasonFor(error.cause ?? thrown);
     log.error({ ...fields, plugin: pluginPlace(err), err }, 'The gateway failed.');
-  } else if (error.status >= 500) log.warn({ ...fields, cause: causeOf(error) }, error.message);
+  } else if (error.status >= 500)
+    log.warn({ ...fields, ...callsOf(trace), cause: causeOf(error) }, messageOf(error, trace, hasBegun));
   else log.debug(fields, 'The request was refused.'); // the message may quote what its caller wrote
 }
+
+function callsOf({ calls }: CoreState['trace']): object {
+  const last = calls.at(-1);
+  return last ? { slot: last.slot, attempts: calls.length } : {};
+}
+
+/** Message of the log: an upstream's own words say neither who spoke nor what comes of it. */
+function messageOf(
+  { failure, code, status, message }: GatewayError,
+  { calls }: CoreState['trace'],
+  hasBegun: boolean,
+): string {
+  const last = calls.at(-1);
+  if (failure?.kind !== 'status' || !last) return message;
+  const count = calls.length === 1 ? 'one call' : `${calls.length} calls`;
+  const next = hasBegun
+    ? 'the answer that has begun ends with it'
+    : `the caller gets ${status} after ${count}`;
+  const words = message === code ? code : `${code}: ${message.slice(0, maxWords)}`;
+  return `Slot ${JSON.stringify(last.slot)} has answered with an error, and ${next}. ${words}`;
+}
+
+const maxWords = 300;
 
 /** Message of the cause, without its stack, which is of no use for an upstream's error. */
 function causeOf({ cause }: GatewayError): string | undefined {

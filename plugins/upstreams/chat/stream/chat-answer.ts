@@ -273,6 +273,6 @@ function firstChoice(choices: unknown): Fields | undefined {
 
 /** Id of the message: that of the completion, in the form of Messages. */
 function messageId(id: string): string {
-  const known = id.replace(/^chatcmpl-/, '').slice(0, 200);
+  const known = id.replace(/^(?:chatcmpl-|msg_)/, '').slice(0, 200);
   return `msg_${known || crypto.randomUUID().replaceAll('-', '')}`;
 }

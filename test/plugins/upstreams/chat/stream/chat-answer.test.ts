@@ -38,6 +38,13 @@ describe('the answer of a Chat server as Messages events', () => {
     expect(message.id).to.equal('msg_1');
   });
 
+  it('has the id of the completion in the form of Messages, also where that has it already', async () => {
+    for (const id of ['chatcmpl-7', 'msg_7', '7']) {
+      const { message } = await translate(chunk({ content: 'Hi' }, 'stop', { id }), '[DONE]');
+      expect(message.id, id).to.equal('msg_7');
+    }
+  });
+
   it('is choice 0 alone', async () => {
     const second = { choices: [{ index: 1, delta: { content: 'no' } }] };
     const { message } = await translate(chunk({ content: 'yes' }), second, chunk({}, 'stop'), '[DONE]');
