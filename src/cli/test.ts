@@ -1,6 +1,7 @@
 import { Console } from 'node:console';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import path from 'node:path';
 import { ConfigError } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
 import type { TestSelection } from '../config-tests/find-tests.js';
@@ -11,9 +12,10 @@ import { runTests } from '../config-tests/run-tests.js';
 import { testFileSchema } from '../config-tests/test-editor-schema.js';
 import { textReport } from '../config-tests/text-report.js';
 import { writeSnapshots } from '../config-tests/update.js';
-import { changeIn, foldersOf } from '../config-tests/watched-folders.js';
+import { changeIn, foldersOf, maxFolders } from '../config-tests/watched-folders.js';
 import { DryGateway } from '../dry/dry-gateway.js';
 import { UsageError } from '../gateway/start-failure.js';
+import { PluginFiles } from '../pipeline/plugin-files.js';
 
 export interface TestFlags {
   readonly isCi: boolean;
@@ -68,9 +70,13 @@ async function watchTests(selection: TestSelection, env: Environment): Promise<T
   const stop = new AbortController();
   const end = (): void => stop.abort();
   process.once('SIGINT', end).once('SIGTERM', end);
+  const plugins = new PluginFiles();
+  let folders: readonly string[] = [];
   while (!stop.signal.aborted) {
     const changed = new AbortController();
-    const folders = await foldersOf(selection, env);
+    const listed = await foldersOf(selection, env, (file) => plugins.list(file, path.dirname(file)));
+    // Those of the run before are kept: a broken file says no longer what belongs to it.
+    folders = [...new Set([...listed, ...folders])].slice(0, maxFolders);
     const change = changeIn(folders, stop.signal).then(() => changed.abort());
     await runOnce(args, changed.signal);
     if (!changed.signal.aborted) process.stdout.write('\nWaiting for a change; Ctrl-C ends.\n');

@@ -16,6 +16,8 @@ export interface TestFile {
   /** Path of the config that a `*.test.yaml` names, from the working directory. */
   readonly config?: string;
   readonly tests: readonly ConfigTest[];
+  /** Files that `bodyFile` names. */
+  readonly bodyFiles: readonly string[];
   readonly problems: readonly ConfigProblem[];
 }
 
@@ -36,9 +38,10 @@ function fromFolderOf(file: string, name: string): string {
 export function readConfigTests(text: string, file: string): TestFile {
   const source = readVerbatim(text, file);
   const { tests } = source.value as { readonly tests?: unknown }; // any value has properties
-  if (!source.isYaml) return { file, text, tests: [], problems: locate(source.errors, source) };
+  if (!source.isYaml)
+    return { file, text, tests: [], bodyFiles: [], problems: locate(source.errors, source) };
   if (tests === undefined || (Array.isArray(tests) && tests.length === 0))
-    return { file, text, tests: [], problems: [] };
+    return { file, text, tests: [], bodyFiles: [], problems: [] };
   const errors = source.errors.filter(({ path: [root] }) => root === 'tests');
   return readSource({ ...source, value: { tests }, errors }, text);
 }
@@ -51,16 +54,17 @@ function readSource(source: Source, text: string): TestFile {
   const { tests: raw, defaults } = value as Partial<RawTestFile>; // each part is used only if it is sound
   const sound = Array.isArray(raw) ? raw : [];
   const defaultsOfAll = isSound(['defaults']) ? (defaults ?? {}) : {};
+  const bodies = new BodyFiles(path.dirname(source.file));
   const reading: Reading = {
     defaults: defaultsOfAll.request ?? {},
-    readBody: bodyReader(path.dirname(source.file)),
+    readBody: (file) => bodies.read(file),
     complain: (problem) => void found.push(problem),
   };
   const tests = sound.flatMap((test: RawTest, at) =>
     isSound(['tests', at]) ? [readTest(over(defaultsOfAll, test), ['tests', at], source, reading)] : [],
   );
   found.push(...duplicateNames(sound, source));
-  return { file: source.file, text, tests, problems: locate(found, source) };
+  return { file: source.file, text, tests, bodyFiles: bodies.names, problems: locate(found, source) };
 }
 
 /** Settings of a test over those of its file: maps are joined, anything else is the test's own. */
@@ -140,14 +144,24 @@ function duplicateNames(tests: readonly unknown[], source: Source): readonly Sch
 /** Max bytes of a file that `bodyFile` names. */
 const maxBodyBytes = 32 * 2 ** 20;
 
-/** Reads each JSON file once. */
-function bodyReader(folder: string): (file: string) => unknown {
-  const known = new Map<string, unknown>();
-  return (file) => {
-    const full = path.resolve(folder, file);
-    if (!known.has(full)) known.set(full, readJson(full, file));
-    return known.get(full);
-  };
+/** JSON files in a folder or beside it, each of which is read once. */
+class BodyFiles {
+  readonly #folder: string;
+  readonly #known = new Map<string, unknown>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  get names(): readonly string[] {
+    return [...this.#known.keys()];
+  }
+
+  read(file: string): unknown {
+    const full = path.resolve(this.#folder, file);
+    if (!this.#known.has(full)) this.#known.set(full, readJson(full, file));
+    return this.#known.get(full);
+  }
 }
 
 function readJson(full: string, name: string): unknown {

@@ -65,7 +65,7 @@ export async function runTests(options: TestOptions): Promise<FinishedTests> {
     results: runs.map(({ test, run }) => run?.result ?? skipped(test)),
     leftOut: all.length - chosen.length,
     written: 0,
-    warnings: warningsOf(all.length, placeholders),
+    warnings: [...warningsOf(all.length, placeholders), ...recordWarnings(runs, options.env)],
     durationMs: performance.now() - startMs,
   };
   return { files, runs, report };
@@ -89,6 +89,17 @@ function withUnrecorded(run: TestRun, test: ConfigTest, isWritable: boolean): Te
 
 function skipped({ name, at, skip = '' }: ConfigTest): TestResult {
   return { name, at, status: 'skipped', reason: skip, durationMs: 0, failures: [] };
+}
+
+/** Recordings are never made in a test, but a start refuses the stage without the key that encrypts them. */
+function recordWarnings(runs: readonly FinishedTest[], env: Environment): readonly string[] {
+  const records = runs.some(({ config }) =>
+    config?.pipeline.some(({ use, enabled }) => use === 'record' && enabled),
+  );
+  if (!records || env['GW_SECRET_KEY']) return [];
+  return [
+    'a placeholder stands in for GW_SECRET_KEY, with which the stage record encrypts: set it where the gateway starts',
+  ];
 }
 
 function warningsOf(count: number, { names }: SecretPlaceholders): readonly string[] {

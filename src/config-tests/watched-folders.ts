@@ -1,59 +1,84 @@
 import { watch } from 'node:fs';
 import path from 'node:path';
-import { ConfigError } from '../config/config.js';
+import { ConfigError, type Config, type SlotPluginsConfig } from '../config/config.js';
+import { readWritten } from '../config/document.js';
 import type { Environment } from '../config/environment.js';
 import { readConfig, readConfigFile } from '../config/load.js';
 import { SecretPlaceholders } from '../dry/placeholders.js';
 import { findTests, type TestSelection } from './find-tests.js';
 
 /** Max folders that are watched. */
-const maxFolders = 64;
+export const maxFolders = 64;
 
 /** Time in which further changes are one with the first. */
 const debounceMs = 100;
 
-/** Folders of the files that tests depend on: of their configs, the local plugins of these, and of the tests. */
-export async function foldersOf(selection: TestSelection, env: Environment): Promise<readonly string[]> {
-  const configs = await configsOf(selection);
-  const used = await Promise.all(configs.map((config) => filesOf(config, env)));
-  const files = [...configs, ...selection.files, ...used.flat()];
+/** Lists a local plugin with the files that it imports. */
+export type ListPlugin = (file: string) => readonly string[];
+
+/**
+ * Folders of the files that tests depend on: of the tests and their bodies, of their configs with the catalogs of these,
+ * and of their local plugins with what those import.
+ */
+export async function foldersOf(
+  selection: TestSelection,
+  env: Environment,
+  listPlugin: ListPlugin,
+): Promise<readonly string[]> {
+  const { configs, bodies } = await filesOfTests(selection);
+  const used = await Promise.all(configs.map((config) => filesOf(config, env, listPlugin)));
+  const files = [...configs, ...selection.files, ...bodies, ...used.flat()];
   const folders = files.map((file) => path.dirname(path.resolve(file)));
   const all = new Set([...folders, ...selection.files.map((file) => path.resolve(file))]);
   return [...all].slice(0, maxFolders);
 }
 
-/** The config, and those that files of tests name; the config alone while the tests cannot be read. */
-async function configsOf(selection: TestSelection): Promise<readonly string[]> {
+interface FilesOfTests {
+  readonly configs: readonly string[];
+  readonly bodies: readonly string[];
+}
+
+/** The config, and files that tests name; the config alone while the tests cannot be read. */
+async function filesOfTests(selection: TestSelection): Promise<FilesOfTests> {
   try {
     const found = await findTests(selection);
-    return [...new Set([selection.config, ...found.map(({ config }) => config)])];
+    const configs = [...new Set([selection.config, ...found.map(({ config }) => config)])];
+    return { configs, bodies: found.flatMap(({ bodyFiles }) => bodyFiles) };
   } catch (error) {
-    if (error instanceof ConfigError) return [selection.config];
+    if (error instanceof ConfigError) return { configs: [selection.config], bodies: [] };
     throw error;
   }
 }
 
-/** Local plugins of a config; none where it cannot be read. */
-async function filesOf(config: string, env: Environment): Promise<readonly string[]> {
+/** Catalog and local plugins of a config; none where it cannot be read. */
+async function filesOf(file: string, env: Environment, listPlugin: ListPlugin): Promise<readonly string[]> {
   try {
-    const input = await readConfigFile(config, env);
-    const { pipeline, formats, slots, baseDir } = readConfig({
-      ...input,
-      placeholders: new SecretPlaceholders(),
-    });
-    const uses = [
-      ...pipeline.map(({ use }) => use),
-      ...formats.map(({ use }) => use),
-      ...slots.map(({ upstream }) => upstream),
-    ];
-    const accounts = slots.flatMap(({ account }) => (account ? [account.kind] : []));
-    return [...uses, ...accounts]
-      .filter((use) => /^\.{0,2}\//.test(use))
-      .map((use) => path.resolve(baseDir, use));
+    const input = await readConfigFile(file, env);
+    const config = readConfig({ ...input, placeholders: new SecretPlaceholders() });
+    const { models } = Object(readWritten(input.text)) as { readonly models?: unknown }; // any object has properties
+    const plugins = pluginsOf(config).map((use) => path.resolve(config.baseDir, use));
+    const catalog = typeof models === 'string' ? [path.resolve(config.baseDir, models)] : [];
+    return [...catalog, ...plugins.flatMap((plugin) => [plugin, ...listPlugin(plugin)])];
   } catch (error) {
     if (error instanceof ConfigError) return [];
     throw error;
   }
+}
+
+/** Paths of local plugins, as a config names them. */
+function pluginsOf({
+  pipeline,
+  formats,
+  slots,
+}: Pick<Config, 'pipeline' | 'formats'> & {
+  readonly slots: readonly SlotPluginsConfig[];
+}): readonly string[] {
+  const uses = [
+    ...pipeline.map(({ use }) => use),
+    ...formats.map(({ use }) => use),
+    ...slots.flatMap(({ upstream, account }) => [upstream, ...(account ? [account.kind] : [])]),
+  ];
+  return uses.filter((use) => /^\.{0,2}\//.test(use));
 }
 
 /** Resolves when a file of configs, tests or plugins changes in one of these folders, or the signal aborts. */

@@ -18,6 +18,10 @@ import { isBase64, shown, shownText } from './shown.js';
 /** Max choices that are kept; a request that waits makes one whenever a state changes. */
 const maxChoices = 200;
 
+/** Max calls whose bodies are shown: a stage may call the model any number of times, with all of the request each time. */
+const maxBodies = 20;
+const bodyLeftOut = `left out: the bodies of the first ${maxBodies} calls are shown`;
+
 /**
  * Explains one request: sends it through the pipeline of a config in a dry run. Throws ConfigError, and an Error
  * for a slot or a scenario that there is not.
@@ -75,7 +79,7 @@ export class Explainer {
       stages,
       choices: [...this.#choices],
       calls: outcome.calls,
-      outgoing: outcome.outgoing.map((call) => this.#outgoing(call)),
+      outgoing: outcome.outgoing.map((call, at) => this.#outgoing(call, at < maxBodies)),
       answer: answerOf(outcome),
       dropped: outcome.dropped,
       tokens: tokensOf(outcome, state.additions),
@@ -88,12 +92,12 @@ export class Explainer {
     return this.#dry.close();
   }
 
-  #outgoing(call: DryOutcome['outgoing'][number]): ExplainedOutgoing {
+  #outgoing(call: DryOutcome['outgoing'][number], hasBody: boolean): ExplainedOutgoing {
     const { slot, method, path, body } = call;
     const config = this.#config.slots.find(({ id }) => id === slot);
     const headers = maskedHeaders(call, Object.keys(config?.headers ?? {}));
     if (slot === undefined) return { method, path, headers }; // to a token endpoint: its body is made of credentials
-    return { slot, method, path, headers, body: withoutBytes(body) };
+    return { slot, method, path, headers, body: hasBody ? withoutBytes(body) : bodyLeftOut };
   }
 }
 

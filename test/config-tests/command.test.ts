@@ -113,6 +113,51 @@ warning: placeholders stand in for secrets that the environment lacks: TEAM_A_KE
     );
   });
 
+  const priced = config
+    .replace('  - use: slot-pick', '  - use: rate-limit\n  - use: slot-pick')
+    .replace(
+      'account:',
+      'price: { input: 3, output: 15, cacheRead: 0.3, cacheWrite5m: 3.75, cacheWrite1h: 6 }, account:',
+    );
+
+  it('asserts costs by the prices of the config, and that one without prices is unknown', async () => {
+    const own = testsOf(
+      'expect: { cost: { billed: { above: 0.00001, below: 0.01 }, shown: { above: 0.00001 } } }',
+      'expect: { cost: { billed: { above: 1 } } }',
+    );
+    const { stdout, code } = await run({ 'config/gateway.yaml': priced, 'config/a.test.yaml': own });
+    expect(code).to.equal(1);
+    expect(stdout).to.match(/tests\[1\]\.requests\[0\]\.expect\.cost\.billed\.above\n/);
+    expect(stdout)
+      .to.match(/got {7}0\.00\d+\n/)
+      .and.include('1 passed, 1 failed');
+    const unknown = await run({
+      'config/a.test.yaml': testsOf('expect: { cost: { billed: unknown, shown: unknown } }'),
+    });
+    expect(unknown.stdout).to.include('1 passed');
+  });
+
+  it('holds keys of a team to the budget that they share, until the next day', async () => {
+    const as = (key: string, expected: string) =>
+      `{ post: /v1/messages, as: ${key}, body: ${body}, expect: ${expected} }`;
+    const exceeded = '{ status: 429, error.code: budget_exceeded, headers.x-should-retry: "false" }';
+    const tests = `tests:
+  - name: a budget
+    clock: 2026-11-22T10:00:00Z
+    keys: { ann: { team: red }, bob: { team: red }, cy: { usdPerDay: 0.000001 } }
+    teams: { red: { usdPerDay: 0.000001 } }
+    requests:
+      - ${as('ann', '{ status: 200, cost.billed: { above: 0.000001 } }')}
+      - ${as('bob', exceeded)}
+      - ${as('cy', '{ status: 200 }')}
+      - ${as('cy', exceeded)}
+      - ${as('bob', '{ status: 200 }').replace('{ post', '{ after: 14h, post')}
+`;
+    const { stdout, stderr } = await run({ 'config/gateway.yaml': priced, 'config/a.test.yaml': tests });
+    expect(stderr).to.equal('');
+    expect(stdout).to.include('1 passed in');
+  });
+
   it('refuses to expect anything of a slot that there is not', async () => {
     const { stdout, code } = await run({
       'config/a.test.yaml': testsOf(
@@ -260,6 +305,59 @@ tests:
     expect(code).to.equal(1);
     expect(stdout).to.include('none is written into a config; move the test to a *.test.yaml');
     expect(await readFile(path.join(cwd, 'config/gateway.yaml'), 'utf8')).to.equal(text);
+  });
+
+  it('says that record runs with a placeholder where its key is missing', async () => {
+    const recording = config.replace('  - use: slot-pick', '  - use: record\n  - use: slot-pick');
+    const files = {
+      'config/gateway.yaml': recording,
+      'config/a.test.yaml': testsOf('expect: { status: 200 }'),
+    };
+    const told = 'warning: a placeholder stands in for GW_SECRET_KEY, with which the stage record encrypts';
+    expect((await run(files)).stdout)
+      .to.include('1 passed')
+      .and.include(told);
+    const cwd = await workshop.folder(files);
+    const env = { GW_SECRET_KEY: 'a secret of the tests, which is long' };
+    expect((await workshop.run({ cwd, args: ['test'], env })).stdout)
+      .to.include('1 passed')
+      .and.not.include(told);
+    const off = recording.replace('use: record', 'use: record\n    enabled: false');
+    expect((await run({ ...files, 'config/gateway.yaml': off })).stdout).to.not.include(told);
+  });
+
+  it('runs again with --watch where files of other folders change that it depends on', async () => {
+    const cwd = await workshop.folder({
+      'config/gateway.yaml': `${config.replace('pipeline:', 'pipeline:\n  - use: ../plugins/mine.mjs')}models: ../catalog/models.yaml\n`,
+      'plugins/mine.mjs': `export { default } from './lib/real.mjs';`,
+      'plugins/lib/real.mjs': `export default { name: 'mine', setup: () => (ctx, next) => next() };`,
+      'catalog/models.yaml': 'models: [{ id: sonnet-5, maxTokens: 100 }]',
+      'fixtures/request.json':
+        '{ "model": "sonnet-5", "max_tokens": 50, "messages": [{ "role": "user", "content": "Hi" }] }',
+      'config/a.test.yaml':
+        'tests: [{ name: one, requests: [{ post: /v1/messages, bodyFile: ../fixtures/request.json, expect: { status: 200, upstream.max_tokens: 50 } }] }]',
+    });
+    const watcher = await workshop.start({ cwd, args: ['test', '--watch'] });
+    await watcher.output('1 passed in');
+    await watcher.output('Waiting for a change', 1);
+    await writeIn(cwd, 'fixtures/request.json', '{ "model": "sonnet-5"');
+    await watcher.output('Waiting for a change', 2);
+    await writeIn(cwd, 'fixtures/request.json', '{ "model": "sonnet-5", "max_tokens": 50, "messages": [] }');
+    await watcher.output('0 passed, 1 failed');
+    await watcher.output('Waiting for a change', 3);
+    await writeIn(cwd, 'catalog/models.yaml', 'models: [');
+    await watcher.output('Waiting for a change', 4);
+    await writeIn(cwd, 'catalog/models.yaml', 'models: [{ id: sonnet-5, maxTokens: 100 }]');
+    await watcher.output('0 passed, 1 failed', 2);
+    await watcher.output('Waiting for a change', 5);
+    await writeIn(
+      cwd,
+      'plugins/lib/real.mjs',
+      `export default { name: 'mine', setup: () => (ctx) => ctx.throw(418) };`,
+    );
+    await watcher.output('0 passed, 1 failed', 3);
+    watcher.signal('SIGINT');
+    expect(await watcher.ended).to.include({ code: 0 });
   });
 
   it('runs again with --watch where a test or a plugin changes, until a signal', async () => {

@@ -6,6 +6,7 @@ import { explain, Explainer } from '#src/explain/explain.js';
 import type { ExplainedStage, Explanation, ExplainRequest } from '#src/explain/explanation.js';
 import { withoutTexts } from '#src/explain/without-texts.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
+import { TempFolders } from '../gateway/temp-folders.js';
 
 const config = `
 pipeline:
@@ -151,6 +152,30 @@ describe('an explanation', () => {
     expect(bare.stages.map(({ stage }) => stage)).to.deep.equal(whole.stages.map(({ stage }) => stage));
     expect(bare.answer.error?.code).to.equal(whole.answer.error?.code);
     expect(bare.choices).to.have.length(1);
+  });
+
+  it('has the bodies of the first calls alone, however many a stage makes', async () => {
+    const folders = new TempFolders();
+    const folder = await folders.make({
+      'many.mjs': `export default {
+        name: 'many', requires: ['request'], intercepts: true,
+        setup: () => ({
+          async intercept(request, call) {
+            for (let at = 1; at < 100; at += 1) for await (const batch of (await call(request)).events) void batch;
+            return call(request);
+          },
+        }),
+      };`,
+    });
+    const text = config.replace('  - use: slot-pick', `  - use: ${folder}/many.mjs\n  - use: slot-pick`);
+    const body = { ...hi, messages: [{ role: 'user', content: 'word '.repeat(12_000) }] };
+    const explanation = await explained({ body }, {}, text);
+    expect(explanation.calls).to.have.length(100);
+    const shown = explanation.outgoing.filter(({ body: sent }) => JSON.stringify(sent).length > 60_000);
+    expect(shown).to.have.length(20);
+    expect(explanation.outgoing.at(-1)!.body).to.match(/^left out/);
+    expect(JSON.stringify(explanation).length).to.be.below(20 * 70_000 + 100 * 4000);
+    await folders.remove();
   });
 
   it('never has base64', async () => {
