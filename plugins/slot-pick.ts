@@ -39,9 +39,7 @@ export default definePlugin({
         policy,
         ...(slots && { slots }),
         caller,
-        get isBudgeted() {
-          return live?.budgeted === true; // by a stage below, too
-        },
+        isBudgeted: () => live?.budgeted === true, // by a stage below, too
         queueTimeoutMs,
         signal: callSignal(state),
         trace: state.trace,

@@ -1,6 +1,6 @@
 import type { Exchange } from '../http/exchange.js';
 import { timeOrderedId } from '../http/request-id.js';
-import type { LedgerRow, LedgerTrace, TimedCall, Trace } from '../plugin/internal.js';
+import type { LedgerRow, LedgerTrace, TimedCall, Trace, Writable } from '../plugin/internal.js';
 import type { RequestRecord } from '../telemetry/request-record.js';
 import type { RequestMoney } from './request-money.js';
 
@@ -45,8 +45,6 @@ export function ledgerRowOf(
   if (record.calls.length > 0 || record.queueMs > 0) row.queueMs = record.queueMs;
   return row;
 }
-
-type Writable<Row> = { -readonly [Field in keyof Row]: Row[Field] };
 
 /**
  * Trace with a max number of entries: a stage that calls the model in a loop must not make a row of

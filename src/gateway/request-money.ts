@@ -2,6 +2,7 @@ import { costOf, exactCost, roundedCost } from '../ledger/cost.js';
 import { additionsByStage } from '../ledger/additions.js';
 import {
   ledgerTokens,
+  lessTokens,
   totalTokens,
   type LedgerAddition,
   type LedgerCost,
@@ -12,6 +13,7 @@ import {
   type Trace,
   type TraceCost,
   type Usage,
+  type Writable,
 } from '../plugin/internal.js';
 import type { RequestRecord } from '../telemetry/request-record.js';
 
@@ -47,29 +49,24 @@ export function requestMoney(
   priceOf: PriceOf,
 ): RequestMoney {
   const { billed, shown } = ledgerTokens(record);
-  const calls = billedCalls(record, billed);
-  const last = calls.findLast(({ tokens }) => tokens);
+  const calls = billedCalls(record, { usage: record.billed, tokens: billed });
+  const answered = calls.filter(({ tokens }) => tokens);
+  const last = answered.at(-1);
   const price = last && priceOf(last.slot, last.model);
   const paid = paidCalls(calls, priceOf);
+  const money: Writable<RequestMoney> = { billed, shown, paid };
   const cost = paid.length === calls.length ? costFrom(paid, { billed, shown }, price) : undefined;
-  const answers = calls.filter(({ tokens }) => tokens).length;
-  const additions = added && additionsByStage({ billed, shown }, added, answers);
-  return {
-    billed,
-    shown,
-    paid,
-    ...(cost && { cost }),
-    ...(additions && { additions: priced(additions, price) }),
-  };
+  if (cost) money.cost = cost;
+  const additions = added && additionsByStage({ billed, shown }, added, answered.length);
+  if (additions) money.additions = priced(additions, price);
+  return money;
 }
 
 /** Cost of the upstream calls of a request so far, as the ledger will sum them. */
 export function costSoFar({ trace, request }: CostState, priceOf: PriceOf): TraceCost {
   const { calls, usage, askedModel, slot } = trace;
-  const billed = billedCalls(
-    { calls, slot, model: askedModel ?? request?.model },
-    billedTokens(usage.billed),
-  );
+  const all = { usage: usage.billed, tokens: billedTokens(usage.billed) };
+  const billed = billedCalls({ calls, slot, model: askedModel ?? request?.model }, all);
   const paid = paidCalls(billed, priceOf);
   return { billed: roundedCost(sumOf(paid)), isComplete: paid.length === billed.length };
 }
@@ -88,11 +85,13 @@ function billedTokens(usage: Usage): LedgerTokens {
 }
 
 function paidCalls(calls: readonly BilledCall[], priceOf: PriceOf): readonly PaidCall[] {
-  return calls.flatMap(({ slot, model, tokens }) => {
+  const paid: PaidCall[] = [];
+  for (const { slot, model, tokens } of calls) {
     const price = tokens && priceOf(slot, model);
     const cost = price && exactCost(tokens, price);
-    return cost === undefined ? [] : [{ slot, model, cost }];
-  });
+    if (cost !== undefined) paid.push({ slot, model, cost });
+  }
+  return paid;
 }
 
 type CalledModel = Pick<RequestRecord, 'calls' | 'slot' | 'model'> &
@@ -105,20 +104,26 @@ interface BilledCall {
   readonly tokens: LedgerTokens | undefined;
 }
 
+/** Usage of all calls, with its tokens. */
+interface BilledUsage {
+  readonly usage: Usage;
+  readonly tokens: LedgerTokens;
+}
+
 /** Calls that have cost something, or may have: a failed one without a report has not. */
 function billedCalls(
   { calls, slot = '', model = '', answeredBy = model }: CalledModel,
-  billed: LedgerTokens,
+  all: BilledUsage,
 ): readonly BilledCall[] {
-  const own = calls
-    .filter((call) => call.billed ?? call.code === undefined)
-    .map((call) => ({
-      slot: call.slot,
-      model: call.model ?? model,
-      tokens: call.billed && billedTokens(call.billed),
-    }));
-  const isReported = own.some(({ tokens }) => tokens) || totalTokens(billed) === 0;
-  return isReported ? own : [{ slot, model: answeredBy, tokens: billed }]; // billed by a stage of its own
+  const own: BilledCall[] = [];
+  let isReported = totalTokens(all.tokens) === 0;
+  for (const { slot: called, model: named = model, billed, code } of calls) {
+    if (!billed && code !== undefined) continue;
+    const tokens = billed === all.usage ? all.tokens : billed && billedTokens(billed);
+    own.push({ slot: called, model: named, tokens });
+    isReported ||= billed !== undefined;
+  }
+  return isReported ? own : [{ slot, model: answeredBy, tokens: all.tokens }]; // billed by a stage of its own
 }
 
 /** Cost of all calls; the tokens hidden from the caller are part of the last one. */
@@ -128,7 +133,7 @@ function costFrom(
   price: Price | undefined,
 ): LedgerCost | undefined {
   const exact = sumOf(paid);
-  const hidden = price ? exactCost(less(billed, shown), price) : 0;
+  const hidden = price ? exactCost(lessTokens(billed, shown), price) : 0;
   if (hidden === undefined) return undefined;
   return { billed: roundedCost(exact), shown: roundedCost(Math.max(0, exact - hidden)) };
 }
@@ -142,14 +147,4 @@ function priced(
     return [stage, cost === undefined ? { tokens } : { tokens, cost }];
   });
   return Object.fromEntries(entries);
-}
-
-function less(all: LedgerTokens, part: LedgerTokens): LedgerTokens {
-  return {
-    input: all.input - part.input,
-    cacheRead: all.cacheRead - part.cacheRead,
-    cacheWrite5m: all.cacheWrite5m - part.cacheWrite5m,
-    cacheWrite1h: all.cacheWrite1h - part.cacheWrite1h,
-    output: all.output - part.output,
-  };
 }

@@ -1,4 +1,4 @@
-import { totalTokens, type LedgerTokens } from '../plugin/internal.js';
+import { lessTokens, totalTokens, type LedgerTokens } from '../plugin/internal.js';
 
 /**
  * Tokens that stages added, by the stage's name: the part of the billed tokens that is hidden from the caller, divided
@@ -11,38 +11,46 @@ export function additionsByStage(
 ): Readonly<Record<string, LedgerTokens>> | undefined {
   const stages = Object.entries(added);
   const weight = stages.reduce((sum, [, tokens]) => sum + tokens, 0);
-  const hidden = hiddenPart(billed, shown);
+  const hidden = lessTokens(billed, shown);
   const whole = totalTokens(hidden) > 0 ? hidden : firstTokens(billed, Math.round(weight * calls));
   if (weight <= 0 || totalTokens(whole) === 0) return undefined;
   let before = 0;
   const parts = stages.map(([stage, tokens]) => {
-    const [from, to] = [before / weight, (before += tokens) / weight];
-    return [stage, mapped((sort) => Math.round(whole[sort] * to) - Math.round(whole[sort] * from))];
+    const from = before / weight;
+    before += tokens;
+    return [stage, partOf(whole, from, before / weight)] as const;
   });
   return Object.fromEntries(parts.filter(([stage]) => stage !== ''));
 }
 
-function hiddenPart(billed: LedgerTokens, shown: LedgerTokens): LedgerTokens {
-  return mapped((sort) => billed[sort] - shown[sort]);
+/** Part of the tokens from one share to another, 0 to 1: adjacent parts add up to the whole. */
+function partOf(whole: LedgerTokens, from: number, to: number): LedgerTokens {
+  return {
+    input: between(whole.input, from, to),
+    cacheRead: between(whole.cacheRead, from, to),
+    cacheWrite5m: between(whole.cacheWrite5m, from, to),
+    cacheWrite1h: between(whole.cacheWrite1h, from, to),
+    output: between(whole.output, from, to),
+  };
+}
+
+function between(count: number, from: number, to: number): number {
+  return Math.round(count * to) - Math.round(count * from);
 }
 
 /** The first tokens of a prompt: cached ones before the others, in the order in which usage-mask hides them. */
 function firstTokens(billed: LedgerTokens, count: number): LedgerTokens {
   let left = count;
-  const taken: Record<string, number> = {};
-  for (const sort of ['cacheRead', 'cacheWrite1h', 'cacheWrite5m', 'input'] as const) {
-    taken[sort] = Math.min(left, billed[sort]);
-    left -= taken[sort];
-  }
-  return mapped((sort) => taken[sort] ?? 0);
-}
-
-function mapped(of: (sort: keyof LedgerTokens) => number): LedgerTokens {
+  const take = (tokens: number): number => {
+    const taken = Math.min(left, tokens);
+    left -= taken;
+    return taken;
+  };
   return {
-    input: of('input'),
-    cacheRead: of('cacheRead'),
-    cacheWrite5m: of('cacheWrite5m'),
-    cacheWrite1h: of('cacheWrite1h'),
-    output: of('output'),
+    cacheRead: take(billed.cacheRead),
+    cacheWrite1h: take(billed.cacheWrite1h),
+    cacheWrite5m: take(billed.cacheWrite5m),
+    input: take(billed.input),
+    output: 0,
   };
 }

@@ -14,8 +14,8 @@ export interface LatencyCount {
   count: number;
 }
 
-/** Counts by measure and bucket. */
-export type LatencyCounts = Map<string, LatencyCount>;
+/** Counts by measure and bucket, by a number of both. */
+export type LatencyCounts = Map<number, LatencyCount>;
 
 /** Columns of a row that its times are taken from. */
 export type TimedRow = Pick<
@@ -23,19 +23,30 @@ export type TimedRow = Pick<
   'attempts' | 'durationMs' | 'firstEventMs' | 'firstTokenMs' | 'outputMs' | 'queueMs'
 > & { readonly billed: Pick<LedgerRow['billed'], 'output'> };
 
-/** Adds the times of a row; with `count` -1, takes them away. Requests that called no model have none. */
-export function addLatency(counts: LatencyCounts, row: TimedRow, count: 1 | -1 = 1): void {
-  const add = (measure: LatencyMeasure, ms: number | undefined) =>
-    ms === undefined ? undefined : addCount(counts, { measure, bucket: bucketOf(ms), count });
-  add('first_token', row.firstTokenMs);
-  add('per_output_token', perOutputTokenMs(row, row.billed.output));
-  add('queue', row.queueMs);
-  if (row.attempts > 0) add('total', row.durationMs);
+/** Adds the times of a row; with `by` -1, takes them away. Requests that called no model have none. */
+export function addLatency(counts: LatencyCounts, row: TimedRow, by: 1 | -1 = 1): void {
+  if (row.firstTokenMs !== undefined) addTime(counts, 'first_token', row.firstTokenMs, by);
+  const perToken = perOutputTokenMs(row, row.billed.output);
+  if (perToken !== undefined) addTime(counts, 'per_output_token', perToken, by);
+  if (row.queueMs !== undefined) addTime(counts, 'queue', row.queueMs, by);
+  if (row.attempts > 0) addTime(counts, 'total', row.durationMs, by);
+}
+
+function addTime(counts: LatencyCounts, measure: LatencyMeasure, ms: number, by: 1 | -1): void {
+  const bucket = bucketOf(ms);
+  const known = counts.get(keyOf(measure, bucket));
+  if (known) known.count += by;
+  else addCount(counts, { measure, bucket, count: by });
+}
+
+/** Orders counts by their measure, then by their bucket: there are fewer buckets than this. */
+function keyOf(measure: LatencyMeasure, bucket: number): number {
+  return latencyMeasures.indexOf(measure) * 4096 + bucket;
 }
 
 /** Adds a copy of a count. */
 export function addCount(counts: LatencyCounts, { measure, bucket, count }: LatencyCount): void {
-  const key = `${measure} ${bucket}`;
+  const key = keyOf(measure, bucket);
   const known = counts.get(key);
   if (known) known.count += count;
   else counts.set(key, { measure, bucket, count });

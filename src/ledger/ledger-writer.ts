@@ -192,7 +192,7 @@ const flushMs = 250;
 const maxPending = 500;
 
 /** Max rows per write: SQLite blocks for some milliseconds for each. */
-const batchRows = 100;
+const batchRows = 250;
 const maxWaiting = 50_000;
 const maxRetryMs = 30_000;
 

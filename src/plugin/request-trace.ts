@@ -8,6 +8,7 @@ import { AddedParts } from './added-parts.js';
 import { TracedStage, type StageStep } from './traced-stage.js';
 import { UpstreamCallTimer, type CallIds, type CallReport, type TracedCall } from './upstream-call-timer.js';
 import { withTag } from './usage-tags.js';
+import type { Writable } from './writable.js';
 
 /** Max streams of a request: those of one answer are fewer, and an interceptor may make any number of calls. */
 const maxStreams = 200;
@@ -293,5 +294,3 @@ interface MadeStream {
   readonly events: EventStream;
   readonly by: StagePlace | undefined;
 }
-
-type Writable<Entry> = { -readonly [Field in keyof Entry]: Entry[Field] };

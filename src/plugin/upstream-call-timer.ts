@@ -2,6 +2,7 @@ import type { Usage } from './contract/messages.js';
 import type { CallTimer, TimedCall } from './contract/trace.js';
 import type { GatewayError } from './error.js';
 import type { TracedStage } from './traced-stage.js';
+import type { Writable } from './writable.js';
 
 /** Upstream call with its start, milliseconds of `performance.now()`, and the stage that made it. */
 export interface TracedCall extends TimedCall {
@@ -79,5 +80,3 @@ export interface CallReport {
   ended(atMs: number): void;
   failed(): void;
 }
-
-type Writable<Entry> = { -readonly [Field in keyof Entry]: Entry[Field] };

@@ -15,7 +15,7 @@ export interface PickTerms {
   /** Caller, whose key may be limited to models and slots. Waiting callers take turns by their key. */
   readonly caller: Caller;
   /** True: only slots that have a price for every sort of token of the model, since a budget counts the cost. */
-  readonly isBudgeted?: boolean;
+  readonly isBudgeted?: () => boolean;
   /** Queue timeout: max wait for a permit while every schedulable slot is full. */
   readonly queueTimeoutMs: number;
   readonly signal: CallSignal;

@@ -26,6 +26,17 @@ export function totalTokens(tokens: LedgerTokens): number {
   return input + cacheRead + cacheWrite5m + cacheWrite1h + output;
 }
 
+/** Tokens without a part of them. */
+export function lessTokens(all: LedgerTokens, part: LedgerTokens): LedgerTokens {
+  return {
+    input: all.input - part.input,
+    cacheRead: all.cacheRead - part.cacheRead,
+    cacheWrite5m: all.cacheWrite5m - part.cacheWrite5m,
+    cacheWrite1h: all.cacheWrite1h - part.cacheWrite1h,
+    output: all.output - part.output,
+  };
+}
+
 function less(all: number, hidden: number): number {
   return Math.max(0, all - hidden);
 }

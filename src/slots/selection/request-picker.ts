@@ -56,7 +56,7 @@ export class RequestPicker implements SlotPicker {
 
   #contextFor(wanted: WantedModel): PoolContext {
     const { isBudgeted, caller } = this.#terms;
-    if (!isBudgeted) return this.#context;
+    if (!isBudgeted?.()) return this.#context;
     const model = this.#models().find(wanted.id) ?? { id: wanted.id };
     return pricedContext(this.#context, { caller, wanted, model });
   }

@@ -56,6 +56,6 @@ export function latencyCountsOf(combinations: Iterable<Combination>): readonly G
     }
   const ordered = [...groups].toSorted(([a], [b]) => (a < b ? -1 : 1));
   return ordered.flatMap(([, { kind, atMs, name, counts }]) =>
-    [...counts].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, count]) => ({ kind, atMs, name, ...count })),
+    [...counts].toSorted(([a], [b]) => a - b).map(([, count]) => ({ kind, atMs, name, ...count })),
   );
 }

@@ -57,7 +57,7 @@ function short(value: AttributeValue): AttributeValue {
 
 /** Text of at most 500 characters, which every collector takes. */
 export function cut(text: string): string {
-  return text.slice(0, 500).replaceAll(/\p{Cs}/gu, '\uFFFD'); // half a pair is no UTF-8
+  return text.slice(0, 500).toWellFormed(); // half a pair is no UTF-8
 }
 
 /** Providers by kind of upstream, and by preset of `upstream: chat`, where they have a name of their own. */

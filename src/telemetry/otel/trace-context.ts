@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** Ids of a span, as W3C Trace Context writes them. */
@@ -61,6 +61,14 @@ export function contextHeaders(
 
 /** Random id in hex, which is not all zeros. */
 export function randomId(bytes: number): string {
-  const id = randomBytes(bytes).toString('hex');
+  if (used + bytes > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const id = pool.toString('hex', used, (used += bytes));
   return isZero(id) ? randomId(bytes) : id;
 }
+
+/** Random bytes for many ids: a call for each one would cost more than the rest of its span. */
+const pool = Buffer.alloc(4096);
+let used = pool.length;
