@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import { percentOf, type Clock, type Live, type Logger } from '../plugin/internal.js';
 import type { SlotPool } from '../slots/pool.js';
-import { Tracing } from '../telemetry/otel/index.js';
+import { openOtlpSink, Tracing } from '../telemetry/otel/index.js';
 import { version } from '../version.js';
 import { RequestTracing } from './request-tracing.js';
 
@@ -12,20 +12,19 @@ interface Parts {
   readonly clock: Clock;
 }
 
-/** Traces of requests for the collector of the config, whose packages are loaded only then; undefined: none. */
-export async function openTracing(
+/** Traces of requests for the collector of the config; undefined: none. */
+export function openTracing(
   { telemetry }: Pick<Config, 'telemetry'>,
   { log, live, slots, clock }: Parts,
-): Promise<RequestTracing | undefined> {
+): RequestTracing | undefined {
   const { enabled, otlp: url, headers, serviceName, semconv, sample, propagate } = telemetry;
   if (!enabled || url === undefined) return undefined;
-  const { openOtlpSink } = await import('../telemetry/otel/otlp-sink.js');
   const service = { name: serviceName, version, instance: live.instance };
   const tracing = new Tracing({
     conventions: semconv,
     share: percentOf(sample) / 100,
     isPropagated: propagate,
-    sink: openOtlpSink({ url, headers, service, log, now: () => clock.now() }),
+    sink: openOtlpSink({ url, headers, service, log, clock }),
   });
   return new RequestTracing(tracing, slots);
 }

@@ -119,7 +119,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   knownModels.discoverFrom(() => slots.opened.flatMap(({ discovered }) => discovered));
   onClose(() => modelLists.close());
   const isTraced = !options.dry && !options.isCheck;
-  const tracing = isTraced ? await openTracing(config, { log, live: durable.live, slots, clock }) : undefined;
+  const tracing = isTraced ? openTracing(config, { log, live: durable.live, slots, clock }) : undefined;
   onClose(async () => tracing?.close());
   const metrics = new PrometheusMetrics();
   const stageMetrics = new StageMetrics(metrics);

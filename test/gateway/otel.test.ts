@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { eventually } from '../eventually.js';
 import { startCollector, type CollectedSpan, type Collector } from '../telemetry/collector.js';
 import { ask, defaultStages, masterKey, slotAt, startGateway, type GatewayUnderTest } from './harness.js';
 
@@ -313,6 +314,19 @@ describe('traces for a collector', () => {
       typeof value === 'bigint' ? String(value) : value,
     );
     expect(all).not.to.match(/secret|simulator, not a model|test-master-key|upstream-key/);
+  });
+
+  it('are sent again where the collector is not ready for them', async () => {
+    collector.status = 503;
+    await start();
+    await post(ask('Hi'));
+    await eventually(() => collector.paths.length > 0);
+    expect(collector.spans).to.have.length(0);
+    collector.status = 200;
+    await only(server);
+    await only(client);
+    await under.close();
+    expect(under.logged.filter(({ msg }) => String(msg).startsWith('Spans could not'))).to.deep.equal([]);
   });
 
   it('cost no request anything where the collector fails or hangs, and are told of once', async () => {

@@ -47,9 +47,9 @@ describe('the ledger writer', () => {
 
   it('writes by itself within a moment, many rows at a time', async () => {
     open();
-    for (let at = 0; at < 250; at += 1) writer!.write(row(String(at), at));
-    while (ledger.rows.size < 250) await ledger.appended();
-    expect(ledger.batches).to.deep.equal([100, 100, 50]);
+    for (let at = 0; at < 400; at += 1) writer!.write(row(String(at), at));
+    while (ledger.rows.size < 400) await ledger.appended();
+    expect(ledger.batches).to.deep.equal([250, 150]);
   });
 
   it('has written everything once it is closed', async () => {

@@ -1,3 +1,5 @@
+import { otlpValue, type Attribute, type AttributeValue } from './attributes.js';
+
 /** Naming of the GenAI attributes: OpenTelemetry's conventions 1.36, or the latest ones. */
 export type Conventions = '1.36' | 'latest';
 
@@ -36,28 +38,30 @@ export type GenAiValues = {
   readonly [Meaning in keyof typeof attributeNames]?: AttributeValue | undefined;
 };
 
-export type AttributeValue = string | number | boolean | readonly string[];
-export type Attributes = Readonly<Record<string, AttributeValue>>;
-
 /** Attributes with the names of a naming. */
-export function genAiAttributes(values: GenAiValues, conventions: Conventions): Attributes {
-  const named: Record<string, AttributeValue> = {};
-  for (const [meaning, names] of Object.entries(attributeNames)) {
-    const value = values[meaning as keyof GenAiValues]; // its own key
-    const name = names[conventions];
-    if (value !== undefined && name !== null) named[name] = short(value);
+export function genAiAttributes(values: GenAiValues, conventions: Conventions): readonly Attribute[] {
+  const attributes: Attribute[] = [];
+  for (const [meaning, key] of namedMeanings[conventions]) {
+    const value = values[meaning];
+    if (value !== undefined) attributes.push({ key, value: otlpValue(value) });
   }
-  return named;
+  return attributes;
 }
 
-function short(value: AttributeValue): AttributeValue {
-  if (typeof value === 'string') return cut(value);
-  return typeof value === 'object' ? value.map(cut) : value;
-}
+type Meaning = keyof typeof attributeNames;
 
-/** Text of at most 500 characters, which every collector takes. */
-export function cut(text: string): string {
-  return text.slice(0, 500).toWellFormed(); // half a pair is no UTF-8
+const namedMeanings: Readonly<Record<Conventions, readonly (readonly [Meaning, string])[]>> = {
+  '1.36': namesIn('1.36'),
+  latest: namesIn('latest'),
+};
+
+/** Names of a naming, by what they mean. */
+function namesIn(conventions: Conventions): readonly (readonly [Meaning, string])[] {
+  const meanings = Object.keys(attributeNames) as Meaning[]; // its own keys
+  return meanings.flatMap((meaning) => {
+    const name = attributeNames[meaning][conventions];
+    return name === null ? [] : [[meaning, name] as const];
+  });
 }
 
 /** Providers by kind of upstream, and by preset of `upstream: chat`, where they have a name of their own. */

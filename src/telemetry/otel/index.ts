@@ -1,4 +1,4 @@
-/** The door of this room, but for `otlp-sink.ts`, which is loaded only where there is a collector. */
 export type { Conventions } from './conventions.js';
 export type { TracedRequest, TracedSlot } from './request-spans.js';
+export { openOtlpSink } from './otlp-sink.js';
 export { Tracing, type CallContext } from './tracing.js';

@@ -1,6 +1,7 @@
 import type { LedgerRow, MessagesRequest, TracedCall, TracedStage } from '../../plugin/internal.js';
 import type { RequestRecord } from '../request-record.js';
-import { cut, genAiAttributes, providerOf, type Attributes, type Conventions } from './conventions.js';
+import { attributesOf, cut, type Attribute } from './attributes.js';
+import { genAiAttributes, providerOf, type Conventions } from './conventions.js';
 import { randomId, type SpanIds, type TraceContext } from './trace-context.js';
 
 /** Slot of an upstream call. */
@@ -36,7 +37,7 @@ export interface SpanData extends SpanIds {
   readonly kind: 'server' | 'internal' | 'client';
   readonly beganMs: number;
   readonly endedMs: number;
-  readonly attributes: Attributes;
+  readonly attributes: readonly Attribute[];
   /** Code of the error that it ended with. */
   readonly error: string | undefined;
 }
@@ -73,7 +74,7 @@ function serverSpan(request: TracedRequest): SpanData {
     beganMs,
     endedMs,
     error: hasFailed ? (record.code ?? String(record.status)) : undefined,
-    attributes: known({
+    attributes: attributesOf({
       'http.request.method': record.method,
       'http.route': route,
       'http.response.status_code': record.status,
@@ -104,7 +105,7 @@ function stageSpan(stage: TracedStage, { context, endedMs }: TracedRequest): Spa
     beganMs: stage.beganMs,
     endedMs: Math.max(stage.beganMs, stage.endedMs ?? endedMs),
     error: undefined,
-    attributes: known({
+    attributes: attributesOf({
       'gw2api.stage': stage.stage,
       'gw2api.stage.own_time': stage.ms / 1000,
       'gw2api.stage.skipped': stage.skipped,
@@ -135,8 +136,8 @@ function callSpan(call: TracedCall, { request, conventions, parent, isAnswer }: 
     beganMs: call.beganMs,
     endedMs: isAnswer || isUnderWay ? endedMs : call.beganMs + call.ms,
     error: call.code ?? (isAnswer ? record.brokenBy : undefined),
-    attributes: {
-      ...known({
+    attributes: [
+      ...attributesOf({
         'gw2api.slot': call.slot,
         'gw2api.upstream': slot?.kind,
         'gw2api.upstream.request_id': isAnswer ? record.upstreamRequestId : undefined,
@@ -156,7 +157,7 @@ function callSpan(call: TracedCall, { request, conventions, parent, isAnswer }: 
         },
         conventions,
       ),
-    },
+    ],
   };
 }
 
@@ -205,12 +206,4 @@ function addressOf(baseUrl: string | undefined): Readonly<Record<string, string 
   if (baseUrl === undefined || !URL.canParse(baseUrl)) return {};
   const { hostname, port, protocol } = new URL(baseUrl);
   return { 'server.address': hostname, 'server.port': Number(port) || (protocol === 'https:' ? 443 : 80) };
-}
-
-/** Attributes without undefined ones. */
-function known(values: Readonly<Record<string, string | number | boolean | undefined>>): Attributes {
-  const attributes: Record<string, string | number | boolean> = {};
-  for (const [name, value] of Object.entries(values))
-    if (value !== undefined) attributes[name] = typeof value === 'string' ? cut(value) : value;
-  return attributes;
 }

@@ -1,0 +1,41 @@
+export type AttributeValue = string | number | boolean | readonly string[];
+
+/** Value as OTLP writes it in JSON. */
+type OtlpValue =
+  | { readonly stringValue: string }
+  | { readonly intValue: number }
+  | { readonly doubleValue: number }
+  | { readonly boolValue: boolean }
+  | { readonly arrayValue: { readonly values: readonly OtlpValue[] } };
+
+/** Attribute of a span or a resource, as OTLP writes it in JSON. */
+export interface Attribute {
+  readonly key: string;
+  readonly value: OtlpValue;
+}
+
+/** Attributes of named values, in their order; undefined ones are left out. */
+export function attributesOf(
+  values: Readonly<Record<string, AttributeValue | undefined>>,
+): readonly Attribute[] {
+  const attributes: Attribute[] = [];
+  for (const key in values) {
+    const value = values[key];
+    if (value !== undefined) attributes.push({ key, value: otlpValue(value) });
+  }
+  return attributes;
+}
+
+/** Value with texts of at most 500 characters, which every collector takes. */
+export function otlpValue(value: AttributeValue): OtlpValue {
+  if (typeof value === 'string') return { stringValue: cut(value) };
+  if (typeof value === 'boolean') return { boolValue: value };
+  if (typeof value === 'number')
+    return Number.isInteger(value) ? { intValue: value } : { doubleValue: value };
+  return { arrayValue: { values: value.map((each) => ({ stringValue: cut(each) })) } };
+}
+
+/** Text of at most 500 characters. */
+export function cut(text: string): string {
+  return text.slice(0, 500).toWellFormed(); // half a pair is no UTF-8
+}
