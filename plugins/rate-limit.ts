@@ -57,7 +57,7 @@ export default definePlugin({
         if (admission.refusal) throw admission.refusal;
         onSettled(() => {
           const tokens = totalTokens(ledgerTokens(trace.usage).shown);
-          void limiter.count(admission.counted, { tokens, cost: trace.cost });
+          return limiter.count(admission.counted, { tokens, cost: trace.cost });
         });
         await next();
         ctx.set(headers); // the caller's own limits, not those of an account that it shares with others

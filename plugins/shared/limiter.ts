@@ -89,13 +89,17 @@ export class Limiter {
     return { gauges, counted, refusal: refusalOf(last, nowMs) };
   }
 
-  /** Counts what a settled request has spent, also one that has failed or was abandoned. */
+  /**
+   * Counts what a settled request has spent, also one that has failed or was abandoned. Its row has to be written
+   * after that, so that no meter is opened with it that it is added to as well.
+   */
   async count(counted: readonly Counted[], { tokens, cost }: Spent): Promise<void> {
     const { log } = this.#host;
     const hasBudget = counted.some(({ window }) => window.unit === 'usd');
     if (hasBudget && tokens > 0 && cost?.isComplete !== true)
       log.error({}, 'A request of a key with a budget has an unknown cost, which the budget does not count.');
-    const usd = (cost?.billed ?? 0) / nanoPerUsd;
+    // A cost that is known in part only is in no sum of the ledger, from which a budget may be read again.
+    const usd = (cost?.isComplete === true ? cost.billed : 0) / nanoPerUsd;
     const adding = counted.map(async ({ window }) => {
       const amount = window.unit === 'usd' ? usd : tokens;
       if (amount > 0) await this.#meters.add(window, amount);

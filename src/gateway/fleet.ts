@@ -2,7 +2,7 @@ import { ClusterQuery } from '../live/cluster-query.js';
 import type { Exchanges } from '../http/exchanges.js';
 import type { Services } from './services.js';
 
-type Parts = Pick<Services, 'live' | 'ledger'> & { readonly exchanges: Exchanges };
+type Parts = Pick<Services, 'live' | 'ledger' | 'flushOthers'> & { readonly exchanges: Exchanges };
 
 interface InFlight {
   readonly requests: number;
@@ -14,20 +14,14 @@ interface InFlight {
 export class Fleet {
   readonly #parts: Parts;
   readonly #inFlight: ClusterQuery<number>;
-  readonly #flushed: ClusterQuery<true>;
 
   constructor(parts: Parts) {
-    const { live, exchanges, ledger } = parts;
+    const { live, exchanges } = parts;
     this.#parts = parts;
     this.#inFlight = new ClusterQuery(live, {
       topic: 'requests/in-flight',
       answer: () => exchanges.calls,
       timeoutMs: 250,
-    });
-    this.#flushed = new ClusterQuery(live, {
-      topic: 'ledger/written',
-      answer: () => ledger.flush().then(() => true as const),
-      timeoutMs: 2000,
     });
   }
 
@@ -43,6 +37,6 @@ export class Fleet {
    * accepts them.
    */
   async flushLedger(): Promise<void> {
-    await Promise.all([this.#parts.ledger.flush(), this.#flushed.ask()]);
+    await Promise.all([this.#parts.ledger.flush(), this.#parts.flushOthers()]);
   }
 }

@@ -48,7 +48,7 @@ export function recordOnSettled({
     const row = withLoss(ledgerRowOf(exchange, record, money, sessionName), exchange, record);
     also?.(exchange, record, row);
     if (!row) return;
-    ledger.write(row);
+    ledger.write(row, exchange.counted);
     feed.publish(row);
   };
 }

@@ -32,6 +32,7 @@ import { StoreError } from '../store/store-error.js';
 import { PrometheusMetrics } from '../telemetry/metrics.js';
 import { StageMetrics } from '../telemetry/stage-metrics.js';
 import { openCallerKeys, type CallerKeys } from './caller-keys.js';
+import { ledgerFlush } from './ledger-flush.js';
 import type { GatewayOptions } from './options.js';
 import { openTracing } from './open-tracing.js';
 import { createPseudonyms } from './pseudonym.js';
@@ -54,6 +55,8 @@ export interface Services extends CallerKeys {
   /** Records what operators do. */
   readonly audit: Audit;
   readonly ledger: LedgerWriter;
+  /** Flushes the ledgers of the other instances, as far as they answer. */
+  readonly flushOthers: () => Promise<void>;
   /** Undefined where the config does not ask for it. */
   readonly cacheLedger: CacheLedger | undefined;
   /** Traces for a collector; undefined without one. */
@@ -181,7 +184,7 @@ async function openDurable(
   config: Config,
   options: GatewayOptions & Pick<Services, 'clock'>,
   onClose: OnClose,
-): Promise<CallerKeys & Pick<Services, 'store' | 'live' | 'audit' | 'ledger' | 'caches'>> {
+): Promise<CallerKeys & Pick<Services, 'store' | 'live' | 'audit' | 'ledger' | 'flushOthers' | 'caches'>> {
   const { log, clock, masterKey } = options;
   const { now } = clock;
   const { spool } = config.ledger;
@@ -195,6 +198,7 @@ async function openDurable(
   const spooling = spool !== undefined && { spool: new Spool({ folder: spool }) };
   const ledger = new LedgerWriter({ ledger: store.ledger, log, clock, ...spooling });
   onClose(() => Promise.all([callers.close(), audit.close(), ledger.close()]));
+  const flushOthers = ledgerFlush({ live, ledger });
   const housekeeper = new Housekeeper({ store, live, keepDays, log, clock });
   onClose(() => housekeeper.close());
   const { keys, adminTokens, keysChanged } = callers;
@@ -203,10 +207,11 @@ async function openDurable(
     keys,
     adminTokens,
     keysChanged,
-    store: withFlushedUsage(store, ledger),
+    store: withFlushedUsage(store, ledger, flushOthers),
     live,
     audit,
     ledger,
+    flushOthers,
     caches: { ...own, ...store.caches, ...live.caches },
   };
 }

@@ -39,8 +39,9 @@ export class Exchange {
   /** Index among the open exchanges. */
   place = 0;
   readonly #signal = new CallController();
-  readonly #listeners: ((outcome: Outcome) => void)[] = [];
+  readonly #listeners: SettledListener[] = [];
   #outcome: Outcome | undefined;
+  #counted: Promise<unknown> | undefined;
 
   /** `log`: the gateway's logger, of which the request gets a child on its first line. */
   constructor(ctx: CoreContext, requestId: string, { log, now, costSoFar }: ExchangeParts) {
@@ -54,7 +55,7 @@ export class Exchange {
   }
 
   /** Calls `listener` once the response has closed; at once where that has happened. */
-  onSettled(listener: (outcome: Outcome) => void): void {
+  onSettled(listener: SettledListener): void {
     if (this.#outcome) this.#call(listener, this.#outcome);
     else this.#listeners.push(listener);
   }
@@ -73,15 +74,28 @@ export class Exchange {
     for (const listener of this.#listeners) this.#call(listener, this.#outcome);
   }
 
+  /** Settles when the listeners have, as far as they are asynchronous; undefined if none is. */
+  get counted(): Promise<unknown> | undefined {
+    return this.#counted;
+  }
+
   /** Calls a listener; logs its error, so that the others still run. */
-  #call(listener: (outcome: Outcome) => void, outcome: Outcome): void {
+  #call(listener: SettledListener, outcome: Outcome): void {
     try {
-      listener(outcome);
+      const work: unknown = listener(outcome); // plugins in JavaScript return anything
+      if (work instanceof Promise)
+        this.#counted = Promise.all([this.#counted, work.catch((error: unknown) => this.#report(error))]);
     } catch (error) {
-      this.state.log.error({ plugin: pluginPlace(error), err: error }, 'A listener of onSettled failed.');
+      this.#report(error);
     }
   }
+
+  #report(error: unknown): void {
+    this.state.log.error({ plugin: pluginPlace(error), err: error }, 'A listener of onSettled failed.');
+  }
 }
+
+type SettledListener = Parameters<GatewayState['onSettled']>[0];
 
 /** Shared abort reason: a stack trace for each request would be the main cost of its end. */
 const responseClosed = new DOMException('The response has closed.', 'AbortError');

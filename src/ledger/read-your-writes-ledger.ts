@@ -1,8 +1,15 @@
 import type { WholeStore } from '../plugin/internal.js';
 import type { LedgerWriter } from './ledger-writer.js';
 
-/** Store with read-your-writes sums: the ledger queue is flushed before they are read. */
-export function withFlushedUsage(store: WholeStore, writer: Pick<LedgerWriter, 'flush'>): WholeStore {
+/**
+ * Store with read-your-writes sums: the ledger queue is flushed before they are read. `flushOthers` flushes those
+ * of the other instances.
+ */
+export function withFlushedUsage(
+  store: WholeStore,
+  writer: Pick<LedgerWriter, 'flush'>,
+  flushOthers: () => Promise<void>,
+): WholeStore {
   const { ledger } = store;
   return {
     ...store,
@@ -14,7 +21,7 @@ export function withFlushedUsage(store: WholeStore, writer: Pick<LedgerWriter, '
       requests: (filter, page) => ledger.requests(filter, page),
       get: (row) => ledger.get(row),
       async usage(query) {
-        await writer.flush();
+        await Promise.all([writer.flush(), query.everywhere === true && flushOthers()]);
         return ledger.usage(query);
       },
       async latency(query) {

@@ -23,8 +23,8 @@ export class ClusterQuery<Answer extends Json> {
 
   /** Returns the answers of the other instances, without those that miss the timeout. */
   async ask(): Promise<readonly Answer[]> {
-    const { instances = Infinity, messages } = this.#live;
-    if (instances <= 1) return [];
+    const { instances = Infinity, messages, isDown } = this.#live;
+    if (instances <= 1 || isDown) return [];
     const id = randomUUID();
     const answers: Answer[] = [];
     let stop: () => void = noop;

@@ -17,7 +17,7 @@ export function seedState(
   given: Partial<GatewayState> = {},
 ): { state: GatewayState; closed: Promise<Outcome> } {
   const closing = new AbortController();
-  const listeners: ((outcome: Outcome) => void)[] = [];
+  const listeners: Parameters<GatewayState['onSettled']>[0][] = [];
   const core = {
     requestId: 'test-request',
     operation: 'generate',
@@ -34,7 +34,8 @@ export function seedState(
     ctx.res.once('close', () => {
       const outcome = state.trace.failure ? 'failed' : ctx.res.writableFinished ? 'completed' : 'abandoned';
       closing.abort();
-      for (const listener of [...listeners, resolve]) listener(outcome);
+      for (const listener of listeners) void listener(outcome);
+      resolve(outcome);
     });
   });
   return { state, closed };

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { isUp } from '#src/gateway/services.js';
 import { eventually } from '../eventually.js';
 import { livedMs } from '../lived-ms.js';
-import { ownRedis, redisUrl } from '../live/redis-server.js';
+import { forgetAll, ownRedis, redisUrl } from '../live/redis-server.js';
+import { limitWindow, totalTokens } from '#src/plugin/internal.js';
 import { ownFolder, ownPostgres, postgresUrl } from '../store/stores.js';
 import { TcpProxy, throughProxy } from '../tcp-proxy.js';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
@@ -22,12 +23,14 @@ function describeSeveral(redisServer: string, postgresServer: string): void {
   let one: GatewayUnderTest;
   let two: GatewayUnderTest;
   let remove: () => Promise<void>;
+  let loseRedisData: () => Promise<void>;
   /** Where it is set, the gateways' clock stands still. */
   let stoppedAtMs: number | undefined;
   beforeEach(async () => {
     const schema = await ownPostgres(postgresServer);
     const prefix = ownRedis(redisServer);
     remove = async () => void (await Promise.all([schema.remove(), prefix.remove(), folder.remove()]));
+    loseRedisData = () => forgetAll(prefix.where);
     redis = await proxyOf(redisServer, 6379);
     postgres = await proxyOf(postgresServer, 5432);
     simulator = await startSimulator();
@@ -68,6 +71,23 @@ function describeSeveral(redisServer: string, postgresServer: string): void {
     one.gateway.services.keysChanged();
     expect(await statusOf(one, key)).to.equal(401);
     await eventually(async () => (await statusOf(two, key)) === 401);
+  });
+
+  it('count a day anew, with rows that one of them has yet to write, where Redis has lost its data', async () => {
+    const key = await issueKey(one, 'daily', { tokensPerDay: 1_000_000 });
+    const { live, store, now } = one.gateway.services;
+    await eventually(() => live.instances === 2 && two.gateway.services.live.instances === 2);
+    for (const gateway of [one, two, two]) expect(await statusOf(gateway, key)).to.equal(200);
+    await loseRedisData();
+    expect(await statusOf(two, key)).to.equal(200);
+    expect(await statusOf(one, key)).to.equal(200);
+    for (const { gateway } of [one, two]) await gateway.exchanges.idle();
+    await one.gateway.fleet.flushLedger();
+    const { meter, period } = limitWindow('tokensPerDay', { kind: 'key', id: 'daily' }, now());
+    const query = { ...period!, by: null, keyId: 'daily', stepMs: 86_400_000 };
+    const [sum] = await store.ledger.usage(query);
+    expect(sum!.requests).to.equal(5);
+    expect((await live.meters.read(meter))?.used).to.equal(totalTokens(sum!.shown));
   });
 
   it('serve by a slot that was entered at one of them', async () => {

@@ -52,6 +52,26 @@ describe('the ledger writer', () => {
     expect(ledger.batches).to.deep.equal([250, 150]);
   });
 
+  it('writes a row after it was counted, and keeps no other one waiting for that', async () => {
+    open();
+    let counted: () => void = () => undefined;
+    writer!.write(row('counted', 1), new Promise<void>((resolve) => (counted = resolve)));
+    writer!.write(row('other', 2));
+    await writer!.flush();
+    expect([...ledger.rows.keys()]).to.deep.equal(['other']);
+    expect(writer!.waiting).to.equal(1);
+    counted();
+    await writer!.flush();
+    expect([...ledger.rows.keys()]).to.deep.equal(['other', 'counted']);
+  });
+
+  it('writes a row that could not be counted', async () => {
+    open();
+    writer!.write(row('1', 1), Promise.reject(new Error('no meter')));
+    await writer!.close();
+    expect(ledger.rows.size).to.equal(1);
+  });
+
   it('has written everything once it is closed', async () => {
     open();
     for (let at = 0; at < 10; at += 1) writer!.write(row(String(at), at));

@@ -329,6 +329,12 @@ function describeMeters(meeting: Meeting): void {
     await meeting.two.meters.open('key', 20, minute);
     expect(await meeting.two.meters.read('key')).to.include({ used: 10 });
     expect(await meeting.two.meters.add('key', 1, 1)).to.include({ used: 11 });
+    expect(await meeting.one.meters.addOpened('key', 1)).to.include({ used: 12 });
+  });
+
+  it('are not added to while none is open, where that is asked for', async () => {
+    expect(await meeting.one.meters.addOpened('key', 1)).to.equal(undefined);
+    expect(await meeting.two.meters.read('key')).to.equal(undefined);
   });
 }
 

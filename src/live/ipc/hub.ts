@@ -35,16 +35,22 @@ export class IpcHub {
       if (isOver) return;
       isOver = true;
       this.#channels.delete(channel);
+      this.#announceCount();
       leave();
       unlock();
       void live.close();
     };
     this.#channels.add(channel);
+    this.#announceCount();
     channel.on('live.message', (message: readonly [topic: string, message: Json]) => {
       for (const other of this.#channels) if (other !== channel) other.notify('live.message', message);
     });
     channel.on('live.leave', close);
     channel.onClose(close);
+  }
+
+  #announceCount(): void {
+    for (const channel of this.#channels) channel.notify('live.instances', this.#channels.size);
   }
 
   #shareMap(channel: RpcChannel, { shared, instance }: Live): void {

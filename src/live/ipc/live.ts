@@ -16,9 +16,14 @@ export async function connectIpc(
   const messages = messagesOver(channel);
   const shared = new IpcSharedMap(channel, now);
   const permits = new IpcPermits(channel);
+  let instances = 1;
+  channel.on('live.instances', (count: number) => void (instances = count));
   await channel.ask('live.join');
   return {
     instance: randomUUID(),
+    get instances() {
+      return instances;
+    },
     get isDown() {
       return channel.isClosed;
     },
@@ -45,6 +50,14 @@ function metersOver(channel: RpcChannel, now: () => number): Meters {
     take: (...args) => ask(() => own.take(...args), 'take', ...args),
     add: (...args) => ask(() => own.add(...args), 'add', ...args),
     open: (...args) => ask(() => own.open(...args), 'open', ...args),
+    addOpened: async (...args) => {
+      const reading = await ask<MeterReading | null | undefined>(
+        () => own.addOpened(...args),
+        'addOpened',
+        ...args,
+      );
+      return reading ?? undefined;
+    },
     read: async (meter) => {
       const reading = await ask<MeterReading | null | undefined>(() => own.read(meter), 'read', meter);
       return reading ?? undefined;

@@ -42,8 +42,20 @@ export class MemoryMeters implements Meters {
     return meter && this.#reading(meter);
   }
 
+  async addOpened(name: string, amount: number): Promise<MeterReading | undefined> {
+    const meter = this.#meters.unexpired(name);
+    if (!meter) return undefined;
+    meter.used += amount;
+    return this.#reading(meter);
+  }
+
   async open(name: string, used: number, windowMs: number): Promise<void> {
     if (!this.#meters.unexpired(name)) this.#meter(name, windowMs).used = used;
+  }
+
+  /** Forgets a meter. */
+  close(name: string): void {
+    this.#meters.delete(name);
   }
 
   /** Stores a reading from elsewhere. */

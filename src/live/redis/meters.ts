@@ -2,13 +2,11 @@ import type { Caches, MeterReading, Meters } from '../../plugin/internal.js';
 import { ExpiringMap } from '../expiring-map.js';
 import { MemoryMeters } from '../memory/meters.js';
 import type { RedisNames } from './names.js';
-import { readMeter, useMeter } from './scripts.js';
+import { addOpened, readMeter, useMeter } from './scripts.js';
 import type { RedisSession } from './session.js';
 
 /** Usage of a window counted locally while Redis was down, still to be added in Redis. */
 interface PendingUsage {
-  /** Initial usage of a window that was opened locally; 0 for other windows. */
-  readonly before: number;
   readonly amount: number;
   readonly expiresAtMs: number;
 }
@@ -25,6 +23,8 @@ export class RedisMeters implements Meters {
   readonly #now: () => number;
   readonly #local: MemoryMeters;
   readonly #pending: ExpiringMap<PendingUsage>;
+  /** Windows of `open` that were used without Redis: they are closed there when it is back. */
+  readonly #opened: ExpiringMap<{ readonly expiresAtMs: number }>;
   #session: RedisSession | undefined;
 
   constructor(names: RedisNames, now: () => number) {
@@ -32,6 +32,7 @@ export class RedisMeters implements Meters {
     this.#now = now;
     this.#local = new MemoryMeters(now);
     this.#pending = new ExpiringMap(now);
+    this.#opened = new ExpiringMap(now);
   }
 
   get caches(): Caches {
@@ -48,7 +49,7 @@ export class RedisMeters implements Meters {
     if (there) return there;
     const taken = await this.#local.take(meter, amount, window);
     if (taken.isAllowed && isDown)
-      this.#defer(meter, { before: 0, amount, expiresAtMs: this.#now() + taken.resetsInMs });
+      this.#defer(meter, { amount, expiresAtMs: this.#now() + taken.resetsInMs });
     return taken;
   }
 
@@ -57,15 +58,26 @@ export class RedisMeters implements Meters {
     const there = await this.#use(meter, amount, windowMs);
     if (there) return { used: there.used, resetsInMs: there.resetsInMs };
     const reading = await this.#local.add(meter, amount, windowMs);
-    if (isDown) this.#defer(meter, { before: 0, amount, expiresAtMs: this.#now() + reading.resetsInMs });
+    if (isDown) this.#defer(meter, { amount, expiresAtMs: this.#now() + reading.resetsInMs });
+    return reading;
+  }
+
+  async addOpened(meter: string, amount: number): Promise<MeterReading | undefined> {
+    const there = await this.#ask((session) => session.run(addOpened, [this.#names.meter(meter)], [amount]));
+    if (there !== undefined) return this.#readingOf(meter, there);
+    const reading = await this.#local.addOpened(meter, amount);
+    if (reading) this.#opened.set(meter, { expiresAtMs: this.#now() + reading.resetsInMs });
     return reading;
   }
 
   async read(meter: string): Promise<MeterReading | undefined> {
     const there = await this.#ask((session) => session.run(readMeter, [this.#names.meter(meter)], []));
-    if (there === undefined) return this.#local.read(meter);
+    return there === undefined ? this.#local.read(meter) : this.#readingOf(meter, there);
+  }
+
+  #readingOf(meter: string, there: unknown): MeterReading | undefined {
     if (there === null) return undefined;
-    const [used, resetsInMs] = there as [string, number]; // as the script gives it
+    const [used, resetsInMs] = there as [string, number]; // as the scripts give it
     return this.#noted(meter, { used: Number(used), resetsInMs });
   }
 
@@ -73,13 +85,14 @@ export class RedisMeters implements Meters {
     const there = await this.#ask((session) => this.#openAt(session, meter, used, windowMs));
     if (there !== undefined || (await this.#local.read(meter))) return;
     await this.#local.open(meter, used, windowMs);
-    this.#defer(meter, { before: used, amount: 0, expiresAtMs: this.#now() + windowMs });
+    this.#opened.set(meter, { expiresAtMs: this.#now() + windowMs });
   }
 
   /** Adds the usage of the outage in Redis; from then on Redis is used again. */
   async join(session: RedisSession): Promise<void> {
     for (let some = this.#nextPending(); some.length > 0; some = this.#nextPending())
       await Promise.all(some.map(([meter, usage]) => this.#send(session, meter, usage)));
+    await this.#closeOpened(session);
     this.#session = session;
   }
 
@@ -115,16 +128,28 @@ export class RedisMeters implements Meters {
   }
 
   async #send(session: RedisSession, meter: string, usage: PendingUsage): Promise<void> {
-    const { before, amount, expiresAtMs } = usage;
+    const { amount, expiresAtMs } = usage;
     const leftMs = Math.ceil(expiresAtMs - this.#now());
     this.#pending.delete(meter);
     if (leftMs <= 0) return;
     try {
-      if (before > 0) await this.#openAt(session, meter, before, leftMs);
       await session.run(useMeter, [this.#names.meter(meter)], [amount, leftMs, '']);
     } catch (error) {
       this.#defer(meter, usage);
       throw error;
+    }
+  }
+
+  /** What was used of them without Redis may be in one that another instance has opened anew, or not. */
+  async #closeOpened(session: RedisSession): Promise<void> {
+    const meters = [...this.#opened.entries()].map(([meter]) => meter);
+    for (let at = 0; at < meters.length; at += maxBatchSize) {
+      const some = meters.slice(at, at + maxBatchSize);
+      await session.ask((redis) => redis.del(...some.map((meter) => this.#names.meter(meter))));
+      for (const meter of some) {
+        this.#opened.delete(meter);
+        this.#local.close(meter);
+      }
     }
   }
 

@@ -124,6 +124,13 @@ if ARGV[3] ~= '' and used + tonumber(ARGV[1]) > tonumber(ARGV[3]) then return {0
 return {1, redis.call('INCRBYFLOAT', KEYS[1], ARGV[1]), left}
 `);
 
+/** Adds to a meter that is open: as `readMeter` returns it, or nothing if no window is open. KEYS meter. ARGV amount. */
+export const addOpened = script(`
+local left = redis.call('PTTL', KEYS[1])
+if left <= 0 then return false end
+return {redis.call('INCRBYFLOAT', KEYS[1], ARGV[1]), left}
+`);
+
 /** Reads a meter: [used, ms left in the window], or nothing if no window is open. KEYS meter. */
 export const readMeter = script(`
 local used = redis.call('GET', KEYS[1])

@@ -160,6 +160,8 @@ export interface UsageQuery {
   readonly stepMs: number;
   /** Max sums returned; default: all. */
   readonly limit?: number;
+  /** All instances write the rows first that wait there, as far as they answer; default: this one only. */
+  readonly everywhere?: boolean;
 }
 
 /** Sums of one time bucket and one group; buckets without requests are left out. */

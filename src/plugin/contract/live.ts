@@ -96,8 +96,13 @@ export interface Meters {
   add(meter: string, amount: number, windowMs: number): Promise<MeterReading>;
   /** Undefined if no window is open. */
   read(meter: string): Promise<MeterReading | undefined>;
-  /** Opens a window that starts at `used`, unless one is open. */
+  /**
+   * Opens a window that starts at `used`, unless one is open. What it starts at is kept elsewhere too: after an
+   * outage in which it was used here it is closed, to be opened anew.
+   */
   open(meter: string, used: number, windowMs: number): Promise<void>;
+  /** Adds `amount` to a window that `open` has opened; undefined, and nothing is added, if none is open. */
+  addOpened(meter: string, amount: number): Promise<MeterReading | undefined>;
 }
 
 /**

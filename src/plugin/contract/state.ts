@@ -96,8 +96,11 @@ export interface GatewayState {
   /** Stages that wrap the call, top to bottom: filled as the request passes them, applied by `wrapCall`. */
   readonly interceptors: readonly Interceptor[];
   additions: Additions;
-  /** Calls `listener` exactly once, when the response has closed. */
-  readonly onSettled: (listener: (outcome: Outcome) => void) => void;
+  /**
+   * Calls `listener` exactly once, when the response has closed. The ledger gets the request's row after the
+   * promises that listeners return, or some seconds.
+   */
+  readonly onSettled: (listener: (outcome: Outcome) => void | Promise<void>) => void;
   readonly trace: Trace;
 
   /** By auth. */

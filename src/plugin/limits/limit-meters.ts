@@ -7,11 +7,12 @@ import { within } from './within.js';
 
 /**
  * Use of the limits of keys and teams by window, over all instances. Days and months outlast the shared live
- * state, so a missing meter is initialized from the ledger.
+ * state, so a missing meter is initialized from the ledger: all instances write first what they have added to a
+ * meter, and write nothing that they have yet to add.
  */
 export class LimitMeters {
   readonly #host: Pick<Host, 'live' | 'store' | 'log' | 'now' | 'clock'>;
-  readonly #openings = new Map<string, Opening>();
+  readonly #openings = new Map<string, Promise<void>>();
 
   constructor(host: Pick<Host, 'live' | 'store' | 'log' | 'now' | 'clock'>) {
     this.#host = host;
@@ -37,36 +38,31 @@ export class LimitMeters {
     const metered = toMeter(limit, amount);
     if (!period) return void (await live.meters.add(meter, metered, minuteMs));
     if (period.toMs <= now()) return; // no longer needed
-    const opening = this.#openings.get(meter);
-    if (opening) opening.isStale = true;
-    // A lost meter is opened again from the ledger, which already has this request.
-    if (await live.meters.read(meter)) await live.meters.add(meter, metered, this.#ttlMs(period));
-    else await this.#open(window, period);
+    // The ledger gets this request once it is added: it is in no sum that a lost meter is opened with meanwhile.
+    for (let tries = 0; tries < maxTries; tries += 1) {
+      if (await live.meters.addOpened(meter, metered)) return;
+      await this.#open(window, period);
+    }
   }
 
   /** Coalesces concurrent openings of the same meter. */
   #open(window: LimitWindow, period: Period): Promise<void> {
     const { meter } = window;
     const known = this.#openings.get(meter);
-    if (known) return known.done;
-    const opening: Opening = { done: Promise.resolve(), isStale: false };
+    if (known) return known;
+    const opening = this.#openFromLedger(window, period).finally(() => this.#openings.delete(meter));
     this.#openings.set(meter, opening);
-    opening.done = this.#openFromLedger(window, period, opening).finally(() => this.#openings.delete(meter));
-    return opening.done;
+    return opening;
   }
 
   /**
    * If the ledger cannot be read, the meter starts at zero and is read from the ledger again after a minute.
    */
-  async #openFromLedger(window: LimitWindow, period: Period, opening: Opening): Promise<void> {
+  async #openFromLedger(window: LimitWindow, period: Period): Promise<void> {
     const { live, log, clock } = this.#host;
     const { meter, holder } = window;
     try {
-      let used = 0;
-      for (let reads = 0; reads === 0 || (opening.isStale && reads < maxReads); reads += 1) {
-        opening.isStale = false;
-        used = await within(this.#usedIn(window, period), timeoutMs, silence, clock.setTimer);
-      }
+      const used = await within(this.#usedIn(window, period), timeoutMs, silence, clock.setTimer);
       await live.meters.open(meter, used, this.#ttlMs(period));
     } catch (error) {
       log.warn(
@@ -78,7 +74,7 @@ export class LimitMeters {
   }
 
   async #usedIn({ holder, unit }: LimitWindow, { fromMs, toMs }: Period): Promise<number> {
-    const query = { fromMs, toMs, by: null, ...filterOf(holder), stepMs: toMs - fromMs };
+    const query = { fromMs, toMs, by: null, ...filterOf(holder), stepMs: toMs - fromMs, everywhere: true };
     const sums = await this.#host.store.ledger.usage(query);
     return sums.reduce((used, sum) => used + amountOf[unit](sum), 0);
   }
@@ -87,13 +83,6 @@ export class LimitMeters {
   #ttlMs({ toMs }: Period): number {
     return toMs - this.#host.now() + hourMs;
   }
-}
-
-/** Opening of a meter that is under way. */
-interface Opening {
-  done: Promise<void>;
-  /** True once a request has settled that the sum of the ledger may lack. */
-  isStale: boolean;
 }
 
 type Period = NonNullable<LimitWindow['period']>;
@@ -112,9 +101,9 @@ const amountOf: Readonly<Record<LimitUnit, (sum: UsageSum) => number>> = {
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 
-/** Max queries of the ledger to open a meter, while requests settle. */
-const maxReads = 3;
+/** Max openings of a meter that is lost again and again. */
+const maxTries = 3;
 
-/** Timeout of a ledger query that a request waits for. */
-const timeoutMs = 1000;
+/** Timeout of a ledger query that a request waits for, the flushes of all instances included. */
+const timeoutMs = 1500;
 const silence = `The store has not answered within ${timeoutMs} ms.`;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { Live } from '#src/plugin/internal.js';
+import { eventually } from '../../eventually.js';
 import { IpcRig } from '../ipc-rig.js';
 
 describe('what processes share through their primary', () => {
@@ -41,6 +42,13 @@ describe('what processes share through their primary', () => {
 
   it('gives each of them a name of its own', () => {
     expect(new Set([a.instance, b.instance, c.instance])).to.have.property('size', 3);
+  });
+
+  it('tells each of them how many there are', async () => {
+    await quiet();
+    expect([a, b, c].map(({ instances }) => instances)).to.deep.equal([3, 3, 3]);
+    await c.close();
+    await eventually(() => a.instances === 2 && b.instances === 2);
   });
 
   describe('the shared map', () => {

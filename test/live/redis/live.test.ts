@@ -184,12 +184,31 @@ function describeRedis(server: string): void {
     expect(await one.meters.take('key', 2, window)).to.include({ isAllowed: true, used: 8 });
     expect(await one.meters.add('new', 5, 60_000)).to.include({ used: 5 });
     await one.meters.open('opened', 100, 60_000);
-    await one.meters.add('opened', 1, 60_000);
+    expect(await one.meters.addOpened('opened', 1)).to.include({ used: 101 });
     proxy.forward();
     await here(one);
     expect(await two.meters.read('key')).to.include({ used: 9 });
     expect(await two.meters.read('new')).to.include({ used: 5 });
-    expect(await two.meters.read('opened')).to.include({ used: 101 });
+    expect(await two.meters.read('opened')).to.equal(undefined); // its start is known better elsewhere
+  });
+
+  it('closes meters that were opened with what is known elsewhere, and used while Redis was away', async () => {
+    const [one, two] = [await proxied(), await direct()];
+    await two.meters.open('used', 100, 60_000);
+    await two.meters.open('not used', 100, 60_000);
+    await one.meters.read('used');
+    proxy.cut();
+    await away(one);
+    expect(await one.meters.addOpened('used', 1)).to.include({ used: 101 });
+    expect(await one.meters.addOpened('unknown', 1)).to.equal(undefined);
+    await forgetAll(where);
+    await two.meters.open('used', 101, 60_000); // from a ledger that has the use of the other one
+    await two.meters.open('not used', 100, 60_000);
+    proxy.forward();
+    await here(one);
+    expect(await two.meters.read('used')).to.equal(undefined);
+    expect(await two.meters.addOpened('used', 1)).to.equal(undefined);
+    expect(await one.meters.addOpened('not used', 1)).to.include({ used: 101 });
   });
 
   it('brings back what Redis has lost', async () => {
