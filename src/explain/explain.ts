@@ -11,7 +11,8 @@ import type {
   ExplainedTokens,
   Explanation,
 } from './explanation.js';
-import { callerSecrets, mapTexts, maskedHeaders, withoutSecrets } from './masks.js';
+import { callerSecrets } from '../masking/caller-secrets.js';
+import { mapTexts, maskedHeaders, withoutSecrets } from './masks.js';
 import { PipelineRecorder } from './pipeline-recorder.js';
 import { isBase64, shown, shownText } from './shown.js';
 

@@ -1,19 +1,9 @@
 import type { OutgoingCall } from '../dry/outcome.js';
-import { formsOf } from './secret-forms.js';
+import { credentialNames } from '../masking/caller-secrets.js';
+import { formsOf } from '../masking/secret-forms.js';
 import { cutMark } from './shown.js';
 
 const blank = '***';
-
-/** Headers that carry credentials, whoever has set them. */
-const credentialNames: ReadonlySet<string> = new Set([
-  'authorization',
-  'proxy-authorization',
-  'x-api-key',
-  'api-key',
-  'x-goog-api-key',
-  'x-amz-security-token',
-  'cookie',
-]);
 
 /** Headers of a request that goes out, without the values of those that the account or the slot has set. */
 export function maskedHeaders(
@@ -25,13 +15,6 @@ export function maskedHeaders(
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, isMasked(name) ? blank : value]),
   );
-}
-
-/** Credentials in the headers of a caller, with and without their scheme. */
-export function callerSecrets(headers: Readonly<Record<string, string>> = {}): readonly string[] {
-  return Object.entries(headers)
-    .filter(([name]) => credentialNames.has(name.toLowerCase()))
-    .flatMap(([, value]) => [value, value.replace(/^\s*\w+\s+/, '')]);
 }
 
 /**

@@ -12,6 +12,7 @@ import {
 } from './open-upstream.js';
 import type { OpenHttpClient } from '../transport/http-client.js';
 import { opening } from './opening.js';
+import { configuredSecrets, SlotSecrets } from './slot-secrets.js';
 import { UpstreamSlot } from './upstream-slot.js';
 
 /** Loader of the plugins that slots name. */
@@ -70,7 +71,8 @@ export async function openSlot(
     if (!known) await account.close();
     throw error;
   });
-  return new UpstreamSlot({ id, account, upstream, health, log, now: clock.now, plugins });
+  const secrets = new SlotSecrets(configuredSecrets(config, plugins));
+  return new UpstreamSlot({ id, account, upstream, health, secrets, log, now: clock.now, plugins });
 }
 
 async function openAccount(

@@ -136,6 +136,10 @@ export class SlotPool implements Slots {
     return this.#registry.pricesOf(id);
   }
 
+  secretsOf(id: string): readonly string[] {
+    return this.#registry.secretsOf(id);
+  }
+
   list(): readonly SlotStatus[] {
     const bindings = this.#bindings.counts();
     return this.#registry.entries.map((entry) => {

@@ -19,6 +19,8 @@ export class SlotRegistry {
   readonly #open = new Set<UpstreamSlot>();
   /** Prices of slots that a reload has removed, whose last calls may be under way. */
   readonly #dismissed = growingCache<UpstreamSlot['prices']>(1000);
+  /** Secrets of upstreams that a reload has replaced or removed, whose last calls may be under way. */
+  readonly #earlierSecrets = growingCache<readonly string[]>(1000);
 
   constructor(permits: PermitRegistry, parts: Omit<EntryParts, 'permits'>) {
     this.#permits = permits;
@@ -43,6 +45,11 @@ export class SlotRegistry {
   /** Prices of a slot, also of one that was removed not long ago. */
   pricesOf(id: string): UpstreamSlot['prices'] | undefined {
     return this.find(id)?.slot.prices ?? this.#dismissed.get(id);
+  }
+
+  /** Texts of a slot that no message may show, also of one that was replaced or removed not long ago. */
+  secretsOf(id: string): readonly string[] {
+    return [...(this.find(id)?.slot.secrets ?? []), ...(this.#earlierSecrets.get(id) ?? [])];
   }
 
   /** Finds a slot by id. Throws `not_found` if there is none. */
@@ -143,9 +150,14 @@ export class SlotRegistry {
   }
 
   #retire(slot: UpstreamSlot, options?: { readonly keepsAccount: boolean }): void {
+    const earlier = this.#earlierSecrets.get(slot.id) ?? [];
+    this.#earlierSecrets.set(slot.id, [...new Set([...slot.secrets, ...earlier])].slice(0, maxEarlier));
     slot.retire(() => this.#open.delete(slot), options);
   }
 }
+
+/** Secrets that are known of one slot after reloads. */
+const maxEarlier = 30;
 
 /** Starts slots, all at once. Throws a ConfigError with the problems of all. */
 async function startEach(

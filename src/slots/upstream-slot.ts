@@ -25,6 +25,7 @@ import type { AccountHealth } from './health/account-health.js';
 import type { OpenUpstream, SlotPlugins } from './open-upstream.js';
 import { exhaustion } from './health/transitions.js';
 import { authorized } from './authorized-call.js';
+import type { SlotSecrets } from './slot-secrets.js';
 
 export interface UpstreamSlotParts {
   readonly id: string;
@@ -32,6 +33,7 @@ export interface UpstreamSlotParts {
   readonly upstream: OpenUpstream;
   readonly plugins: SlotPlugins;
   readonly health: AccountHealth;
+  readonly secrets: SlotSecrets;
   readonly log: Logger;
   readonly now: () => number;
 }
@@ -51,18 +53,18 @@ export class UpstreamSlot implements Slot {
   prices: Pick<SlotConfig, 'prices' | 'discount'> = {};
   /** Models as listed last, by id; undefined before the first list. */
   listed: ReadonlyMap<string, ListedModel> | undefined;
-  /** Credential of the last call. */
-  #credential: Credential = {};
+  readonly #secrets: SlotSecrets;
   #held = 0;
   #keepsAccount = false;
   #onClosed: (() => void) | undefined;
   #closed: Promise<void> | undefined;
   #started: Promise<void> | undefined;
 
-  constructor({ id, account, upstream, plugins, health, log, now }: UpstreamSlotParts) {
+  constructor({ id, account, upstream, plugins, health, secrets, log, now }: UpstreamSlotParts) {
     this.id = id;
     this.account = account;
     this.health = health;
+    this.#secrets = secrets;
     this.plugins = plugins;
     this.#upstream = upstream;
     this.#log = log;
@@ -99,10 +101,9 @@ export class UpstreamSlot implements Slot {
     return this.account.reportsWindows;
   }
 
-  /** Texts of the last credential, which no message may show. */
+  /** Texts that no message may show. */
   get secrets(): readonly string[] {
-    const texts = Object.values(this.#credential).flatMap((text) => [text, text.replace(/^\S+\s+/, '')]);
-    return texts.filter(({ length }) => length >= minSecretLength);
+    return this.#secrets.texts;
   }
 
   get windows(): Windows {
@@ -234,7 +235,7 @@ export class UpstreamSlot implements Slot {
 
   /** Throws a refusal (401) if no HTTP header can contain the credential; then nothing is sent. */
   #checked(credential: Credential): Credential {
-    this.#credential = credential;
+    this.#secrets.note(credential);
     for (const name in credential) if (!isHeaderValue(credential[name] ?? '')) throw unsendable(this.id);
     return credential;
   }
@@ -243,9 +244,6 @@ export class UpstreamSlot implements Slot {
     return { signal, authorize: this.#authorize };
   }
 }
-
-/** Shorter texts are no secrets, and would blot messages. */
-const minSecretLength = 6;
 
 /** Time limit for an upstream, and for an account, to close. */
 const closeTimeoutMs = 5000;

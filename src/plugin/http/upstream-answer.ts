@@ -16,7 +16,7 @@ export interface ForeignOptions {
 
 /** Error for an answer that is not of the protocol: a page, a redirect, a text, something else than HTTP. */
 export function foreign(slot: string, what: string, { kind, cause }: ForeignOptions = {}): GatewayError {
-  const shown = what.slice(0, 200); // the upstream's message may be kilobytes long
+  const shown = firstWords(what); // the upstream's message may be kilobytes long
   const why = kind === undefined ? '' : `, which is no answer of the kind "${kind}"`;
   return new GatewayError(
     'upstream_invalid_response',
@@ -65,9 +65,18 @@ function asObject(value: unknown): Readonly<Record<string, unknown>> {
 function wordsFor(status: number, body: string): string {
   const head = body.slice(0, maxSearchedLength);
   const text = titleIn(head) ?? (/^\s*[<{[]/.test(head) ? '' : head);
-  const words = text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
+  const words = firstWords(text.replaceAll(/\s+/g, ' ').trim());
   return `The upstream answered ${status}${words ? `: ${words}` : ''}.`;
 }
+
+/** The words that fit: half of one could be half of a credential, which nobody would know any more. */
+function firstWords(text: string): string {
+  if (text.length <= maxWordsLength) return text;
+  const end = text.lastIndexOf(' ', maxWordsLength);
+  return text.slice(0, end > 0 ? end : maxWordsLength);
+}
+
+const maxWordsLength = 200;
 
 /** Max length searched for a title; later ones are not worth reporting. */
 const maxSearchedLength = 4096;

@@ -1,0 +1,115 @@
+import { formsOf } from './secret-forms.js';
+import { secretPatterns } from './secret-patterns.js';
+
+/** Part of a text, from `start` up to `end`. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Secret in one of its forms, and the number of its first characters that are enough to know it by. */
+interface KnownForm {
+  readonly form: string;
+  readonly enough: number;
+}
+
+/** Returns at most `maxLength` characters (code points) of a text, on one line and without secrets. */
+export type TextMask = (text: string, maxLength: number) => string;
+
+/**
+ * Mask of secrets, as they are, encoded or cut off, and of whatever looks like a credential. Takes time linear in a
+ * bounded part of the text, which is masked before it is cut, so that no cut hides half of a secret from it.
+ */
+export function textMask(secrets: readonly string[]): TextMask {
+  const known = knownForms(secrets);
+  return (text, maxLength) => {
+    const searched = text.slice(0, maxSearched);
+    const end = searched.length < text.length ? maxSearched - margin : searched.length;
+    const spans = [...known.flatMap((form) => spansOf(searched, form)), ...patternSpans(searched)];
+    return firstCharacters(printable(blanked(searched, spans, end)), maxLength);
+  };
+}
+
+/** Characters of a text that are searched. */
+const maxSearched = 8192;
+
+/** The last of these may be the beginning of a secret that does not show yet; longer than all that patterns need. */
+const margin = 1024;
+
+/** Secrets of one request, and the characters of each that are searched for. */
+const maxSecrets = 100;
+const maxForm = 2048;
+
+/** A shorter secret would be found in words that have nothing to do with it. */
+const minSecret = 6;
+
+/** First characters of a random text that no other text begins with by chance. */
+const randomHead = 8;
+const wordHead = 64;
+
+function knownForms(secrets: readonly string[]): readonly KnownForm[] {
+  const bare = secrets.map((secret) => secret.slice(0, maxForm).replace(scheme, ''));
+  const long = [...new Set(bare)].filter((secret) => secret.length >= minSecret).slice(0, maxSecrets);
+  return long.flatMap((secret) => {
+    const head = /\d/.test(secret) ? randomHead : wordHead;
+    const forms = new Set([...formsOf(secret), secret.replaceAll(/\s+/g, ' ')]);
+    return [...forms]
+      .filter((form) => form.length >= minSecret)
+      .map((form) => ({ form, enough: Math.min(head, form.length) }));
+  });
+}
+
+/** Its name is no secret, and the beginning of it with the scheme would be found in sentences. */
+const scheme = /^\s*(?:bearer|basic|token|negotiate|apikey)\s+/i;
+
+/** Places of a secret, whole or cut off. */
+function spansOf(text: string, { form, enough }: KnownForm): readonly Span[] {
+  const spans: Span[] = [];
+  const head = form.slice(0, enough);
+  for (let start = text.indexOf(head); start !== -1;) {
+    let end = start + enough;
+    while (end - start < form.length && end < text.length && text[end] === form[end - start]) end += 1;
+    spans.push({ start, end });
+    start = text.indexOf(head, end);
+  }
+  return spans;
+}
+
+function patternSpans(text: string): readonly Span[] {
+  return secretPatterns.flatMap((pattern) =>
+    [...text.matchAll(pattern)].flatMap(({ indices }) => {
+      const [start, end] = indices?.groups?.['secret'] ?? [];
+      return start === undefined || end === undefined ? [] : [{ start, end }];
+    }),
+  );
+}
+
+/** The text up to `end`, and one blank in the place of spans that meet. */
+function blanked(text: string, spans: readonly Span[], end: number): string {
+  let shown = '';
+  let at = 0;
+  for (const span of spans.toSorted((a, b) => a.start - b.start)) {
+    if (span.start >= end) break;
+    if (span.start > at || at === 0) shown += `${text.slice(at, span.start)}${blank}`;
+    at = Math.max(at, span.end);
+  }
+  return at < end ? shown + text.slice(at, end) : shown;
+}
+
+const blank = '***';
+
+/** A text on one line, without characters that a screen or a database takes for orders, and without half characters. */
+function printable(text: string): string {
+  return text
+    .replaceAll(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .replaceAll(/[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF]/g, '')
+    .replaceAll(/\p{Cs}/gu, '\uFFFD')
+    .trim();
+}
+
+function firstCharacters(text: string, max: number): string {
+  return Array.from(text.slice(0, 2 * max))
+    .slice(0, max)
+    .join('')
+    .trimEnd();
+}
