@@ -2,10 +2,10 @@ import { setImmediate as breath, setTimeout as delay } from 'node:timers/promise
 import {
   systemClock,
   within,
+  type AppendedRow,
   type Caches,
   type Clock,
   type Ledger,
-  type LedgerRow,
   type Logger,
 } from '../plugin/internal.js';
 import type { Spool } from './spool.js';
@@ -31,7 +31,7 @@ export class LedgerWriter {
   readonly #options: LedgerWriterOptions;
   readonly #timeoutMs: number;
   readonly #firstRetryMs: number;
-  #queue: LedgerRow[] = [];
+  #queue: AppendedRow[] = [];
   /** Rows whose use is being counted. */
   readonly #counting = new Set<Promise<void>>();
   readonly #setTimer: Clock['setTimer'];
@@ -66,19 +66,19 @@ export class LedgerWriter {
   }
 
   /** Writes a row; with `counted`, once that has settled, or after some seconds. */
-  write(row: LedgerRow, counted?: Promise<unknown>): void {
+  write(row: AppendedRow, counted?: Promise<unknown>): void {
     if (!counted) return this.#add(row);
     const added = this.#addCounted(row, counted).finally(() => this.#counting.delete(added));
     this.#counting.add(added);
   }
 
-  async #addCounted(row: LedgerRow, counted: Promise<unknown>): Promise<void> {
+  async #addCounted(row: AppendedRow, counted: Promise<unknown>): Promise<void> {
     const waiting = within(counted, maxCountingMs, 'A row is written before it was counted.');
     await waiting.catch(() => undefined); // what could not be counted is written all the same
     this.#add(row);
   }
 
-  #add(row: LedgerRow): void {
+  #add(row: AppendedRow): void {
     this.#queue.push(row);
     if (this.#queue.length > maxWaiting) this.#lose(maxPending);
     if (this.#queue.length >= maxPending) void this.#start();
@@ -128,12 +128,12 @@ export class LedgerWriter {
     }
   }
 
-  async #placed(batch: readonly LedgerRow[]): Promise<boolean> {
+  async #placed(batch: readonly AppendedRow[]): Promise<boolean> {
     return (!this.#isDown && (await this.#appended(batch))) || this.#spooled(batch);
   }
 
   /** Appends a batch; at the timeout it counts as failed. If it succeeds later, its rows still count once. */
-  async #appended(batch: readonly LedgerRow[]): Promise<boolean> {
+  async #appended(batch: readonly AppendedRow[]): Promise<boolean> {
     try {
       const silence = `The store has not answered within ${this.#timeoutMs} ms.`;
       await within(this.#options.ledger.append(batch), this.#timeoutMs, silence);
@@ -146,7 +146,7 @@ export class LedgerWriter {
     }
   }
 
-  async #spooled(batch: readonly LedgerRow[]): Promise<boolean> {
+  async #spooled(batch: readonly AppendedRow[]): Promise<boolean> {
     const { spool, log } = this.#options;
     if (!spool) return false;
     try {
@@ -162,7 +162,7 @@ export class LedgerWriter {
     }
   }
 
-  #keep(batch: readonly LedgerRow[]): void {
+  #keep(batch: readonly AppendedRow[]): void {
     this.#queue = [...batch, ...this.#queue];
     const lost = this.#queue.length - maxWaiting;
     if (lost > 0) this.#lose(lost);
@@ -187,7 +187,7 @@ export class LedgerWriter {
   async #catchUp(): Promise<void> {
     const { ledger, spool, log } = this.#options;
     try {
-      const take = async (batch: readonly LedgerRow[]) => {
+      const take = async (batch: readonly AppendedRow[]) => {
         if (this.#isClosed) throw new Error('The writer was closed.');
         await ledger.append(batch);
       };

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { appendFile, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { makeFolder, type LedgerRow } from '../plugin/internal.js';
+import { makeFolder, type AppendedRow } from '../plugin/internal.js';
 
 export interface SpoolOptions {
   readonly folder: string;
@@ -34,7 +34,7 @@ export class Spool {
   }
 
   /** Resolves when the rows are out of this process. */
-  add(rows: readonly LedgerRow[]): Promise<void> {
+  add(rows: readonly AppendedRow[]): Promise<void> {
     // Starts with a line break, as a full disk may have cut off the line before.
     const lines = rows.map((row) => `\n${JSON.stringify(row)}`).join('');
     const added = this.#adding
@@ -53,7 +53,7 @@ export class Spool {
    * Drains the waiting rows to `take`, in batches, and deletes a file once all of it is taken. Throws as
    * `take` does.
    */
-  async drain(take: (rows: readonly LedgerRow[]) => Promise<void>): Promise<number> {
+  async drain(take: (rows: readonly AppendedRow[]) => Promise<void>): Promise<number> {
     let count = 0;
     for (let file = await this.#claim(); file; file = await this.#claim()) {
       for await (const batch of batchesIn(file)) {
@@ -101,8 +101,8 @@ export class Spool {
 const spoolName = /^ledger-[\w-]+\.(?:ndjson|draining)$/;
 const batchRows = 500;
 
-async function* batchesIn(file: string): AsyncGenerator<readonly LedgerRow[]> {
-  let batch: LedgerRow[] = [];
+async function* batchesIn(file: string): AsyncGenerator<readonly AppendedRow[]> {
+  let batch: AppendedRow[] = [];
   for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
     const row = rowIn(line);
     if (row) batch.push(row);
@@ -113,10 +113,10 @@ async function* batchesIn(file: string): AsyncGenerator<readonly LedgerRow[]> {
   if (batch.length > 0) yield batch;
 }
 
-function rowIn(line: string): LedgerRow | undefined {
+function rowIn(line: string): AppendedRow | undefined {
   if (!line.endsWith('}')) return undefined;
   try {
-    return JSON.parse(line) as LedgerRow; // as `add` wrote it
+    return JSON.parse(line) as AppendedRow; // as `add` wrote it
   } catch {
     return undefined; // truncated row
   }

@@ -24,11 +24,13 @@ export { definitionFault } from './contract/definition.js';
 export type { ApiLevel, Fields } from './contract/definition.js';
 export { formatFields, normalizeFormat } from './contract/format.js';
 export { normalizeUpstream, upstreamFields } from './contract/upstream.js';
+export type { ErrorTexts, ErrorTextStore } from './contract/error-texts.js';
 export { latencyMeasures } from './contract/ledger.js';
 export type {
   LatencyMeasure,
   LatencySum,
   Percentiles,
+  AppendedRow,
   CacheCause,
   CacheLoss,
   Ledger,

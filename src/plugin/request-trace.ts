@@ -1,8 +1,9 @@
 import type { MessagesRequest, Usage } from './contract/messages.js';
 import type { Additions } from './contract/state.js';
 import type { CallTimer, StagePlace, Trace, TraceCost, UsageTally } from './contract/trace.js';
-import { EventStream } from './events/event-stream.js';
 import { isGatewayError, type GatewayError } from './error.js';
+import { FailedCalls } from './failed-calls.js';
+import { MadeStreams } from './made-streams.js';
 import { RequestVersions } from './request-versions.js';
 import { AddedParts } from './added-parts.js';
 import { TracedStage, type StageStep } from './traced-stage.js';
@@ -10,13 +11,11 @@ import { UpstreamCallTimer, type CallIds, type CallReport, type TracedCall } fro
 import { withTag } from './usage-tags.js';
 import type { Writable } from './writable.js';
 
-/** Max streams of a request: those of one answer are fewer, and an interceptor may make any number of calls. */
-const maxStreams = 200;
-
 /** Trace of one request, with what only the core reports to it. */
 export class RequestTrace implements Trace {
   readonly stages: TracedStage[] = [];
   readonly calls: TracedCall[] = [];
+  readonly failedCalls = new FailedCalls();
   readonly versions = new RequestVersions();
   /** Ids of upstream calls, where the request is part of a trace that is exported or handed on. */
   callIds: (() => CallIds) | undefined;
@@ -34,8 +33,7 @@ export class RequestTrace implements Trace {
   #failure: GatewayError | undefined;
   #refusal: GatewayError | undefined;
   #thrown: Thrown | undefined;
-  /** Streams of the answer, from the upstream's to the caller's, by the stages that have made them. */
-  readonly #streams: MadeStream[] = [];
+  readonly #streams = new MadeStreams();
   #endedBy: StagePlace | undefined;
   #hasLeftOpen = false;
   /** Stage that is being timed, since `#sinceMs`. */
@@ -121,17 +119,20 @@ export class RequestTrace implements Trace {
     this.#slot = slot;
     const ids = this.callIds?.();
     if (ids) timed.spanId = ids.spanId;
-    return new UpstreamCallTimer(timed, this.#now, this.#reportOf(slot), ids?.headers);
+    return new UpstreamCallTimer(timed, this.#now, this.#reportOf(timed), ids?.headers);
   }
 
-  #reportOf(slot: string): CallReport {
+  #reportOf(call: TracedCall): CallReport {
     return {
       answered: (firstEventAtMs, firstTokenAtMs) => {
         this.#firstEventAtMs ??= firstEventAtMs;
         this.#firstTokenAtMs ??= firstTokenAtMs;
       },
       ended: (atMs) => (this.#lastEventAtMs = atMs),
-      failed: () => (this.#slot = slot),
+      failed: (error) => {
+        this.#slot = call.slot;
+        this.failedCalls.add(call, error);
+      },
     };
   }
 
@@ -150,7 +151,7 @@ export class RequestTrace implements Trace {
   fail(error: GatewayError): void {
     this.#failure = error;
     if (!this.#isThrown(error))
-      this.#thrown = this.#brokenStream(error.code === 'internal' ? error.cause : error);
+      this.#thrown = this.#streams.brokenBy(error.code === 'internal' ? error.cause : error);
   }
 
   refuse(error: GatewayError): void {
@@ -181,7 +182,7 @@ export class RequestTrace implements Trace {
 
   /** Ends a stage by its error. */
   leaveFailed({ place, timed, above }: StageStep, error: unknown): void {
-    if (!this.#isThrown(error)) this.#thrown = this.#brokenStream(error) ?? { error, by: place };
+    if (!this.#isThrown(error)) this.#thrown = this.#streams.brokenBy(error) ?? { error, by: place };
     this.#turnTo(above);
     timed.endedMs = this.#sinceMs;
     place.meter?.time(timed.ms);
@@ -221,9 +222,7 @@ export class RequestTrace implements Trace {
 
   /** Adds a stream of the answer, of the stage that is being timed unless `by` says another one. */
   made(events: unknown, by = this.#current?.place): void {
-    if (!(events instanceof EventStream) || this.#streams.at(-1)?.events === events) return;
-    this.#streams.push({ events, by });
-    if (this.#streams.length > maxStreams) this.#streams.shift(); // of a call whose answer is not the one sent
+    this.#streams.add(events, by);
   }
 
   /** Blames an error on a stage that did not throw it from its middleware. */
@@ -246,15 +245,6 @@ export class RequestTrace implements Trace {
     if (!this.#thrown) return false;
     if (this.#thrown.error === error) return true;
     return isGatewayError(error) && error.code === 'internal' && error.cause === this.#thrown.error;
-  }
-
-  /** The first stream that has failed with an error, which those below it only pass on. */
-  #brokenStream(error: unknown): Thrown | undefined {
-    for (const { events, by } of this.#streams) {
-      const reason = events.reasonFor(error);
-      if (reason !== undefined) return { error, by, reason };
-    }
-    return undefined;
   }
 
   /** Marks a stage as skipped; the time of those below it is theirs. */
@@ -288,9 +278,4 @@ interface Thrown {
   readonly by: StagePlace | undefined;
   /** Error of the stream that its reader failed at; absent: the error itself. */
   readonly reason?: unknown;
-}
-
-interface MadeStream {
-  readonly events: EventStream;
-  readonly by: StagePlace | undefined;
 }

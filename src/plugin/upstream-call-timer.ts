@@ -63,10 +63,10 @@ export class UpstreamCallTimer implements CallTimer {
     this.#timed.billed = usage;
   }
 
-  fail({ code }: GatewayError): void {
+  fail(error: GatewayError): void {
     this.#stop();
-    this.#timed.code = code;
-    this.#report.failed();
+    this.#timed.code = error.code;
+    this.#report.failed(error);
   }
 
   #stop(): void {
@@ -78,5 +78,5 @@ export class UpstreamCallTimer implements CallTimer {
 export interface CallReport {
   answered(firstEventAtMs: number | undefined, firstTokenAtMs: number | undefined): void;
   ended(atMs: number): void;
-  failed(): void;
+  failed(error: GatewayError): void;
 }

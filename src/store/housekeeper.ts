@@ -1,4 +1,5 @@
 import { setImmediate as breath } from 'node:timers/promises';
+import { errorTextDays } from '../ledger/error-text-days.js';
 import { every, type Clock, type Live, type Logger, type WholeStore } from '../plugin/internal.js';
 
 interface HousekeeperOptions {
@@ -10,6 +11,7 @@ interface HousekeeperOptions {
     | 'slotStates'
     | 'spaces'
     | 'ledger'
+    | 'errorTexts'
     | 'audit'
     | 'slotHistory'
     | 'reclaim'
@@ -72,6 +74,7 @@ export class Housekeeper {
       for (const part of [store.bindings, store.responses, store.sessions, store.slotStates, store.spaces])
         await this.#repeat(() => part.deleteExpired(stepRows));
       await this.#repeat(() => store.ledger.prune(before(keepDays.ledger), stepRows));
+      await this.#repeat(() => store.errorTexts.prune(before(errorTextDays(keepDays.ledger)), stepRows));
       await this.#repeat(() => store.audit.prune(before(keepDays.audit), stepRows));
       await this.#repeat(() => store.slotHistory.prune(before(historyDays), stepRows));
       await this.#repeat(async () => store.reclaim?.(stepRows) ?? 0);

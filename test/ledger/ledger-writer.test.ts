@@ -158,7 +158,11 @@ describe('the spool', () => {
 
   it('gives rows back as they were, once, those of many appends at once too', async () => {
     const spool = new Spool({ folder: path.join(folder.where, 'new') });
-    const rows = Array.from({ length: 1100 }, (_, at) => row(String(at), at, { model: 'ü\n"', ...money }));
+    const errorTexts = { text: '"ü"', calls: [{ call: 0, text: '\\' }] };
+    const rows = Array.from({ length: 1100 }, (_, at) => ({
+      ...row(String(at), at, { model: 'ü\n"', ...money }),
+      ...(at % 3 === 0 && { errorTexts }),
+    }));
     await Promise.all(rows.map((each) => spool.add([each])));
     const got: LedgerRow[] = [];
     expect(await spool.drain(async (batch) => void got.push(...batch))).to.equal(1100);

@@ -3,6 +3,7 @@ import type { ProtocolKey, StoredResponse, StoredSlot, WholeStore } from '#src/p
 import { describeLedger } from './ledger-conformance.js';
 
 import { describeAudit } from './conformance-audit.js';
+import { describeErrorTexts } from './conformance-error-texts.js';
 import { describeSlotHistory } from './conformance-slot-history.js';
 import { describeTeams } from './conformance-teams.js';
 
@@ -29,6 +30,8 @@ export function describeStore(open: OpenStore): void {
   describeAudit(() => store);
   describeTeams(() => store);
   describeSlotHistory(() => store);
+
+  describeErrorTexts(() => store);
 
   describe('its keys', () => {
     it('are found by hash, by id, and in a list with the newest first', async () => {

@@ -41,6 +41,32 @@ describe('the housekeeper', () => {
     await keeper.close();
   });
 
+  it('deletes error texts after a week, and with the rows where these go before that', async () => {
+    for (const [keepDays, left] of [
+      [90, ['8', '6', '3', '0']],
+      [4, ['3', '0']],
+    ] as const) {
+      const store = new MemoryStore({ now });
+      const rows = [0, 3, 6, 8].map((days) => ({
+        ...row(String(days), nowMs - days * dayMs, { failed: true }),
+        errorTexts: { text: 'no', calls: [] },
+      }));
+      await store.ledger.append(rows);
+      const keeper = new Housekeeper({
+        store,
+        live: new MemoryHub().connect(),
+        keepDays: { ledger: keepDays, audit: 365 },
+        log: quiet,
+        clock: clockAt(now),
+      });
+      await keeper.cleanUp();
+      expect((await store.errorTexts.find(rows)).size).to.equal(keepDays === 4 ? 2 : 3);
+      const { rows: kept } = await store.ledger.requests({}, { limit: 10 });
+      expect(kept.map(({ id }) => id).toReversed()).to.deep.equal(left);
+      await keeper.close();
+    }
+  });
+
   it('says when it cannot, and tries again the next time', async () => {
     const host = fakeHost();
     const store = new MemoryStore({ now });
@@ -50,13 +76,15 @@ describe('the housekeeper', () => {
       return store.ledger.prune(beforeMs, limit);
     };
     await store.ledger.append([row('old', nowMs - 91 * dayMs)]);
-    const { bindings, responses, sessions, slotStates, spaces, ledger, audit, slotHistory } = store;
+    const { bindings, responses, sessions, slotStates, spaces, ledger, errorTexts, audit, slotHistory } =
+      store;
     const parts = {
       bindings,
       responses,
       sessions,
       slotStates,
       spaces,
+      errorTexts,
       audit,
       slotHistory,
       ledger: { ...asLedger(ledger), prune },
@@ -87,13 +115,15 @@ describe('the housekeeper', () => {
         await new Promise<void>((resolve) => void (end = resolve));
         return 0;
       };
-      const { bindings, responses, sessions, slotStates, spaces, ledger, audit, slotHistory } = store;
+      const { bindings, responses, sessions, slotStates, spaces, ledger, errorTexts, audit, slotHistory } =
+        store;
       const parts = {
         bindings,
         responses,
         sessions,
         slotStates,
         spaces,
+        errorTexts,
         audit,
         slotHistory,
         ledger: { ...asLedger(ledger), prune },

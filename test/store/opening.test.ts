@@ -4,6 +4,7 @@ import { chmod, copyFile, mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
+import { fakeHost } from 'gw2api/testing';
 import { sql } from '#src/store/sql/kysely.js';
 import Database from 'libsql';
 import { openStore, type StoreSettings } from '#src/store/index.js';
@@ -41,7 +42,7 @@ describe('opening a SQLite store', () => {
     const { where, remove } = await ownSqlite();
     const db = await openSqlite(startSqliteThread(where.file));
     await migrate(db, 'sqlite');
-    const ledger = sqlLedger(db, 'sqlite');
+    const ledger = sqlLedger(db, 'sqlite', quiet);
     await ledger.append([row('before', 1)]);
     await sql`pragma max_page_count = 1`.execute(db); // which means: as large as it is
     const many = Array.from({ length: 500 }, (_, at) => row(`r${at}`, at));
@@ -55,12 +56,30 @@ describe('opening a SQLite store', () => {
     await remove();
   });
 
+  it('writes rows whose error texts are refused without these, and quotes none of them', async () => {
+    const { where, remove } = await ownSqlite();
+    const db = await openSqlite(startSqliteThread(where.file));
+    await migrate(db, 'sqlite');
+    await sql`drop table ledger_errors`.execute(db);
+    const host = fakeHost();
+    const errorTexts = { text: 'the marker', calls: [] };
+    const ledger = sqlLedger(db, 'sqlite', host.log);
+    await ledger.append([{ ...row('1', 1), errorTexts }, row('2', 2)]);
+    expect((await ledger.requests({}, { limit: 10 })).rows).to.deep.equal([row('2', 2), row('1', 1)]);
+    expect(host.logged.map(({ message }) => message)).to.deep.equal([
+      'Error texts of requests could not be written; their rows are.',
+    ]);
+    expect(JSON.stringify(host.logged)).to.not.include('marker');
+    await db.destroy();
+    await remove();
+  });
+
   it('says that the file is read-only', async () => {
     const { where, remove } = await ownSqlite();
     const db = await openSqlite(startSqliteThread(where.file));
     await migrate(db, 'sqlite');
     await sql`pragma query_only = on`.execute(db);
-    const refusal = await sqlLedger(db, 'sqlite')
+    const refusal = await sqlLedger(db, 'sqlite', quiet)
       .append([row('1', 1)])
       .catch((error: Error) => error.message);
     expect(refusal).to.equal('attempt to write a readonly database');

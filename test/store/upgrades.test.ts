@@ -129,7 +129,10 @@ async function expectLedger(store: WholeStore, columns: ReadonlySet<string>): Pr
 /** A request of today is added to the sums of before. */
 async function appendsOn(store: WholeStore, row: LedgerRow): Promise<void> {
   const { trace: _, ...rest } = row;
-  await store.ledger.append([{ ...rest, id: 'r-new', atMs: startMs + 3 * hourMs }]);
+  const added = { ...rest, id: 'r-new', atMs: startMs + 3 * hourMs };
+  const errorTexts = { text: 'a new one', calls: [] };
+  await store.ledger.append([{ ...added, errorTexts }]);
+  expect(await store.errorTexts.find([row, added])).to.deep.equal(new Map([['r-new', errorTexts]]));
   const query = { fromMs: startMs, toMs: startMs + 4 * hourMs, stepMs: 4 * hourMs, by: 'key' } as const;
   const sums = await store.ledger.usage({ ...query, keyId: 'k-full' });
   expect(sums.reduce((total, { requests }) => total + requests, 0)).to.equal(3);

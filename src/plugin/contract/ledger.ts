@@ -1,3 +1,5 @@
+import type { ErrorTexts } from './error-texts.js';
+
 /** Tokens of one request, or of many. */
 export interface LedgerTokens {
   readonly input: number;
@@ -89,6 +91,11 @@ export interface LedgerRow {
   readonly tags?: Readonly<Record<string, string>>;
   /** Trace of stages and upstream calls; left out in lists. */
   readonly trace?: LedgerTrace;
+}
+
+/** Row on its way to the ledger, with its error texts; rows that are read are without them. */
+export interface AppendedRow extends LedgerRow {
+  readonly errorTexts?: ErrorTexts;
 }
 
 /** Trace of one request: its stages, and its upstream calls in order. */
@@ -214,7 +221,7 @@ export interface LatencySum {
 /** Ledger of requests: one row for each, and hourly sums. */
 export interface Ledger {
   /** Appends all rows or none; existing rows stay unchanged and count once. */
-  append(rows: readonly LedgerRow[]): Promise<void>;
+  append(rows: readonly AppendedRow[]): Promise<void>;
   /** One page of rows; `limit`: max 1000. Throws a TypeError on a cursor that is not its own. */
   requests(
     filter: LedgerFilter,

@@ -1,6 +1,7 @@
 import type { Actor } from './actor.js';
 import type { AdminTokens } from './admin-token.js';
 import type { AuditLog } from './audit.js';
+import type { ErrorTextStore } from './error-texts.js';
 import type { Caches } from './metrics.js';
 import type { KeyLimits } from './key-limits.js';
 import type { Ledger } from './ledger.js';
@@ -283,6 +284,7 @@ export interface Store {
 /** The whole store, as the gateway opens it: plugins see less of it. */
 export interface WholeStore extends Store {
   readonly spaces: Spaces;
+  readonly errorTexts: ErrorTextStore;
   readonly slotHistory: SlotHistory;
   readonly audit: AuditLog;
   readonly adminTokens: AdminTokens;

@@ -1,4 +1,5 @@
 import type {
+  AppendedRow,
   Caches,
   LatencySum,
   Ledger,
@@ -36,9 +37,12 @@ export class MemoryLedger implements Ledger {
   /** In the order of their coming. */
   readonly #rows = new Map<string, LedgerRow>();
   readonly #hours = new Map<string, Combination>();
+  readonly #onAdded: (row: AppendedRow) => void;
 
-  constructor(max: number) {
+  /** `onAdded`: called with each new row, whose error texts are not kept here. */
+  constructor(max: number, onAdded: (row: AppendedRow) => void = ignore) {
     this.#max = max;
+    this.#onAdded = onAdded;
   }
 
   get caches(): Caches {
@@ -49,7 +53,7 @@ export class MemoryLedger implements Ledger {
     };
   }
 
-  async append(rows: readonly LedgerRow[]): Promise<void> {
+  async append(rows: readonly AppendedRow[]): Promise<void> {
     for (const row of rows) if (!this.#rows.has(row.id)) this.#add(row);
   }
 
@@ -117,7 +121,9 @@ export class MemoryLedger implements Ledger {
     for (const row of this.#rows.values()) yield combinationOf(row, row.atMs);
   }
 
-  #add(row: LedgerRow): void {
+  #add(added: AppendedRow): void {
+    this.#onAdded(added);
+    const { errorTexts: _, ...row } = added;
     this.#rows.set(row.id, row);
     dropFirst(this.#rows, this.#max);
     const key = combinationKey(row);
@@ -166,4 +172,8 @@ function dropFirst(map: Map<string, unknown>, max: number): void {
     map.delete(first);
     return;
   }
+}
+
+function ignore(): void {
+  // Error texts that nobody keeps.
 }

@@ -15,6 +15,7 @@ import { keepAdminTokens } from './admin-tokens.js';
 import { MemoryAuditLog } from './audit.js';
 import { keepKeys } from './keys.js';
 import { keepTeams } from './teams.js';
+import { MemoryErrorTexts } from './error-texts.js';
 import { MemoryLedger } from './ledger.js';
 import { MemoryResponses } from './responses.js';
 import { deleteExpired, unexpired } from './expiry.js';
@@ -43,6 +44,8 @@ interface Limits {
   readonly spaceText: number;
   /** Rows of the ledger, and as many sums of hours. */
   readonly ledger: number;
+  /** Failed requests whose error texts are kept. */
+  readonly errorTexts: number;
   /** Slots whose history is kept. */
   readonly slotHistory: number;
   readonly audit: number;
@@ -62,6 +65,7 @@ export class MemoryStore implements WholeStore {
   readonly slots: Store['slots'];
   readonly slotStates: Store['slotStates'];
   readonly ledger: Store['ledger'];
+  readonly errorTexts: WholeStore['errorTexts'];
   readonly spaces: WholeStore['spaces'];
   readonly slotHistory: WholeStore['slotHistory'];
   readonly audit: WholeStore['audit'];
@@ -75,7 +79,9 @@ export class MemoryStore implements WholeStore {
       caches[`memory_${name}`] = () => ({ entries: cache.size, capacity: max });
       return cache;
     };
-    const ledger = new MemoryLedger(limits.ledger);
+    const errorTexts = new MemoryErrorTexts(limits.errorTexts);
+    caches['memory_error_texts'] = () => errorTexts.fill;
+    const ledger = new MemoryLedger(limits.ledger, (row) => errorTexts.add(row));
     const keys = bounded<ProtocolKey>('keys', limits.keys);
     this.keys = keepKeys(keys, growingCache<string>(limits.keys));
     this.teams = keepTeams(bounded('teams', limits.teams), keys);
@@ -88,6 +94,7 @@ export class MemoryStore implements WholeStore {
     this.slots = keepSlots(bounded('slots', limits.slots));
     this.slotStates = keepSlotStates(bounded('slot_states', limits.slotStates), now);
     this.ledger = ledger;
+    this.errorTexts = errorTexts;
     const spaces = new MemorySpaces(limits.spaceText, now);
     caches['memory_plugin_values'] = () => spaces.fill;
     this.spaces = spaces;
@@ -118,6 +125,7 @@ const defaultLimits: Limits = {
   slotStates: 50_000,
   spaceText: 32 * 1024 * 1024,
   ledger: 20_000,
+  errorTexts: 5000,
   slotHistory: 1000,
   audit: 10_000,
   adminTokens: 1000,

@@ -24,6 +24,7 @@ export function unavailable(store: WholeStore, isFailure: IsFailure): WholeStore
     bindings: reported(store.bindings),
     responses: reported(store.responses),
     ledger: reported(store.ledger),
+    errorTexts: reported(store.errorTexts),
     spaces: reported(store.spaces),
     slotHistory: reported(store.slotHistory),
     audit: reported(store.audit),

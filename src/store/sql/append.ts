@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Combination } from '../../ledger/combination.js';
-import type { LedgerRow } from '../../plugin/internal.js';
+import type { AppendedRow, LedgerRow, Logger } from '../../plugin/internal.js';
+import { errorTextInsert } from './error-texts.js';
 import { combinationsOf, sumInsert, sumsOf } from './hours.js';
 import { latencyCountsOf, latencyInsert } from './latency-counts.js';
 import { PreparedInsert, type InsertPart } from './insert-rows.js';
@@ -9,12 +10,13 @@ import { writtenColumns, type Tables } from './tables.js';
 import type { ThreadConnection } from './thread-dialect.js';
 import { CompiledQuery, sql } from './kysely.js';
 
-type Append = (rows: readonly LedgerRow[]) => Promise<void>;
+type Append = (rows: readonly AppendedRow[]) => Promise<void>;
 
 /** Appends rows to the ledger and to the hourly sums, in one transaction; duplicates count once. */
 export function appendWith(db: Kysely<Tables>): Append {
   const insert = rowInsert(sql`on conflict do nothing returning id`);
   const increments = incrementsOf();
+  const errorTexts = errorTextInsert();
   return async (rows) =>
     db.transaction().execute(async (transaction) => {
       const ids = new Set<string>(); // rows that the database reports as new
@@ -24,6 +26,8 @@ export function appendWith(db: Kysely<Tables>): Append {
       }
       const added = combinationsOf(rows.filter(({ id }) => ids.delete(id)));
       for (const part of increments(db, added)) await transaction.executeQuery(queryOf(part));
+      for (const part of errorTexts.of(db, rows.filter(hasErrorTexts)))
+        await transaction.executeQuery(queryOf(part));
     });
 }
 
@@ -34,15 +38,38 @@ export function appendWith(db: Kysely<Tables>): Append {
 export function appendInOneMessage(db: Kysely<Tables>): Append {
   const insert = rowInsert(sql`on conflict do nothing`);
   const increments = incrementsOf();
+  const errorTexts = errorTextInsert();
   const appendKnown = appendWith(db);
   return async (rows) => {
-    const rest = increments(db, combinationsOf(rows));
+    const texts = errorTexts.of(db, rows.filter(hasErrorTexts));
+    const rest = [...increments(db, combinationsOf(rows)), ...texts];
     const batch = { checked: insert.of(db, rows), changes: rows.length, rest };
     const areNew = await db.getExecutor().provideConnection(
       (connection) => (connection as ThreadConnection).write(batch), // the SQLite dialect opens only these
     );
     if (!areNew) await appendKnown(rows);
   };
+}
+
+/**
+ * Appends rows that are refused with their error texts once more without these: no text keeps a row from the ledger.
+ * The error itself is not logged, for it may quote the text.
+ */
+export function withOptionalTexts(append: Append, log: Logger): Append {
+  return async (rows) => {
+    try {
+      await append(rows);
+    } catch (error) {
+      if (!rows.some(hasErrorTexts)) throw error;
+      await append(rows.map(({ errorTexts: _, ...row }) => row));
+      const { code } = error as { readonly code?: unknown }; // databases throw errors, most with a code
+      log.warn({ code }, 'Error texts of requests could not be written; their rows are.');
+    }
+  };
+}
+
+function hasErrorTexts({ errorTexts }: AppendedRow): boolean {
+  return errorTexts !== undefined;
 }
 
 /** Statements that add to the hourly sums and to the counts of times. */

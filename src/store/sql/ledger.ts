@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { Ledger } from '../../plugin/internal.js';
-import { appendInOneMessage, appendWith } from './append.js';
+import type { Ledger, Logger } from '../../plugin/internal.js';
+import { appendInOneMessage, appendWith, withOptionalTexts } from './append.js';
 import { fromRecord } from './ledger-record.js';
 import { sqlLatency } from './latency.js';
 import { Pruning } from './pruning.js';
@@ -9,10 +9,11 @@ import type { Tables } from './tables.js';
 import { sqlUsage } from './usage.js';
 
 /** Ledger with a table of rows and one of hourly sums, both updated by each append. */
-export function sqlLedger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Ledger {
+export function sqlLedger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres', log: Logger): Ledger {
   const max = maxBatchSize[dialect];
   const pruning = new Pruning();
-  const append = dialect === 'sqlite' ? appendInOneMessage(db) : appendWith(db);
+  const appendAll = dialect === 'sqlite' ? appendInOneMessage(db) : appendWith(db);
+  const append = withOptionalTexts(appendAll, log);
   return {
     append: async (rows) => (rows.length === 0 ? undefined : append(rows)),
     usage: (query) => sqlUsage(db, query, { partSize: max.summed, dialect }),

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { adminTokensTable, auditTable } from './audit-tables.js';
+import { ledgerErrorsTable } from './error-texts.js';
 import { ledger, ledgerHours, ledgerSums, rareValues } from './first-ledger.js';
 import {
   bindings,
@@ -90,4 +91,5 @@ export const migrations: readonly Migration[] = [
         await db.schema.alterTable('sessions').addColumn(column, 'text').execute();
     },
   },
+  { name: '0018-ledger-errors', up: ledgerErrorsTable },
 ];

@@ -18,12 +18,13 @@ export class Pruning {
       await deleteSums(db, kind, span);
     await deleteTagSums(db, span);
     for (const kind of latencyKinds) await deleteCounts(db, kind, span);
-    const deleted = await deleteRows(db, span);
+    const deleted = await deleteRows(db, 'ledger', span);
     this.#fromMs = deleted.length < limit ? 0 : Math.max(...deleted);
     return deleted.length;
   }
 }
 
+/** Times from `fromMs` to before `toMs`, of at most `limit` rows. */
 interface Span {
   readonly fromMs: number;
   readonly toMs: number;
@@ -34,10 +35,15 @@ interface Span {
  * Deletes rows and returns the time of each. The limit is set by a subquery, as neither database has a
  * limited delete.
  */
-async function deleteRows(db: Kysely<Tables>, { fromMs, toMs, limit }: Span): Promise<readonly number[]> {
+export async function deleteRows(
+  db: Kysely<Tables>,
+  table: 'ledger' | 'ledger_errors',
+  { fromMs, toMs, limit }: Span,
+): Promise<readonly number[]> {
+  const name = sql.table(table);
   const { rows } = await sql<{ readonly at: number }>`
-    delete from ledger where (at, id) in
-      (select at, id from ledger where at >= ${fromMs} and at < ${toMs} order by at limit ${limit})
+    delete from ${name} where (at, id) in
+      (select at, id from ${name} where at >= ${fromMs} and at < ${toMs} order by at limit ${limit})
     returning at
   `.execute(db);
   return rows.map(({ at }) => at);

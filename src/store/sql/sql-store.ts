@@ -5,6 +5,7 @@ import { unavailable } from '../outage/unavailable.js';
 import type { CredentialCipher } from '../credential-cipher.js';
 import { sqlAdminTokens } from './admin-tokens.js';
 import { sqlAuditLog } from './audit.js';
+import { sqlErrorTexts } from './error-texts.js';
 import { sqlBindings } from './expiring.js';
 import { sqlKeys } from './keys.js';
 import { sqlLedger } from './ledger.js';
@@ -78,7 +79,7 @@ export async function openPostgresStore(url: string, options: SqlStoreOptions): 
 function storeOver(
   db: Kysely<Tables>,
   dialect: 'sqlite' | 'postgres',
-  { cipher, now }: SqlStoreOptions,
+  { cipher, log, now }: SqlStoreOptions,
 ): WholeStore {
   return {
     isDown: false,
@@ -91,7 +92,8 @@ function storeOver(
     sessions: sqlSessions(db, now),
     bindings: sqlBindings(db, now),
     responses: sqlResponses(db, now),
-    ledger: sqlLedger(db, dialect),
+    ledger: sqlLedger(db, dialect, log),
+    errorTexts: sqlErrorTexts(db),
     audit: sqlAuditLog(db),
     adminTokens: sqlAdminTokens(db),
     spaces: sqlSpaces(db, now),

@@ -22,6 +22,7 @@ export interface Tables {
   readonly audit: AuditRecord;
   readonly admin_tokens: AdminTokenRecord;
   readonly ledger: LedgerRecord;
+  readonly ledger_errors: ErrorTextRecord;
   readonly ledger_sums: HourRecord;
   readonly ledger_latency: LatencyRecord;
 }
@@ -198,6 +199,14 @@ export interface LedgerRecord extends TokenRecord, GroupRecord {
   readonly tags: string | null;
   /** JSON. */
   readonly trace: string | null;
+}
+
+/** Error texts of a row of the ledger. */
+interface ErrorTextRecord {
+  readonly at: number;
+  readonly id: string;
+  /** JSON. */
+  readonly texts: string;
 }
 
 /** Columns of a listed row: all but the trace. */
