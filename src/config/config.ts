@@ -191,6 +191,8 @@ export interface Config {
     readonly keepDays: number;
     /** Explain turns that read less from the cache than an earlier one had left there. */
     readonly cacheCauses: boolean;
+    /** Keep the error texts of failed requests for a week. */
+    readonly errorTexts: boolean;
     /** Absolute path of the folder that holds rows while the store is down; undefined: no spool. */
     readonly spool: string | undefined;
   };

@@ -190,6 +190,7 @@ export const ConfigSchema = Closed({
     {
       keepDays: Type.Integer({ minimum: 1, default: 90 }),
       cacheCauses: Type.Boolean({ default: true }),
+      errorTexts: Type.Boolean({ default: false }),
       spool: Type.Optional(Text),
     },
     { default: {} },

@@ -21,8 +21,9 @@ export function toStore(text: string): Config['store'] {
 export function toLedger({ store, ledger }: Pick<RawConfig, 'store' | 'ledger'>): Config['ledger'] {
   const file = sqliteFile(store);
   const folder = ledger.spool ?? (file === undefined ? 'data' : path.dirname(file));
-  const { keepDays, cacheCauses } = ledger;
-  return { keepDays, cacheCauses, spool: store === 'memory' ? undefined : path.resolve(folder) };
+  const { keepDays, cacheCauses, errorTexts } = ledger;
+  const spool = store === 'memory' ? undefined : path.resolve(folder);
+  return { keepDays, cacheCauses, errorTexts, spool };
 }
 
 /** Rules for the address of the store; messages do not repeat it, because it may hold a password. */

@@ -1,6 +1,7 @@
 import type { RequestFeed } from '../console/api/request-feed.js';
 import type { ExchangesOptions } from '../http/exchanges.js';
 import { cacheLosses } from './cache-losses.js';
+import { errorTextsOf } from './error-texts.js';
 import { ledgerRowOf } from './ledger-row.js';
 import type { DryParts } from './options.js';
 import { requestMoney, type PriceOf } from './request-money.js';
@@ -11,9 +12,9 @@ import { CostCounter } from '../telemetry/cost-counter.js';
 import { logRequest } from '../telemetry/request-log.js';
 import { RequestMetrics } from '../telemetry/request-metrics.js';
 
-type Parts = Pick<Services, 'log' | 'now' | 'metrics' | 'ledger' | 'cacheLedger'> & {
+type Parts = Pick<Services, 'log' | 'now' | 'metrics' | 'ledger' | 'cacheLedger' | 'errorTexts' | 'slots'> & {
   readonly feed: RequestFeed;
-  readonly runtime: () => Pick<Runtime, 'config' | 'models'>;
+  readonly runtime: () => Pick<Runtime, 'config' | 'models' | 'pipeline'>;
   readonly priceOf: PriceOf;
   /** Name of a session in the ledger, by its sticky key. */
   readonly sessionName: (stickyKey: string) => string;
@@ -30,6 +31,8 @@ export function recordOnSettled({
   cacheLedger,
   priceOf,
   sessionName,
+  errorTexts,
+  slots,
   feed,
   runtime,
   also,
@@ -38,6 +41,10 @@ export function recordOnSettled({
   const withLoss = cacheLosses({ cacheLedger, metrics, priceOf });
   const requestMetrics = new RequestMetrics({ metrics, modelId });
   const costs = new CostCounter(metrics);
+  const secrets = {
+    ofSlot: (id: string) => slots.secretsOf(id),
+    ofStages: () => runtime().pipeline.secrets,
+  };
   return (exchange, outcome) => {
     const record = recordOf(exchange, outcome, now());
     const money = requestMoney(exchange.state.trace, record, priceOf);
@@ -48,7 +55,8 @@ export function recordOnSettled({
     const row = withLoss(ledgerRowOf(exchange, record, money, sessionName), exchange, record);
     also?.(exchange, record, row);
     if (!row) return;
-    ledger.write(row, exchange.counted);
+    const texts = errorTexts.isOn && row.failed ? errorTextsOf(exchange, secrets) : undefined;
+    ledger.write(texts ? { ...row, errorTexts: texts } : row, exchange.counted);
     feed.publish(row);
   };
 }

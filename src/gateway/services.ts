@@ -1,6 +1,7 @@
 import { ConfigError, type Config } from '../config/config.js';
 import { Audit } from '../audit/audit.js';
 import { CacheLedger } from '../cache-ledger/index.js';
+import { errorTextDays } from '../ledger/error-text-days.js';
 import { LedgerWriter } from '../ledger/ledger-writer.js';
 import { withFlushedUsage } from '../ledger/read-your-writes-ledger.js';
 import { priceGaps } from '../ledger/price-gaps.js';
@@ -57,6 +58,8 @@ export interface Services extends CallerKeys {
   readonly ledger: LedgerWriter;
   /** Flushes the ledgers of the other instances, as far as they answer. */
   readonly flushOthers: () => Promise<void>;
+  /** Error texts of failed requests: kept or not, and for how long. */
+  readonly errorTexts: { readonly isOn: boolean; readonly keptMs: number };
   /** Undefined where the config does not ask for it. */
   readonly cacheLedger: CacheLedger | undefined;
   /** Traces for a collector; undefined without one. */
@@ -141,6 +144,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
       ...durable,
       isLocal: isLocal(config.listen),
       dry: options.dry !== undefined,
+      errorTexts: errorTextsIn(config),
       cacheLedger,
       tracing,
       metrics,
@@ -172,6 +176,10 @@ async function openSlots(
   if (!dry && !isCheck) slotWatch.start(() => slots.list());
   onClose(() => slotWatch.close());
   return { slots, slotWatch, forecasts: new Forecasts({ store, now: pool.clock.now }) };
+}
+
+function errorTextsIn({ ledger: { errorTexts, keepDays } }: Config): Services['errorTexts'] {
+  return { isOn: errorTexts, keptMs: errorTextDays(keepDays) * 86_400_000 };
 }
 
 /** True for a loopback address that no proxy stands before. */

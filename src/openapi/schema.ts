@@ -1,6 +1,6 @@
 import { SlotReport } from '../admin/reports.js';
 import { IssuedKey, KeyReport } from '../console/api/key-report.js';
-import { RequestDetail, RequestReport, Tokens, UsageBucket } from '../console/api/schemas.js';
+import { ExportedRequest, RequestDetail, Tokens, UsageBucket } from '../console/api/schemas.js';
 import { PanelSlotReport } from '../console/api/slot-report.js';
 import type { TSchema } from 'typebox';
 import { isRecord } from '../plugin/internal.js';
@@ -99,7 +99,7 @@ export const schemaNames: SchemaNames = new Map<object, string>([
   [PanelSlotReport, 'PanelSlot'],
   [KeyReport, 'Key'],
   [IssuedKey, 'IssuedKey'],
-  [RequestReport, 'Request'],
+  [ExportedRequest, 'Request'],
   [RequestDetail, 'RequestDetail'],
   [UsageBucket, 'UsageBucket'],
   [Tokens, 'Tokens'],

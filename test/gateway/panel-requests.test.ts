@@ -74,9 +74,10 @@ describe('/api/panel/requests and /usage', () => {
     await written();
     const [latest] = await list();
     const shown = await panel.get(`/requests/${latest.id}`);
-    const { stages, calls, additions, answered_by: answeredBy, ...report } = shown;
+    const { stages, calls, additions, answered_by: answeredBy, error_text: errorText, ...report } = shown;
     expect(additions).to.be.an('array');
     expect(answeredBy, 'the model that was asked').to.equal(null);
+    expect(errorText).to.deep.equal({ state: 'off', text: null, calls: [], until: null });
     expect(report).to.deep.equal(latest);
     expect(stages.map(({ stage }: Answer) => stage)).to.include.members(['auth', 'upstream-call']);
     expect(calls.length).to.equal(latest.attempts);

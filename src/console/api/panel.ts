@@ -32,6 +32,8 @@ export interface Panel {
   readonly audit: Audit;
   readonly models: Models;
   readonly feed: RequestFeed;
+  /** Error texts of failed requests: kept or not, and for how long. */
+  readonly errorTexts: { readonly isOn: boolean; readonly keptMs: number };
   readonly meters: Meters;
   readonly slots: PanelSlots;
   readonly playground: RunPlayground;

@@ -1,21 +1,17 @@
-import type { Readable } from 'node:stream';
-import {
-  Closed,
-  GatewayError,
-  Type,
-  type LedgerFilter,
-  type LedgerPage,
-  type LedgerRow,
-} from '../../plugin/internal.js';
+import type { AuditTerms } from '../../audit/audit.js';
+import { Closed, GatewayError, Type, type LedgerFilter, type LedgerRow } from '../../plugin/internal.js';
+import { requireRole, type Actor } from './actor.js';
 import { invalid } from './check.js';
-import { As, columnsOf, csvAnswer, wantsCsv } from './csv.js';
+import { As, wantsCsv } from './csv.js';
+import { errorTextReport } from './error-texts.js';
 import type { Names } from './names.js';
 import { rangeFields, toFilter } from './ledger-query.js';
 import { LiveReaders } from './live.js';
 import type { Panel } from './panel.js';
-import { requestDetail, requestReport, rowOf } from './request-report.js';
+import { requestsCsv, requestsJson } from './request-lists.js';
+import { requestDetail, rowOf } from './request-report.js';
 import { route, type PanelContext, type PanelRoute } from './route.js';
-import { Line, ListOf, Nullable, RequestDetail, RequestReport } from './schemas.js';
+import { ExportedRequest, Line, ListOf, Nullable, RequestDetail } from './schemas.js';
 import type { Sessions } from './sessions.js';
 
 /** Routes of `/api/panel/requests`; the live route comes before the one by id, whose path would match it. */
@@ -24,27 +20,38 @@ export function requestRoutes(panel: Panel, names: Names, sessions: Sessions): r
 }
 
 function listRoute(panel: Panel, names: Names): PanelRoute {
-  const { ledger } = panel.store;
   const paging = { has_more: Type.Boolean(), next_cursor: Nullable(Type.String()) };
   return route({
     method: 'GET',
     path: '/requests',
-    summary: 'Requests to models, newest first.',
+    summary:
+      'Requests to models, newest first. With `error_texts`, for admins, each failed one has its error text if one is ' +
+      'kept, and the call is an entry of the audit log.',
     query: PageQuery,
-    answers: { 200: ListOf(RequestReport, paging) },
+    answers: { 200: ListOf(ExportedRequest, paging) },
     otherAnswerType: 'text/csv',
-    async handle({ query: { limit: asked, as, cursor, ...query }, ctx }) {
+    handle({ query: { limit: asked, as, cursor, error_texts: texts, ...query }, actor, ctx }) {
       const isCsv = wantsCsv(ctx, as);
       const limit = asked ?? (isCsv ? maxCsvRows : 50);
-      if (isCsv) return requestsCsv(ctx, panel, names, { filter: toFilter(query, panel), limit, cursor });
-      if (limit > maxRows) throw invalid([`limit: must be at most ${maxRows}, but for CSV`]);
-      const page = { limit, ...(cursor !== undefined && { cursor }) };
-      const { rows, cursor: next } = await pageOf(ledger, toFilter(query, panel), page);
-      const nameOf = await names.ofKeys();
-      const data = rows.map((row) => requestReport(row, nameOf));
-      return { object: 'list', data, has_more: next !== undefined, next_cursor: next ?? null };
+      if (!isCsv && limit > maxRows) throw invalid([`limit: must be at most ${maxRows}, but for CSV`]);
+      const withTexts = texts === '1' || texts === 'true';
+      const list = { filter: toFilter(query, panel), limit, cursor, withTexts };
+      const answer = async (): Promise<object> =>
+        isCsv ? requestsCsv(ctx, panel, names, list) : requestsJson(panel, names, list);
+      if (!withTexts) return answer();
+      return panel.audit.run(auditTerms(ctx, actor), (action) => {
+        requireRole(actor, { method: 'GET', role: 'admin' });
+        action.note({ ...query, limit });
+        return answer();
+      });
     },
   });
+}
+
+/** Entry of a call that reads many error texts; that of one request is none. */
+function auditTerms({ ip, state: { log, requestId } }: PanelContext, actor: Actor): AuditTerms {
+  const noted = 'An operator has exported error texts of requests.';
+  return { action: 'request.export_texts', actor, address: ip, requestId, log, noted };
 }
 
 function liveRoute(panel: Panel, names: Names, sessions: Sessions): PanelRoute {
@@ -82,46 +89,18 @@ function detailRoute(panel: Panel, names: Names): PanelRoute {
     path: '/requests/:id',
     summary: 'One request, with the stages that it passed and its upstream calls.',
     answers: { 200: RequestDetail },
-    async handle({ id }) {
+    async handle({ id, actor }) {
       const place = rowOf(id);
       const row = place && (await find(place));
       if (!row) throw new GatewayError('not_found', `There is no request ${JSON.stringify(id)}.`);
-      return requestDetail(row, await names.ofKeys());
+      const detail = requestDetail(row, await names.ofKeys());
+      return actor.role === 'admin' ? { ...detail, error_text: await errorTextReport(row, panel) } : detail;
     },
   });
 }
 
-interface CsvQuery {
-  readonly filter: LedgerFilter;
-  readonly limit: number;
-  readonly cursor: string | undefined;
-}
-
-/** Requests as CSV, newest first: a page at a time, so that neither the ledger nor the memory is taken up. */
-async function requestsCsv(
-  ctx: PanelContext,
-  { store: { ledger } }: Panel,
-  names: Names,
-  { filter, limit, cursor }: CsvQuery,
-): Promise<Readable> {
-  const nameOf = await names.ofKeys();
-  const pageAt = (at: string | undefined, left: number) =>
-    pageOf(ledger, filter, { limit: Math.min(left, csvPageRows), ...(at !== undefined && { cursor: at }) });
-  const first = await pageAt(cursor, limit);
-  const batches = (async function* () {
-    let left = limit;
-    for (let page = first; ; page = await pageAt(page.cursor, left)) {
-      yield page.rows.map((row) => requestReport(row, nameOf));
-      left -= page.rows.length;
-      if (left <= 0 || page.cursor === undefined) return;
-    }
-  })();
-  return csvAnswer(ctx, 'requests', columnsOf(RequestReport), batches);
-}
-
 const maxRows = 1000;
 const maxCsvRows = 10_000;
-const csvPageRows = 500;
 
 const Filter = Closed(rangeFields);
 
@@ -136,6 +115,9 @@ const PageQuery = Closed({
     }),
   ),
   cursor: Type.Optional(Line),
+  error_texts: Type.Optional(
+    Type.Enum(['1', '0', 'true', 'false'], { description: 'For admins: the error texts, too.' }),
+  ),
 });
 
 function matcherOf({
@@ -150,17 +132,4 @@ function matcherOf({
     row.atMs < toMs &&
     (cause === undefined || row.cache?.cause === cause) &&
     fields.every(([field, value]) => row[field] === value);
-}
-
-async function pageOf(
-  ledger: Panel['store']['ledger'],
-  filter: LedgerFilter,
-  page: { readonly limit: number; readonly cursor?: string },
-): Promise<LedgerPage> {
-  try {
-    return await ledger.requests(filter, page);
-  } catch (error) {
-    if (page.cursor === undefined || !(error instanceof TypeError)) throw error;
-    throw invalid(['cursor: is not one that a page has ended with']);
-  }
 }

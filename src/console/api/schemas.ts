@@ -94,6 +94,29 @@ const requestFields = {
 /** A row of the ledger. */
 export const RequestReport = Type.Object(requestFields);
 
+/** A row of the ledger as an export may have it. */
+export const ExportedRequest = Type.Object({
+  ...requestFields,
+  error_text: Type.Optional(
+    Nullable(Type.String({ description: 'With `error_texts`; null: none is kept.' })),
+  ),
+});
+
+/** Error text of a failed request, with secrets masked. */
+export const ErrorText = Type.Object(
+  {
+    state: Type.Enum(['kept', 'off', 'expired', 'none'], {
+      description: 'off: `ledger.errorTexts` is off; expired: its time is over; none: no text is known.',
+    }),
+    text: Nullable(Type.String({ description: 'The first 300 characters, on one line.' })),
+    calls: Type.Array(Type.Object({ call: Type.Integer({ minimum: 1 }), text: Type.String() }), {
+      description: 'Failed upstream calls, by their place in `calls`; the last five.',
+    }),
+    until: Nullable(IsoTime),
+  },
+  { description: 'For admins only; null for a request that has not failed.' },
+);
+
 export const RequestDetail = Type.Object({
   ...requestFields,
   answered_by: Nullable(Type.String({ description: 'The model that answered, if it is another one.' })),
@@ -118,6 +141,7 @@ export const RequestDetail = Type.Object({
       code: Nullable(Type.String()),
     }),
   ),
+  error_text: Type.Optional(Nullable(ErrorText)),
 });
 
 const PercentilesReport = Nullable(
