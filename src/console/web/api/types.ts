@@ -141,6 +141,8 @@ export type UsageGroup = NonNullable<Usage['by']>;
 
 export type LedgerRequest = Static<typeof RequestReport>;
 export type OpenedRequest = Static<typeof RequestDetail>;
+/** Error text of a failed request. */
+export type ErrorText = NonNullable<OpenedRequest['error_text']>;
 export interface RequestPage extends List<LedgerRequest> {
   readonly has_more: boolean;
   readonly next_cursor: string | null;

@@ -17,6 +17,7 @@ import { Card, Page } from '../../ui/page.js';
 import { Time } from '../../ui/time.js';
 import { Additions } from './additions.js';
 import { Calls } from './calls.js';
+import { ErrorTextCard } from './error-text-card.js';
 import { LedgerTable } from './ledger-table.js';
 import { Outcome } from './outcome.js';
 import { readWritten } from './read-written.js';
@@ -35,6 +36,7 @@ export function OpenedRequestPage({ id }: { readonly id: string }) {
         {(row) => (
           <>
             <Verdict row={row} />
+            <ErrorTextCard row={row} />
             <div class="opened">
               <div>
                 <Card title="What it was">
