@@ -35,6 +35,11 @@ export function commonConditions({ status, failed }: LedgerFilter): readonly Con
   ];
 }
 
+/** Condition on the hourly sums and counts: those of a kind of group, or of one group. */
+export function kindCondition(kind: string, name: string | undefined): Condition {
+  return name === undefined ? sql<boolean>`kind = ${kind}` : sql<boolean>`kind = ${kind} and name = ${name}`;
+}
+
 export function allOf(conditions: readonly Condition[]): RawBuilder<unknown> {
   return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
 }

@@ -1,130 +1,112 @@
-import { setImmediate as breath } from 'node:timers/promises';
-import type { Kysely, RawBuilder } from 'kysely';
-import type { LatencyMeasure, LatencySum, UsageQuery } from '../../plugin/internal.js';
-import { addCount, addLatency, LatencyGroups } from '../../ledger/latency.js';
+import type { Kysely } from 'kysely';
+import type { LatencySum, UsageQuery } from '../../plugin/internal.js';
+import {
+  addCount,
+  addLatency,
+  LatencyGroups,
+  type LatencyCount,
+  type TimedRow,
+} from '../../ledger/latency.js';
 import { latencyReading, type LatencyReading } from '../../ledger/latency-reading.js';
 import { bucketsOf, conditionsOf, groupColumnOf, type ColumnGroup } from '../../ledger/usage.js';
+import { kindCondition } from './conditions.js';
+import { searchFor } from './ledger-search.js';
 import {
-  endOfPart,
+  groupedBy,
+  inPart,
+  partsOf,
+  placeColumns,
+  placeOf,
   plainSource,
   searchedSource,
-  searchFor,
-  timesWithin,
-  type PartSource,
-} from './ledger-search.js';
-import type { Tables } from './tables.js';
+  type Dialect,
+  type PlaceRecord,
+} from './parts.js';
+import type { LedgerRecord, Tables } from './tables.js';
 import { sql } from './kysely.js';
 
-/**
- * Percentiles by bucket of time and group, from the hourly counts or from the rows. About `partSize` of them at a
- * time.
- */
+/** Percentiles by bucket of time and group, from the hourly counts or from the rows. */
 export async function sqlLatency(
   db: Kysely<Tables>,
   query: UsageQuery,
-  partSize: number,
+  options: LatencyOptions,
 ): Promise<readonly LatencySum[]> {
-  const { isHourly } = bucketsOf(query);
-  const reading = latencyReading(query, isHourly);
+  const reading = latencyReading(query, bucketsOf(query).isHourly);
   if (!reading) return [];
   const groups = new LatencyGroups();
-  const { except } = reading.from === 'counts' ? reading : {};
-  if (except) await readParts(db, await rowSource(db, except, -1), { query, groups, partSize });
-  const source = reading.from === 'counts' ? hourSource(query.by, reading) : await rowSource(db, query, 1);
-  await readParts(db, source, { query, groups, partSize });
+  const isCounted = reading.from === 'counts';
+  if (isCounted && reading.except) await readRows(db, reading.except, { ...options, groups, count: -1 });
+  if (isCounted) await readCounts(db, query, { ...options, groups, reading });
+  else await readRows(db, query, { ...options, groups, count: 1 });
   return groups.sums();
 }
 
-interface Reading {
-  readonly query: UsageQuery;
-  readonly groups: LatencyGroups;
-  readonly partSize: number;
+interface LatencyOptions {
+  readonly dialect: Dialect;
+  /** Max counts, and rows, read at a time. */
+  readonly partSize: { readonly counts: number; readonly rows: number };
 }
 
-async function readParts(
+interface CountReading extends LatencyOptions {
+  readonly groups: LatencyGroups;
+  readonly reading: Extract<LatencyReading, { readonly from: 'counts' }>;
+}
+
+async function readCounts(
   db: Kysely<Tables>,
-  source: Source,
-  { query, groups, partSize }: Reading,
+  query: UsageQuery,
+  { groups, reading: { kind, name }, partSize }: CountReading,
 ): Promise<void> {
-  const span = bucketsOf(query);
-  for (let startMs = span.fromMs; startMs < span.toMs;) {
-    const endMs = await endOfPart(db, source, { toMs: span.toMs, startMs, partSize });
-    await source.read(db, { ...span, startMs, endMs }, groups);
-    startMs = endMs;
-    if (startMs < span.toMs) await breath();
+  const source = plainSource(sql.table('ledger_latency'), kindCondition(kind, name));
+  const group = query.by === null ? null : sql<string>`name`;
+  for await (const part of partsOf(db, source, bucketsOf(query), partSize.counts)) {
+    const places = placeColumns(part, group);
+    const { rows } = await sql<LatencyCount & PlaceRecord>`
+      select ${sql.join([...places, sql`measure`, sql`bucket`])}, sum(count) as count
+      from ${source.from(inPart(part))} ${groupedBy(places.length + 2)}
+    `.execute(db);
+    for (const row of rows) addCount(groups.of(...placeOf(row, part)), row);
   }
 }
 
-interface Part {
-  /** Start of the first bucket. */
-  readonly fromMs: number;
-  readonly stepMs: number;
-  readonly startMs: number;
-  readonly endMs: number;
+interface RowReading extends LatencyOptions {
+  readonly groups: LatencyGroups;
+  /** -1: takes the times of the rows away. */
+  readonly count: 1 | -1;
 }
 
-interface Source extends PartSource {
-  read(db: Kysely<Tables>, part: Part, groups: LatencyGroups): Promise<void>;
-}
-
-function hourSource(by: UsageQuery['by'], { kind, name }: Counts): Source {
-  const where = name === undefined ? sql`kind = ${kind}` : sql`kind = ${kind} and name = ${name}`;
-  const source = plainSource(sql.table('ledger_latency'), where);
-  const group = by === null ? sql<string>`''` : sql<string>`name`;
-  return {
-    ...source,
-    async read(db, part, groups) {
-      const { rows } = await sql<CountRecord>`
-        select ${bucketStart(part)} as start, ${group} as grouped, measure, bucket, sum(count) as count
-        from ${source.from(timesWithin(part.startMs, part.endMs))} group by 1, 2, 3, 4
-      `.execute(db);
-      for (const { start, grouped, ...count } of rows) addCount(groups.of(start, grouped), count);
-    },
-  };
-}
-
-type Counts = Extract<LatencyReading, { readonly from: 'counts' }>;
-
-interface CountRecord {
-  readonly start: number;
-  readonly grouped: string;
-  readonly measure: LatencyMeasure;
-  readonly bucket: number;
-  readonly count: number;
-}
-
-/** Times of the rows of a query, which are added or taken away. */
-async function rowSource(db: Kysely<Tables>, query: UsageQuery, count: 1 | -1): Promise<Source> {
-  const { fromMs, toMs } = bucketsOf(query);
-  const source = searchedSource(await searchFor(db, { ...conditionsOf(query), fromMs, toMs }));
+async function readRows(
+  db: Kysely<Tables>,
+  query: UsageQuery,
+  { groups, dialect, partSize, count }: RowReading,
+): Promise<void> {
+  const span = bucketsOf(query);
+  const { fromMs, toMs } = span;
+  const source = searchedSource(await searchFor(db, { ...conditionsOf(query), fromMs, toMs }), dialect);
   const by = query.by as ColumnGroup | null; // the others have no times
-  const group = by === null ? sql<string>`''` : sql.ref<string>(groupColumnOf[by]);
-  return {
-    ...source,
-    async read(within, part, groups) {
-      const { rows } = await sql<TimesRecord>`
-        select ${bucketStart(part)} as start, ${group} as grouped, attempts, duration_ms, first_event_ms,
-          first_token_ms, output_ms, queue_ms, output_tokens
-        from ${source.from(timesWithin(part.startMs, part.endMs))}
-      `.execute(within);
-      for (const row of rows) addLatency(groups.of(row.start, row.grouped), timesOf(row), count);
-    },
-  };
+  const group = by && sql.ref<string>(groupColumnOf[by]);
+  for await (const part of partsOf(db, source, span, partSize.rows)) {
+    const { rows } = await sql<TimesRecord & PlaceRecord>`
+      select ${sql.join([...placeColumns(part, group), ...timeColumns.map((column) => sql.ref(column))])}
+      from ${source.from(inPart(part))}
+    `.execute(db);
+    for (const row of rows) addLatency(groups.of(...placeOf(row, part)), timesOf(row), count);
+  }
 }
 
-interface TimesRecord {
-  readonly start: number;
-  readonly grouped: string;
-  readonly attempts: number;
-  readonly duration_ms: number;
-  readonly first_event_ms: number | null;
-  readonly first_token_ms: number | null;
-  readonly output_ms: number | null;
-  readonly queue_ms: number | null;
-  readonly output_tokens: number;
-}
+const timeColumns = [
+  'attempts',
+  'duration_ms',
+  'first_event_ms',
+  'first_token_ms',
+  'output_ms',
+  'queue_ms',
+  'output_tokens',
+] as const satisfies readonly (keyof LedgerRecord)[];
 
-function timesOf(row: TimesRecord): Parameters<typeof addLatency>[1] {
+type TimesRecord = Pick<LedgerRecord, (typeof timeColumns)[number]>;
+
+function timesOf(row: TimesRecord): TimedRow {
   return {
     attempts: row.attempts,
     durationMs: row.duration_ms,
@@ -134,10 +116,4 @@ function timesOf(row: TimesRecord): Parameters<typeof addLatency>[1] {
     ...(row.output_ms !== null && { outputMs: row.output_ms }),
     ...(row.queue_ms !== null && { queueMs: row.queue_ms }),
   };
-}
-
-/** Literals: SQLite takes a bound number for a real one, whose division does not truncate. */
-function bucketStart({ fromMs, stepMs }: Part): RawBuilder<number> {
-  const [from, step] = [sql.lit(fromMs), sql.lit(stepMs)];
-  return sql<number>`${from} + ((at - ${from}) / ${step}) * ${step}`;
 }

@@ -17,7 +17,7 @@ export function sqlLedger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres', lo
   return {
     append: async (rows) => (rows.length === 0 ? undefined : append(rows)),
     usage: (query) => sqlUsage(db, query, { partSize: max.summed, dialect }),
-    latency: (query) => sqlLatency(db, query, max.timed),
+    latency: (query) => sqlLatency(db, query, { partSize: max.timed, dialect }),
     requests: (filter, page) => sqlRequests(db, filter, page, max.searched),
     async get({ atMs, id }) {
       const record = await db
@@ -36,6 +36,6 @@ export function sqlLedger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres', lo
  * Rows per part. Between parts SQLite's one thread serves writes; with PostgreSQL the round trips cost most.
  */
 const maxBatchSize = {
-  sqlite: { summed: 2000, searched: 500, timed: 4000 },
-  postgres: { summed: 100_000, searched: 5000, timed: 100_000 },
+  sqlite: { summed: 2000, searched: 500, timed: { counts: 8000, rows: 2000 } },
+  postgres: { summed: 100_000, searched: 5000, timed: { counts: 100_000, rows: 20_000 } },
 } as const;

@@ -1,11 +1,11 @@
 import type { RawBuilder } from 'kysely';
 import type { UsageQuery } from '../../plugin/internal.js';
 import { groupColumnOf, type hourlyGroup } from '../../ledger/usage.js';
-import { plainSource, searchedSource, type LedgerSearch, type PartSource } from './ledger-search.js';
+import { kindCondition } from './conditions.js';
+import type { LedgerSearch } from './ledger-search.js';
+import { plainSource, searchedSource, type Dialect, type PartSource } from './parts.js';
 import { sumColumns, tokenColumns, type SumColumn, type SumKind } from './tables.js';
 import { sql } from './kysely.js';
-
-export type Dialect = 'sqlite' | 'postgres';
 
 /** Rows to sum, with their group; null: one for all. */
 export interface UsageSource extends PartSource {
@@ -16,7 +16,7 @@ export interface UsageSource extends PartSource {
 /** Hourly sums of one kind of group, or of one group alone. */
 export function hourSource({ by, tag }: UsageQuery, { kind, name }: HourlyGroup): UsageSource {
   const sums: SumKind = kind === 'tag' && tag !== undefined ? `tag:${tag}` : kind;
-  const where = name === undefined ? sql`kind = ${sums}` : sql`kind = ${sums} and name = ${name}`;
+  const where = kindCondition(sums, name);
   return {
     ...plainSource(sql.table('ledger_sums'), where),
     group: by === null ? null : sql`name`,
@@ -33,9 +33,9 @@ export function rowSource({ by, tag }: UsageQuery, dialect: Dialect, search: Led
   const sums = sumsBy(ofRow);
   if (by === 'cause') {
     const where = [sql<boolean>`cache_cause is not null`];
-    return { ...searchedSource(search, { where }), group: sql<string>`cache_cause`, sums };
+    return { ...searchedSource(search, dialect, { where }), group: sql<string>`cache_cause`, sums };
   }
-  return { ...searchedSource(search), group: by && sql.ref<string>(groupColumnOf[by]), sums };
+  return { ...searchedSource(search, dialect), group: by && sql.ref<string>(groupColumnOf[by]), sums };
 }
 
 /** One row for each tag of each request. */
@@ -43,7 +43,7 @@ function tagSource(tag: string | undefined, dialect: Dialect, search: LedgerSear
   const each = dialect === 'sqlite' ? sql`json_each(ledger.tags)` : sql`json_each_text(ledger.tags::json)`;
   const where = tag === undefined ? [] : [sql<boolean>`tag.key = ${tag}`];
   return {
-    ...searchedSource(search, { more: sql`cross join ${each} as tag`, where }),
+    ...searchedSource(search, dialect, { more: sql`cross join ${each} as tag`, where }),
     group: tag === undefined ? sql<string>`tag.key` : sql<string>`tag.value`,
     sums: sumsBy(ofRow),
   };
@@ -71,7 +71,7 @@ function stageSource(dialect: Dialect, search: LedgerSearch): UsageSource {
     cache_lost_cost: sql`0`,
   };
   return {
-    ...searchedSource(search, { more: sql`cross join ${added.each} as addition` }),
+    ...searchedSource(search, dialect, { more: sql`cross join ${added.each} as addition` }),
     group: sql<string>`addition.key`,
     sums: sumsBy((column) => own[column] ?? ofRow(column)),
   };

@@ -1,4 +1,3 @@
-import { setImmediate as breath } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { UsageQuery, UsageSum } from '../../plugin/internal.js';
 import {
@@ -9,10 +8,20 @@ import {
   hourlyGroup,
   subtractSums,
 } from '../../ledger/usage.js';
-import { endOfPart, searchFor, timesWithin } from './ledger-search.js';
+import { searchFor } from './ledger-search.js';
+import {
+  groupedBy,
+  inPart,
+  partsOf,
+  placeColumns,
+  placeOf,
+  type Dialect,
+  type Part,
+  type PlaceRecord,
+} from './parts.js';
 import { fromTokenRecord } from './ledger-record.js';
 import type { SumRecord, Tables } from './tables.js';
-import { hourSource, rowSource, type Dialect, type UsageSource } from './usage-source.js';
+import { hourSource, rowSource, type UsageSource } from './usage-source.js';
 import { sql } from './kysely.js';
 
 /**
@@ -37,14 +46,11 @@ export async function sqlUsage(
   const open = new Map<string, UsageSum>();
   const complete: UsageSum[] = [];
   const { limit = Infinity } = query;
-  for (let startMs = fromMs; startMs < toMs && complete.length < limit;) {
-    const countedMs = await endOfPart(db, source, { startMs, toMs, partSize: reading.partSize });
-    const part = partOf({ fromMs, stepMs }, startMs, countedMs);
+  for await (const part of partsOf(db, source, { fromMs, toMs, stepMs }, reading.partSize)) {
     for (const sum of await sumsIn(db, source, part)) add(open, sum);
     const openFromMs = part.endMs < toMs ? part.endMs - ((part.endMs - fromMs) % stepMs) : Infinity;
     complete.push(...takeBefore(openFromMs, open));
-    startMs = part.endMs;
-    if (startMs < toMs) await breath();
+    if (complete.length >= limit) break;
   }
   return complete.slice(0, query.limit);
 }
@@ -62,45 +68,16 @@ function takeBefore(openFromMs: number, open: Map<string, UsageSum>): readonly U
   return taken.map(([, sum]) => sum).toSorted((a, b) => a.atMs - b.atMs || (a.group < b.group ? -1 : 1));
 }
 
-interface Part {
-  /** Start of the first bucket. */
-  readonly fromMs: number;
-  readonly stepMs: number;
-  readonly startMs: number;
-  readonly endMs: number;
-  /** Start of its only bucket, if it has no other. */
-  readonly bucketMs: number | undefined;
-}
-
-/** Part of the counted rows; it ends with its bucket if that is not far away: rows of one bucket need no sorting. */
-function partOf(
-  { fromMs, stepMs }: Pick<Part, 'fromMs' | 'stepMs'>,
-  startMs: number,
-  countedMs: number,
-): Part {
-  const bucketMs = startMs - ((startMs - fromMs) % stepMs);
-  const nextMs = bucketMs + stepMs;
-  const endMs = countedMs <= nextMs + stepMs ? Math.min(countedMs, nextMs) : countedMs;
-  return { fromMs, stepMs, startMs, endMs, bucketMs: endMs <= nextMs ? bucketMs : undefined };
-}
-
 async function sumsIn(
   db: Kysely<Tables>,
   { from, group, sums }: UsageSource,
-  { fromMs, stepMs, startMs, endMs, bucketMs }: Part,
+  part: Part,
 ): Promise<readonly UsageSum[]> {
-  // Literals: SQLite takes a bound number for a real one, whose division does not truncate.
-  const bucket = sql<number>`${sql.lit(fromMs)} + ((at - ${sql.lit(fromMs)}) / ${sql.lit(stepMs)}) * ${sql.lit(stepMs)}`;
-  const groups = [
-    ...(bucketMs === undefined ? [sql`${bucket} as bucket`] : []),
-    ...(group ? [sql`${group} as grouped`] : []),
-  ];
-  const grouping =
-    groups.length === 0 ? sql`` : sql`group by ${sql.join(groups.map((_, at) => sql.lit(at + 1)))}`;
-  const { rows } = await sql<SumRecord & { readonly bucket?: number; readonly grouped?: string }>`
-    select ${sql.join([...groups, sums])} from ${from(timesWithin(startMs, endMs))} ${grouping} having count(*) > 0
+  const places = placeColumns(part, group);
+  const { rows } = await sql<SumRecord & PlaceRecord>`
+    select ${sql.join([...places, sums])} from ${from(inPart(part))} ${groupedBy(places.length)} having count(*) > 0
   `.execute(db);
-  return rows.map((row) => toSum(row, row.bucket ?? bucketMs ?? startMs, row.grouped ?? ''));
+  return rows.map((row) => toSum(row, ...placeOf(row, part)));
 }
 
 /** A bucket may be cut by the parts. */
