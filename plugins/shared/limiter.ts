@@ -54,7 +54,7 @@ export class Limiter {
       'Requests refused because a limit or budget of their key or team was reached.',
       ['limit'],
     );
-    this.#countRefusal = (limit) => limited.add({ limit: labels[limit] });
+    this.#countRefusal = (limit) => limited.add({ limit: labelOf(limit) });
   }
 
   /**
@@ -143,16 +143,10 @@ function countedBy(holder: LimitedHolder, nowMs: number): readonly Counted[] {
   });
 }
 
-/** Limits as the metric names them. */
-const labels: Readonly<Record<keyof KeyLimits, string>> = {
-  requestsPerMinute: 'requests_per_minute',
-  tokensPerMinute: 'tokens_per_minute',
-  tokensPerDay: 'tokens_per_day',
-  tokensPerMonth: 'tokens_per_month',
-  usdPerDay: 'usd_per_day',
-  usdPerMonth: 'usd_per_month',
-  maxConcurrent: 'max_concurrent',
-};
+/** Limit as the metric names it: `requests_per_minute`. */
+function labelOf(limit: keyof KeyLimits): string {
+  return limit.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
 
 const minuteMs = 60_000;
 const nanoPerUsd = 1e9;

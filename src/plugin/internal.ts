@@ -140,7 +140,7 @@ export type {
 } from './contract/route.js';
 export type { Keys, KnownKey, Limits } from './contract/host.js';
 export type { HttpRequest, RequestTerms } from './contract/http-client.js';
-export { hasBudget, limitNames } from './contract/key-limits.js';
+export { hasBudget, limitFields, limitNames } from './contract/key-limits.js';
 export type { WindowLimit } from './contract/key-limits.js';
 export type {
   ContentBlockDeltaEvent,

@@ -2,6 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { masterKey } from '../gateway/harness.js';
 
 /** The browser to test with; without it the tests of the page are skipped. */
 export const chromium = process.env['GW_TEST_CHROMIUM'];
@@ -49,6 +50,14 @@ export async function openWindow(browser: Browser, url: string, look: Look = 'li
     if (!request.url().startsWith(url)) complaints.push(`a request to ${request.url()}`);
   });
   return { page, context, complaints, close: () => context.close() };
+}
+
+/** Opens a page of the console, and signs in with the master key. */
+export async function signIn(page: Page, path = '/panel'): Promise<void> {
+  await page.goto(path);
+  await page.getByLabel('Password').fill(masterKey);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor();
 }
 
 /** Keeps what the page looks like as a whole, where the environment says where. */

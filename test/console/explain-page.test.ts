@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { ask, masterKey, type Pair } from '../gateway/harness.js';
+import { ask, type Pair } from '../gateway/harness.js';
 import { only, startTeam } from '../gateway/kit.js';
 import {
   chromium,
   openWindow,
   overflowOf,
   shoot,
+  signIn,
   startBrowser,
   violationsOf,
   type Look,
@@ -33,9 +34,7 @@ describe('the page that explains a request', function () {
     it(`shows stages, slots and the answer, and fits its window (${look})`, async () => {
       const window = await openWindow(browser, team.url, look);
       const { page } = window;
-      await page.goto('/panel');
-      await page.getByLabel('Password').fill(masterKey);
-      await page.keyboard.press('Enter');
+      await signIn(page);
       if (look === 'phone') await page.getByRole('button', { name: 'More' }).click();
       await page.getByRole('link', { name: 'Explain' }).click();
       await page.getByLabel('Format').selectOption('/v1/chat/completions');
@@ -57,9 +56,7 @@ describe('the page that explains a request', function () {
   it('begins with the format, the model and the key of a request from the list', async () => {
     const window = await openWindow(browser, team.url);
     const { page } = window;
-    await page.goto('/panel/explain?format=chat&model=haiku-4-5');
-    await page.getByLabel('Password').fill(masterKey);
-    await page.keyboard.press('Enter');
+    await signIn(page, '/panel/explain?format=chat&model=haiku-4-5');
     await page.getByLabel('Request body').waitFor();
     expect(await page.getByLabel('Format').inputValue()).to.equal('/v1/chat/completions');
     expect(await page.getByLabel('Request body').inputValue()).to.include('haiku-4-5');
@@ -69,9 +66,7 @@ describe('the page that explains a request', function () {
   it('shows the words of an error, and can be asked again', async () => {
     const window = await openWindow(browser, team.url);
     const { page } = window;
-    await page.goto('/panel/explain');
-    await page.getByLabel('Password').fill(masterKey);
-    await page.keyboard.press('Enter');
+    await signIn(page, '/panel/explain');
     await page.getByLabel('Request body').fill('{"model": 5');
     await page.getByRole('button', { name: 'Explain' }).click();
     await page.getByText('invalid_json').first().waitFor();

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import type { LedgerRow } from '#src/plugin/internal.js';
-import { masterKey, slotAt, stages, startPair, type Pair } from '../gateway/harness.js';
+import { slotAt, stages, startPair, type Pair } from '../gateway/harness.js';
 import { TempFolders } from '../gateway/temp-folders.js';
-import { chromium, shoot, startBrowser } from './browser-kit.js';
+import { chromium, shoot, signIn, startBrowser } from './browser-kit.js';
 import { layoutFaultsOf } from './measure.js';
 import { issueByApi } from './traffic.js';
 
@@ -56,10 +56,7 @@ describe('the layout of the console with long names and large numbers', function
     const context = await browser.newContext({ baseURL: pair.url, reducedMotion: 'reduce' });
     page = await context.newPage();
     page.setDefaultTimeout(20_000);
-    await page.goto('/panel');
-    await page.getByLabel('Password').fill(masterKey);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+    await signIn(page);
     return undefined;
   });
   after(async () => {

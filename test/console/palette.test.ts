@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { masterKey, slotAt, startPair, type Pair } from '../gateway/harness.js';
+import { slotAt, startPair, type Pair } from '../gateway/harness.js';
 import {
   chromium,
   openWindow,
   overflowOf,
   shoot,
+  signIn,
   startBrowser,
   violationsOf,
   type Look,
@@ -37,9 +38,7 @@ describe('the command palette and the shortcuts of the console', function () {
 
   async function signedIn(look: Look): Promise<Window> {
     const opened = await openWindow(browser, pair.url, look);
-    await opened.page.goto('/panel');
-    await opened.page.getByLabel('Password').fill(masterKey);
-    await opened.page.getByRole('button', { name: 'Sign in' }).click();
+    await signIn(opened.page);
     await opened.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     return opened;
   }

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { masterKey, stages, startPair, type Pair } from '../gateway/harness.js';
+import { stages, startPair, type Pair } from '../gateway/harness.js';
 import { TempFolders } from '../gateway/temp-folders.js';
-import { chromium, openWindow, startBrowser, violationsOf } from './browser-kit.js';
+import { chromium, openWindow, signIn, startBrowser, violationsOf } from './browser-kit.js';
 
 /** A page that says what its script can reach. */
 const board = `export default {
@@ -44,9 +44,7 @@ describe("a plugin's page in the console", function () {
   it('is in the navigation, and runs where it reaches neither the console nor its cookies', async () => {
     const window = await openWindow(browser, pair.url);
     const { page } = window;
-    await page.goto('/panel');
-    await page.getByLabel('Password').fill(masterKey);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await signIn(page);
     await page.getByRole('link', { name: 'Team board' }).click();
     await page.waitForURL('**/panel/pages/board');
     expect(await page.locator('iframe').getAttribute('sandbox')).to.equal('allow-scripts allow-forms');
@@ -62,9 +60,7 @@ describe("a plugin's page in the console", function () {
   it('is missed where no stage brings it', async () => {
     const window = await openWindow(browser, pair.url);
     const { page } = window;
-    await page.goto('/panel/pages/nothing');
-    await page.getByLabel('Password').fill(masterKey);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await signIn(page, '/panel/pages/nothing');
     await page.getByText('There is no such page').waitFor();
     await window.close();
   });

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { ask, configOf, masterKey, stages, startGateway, type GatewayUnderTest } from '../gateway/harness.js';
+import { ask, configOf, stages, startGateway, type GatewayUnderTest } from '../gateway/harness.js';
 import { TempFolders, writeIn } from '../gateway/temp-folders.js';
 import {
   chromium,
   openWindow,
   overflowOf,
   shoot,
+  signIn,
   startBrowser,
   violationsOf,
   type Window,
@@ -37,9 +38,7 @@ describe('the pipeline in a browser', function () {
     window = await openWindow(browser, under.url, 'phone');
     ({ page } = window);
     dialog = page.getByRole('dialog');
-    await page.goto('/panel/pipeline');
-    await page.getByLabel('Password').fill(masterKey);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await signIn(page, '/panel/pipeline');
     await page.getByRole('heading', { name: 'usage-mask' }).waitFor();
     return undefined;
   });

@@ -9,6 +9,7 @@ import {
   openWindow,
   overflowOf,
   shoot,
+  signIn,
   startBrowser,
   violationsOf,
   type Window,
@@ -41,9 +42,7 @@ describe('ranges, filters and exports of the console', function () {
     page = await context.newPage();
     page.setDefaultTimeout(20_000);
     window = { page, context, complaints: [], close: () => context.close() };
-    await page.goto('/panel');
-    await page.getByLabel('Password').fill(masterKey);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await signIn(page);
     await tile('Requests', '23').waitFor();
     return undefined;
   });
@@ -206,9 +205,7 @@ describe('ranges, filters and exports of the console', function () {
 
   it('is good to use on a phone', async () => {
     const phone = await openWindow(browser, pair.url, 'phone');
-    await phone.page.goto('/panel/requests?model=model-0&status=529&range=7d');
-    await phone.page.getByLabel('Password').fill(masterKey);
-    await phone.page.getByRole('button', { name: 'Sign in' }).click();
+    await signIn(phone.page, '/panel/requests?model=model-0&status=529&range=7d');
     await phone.page.getByText('requests shown').waitFor();
     await phone.page.getByRole('button', { name: 'Filters', exact: true }).click();
     await phone.page.getByLabel('Status', { exact: true }).waitFor();

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { masterKey, slotAt, startPair, type Pair } from '../gateway/harness.js';
+import { slotAt, startPair, type Pair } from '../gateway/harness.js';
 import { PanelClient, type Answer } from '../gateway/panel-client.js';
 import { TempFolders } from '../gateway/temp-folders.js';
 import {
@@ -10,6 +10,7 @@ import {
   openWindow,
   overflowOf,
   shoot,
+  signIn,
   startBrowser,
   violationsOf,
   type Look,
@@ -71,9 +72,7 @@ describe('the slot form of a kind that a plugin brings', function () {
 
   async function signedIn(look: Look): Promise<Window> {
     const opened = await openWindow(browser, pair.url, look);
-    await opened.page.goto('/panel/slots');
-    await opened.page.getByLabel('Password').fill(masterKey);
-    await opened.page.getByRole('button', { name: 'Sign in' }).click();
+    await signIn(opened.page, '/panel/slots');
     await opened.page.getByRole('button', { name: 'Add a slot' }).waitFor();
     return opened;
   }

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { ask, masterKey, slotAt, startPair, type Pair } from '../gateway/harness.js';
+import { ask, slotAt, startPair, type Pair } from '../gateway/harness.js';
 import { issueKey } from '../gateway/kit.js';
 import {
   chromium,
   openWindow,
   overflowOf,
   shoot,
+  signIn,
   startBrowser,
   violationsOf,
   type Window,
@@ -44,10 +45,7 @@ describe('the pages of slots and of the playground', function () {
 
   async function signedIn(look: (typeof looks)[number]): Promise<Window> {
     const window = await openWindow(browser, pair.url, look);
-    await window.page.goto('/panel');
-    await window.page.getByLabel('Password').fill(masterKey);
-    await window.page.getByRole('button', { name: 'Sign in' }).click();
-    await window.page.getByRole('navigation', { name: 'Pages' }).waitFor();
+    await signIn(window.page);
     return window;
   }
 

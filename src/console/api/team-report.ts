@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import {
   Closed,
+  limitFields,
   Type,
   windowLimits,
   type MeterReading,
@@ -76,21 +77,12 @@ export function teamSettings(team: Team): object {
   return { name: team.name, ...limitsReport(team), note: team.note ?? null };
 }
 
-const fieldOf = {
-  requestsPerMinute: 'requests_per_minute',
-  tokensPerMinute: 'tokens_per_minute',
-  tokensPerDay: 'tokens_per_day',
-  tokensPerMonth: 'tokens_per_month',
-  usdPerDay: 'usd_per_day',
-  usdPerMonth: 'usd_per_month',
-} as const satisfies Readonly<Record<WindowLimit, keyof typeof reportedLimits>>;
-
 function usedReport(team: Team, used: LimitsInUse, nowMs: number): Static<typeof UsedLimits> {
   const fields = windowLimits.map((limit) => {
     const { used: amount = 0, resetsInMs } = used[limit] ?? {};
     const isOpen = resetsInMs !== undefined && resetsInMs > 0;
     const resetsAt = isOpen ? new Date(Math.round((nowMs + resetsInMs) / 1000) * 1000).toISOString() : null;
-    return [fieldOf[limit], team[limit] === undefined ? null : { amount, resets_at: resetsAt }] as const;
+    return [limitFields[limit], team[limit] === undefined ? null : { amount, resets_at: resetsAt }] as const;
   });
   return Object.fromEntries(fields) as Static<typeof UsedLimits>; // a field for each limit
 }

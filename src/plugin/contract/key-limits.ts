@@ -30,6 +30,17 @@ export type WindowLimit = (typeof windowLimits)[number];
 /** Every limit of a key. */
 export const limitNames = [...windowLimits, 'maxConcurrent'] as const satisfies readonly (keyof KeyLimits)[];
 
+/** Names of the limits in the API and in tables. */
+export const limitFields = {
+  requestsPerMinute: 'requests_per_minute',
+  tokensPerMinute: 'tokens_per_minute',
+  tokensPerDay: 'tokens_per_day',
+  tokensPerMonth: 'tokens_per_month',
+  usdPerDay: 'usd_per_day',
+  usdPerMonth: 'usd_per_month',
+  maxConcurrent: 'max_concurrent',
+} as const satisfies Readonly<Record<keyof KeyLimits, string>>;
+
 /** Picks the limits from other fields; undefined if there are none. */
 export function keyLimits(fields: KeyLimits): KeyLimits | undefined {
   const names = limitNames.filter((name) => fields[name] !== undefined);

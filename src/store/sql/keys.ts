@@ -4,6 +4,7 @@ import { applyPatch } from '../key-rules.js';
 import { keepDeletedName, namesIn } from './deleted-names.js';
 import { fromLimitRecord, toLimitRecord } from './limits.js';
 import type { KeyRecord, Tables } from './tables.js';
+import { writeChanges } from './write-changes.js';
 
 /** Protocol keys in a table. */
 export function sqlKeys(db: Kysely<Tables>, now: () => number): Store['keys'] {
@@ -41,16 +42,11 @@ export function sqlKeys(db: Kysely<Tables>, now: () => number): Store['keys'] {
   };
 }
 
-/** Writes only what the patch changes: of two at once, the one must not undo what the other has done. */
 async function update(db: Kysely<Tables>, id: string, patch: KeyPatch): Promise<ProtocolKey | undefined> {
   const before = await db.selectFrom('keys').selectAll().where('id', '=', id).executeTakeFirst();
   if (!before) return undefined;
   const after = applyPatch(fromRecord(before), patch);
-  const changed = Object.entries(toRecord(after)).filter(
-    ([column, value]) => before[column as keyof KeyRecord] !== value,
-  ); // its own columns
-  if (changed.length > 0)
-    await db.updateTable('keys').set(Object.fromEntries(changed)).where('id', '=', id).execute();
+  await writeChanges(db, 'keys', before, toRecord(after));
   return after;
 }
 

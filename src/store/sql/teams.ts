@@ -4,6 +4,7 @@ import { applyPatch, byName } from '../key-rules.js';
 import { keepDeletedName, namesIn } from './deleted-names.js';
 import { fromLimitRecord, toLimitRecord } from './limits.js';
 import type { TeamRecord, Tables } from './tables.js';
+import { writeChanges } from './write-changes.js';
 
 /** Teams in a table. */
 export function sqlTeams(db: Kysely<Tables>, now: () => number): Store['teams'] {
@@ -30,16 +31,11 @@ export function sqlTeams(db: Kysely<Tables>, now: () => number): Store['teams'] 
   };
 }
 
-/** Writes only what the patch changes: of two at once, the one must not undo what the other has done. */
 async function update(db: Kysely<Tables>, id: string, patch: TeamPatch): Promise<Team | undefined> {
   const before = await db.selectFrom('teams').selectAll().where('id', '=', id).executeTakeFirst();
   if (!before) return undefined;
   const after = applyPatch(fromRecord(before), patch);
-  const changed = Object.entries(toRecord(after)).filter(
-    ([column, value]) => before[column as keyof TeamRecord] !== value,
-  ); // its own columns
-  if (changed.length > 0)
-    await db.updateTable('teams').set(Object.fromEntries(changed)).where('id', '=', id).execute();
+  await writeChanges(db, 'teams', before, toRecord(after));
   return after;
 }
 

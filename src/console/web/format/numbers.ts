@@ -13,6 +13,11 @@ export function compact(value: number): string {
   return Math.abs(value) < 10_000 ? count(value) : short.format(value);
 }
 
+/** Number of things, in full or short: 1 request, 1.2M tokens. */
+export function counted(value: number, thing: string, format: (value: number) => string = count): string {
+  return `${format(value)} ${thing}${value === 1 ? '' : 's'}`;
+}
+
 /** Percentage of two counts: 12.3 % */
 export function share(part: number, total: number): string {
   if (total === 0 || part === 0) return '0 %';

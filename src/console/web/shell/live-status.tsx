@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { panel } from '../api/panel.js';
 import type { Status } from '../api/types.js';
-import { count } from '../format/numbers.js';
+import { counted } from '../format/numbers.js';
 import { status as lastStatus } from '../state/status.js';
 import { useResource } from '../state/use-resource.js';
 
@@ -27,16 +27,20 @@ function Healthy({ status }: { readonly status: Status }) {
     <>
       <Line
         tone={slots.schedulable === 0 ? 'bad' : allReady ? 'ok' : 'warn'}
-        text={`${slots.schedulable} of ${slots.total} slots ready`}
+        text={`${slots.schedulable} of ${counted(slots.total, 'slot')} ready`}
       />
       <Line
         tone={store.ok ? 'ok' : 'bad'}
-        text={store.ok ? `Store: ${store.kind}` : `Store away, ${count(store.ledger_rows_waiting)} rows wait`}
+        text={
+          store.ok
+            ? `Store: ${store.kind}`
+            : `Store away, ${counted(store.ledger_rows_waiting, 'row')} waiting`
+        }
       />
       {live.kind !== 'memory' && (
         <Line
           tone={live.ok ? 'ok' : 'bad'}
-          text={live.ok ? instances(live.instances) : 'Shared state away'}
+          text={live.ok ? counted(live.instances, 'instance') : 'Shared state away'}
         />
       )}
       {notices.map((text) => (
@@ -45,10 +49,6 @@ function Healthy({ status }: { readonly status: Status }) {
       <p class="version">gw2api {version}</p>
     </>
   );
-}
-
-function instances(number: number): string {
-  return number === 1 ? '1 instance' : `${number} instances`;
 }
 
 function Line({ tone, text }: { readonly tone: 'ok' | 'warn' | 'bad'; readonly text: string }) {

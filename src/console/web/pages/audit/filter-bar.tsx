@@ -1,8 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
+import { ChoiceField } from '../../scope/choice-field.js';
+import { DelayedInput } from '../../scope/delayed-input.js';
 import { changeQuery } from '../../state/location.js';
 import { Button } from '../../ui/button.js';
 import { Input } from '../../ui/field.js';
-import { Select, type Option } from '../../ui/select.js';
+import { Select } from '../../ui/select.js';
 import {
   actionOptions,
   filterNames,
@@ -24,19 +26,20 @@ export function FilterBar({ filters }: { readonly filters: Filters }) {
       role="search"
       aria-label="Filters"
     >
-      <LateInput label="Who" value={filters.actor} onValue={set('actor')} placeholder="name" />
+      <DelayedInput label="Who" value={filters.actor ?? ''} onValue={set('actor')} placeholder="name" />
       <span class="audit-filters-toggle">
         <Button icon="search" onClick={() => setFolded(!isFolded)}>
           {isFolded ? 'More filters' : 'Fewer filters'}
         </Button>
       </span>
-      <Select
+      <ChoiceField
         label="Action"
         value={filters.action ?? ''}
-        options={withOwn(actionOptions, filters.action)}
+        any="Any action"
+        options={actionOptions}
         onValue={set('action')}
       />
-      <LateInput label="Target" value={filters.target} onValue={set('target')} placeholder="id" />
+      <DelayedInput label="Target" value={filters.target ?? ''} onValue={set('target')} placeholder="id" />
       <Select
         label="Outcome"
         value={filters.outcome ?? ''}
@@ -61,29 +64,4 @@ export function FilterBar({ filters }: { readonly filters: Filters }) {
       </Button>
     </div>
   );
-}
-
-interface LateInputProps {
-  readonly label: string;
-  readonly value: string | undefined;
-  readonly onValue: (value: string) => void;
-  readonly placeholder: string;
-}
-
-/** Debounced input: each change sends a request. */
-function LateInput({ label, value = '', onValue, placeholder }: LateInputProps) {
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  useEffect(() => {
-    if (text.trim() === value) return undefined;
-    const timer = setTimeout(() => onValue(text.trim()), 350);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return <Input label={label} type="search" value={text} onValue={setText} placeholder={placeholder} mono />;
-}
-
-/** Options with the current value added: the URL may name an action that is in no group. */
-function withOwn(options: readonly Option<string>[], value: string | undefined): readonly Option<string>[] {
-  if (!value || options.some((option) => option.value === value)) return options;
-  return [...options, { value, text: value }];
 }

@@ -9,7 +9,6 @@ export type FilterName = (typeof filterNames)[number];
 export type Filters = Readonly<Partial<Record<FilterName, string>>>;
 
 export const actionOptions: readonly Option<string>[] = [
-  { value: '', text: 'Any action' },
   { value: 'key.*', text: 'Keys' },
   { value: 'team.*', text: 'Teams' },
   { value: 'slot.*', text: 'Slots' },
@@ -18,6 +17,7 @@ export const actionOptions: readonly Option<string>[] = [
   { value: 'token.*', text: 'Admin tokens' },
   { value: 'session.*', text: 'Logins and logouts' },
   { value: 'request.*', text: 'Explained requests' },
+  { value: 'playground.*', text: 'Playground' },
   { value: 'recording.*', text: 'Recordings' },
   { value: 'stage.*', text: 'Routes of stages' },
 ];

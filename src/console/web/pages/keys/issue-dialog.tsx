@@ -4,11 +4,9 @@ import type { IssuedKey } from '../../api/types.js';
 import { rememberKey } from '../../state/issued-keys.js';
 import { useAction } from '../../state/use-action.js';
 import { useDraft } from '../../state/use-draft.js';
-import { Button } from '../../ui/button.js';
-import { CopyButton } from '../../ui/copy-button.js';
-import { Dialog } from '../../ui/dialog.js';
 import { FormDialog } from '../../ui/form-dialog.js';
 import { Link } from '../../ui/link.js';
+import { ShownOnce } from '../../ui/shown-once.js';
 import { draftOf, settingsOf } from './key-draft.js';
 import { KeyFields } from './key-fields.js';
 import { givenOf } from './limit-draft.js';
@@ -26,8 +24,15 @@ export function IssueDialog({ onClose, onIssued }: IssueDialogProps) {
     setIssued(key);
     onIssued();
   };
-  if (issued) return <ShownOnce issued={issued} onClose={onClose} />;
-  return <IssueForm onClose={onClose} onIssued={done} />;
+  if (!issued) return <IssueForm onClose={onClose} onIssued={done} />;
+  const { id, name, key } = issued;
+  return (
+    <ShownOnce title={`The key of ${name}`} secret={key} what="the key" testId="issued-key" onClose={onClose}>
+      <Link to={`/connect?key=${encodeURIComponent(id)}`} class="button button-plain">
+        Snippets with this key
+      </Link>
+    </ShownOnce>
+  );
 }
 
 interface IssueFormProps {
@@ -45,30 +50,5 @@ function IssueForm({ onClose, onIssued }: IssueFormProps) {
     <FormDialog title="Issue a key" verb="Issue the key" action={action} onSubmit={issue} onClose={onClose}>
       <KeyFields {...drafting} />
     </FormDialog>
-  );
-}
-
-function ShownOnce({ issued, onClose }: { readonly issued: IssuedKey; readonly onClose: () => void }) {
-  return (
-    <Dialog title={`The key of ${issued.name}`} wide firm onClose={onClose}>
-      <div class="dialog-body">
-        <p>
-          <b>Copy it now: it is shown this one time.</b> Only a hash of it is kept, so nobody can show it
-          again.
-        </p>
-        <div class="shown-key">
-          <code data-testid="issued-key">{issued.key}</code>
-          <CopyButton text={issued.key} what="the key" words primary />
-        </div>
-      </div>
-      <footer class="dialog-foot">
-        <Link to={`/connect?key=${encodeURIComponent(issued.id)}`} class="button button-plain">
-          Snippets with this key
-        </Link>
-        <Button tone="primary" onClick={onClose}>
-          I have it
-        </Button>
-      </footer>
-    </Dialog>
   );
 }

@@ -1,9 +1,10 @@
 import type { Key } from '../../api/types.js';
-import { Button } from '../../ui/button.js';
 import { Link } from '../../ui/link.js';
+import { SecretState } from '../../ui/secret-state.js';
 import type { Column } from '../../ui/table/column.js';
+import { actionsColumn, RowButton } from '../../ui/table/row-actions.js';
 import { RelativeTime } from '../../ui/time.js';
-import { KeyState, Limits, Used } from './key-cells.js';
+import { Limits, Used } from './key-cells.js';
 import { limitsInWords } from './limits.js';
 import type { KeyTableProps } from './key-table.js';
 
@@ -32,13 +33,16 @@ export function keyColumns({
       cell: (key) =>
         key.last_used_at ? <RelativeTime at={key.last_used_at} /> : <span class="dim">never</span>,
     },
-    {
-      id: 'actions',
-      head: 'Actions',
-      isHeadHidden: true,
-      class: 'row-actions',
-      cell: (key) => <Actions issued={key} onEdit={onEdit} onRevoke={onRevoke} />,
-    },
+    actionsColumn((key) => (
+      <>
+        <RowButton icon="edit" label={`Edit ${key.name}`} onClick={() => onEdit(key)} />
+        <RowButton
+          icon={key.revoked_at ? 'bin' : 'stop'}
+          label={key.revoked_at ? `Let ${key.name} in again or delete it` : `Revoke ${key.name}`}
+          onClick={() => onRevoke(key)}
+        />
+      </>
+    )),
   ];
 }
 
@@ -68,7 +72,7 @@ const settingColumns: readonly Column<Key>[] = [
     head: 'State',
     value: (key) => key.revoked_at ?? key.expires_at,
     isSortable: false,
-    cell: (key) => <KeyState issued={key} />,
+    cell: (key) => <SecretState issued={key} />,
   },
   {
     id: 'limits',
@@ -78,30 +82,3 @@ const settingColumns: readonly Column<Key>[] = [
     cell: (key) => <Limits issued={key} />,
   },
 ];
-
-interface ActionsProps extends Pick<KeyTableProps, 'onEdit' | 'onRevoke'> {
-  readonly issued: Key;
-}
-
-function Actions({ issued, onEdit, onRevoke }: ActionsProps) {
-  return (
-    <>
-      <Button
-        small
-        changes
-        tone="quiet"
-        icon="edit"
-        label={`Edit ${issued.name}`}
-        onClick={() => onEdit(issued)}
-      />
-      <Button
-        small
-        changes
-        tone="quiet"
-        icon={issued.revoked_at ? 'bin' : 'stop'}
-        label={issued.revoked_at ? `Let ${issued.name} in again or delete it` : `Revoke ${issued.name}`}
-        onClick={() => onRevoke(issued)}
-      />
-    </>
-  );
-}

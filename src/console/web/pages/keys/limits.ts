@@ -1,15 +1,15 @@
 import type { Key } from '../../api/types.js';
-import { compact, count } from '../../format/numbers.js';
+import { compact, counted } from '../../format/numbers.js';
 import { usd } from '../../format/usd.js';
 
 /** Limits of a key, one phrase each. */
 export function limitsInWords(key: Key): readonly string[] {
   const phrases = [
-    key.max_concurrent !== null && `${count(key.max_concurrent)} requests at a time`,
-    key.requests_per_minute !== null && `${count(key.requests_per_minute)} requests a minute`,
-    key.tokens_per_minute !== null && `${compact(key.tokens_per_minute)} tokens a minute`,
-    key.tokens_per_day !== null && `${compact(key.tokens_per_day)} tokens a day`,
-    key.tokens_per_month !== null && `${compact(key.tokens_per_month)} tokens a month`,
+    key.max_concurrent !== null && `${counted(key.max_concurrent, 'request')} at a time`,
+    key.requests_per_minute !== null && `${counted(key.requests_per_minute, 'request')} a minute`,
+    key.tokens_per_minute !== null && `${counted(key.tokens_per_minute, 'token', compact)} a minute`,
+    key.tokens_per_day !== null && `${counted(key.tokens_per_day, 'token', compact)} a day`,
+    key.tokens_per_month !== null && `${counted(key.tokens_per_month, 'token', compact)} a month`,
     key.usd_per_day !== null && `${usd(key.usd_per_day)} a day`,
     key.usd_per_month !== null && `${usd(key.usd_per_month)} a month`,
     key.models !== null && `only ${key.models.join(', ')}`,

@@ -1,4 +1,4 @@
-import { compact, count, duration, share } from '../../format/numbers.js';
+import { compact, count, counted, duration, share } from '../../format/numbers.js';
 import { usd } from '../../format/usd.js';
 import { withScope } from '../../scope/scope.js';
 import { usePlace } from '../../state/location.js';
@@ -105,7 +105,7 @@ function costColumn(head: string): Column<GroupRow> {
       costUsd === null ? (
         <span class="dim">unknown</span>
       ) : (
-        <span title={unpriced > 0 ? `${count(unpriced)} requests have no price` : undefined}>
+        <span title={unpriced > 0 ? `${counted(unpriced, 'request')} without a price` : undefined}>
           {usd(costUsd)}
           {unpriced > 0 && <span class="dim"> +</span>}
         </span>

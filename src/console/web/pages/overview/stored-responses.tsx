@@ -1,4 +1,4 @@
-import { count } from '../../format/numbers.js';
+import { counted } from '../../format/numbers.js';
 import { status as lastStatus } from '../../state/status.js';
 import { useStore } from '../../state/store.js';
 
@@ -8,8 +8,7 @@ export function StoredResponses() {
   if (!total || total.count === 0) return null;
   return (
     <p class="hint">
-      {count(total.count)} stored {total.count === 1 ? 'response' : 'responses'},{' '}
-      {(total.bytes / 2 ** 20).toFixed(1)} MB
+      {counted(total.count, 'stored response')}, {(total.bytes / 2 ** 20).toFixed(1)} MB
     </p>
   );
 }

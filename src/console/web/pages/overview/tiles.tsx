@@ -1,5 +1,5 @@
 import type { Status, UsageBucket } from '../../api/types.js';
-import { compact, count, duration, share } from '../../format/numbers.js';
+import { compact, count, counted, duration, share } from '../../format/numbers.js';
 import { usd } from '../../format/usd.js';
 import { status as lastStatus } from '../../state/status.js';
 import { useStore } from '../../state/store.js';
@@ -25,7 +25,7 @@ export function Tiles({ buckets, isFiltered }: TilesProps) {
       <Tile
         name="Failed"
         value={share(totals.errors, totals.requests)}
-        note={`${count(totals.errors)} ${totals.errors === 1 ? 'request' : 'requests'}`}
+        note={counted(totals.errors, 'request')}
         bad={totals.errors > 0}
       />
       <Tile

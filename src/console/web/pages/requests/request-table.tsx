@@ -1,6 +1,6 @@
 import type { LedgerRequest } from '../../api/types.js';
 import { hrefOf, navigate } from '../../state/location.js';
-import { count } from '../../format/numbers.js';
+import { counted } from '../../format/numbers.js';
 import { ExportButtons } from '../../ui/table/export-buttons.js';
 import { Table } from '../../ui/table/table.js';
 import { useSort } from '../../ui/table/use-sort.js';
@@ -22,7 +22,7 @@ export function RequestTable({ rows, hasMore, fresh }: RequestTableProps) {
     <>
       <div class="table-tools">
         <p class="hint" role="status">
-          {count(rows.length)} {rows.length === 1 ? 'request' : 'requests'} shown
+          {counted(rows.length, 'request')} shown
           {hasMore && (isByTime ? ', the ledger has more' : ', sorted among these: the ledger has more')}
         </p>
         <span class="end">

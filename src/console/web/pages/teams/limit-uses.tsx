@@ -1,5 +1,5 @@
 import type { Limits, Team } from '../../api/types.js';
-import { compact, count } from '../../format/numbers.js';
+import { compact, count, counted } from '../../format/numbers.js';
 import { usd } from '../../format/usd.js';
 import { Meter } from '../../ui/meter.js';
 import { Time } from '../../ui/time.js';
@@ -42,7 +42,7 @@ export function LimitUses({ limits, used }: LimitUsesProps) {
       {shown.map((kind) => (
         <LimitUseItem key={kind.limit} kind={kind} max={limits[kind.limit] ?? 0} use={used[kind.limit]} />
       ))}
-      {places !== null && <li>{count(places)} requests at a time</li>}
+      {places !== null && <li>{counted(places, 'request')} at a time</li>}
     </ul>
   );
 }

@@ -1,7 +1,7 @@
 import type { Team } from '../../api/types.js';
 import { count } from '../../format/numbers.js';
-import { Button } from '../../ui/button.js';
 import type { Column } from '../../ui/table/column.js';
+import { actionsColumn, RowButton } from '../../ui/table/row-actions.js';
 import { LimitUses } from './limit-uses.js';
 
 interface TeamActions {
@@ -34,35 +34,11 @@ export function teamColumns({ onEdit, onDelete }: TeamActions): readonly Column<
       head: 'Limits and budgets',
       cell: (team) => <LimitUses limits={team} used={team.used} />,
     },
-    {
-      id: 'actions',
-      head: 'Actions',
-      isHeadHidden: true,
-      class: 'row-actions',
-      cell: (team) => <Actions team={team} onEdit={onEdit} onDelete={onDelete} />,
-    },
+    actionsColumn((team) => (
+      <>
+        <RowButton icon="edit" label={`Edit ${team.name}`} onClick={() => onEdit(team)} />
+        <RowButton icon="bin" label={`Delete ${team.name}`} onClick={() => onDelete(team)} />
+      </>
+    )),
   ];
-}
-
-function Actions({ team, onEdit, onDelete }: TeamActions & { readonly team: Team }) {
-  return (
-    <>
-      <Button
-        small
-        changes
-        tone="quiet"
-        icon="edit"
-        label={`Edit ${team.name}`}
-        onClick={() => onEdit(team)}
-      />
-      <Button
-        small
-        changes
-        tone="quiet"
-        icon="bin"
-        label={`Delete ${team.name}`}
-        onClick={() => onDelete(team)}
-      />
-    </>
-  );
 }

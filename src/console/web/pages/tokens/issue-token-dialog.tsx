@@ -3,11 +3,9 @@ import { panel } from '../../api/panel.js';
 import type { AdminScope, IssuedAdminToken } from '../../api/types.js';
 import { fromInputTime } from '../../format/times.js';
 import { useAction } from '../../state/use-action.js';
-import { Button } from '../../ui/button.js';
-import { CopyButton } from '../../ui/copy-button.js';
-import { Dialog } from '../../ui/dialog.js';
 import { Input } from '../../ui/field.js';
 import { FormDialog } from '../../ui/form-dialog.js';
+import { ShownOnce } from '../../ui/shown-once.js';
 import { ScopeFields } from './scope-fields.js';
 
 interface IssueTokenDialogProps {
@@ -19,7 +17,16 @@ interface IssueTokenDialogProps {
 /** Dialog that issues a token: first its scopes, then the token itself, shown only once. */
 export function IssueTokenDialog({ scopes, onClose, onIssued }: IssueTokenDialogProps) {
   const [issued, setIssued] = useState<IssuedAdminToken>();
-  if (issued) return <ShownOnce issued={issued} onClose={onClose} />;
+  if (issued)
+    return (
+      <ShownOnce
+        title={`The token of ${issued.name}`}
+        secret={issued.token}
+        what="the token"
+        testId="issued-token"
+        onClose={onClose}
+      />
+    );
   const done = (token: IssuedAdminToken) => {
     setIssued(token);
     onIssued();
@@ -65,32 +72,5 @@ function IssueForm({ scopes, onClose, onIssued }: IssueFormProps) {
         hint="Empty: it does not end by itself."
       />
     </FormDialog>
-  );
-}
-
-interface ShownOnceProps {
-  readonly issued: IssuedAdminToken;
-  readonly onClose: () => void;
-}
-
-function ShownOnce({ issued, onClose }: ShownOnceProps) {
-  return (
-    <Dialog title={`The token of ${issued.name}`} wide firm onClose={onClose}>
-      <div class="dialog-body">
-        <p>
-          <b>Copy it now: it is shown this one time.</b> Only a hash of it is kept, so nobody can show it
-          again.
-        </p>
-        <div class="shown-key">
-          <code data-testid="issued-token">{issued.token}</code>
-          <CopyButton text={issued.token} what="the token" words primary />
-        </div>
-      </div>
-      <footer class="dialog-foot">
-        <Button tone="primary" onClick={onClose}>
-          I have it
-        </Button>
-      </footer>
-    </Dialog>
   );
 }

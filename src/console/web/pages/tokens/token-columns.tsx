@@ -1,31 +1,21 @@
 import type { AdminToken } from '../../api/types.js';
-import { useNow } from '../../state/now.js';
-import { Badge } from '../../ui/badge.js';
-import { Button } from '../../ui/button.js';
 import { Link } from '../../ui/link.js';
+import { SecretState } from '../../ui/secret-state.js';
 import type { Column } from '../../ui/table/column.js';
-import { RelativeTime, Time } from '../../ui/time.js';
+import { actionsColumn, RowButton } from '../../ui/table/row-actions.js';
+import { RelativeTime } from '../../ui/time.js';
 
 /** Columns of the table of tokens. `revoke` opens the dialog for one. */
 export function tokenColumns(revoke: (token: AdminToken) => void): readonly Column<AdminToken>[] {
   return [
     ...shownColumns,
-    {
-      id: 'actions',
-      head: 'Actions',
-      isHeadHidden: true,
-      class: 'row-actions',
-      cell: (token) => (
-        <Button
-          small
-          tone="quiet"
-          changes
-          icon={token.revoked_at ? 'bin' : 'stop'}
-          label={`${token.revoked_at ? 'Delete' : 'Revoke'} ${token.name}`}
-          onClick={() => revoke(token)}
-        />
-      ),
-    },
+    actionsColumn((token) => (
+      <RowButton
+        icon={token.revoked_at ? 'bin' : 'stop'}
+        label={`${token.revoked_at ? 'Delete' : 'Revoke'} ${token.name}`}
+        onClick={() => revoke(token)}
+      />
+    )),
   ];
 }
 
@@ -40,7 +30,7 @@ const shownColumns: readonly Column<AdminToken>[] = [
       </>
     ),
   },
-  { id: 'state', head: 'State', cell: (token) => <TokenState token={token} /> },
+  { id: 'state', head: 'State', cell: (token) => <SecretState issued={token} /> },
   {
     id: 'scopes',
     head: 'Scopes',
@@ -69,32 +59,3 @@ const shownColumns: readonly Column<AdminToken>[] = [
     ),
   },
 ];
-
-function TokenState({ token }: { readonly token: AdminToken }) {
-  const { expires_at: expires, revoked_at: revoked } = token;
-  const now = useNow();
-  if (revoked)
-    return (
-      <Badge tone="bad" icon="stop">
-        Revoked
-      </Badge>
-    );
-  if (expires !== null && Date.parse(expires) <= now)
-    return (
-      <Badge tone="warn" icon="wait">
-        Expired
-      </Badge>
-    );
-  return (
-    <>
-      <Badge tone="ok" icon="check">
-        Active
-      </Badge>
-      {expires && (
-        <span class="dim key-note">
-          ends <Time at={expires} />
-        </span>
-      )}
-    </>
-  );
-}
