@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import type { LedgerRow } from '#src/plugin/internal.js';
-import { slotAt, stages, startPair, type Pair } from '../gateway/harness.js';
+import { masterKey, slotAt, stages, startPair, type Pair } from '../gateway/harness.js';
 import { TempFolders } from '../gateway/temp-folders.js';
 import { chromium, shoot, signIn, startBrowser } from './browser-kit.js';
 import { layoutFaultsOf } from './measure.js';
@@ -37,6 +37,13 @@ describe('the layout of the console with long names and large numbers', function
         slotAt(url, { id: longName('slot', nth), maxConcurrent: 100_000 }),
       ),
     );
+    const limits = { tokens_per_day: nineDigits, tokens_per_month: nineDigits, usd_per_month: 999_999 };
+    for (let nth = 0; nth < 3; nth += 1) {
+      const team = { name: longName('team', nth), note: longName('note', nth), ...limits };
+      await pair.post('/api/panel/teams', team, { 'x-api-key': masterKey });
+      const token = { name: longName('token', nth), scopes: ['*'] };
+      await pair.post('/api/panel/admin-tokens', token, { 'x-api-key': masterKey });
+    }
     const keyIds: string[] = [];
     for (let nth = 0; nth < 9; nth += 1) {
       await issueByApi(pair, {
@@ -74,6 +81,13 @@ describe('the layout of the console with long names and large numbers', function
     'one request': '/panel/requests/',
     pipeline: '/panel/pipeline',
     connect: '/panel/connect',
+    cache: '/panel/cache',
+    'slots in a table': '/panel/slots?view=table',
+    sessions: '/panel/sessions',
+    teams: '/panel/teams',
+    tokens: '/panel/tokens',
+    audit: '/panel/audit',
+    playground: '/panel/playground',
   };
 
   for (const width of widths)
@@ -85,6 +99,8 @@ describe('the layout of the console with long names and large numbers', function
         await page.locator('.skeleton').first().waitFor({ state: 'detached' });
         if (name.startsWith('overview')) await page.locator('canvas').nth(3).waitFor();
         if (name === 'requests') await olderRequests();
+        const moreFilters = page.getByRole('button', { name: 'More filters' });
+        if (name === 'audit' && (await moreFilters.isVisible())) await moreFilters.click();
         if (name === 'overview by key') await page.locator('.legend').first().getByText('1 more').waitFor();
         await shoot(page, `layout-${name.replaceAll(' ', '-')}-${width}`);
         expect(await layoutFaultsOf(page)).to.deep.equal([]);

@@ -2,11 +2,11 @@ import type { Page } from 'playwright-core';
 
 /** All faults of a page's layout that a reader would stumble over, a line each, twelve at the most. */
 export function layoutFaultsOf(page: Page): Promise<readonly string[]> {
-  const functions = [scrollingFaults, textsOf, clipOf, textFaults, overlapFaults, quoted];
+  const functions = [scrollingFaults, cutTimes, textsOf, clipOf, textFaults, overlapFaults, quoted];
   return page.evaluate<readonly string[]>(`(() => {
     ${functions.map(String).join('\n')}
     const texts = textsOf();
-    const faults = [...scrollingFaults(), ...texts.flatMap(textFaults), ...overlapFaults(texts)];
+    const faults = [...scrollingFaults(), ...cutTimes(), ...texts.flatMap(textFaults), ...overlapFaults(texts)];
     return [...new Set(faults)].slice(0, 12);
   })()`);
 }
@@ -43,6 +43,21 @@ function scrollingFaults(): readonly string[] {
     if (node.clientWidth === 0 || node.scrollWidth <= node.clientWidth + 1) continue;
     if (overflowX === 'auto' || overflowX === 'scroll') faults.push(`<${node.className}> scrolls sideways`);
     if (node.matches('.num') && overflowX !== 'visible') faults.push(`"${node.textContent}" is cut`);
+  }
+  return faults;
+}
+
+/** Fields for a time that are narrower than what a browser writes into them. */
+function cutTimes(): readonly string[] {
+  const faults: string[] = [];
+  for (const node of document.querySelectorAll('input[type="datetime-local"]')) {
+    if (node.offsetWidth === 0) continue;
+    const whole = node.cloneNode();
+    whole.style.cssText = 'position: absolute; width: max-content; min-width: 0';
+    node.parentElement.append(whole);
+    const beyond = whole.offsetWidth - node.offsetWidth;
+    whole.remove();
+    if (beyond > 1) faults.push(`a field for a time is cut by ${beyond} px`);
   }
   return faults;
 }

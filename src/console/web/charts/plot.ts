@@ -45,7 +45,7 @@ export function drawPlot({ data, host, formatValue, formatTime, onPoint }: PlotO
           size: 26,
           space: timeWidth + 16,
           grid: { show: false },
-          values: (_, ticks) => ticks.map((at) => formatTime(new Date(at * 1000))),
+          values: (_, ticks) => withoutRepeats(ticks.map((at) => formatTime(new Date(at * 1000)))),
         },
         {
           ...axis,
@@ -65,6 +65,11 @@ export function drawPlot({ data, host, formatValue, formatTime, onPoint }: PlotO
     resize: () => plot.setSize({ width: host.clientWidth, height }),
     destroy: () => plot.destroy(),
   };
+}
+
+/** Labels of which each is written once: several ticks may be in one day. */
+function withoutRepeats(labels: readonly string[]): string[] {
+  return labels.map((label, at) => (label === labels[at - 1] ? '' : label));
 }
 
 /** Max width of a character in the axis font, in pixels. */

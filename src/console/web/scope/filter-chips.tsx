@@ -27,7 +27,7 @@ export function FilterChips({ filters }: { readonly filters: Filters }) {
         return (
           <li key={name} class="filter-chip">
             <span class="dim">{filterWords[name]}</span>
-            <span class="name" title={text}>
+            <span class={name in names ? 'name name-found' : 'name'} title={text}>
               {text}
             </span>
             <button

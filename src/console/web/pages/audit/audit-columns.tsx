@@ -41,6 +41,7 @@ export function auditColumns(open: (entry: AuditEntry) => void): readonly Column
     {
       id: 'who',
       head: 'Who',
+      class: 'audit-who',
       cell: (entry) => (
         <>
           <span class="wrap">{entry.actor.name}</span> <span class="dim audit-kind">{kindOf(entry)}</span>

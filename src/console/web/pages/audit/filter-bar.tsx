@@ -51,6 +51,7 @@ export function FilterBar({ filters }: { readonly filters: Filters }) {
           key={name}
           label={name === 'from' ? 'From' : 'To'}
           type="datetime-local"
+          class="audit-filter-time"
           value={inputTime(filters[name])}
           onValue={(value) => changeQuery({ [name]: timeFilter(value) })}
         />

@@ -43,7 +43,7 @@ export function ExplainForm({ verb = 'Explain', needsKey = false, isBusy, onExpl
         />
         <KeyChoice value={as} needsKey={needsKey} onValue={setAs} />
       </div>
-      <TextArea label="Request body" value={body} onValue={setBody} rows={8} mono />
+      <TextArea label="Request body" value={body} onValue={setBody} rows={12} mono />
       <TextArea
         label="Headers"
         value={headers}

@@ -72,12 +72,10 @@ function WaysOn({ row }: { readonly row: OpenedRequest | undefined }) {
   const place = usePlace();
   return (
     <>
-      {row && (
-        <Link to={explainLink(row)} class="button button-plain">
-          <Icon name="search" size={16} />
-          Explain one like it
-        </Link>
-      )}
+      <Link to={row ? explainLink(row) : '/explain'} class="button button-plain">
+        <Icon name="search" size={16} />
+        Explain one like it
+      </Link>
       <Link to={withScope('/requests', place)} class="button button-plain">
         <Icon name="back" size={16} />
         All requests

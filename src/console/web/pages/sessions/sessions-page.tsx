@@ -33,12 +33,16 @@ export function SessionsPage() {
       actions={actions}
     >
       <Loaded resource={sessions} skeleton={<SessionsSkeleton />}>
-        {(list) => <Sessions list={list} onEnd={setEnding} />}
+        {(list) => (
+          <>
+            <Sessions list={list} onEnd={setEnding} />
+            <p class="dim session-note">
+              A role is that of the login: a change of groups counts from the next one on. A session that is
+              ended is over at once, on all instances of this gateway.
+            </p>
+          </>
+        )}
       </Loaded>
-      <p class="dim session-note">
-        A role is that of the login: a change of groups counts from the next one on. A session that is ended
-        is over at once, on all instances of this gateway.
-      </p>
       {ending !== undefined && (
         <EndDialog
           ending={ending}
