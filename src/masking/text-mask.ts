@@ -11,6 +11,8 @@ interface Span {
 interface KnownForm {
   readonly form: string;
   readonly enough: number;
+  /** False for the beginning of a secret that is longer than what is searched for. */
+  readonly isWhole: boolean;
 }
 
 /** Returns at most `maxLength` characters (code points) of a text, on one line and without secrets. */
@@ -49,31 +51,40 @@ const wordHead = 64;
 
 function knownForms(secrets: readonly string[]): readonly KnownForm[] {
   const bare = secrets.map((secret) => secret.slice(0, maxForm).replace(scheme, ''));
+  const cut = new Set(bare.filter((_, at) => (secrets[at]?.length ?? 0) > maxForm));
   const long = [...new Set(bare)].filter((secret) => secret.length >= minSecret).slice(0, maxSecrets);
   return long.flatMap((secret) => {
     const head = /\d/.test(secret) ? randomHead : wordHead;
     const forms = new Set([...formsOf(secret), secret.replaceAll(/\s+/g, ' ')]);
     return [...forms]
       .filter((form) => form.length >= minSecret)
-      .map((form) => ({ form, enough: Math.min(head, form.length) }));
+      .map((form) => ({ form, enough: Math.min(head, form.length), isWhole: !cut.has(secret) }));
   });
 }
 
 /** Its name is no secret, and the beginning of it with the scheme would be found in sentences. */
 const scheme = /^\s*(?:bearer|basic|token|negotiate|apikey)\s+/i;
 
-/** Places of a secret, whole or cut off. */
-function spansOf(text: string, { form, enough }: KnownForm): readonly Span[] {
+/** Places of a secret, whole or not: cut off, or with its rest in an encoding that is none of its forms. */
+function spansOf(text: string, { form, enough, isWhole }: KnownForm): readonly Span[] {
   const spans: Span[] = [];
   const head = form.slice(0, enough);
   for (let start = text.indexOf(head); start !== -1;) {
     let end = start + enough;
     while (end - start < form.length && end < text.length && text[end] === form[end - start]) end += 1;
+    if (!isWhole || end - start < form.length) end = endOfWord(text, end);
     spans.push({ start, end });
     start = text.indexOf(head, end);
   }
   return spans;
 }
+
+function endOfWord(text: string, from: number): number {
+  wordRest.lastIndex = from;
+  return from + (wordRest.exec(text)?.[0].length ?? 0);
+}
+
+const wordRest = /[^\s"'`,<>(){}[\]]*/y;
 
 function patternSpans(text: string): readonly Span[] {
   return secretPatterns.flatMap((pattern) =>

@@ -61,6 +61,16 @@ describe('a text mask', () => {
       expect(mask(`Incorrect key: ${key.slice(0, length)}, try again`, max)).to.include('key: ***, try');
   });
 
+  it('masks the rest of a known secret that is encoded in another way, or longer than what is searched for', () => {
+    const secret = 'w7alrXUtn/K7MDENGbPx/RfiCYEX8MPLE';
+    const slash = (form: string) => secret.replaceAll('/', form);
+    const twice = encodeURIComponent(encodeURIComponent(secret));
+    for (const form of [slash('\\/'), slash('\\u002F'), slash('&#x2F;'), slash('\u200e/'), twice])
+      expect(textMask([secret])(`It was "${form}", they say`, max), form).to.equal('It was "***", they say');
+    const long = `q1.${'lorem.ipsum-dolor~'.repeat(200)}`;
+    expect(textMask([long])(`It was ${long}, they say`, max)).to.equal('It was ***, they say');
+  });
+
   it('masks what looks like a credential', () => {
     for (const [text, masked] of [
       ['Incorrect API key provided: sk-proj-abcdefghijkl.', 'Incorrect API key provided: ***'],
