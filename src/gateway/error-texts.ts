@@ -20,10 +20,12 @@ export function errorTextsOf({ ctx, state }: Exchange, secrets: KnownSecrets): E
   const { failure, refusal, failedCalls, calls } = state.trace;
   const failed = failedCalls.list;
   const slots = new Set([state.trace.slot, ...failed.map(({ call }) => call.slot)]);
+  const { cookie, ...headers } = ctx.headers;
   const mask = textMask([
-    ...callerSecrets(ctx.headers),
+    ...callerSecrets(headers),
     ...[...slots].flatMap((id) => (id === undefined ? [] : secrets.ofSlot(id))),
     ...secrets.ofStages(),
+    ...callerSecrets({ cookie }), // the last, for their number is up to the caller, and that of secrets is limited
   ]);
   const textOf = (error: GatewayError): string => mask(messageOf(error), maxLength);
   const ofCalls = failed

@@ -193,6 +193,28 @@ describe('error texts of failed requests', () => {
     expect(text).to.not.include(accountKey.slice(0, 6));
   });
 
+  it('have no credential of the slot where the caller sends more cookies than secrets are searched for', async () => {
+    await start();
+    serve = says(`who is ${accountKey}?`);
+    const cookie = Array.from({ length: 300 }, (_, nth) => `c=value-${nth}`).join('; ');
+    await send({}, { cookie });
+    expect((await latest()).error_text.text).to.equal('who is ***?');
+  });
+
+  it('have no credential of a slot whose answer breaks off after another slot was called', async () => {
+    const other = { kind: 'api-key', key: 'z3other5KeyOf7SlotB9' };
+    await start({}, [slotOf('a', { maxConcurrent: 1 }), slotOf('b', { account: other, maxConcurrent: 1 })]);
+    let breakOff: (() => void) | undefined;
+    serve = (response, { start: begin, text: say, end, stop }, { 'x-api-key': key }) => {
+      events(response);
+      if (breakOff) response.end(`${begin}${say('Hi')}${end}${stop}`, breakOff);
+      else breakOff = () => response.end(`${begin}${say('Once')}${errorEvent(`who is ${String(key)}?`)}`);
+    };
+    await (await under.post('/v1/chat/completions', ask('Hello!', { n: 2 }))).text();
+    await written(under.gateway);
+    expect((await latest()).error_text.text).to.equal('who is ***?');
+  });
+
   it('have none of the secrets of a slot that a reload has replaced meanwhile', async () => {
     await start({}, [slotOf('a', { models: ['haiku-*'] })]);
     const account = { kind: 'api-key', key: accountKey };
