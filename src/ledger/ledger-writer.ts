@@ -1,4 +1,4 @@
-import { setImmediate as breath, setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as breath } from 'node:timers/promises';
 import {
   systemClock,
   within,
@@ -9,6 +9,7 @@ import {
   type Logger,
 } from '../plugin/internal.js';
 import type { Spool } from './spool.js';
+import { UncountedRows } from './uncounted-rows.js';
 
 export interface LedgerWriterOptions {
   readonly ledger: Pick<Ledger, 'append'>;
@@ -32,8 +33,7 @@ export class LedgerWriter {
   readonly #timeoutMs: number;
   readonly #firstRetryMs: number;
   #queue: AppendedRow[] = [];
-  /** Rows whose use is being counted. */
-  readonly #counting = new Set<Promise<void>>();
+  readonly #uncounted = new UncountedRows();
   readonly #setTimer: Clock['setTimer'];
   #cancelTimer: (() => void) | undefined;
   #writing: Promise<void> | undefined;
@@ -58,7 +58,7 @@ export class LedgerWriter {
 
   /** Number of rows that are not in the store yet. */
   get waiting(): number {
-    return this.#counting.size + this.#queue.length + (this.#options.spool?.waiting ?? 0);
+    return this.#uncounted.size + this.#queue.length + (this.#options.spool?.waiting ?? 0);
   }
 
   get caches(): Caches {
@@ -67,15 +67,8 @@ export class LedgerWriter {
 
   /** Writes a row; with `counted`, once that has settled, or after some seconds. */
   write(row: AppendedRow, counted?: Promise<unknown>): void {
-    if (!counted) return this.#add(row);
-    const added = this.#addCounted(row, counted).finally(() => this.#counting.delete(added));
-    this.#counting.add(added);
-  }
-
-  async #addCounted(row: AppendedRow, counted: Promise<unknown>): Promise<void> {
-    const waiting = within(counted, maxCountingMs, 'A row is written before it was counted.');
-    await waiting.catch(() => undefined); // what could not be counted is written all the same
-    this.#add(row);
+    if (counted) this.#uncounted.hold(row, counted, (held) => this.#add(held));
+    else this.#add(row);
   }
 
   #add(row: AppendedRow): void {
@@ -87,8 +80,7 @@ export class LedgerWriter {
 
   /** Resolves when all rows are in the store or in the spool, if these take them. */
   async flush(): Promise<void> {
-    // One whose meter is being opened waits for a flush itself.
-    if (this.#counting.size > 0) await Promise.race([this.#allCounted(), delay(countingMs)]);
+    await this.#uncounted.mostlyWritten();
     await this.#writing;
     await this.#start();
   }
@@ -97,15 +89,11 @@ export class LedgerWriter {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelCatchUp?.();
-    await this.#allCounted();
+    await this.#uncounted.written();
     await this.flush();
     await this.#catchingUp;
     if (this.#queue.length > 0)
       this.#options.log.error({ rows: this.#queue.length }, 'Ledger rows are lost.');
-  }
-
-  async #allCounted(): Promise<void> {
-    await Promise.all(this.#counting);
   }
 
   #start(): Promise<void> {
@@ -211,10 +199,6 @@ export class LedgerWriter {
 }
 
 const flushMs = 250;
-
-/** Max wait of a row for its use to be counted, and of a flush for such rows. */
-const maxCountingMs = 5000;
-const countingMs = 100;
 const maxPending = 500;
 
 /** Max rows per write: SQLite blocks for some milliseconds for each. */

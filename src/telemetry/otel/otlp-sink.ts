@@ -70,8 +70,9 @@ interface Target {
 }
 
 /** Sends an export; a failure that OTLP calls transient is tried again for some seconds. Rejects with the last one. */
-async function exported(body: string, target: Target): Promise<void> {
+async function exported(json: string, target: Target): Promise<void> {
   const { clock, signal } = target;
+  const body = Buffer.from(json); // of a text, fetch makes two more
   const untilMs = clock.monotonicMs() + exportMs;
   for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
     const failure = await failureOf(body, target);
