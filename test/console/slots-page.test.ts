@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
+import { clockAt } from '../clock-at.js';
 import { ask, slotAt, startPair, type Pair } from '../gateway/harness.js';
 import { issueKey } from '../gateway/kit.js';
 import {
@@ -25,7 +26,7 @@ describe('the pages of slots and of the playground', function () {
 
   before(async function () {
     if (!chromium) return this.skip(); // set GW_TEST_CHROMIUM to a Chromium
-    pair = await startPair({}, {}, (url) => [
+    pair = await startPair({}, { clock: clockAt(inMidWindow()) }, (url) => [
       slotAt(url, { id: 'team-a' }),
       slotAt(url, { id: 'team-b', account: { kind: 'api-key', key: 'upstream-key-b' }, maxConcurrent: 8 }),
     ]);
@@ -117,6 +118,13 @@ describe('the pages of slots and of the playground', function () {
     await shoot(page, 'playground-refused');
   });
 });
+
+/** Clock that is behind by so much that the window of 5 h is half over, or it could reset before it is full. */
+function inMidWindow(): () => number {
+  const window = 5 * 60 * minuteMs;
+  const behindMs = (Date.now() + window / 2) % window;
+  return () => Date.now() - behindMs;
+}
 
 /** Slot team-a has used its windows for two hours, evenly; its upstream says so with a last request. */
 async function useWindows(pair: Pair): Promise<void> {

@@ -95,7 +95,7 @@ interface Failure {
 
 /** One attempt; undefined where the collector has taken the spans. */
 async function failureOf(
-  body: string,
+  body: Buffer<ArrayBuffer>,
   { url, headers, clock, signal }: Target,
 ): Promise<Failure | undefined> {
   try {
