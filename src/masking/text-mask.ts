@@ -45,20 +45,24 @@ const maxForm = 2048;
 /** A shorter secret would be found in words that have nothing to do with it. */
 const minSecret = 6;
 
-/** First characters of a random text that no other text begins with by chance. */
-const randomHead = 8;
-const wordHead = 64;
+/** Number of the first characters of a secret that no other text begins with by chance: not those of a word. */
+function headLength(form: string): number {
+  const { index: randomAt = maxHead } = /\d|(?<=[a-z])[A-Z]/.exec(form) ?? {};
+  return Math.min(Math.max(minHead, randomAt + 1), maxHead, form.length);
+}
+
+const minHead = 8;
+const maxHead = 64;
 
 function knownForms(secrets: readonly string[]): readonly KnownForm[] {
   const bare = secrets.map((secret) => secret.slice(0, maxForm).replace(scheme, ''));
   const cut = new Set(bare.filter((_, at) => (secrets[at]?.length ?? 0) > maxForm));
   const long = [...new Set(bare)].filter((secret) => secret.length >= minSecret).slice(0, maxSecrets);
   return long.flatMap((secret) => {
-    const head = /\d/.test(secret) ? randomHead : wordHead;
     const forms = new Set([...formsOf(secret), secret.replaceAll(/\s+/g, ' ')]);
     return [...forms]
       .filter((form) => form.length >= minSecret)
-      .map((form) => ({ form, enough: Math.min(head, form.length), isWhole: !cut.has(secret) }));
+      .map((form) => ({ form, enough: headLength(form), isWhole: !cut.has(secret) }));
   });
 }
 

@@ -115,6 +115,14 @@ describe('a text mask', () => {
     expect(textMask(['', 'is', 'model'])('the model is overloaded', max)).to.equal('the model is overloaded');
   });
 
+  it('leaves the words that a longer secret begins with', () => {
+    const text = 'messages.3: production-grade context-length is exceeded';
+    for (const value of ['messages-client/1.0', 'context-1m-2025-08-07', 'production-eu-3'])
+      expect(textMask([value])(`${text}, with ${value}`, max)).to.equal(`${text}, with ***`);
+    const late = 'abcdEfghijklmnop9q';
+    expect(textMask([late])(`with ${late.slice(0, 9)}`, max)).to.equal('with ***');
+  });
+
   it('searches a bounded part of a text, in linear steps', () => {
     const secrets = Array.from({ length: 200 }, (_, nth) => `${'a'.repeat(nth)}7${'a'.repeat(5000)}`);
     const hostile = [
