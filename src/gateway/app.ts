@@ -8,6 +8,7 @@ import type { RouteContext } from '../http/route-context.js';
 import { createRoutes } from '../http/routes.js';
 import { adminApi, requireAdminScope } from './admin-api.js';
 import { asOperator } from './audited-stage-route.js';
+import { knownSecrets, requestMask } from './request-mask.js';
 import { perRuntime } from './per-runtime.js';
 import type { Runtime } from './runtime.js';
 import { consoleApi, panelLoader, type LoadPanel } from './console-api.js';
@@ -30,7 +31,8 @@ function createApp(gateway: Gateway): Koa<CoreState, object> {
     return { route: routes.middleware, unrouted: answerUnrouted(serving, routes, [admin]) };
   });
   app.use(gateway.exchanges.middleware);
-  app.use(errorBoundary);
+  const secrets = knownSecrets(gateway.services.slots, () => gateway.runtime);
+  app.use(errorBoundary((ctx) => requestMask({ ctx, state: ctx.state }, secrets)));
   app.use(gateway.wrongKeys.middleware);
   app.use((ctx, next) => {
     const { canaryHere } = gateway;

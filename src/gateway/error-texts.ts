@@ -1,13 +1,6 @@
 import type { Exchange } from '../http/exchange.js';
-import { callerSecrets } from '../masking/caller-secrets.js';
-import { textMask } from '../masking/text-mask.js';
 import { readProperty, type ErrorTexts, type GatewayError } from '../plugin/internal.js';
-
-/** Texts that may not stand in an error text. */
-export interface KnownSecrets {
-  readonly ofSlot: (id: string) => readonly string[];
-  readonly ofStages: () => readonly string[];
-}
+import { requestMask, type KnownSecrets } from './request-mask.js';
 
 /** Characters that are kept of an error. */
 const maxLength = 300;
@@ -19,14 +12,7 @@ const maxLength = 300;
 export function errorTextsOf({ ctx, state }: Exchange, secrets: KnownSecrets): ErrorTexts | undefined {
   const { failure, refusal, failedCalls, calls } = state.trace;
   const failed = failedCalls.list;
-  const slots = new Set([state.trace.slot, ...failed.map(({ call }) => call.slot)]);
-  const { cookie, ...headers } = ctx.headers;
-  const mask = textMask([
-    ...callerSecrets(headers),
-    ...[...slots].flatMap((id) => (id === undefined ? [] : secrets.ofSlot(id))),
-    ...secrets.ofStages(),
-    ...callerSecrets({ cookie }), // the last, for their number is up to the caller, and that of secrets is limited
-  ]);
+  const mask = requestMask({ ctx, state }, secrets);
   const textOf = (error: GatewayError): string => mask(messageOf(error), maxLength);
   const ofCalls = failed
     .map(({ call, error }) => ({ call: calls.indexOf(call), text: textOf(error) }))

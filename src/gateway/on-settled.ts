@@ -4,6 +4,7 @@ import { cacheLosses } from './cache-losses.js';
 import { errorTextsOf } from './error-texts.js';
 import { ledgerRowOf } from './ledger-row.js';
 import type { DryParts } from './options.js';
+import { knownSecrets } from './request-mask.js';
 import { requestMoney, type PriceOf } from './request-money.js';
 import { recordOf } from './request-record.js';
 import type { Runtime } from './runtime.js';
@@ -41,10 +42,7 @@ export function recordOnSettled({
   const withLoss = cacheLosses({ cacheLedger, metrics, priceOf });
   const requestMetrics = new RequestMetrics({ metrics, modelId });
   const costs = new CostCounter(metrics);
-  const secrets = {
-    ofSlot: (id: string) => slots.secretsOf(id),
-    ofStages: () => runtime().pipeline.secrets,
-  };
+  const secrets = knownSecrets(slots, runtime);
   return (exchange, outcome) => {
     const record = recordOf(exchange, outcome, now());
     const money = requestMoney(exchange.state.trace, record, priceOf);

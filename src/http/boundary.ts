@@ -7,20 +7,26 @@ import {
   toGatewayError,
   type ErrorCode,
 } from '../plugin/internal.js';
-import type { CoreContext, CoreState } from './exchange.js';
+import type { TextMask } from '../masking/text-mask.js';
+import type { CoreContext, CoreMiddleware, CoreState } from './exchange.js';
 
-/** The one place where an error becomes bytes, and is logged. */
-export async function errorBoundary(ctx: CoreContext, next: () => Promise<void>): Promise<void> {
-  const { state } = ctx;
-  try {
-    await next();
-    state.onSettled(() => logFailure(state));
-  } catch (thrown) {
-    if (ctx.req.socket.destroyed && state.trace.failure === undefined) return; // caused by the caller's disconnect
-    const error = fromThrown(thrown, failureOf(state, thrown));
-    logError(state, error, thrown);
-    respond(ctx, state, error);
-  }
+/** Mask for what the upstreams of a request have said. */
+type MaskOf = (ctx: CoreContext) => TextMask;
+
+/** Makes the one place where an error becomes bytes, and is logged. */
+export function errorBoundary(maskOf: MaskOf): CoreMiddleware {
+  return async function boundary(ctx, next) {
+    const { state } = ctx;
+    try {
+      await next();
+      state.onSettled(() => logFailure(ctx, maskOf));
+    } catch (thrown) {
+      if (ctx.req.socket.destroyed && state.trace.failure === undefined) return; // caused by the caller's disconnect
+      const error = fromThrown(thrown, failureOf(state, thrown));
+      logError(ctx, { error, thrown, hasBegun: false }, maskOf);
+      respond(ctx, state, error);
+    }
+  };
 }
 
 /** Message for a failure that nobody has foreseen: it names the stage, and how to find it in the log. */
@@ -135,22 +141,38 @@ const preferred: Readonly<Record<number, ErrorCode>> = {
 };
 
 /** Logs the failure of an answer after its start; the caller received it in the stream. */
-function logFailure(state: CoreState): void {
-  const { failure } = state.trace;
-  if (failure) logError(state, failure, failure, true);
+function logFailure(ctx: CoreContext, maskOf: MaskOf): void {
+  const { failure } = ctx.state.trace;
+  if (failure) logError(ctx, { error: failure, thrown: failure, hasBegun: true }, maskOf);
 }
 
-function logError({ trace, log }: CoreState, error: GatewayError, thrown: unknown, hasBegun = false): void {
+interface Failed {
+  readonly error: GatewayError;
+  readonly thrown: unknown;
+  /** True where the answer had begun. */
+  readonly hasBegun: boolean;
+}
+
+function logError(ctx: CoreContext, { error, thrown, hasBegun }: Failed, maskOf: MaskOf): void {
+  const { trace, log } = ctx.state;
   const { stage, path, at, meter } = trace.blamed(thrown) ?? {};
   const fields = { code: error.code, status: error.status, ...(stage !== undefined && { stage, path, at }) };
   if (error.code === 'internal') {
     meter?.fault();
     const err = trace.reasonFor(error.cause ?? thrown);
     log.error({ ...fields, plugin: pluginPlace(err), err }, 'The gateway failed.');
-  } else if (error.status >= 500)
-    log.warn({ ...fields, ...callsOf(trace), cause: causeOf(error) }, messageOf(error, trace, hasBegun));
-  else log.debug(fields, 'The request was refused.'); // the message may quote what its caller wrote
+  } else if (error.status >= 500) {
+    const mask = error.failure ? maskOf(ctx) : asItIs;
+    const cause = causeOf(error);
+    log.warn(
+      { ...fields, ...callsOf(trace), cause: cause && mask(cause, maxWords) },
+      messageOf(error, trace, { hasBegun, mask }),
+    );
+  } else log.debug(fields, 'The request was refused.'); // the message may quote what its caller wrote
 }
+
+/** The gateway's own words have no secrets. */
+const asItIs: TextMask = (text) => text;
 
 function callsOf({ calls }: CoreState['trace']): object {
   const last = calls.at(-1);
@@ -161,19 +183,20 @@ function callsOf({ calls }: CoreState['trace']): object {
 function messageOf(
   { failure, code, status, message }: GatewayError,
   { calls }: CoreState['trace'],
-  hasBegun: boolean,
+  { hasBegun, mask }: { readonly hasBegun: boolean; readonly mask: TextMask },
 ): string {
   const last = calls.at(-1);
-  if (failure?.kind !== 'status' || !last) return message;
+  if (failure?.kind !== 'status' || !last) return mask(message, maxMessage);
   const count = calls.length === 1 ? 'one call' : `${calls.length} calls`;
   const next = hasBegun
     ? 'the answer that has begun ends with it'
     : `the caller gets ${status} after ${count}`;
-  const words = message === code ? code : `${code}: ${message.slice(0, maxWords)}`;
+  const words = message === code ? code : `${code}: ${mask(message, maxWords)}`;
   return `Slot ${JSON.stringify(last.slot)} has answered with an error, and ${next}. ${words}`;
 }
 
 const maxWords = 300;
+const maxMessage = 1000;
 
 /** Message of the cause, without its stack, which is of no use for an upstream's error. */
 function causeOf({ cause }: GatewayError): string | undefined {

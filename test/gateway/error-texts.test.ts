@@ -215,6 +215,16 @@ describe('error texts of failed requests', () => {
     expect((await latest()).error_text.text).to.equal('who is ***?');
   });
 
+  it('are in the warnings of the log without credentials, too', async () => {
+    await start();
+    const caller = await issueKey(under, 'f00dcafe1234');
+    serve = says(`no ${accountKey}, ${encodeURIComponent(caller)} or Bearer abcdef123456 here`, 500);
+    await send({}, { 'x-api-key': caller });
+    const warned = under.logged.filter(({ msg }) => String(msg).includes('has answered with an error'));
+    expect(warned).to.have.length(1);
+    expect(warned[0]!['msg']).to.match(/: no \*\*\*, \*\*\* or Bearer \*\*\* here$/);
+  });
+
   it('have none of the secrets of a slot that a reload has replaced meanwhile', async () => {
     await start({}, [slotOf('a', { models: ['haiku-*'] })]);
     const account = { kind: 'api-key', key: accountKey };
