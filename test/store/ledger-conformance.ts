@@ -456,6 +456,17 @@ export function describeLedger(open: () => Store): void {
       }
     });
 
+    it('gives as many sums of answered requests as are asked for, where all of a group have failed', async () => {
+      await store.ledger.append(
+        ['a', 'b', 'c', 'd'].map((slot, at) => row(slot, t0 + at, { slot, failed: slot === 'a' })),
+      );
+      const query = { fromMs: t0, toMs: t0 + hour, by: 'slot', where: { failed: false }, limit: 2 } as const;
+      for (const stepMs of [hour, 60_000]) {
+        const found = await store.ledger.usage({ ...query, stepMs });
+        expect(found.map(({ group }) => group)).to.deep.equal(['b', 'c']);
+      }
+    });
+
     it('widens a range to whole hours where it answers by hours, and not where it counts rows', async () => {
       await store.ledger.append([row('1', t0 + 1), row('2', t0 + hour + 5), row('3', t0 + 2 * hour)]);
       const requests = async (fromMs: number, toMs: number, stepMs: number) =>

@@ -36,7 +36,8 @@ export async function sqlUsage(
   const answered = answeredOf(query);
   if (answered) {
     const failed = await sqlUsage(db, answered.failed, reading); // first: what fails meanwhile must be among all
-    return subtractSums(await sqlUsage(db, answered.all, reading), failed);
+    const all = await sqlUsage(db, withMore(answered.all, failed.length), reading);
+    return subtractSums(all, failed).slice(0, query.limit);
   }
   const { fromMs, toMs, stepMs, isHourly } = bucketsOf(query);
   const hours = isHourly ? hourlyGroup(query) : undefined;
@@ -53,6 +54,11 @@ export async function sqlUsage(
     if (complete.length >= limit) break;
   }
   return complete.slice(0, query.limit);
+}
+
+/** Query for more sums than it asked for: so many of them may be taken away. */
+function withMore(query: UsageQuery, sums: number): UsageQuery {
+  return query.limit === undefined ? query : { ...query, limit: query.limit + sums };
 }
 
 interface UsageReading {
