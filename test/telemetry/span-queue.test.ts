@@ -43,6 +43,18 @@ describe('the queue of spans', () => {
     expect(dropped).to.equal(100 * 100 - 600 - 8100 + 1);
   });
 
+  it('exports a few long ones at a time, as a collector takes no text of any length', async () => {
+    for (let at = 0; at < 3; at += 1) queue.add('x'.repeat(2 ** 21), 1);
+    const closed = queue.close();
+    await new Promise(setImmediate);
+    for (let at = 0; at < 3; at += 1) {
+      expect(sent.map(({ count }) => count)).to.deep.equal(Array(at + 1).fill(1));
+      sent[at]!.done();
+      await new Promise(setImmediate);
+    }
+    await closed;
+  });
+
   it('exports what is left when it closes, after the batch under way', async () => {
     queue.add('first', 512);
     queue.add('second', 3);

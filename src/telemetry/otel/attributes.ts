@@ -3,8 +3,8 @@ export type AttributeValue = string | number | boolean | readonly string[];
 /** Value as OTLP writes it in JSON. */
 type OtlpValue =
   | { readonly stringValue: string }
-  | { readonly intValue: number }
-  | { readonly doubleValue: number }
+  | { readonly intValue: string }
+  | { readonly doubleValue: number | string }
   | { readonly boolValue: boolean }
   | { readonly arrayValue: { readonly values: readonly OtlpValue[] } };
 
@@ -30,9 +30,14 @@ export function attributesOf(
 export function otlpValue(value: AttributeValue): OtlpValue {
   if (typeof value === 'string') return { stringValue: cut(value) };
   if (typeof value === 'boolean') return { boolValue: value };
-  if (typeof value === 'number')
-    return Number.isInteger(value) ? { intValue: value } : { doubleValue: value };
+  if (typeof value === 'number') return otlpNumber(value);
   return { arrayValue: { values: value.map((each) => ({ stringValue: cut(each) })) } };
+}
+
+/** Integer as text, as int64 is written; one beyond int64, or a text of infinity, would be no number to a collector. */
+function otlpNumber(value: number): OtlpValue {
+  if (Number.isSafeInteger(value)) return { intValue: value.toFixed() };
+  return { doubleValue: Number.isFinite(value) ? value : String(value) };
 }
 
 /** Text of at most 500 characters. */

@@ -1,4 +1,4 @@
-import { attributesOf, type Attribute } from './attributes.js';
+import { attributesOf, cut, type Attribute } from './attributes.js';
 import type { SpanData } from './request-spans.js';
 
 /** Service that the spans are of. */
@@ -40,12 +40,12 @@ function otlpSpan({ kind, name, attributes, error, parent, ...span }: SpanData, 
     spanId: span.spanId,
     parentSpanId: parent?.spanId,
     flags: sampled | isParentKnown | (isRemote ? isParentRemote : 0),
-    name,
+    name: cut(name),
     kind: kinds[kind],
     startTimeUnixNano: unixNano(offsetMs + span.beganMs),
     endTimeUnixNano: unixNano(offsetMs + span.endedMs),
     attributes,
-    status: error === undefined ? unset : { code: failed, message: error },
+    status: error === undefined ? unset : { code: failed, message: cut(error) },
   };
 }
 

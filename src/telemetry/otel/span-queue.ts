@@ -60,21 +60,23 @@ export class SpanQueue {
 
   async #exportBatch(): Promise<void> {
     const texts: string[] = [];
-    let count = 0;
+    let [count, length] = [0, 0];
     for (const one of this.#waiting) {
-      if (count >= batchSpans) break;
+      if (count >= batchSpans || length >= batchLength) break;
       texts.push(one.text);
       count += one.count;
-      this.#length -= one.text.length;
+      length += one.text.length;
     }
+    this.#length -= length;
     this.#waiting = this.#waiting.slice(texts.length);
     this.#count -= count;
     await this.#options.send(texts, count);
   }
 }
 
-/** Spans of an export, or a few more: those of one request stay together. */
+/** Spans and characters of an export, or a few more: those of one request stay together. */
 const batchSpans = 512;
+const batchLength = 2 * 2 ** 20;
 const delayMs = 1000;
 
 /** Max spans that wait, and max characters of them. */

@@ -1,0 +1,96 @@
+import { isRecord, sleep, timeoutSignal, type Clock } from '../../plugin/internal.js';
+import { cut } from './attributes.js';
+
+export interface ExportTarget {
+  readonly url: string;
+  readonly headers: Headers;
+  readonly clock: Clock;
+  /** Ends an export, with a last failure. */
+  readonly signal: AbortSignal;
+}
+
+/** Failure of an export. */
+export interface ExportFailure {
+  readonly error: unknown;
+  /** Spans that the collector has refused; undefined: it has taken none. */
+  readonly refused?: number;
+  readonly isTransient: boolean;
+}
+
+/** Sends an export; a failure that OTLP calls transient is tried again for some seconds. Undefined: it is done. */
+export async function failureOfExport(
+  json: string,
+  target: ExportTarget,
+): Promise<ExportFailure | undefined> {
+  const { clock, signal } = target;
+  const body = Buffer.from(json); // of a text, fetch makes two more
+  const untilMs = clock.monotonicMs() + exportMs;
+  for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
+    const failure = await failureOfAttempt(body, target);
+    if (!failure?.isTransient || clock.monotonicMs() + pauseMs >= untilMs) return failure;
+    await sleep(clock, pauseMs, signal);
+    if (signal.aborted) return failure;
+  }
+}
+
+const exportMs = 10_000;
+const firstPauseMs = 1000;
+const answerMs = 5000;
+
+async function failureOfAttempt(
+  body: Buffer<ArrayBuffer>,
+  { url, headers, clock, signal }: ExportTarget,
+): Promise<ExportFailure | undefined> {
+  try {
+    const limit = AbortSignal.any([signal, timeoutSignal(clock, answerMs)]);
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal: limit });
+    const answer = response.body ? await textOf(response.body) : ''; // or its connection could not be used again
+    if (response.ok) return refusalIn(answer);
+    return {
+      error: new Error(`The collector answered ${response.status}.`),
+      isTransient: transientStatuses.has(response.status),
+    };
+  } catch (error) {
+    return { error, isTransient: true };
+  }
+}
+
+const transientStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** Text of an answer; '' where it is too long or does not end: the status has told if the spans were taken. */
+async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for await (const chunk of body) {
+      text += decoder.decode(chunk, { stream: true });
+      if (text.length > maxAnswerLength) return '';
+    }
+  } catch {
+    return '';
+  }
+  return text;
+}
+
+const maxAnswerLength = 64 * 1024;
+
+/** Failure in an answer that says that some of the spans were refused. */
+function refusalIn(answer: string): ExportFailure | undefined {
+  const { partialSuccess } = recordOf(answer);
+  if (!isRecord(partialSuccess)) return undefined;
+  const { rejectedSpans, errorMessage } = partialSuccess;
+  const refused = Number(rejectedSpans);
+  if (!(refused > 0)) return undefined;
+  const reason = typeof errorMessage === 'string' && errorMessage !== '' ? `: ${cut(errorMessage)}` : '.';
+  return { error: new Error(`The collector refused spans${reason}`), refused, isTransient: false };
+}
+
+/** Object of a JSON text; empty for any other text, as an answer may be of any kind. */
+function recordOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

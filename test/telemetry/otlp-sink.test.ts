@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { fakeHost } from 'gw2api/testing';
+import { systemClock } from '#src/plugin/internal.js';
+import { attributesOf } from '#src/telemetry/otel/attributes.js';
+import { openOtlpSink } from '#src/telemetry/otel/otlp-sink.js';
+import { targetOf } from '#src/telemetry/otel/otlp-target.js';
+import type { SpanData } from '#src/telemetry/otel/request-spans.js';
+import { eventually } from '../eventually.js';
+
+interface Loss {
+  readonly spans: number;
+  readonly err: Error;
+}
+
+describe('exports of spans', () => {
+  let server: Server;
+  let posts: string[];
+  let answer: (res: ServerResponse) => void;
+  beforeEach(async () => {
+    posts = [];
+    server = createServer((req, res) => {
+      const chunks: Buffer[] = [];
+      req.on('data', (chunk: Buffer) => void chunks.push(chunk));
+      req.on('end', () => {
+        posts.push(Buffer.concat(chunks).toString());
+        answer(res);
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterEach(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+
+  function open() {
+    const { log, logged } = fakeHost();
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const service = { name: 's', version: '1', instance: 'i' };
+    const sink = openOtlpSink({ url, headers: {}, service, log, clock: systemClock });
+    return { sink, lost: () => logged.map(({ fields }) => fields as Loss) };
+  }
+
+  it('tell of all spans that were lost, also of those after the first warning', async () => {
+    answer = (res) => res.writeHead(400).end();
+    const { sink, lost } = open();
+    sink.add(spans(512));
+    await eventually(() => lost().length === 1);
+    sink.add(spans(512));
+    sink.add(spans(3));
+    await sink.close();
+    expect(lost().map(({ spans }) => spans)).to.deep.equal([512, 515]);
+  });
+
+  it('tell of the spans that a collector refuses among those that it takes', async () => {
+    const partialSuccess = { rejectedSpans: '2', errorMessage: 'too old' };
+    answer = (res) => res.end(JSON.stringify({ partialSuccess }));
+    const { sink, lost } = open();
+    sink.add(spans(5));
+    await sink.close();
+    expect(lost().map(({ spans }) => spans)).to.deep.equal([2]);
+    expect(lost()[0]!.err.message).to.contain('too old');
+  });
+
+  it('are not sent again where the answer to them does not end', async () => {
+    answer = (res) => {
+      res.writeHead(200).write('{');
+      setImmediate(() => res.destroy());
+    };
+    const { sink, lost } = open();
+    sink.add(spans(1));
+    await sink.close();
+    expect([posts.length, lost()]).to.deep.equal([1, []]);
+  });
+
+  it('have integers as texts, and no number that JSON or int64 lacks', () => {
+    const values = attributesOf({ a: 3, b: -0, c: 0.5, d: 1e300, e: 1e19, f: Infinity, g: Number.NaN });
+    expect(JSON.parse(JSON.stringify(values.map(({ value }) => value)))).to.deep.equal([
+      { intValue: '3' },
+      { intValue: '0' },
+      { doubleValue: 0.5 },
+      { doubleValue: 1e300 },
+      { doubleValue: 1e19 },
+      { doubleValue: 'Infinity' },
+      { doubleValue: 'NaN' },
+    ]);
+  });
+
+  it('go to the address of the config, whose path, query and user are kept', () => {
+    const urlOf = (address: string) => targetOf(address, {}).url;
+    for (const end of ['', '/', '//', '/v1/traces', '/v1/traces/'])
+      expect(urlOf(`http://one:4318${end}`), end).to.equal('http://one:4318/v1/traces');
+    expect(urlOf('https://one/otlp/?a=/b/')).to.equal('https://one/otlp/v1/traces?a=/b/');
+    const { url, headers } = targetOf('http://us%3Aer:pa%ss@one', {});
+    expect(url).to.equal('http://one/v1/traces');
+    expect(headers.get('authorization')).to.equal(`Basic ${btoa('us:er:pa%ss')}`);
+    expect(targetOf('http://u:p@one', { Authorization: 'Bearer t' }).headers.get('authorization')).to.equal(
+      'Bearer t',
+    );
+  });
+});
+
+function spans(count: number): readonly SpanData[] {
+  return Array.from({ length: count }, () => ({
+    traceId: '1'.repeat(32),
+    spanId: '1'.repeat(16),
+    parent: undefined,
+    name: 'a',
+    kind: 'internal',
+    beganMs: 1,
+    endedMs: 2,
+    attributes: [],
+    error: undefined,
+  }));
+}
