@@ -6,11 +6,15 @@ import path from 'node:path';
  * names, as `/proc`; this throws the error of the first folder that cannot be made.
  */
 export async function makeFolder(folder: string, mode = 0o777): Promise<void> {
-  const found = await stat(folder).catch(() => undefined);
-  if (found?.isDirectory()) return;
+  if (await isFolder(folder)) return;
   const above = path.dirname(folder);
   if (above !== folder) await makeFolder(above, mode);
-  await mkdir(folder, { mode }).catch((error: NodeJS.ErrnoException) => {
-    if (found || error.code !== 'EEXIST') throw error; // another process may have made it
+  await mkdir(folder, { mode }).catch(async (error: unknown) => {
+    if (!(await isFolder(folder))) throw error; // another process may have made it
   });
+}
+
+async function isFolder(place: string): Promise<boolean> {
+  const found = await stat(place).catch(() => undefined);
+  return found?.isDirectory() === true;
 }
