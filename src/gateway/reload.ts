@@ -12,7 +12,7 @@ import { Disposals } from './disposals.js';
 import type { Taken } from './options.js';
 import type { Candidate, Prepared } from './prepared.js';
 import type { SlotSources } from './slot-sources.js';
-import { GatewayError, Turns, type Live, type Logger } from '../plugin/internal.js';
+import { GatewayError, SerialQueue, type Live, type Logger } from '../plugin/internal.js';
 import type { Runtime } from './runtime.js';
 
 interface CurrentConfigOptions {
@@ -44,7 +44,7 @@ export class CurrentConfig {
   readonly #builds: BuildTurns;
   readonly #disposals: Disposals;
   /** Changes to the runtime, which do not wait for a build. */
-  readonly #taking = new Turns();
+  readonly #taking = new SerialQueue();
 
   constructor(runtime: Runtime, options: CurrentConfigOptions) {
     this.#runtime = runtime;

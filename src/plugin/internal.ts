@@ -171,7 +171,7 @@ export { every, sleep } from './clock.js';
 export { fromMeter, toMeter } from './limits/limit-window.js';
 export type { LimitHolder } from './limits/limit-window.js';
 export { Deadline } from './limits/deadline.js';
-export { Turns } from './limits/turns.js';
+export { SerialQueue } from './limits/serial-queue.js';
 export { LateError, within } from './limits/within.js';
 export type { NamedLimit } from './named-limit.js';
 export type { CheckOptions } from './schema/check.js';

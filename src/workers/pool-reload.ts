@@ -1,7 +1,7 @@
 import { ConfigError, type ConfigProblem } from '../config/config.js';
 import { noChanges, type ConfigDiff } from '../config-diff/index.js';
 import type { Taken } from '../gateway/options.js';
-import { GatewayError, Turns, type Logger } from '../plugin/internal.js';
+import { GatewayError, SerialQueue, type Logger } from '../plugin/internal.js';
 import type { WorkerHandle } from './worker-handle.js';
 import type { PoolCanary, Reloaded, WorkerInit } from './worker-init.js';
 import { firstToAnswer, leaveAll, prepare, unlessGone } from './worker-requests.js';
@@ -25,7 +25,7 @@ export class PoolReload {
   #lastCanaryId = 0;
   /** Last canary that workers have given up. */
   #givenUpId = 0;
-  readonly #turns = new Turns();
+  readonly #turns = new SerialQueue();
 
   constructor(options: PoolReloadOptions) {
     this.#options = options;

@@ -1,5 +1,5 @@
 import type { AuditedAction } from '../../audit/audited-action.js';
-import { GatewayError, Turns, type StoredSlot } from '../../plugin/internal.js';
+import { GatewayError, SerialQueue, type StoredSlot } from '../../plugin/internal.js';
 import { invalid } from './check.js';
 import { guardSecretRedirect } from './secret-redirect.js';
 import { mergePatch } from './json.js';
@@ -19,7 +19,7 @@ export class SlotEditor {
   readonly #panel: Panel;
   readonly #sessions: CachedFor<ReadonlyMap<string, number>>;
   /** Each starts from the result of the one before. */
-  readonly #changes = new Turns();
+  readonly #changes = new SerialQueue();
 
   constructor(panel: Panel) {
     const { store, now } = panel;
