@@ -15,6 +15,8 @@ interface SlotWatchOptions {
   readonly store: SlotHistory;
   readonly log: Logger;
   readonly clock: Clock;
+  /** True where the history keeps messages too: upstreams quote prompts in theirs. */
+  readonly keepsMessages: boolean;
 }
 
 /** Writes changes of slots, and samples of their usage windows, into the history. */
@@ -73,7 +75,8 @@ export class SlotWatch {
   async changes(slot: string, limit: number): Promise<readonly SlotChange[]> {
     this.look();
     await this.#flush();
-    return this.#options.store.changes(slot, limit);
+    const changes = await this.#options.store.changes(slot, limit);
+    return this.#options.keepsMessages ? changes : changes.map(withoutMessage);
   }
 
   #flush(): Promise<void> {
@@ -98,7 +101,8 @@ export class SlotWatch {
     if (before?.text === text) return;
     const atMs = Math.max(change.atMs, (before?.atMs ?? 0) + 1);
     this.#seen.set(slot.id, { text, atMs });
-    this.#changes.push({ ...change, atMs });
+    const noted = { ...change, atMs };
+    this.#changes.push(this.#options.keepsMessages ? noted : withoutMessage(noted));
     if (this.#changes.length > maxWaiting) this.#changes.shift();
   }
 
@@ -167,7 +171,12 @@ function changeOf(slot: SlotStatus, nowMs: number): SlotChange {
     ...(untilMs !== null && { untilMs }),
     models: models.map(({ model }) => model).toSorted(),
     ...(cause && { code: cause.code, message: cause.message.slice(0, maxMessage) }),
+    ...(cause && cause.status !== null && { status: cause.status }),
   };
+}
+
+function withoutMessage({ message: _, ...change }: SlotChange): SlotChange {
+  return change;
 }
 
 /** Time after a change within which all that changes is one look. */

@@ -1,4 +1,6 @@
 import type { SlotConfig } from '../config/config.js';
+import { rememberingMask } from '../masking/remembering-mask.js';
+import { textMask, type TextMask } from '../masking/text-mask.js';
 import { markedTexts, type Credential } from '../plugin/internal.js';
 import type { SlotPlugins } from './open-upstream.js';
 
@@ -8,6 +10,7 @@ export class SlotSecrets {
   #last: Credential = {};
   /** A call that was made with it may fail after a renewal. */
   #earlier: Credential = {};
+  #mask: TextMask | undefined;
 
   constructor(configured: readonly string[]) {
     this.#configured = configured;
@@ -15,7 +18,10 @@ export class SlotSecrets {
 
   /** Notes the credential of a call. */
   note(credential: Credential): void {
-    if (credential !== this.#last && !isSame(credential, this.#last)) this.#earlier = this.#last;
+    if (credential !== this.#last && !isSame(credential, this.#last)) {
+      this.#earlier = this.#last;
+      this.#mask = undefined;
+    }
     this.#last = credential;
   }
 
@@ -25,6 +31,12 @@ export class SlotSecrets {
     const sent = credentials.filter((text: unknown) => typeof text === 'string'); // plugins make them
     const bare = sent.map((text) => text.replace(/^\S+\s+/, ''));
     return [...new Set([...sent, ...bare, ...this.#configured])].filter(({ length }) => length >= minLength);
+  }
+
+  /** Mask of these texts, and of whatever looks like a credential. */
+  get mask(): TextMask {
+    this.#mask ??= rememberingMask(textMask(this.texts));
+    return this.#mask;
   }
 }
 

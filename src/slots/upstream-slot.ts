@@ -25,6 +25,7 @@ import type { AccountHealth } from './health/account-health.js';
 import type { OpenUpstream, SlotPlugins } from './open-upstream.js';
 import { exhaustion } from './health/transitions.js';
 import { authorized } from './authorized-call.js';
+import type { TextMask } from '../masking/text-mask.js';
 import type { SlotSecrets } from './slot-secrets.js';
 
 export interface UpstreamSlotParts {
@@ -104,6 +105,11 @@ export class UpstreamSlot implements Slot {
   /** Texts that no message may show. */
   get secrets(): readonly string[] {
     return this.#secrets.texts;
+  }
+
+  /** Mask for what the upstream says. */
+  get mask(): TextMask {
+    return this.#secrets.mask;
   }
 
   get windows(): Windows {

@@ -254,6 +254,23 @@ describe('error texts of failed requests', () => {
     }
   });
 
+  it('are in the state of a slot while it lasts, and in its history only where they are kept', async () => {
+    for (const isOn of [false, true]) {
+      await start({ ledger: { errorTexts: isOn } });
+      await textAfter(says(`${marker} of sk-ant-api03-AnotherOne123456 and ${accountKey}`, 529));
+      const words = `${marker} of *** and ***`;
+      const [slot] = (await panel.get('/slots')).data;
+      expect([slot.last_error, slot.cooling_models[0].cause.message]).to.deep.equal([words, words]);
+      const [change] = (await panel.get('/slots/a/history')).data;
+      expect(change).to.include({
+        status: 529,
+        code: 'invalid_request_error',
+        message: isOn ? words : null,
+      });
+      if (!isOn) await under.close();
+    }
+  });
+
   it('are gone after seven days, or with their rows where these go before that', async () => {
     for (const keepDays of [90, 3]) {
       nowMs = Date.UTC(2026, 5, 1);

@@ -11,6 +11,7 @@ export function describeSlotHistory(storeNow: () => WholeStore): void {
         reason: 'rate_limited',
         untilMs: 2 ** 42 + 5000,
         models: ['über', 'x'],
+        status: 429,
         code: 'upstream_error',
         message: 'Slow "down".',
       });

@@ -46,8 +46,13 @@ export const SlotChangeReport = Type.Object({
   reason: Nullable(Type.String({ description: 'Of a cooldown.' })),
   until: Nullable(Type.String({ format: 'date-time', description: 'Its end, as known at its beginning.' })),
   cooling_models: Type.Array(Type.String()),
+  status: Nullable(Type.Integer({ description: "HTTP status of the upstream's answer behind it." })),
   code: Nullable(Type.String()),
-  message: Nullable(Type.String({ description: 'Of the failure, without credentials.' })),
+  message: Nullable(
+    Type.String({
+      description: 'Of the failure, without credentials; null unless `ledger.errorTexts` is on.',
+    }),
+  ),
 });
 
 export function slotChangeReport(change: SlotChange): Static<typeof SlotChangeReport> {
@@ -57,6 +62,7 @@ export function slotChangeReport(change: SlotChange): Static<typeof SlotChangeRe
     reason: change.reason ?? null,
     until: isoTime(change.untilMs),
     cooling_models: [...change.models],
+    status: change.status ?? null,
     code: change.code ?? null,
     message: change.message ?? null,
   };

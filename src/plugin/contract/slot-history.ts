@@ -12,7 +12,8 @@ export interface SlotChange {
   readonly untilMs?: number;
   /** Upstream models that cool down on their own. */
   readonly models: readonly string[];
-  /** Error code and message behind it, without credentials. */
+  /** HTTP status, code and message of the failure behind it, without credentials. */
+  readonly status?: number;
   readonly code?: string;
   readonly message?: string;
 }

@@ -1,3 +1,4 @@
+import type { TextMask } from '../../masking/text-mask.js';
 import type { GatewayError } from '../../plugin/internal.js';
 import { retryAt } from './retry-at.js';
 
@@ -13,19 +14,19 @@ export interface FailureCause {
   readonly atMs: number;
 }
 
-/** Cause from the error of a call, without the credentials in `secrets`. `header`: default, the one that says when to retry. */
+/** Cause from the error of a call, as far as `mask` lets it through. `header`: default, the one that says when to retry. */
 export function causeOf(
   { code, message, failure }: GatewayError,
   nowMs: number,
-  { secrets, header }: { readonly secrets: readonly string[]; readonly header?: string | undefined },
+  { mask, header }: { readonly mask: TextMask; readonly header?: string | undefined },
 ): FailureCause {
   const answer = failure?.kind === 'status' ? failure : undefined;
   const deciding = header ?? (answer && retryAt(answer.headers, nowMs)?.header);
   return {
     status: answer?.status ?? null,
-    code: bounded(without(secrets, code)),
-    message: bounded(without(secrets, message)),
-    header: deciding === undefined ? null : bounded(without(secrets, deciding)),
+    code: mask(code, maxLength),
+    message: mask(message, maxLength),
+    header: deciding === undefined ? null : mask(deciding, maxLength),
     atMs: nowMs,
   };
 }
@@ -36,12 +37,5 @@ export function announcedCause(header: string | undefined, nowMs: number): Failu
   return { status: 200, code: 'window_exhausted', message, header: header ?? null, atMs: nowMs };
 }
 
-function without(secrets: readonly string[], text: string): string {
-  return secrets.reduce((masked, secret) => masked.replaceAll(secret, '***'), text);
-}
-
-function bounded(text: string): string {
-  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
-}
-
+/** Characters that are kept of a text. */
 const maxLength = 500;

@@ -73,7 +73,7 @@ export class CallResults {
   ): void {
     const { entry, slot, began } = lease;
     const header = typeof state === 'object' ? state.header : undefined;
-    const cause = causeOf(error, nowMs, { secrets: slot.secrets, header });
+    const cause = causeOf(error, nowMs, { mask: slot.mask, header });
     entry.noteError(cause);
     if (slot.health !== entry.slot.health) return; // what a reload has replaced says nothing about what came
     if (state === 'rejected') reject(slot, began, this.#context);

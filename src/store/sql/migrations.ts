@@ -92,4 +92,12 @@ export const migrations: readonly Migration[] = [
     },
   },
   { name: '0018-ledger-errors', up: ledgerErrorsTable },
+  {
+    name: '0019-status-of-slot-changes',
+    async up(db) {
+      await db.schema.alterTable('slot_changes').addColumn('status', 'integer').execute();
+      // Upstreams have written them, and they were kept whatever `ledger.errorTexts` said.
+      await db.updateTable('slot_changes').set({ message: null }).execute();
+    },
+  },
 ];

@@ -7,6 +7,7 @@ export interface SlotChangeRecord {
   readonly until: number | null;
   /** JSON. */
   readonly models: string;
+  readonly status: number | null;
   readonly code: string | null;
   readonly message: string | null;
 }

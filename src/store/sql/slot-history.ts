@@ -85,6 +85,7 @@ function toRecord(change: SlotChange): SlotChangeRecord {
     reason: change.reason ?? null,
     until: change.untilMs ?? null,
     models: JSON.stringify(change.models),
+    status: change.status ?? null,
     code: change.code ?? null,
     message: change.message ?? null,
   };
@@ -99,6 +100,7 @@ function fromRecord(record: SlotChangeRecord): SlotChange {
     ...(record.reason !== null && { reason: record.reason }),
     ...(record.until !== null && { untilMs: record.until }),
     models: JSON.parse(record.models) as readonly string[],
+    ...(record.status !== null && { status: record.status }),
     ...(record.code !== null && { code: record.code }),
     ...(record.message !== null && { message: record.message }),
   };

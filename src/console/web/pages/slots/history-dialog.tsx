@@ -1,3 +1,4 @@
+import { causeText } from '../../../../explain/words.js';
 import { panel } from '../../api/panel.js';
 import type { CoolReason, SlotChange } from '../../api/types.js';
 import { span } from '../../format/numbers.js';
@@ -64,7 +65,7 @@ interface ChangeProps {
 }
 
 function Change({ change, ms, isLast }: ChangeProps) {
-  const { at, state, reason, cooling_models: models, message } = change;
+  const { at, state, reason, cooling_models: models, status, code, message } = change;
   return (
     <li>
       <span class="num" title={longTime(new Date(at))}>
@@ -77,7 +78,9 @@ function Change({ change, ms, isLast }: ChangeProps) {
           <span class="dim">{isLast ? `for ${span(ms)} now` : `for ${span(ms)}`}</span>
         </p>
         {models.length > 0 && <p class="dim wrap">Not for {models.join(', ')}.</p>}
-        {message !== null && state !== 'ready' && <p class="dim wrap">{message}</p>}
+        {code !== null && state !== 'ready' && (
+          <p class="dim wrap">{message ?? causeText({ status, code, header: null })}</p>
+        )}
       </div>
     </li>
   );
