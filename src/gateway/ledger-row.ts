@@ -35,7 +35,7 @@ export function ledgerRowOf(
   if (picker?.stickyKey !== undefined) row.session = sessionName(picker.stickyKey);
   if (slot !== undefined) row.slot = slot;
   if (model !== undefined) row.model = plainText(model);
-  if (code !== undefined) row.code = plainText(code);
+  if (code !== undefined) row.code = code;
   if (cost !== undefined) row.cost = cost;
   if (additions !== undefined) row.additions = additions;
   if (tags !== undefined) row.tags = tags;
@@ -74,7 +74,7 @@ function tracedCall({ slot, model, ms, code }: TimedCall): LedgerTrace['calls'][
   return {
     ...traced,
     ...(model !== undefined && { model: plainText(model) }),
-    ...(code !== undefined && { code: plainText(code) }),
+    ...(code !== undefined && { code }),
   };
 }
 

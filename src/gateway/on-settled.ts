@@ -4,7 +4,7 @@ import { cacheLosses } from './cache-losses.js';
 import { errorTextsOf } from './error-texts.js';
 import { ledgerRowOf } from './ledger-row.js';
 import type { DryParts } from './options.js';
-import { knownSecrets } from './request-mask.js';
+import { knownSecrets, shownCodes } from './request-mask.js';
 import { requestMoney, type PriceOf } from './request-money.js';
 import { recordOf } from './request-record.js';
 import type { Runtime } from './runtime.js';
@@ -44,7 +44,9 @@ export function recordOnSettled({
   const costs = new CostCounter(metrics);
   const secrets = knownSecrets(slots, runtime);
   return (exchange, outcome) => {
-    const record = recordOf(exchange, outcome, now());
+    const codeOf = shownCodes(exchange, secrets);
+    exchange.state.trace.showCodes(codeOf);
+    const record = recordOf(exchange, outcome, now(), codeOf);
     const money = requestMoney(exchange.state.trace, record, priceOf);
     const { cost } = record.calls.length > 0 ? money : {};
     if (runtime().config.log.access) logRequest(log, record, cost);

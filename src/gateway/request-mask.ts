@@ -1,5 +1,6 @@
 import type { Exchange } from '../http/exchange.js';
 import { callerSecrets } from '../masking/caller-secrets.js';
+import { shownCode } from '../masking/shown-code.js';
 import { textMask, type TextMask } from '../masking/text-mask.js';
 import type { Runtime } from './runtime.js';
 import type { Services } from './services.js';
@@ -31,4 +32,13 @@ export function requestMask(
     ...secrets.ofStages(),
     ...callerSecrets({ cookie }), // the last, for their number is up to the caller, and that of secrets is limited
   ]);
+}
+
+/** Shows codes of a request's errors; their mask is made where one needs it. */
+export function shownCodes(
+  exchange: Pick<Exchange, 'ctx' | 'state'>,
+  secrets: KnownSecrets,
+): (code: string) => string {
+  let mask: TextMask | undefined;
+  return (code) => shownCode(code, () => (mask ??= requestMask(exchange, secrets)));
 }

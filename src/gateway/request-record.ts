@@ -2,14 +2,16 @@ import type { Exchange } from '../http/exchange.js';
 import type { Outcome } from '../plugin/internal.js';
 import type { RequestRecord } from '../telemetry/request-record.js';
 
-/** Log record of a request whose response has closed. */
+/** Log record of a request whose response has closed; its codes as `codeOf` shows them. */
 export function recordOf(
   { ctx, state, startedMs, client }: Exchange,
   outcome: Outcome,
   nowMs: number,
+  codeOf: (code: string) => string,
 ): RequestRecord {
   const { trace, reply, count } = state;
   const { usage, calls, failure, refusal, firstEventAtMs, firstTokenAtMs, lastEventAtMs } = trace;
+  const error = failure ?? refusal;
   const asked = trace.askedModel ?? state.request?.model;
   return {
     id: state.requestId,
@@ -31,11 +33,11 @@ export function recordOf(
     slot: (reply ?? count)?.slot ?? trace.slot,
     attempts: Math.max(reply?.attempts ?? 0, calls.length) || undefined,
     calls,
-    brokenBy: failure?.failure && failure.code,
+    brokenBy: failure?.failure && codeOf(failure.code),
     delivery: state.delivery,
     billed: usage.billed,
     masked: usage.masked,
-    code: (failure ?? refusal)?.code,
+    code: error && codeOf(error.code),
     waitingFor: trace.current(),
     upstreamRequestId: (refusal ?? reply)?.headers?.['request-id'], // a plugin's reply may lack them
   };

@@ -7,6 +7,7 @@ import {
   toGatewayError,
   type ErrorCode,
 } from '../plugin/internal.js';
+import { shownCode } from '../masking/shown-code.js';
 import type { TextMask } from '../masking/text-mask.js';
 import type { CoreContext, CoreMiddleware, CoreState } from './exchange.js';
 
@@ -156,7 +157,8 @@ interface Failed {
 function logError(ctx: CoreContext, { error, thrown, hasBegun }: Failed, maskOf: MaskOf): void {
   const { trace, log } = ctx.state;
   const { stage, path, at, meter } = trace.blamed(thrown) ?? {};
-  const fields = { code: error.code, status: error.status, ...(stage !== undefined && { stage, path, at }) };
+  const code = shownCode(error.code, () => maskOf(ctx));
+  const fields = { code, status: error.status, ...(stage !== undefined && { stage, path, at }) };
   if (error.code === 'internal') {
     meter?.fault();
     const err = trace.reasonFor(error.cause ?? thrown);
@@ -166,7 +168,7 @@ function logError(ctx: CoreContext, { error, thrown, hasBegun }: Failed, maskOf:
     const cause = causeOf(error);
     log.warn(
       { ...fields, ...callsOf(trace), cause: cause && mask(cause, maxWords) },
-      messageOf(error, trace, { hasBegun, mask }),
+      messageOf(error, trace, { code, hasBegun, mask }),
     );
   } else log.debug(fields, 'The request was refused.'); // the message may quote what its caller wrote
 }
@@ -181,9 +183,9 @@ function callsOf({ calls }: CoreState['trace']): object {
 
 /** Message of the log: an upstream's own words say neither who spoke nor what comes of it. */
 function messageOf(
-  { failure, code, status, message }: GatewayError,
+  { failure, status, message }: GatewayError,
   { calls }: CoreState['trace'],
-  { hasBegun, mask }: { readonly hasBegun: boolean; readonly mask: TextMask },
+  { code, hasBegun, mask }: { readonly code: string; readonly hasBegun: boolean; readonly mask: TextMask },
 ): string {
   const last = calls.at(-1);
   if (failure?.kind !== 'status' || !last) return mask(message, maxMessage);

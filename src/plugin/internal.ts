@@ -93,6 +93,7 @@ export type {
   WholeStore,
 } from './contract/store.js';
 export { errorCodes } from './error.js';
+export { isErrorCode } from './error-code.js';
 export { CallController } from './http/call-controller.js';
 export { connectionKey, connectionOf } from './connection.js';
 export type { Connection } from './connection.js';

@@ -122,6 +122,12 @@ export class RequestTrace implements Trace {
     return new UpstreamCallTimer(timed, this.#now, this.#reportOf(timed), ids?.headers);
   }
 
+  /** Replaces the codes of failed calls by those that may be shown. */
+  showCodes(shown: (code: string) => string): void {
+    for (const call of this.calls as Writable<TracedCall>[])
+      if (call.code !== undefined) call.code = shown(call.code);
+  }
+
   #reportOf(call: TracedCall): CallReport {
     return {
       answered: (firstEventAtMs, firstTokenAtMs) => {

@@ -44,11 +44,8 @@ function lineOf(record: RequestRecord, cost: LedgerCost | undefined): object {
 const maxCalls = 20;
 
 function callOf({ slot, ms, code }: RequestRecord['calls'][number]): object {
-  return { slot, ms: Math.round(ms), code: code?.slice(0, maxCodeLength) };
+  return { slot, ms: Math.round(ms), code };
 }
-
-/** Upstreams write codes. */
-const maxCodeLength = 200;
 
 function hasTokens(usage: Usage): boolean {
   return Object.keys(usage).length > 0;

@@ -70,14 +70,9 @@ export class RequestMetrics {
       const isLast = call === last;
       const code =
         (isLast && outcome === 'abandoned' ? undefined : call.code) ?? (isLast ? brokenBy : undefined);
-      if (code !== undefined) this.#failures.add({ slot, code: codeLabel(code) });
+      if (code !== undefined) this.#failures.add({ slot, code });
     }
   }
-}
-
-/** Error code as a label: upstreams may invent codes, and each new label stays in memory. */
-function codeLabel(code: string): string {
-  return /^[\w.-]{1,64}$/.test(code) ? code : 'other';
 }
 
 const kindsOfTokens = ['input', 'cache_read', 'cache_write', 'output'] as const;

@@ -1,4 +1,5 @@
 import { GatewayError } from '../error.js';
+import { isErrorCode } from '../error-code.js';
 import type { MessagesStreamEvent } from '../contract/messages.js';
 
 /**
@@ -22,7 +23,8 @@ const statuses: Readonly<Record<string, number>> = {
  * Converts an upstream's `error` event to a GatewayError with the status of its type; 502 for unknown types.
  */
 export function errorFromEvent(event: MessagesStreamEvent): GatewayError {
-  const { type = 'api_error', code = type, message, details } = readError('error' in event && event.error);
+  const read = readError('error' in event && event.error);
+  const { type = 'api_error', code = 'api_error', message, details } = read;
   const status = Object.hasOwn(statuses, type) ? statuses[type] : undefined;
   return new GatewayError(code, message ?? 'The upstream reported an error without saying what it was.', {
     status: status ?? 502,
@@ -40,13 +42,17 @@ export function interruptedError(cause?: unknown): GatewayError {
   });
 }
 
-/** Fields of an upstream's error object, in the shape of either vendor; a bare text is its message. */
+/**
+ * Fields of an upstream's error object, in the shape of either vendor; a bare text is its message. The code is the
+ * upstream's own, else its type, where that is a code at all.
+ */
 export function readError(error: unknown): UpstreamError {
   const fields: Readonly<Record<string, unknown>> =
     typeof error === 'object' && error !== null ? { ...error } : { message: error };
+  const type = asText(fields['type']);
   return {
-    type: asText(fields['type']),
-    code: asText(fields['code']),
+    type,
+    code: [asText(fields['code']), type].find((text) => text !== undefined && isErrorCode(text)),
     message: asText(fields['message']),
     details: fields['details'] ?? undefined,
   };

@@ -1,3 +1,4 @@
+import { shownCode } from '../../masking/shown-code.js';
 import type { TextMask } from '../../masking/text-mask.js';
 import type { GatewayError } from '../../plugin/internal.js';
 import { retryAt } from './retry-at.js';
@@ -24,7 +25,7 @@ export function causeOf(
   const deciding = header ?? (answer && retryAt(answer.headers, nowMs)?.header);
   return {
     status: answer?.status ?? null,
-    code: mask(code, maxLength),
+    code: shownCode(code, () => mask),
     message: mask(message, maxLength),
     header: deciding === undefined ? null : mask(deciding, maxLength),
     atMs: nowMs,
