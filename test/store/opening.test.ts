@@ -8,6 +8,7 @@ import { fakeHost } from 'gw2api/testing';
 import { sql } from '#src/store/sql/kysely.js';
 import Database from 'libsql';
 import { openStore, type StoreSettings } from '#src/store/index.js';
+import { withOptionalTexts } from '#src/store/sql/append.js';
 import { sqlLedger } from '#src/store/sql/ledger.js';
 import { migrate } from '#src/store/sql/migrate.js';
 import { openSqlite } from '#src/store/sql/sqlite.js';
@@ -71,6 +72,30 @@ describe('opening a SQLite store', () => {
     ]);
     expect(JSON.stringify(host.logged)).to.not.include('marker');
     await db.destroy();
+    await remove();
+  });
+
+  it('writes the error texts of rows whose first write fails by a fault that passes', async () => {
+    const { where, remove } = await ownSqlite();
+    const store = await openStore(where, { log: quiet });
+    const host = fakeHost();
+    let isFaulty = true;
+    const append = withOptionalTexts(async (rows) => {
+      if (isFaulty) {
+        isFaulty = false;
+        throw new Error('database is locked');
+      }
+      await store.ledger.append(rows);
+    }, host.log);
+    const errorTexts = { text: 'No.', calls: [] };
+    const rows = [row('1', 1), row('2', 2)];
+    await append([{ ...row('1', 1), errorTexts }, row('2', 2)]);
+    expect(await store.errorTexts.find(rows)).to.deep.equal(new Map([['1', errorTexts]]));
+    expect((await store.ledger.requests({}, { limit: 10 })).rows).to.deep.equal(rows.toReversed());
+    const [sum] = await store.ledger.usage({ fromMs: 0, toMs: 3_600_000, stepMs: 3_600_000, by: null });
+    expect(sum?.requests).to.equal(2);
+    expect(host.logged).to.deep.equal([]);
+    await store.close();
     await remove();
   });
 

@@ -52,8 +52,9 @@ export function appendInOneMessage(db: Kysely<Tables>): Append {
 }
 
 /**
- * Appends rows that are refused with their error texts once more without these: no text keeps a row from the ledger.
- * The error itself is not logged, for it may quote the text.
+ * Appends rows that are refused with their error texts without these: no text keeps a row from the ledger. Then the
+ * texts are tried once more, for the fault may have been another one that has passed. The error itself is not logged,
+ * for it may quote a text.
  */
 export function withOptionalTexts(append: Append, log: Logger): Append {
   return async (rows) => {
@@ -62,8 +63,10 @@ export function withOptionalTexts(append: Append, log: Logger): Append {
     } catch (error) {
       if (!rows.some(hasErrorTexts)) throw error;
       await append(rows.map(({ errorTexts: _, ...row }) => row));
-      const { code } = error as { readonly code?: unknown }; // databases throw errors, most with a code
-      log.warn({ code }, 'Error texts of requests could not be written; their rows are.');
+      await append(rows.filter(hasErrorTexts)).catch((refusal: { readonly code?: unknown }) => {
+        const { code } = refusal; // databases throw errors, most with a code
+        log.warn({ code }, 'Error texts of requests could not be written; their rows are.');
+      });
     }
   };
 }
