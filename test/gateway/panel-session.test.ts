@@ -193,7 +193,7 @@ describe('a console session', () => {
     const put = sessions.put.bind(sessions);
     sessions.put = async (stored) => {
       puts.push(JSON.stringify(stored));
-      await put(stored);
+      return put(stored);
     };
     const { cookie, csrf } = await logIn();
     const [, token] = /gw_session=([^;]+)/.exec(cookie)!;

@@ -232,6 +232,30 @@ export function describeStore(open: OpenStore): void {
       expect(await store.sessions.delete('t')).to.equal(false);
     });
 
+    it('is the only role of a person, also where several log in at once', async () => {
+      const roles = ['admin', 'viewer'] as const;
+      const login = (id: string, tokenHash: string, role: 'admin' | 'viewer') =>
+        store.sessions.put({
+          tokenHash,
+          csrfHash: 'c',
+          actor: { kind: 'oidc', name: id, role },
+          subject: { issuer: 'https://login.example.com', id },
+          createdAtMs: 1,
+          expiresAtMs: clock.nowMs + 1,
+        });
+      await login('other', 'other', 'admin');
+      for (let round = 0; round < 10; round += 1) {
+        const ended = await Promise.all(
+          Array.from({ length: 8 }, (_, at) => login('42', `${round}-${at}`, roles[at % 2]!)),
+        );
+        const left = (await store.sessions.list()).filter(({ subject }) => subject?.id === '42');
+        expect(new Set(left.map(({ actor }) => actor.role)).size, `${round}`).to.equal(1);
+        expect(ended.reduce((sum, each) => sum + each)).to.be.at.least(4);
+        expect(await login('42', 'last', left[0]!.actor.role)).to.equal(0);
+      }
+      expect(await store.sessions.get('other')).to.not.equal(undefined);
+    });
+
     it('is listed as a session while it lasts, newest first, with the time of its last request', async () => {
       const actor = { kind: 'password', name: 'password', role: 'admin' } as const;
       const session = (tokenHash: string, createdAtMs: number, lastsMs: number) =>

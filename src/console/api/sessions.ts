@@ -84,11 +84,10 @@ export class Sessions {
     { lastsMs = lifetimeMs, isSecure = this.#isSecure(ctx), subject }: BeginOptions,
   ): Promise<BegunSession> {
     await this.#forget(ctx);
-    if (subject) await this.endOf(subject, ({ role }) => role !== actor.role);
     const [token, csrfToken] = [this.#tokens.make(actor.kind), newToken()];
     const createdAtMs = this.#panel.now();
     const expiresAtMs = createdAtMs + lastsMs;
-    await this.#panel.store.sessions.put({
+    const ended = await this.#panel.store.sessions.put({
       tokenHash: this.#tokens.hash(token),
       csrfHash: sha256(csrfToken).toString('hex'),
       actor,
@@ -98,16 +97,17 @@ export class Sessions {
       address: plainLine(ctx.ip, 64),
       userAgent: plainLine(ctx.get('user-agent'), 256),
     });
+    if (ended > 0) this.#panel.sessionsChanged();
     ctx.state.actor = actor;
     const maxAgeSeconds = Math.ceil(lastsMs / 1000);
     setSessionCookies(ctx, { token, csrfToken, maxAgeSeconds, isSecure });
     return { expiresAtMs, csrfToken };
   }
 
-  /** Ends the sessions of a person at once, on all instances: all of them, or those with such an actor. */
-  async endOf(subject: Subject, isMeant: (actor: Actor) => boolean = () => true): Promise<number> {
+  /** Ends the sessions of a person at once, on all instances. */
+  async endOf(subject: Subject): Promise<number> {
     const all = await this.#panel.store.sessions.list();
-    const ended = all.filter((each) => isSamePerson(each.subject, subject) && isMeant(each.actor));
+    const ended = all.filter((each) => isSamePerson(each.subject, subject));
     await this.end(ended);
     return ended.length;
   }

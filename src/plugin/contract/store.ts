@@ -247,7 +247,11 @@ export interface Store {
     get(tokenHash: string): Promise<ConsoleSession | undefined>;
     /** Newest first. */
     list(): Promise<readonly ConsoleSession[]>;
-    put(session: ConsoleSession): Promise<void>;
+    /**
+     * Puts a session; those that its person has of another role end in the same step, also where several begin at once.
+     * Returns the number of sessions that ended.
+     */
+    put(session: ConsoleSession): Promise<number>;
     /** Sets the time of the last request; an earlier one than the known changes nothing. */
     touch(tokenHash: string, seenAtMs: number): Promise<void>;
     delete(tokenHash: string): Promise<boolean>;

@@ -153,6 +153,12 @@ function keepSlots(byId: LRUCache<string, StoredSlot>): Store['slots'] {
   };
 }
 
+/** True for a session of the same person with another role. */
+function isOfOtherRole(one: ConsoleSession, { subject, actor }: ConsoleSession): boolean {
+  if (!one.subject || !subject || one.actor.role === actor.role) return false;
+  return one.subject.issuer === subject.issuer && one.subject.id === subject.id;
+}
+
 function keepSessions(byHash: LRUCache<string, ConsoleSession>, now: () => number): Store['sessions'] {
   return {
     deleteExpired: deleteExpired(byHash, now),
@@ -161,7 +167,12 @@ function keepSessions(byHash: LRUCache<string, ConsoleSession>, now: () => numbe
       const alive = [...byHash.values()].filter(({ expiresAtMs }) => expiresAtMs > now());
       return alive.toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.tokenHash < b.tokenHash ? -1 : 1));
     },
-    put: async (session) => void byHash.set(session.tokenHash, session),
+    async put(session) {
+      const ended = [...byHash.values()].filter((each) => isOfOtherRole(each, session));
+      for (const { tokenHash } of ended) byHash.delete(tokenHash);
+      byHash.set(session.tokenHash, session);
+      return ended.length;
+    },
     async touch(tokenHash, seenAtMs) {
       const session = byHash.get(tokenHash);
       if (session && (session.lastSeenAtMs ?? 0) < seenAtMs)

@@ -1,10 +1,15 @@
 import type { Kysely } from 'kysely';
-import type { Actor, ConsoleSession, Store } from '../../plugin/internal.js';
+import type { Actor, ConsoleSession, Store, Subject } from '../../plugin/internal.js';
 import { deleteExpired } from './expiring.js';
+import { sql } from './kysely.js';
 import type { SessionRecord, Tables } from './tables.js';
 
 /** Console logins. */
-export function sqlSessions(db: Kysely<Tables>, now: () => number): Store['sessions'] {
+export function sqlSessions(
+  db: Kysely<Tables>,
+  dialect: 'sqlite' | 'postgres',
+  now: () => number,
+): Store['sessions'] {
   const alive = () => db.selectFrom('sessions').selectAll().where('expires_at', '>', now());
   return {
     deleteExpired: deleteExpired(db, 'sessions', ['token_hash'], now),
@@ -17,12 +22,14 @@ export function sqlSessions(db: Kysely<Tables>, now: () => number): Store['sessi
       return records.map(readSession);
     },
     async put(session) {
-      const { token_hash: tokenHash, ...rest } = writeSession(session);
-      await db
-        .insertInto('sessions')
-        .values({ token_hash: tokenHash, ...rest })
-        .onConflict((conflict) => conflict.column('token_hash').doUpdateSet(rest))
-        .execute();
+      const { subject } = session;
+      if (!subject) return insert(db, session).then(() => 0);
+      return db.transaction().execute(async (transaction) => {
+        if (dialect === 'postgres') await lockSubject(transaction, subject);
+        const ended = await endOtherRoles(transaction, { ...session, subject });
+        await insert(transaction, session);
+        return ended;
+      });
     },
     async touch(tokenHash, seenAtMs) {
       await db
@@ -37,6 +44,35 @@ export function sqlSessions(db: Kysely<Tables>, now: () => number): Store['sessi
       return done.numDeletedRows > 0n;
     },
   };
+}
+
+async function insert(db: Kysely<Tables>, session: ConsoleSession): Promise<void> {
+  const { token_hash: tokenHash, ...rest } = writeSession(session);
+  await db
+    .insertInto('sessions')
+    .values({ token_hash: tokenHash, ...rest })
+    .onConflict((conflict) => conflict.column('token_hash').doUpdateSet(rest))
+    .execute();
+}
+
+/** Has the logins of a person take turns until the transaction ends, as all writes to a SQLite file do. */
+async function lockSubject(db: Kysely<Tables>, { issuer, id }: Subject): Promise<void> {
+  const name = JSON.stringify(['gw2api session', issuer, id]);
+  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(db);
+}
+
+/** Deletes the sessions that a person has with another role than in this one. Returns their number. */
+async function endOtherRoles(
+  db: Kysely<Tables>,
+  { subject, actor }: ConsoleSession & { readonly subject: Subject },
+): Promise<number> {
+  const done = await db
+    .deleteFrom('sessions')
+    .where('subject_issuer', '=', subject.issuer)
+    .where('subject_id', '=', subject.id)
+    .where('role', '!=', actor.role)
+    .executeTakeFirst();
+  return Number(done.numDeletedRows);
 }
 
 function writeSession(session: ConsoleSession): SessionRecord {

@@ -89,7 +89,7 @@ function storeOver(
     slots: sqlSlots(db, cipher),
     slotStates: sqlSlotStates(db, dialect, now),
     slotHistory: sqlSlotHistory(db),
-    sessions: sqlSessions(db, now),
+    sessions: sqlSessions(db, dialect, now),
     bindings: sqlBindings(db, now),
     responses: sqlResponses(db, now),
     ledger: sqlLedger(db, dialect, log),
