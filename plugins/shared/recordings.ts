@@ -1,6 +1,6 @@
-import { chmod, mkdir, opendir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { chmod, opendir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Caller, Host, MessagesRequest, Outcome } from 'gw2api/plugin';
+import { makeFolder, type Caller, type Host, type MessagesRequest, type Outcome } from 'gw2api/plugin';
 
 /** A recorded request, as it stood at the place of the stage that recorded it. */
 export interface Recording {
@@ -56,7 +56,7 @@ export class Recordings {
   /** Creates the folder, or closes it to others. Nothing is written before. */
   async open(): Promise<void> {
     const { folder } = this.#options;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder, 0o700);
     await chmod(folder, 0o700);
     await this.prune();
     this.#pruneLater();

@@ -76,6 +76,7 @@ export { sseBody } from './http/sse-body.js';
 export { LimitMeters } from './limits/limit-meters.js';
 export { limitWindow } from './limits/limit-window.js';
 export type { LimitWindow } from './limits/limit-window.js';
+export { makeFolder } from './make-folder.js';
 export { mayUseModel } from './model-access.js';
 export { namedLimit } from './named-limit.js';
 export { withFields } from './raw/with-fields.js';

@@ -115,7 +115,6 @@ export { AddressMeters } from './limits/address-meters.js';
 export { growingCache } from './limits/growing-cache.js';
 export { asError } from './limits/within.js';
 export type { AddressMetersOptions } from './limits/address-meters.js';
-export { makeFolder } from './make-folder.js';
 export { KeptState } from './kept-state.js';
 export { stackPlaces } from './stack-places.js';
 export type { StackPlace } from './stack-places.js';

@@ -100,6 +100,21 @@ describe('recordings', () => {
     expect(modes.map((mode) => (mode & 0o777).toString(8))).to.deep.equal(['700', '600']);
   });
 
+  it('are refused at once where the file system takes no folders', async () => {
+    for (const taken of ['/proc/recorded', '/proc/data/recorded']) {
+      const recorded = new Recordings({ ...base(), folder: taken });
+      expect(await recorded.open().catch(({ code }: NodeJS.ErrnoException) => code)).to.equal('ENOENT');
+    }
+  });
+
+  it('make the folders above theirs', async () => {
+    const deep = path.join(folder, 'a/b/c');
+    const recorded = new Recordings({ ...base(), folder: deep });
+    await recorded.open();
+    await recorded.close();
+    expect((await stat(deep)).mode & 0o777).to.equal(0o700);
+  });
+
   it('are not written before the stage has started', async () => {
     recordings = new Recordings(base());
     await write(recording(nowMs));
