@@ -13,8 +13,8 @@ type Sources = Pick<Services, 'live' | 'store' | 'log' | 'now' | 'clock'>;
 
 /**
  * Use of the limits of a key or team now, in the limits' own units. Days and months that no request has been counted
- * in since the start are read from the ledger, as a request would; not for the master key, whose rows may be most
- * of it.
+ * in since the start are read from the ledger, and left out where it cannot be read; not for the master key, whose rows
+ * may be most of it.
  */
 export async function usedLimits(
   holder: LimitHolder | undefined,
@@ -25,8 +25,7 @@ export async function usedLimits(
   const windows = limits.map((limit) => limitWindow(limit, holder ?? master, nowMs));
   if (holder) {
     const meters = new LimitMeters(services);
-    const periods = windows.filter(({ period }) => period);
-    await Promise.all(periods.map((window) => meters.read(window)));
+    await Promise.all(windows.map((window) => meters.restore(window)));
   }
   const readings = windows.map(async ({ limit, meter, period }) => {
     const reading = await services.live.meters.read(meter);

@@ -2,17 +2,20 @@ import type { Host } from '../contract/host.js';
 import type { UsageQuery, UsageSum } from '../contract/ledger.js';
 import type { MeterReading } from '../contract/live.js';
 import { totalTokens } from '../events/ledger-tokens.js';
+import { growingCache } from './growing-cache.js';
 import { fromMeter, toMeter, type LimitHolder, type LimitUnit, type LimitWindow } from './limit-window.js';
 import { within } from './within.js';
 
 /**
  * Use of the limits of keys and teams by window, over all instances. Days and months outlast the shared live
  * state, so a missing meter is initialized from the ledger: all instances write first what they have added to a
- * meter, and write nothing that they have yet to add.
+ * meter, and write nothing that they have yet to add. It never begins below what was known of it here.
  */
 export class LimitMeters {
   readonly #host: Pick<Host, 'live' | 'store' | 'log' | 'now' | 'clock'>;
   readonly #openings = new Map<string, Promise<void>>();
+  /** Highest use seen of each meter: the use of a window only grows. */
+  readonly #known = growingCache<{ readonly used: number }>(maxKnown);
 
   constructor(host: Pick<Host, 'live' | 'store' | 'log' | 'now' | 'clock'>) {
     this.#host = host;
@@ -27,8 +30,16 @@ export class LimitMeters {
       await this.#open(window, period);
       reading = await live.meters.read(meter);
     }
+    if (period) this.#note(meter, reading);
     const resetsInMs = period ? period.toMs - now() : (reading?.resetsInMs ?? 0);
     return { used: fromMeter(limit, reading?.used ?? 0), resetsInMs };
+  }
+
+  /** Opens the meter of a day or a month that is missing; where the ledger cannot be read, it stays missing. */
+  async restore(window: LimitWindow): Promise<void> {
+    const { period, meter } = window;
+    if (!period || (await this.#host.live.meters.read(meter))) return;
+    await this.#openFromLedger(window, period).catch(() => undefined); // requests log it, and count all the same
   }
 
   /** Adds the use of a settled request, in the unit of the limit. */
@@ -40,7 +51,9 @@ export class LimitMeters {
     if (period.toMs <= now()) return; // no longer needed
     // The ledger gets this request once it is added: it is in no sum that a lost meter is opened with meanwhile.
     for (let tries = 0; tries < maxTries; tries += 1) {
-      if (await live.meters.addOpened(meter, metered)) return;
+      const reading = await live.meters.addOpened(meter, metered);
+      this.#note(meter, reading);
+      if (reading) return;
       await this.#open(window, period);
     }
   }
@@ -50,27 +63,41 @@ export class LimitMeters {
     const { meter } = window;
     const known = this.#openings.get(meter);
     if (known) return known;
-    const opening = this.#openFromLedger(window, period).finally(() => this.#openings.delete(meter));
+    const opening = this.#openAnyhow(window, period).finally(() => this.#openings.delete(meter));
     this.#openings.set(meter, opening);
     return opening;
   }
 
   /**
-   * If the ledger cannot be read, the meter starts at zero and is read from the ledger again after a minute.
+   * If the ledger cannot be read, requests go on: the meter starts at what is known of it here, and the ledger is asked
+   * again after a minute.
    */
-  async #openFromLedger(window: LimitWindow, period: Period): Promise<void> {
-    const { live, log, clock } = this.#host;
-    const { meter, holder } = window;
+  async #openAnyhow(window: LimitWindow, period: Period): Promise<void> {
+    const { live, log } = this.#host;
+    const { meter, holder, limit } = window;
     try {
-      const used = await within(this.#usedIn(window, period), timeoutMs, silence, clock.setTimer);
-      await live.meters.open(meter, used, this.#ttlMs(period));
+      await this.#openFromLedger(window, period);
     } catch (error) {
+      const known = this.#known.get(meter)?.used ?? 0;
       log.warn(
-        { err: error, [holder.kind]: holder.id, limit: window.limit },
-        'The ledger cannot be read; this limit counts from now.',
+        { err: error, [holder.kind]: holder.id, limit, used: fromMeter(limit, known) },
+        'The ledger cannot be read; this limit goes on from what is known of it here.',
       );
-      await live.meters.open(meter, 0, minuteMs);
+      await live.meters.open(meter, known, minuteMs);
     }
+  }
+
+  /** The ledger may lack rows that are spooled, but were counted here. */
+  async #openFromLedger(window: LimitWindow, period: Period): Promise<void> {
+    const { live, clock } = this.#host;
+    const { meter } = window;
+    const used = await within(this.#usedIn(window, period), timeoutMs, silence, clock.setTimer);
+    await live.meters.open(meter, Math.max(used, this.#known.get(meter)?.used ?? 0), this.#ttlMs(period));
+  }
+
+  #note(meter: string, reading: MeterReading | undefined): void {
+    const known = this.#known.get(meter)?.used ?? 0;
+    if (reading && reading.used > known) this.#known.set(meter, { used: reading.used });
   }
 
   async #usedIn({ holder, unit }: LimitWindow, { fromMs, toMs }: Period): Promise<number> {
@@ -97,6 +124,9 @@ const amountOf: Readonly<Record<LimitUnit, (sum: UsageSum) => number>> = {
   tokens: ({ shown }) => totalTokens(shown),
   usd: ({ billedCost }) => billedCost,
 };
+
+/** Meters whose use is remembered here. */
+const maxKnown = 20_000;
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;

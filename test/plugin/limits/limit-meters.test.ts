@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { expect } from 'chai';
-import { LimitMeters, limitWindow, type LedgerRow, type Store } from '#src/plugin/internal.js';
-import { fakeHost, MemoryHub, MemoryStore } from 'gw2api/testing';
+import { LimitMeters, limitWindow, type LedgerRow, type Meters, type Store } from '#src/plugin/internal.js';
+import { fakeHost, MemoryHub, MemoryStore, type FakeHost } from 'gw2api/testing';
 
 const key = (id: string) => ({ kind: 'key', id }) as const;
 
@@ -43,6 +43,7 @@ describe('limit meters', () => {
   let store: Store;
   let hub: MemoryHub;
   let asked: number;
+  let host: FakeHost;
   const now = () => nowMs;
   beforeEach(() => {
     nowMs = midnight + 15 * 3_600_000;
@@ -58,11 +59,21 @@ describe('limit meters', () => {
     };
   };
 
+  /** Meters of the live state there is, which may have lost all that it had. */
+  const lastingMeters: Meters = {
+    take: (...args) => hub.connect().meters.take(...args),
+    add: (...args) => hub.connect().meters.add(...args),
+    addOpened: (...args) => hub.connect().meters.addOpened(...args),
+    read: (...args) => hub.connect().meters.read(...args),
+    open: (...args) => hub.connect().meters.open(...args),
+  };
+
   /** The meters of one more instance. */
   function connect(usage: Store['ledger']['usage'] = (query) => store.ledger.usage(query)): LimitMeters {
     const ledger = Object.assign(Object.create(store.ledger) as Store['ledger'], { usage: counting(usage) });
-    const live = hub.connect();
-    return new LimitMeters(fakeHost({ now, live, store: { ...store, ledger, close: () => store.close() } }));
+    const live = { ...hub.connect(), meters: lastingMeters };
+    host = fakeHost({ now, live, store: { ...store, ledger, close: () => store.close() } });
+    return new LimitMeters(host);
   }
 
   const day = () => limitWindow('tokensPerDay', key('k'), nowMs);
@@ -188,6 +199,49 @@ describe('limit meters', () => {
     await store.ledger.append([row(nowMs, 5)]);
     nowMs += 60_000;
     expect(await usedIn(meters)).to.equal(105);
+  });
+
+  it('go on from what was known of them where the live state is lost and the ledger cannot be read', async () => {
+    let isDown = false;
+    const meters = connect(async (query) => {
+      if (isDown) throw new Error('away');
+      return store.ledger.usage(query);
+    });
+    await store.ledger.append([row(nowMs, 100)]);
+    await meters.add(day(), 5); // its row is spooled
+    isDown = true;
+    hub = new MemoryHub({ now });
+    expect(await usedIn(meters)).to.equal(105);
+    await meters.add(day(), 2);
+    for (let minute = 0; minute < 3; minute += 1) {
+      nowMs += 60_000;
+      expect(await usedIn(meters), `${minute}`).to.equal(107);
+    }
+    expect(host.logged.map(({ level, fields }) => [level, (fields as { used?: number }).used])).to.deep.equal(
+      [
+        ['warn', 105],
+        ['warn', 107],
+        ['warn', 107],
+        ['warn', 107],
+      ],
+    );
+    isDown = false;
+    nowMs += 60_000;
+    expect(await usedIn(meters)).to.equal(107);
+    await store.ledger.append([row(nowMs, 5), row(nowMs, 2)]);
+    hub = new MemoryHub({ now });
+    await store.ledger.append([row(nowMs, 10)]);
+    expect(await usedIn(meters)).to.equal(117);
+  });
+
+  it('are not opened by somebody who only looks, where the ledger cannot be read', async () => {
+    const meters = connect(() => Promise.reject(new Error('away')));
+    await meters.restore(day());
+    expect(await hub.connect().meters.read(day().meter)).to.equal(undefined);
+    const reader = connect();
+    await store.ledger.append([row(nowMs, 7)]);
+    await reader.restore(day());
+    expect((await hub.connect().meters.read(day().meter))?.used).to.equal(7);
   });
 
   it('do not wait for a ledger that is silent', async () => {
