@@ -1,5 +1,6 @@
 import type { UsageGroup, UsageQuery } from '../plugin/internal.js';
-import { answeredOf, groupColumnOf, hourlyGroup, type ColumnGroup } from './usage.js';
+import { answeredOf } from './answered.js';
+import { groupColumnOf, hourlyGroup, type ColumnGroup } from './usage.js';
 
 /**
  * Groups whose times are counted by the hour. A key or a team is as slow as its models and slots; counts of them would
@@ -31,7 +32,7 @@ export function latencyReading(query: UsageQuery, isHourly: boolean): LatencyRea
   if (by !== null && !isColumn(by)) return undefined;
   const answered = answeredOf(query);
   const all = answered && latencyReading(answered.all, isHourly);
-  if (answered) return all?.from === 'counts' ? { ...all, except: answered.failed } : undefined;
+  if (answered) return all?.from === 'counts' ? { ...all, except: answered.failed } : all;
   const hours = isHourly ? hourlyGroup(query) : undefined;
   if (!hours) return { from: 'rows' };
   const { kind, name } = hours;

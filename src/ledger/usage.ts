@@ -22,7 +22,7 @@ export function readCursor(cursor: string): Pick<LedgerRow, 'atMs' | 'id'> {
   return { atMs: Number(at), id };
 }
 
-const hourMs = 3_600_000;
+export const hourMs = 3_600_000;
 
 /** Unix milliseconds, cut down to the whole hour. */
 export function hourOf(ms: number): number {
@@ -69,21 +69,8 @@ export function hourlyGroup(
   return { kind, name: String(value) };
 }
 
-/**
- * All requests of a query for the answered ones, and the failed ones among them; undefined for other queries. The
- * hourly sums know all, the failed ones are few, and their difference is the answer.
- */
-export function answeredOf(
-  query: UsageQuery,
-): { readonly all: UsageQuery; readonly failed: UsageQuery } | undefined {
-  const { failed, ...where } = query.where ?? {};
-  if (failed !== false || !bucketsOf(query).isHourly || !hourlyGroup({ ...query, where })) return undefined;
-  const { limit: _, ...unlimited } = query;
-  return { all: { ...query, where }, failed: { ...unlimited, where: { ...where, failed: true } } };
-}
-
 /** Groups of the hours, by the field of a filter. */
-const groupOfField: ReadonlyMap<string, UsageGroup> = new Map([
+export const groupOfField: ReadonlyMap<string, UsageGroup> = new Map([
   ['keyId', 'key'],
   ['team', 'team'],
   ['slot', 'slot'],

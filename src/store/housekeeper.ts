@@ -15,6 +15,7 @@ interface HousekeeperOptions {
     | 'audit'
     | 'slotHistory'
     | 'reclaim'
+    | 'sumPairs'
   >;
   /** Live state shared with the other instances: one does the work for all. */
   readonly live: Pick<Live, 'shared' | 'withLock'>;
@@ -25,7 +26,10 @@ interface HousekeeperOptions {
   readonly everyMs?: number;
 }
 
-/** Deletes expired entries and old ledger rows, in small steps. Returns the space to the file system. */
+/**
+ * Deletes expired entries and old ledger rows, in small steps, and returns the space to the file system. Sums the hours
+ * of the ledger that are over.
+ */
 export class Housekeeper {
   readonly #options: HousekeeperOptions;
   readonly #stop: () => void;
@@ -61,8 +65,9 @@ export class Housekeeper {
       if (this.#isClosed || live.shared.get(roundKey) !== undefined) return;
       // Shorter than the interval of the rounds, so that the first instance to come does the next one.
       live.shared.set(roundKey, true, everyMs / 2);
-      this.#work = this.#cleanUp();
-      if (!(await this.#work)) live.shared.delete(roundKey);
+      const work = this.#cleanUp().then(async (isClean) => (await this.#sumPairs()) && isClean);
+      this.#work = work;
+      if (!(await work)) live.shared.delete(roundKey);
     });
   }
 
@@ -85,6 +90,25 @@ export class Housekeeper {
     }
   }
 
+  /** Sums hours that have ended, or that an older version has left. Returns true if it could. */
+  async #sumPairs(): Promise<boolean> {
+    const { store, clock, log } = this.#options;
+    const beforeMs = clock.now() - lateMs;
+    try {
+      for (let step = 0; step < maxSteps && !this.#isClosed; step += 1) {
+        if (((await store.sumPairs?.(beforeMs, stepHours)) ?? 0) < stepHours) break;
+        await breath();
+      }
+      return true;
+    } catch (error) {
+      log.warn(
+        { err: error },
+        'Hours of the ledger could not be summed; their requests are counted one by one.',
+      );
+      return false;
+    }
+  }
+
   /** Repeats a step until little is left; yields to the event loop between two steps. */
   async #repeat(step: () => Promise<number>): Promise<void> {
     while (!this.#isClosed && (await step()) === stepRows) await breath();
@@ -98,5 +122,10 @@ const dayMs = 86_400_000;
 /** Days that the history of slots is kept. */
 const historyDays = 30;
 const roundMs = 60_000;
+/** Time after an hour for the rows of its last requests to come. */
+const lateMs = 10 * 60_000;
+/** Hours of one step, and steps of one round: after an update there are some thousand hours to sum. */
+const stepHours = 10;
+const maxSteps = 24;
 /** Rows, or pages, of one step: SQLite takes some milliseconds for them, in which nothing else is written. */
 const stepRows = 200;

@@ -6,6 +6,11 @@ import { Client } from 'pg';
 import type { Logger } from 'gw2api/plugin';
 import { fakeHost } from 'gw2api/testing';
 import { openStore, type StoreSettings } from '#src/store/index.js';
+import type { Kysely } from '#src/store/sql/kysely.js';
+import { openPostgres } from '#src/store/sql/postgres.js';
+import { openSqlite } from '#src/store/sql/sqlite.js';
+import { startSqliteThread } from '#src/store/sql/sqlite-thread.js';
+import type { Tables } from '#src/store/sql/tables.js';
 import type { OpenStore } from './conformance.js';
 
 export const secretKey = 'a secret of the tests';
@@ -41,6 +46,13 @@ export async function ownPostgres(server: string): Promise<Place<StoreSettings &
     where: { kind: 'postgres', url: url.href },
     remove: () => onServer(server, `drop schema ${schema} cascade`),
   };
+}
+
+/** The tables of a store, as they are. */
+export async function openTables(where: StoreSettings): Promise<Kysely<Tables>> {
+  if (where.kind === 'memory') throw new Error('It keeps nothing.');
+  if (where.kind === 'sqlite') return openSqlite(startSqliteThread(where.file));
+  return (await openPostgres(where.url, quiet)).db;
 }
 
 /** Opens stores for a suite, each in a place of its own. */

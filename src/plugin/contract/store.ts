@@ -292,4 +292,9 @@ export interface WholeStore extends Store {
   readonly slotHistory: SlotHistory;
   readonly audit: AuditLog;
   readonly adminTokens: AdminTokens;
+  /**
+   * Sums at most `limit` hours of the ledger from before `beforeMs` by pairs of groups, so that a filter and a grouping
+   * need not count their rows. Returns the number of hours; absent where rows are counted in memory.
+   */
+  readonly sumPairs?: (beforeMs: number, limit: number) => Promise<number>;
 }

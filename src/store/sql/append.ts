@@ -5,8 +5,8 @@ import { errorTextInsert } from './error-texts.js';
 import { combinationsOf, sumInsert, sumsOf } from './hours.js';
 import { latencyCountsOf, latencyInsert } from './latency-counts.js';
 import { PreparedInsert, type InsertPart } from './insert-rows.js';
-import { writeRow } from './ledger-record.js';
-import { writtenColumns, type Tables } from './tables.js';
+import { writeRow, writtenColumns } from './ledger-record.js';
+import type { Tables } from './tables.js';
 import type { ThreadConnection } from './thread-dialect.js';
 import { CompiledQuery, sql } from './kysely.js';
 

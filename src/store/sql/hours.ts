@@ -7,7 +7,7 @@ import {
 } from '../../ledger/combination.js';
 import { hourOf, addSums } from '../../ledger/usage.js';
 import { PreparedInsert } from './insert-rows.js';
-import { writeTokens } from './ledger-record.js';
+import { writeSum } from './sum-record.js';
 import { sumColumns, type SumKind } from './tables.js';
 import { sql } from './kysely.js';
 
@@ -30,16 +30,11 @@ export function sumInsert(): PreparedInsert<GroupSum> {
     table: 'ledger_sums',
     columns: ['kind', 'at', 'name', ...sumColumns],
     tail: sql`on conflict (kind, at, name) do update set ${sql.join(added)}`,
-    write: writeSum,
+    write({ kind, atMs, name, sum }, values) {
+      values.push(kind, atMs, name);
+      writeSum(sum, values);
+    },
   });
-}
-
-/** In the order of `sumColumns`. */
-function writeSum({ kind, atMs, name, sum }: GroupSum, values: unknown[]): void {
-  values.push(kind, atMs, name, sum.requests, sum.errors);
-  values.push(sum.firstEvents, sum.firstEventMsSum, sum.durationMsSum);
-  writeTokens(sum, values);
-  values.push(sum.billedCost, sum.shownCost, sum.unpriced, sum.cacheLostTokens, sum.cacheLostCost);
 }
 
 /**

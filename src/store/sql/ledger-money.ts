@@ -81,3 +81,6 @@ const oldSums = [
   ...oldTokens.flatMap((name) => [`${name}_tokens`, `shown_${name}_tokens`]),
   'unpriced',
 ];
+
+/** Columns of an hourly sum as this migration left them, whatever tables.ts has added since. */
+export const sumsWithMoney = [...oldSums, 'billed_cost', 'shown_cost', ...lostColumns] as const;

@@ -1,6 +1,37 @@
 import type { CacheLoss, LedgerRow } from '../../plugin/internal.js';
 import { readAdditions, readTrace, writeAdditions, writeTrace } from './ledger-json.js';
-import type { LedgerRecord, TokenRecord } from './tables.js';
+import { groupColumns, tokenColumns, type LedgerRecord, type TokenRecord } from './tables.js';
+
+/** Columns of a listed row: all but the trace. */
+export const listedColumns = [
+  'id',
+  'at',
+  'request_id',
+  ...groupColumns,
+  'status',
+  'code',
+  'failed',
+  'streamed',
+  'attempts',
+  'first_event_ms',
+  'first_token_ms',
+  'duration_ms',
+  'queue_ms',
+  'output_ms',
+  'session',
+  ...tokenColumns.flatMap(([, billed, shown]) => [billed, shown]),
+  'billed_cost',
+  'shown_cost',
+  'additions',
+  'cache_cause',
+  'cache_detail',
+  'cache_lost_tokens',
+  'cache_lost_cost',
+  'tags',
+] as const satisfies readonly (keyof LedgerRecord)[];
+
+/** In the order of `writeRow`. */
+export const writtenColumns = [...listedColumns, 'trace'] as const;
 
 /** Adds what a row has for `writtenColumns`, in their order. */
 export function writeRow(row: LedgerRow, values: unknown[]): void {

@@ -16,6 +16,7 @@ import {
 import { ledgerLatency } from './latency-counts.js';
 import { responseTotals } from './response-totals.js';
 import { ledgerMoney } from './ledger-money.js';
+import { ledgerPairs } from './pair-tables.js';
 import { slotHistoryTables } from './slot-history-tables.js';
 import type { Tables } from './tables.js';
 import { teamsAndBudgets } from './team-tables.js';
@@ -92,6 +93,7 @@ export const migrations: readonly Migration[] = [
     },
   },
   { name: '0018-ledger-errors', up: ledgerErrorsTable },
+  { name: '0019-ledger-pairs', up: ledgerPairs },
   {
     name: '0019-status-of-slot-changes',
     async up(db) {

@@ -61,7 +61,8 @@ export interface Part {
   readonly bucketMs: number | undefined;
 }
 
-type Span = Pick<UsageQuery, 'fromMs' | 'toMs' | 'stepMs'>;
+/** Span of time with its buckets; `startMs`: the first time that is read, if it is not `fromMs`. */
+type Span = Pick<UsageQuery, 'fromMs' | 'toMs' | 'stepMs'> & { readonly startMs?: number };
 
 /** Parts of a span, of about `partSize` rows each. */
 export async function* partsOf(
@@ -70,7 +71,7 @@ export async function* partsOf(
   span: Span,
   partSize: number,
 ): AsyncGenerator<Part> {
-  for (let startMs = span.fromMs; startMs < span.toMs;) {
+  for (let startMs = span.startMs ?? span.fromMs; startMs < span.toMs;) {
     const part = partOf(span, startMs, await endOfPart(db, source, { ...span, startMs, partSize }));
     yield part;
     startMs = part.endMs;

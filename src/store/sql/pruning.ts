@@ -2,6 +2,8 @@ import { sql, type Kysely } from './kysely.js';
 import { hourOf } from '../../ledger/usage.js';
 import { latencyMeasures } from '../../plugin/internal.js';
 import { latencyKinds, type LatencyKind } from '../../ledger/latency-reading.js';
+import { groupPairs } from '../../ledger/hourly-pair.js';
+import { pairKey, pairKind } from './pair-tables.js';
 import { groupKinds, type SumKind, type Tables } from './tables.js';
 
 /**
@@ -18,6 +20,7 @@ export class Pruning {
       await deleteSums(db, kind, span);
     await deleteTagSums(db, span);
     for (const kind of latencyKinds) await deleteCounts(db, kind, span);
+    await deletePairs(db, span);
     const deleted = await deleteRows(db, 'ledger', span);
     this.#fromMs = deleted.length < limit ? 0 : Math.max(...deleted);
     return deleted.length;
@@ -49,26 +52,44 @@ export async function deleteRows(
   return rows.map(({ at }) => at);
 }
 
-/** There are never more of them than of the rows that they sum up. */
-async function deleteSums(db: Kysely<Tables>, kind: SumKind, { fromMs, toMs, limit }: Span): Promise<void> {
-  const where = sql`kind = ${sql.lit(kind)} and at >= ${hourOf(fromMs)} and at < ${toMs}`;
-  await sql`
-    delete from ledger_sums where (kind, at, name) in
-      (select kind, at, name from ledger_sums where ${where} order by at limit ${limit})
-  `.execute(db);
+/** There are never more sums than rows that they sum up. */
+async function deleteSums(db: Kysely<Tables>, kind: SumKind, span: Span): Promise<void> {
+  await deleteHours(db, { table: 'ledger_sums', key: ['kind', 'at', 'name'] }, kind, span);
 }
 
-/** There are never more of them than of the rows that they count, times the measures. */
-async function deleteCounts(
+/** There are never more counts than rows that they count, times the measures. */
+async function deleteCounts(db: Kysely<Tables>, kind: LatencyKind, span: Span): Promise<void> {
+  const key = ['kind', 'at', 'name', 'measure', 'bucket'];
+  const limit = span.limit * latencyMeasures.length;
+  await deleteHours(db, { table: 'ledger_latency', key }, kind, { ...span, limit });
+}
+
+/** The hours go first: without them no sum is read. */
+async function deletePairs(db: Kysely<Tables>, span: Span): Promise<void> {
+  await sql`delete from ledger_pair_hours where at >= ${hourOf(span.fromMs)} and at < ${span.toMs}`.execute(
+    db,
+  );
+  for (const pair of groupPairs)
+    await deleteHours(db, { table: 'ledger_pairs', key: pairKey }, pairKind(pair), span);
+}
+
+/** Table of hours, with the columns of its primary key. */
+interface HourTable {
+  readonly table: 'ledger_sums' | 'ledger_latency' | 'ledger_pairs';
+  readonly key: readonly string[];
+}
+
+async function deleteHours(
   db: Kysely<Tables>,
-  kind: LatencyKind,
+  { table, key }: HourTable,
+  kind: string,
   { fromMs, toMs, limit }: Span,
 ): Promise<void> {
-  const where = sql`kind = ${sql.lit(kind)} and at >= ${hourOf(fromMs)} and at < ${toMs}`;
+  const columns = sql.join(key.map((column) => sql.ref(column)));
   await sql`
-    delete from ledger_latency where (kind, at, name, measure, bucket) in
-      (select kind, at, name, measure, bucket from ledger_latency where ${where}
-       order by at limit ${limit * latencyMeasures.length})
+    delete from ${sql.table(table)} where (${columns}) in
+      (select ${columns} from ${sql.table(table)}
+       where kind = ${sql.lit(kind)} and at >= ${hourOf(fromMs)} and at < ${toMs} order by at limit ${limit})
   `.execute(db);
 }
 

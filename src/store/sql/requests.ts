@@ -2,10 +2,10 @@ import { setImmediate as breath } from 'node:timers/promises';
 import type { Kysely, RawBuilder } from 'kysely';
 import type { LedgerFilter, LedgerPage, LedgerRow } from '../../plugin/internal.js';
 import { readCursor, writeCursor } from '../../ledger/usage.js';
-import { fromRecord } from './ledger-record.js';
+import { fromRecord, listedColumns } from './ledger-record.js';
 import { allOf } from './conditions.js';
 import { searchFor, type LedgerSearch } from './ledger-search.js';
-import { listedColumns, type LedgerRecord, type Tables } from './tables.js';
+import type { LedgerRecord, Tables } from './tables.js';
 import { sql } from './kysely.js';
 
 /**

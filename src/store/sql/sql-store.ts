@@ -19,6 +19,7 @@ import { sqlSlotHistory } from './slot-history.js';
 import { sqlSlotStates } from './slot-states.js';
 import { isSqliteFailure, migrateSqlite, openSqlite, openSqliteReader, reclaimPages } from './sqlite.js';
 import type { SqliteThread } from './sqlite-thread.js';
+import { sumPairs } from './sum-pairs.js';
 import type { Tables } from './tables.js';
 import { sql } from './kysely.js';
 
@@ -97,6 +98,7 @@ function storeOver(
     audit: sqlAuditLog(db),
     adminTokens: sqlAdminTokens(db),
     spaces: sqlSpaces(db, now),
+    sumPairs: (beforeMs, limit) => sumPairs(db, dialect, { beforeMs, limit }),
     close: () => db.destroy(),
   };
 }

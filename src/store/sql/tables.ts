@@ -25,6 +25,8 @@ export interface Tables {
   readonly ledger_errors: ErrorTextRecord;
   readonly ledger_sums: HourRecord;
   readonly ledger_latency: LatencyRecord;
+  readonly ledger_pairs: PairRecord;
+  readonly ledger_pair_hours: PairHourRecord;
 }
 
 /** Limits of a key or a team. */
@@ -169,7 +171,7 @@ export type SumKind = UsageGroup | `tag:${string}`;
 
 export const groupColumns = ['key_id', 'team', 'slot', 'model', 'format'] as const;
 
-type GroupRecord = { readonly [Column in (typeof groupColumns)[number]]: string };
+export type GroupRecord = { readonly [Column in (typeof groupColumns)[number]]: string };
 
 export interface LedgerRecord extends TokenRecord, GroupRecord {
   readonly id: string;
@@ -209,37 +211,6 @@ interface ErrorTextRecord {
   readonly texts: string;
 }
 
-/** Columns of a listed row: all but the trace. */
-export const listedColumns = [
-  'id',
-  'at',
-  'request_id',
-  ...groupColumns,
-  'status',
-  'code',
-  'failed',
-  'streamed',
-  'attempts',
-  'first_event_ms',
-  'first_token_ms',
-  'duration_ms',
-  'queue_ms',
-  'output_ms',
-  'session',
-  ...tokenColumns.flatMap(([, billed, shown]) => [billed, shown]),
-  'billed_cost',
-  'shown_cost',
-  'additions',
-  'cache_cause',
-  'cache_detail',
-  'cache_lost_tokens',
-  'cache_lost_cost',
-  'tags',
-] as const satisfies readonly (keyof LedgerRecord)[];
-
-/** In the order of `writeRow`. */
-export const writtenColumns = [...listedColumns, 'trace'] as const;
-
 /** Columns of money that an hour sums, beside the tokens that a cache lost. */
 const costColumns = [
   'billed_cost',
@@ -265,7 +236,7 @@ export type SumRecord = { readonly [Column in SumColumn]: number };
 
 /**
  * Sum of one hour and one group. Groups are not combined: keys times slots times models would be as many sums
- * as rows.
+ * as rows. Pairs of them have sums of their own, once their hour is over.
  */
 interface HourRecord extends SumRecord {
   readonly kind: SumKind;
@@ -273,6 +244,25 @@ interface HourRecord extends SumRecord {
   readonly at: number;
   /** A key id, team id, slot, model, format, tag, value of a tag, stage or cause. */
   readonly name: string;
+}
+
+/** Sum of one hour and two groups. */
+interface PairRecord extends SumRecord {
+  /** Both groups: `slot+model`. */
+  readonly kind: string;
+  /** When the hour begins. */
+  readonly at: number;
+  readonly first_name: string;
+  readonly second_name: string;
+}
+
+/** Hour with sums of pairs; they hold as long as the hour has as many requests as they were made of. */
+interface PairHourRecord {
+  /** When it begins. */
+  readonly at: number;
+  readonly requests: number;
+  /** 0: there are no sums, as there would be too many. */
+  readonly has_sums: number;
 }
 
 /** Number of times of one hour, group and measure in one bucket (`bucketOf`). */

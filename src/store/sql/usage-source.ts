@@ -1,7 +1,9 @@
 import type { RawBuilder } from 'kysely';
 import type { UsageQuery } from '../../plugin/internal.js';
 import { groupColumnOf, type hourlyGroup } from '../../ledger/usage.js';
-import { kindCondition } from './conditions.js';
+import type { PairReading } from '../../ledger/hourly-pair.js';
+import { allOf, kindCondition } from './conditions.js';
+import { pairKind } from './pair-tables.js';
 import type { LedgerSearch } from './ledger-search.js';
 import { plainSource, searchedSource, type Dialect, type PartSource } from './parts.js';
 import { sumColumns, tokenColumns, type SumColumn, type SumKind } from './tables.js';
@@ -26,11 +28,28 @@ export function hourSource({ by, tag }: UsageQuery, { kind, name }: HourlyGroup)
 
 type HourlyGroup = NonNullable<ReturnType<typeof hourlyGroup>>;
 
+/** Hourly sums of a pair of groups. */
+export function pairSource({ pair, names, by }: PairReading): UsageSource {
+  const kind = sql<boolean>`kind = ${pairKind(pair)}`;
+  const table = sql.table('ledger_pairs');
+  const named = names.flatMap((name, at) =>
+    name === undefined ? [] : [sql<boolean>`${pairNames[at]} = ${name}`],
+  );
+  return {
+    counted: { table, where: kind },
+    from: (within) => sql`${table} where ${allOf([kind, within, ...named])}`,
+    group: by === null ? null : pairNames[by],
+    sums: sumsBy((column) => sql.ref(column)),
+  };
+}
+
+const pairNames = [sql.ref<string>('first_name'), sql.ref<string>('second_name')] as const;
+
 /** Rows that a search finds, each counted by itself. */
 export function rowSource({ by, tag }: UsageQuery, dialect: Dialect, search: LedgerSearch): UsageSource {
   if (by === 'tag') return tagSource(tag, dialect, search);
   if (by === 'stage') return stageSource(dialect, search);
-  const sums = sumsBy(ofRow);
+  const sums = sumsOfRows;
   if (by === 'cause') {
     const where = [sql<boolean>`cache_cause is not null`];
     return { ...searchedSource(search, dialect, { where }), group: sql<string>`cache_cause`, sums };
@@ -115,3 +134,6 @@ const fromRow: Partial<Record<SumColumn, RawBuilder<number>>> = {
   cache_lost_tokens: sql`coalesce(cache_lost_tokens, 0)`,
   cache_lost_cost: sql`coalesce(cache_lost_cost, 0)`,
 };
+
+/** Sums of rows of the ledger. */
+export const sumsOfRows = sumsBy(ofRow);

@@ -1,13 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { UsageQuery, UsageSum } from '../../plugin/internal.js';
-import {
-  addSums,
-  answeredOf,
-  bucketsOf,
-  conditionsOf,
-  hourlyGroup,
-  subtractSums,
-} from '../../ledger/usage.js';
+import { answeredOf } from '../../ledger/answered.js';
+import { hourlyPair } from '../../ledger/hourly-pair.js';
+import { addSums, bucketsOf, conditionsOf, hourlyGroup, subtractSums } from '../../ledger/usage.js';
 import { searchFor } from './ledger-search.js';
 import {
   groupedBy,
@@ -19,13 +14,14 @@ import {
   type Part,
   type PlaceRecord,
 } from './parts.js';
-import { fromTokenRecord } from './ledger-record.js';
+import { stretchesOf } from './pair-hours.js';
+import { fromSumRecord } from './sum-record.js';
 import type { SumRecord, Tables } from './tables.js';
-import { hourSource, rowSource, type UsageSource } from './usage-source.js';
+import { hourSource, pairSource, rowSource, type UsageSource } from './usage-source.js';
 import { sql } from './kysely.js';
 
 /**
- * Sums by bucket and group, from the hourly table if it fits the buckets, else from the rows. About
+ * Sums by bucket and group, from the hourly tables if they fit the buckets, else from the rows. About
  * `partSize` rows at a time.
  */
 export async function sqlUsage(
@@ -39,21 +35,43 @@ export async function sqlUsage(
     const all = await sqlUsage(db, withMore(answered.all, failed.length), reading);
     return subtractSums(all, failed).slice(0, query.limit);
   }
-  const { fromMs, toMs, stepMs, isHourly } = bucketsOf(query);
-  const hours = isHourly ? hourlyGroup(query) : undefined;
-  const source = hours
-    ? hourSource(query, hours)
-    : rowSource(query, reading.dialect, await searchFor(db, { ...conditionsOf(query), fromMs, toMs }));
+  const { fromMs, toMs, stepMs } = bucketsOf(query);
   const open = new Map<string, UsageSum>();
   const complete: UsageSum[] = [];
   const { limit = Infinity } = query;
-  for await (const part of partsOf(db, source, { fromMs, toMs, stepMs }, reading.partSize)) {
-    for (const sum of await sumsIn(db, source, part)) add(open, sum);
-    const openFromMs = part.endMs < toMs ? part.endMs - ((part.endMs - fromMs) % stepMs) : Infinity;
-    complete.push(...takeBefore(openFromMs, open));
-    if (complete.length >= limit) break;
-  }
+  for (const { source, ...own } of await sourcesOf(db, query, reading.dialect))
+    for await (const part of partsOf(db, source, { fromMs, stepMs, ...own }, reading.partSize)) {
+      for (const sum of await sumsIn(db, source, part)) add(open, sum);
+      const openFromMs = part.endMs < toMs ? part.endMs - ((part.endMs - fromMs) % stepMs) : Infinity;
+      complete.push(...takeBefore(openFromMs, open));
+      if (complete.length >= limit) return complete.slice(0, query.limit);
+    }
   return complete.slice(0, query.limit);
+}
+
+interface TimedSource {
+  readonly source: UsageSource;
+  /** Time that is read from it, unix milliseconds. */
+  readonly startMs: number;
+  readonly toMs: number;
+}
+
+/** Sources of a query, in the order of their times. */
+async function sourcesOf(
+  db: Kysely<Tables>,
+  query: UsageQuery,
+  dialect: Dialect,
+): Promise<readonly TimedSource[]> {
+  const { fromMs, toMs, isHourly } = bucketsOf(query);
+  const whole = { startMs: fromMs, toMs };
+  const hours = isHourly ? hourlyGroup(query) : undefined;
+  if (hours) return [{ ...whole, source: hourSource(query, hours) }];
+  const search = await searchFor(db, { ...conditionsOf(query), fromMs, toMs });
+  const rows = rowSource(query, dialect, search);
+  const pair = isHourly ? hourlyPair(query) : undefined;
+  if (!pair) return [{ ...whole, source: rows }];
+  const stretches = await stretchesOf(db, { fromMs, toMs });
+  return stretches.map(({ hasSums, ...own }) => ({ ...own, source: hasSums ? pairSource(pair) : rows }));
 }
 
 /** Query for more sums than it asked for: so many of them may be taken away. */
@@ -83,7 +101,7 @@ async function sumsIn(
   const { rows } = await sql<SumRecord & PlaceRecord>`
     select ${sql.join([...places, sums])} from ${from(inPart(part))} ${groupedBy(places.length)} having count(*) > 0
   `.execute(db);
-  return rows.map((row) => toSum(row, ...placeOf(row, part)));
+  return rows.map((row) => fromSumRecord(row, ...placeOf(row, part)));
 }
 
 /** A bucket may be cut by the parts. */
@@ -91,22 +109,4 @@ function add(sums: Map<string, UsageSum>, sum: UsageSum): void {
   const key = `${sum.atMs} ${sum.group}`;
   const known = sums.get(key);
   sums.set(key, known ? addSums(known, sum) : sum);
-}
-
-function toSum(record: SumRecord, atMs: number, group: string): UsageSum {
-  return {
-    atMs,
-    group,
-    requests: record.requests,
-    errors: record.errors,
-    ...fromTokenRecord(record),
-    firstEvents: record.first_events,
-    firstEventMsSum: record.first_event_ms_sum,
-    durationMsSum: record.duration_ms_sum,
-    billedCost: record.billed_cost,
-    shownCost: record.shown_cost,
-    unpriced: record.unpriced,
-    cacheLostTokens: record.cache_lost_tokens,
-    cacheLostCost: record.cache_lost_cost,
-  };
 }
