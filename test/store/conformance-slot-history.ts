@@ -43,6 +43,19 @@ export function describeSlotHistory(storeNow: () => WholeStore): void {
       expect([kept.length, kept[0]?.atMs, kept.at(-1)?.atMs]).to.deep.equal([500, 520, 21]);
     });
 
+    it('takes all that has changed during a long outage', async () => {
+      const { slotHistory } = storeNow();
+      const states = ['ready', 'paused'] as const;
+      const many = Array.from({ length: 4000 }, (_, at) =>
+        change(`s${at % 10}`, at + 1, { state: states[Math.floor(at / 10) % 2]! }),
+      );
+      await slotHistory.append([...many, ...many]);
+      for (const slot of ['s0', 's9']) {
+        const kept = await slotHistory.changes(slot, 1000);
+        expect(kept).to.deep.equal(many.filter((each) => each.slot === slot).toReversed());
+      }
+    });
+
     it('keeps one sample of a slot, window and time', async () => {
       const { slotHistory } = storeNow();
       await slotHistory.sample([sample('a', 20), sample('b', 10), sample('a', 20, { window: '7d' })]);

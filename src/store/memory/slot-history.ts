@@ -7,7 +7,7 @@ import {
   type SlotHistory,
   type WindowSample,
 } from '../../plugin/internal.js';
-import { isSameState } from '../slot-changes.js';
+import { isNewChange } from '../slot-changes.js';
 
 /** History of slots in memory: the latest changes and samples of each. */
 export class MemorySlotHistory implements SlotHistory {
@@ -30,8 +30,7 @@ export class MemorySlotHistory implements SlotHistory {
   async append(changes: readonly SlotChange[]): Promise<void> {
     for (const change of changes) {
       const { list } = this.#changes.get(change.slot) ?? { list: [] };
-      const last = list.at(-1);
-      if (last && (isSameState(last, change) || last.atMs >= change.atMs)) continue;
+      if (!isNewChange(list.at(-1), change)) continue;
       list.push(change);
       if (list.length > maxSlotChanges) list.shift();
       this.#changes.set(change.slot, { list });

@@ -5,7 +5,7 @@ import {
   type SlotHistory,
   type WindowSample,
 } from '../../plugin/internal.js';
-import { isSameState } from '../slot-changes.js';
+import { isNewChange } from '../slot-changes.js';
 import { sql } from './kysely.js';
 import type { SlotChangeRecord, WindowSampleRecord } from './slot-history-records.js';
 import type { Tables } from './tables.js';
@@ -16,8 +16,11 @@ export function sqlSlotHistory(db: Kysely<Tables>): SlotHistory {
     async append(changes) {
       if (changes.length === 0) return;
       await db.transaction().execute(async (transaction) => {
-        for (const change of changes) await append(transaction, change);
-        for (const slot of new Set(changes.map((change) => change.slot))) await trim(transaction, slot);
+        const slots = new Set(changes.map(({ slot }) => slot));
+        const added = newChanges(await lastOf(transaction, slots), changes);
+        for (let at = 0; at < added.length; at += maxRows)
+          await insert(transaction, added.slice(at, at + maxRows));
+        for (const slot of slots) await trim(transaction, slot);
       });
     },
     async changes(slot, limit) {
@@ -59,12 +62,39 @@ function changesOf(db: Kysely<Tables>, slot: string) {
   return db.selectFrom('slot_changes').selectAll().where('slot', '=', slot).orderBy('at', 'desc');
 }
 
-async function append(db: Kysely<Tables>, change: SlotChange): Promise<void> {
-  const last = await changesOf(db, change.slot).limit(1).executeTakeFirst();
-  if (last && (isSameState(fromRecord(last), change) || last.at >= change.atMs)) return;
+/** Last changes of slots, by their ids. */
+async function lastOf(
+  db: Kysely<Tables>,
+  slots: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, SlotChange>> {
+  const last = new Map<string, SlotChange>();
+  for (const slot of slots) {
+    const record = await changesOf(db, slot).limit(1).executeTakeFirst();
+    if (record) last.set(slot, fromRecord(record));
+  }
+  return last;
+}
+
+/** Changes that say something new, each after the one before it; `last`: what is there already. */
+function newChanges(
+  last: ReadonlyMap<string, SlotChange>,
+  changes: readonly SlotChange[],
+): readonly SlotChange[] {
+  const known = new Map(last);
+  return changes.filter((change) => {
+    const isNew = isNewChange(known.get(change.slot), change);
+    if (isNew) known.set(change.slot, change);
+    return isNew;
+  });
+}
+
+/** Rows of one statement: databases limit its parameters. */
+const maxRows = 500;
+
+async function insert(db: Kysely<Tables>, changes: readonly SlotChange[]): Promise<void> {
   await db
     .insertInto('slot_changes')
-    .values(toRecord(change))
+    .values(changes.map(toRecord))
     .onConflict((conflict) => conflict.columns(['slot', 'at']).doNothing())
     .execute();
 }
