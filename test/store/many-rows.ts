@@ -83,6 +83,27 @@ export function describeManyRows(name: string, open: OpenStore): void {
           }
         });
 
+    const besides: readonly LedgerFilter[] = [
+      { keyId: 'k0' },
+      { team: 't' },
+      { slot: 's1' },
+      { model: 'm' },
+      { format: 'chat' },
+      { status: 429 },
+      { code: 'c' },
+      { failed: true },
+      { session: 's' },
+      { cause: 'expired' },
+    ];
+    for (const filter of besides)
+      it(`are looked up in each index beside a rarer condition: ${JSON.stringify(filter)}`, async () => {
+        const query = { fromMs: t0, toMs: t0 + 6 * hour, stepMs: 6 * hour, by: null };
+        const usageOf = (where: LedgerFilter) => store.ledger.usage({ ...query, where });
+        expect(await usageOf({ ...filter, requestId: 'nobody' })).to.deep.equal([]);
+        const found = rows.find((each) => matches(each, filter));
+        if (found) expect(await usageOf({ ...filter, requestId: found.requestId })).to.have.length(1);
+      });
+
     for (const where of [{ failed: false }, { failed: false, slot: 's1' }])
       it(`have the percentiles of those that were asked for: ${JSON.stringify(where)}`, async () => {
         const query = { fromMs: t0, toMs: t0 + 6 * hour, by: null, where };

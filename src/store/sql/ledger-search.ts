@@ -1,6 +1,12 @@
 import type { Kysely } from 'kysely';
 import type { LedgerFilter } from '../../plugin/internal.js';
-import { allOf, commonConditions, indexedConditions, type Condition } from './conditions.js';
+import {
+  allOf,
+  commonConditions,
+  indexedConditions,
+  type Condition,
+  type IndexedCondition,
+} from './conditions.js';
 import type { Tables } from './tables.js';
 import { sql } from './kysely.js';
 
@@ -11,6 +17,8 @@ export interface LedgerSearch {
   readonly first: Condition | undefined;
   /** Conditions that filter the rows found. */
   readonly others: readonly Condition[];
+  /** Those of them that have an index. */
+  readonly indexed: readonly IndexedCondition[];
 }
 
 /** Search that looks up the rarest condition of a filter. */
@@ -18,8 +26,9 @@ export async function searchFor(db: Kysely<Tables>, filter: LedgerFilter): Promi
   const within = spanOf(filter);
   const indexed = indexedConditions(filter);
   const first = indexed.length > 1 ? await rarestOf(db, within, indexed) : indexed[0];
-  const others = [...indexed.filter((condition) => condition !== first), ...commonConditions(filter)];
-  return { within, first, others };
+  const rest = indexed.filter((condition) => condition !== first);
+  const others = [...rest.map(({ where }) => where), ...commonConditions(filter)];
+  return { within, first: first?.where, others, indexed: rest };
 }
 
 function spanOf({ fromMs, toMs }: LedgerFilter): readonly Condition[] {
@@ -36,11 +45,12 @@ function spanOf({ fromMs, toMs }: LedgerFilter): readonly Condition[] {
 async function rarestOf(
   db: Kysely<Tables>,
   within: readonly Condition[],
-  conditions: readonly Condition[],
-): Promise<Condition | undefined> {
-  const all: { readonly condition: Condition; readonly count: number; readonly oldestMs: number }[] = [];
+  conditions: readonly IndexedCondition[],
+): Promise<IndexedCondition | undefined> {
+  const all: { readonly condition: IndexedCondition; readonly count: number; readonly oldestMs: number }[] =
+    [];
   for (const condition of conditions)
-    all.push({ condition, ...(await latestOf(db, [...within, condition])) });
+    all.push({ condition, ...(await latestOf(db, [...within, condition.where])) });
   return all.toSorted((a, b) => a.count - b.count || a.oldestMs - b.oldestMs)[0]?.condition;
 }
 

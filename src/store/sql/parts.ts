@@ -1,7 +1,7 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import type { Kysely, RawBuilder } from 'kysely';
 import type { UsageQuery } from '../../plugin/internal.js';
-import { allOf, type Condition } from './conditions.js';
+import { allOf, type Condition, type IndexedCondition } from './conditions.js';
 import type { LedgerSearch } from './ledger-search.js';
 import type { Tables } from './tables.js';
 import { sql } from './kysely.js';
@@ -29,10 +29,10 @@ interface Joined {
 
 /**
  * Rows that a search finds. A part is as many rows as are looked at, and not as are found, so that none takes long where
- * few are. SQLite keeps no statistics and is told which index to use.
+ * few are. SQLite keeps no statistics and is told which indexes to use: a row is read once all of them have it.
  */
 export function searchedSource(
-  { first = sql<boolean>`true`, others }: LedgerSearch,
+  { first = sql<boolean>`true`, others, indexed }: LedgerSearch,
   dialect: Dialect,
   { more = sql``, where = [] }: Joined = {},
 ): PartSource {
@@ -43,11 +43,19 @@ export function searchedSource(
   return {
     counted,
     from: (within) => sql`
-      (select at as place_at, id as place_id from ledger where ${first} and ${within}) as place
+      (select at as place_at, id as place_id from ledger where ${allOf([first, within, ...indexed.map(isIn)])}) as place
       cross join ledger ${more}
       where ledger.at = place_at and ledger.id = place_id and ${allOf(rest)}
     `,
   };
+}
+
+/** Condition that an index has the place of a row. */
+function isIn({ where, index }: IndexedCondition): Condition {
+  return sql<boolean>`exists (
+    select 1 from ledger as same indexed by ${sql.ref(index)}
+    where ${where} and same.at = ledger.at and same.id = ledger.id
+  )`;
 }
 
 /** Span of time that is read at once. */
