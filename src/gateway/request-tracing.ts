@@ -1,40 +1,30 @@
 import type { CoreContext, Exchange } from '../http/exchange.js';
 import type { LedgerRow } from '../plugin/internal.js';
-import type { CallContext, Tracing, TracedSlot } from '../telemetry/otel/index.js';
+import { RequestSpan, type Tracing, type TracedSlot } from '../telemetry/otel/index.js';
 import type { RequestRecord } from '../telemetry/request-record.js';
 import type { SlotPool } from '../slots/pool.js';
-
-/** Trace of a request under way. */
-interface Begun {
-  readonly context: CallContext['context'];
-  /** Milliseconds of `performance.now()`. */
-  readonly beganMs: number;
-}
 
 /** Traces of requests to the formats and about models, for a collector. */
 export class RequestTracing {
   readonly #tracing: Tracing;
   readonly #slots: Pick<SlotPool, 'get'>;
-  readonly #begun = new WeakMap<CoreContext, Begun>();
 
   constructor(tracing: Tracing, slots: Pick<SlotPool, 'get'>) {
     this.#tracing = tracing;
     this.#slots = slots;
   }
 
-  begin(ctx: CoreContext): void {
-    const calls = this.#tracing.begin(ctx.headers);
-    if (!calls) return;
-    this.#begun.set(ctx, { context: calls.context, beganMs: performance.now() });
-    ctx.state.trace.callIds = () => calls.next();
+  begin({ headers, state }: CoreContext): void {
+    state.trace.callIds = this.#tracing.begin(headers);
   }
 
   /** Exports a request whose response has closed. */
   end({ ctx, state }: Exchange, record: RequestRecord, row: LedgerRow | undefined): void {
-    const begun = this.#begun.get(ctx);
-    if (!begun) return;
+    const { callIds: span } = state.trace;
+    if (!(span instanceof RequestSpan)) return;
     this.#tracing.end({
-      ...begun,
+      context: span.context,
+      beganMs: span.beganMs,
       record,
       endedMs: performance.now(),
       stages: state.trace.stages,

@@ -106,7 +106,7 @@ export { perOutputTokenMs } from './per-output-token.js';
 export { pluginStorage } from './plugin-storage.js';
 export { RequestTrace } from './request-trace.js';
 export type { RequestVersion } from './request-versions.js';
-export type { CallIds, TracedCall } from './upstream-call-timer.js';
+export type { CallIds, CallIdSource, TracedCall } from './upstream-call-timer.js';
 export { lessTokens } from './events/ledger-tokens.js';
 export type { TracedStage } from './traced-stage.js';
 export type { Writable } from './writable.js';

@@ -7,7 +7,12 @@ import { MadeStreams } from './made-streams.js';
 import { RequestVersions } from './request-versions.js';
 import { AddedParts } from './added-parts.js';
 import { TracedStage, type StageStep } from './traced-stage.js';
-import { UpstreamCallTimer, type CallIds, type CallReport, type TracedCall } from './upstream-call-timer.js';
+import {
+  UpstreamCallTimer,
+  type CallIdSource,
+  type CallReport,
+  type TracedCall,
+} from './upstream-call-timer.js';
 import { withTag } from './usage-tags.js';
 import type { Writable } from './writable.js';
 
@@ -18,7 +23,7 @@ export class RequestTrace implements Trace {
   readonly failedCalls = new FailedCalls();
   readonly versions = new RequestVersions();
   /** Ids of upstream calls, where the request is part of a trace that is exported or handed on. */
-  callIds: (() => CallIds) | undefined;
+  callIds: CallIdSource | undefined;
   readonly added = new AddedParts();
   readonly #now: () => number;
   #costSoFar: (() => TraceCost) | undefined;
@@ -117,7 +122,7 @@ export class RequestTrace implements Trace {
     if (model !== undefined) timed.model = model;
     this.calls.push(timed);
     this.#slot = slot;
-    const ids = this.callIds?.();
+    const ids = this.callIds?.next();
     if (ids) timed.spanId = ids.spanId;
     return new UpstreamCallTimer(timed, this.#now, this.#reportOf(timed), ids?.headers);
   }

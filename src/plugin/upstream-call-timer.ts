@@ -18,6 +18,11 @@ export interface CallIds {
   readonly headers: Readonly<Record<string, string>> | undefined;
 }
 
+/** Source of the ids of a request's upstream calls. */
+export interface CallIdSource {
+  next(): CallIds;
+}
+
 /** Timer of one upstream call, and what that reports to the trace of its request. */
 export class UpstreamCallTimer implements CallTimer {
   readonly headers: CallTimer['headers'];

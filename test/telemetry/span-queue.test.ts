@@ -3,12 +3,15 @@ import { systemClock } from '#src/plugin/internal.js';
 import { SpanQueue } from '#src/telemetry/otel/span-queue.js';
 
 interface Sent {
-  readonly spans: readonly string[];
-  readonly count: number;
-  readonly done: () => void;
+  /** Buffer of the body. */
+  readonly buffer: ArrayBufferLike;
+  readonly text: string;
+  readonly spans: number;
+  readonly done: (isTaken: boolean) => void;
 }
 
 describe('the queue of spans', () => {
+  const frame = { head: '<é', tail: '>' };
   let sent: Sent[];
   let dropped: number;
   let queue: SpanQueue;
@@ -17,56 +20,93 @@ describe('the queue of spans', () => {
     sent = [];
     dropped = 0;
     queue = new SpanQueue({
+      frame,
       clock: systemClock,
-      send: (spans, count) => new Promise((done) => void sent.push({ spans, count, done })),
-      onDropped: (count) => void (dropped += count),
+      send: (body, spans) =>
+        new Promise((done) => {
+          sent.push({ buffer: body.buffer, text: body.toString(), spans, done });
+        }),
+      onDropped: (spans) => void (dropped += spans),
     });
   });
 
-  it('exports one batch at a time, with the spans of a request together', async () => {
-    for (let at = 0; at < 4; at += 1) queue.add(`request ${at}`, 300);
-    expect(sent.map(({ spans }) => spans)).to.deep.equal([['request 0', 'request 1']]);
-    sent[0]!.done();
+  /** Ends the latest export. */
+  async function end(isTaken: boolean): Promise<void> {
+    sent.at(-1)!.done(isTaken);
     await new Promise(setImmediate);
-    expect(sent.map(({ spans }) => spans)).to.deep.equal([
-      ['request 0', 'request 1'],
-      ['request 2', 'request 3'],
-    ]);
-    expect(sent[1]!.count).to.equal(600);
-    sent[1]!.done();
+  }
+
+  it('exports one body at a time, with the spans of a request together', async () => {
+    const requests = ['1', '2', '3', '4', '5'].map((digit) => digit.repeat(100_000));
+    for (const request of requests) queue.add(request, 18);
+    expect(sent.map(({ text }) => text)).to.deep.equal([`<é${requests[0]},${requests[1]}>`]);
+    await end(true);
+    expect(sent.slice(1).map(({ text }) => text)).to.deep.equal([`<é${requests[2]},${requests[3]}>`]);
+    expect(sent[1]!.spans).to.equal(36);
+    await end(true);
+    const closed = queue.close();
+    expect(sent.slice(2).map(({ text }) => text)).to.deep.equal([`<é${requests[4]}>`]);
+    await end(true);
+    await closed;
+  });
+
+  it('counts bytes, not characters, and fills a body to the last one', async () => {
+    const room = 256 * 1024 - Buffer.byteLength('<é>') - 1; // and a comma
+    queue.add('é'.repeat(100_000), 1);
+    queue.add('a'.repeat(room - 200_000), 1);
+    expect(sent).to.deep.equal([]);
+    queue.add('b', 1);
+    expect(sent.map(({ text, spans }) => [Buffer.byteLength(text), spans])).to.deep.equal([[256 * 1024, 2]]);
+    await end(true);
   });
 
   it('drops what it has no room for, and says how many spans', async () => {
-    for (let at = 0; at < 100; at += 1) queue.add('x', 100);
-    expect(dropped).to.equal(100 * 100 - 600 - 8100); // under way, and in the queue
-    queue.add('x'.repeat(17 * 2 ** 20), 1);
-    expect(dropped).to.equal(100 * 100 - 600 - 8100 + 1);
+    const request = 'x'.repeat(250 * 1024);
+    for (let at = 0; at < 100; at += 1) queue.add(request, 10);
+    expect(dropped).to.equal((100 - 1 - 64) * 10); // one is under way, and 16 MB wait
+    queue.add('x'.repeat(17 * 2 ** 20), 7);
+    expect(dropped).to.equal((100 - 1 - 64) * 10 + 7);
+    await end(true);
+    queue.add(request, 10);
+    expect(dropped).to.equal((100 - 1 - 64) * 10 + 7);
   });
 
-  it('exports a few long ones at a time, as a collector takes no text of any length', async () => {
-    for (let at = 0; at < 3; at += 1) queue.add('x'.repeat(2 ** 21), 1);
+  it('exports a request that is longer than a body alone', async () => {
+    const long = 'é'.repeat(2 ** 20);
+    queue.add('a', 1);
+    queue.add(long, 1);
+    queue.add('b', 1);
     const closed = queue.close();
-    await new Promise(setImmediate);
-    for (let at = 0; at < 3; at += 1) {
-      expect(sent.map(({ count }) => count)).to.deep.equal(Array(at + 1).fill(1));
-      sent[at]!.done();
-      await new Promise(setImmediate);
+    for (const text of ['<éa>', `<é${long}>`, '<éb>']) {
+      expect(sent.at(-1)!.text === text, `${text.slice(0, 9)}…`).to.equal(true);
+      await end(true);
     }
     await closed;
   });
 
-  it('exports what is left when it closes, after the batch under way', async () => {
-    queue.add('first', 512);
-    queue.add('second', 3);
+  it('uses the buffer of a body again once a collector has taken it, and only then', async () => {
+    const buffersOf = async (isTaken: boolean) => {
+      sent = [];
+      for (let at = 0; at < 20; at += 1) {
+        queue.add('x'.repeat(200_000), 1);
+        if (at > 0) await end(isTaken);
+      }
+      return new Set(sent.map(({ buffer }) => buffer)).size;
+    };
+    expect(await buffersOf(false)).to.equal(19);
+    expect(await buffersOf(true)).to.be.lessThan(4);
+  });
+
+  it('exports what is left when it closes, after the export under way', async () => {
+    queue.add('x'.repeat(200_000), 1);
+    queue.add('y'.repeat(200_000), 1);
     let isClosed = false;
     const closed = queue.close().then(() => (isClosed = true));
-    await new Promise(setImmediate);
-    expect(sent.map(({ spans }) => spans)).to.deep.equal([['first']]);
+    expect(sent.map(({ text }) => text[2])).to.deep.equal(['x']);
+    await end(false);
+    expect(sent.map(({ text }) => text[2])).to.deep.equal(['x', 'y']);
     expect(isClosed).to.equal(false);
-    sent[0]!.done();
-    await new Promise(setImmediate);
-    expect(sent.map(({ spans }) => spans)).to.deep.equal([['first'], ['second']]);
-    sent[1]!.done();
+    await end(true);
     await closed;
   });
 });

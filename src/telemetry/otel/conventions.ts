@@ -1,5 +1,3 @@
-import { otlpValue, type Attribute, type AttributeValue } from './attributes.js';
-
 /** Naming of the GenAI attributes: OpenTelemetry's conventions 1.36, or the latest ones. */
 export type Conventions = '1.36' | 'latest';
 
@@ -33,35 +31,19 @@ const attributeNames = {
   conversation: same('gen_ai.conversation.id'),
 } as const satisfies Readonly<Record<string, Names>>;
 
-/** GenAI attributes of a span by what they mean; undefined ones are left out. */
-export type GenAiValues = {
-  readonly [Meaning in keyof typeof attributeNames]?: AttributeValue | undefined;
-};
-
-/** Attributes with the names of a naming. */
-export function genAiAttributes(values: GenAiValues, conventions: Conventions): readonly Attribute[] {
-  const attributes: Attribute[] = [];
-  for (const [meaning, key] of namedMeanings[conventions]) {
-    const value = values[meaning];
-    if (value !== undefined) attributes.push({ key, value: otlpValue(value) });
-  }
-  return attributes;
-}
-
 type Meaning = keyof typeof attributeNames;
 
-const namedMeanings: Readonly<Record<Conventions, readonly (readonly [Meaning, string])[]>> = {
+/** Names of the GenAI attributes in one naming, by what they mean. */
+export type GenAiNames = Readonly<Record<Meaning, string | null>>;
+
+export const genAiNames: Readonly<Record<Conventions, GenAiNames>> = {
   '1.36': namesIn('1.36'),
   latest: namesIn('latest'),
 };
 
-/** Names of a naming, by what they mean. */
-function namesIn(conventions: Conventions): readonly (readonly [Meaning, string])[] {
-  const meanings = Object.keys(attributeNames) as Meaning[]; // its own keys
-  return meanings.flatMap((meaning) => {
-    const name = attributeNames[meaning][conventions];
-    return name === null ? [] : [[meaning, name] as const];
-  });
+function namesIn(conventions: Conventions): GenAiNames {
+  const names = Object.entries(attributeNames).map(([meaning, name]) => [meaning, name[conventions]]);
+  return Object.fromEntries(names) as GenAiNames; // has the keys of `attributeNames`
 }
 
 /** Providers by kind of upstream, and by preset of `upstream: chat`, where they have a name of their own. */

@@ -1,4 +1,4 @@
 export type { Conventions } from './conventions.js';
-export type { TracedRequest, TracedSlot } from './request-spans.js';
+export type { TracedSlot } from './traced-request.js';
 export { openOtlpSink } from './otlp-sink.js';
-export { Tracing, type CallContext } from './tracing.js';
+export { RequestSpan, Tracing } from './tracing.js';

@@ -1,9 +1,11 @@
+import { request, type Dispatcher } from 'undici';
 import { isRecord, sleep, timeoutSignal, type Clock } from '../../plugin/internal.js';
 import { cut } from './attributes.js';
 
 export interface ExportTarget {
   readonly url: string;
-  readonly headers: Headers;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly dispatcher: Dispatcher;
   readonly clock: Clock;
   /** Ends an export, with a last failure. */
   readonly signal: AbortSignal;
@@ -19,11 +21,10 @@ export interface ExportFailure {
 
 /** Sends an export; a failure that OTLP calls transient is tried again for some seconds. Undefined: it is done. */
 export async function failureOfExport(
-  json: string,
+  body: Buffer,
   target: ExportTarget,
 ): Promise<ExportFailure | undefined> {
   const { clock, signal } = target;
-  const body = Buffer.from(json); // of a text, fetch makes two more
   const untilMs = clock.monotonicMs() + exportMs;
   for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
     const failure = await failureOfAttempt(body, target);
@@ -38,17 +39,18 @@ const firstPauseMs = 1000;
 const answerMs = 5000;
 
 async function failureOfAttempt(
-  body: Buffer<ArrayBuffer>,
-  { url, headers, clock, signal }: ExportTarget,
+  body: Buffer,
+  { url, headers, dispatcher, clock, signal }: ExportTarget,
 ): Promise<ExportFailure | undefined> {
   try {
     const limit = AbortSignal.any([signal, timeoutSignal(clock, answerMs)]);
-    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal: limit });
-    const answer = response.body ? await textOf(response.body) : ''; // or its connection could not be used again
-    if (response.ok) return refusalIn(answer);
+    const response = await request(url, { method: 'POST', headers, body, dispatcher, signal: limit });
+    const answer = await textOf(response.body); // or its connection could not be used again
+    const { statusCode } = response;
+    if (statusCode >= 200 && statusCode < 300) return refusalIn(answer);
     return {
-      error: new Error(`The collector answered ${response.status}.`),
-      isTransient: transientStatuses.has(response.status),
+      error: new Error(`The collector answered ${statusCode}.`),
+      isTransient: transientStatuses.has(statusCode),
     };
   } catch (error) {
     return { error, isTransient: true };

@@ -1,6 +1,7 @@
+import { Pool } from 'undici';
 import { within, type Clock, type Logger } from '../../plugin/internal.js';
 import { failureOfExport, type ExportTarget } from './otlp-export.js';
-import { exportJson, spansJson, type Service } from './otlp-json.js';
+import { exportFrame, spansJson, type Service } from './otlp-json.js';
 import { targetOf } from './otlp-target.js';
 import { SpanQueue } from './span-queue.js';
 import type { SpanSink } from './tracing.js';
@@ -18,14 +19,18 @@ interface OtlpOptions {
 export function openOtlpSink({ url, headers, service, log, clock }: OtlpOptions): SpanSink {
   const losses = new SpanLosses(log, clock);
   const closing = new AbortController();
-  const target: ExportTarget = { ...targetOf(url, headers), clock, signal: closing.signal };
+  const address = targetOf(url, { 'user-agent': `gw2api/${service.version}`, ...headers });
+  const dispatcher = new Pool(new URL(address.url).origin, { connections: 1 });
+  const target: ExportTarget = { ...address, dispatcher, clock, signal: closing.signal };
   const queue = new SpanQueue({
+    frame: exportFrame(service),
     clock,
-    async send(spans, count) {
-      const failure = await failureOfExport(exportJson(service, spans), target);
-      if (failure) losses.add(Math.min(failure.refused ?? count, count), failure.error);
+    async send(body, spans) {
+      const failure = await failureOfExport(body, target);
+      if (failure) losses.add(Math.min(failure.refused ?? spans, spans), failure.error);
+      return !failure;
     },
-    onDropped: (count) => losses.add(count, new Error('The queue of spans is full.')),
+    onDropped: (spans) => losses.add(spans, new Error('The queue of spans is full.')),
   });
   return {
     add(spans) {
@@ -37,6 +42,7 @@ export function openOtlpSink({ url, headers, service, log, clock }: OtlpOptions)
       const reason = new Error('The gateway closed before the collector answered.');
       await within(closed, closeMs, 'no answer').catch(() => closing.abort(reason));
       await closed; // at once, as every export fails now
+      await dispatcher.destroy();
       losses.report();
     },
   };

@@ -1,47 +1,83 @@
 import type { Clock } from '../../plugin/internal.js';
+import { ExportBody } from './export-body.js';
+import type { ExportFrame } from './otlp-json.js';
 
 interface SpanQueueOptions {
-  /** Exports the encoded spans; resolves, also where it has failed. */
-  readonly send: (spans: readonly string[], count: number) => Promise<void>;
+  readonly frame: ExportFrame;
+  /** Exports a body; resolves, also where that has failed: true if the collector has taken it. */
+  readonly send: (body: Buffer, spans: number) => Promise<boolean>;
   /** Is told of spans that the queue had no room for. */
-  readonly onDropped: (count: number) => void;
+  readonly onDropped: (spans: number) => void;
   readonly clock: Pick<Clock, 'setTimer'>;
 }
 
-/** Bounded queue of encoded spans, exported one batch after the other: after a second, or once there is a batch. */
+/** Bounded queue of spans as JSON, exported one body after the other: after a second, or once a body is full. */
 export class SpanQueue {
   readonly #options: SpanQueueOptions;
-  #waiting: { readonly text: string; readonly count: number }[] = [];
-  #count = 0;
-  #length = 0;
+  readonly #frameBytes: number;
+  /** Full bodies. */
+  #waiting: ExportBody[] = [];
+  /** Body that spans are added to. */
+  #open: ExportBody | undefined;
+  /** Bytes of the buffers of both. */
+  #bytes = 0;
+  /** Buffer of a body that was sent, for the next one: a new one each time would make the heap be marked more often. */
+  #spare: Buffer | undefined;
   #cancelTimer: (() => void) | undefined;
   #exporting: Promise<void> | undefined;
 
   constructor(options: SpanQueueOptions) {
     this.#options = options;
+    const { head, tail } = options.frame;
+    this.#frameBytes = Buffer.byteLength(head + tail) + 1;
   }
 
-  /** Adds the spans of one request. */
-  add(text: string, count: number): void {
-    const isFull = this.#count + count > maxWaiting || this.#length + text.length > maxLength;
-    if (isFull) return this.#options.onDropped(count);
-    this.#waiting.push({ text, count });
-    this.#count += count;
-    this.#length += text.length;
-    if (this.#count >= batchSpans) void this.#start();
-    else this.#startLater();
+  /** Adds the spans of one request, which stay together. */
+  add(json: string, spans: number): void {
+    const body = this.#bodyFor(Buffer.byteLength(json));
+    if (!body) return this.#options.onDropped(spans);
+    body.add(json, spans);
+    if (this.#waiting.length > 0) void this.#start();
+    else this.#cancelTimer ??= this.#options.clock.setTimer(() => this.#exportOpen(), delayMs);
   }
 
   /** Exports what is waiting; resolves when that is done. */
   async close(): Promise<void> {
     this.#cancelTimer?.();
-    await this.#exporting;
-    while (this.#count > 0) await this.#exportBatch();
+    this.#fill();
+    await this.#start();
+  }
+
+  /** Open body with room for so many bytes; undefined: the queue is full. */
+  #bodyFor(bytes: number): ExportBody | undefined {
+    if (this.#open?.hasRoom(bytes)) return this.#open;
+    const capacity = Math.max(bodyBytes, this.#frameBytes + bytes);
+    if (this.#bytes + capacity > maxBytes) return undefined;
+    this.#fill();
+    this.#bytes += capacity;
+    return (this.#open = new ExportBody(this.#bufferOf(capacity), this.#options.frame));
+  }
+
+  #bufferOf(capacity: number): Buffer {
+    const spare = this.#spare;
+    if (spare?.length !== capacity) return Buffer.allocUnsafeSlow(capacity);
+    this.#spare = undefined;
+    return spare;
+  }
+
+  /** Counts the open body as full. */
+  #fill(): void {
+    if (this.#open) this.#waiting.push(this.#open);
+    this.#open = undefined;
+  }
+
+  #exportOpen(): void {
+    this.#cancelTimer = undefined;
+    this.#fill();
+    void this.#start();
   }
 
   #start(): Promise<void> {
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
     this.#exporting ??= this.#exportAll().finally(() => {
       this.#exporting = undefined;
     });
@@ -49,36 +85,17 @@ export class SpanQueue {
   }
 
   async #exportAll(): Promise<void> {
-    if (this.#count > 0) await this.#exportBatch();
-    while (this.#count >= batchSpans) await this.#exportBatch();
-    if (this.#count > 0) this.#startLater();
-  }
-
-  #startLater(): void {
-    this.#cancelTimer ??= this.#options.clock.setTimer(() => void this.#start(), delayMs);
-  }
-
-  async #exportBatch(): Promise<void> {
-    const texts: string[] = [];
-    let [count, length] = [0, 0];
-    for (const one of this.#waiting) {
-      if (count >= batchSpans || length >= batchLength) break;
-      texts.push(one.text);
-      count += one.count;
-      length += one.text.length;
+    for (let body = this.#waiting.shift(); body; body = this.#waiting.shift()) {
+      this.#bytes -= body.capacity;
+      const isTaken = await this.#options.send(body.close(), body.spans);
+      if (isTaken && body.capacity === bodyBytes) this.#spare = body.release(); // else a socket may still read it
     }
-    this.#length -= length;
-    this.#waiting = this.#waiting.slice(texts.length);
-    this.#count -= count;
-    await this.#options.send(texts, count);
   }
 }
 
-/** Spans and characters of an export, or a few more: those of one request stay together. */
-const batchSpans = 512;
-const batchLength = 2 * 2 ** 20;
+/** Size of a body, if the spans of one request do not need more. */
+const bodyBytes = 256 * 1024;
 const delayMs = 1000;
 
-/** Max spans that wait, and max characters of them. */
-const maxWaiting = 8192;
-const maxLength = 16 * 2 ** 20;
+/** Max size of the bodies that wait. */
+const maxBytes = 16 * 2 ** 20;

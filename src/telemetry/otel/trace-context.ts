@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** Ids of a span, as W3C Trace Context writes them. */
@@ -42,7 +42,7 @@ export function traceContextOf(headers: IncomingHttpHeaders, share: number): Tra
 const traceparent = /^(?!ff)[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?:$|(?<!^00.{53})-)/;
 
 function isZero(id: string): boolean {
-  return /^0+$/.test(id);
+  return id.startsWith('0') && /^0+$/.test(id);
 }
 
 /** True for a share of the trace ids, the same ones in every process. */
@@ -61,14 +61,16 @@ export function contextHeaders(
 
 /** Random id in hex, which is not all zeros. */
 export function randomId(bytes: number): string {
-  if (used + bytes > pool.length) {
-    randomFillSync(pool);
+  const digits = bytes * 2;
+  if (used + digits > pool.length) {
+    pool = randomBytes(poolBytes).toString('hex');
     used = 0;
   }
-  const id = pool.toString('hex', used, (used += bytes));
+  const id = pool.slice(used, (used += digits));
   return isZero(id) ? randomId(bytes) : id;
 }
 
-/** Random bytes for many ids: a call for each one would cost more than the rest of its span. */
-const pool = Buffer.alloc(4096);
-let used = pool.length;
+/** Random digits for many ids: a call of the system for each one would cost more than the rest of its span. */
+let pool = '';
+let used = 0;
+const poolBytes = 4096;

@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { CallIds, CallIdSource } from '../../plugin/internal.js';
 import type { Conventions } from './conventions.js';
-import { spansOf, type SpanData, type TracedRequest } from './request-spans.js';
+import { spansOf } from './request-spans.js';
 import { contextHeaders, randomId, traceContextOf, type TraceContext } from './trace-context.js';
+import type { SpanData, TracedRequest } from './traced-request.js';
 
 /** Destination of spans. */
 export interface SpanSink {
@@ -20,11 +22,23 @@ export interface TracingOptions {
   readonly sink: SpanSink;
 }
 
-/** Ids and headers for the upstream calls of a request. */
-export interface CallContext {
+/** Span of a request under way, which makes the ids of its upstream calls. */
+export class RequestSpan implements CallIdSource {
   readonly context: TraceContext;
+  /** Milliseconds of `performance.now()`. */
+  readonly beganMs = performance.now();
+  readonly #isPropagated: boolean;
+
+  constructor(context: TraceContext, isPropagated: boolean) {
+    this.context = context;
+    this.#isPropagated = isPropagated;
+  }
+
   /** Ids of the next call, with the headers for it where the trace is handed on. */
-  next(): { readonly spanId: string; readonly headers: Readonly<Record<string, string>> | undefined };
+  next(): CallIds {
+    const spanId = randomId(8);
+    return { spanId, headers: this.#isPropagated ? contextHeaders(this.context, spanId) : undefined };
+  }
 }
 
 /** Traces of requests: makes their spans once their responses have closed. */
@@ -36,17 +50,10 @@ export class Tracing {
   }
 
   /** Trace of a request that begins; undefined if nothing of it is to be exported or handed on. */
-  begin(headers: IncomingHttpHeaders): CallContext | undefined {
+  begin(headers: IncomingHttpHeaders): RequestSpan | undefined {
     const { share, isPropagated } = this.#options;
     const context = traceContextOf(headers, share);
-    if (!context.isSampled && !isPropagated) return undefined;
-    return {
-      context,
-      next() {
-        const spanId = randomId(8);
-        return { spanId, headers: isPropagated ? contextHeaders(context, spanId) : undefined };
-      },
-    };
+    return context.isSampled || isPropagated ? new RequestSpan(context, isPropagated) : undefined;
   }
 
   /** Exports the spans of a request, if its trace is sampled. */

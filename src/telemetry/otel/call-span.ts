@@ -1,0 +1,101 @@
+import type { MessagesRequest, TracedCall } from '../../plugin/internal.js';
+import type { RequestRecord } from '../request-record.js';
+import { attribute, cut } from './attributes.js';
+import { genAiNames, providerOf, type Conventions, type GenAiNames } from './conventions.js';
+import { randomId, type SpanIds } from './trace-context.js';
+import type { SpanData, TracedRequest, TracedSlot } from './traced-request.js';
+
+interface CallParts {
+  readonly request: TracedRequest;
+  readonly conventions: Conventions;
+  readonly parent: SpanIds;
+  /** True for the call whose answer the caller got: its span ends with the answer, and has the usage. */
+  readonly isAnswer: boolean;
+}
+
+export function callSpan(call: TracedCall, { request, conventions, parent, isAnswer }: CallParts): SpanData {
+  const { context, record, endedMs, row, sent } = request;
+  const names = genAiNames[conventions];
+  const slot = request.slotOf(call.slot);
+  const model = call.model ?? record.model;
+  const operation = operationOf(record);
+  const isUnderWay = call.ms === 0; // it has neither answered nor failed
+  const error = call.code ?? (isAnswer ? record.brokenBy : undefined);
+  const isTimed = isAnswer && record.firstEventMs !== undefined;
+  return {
+    traceId: context.traceId,
+    spanId: call.spanId ?? randomId(8),
+    parent,
+    name: model === undefined ? operation : `${operation} ${cut(model)}`,
+    kind: 'client',
+    beganMs: call.beganMs,
+    endedMs: isAnswer || isUnderWay ? endedMs : call.beganMs + call.ms,
+    error,
+    attributes:
+      attribute('gw2api.slot', call.slot) +
+      attribute('gw2api.upstream', slot?.kind) +
+      attribute('gw2api.upstream.request_id', isAnswer ? record.upstreamRequestId : undefined) +
+      attribute('error.type', error) +
+      addressAttributes(slot?.baseUrl) +
+      attribute(names.operation, operation) +
+      attribute(names.provider, providerIn(slot, conventions)) +
+      attribute(names.requestModel, model) +
+      attribute(names.conversation, row?.session) +
+      attribute(names.stream, record.delivery === 'stream') +
+      settingAttributes(sent, names) +
+      (isAnswer ? answerAttributes(record, names) : '') +
+      attribute(names.timeToFirstChunk, isTimed ? call.ms / 1000 : undefined),
+  };
+}
+
+function operationOf({ operation, format }: RequestRecord): string {
+  if (operation === 'count-tokens') return 'count_tokens';
+  return format === 'completions' ? 'text_completion' : 'chat';
+}
+
+function providerIn(slot: TracedSlot | undefined, conventions: Conventions): string | undefined {
+  return slot && providerOf(slot.kind, slot.preset, conventions);
+}
+
+function settingAttributes(sent: MessagesRequest | undefined, names: GenAiNames): string {
+  if (!sent) return '';
+  const { max_tokens: maxTokens, temperature, top_p: topP, top_k: topK, stop_sequences: stops } = sent;
+  return (
+    attribute(names.maxTokens, numberOf(maxTokens)) +
+    attribute(names.temperature, numberOf(temperature)) +
+    attribute(names.topP, numberOf(topP)) +
+    attribute(names.topK, numberOf(topK)) +
+    attribute(names.stopSequences, Array.isArray(stops) ? stops.slice(0, 20).map(String) : undefined)
+  );
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+function answerAttributes({ billed, answeredBy, model }: RequestRecord, names: GenAiNames): string {
+  const responseModel = attribute(names.responseModel, answeredBy ?? model);
+  if (Object.keys(billed).length === 0) return responseModel;
+  const cacheReadTokens = tokens(billed.cache_read_input_tokens);
+  const cacheWriteTokens = tokens(billed.cache_creation_input_tokens);
+  const inputTokens = tokens(billed.input_tokens) + cacheReadTokens + cacheWriteTokens;
+  return (
+    responseModel +
+    attribute(names.inputTokens, inputTokens) +
+    attribute(names.outputTokens, tokens(billed.output_tokens)) +
+    attribute(names.cacheReadTokens, cacheReadTokens) +
+    attribute(names.cacheWriteTokens, cacheWriteTokens)
+  );
+}
+
+/** Tokens of a usage report; an upstream that does not know them may say -1. */
+function tokens(count: number | null | undefined): number {
+  return Math.max(0, count ?? 0);
+}
+
+function addressAttributes(baseUrl: string | undefined): string {
+  if (baseUrl === undefined || !URL.canParse(baseUrl)) return '';
+  const { hostname, port, protocol } = new URL(baseUrl);
+  const known = protocol === 'https:' ? 443 : 80;
+  return attribute('server.address', hostname) + attribute('server.port', Number(port) || known);
+}
