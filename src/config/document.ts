@@ -195,7 +195,7 @@ class Reader {
 
   /** Entry of one key; none for an empty value, which counts as not written unless nulls are kept. */
   #entry(key: Node, node: Node | null, path: Path, seen: Map<string, Node>): [string, unknown][] {
-    const name = isScalar(key) ? String(key.value) : key.toString();
+    const name = copied(isScalar(key) ? String(key.value) : key.toString());
     this.#checkUnique(name, key, seen, path);
     const value = this.#readAt(key, node, [...path, name]);
     return value === null && !this.#keepsNull ? [] : [[name, value]];
@@ -216,7 +216,7 @@ class Reader {
     if (isMalformed) this.#complain(path, malformed);
     for (const message of unread) this.#complain(path, message);
     for (const name of unset) this.#complain(path, unsetMessage(name));
-    return scalar.type === Scalar.PLAIN && text !== scalar.value ? typed(text) : text;
+    return scalar.type === Scalar.PLAIN && text !== scalar.value ? typed(text) : copied(text);
   }
 
   #complain(path: Path, message: string): undefined {
@@ -227,6 +227,14 @@ class Reader {
     const { line, col } = this.#lines.linePos(offset);
     return { file: this.#file, line: Math.max(line, 1), column: Math.max(col, 1) };
   }
+}
+
+/**
+ * Copy of a text, which V8 would keep as a part of its file: with two bytes a character if one character of the file
+ * needs them, and each log line and row with the id of a slot would have two bytes a character as well.
+ */
+function copied(text: string): string {
+  return JSON.parse(JSON.stringify(text)) as string; // one byte where that is enough
 }
 
 function isMergeKey(key: Node): boolean {

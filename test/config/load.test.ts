@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { serialize } from 'node:v8';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { ConfigError } from '#src/config/config.js';
@@ -15,6 +16,11 @@ const load = (text: string, env: Record<string, string> = {}) =>
 
 const options = (lines: string, env: Record<string, string> = {}) =>
   load(`pipeline:\n  - use: x\n    with:\n      ${lines}`, env).pipeline[0]!.with;
+
+/** Bytes of a character, as V8 keeps the text and as its serializer tells. */
+function bytesOf(text: string): number {
+  return String.fromCharCode(serialize(text)[2]!) === '"' ? 1 : 2;
+}
 
 describe('loadConfig', () => {
   it('fills in what is left out', () => {
@@ -187,6 +193,17 @@ slots: [{ id: a, upstream: simulator, cooldown: { overloaded: { first: 1s }, max
     expect(stage.at).to.include({ line: 2, column: 5 });
     expect(stage.positionOf(['with', 'list', 1])).to.include({ line: 4, column: 17 });
     expect(stage.positionOf(['with', 'absent', 'deep'])).to.include({ line: 3, column: 5 });
+  });
+
+  it('keeps no text with two bytes a character that needs one, whatever else the file has', () => {
+    const { slots, pipeline } = loadConfig({
+      text: `pipeline: [{ use: a-stage, with: { a-field: a text of one byte, 多: 多 } }]\nslots: [{ id: a-slot, upstream: simulator }] # 多`,
+      file: 'gateway.yaml',
+      env: {},
+    });
+    const [stage] = pipeline;
+    const texts = [slots[0]!.id, stage!.use, ...Object.entries(stage!.with).flat()] as string[];
+    expect(texts.map(bytesOf)).to.deep.equal([1, 1, 1, 1, 2, 2]);
   });
 
   it('takes a config with nothing behind a key as if the key were not there', () => {

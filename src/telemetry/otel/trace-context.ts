@@ -26,16 +26,23 @@ const maxStateLength = 512;
  */
 export function traceContextOf(headers: IncomingHttpHeaders, share: number): TraceContext {
   const spanId = randomId(8);
-  const [, traceId, parentId, flags] = traceparent.exec(String(headers['traceparent'] ?? '')) ?? [];
-  if (traceId === undefined || parentId === undefined || isZero(traceId) || isZero(parentId)) {
-    const ownId = randomId(16);
-    return { traceId: ownId, spanId, parent: undefined, isSampled: isWithin(ownId, share), state: undefined };
+  const caller = callerIn(headers['traceparent']);
+  if (!caller) {
+    const traceId = randomId(16);
+    return { traceId, spanId, parent: undefined, isSampled: isWithin(traceId, share), state: undefined };
   }
   const { tracestate } = headers;
   const isKept = typeof tracestate === 'string' && tracestate !== '' && tracestate.length <= maxStateLength;
-  const state = isKept ? tracestate : undefined;
-  const isSampled = (Number.parseInt(flags ?? '0', 16) & 1) === 1;
-  return { traceId, spanId, parent: { traceId, spanId: parentId }, isSampled, state };
+  const { isSampled, ...parent } = caller;
+  return { traceId: parent.traceId, spanId, parent, isSampled, state: isKept ? tracestate : undefined };
+}
+
+/** Span of the caller; undefined for a header that is missing or invalid. */
+function callerIn(header: unknown): (SpanIds & { readonly isSampled: boolean }) | undefined {
+  if (typeof header !== 'string') return undefined;
+  const [, traceId, spanId, flags] = traceparent.exec(header) ?? [];
+  if (traceId === undefined || spanId === undefined || isZero(traceId) || isZero(spanId)) return undefined;
+  return { traceId, spanId, isSampled: (Number.parseInt(flags ?? '0', 16) & 1) === 1 };
 }
 
 /** Version 00, or a later one, which may add fields. */

@@ -34,13 +34,15 @@ export interface Bounds {
   readonly rounds: number;
   /** No round but the first begins after it, by `performance.now()`. */
   readonly deadlineMs: number;
+  /** Rounds that count for nothing. Default: a gateway's code is compiled for good after some 4,000 requests. */
+  readonly warmUpRounds?: number | undefined;
 }
 
 /** A B C, C B A, …: what disturbs the machine for a while disturbs all of them, and none comes first always. */
 export async function interleave(
   contenders: readonly Contender[],
   generator: LoadGenerator,
-  { rounds, deadlineMs }: Bounds,
+  { rounds, deadlineMs, warmUpRounds = 3 }: Bounds,
 ): Promise<Costs> {
   const costs = new Map(contenders.map(({ name }) => [name, [] as Cost[]]));
   for (let round = 0; round < warmUpRounds; round += 1) {
@@ -52,9 +54,6 @@ export async function interleave(
   }
   return costs;
 }
-
-/** Rounds that count for nothing: a gateway's code is compiled for good after some 4,000 requests. */
-const warmUpRounds = 3;
 
 /** Job of the load generator for a contender, without the number of requests. */
 export function jobOf({

@@ -23,9 +23,15 @@ async function measure(workload: Workload, setting: Setting) {
       ? [{ name, target, ask, requests: Math.ceil(of === 'portkey' ? requests / 4 : requests) }]
       : [];
   });
-  const others = new Set(['pass-through', ...workload.goals.map(({ of }) => of)]);
-  const costs = await interleave(contenders, generator, setting);
+  const isTraced = wanted.includes('traced');
+  const compared = isTraced ? ['gateway'] : [];
+  const others = new Set([...compared, 'pass-through', ...workload.goals.map(({ of }) => of)]);
+  const warmUpRounds = isTraced ? tracedWarmUpRounds : undefined;
+  const costs = await interleave(contenders, generator, { ...setting, warmUpRounds });
   const rows = rowsOf([...others], costs);
   const pairs = pairsOf(new Map([...costs].map(([name, all]) => [name, all.map(cpuOf)])));
   return { text: costTable(workload.goals, rows) + pairTable(pairs), rows, pairs };
 }
+
+/** A tenth of the requests is traced: their code is compiled for good after ten times as many requests. */
+const tracedWarmUpRounds = 30;
