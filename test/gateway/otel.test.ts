@@ -155,6 +155,21 @@ describe('traces for a collector', () => {
     expect(collector.spans.filter(({ kind }) => kind === server)).to.have.length(1);
   });
 
+  it('have the state of the trace of the caller, each span of it', async () => {
+    await start();
+    const tracestate = `rojo=00f067aa0ba902b7,ot="th:${'8'.repeat(490)}"`.slice(0, 512);
+    await post(ask('Hi'), { traceparent: `00-${parentTrace}-${parentSpan}-01`, tracestate });
+    await collector.spansOf(server, 1);
+    await under.close();
+    expect(collector.spans.map(({ traceState }) => traceState)).to.deep.equal(
+      collector.spans.map(() => tracestate),
+    );
+    await start();
+    await post(ask('Hi'), { tracestate });
+    const [, request] = await collector.spansOf(server, 2);
+    expect(request!.traceState).to.equal(undefined);
+  });
+
   it('continue that of a later version, which may say more', async () => {
     await start();
     await post(ask('Hi'), { traceparent: `01-${parentTrace}-${parentSpan}-01-more` });

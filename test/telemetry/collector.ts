@@ -10,6 +10,7 @@ export interface CollectedSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string | undefined;
+  readonly traceState: string | undefined;
   readonly name: string;
   /** 1: internal, 2: server, 3: client. */
   readonly kind: number;
@@ -56,6 +57,7 @@ interface ExportedSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
+  readonly traceState?: string;
   readonly name: string;
   readonly kind: number;
   readonly startTimeUnixNano: string;
@@ -109,6 +111,7 @@ function spansIn({ resourceSpans }: Export): readonly CollectedSpan[] {
         traceId: span.traceId,
         spanId: span.spanId,
         parentSpanId: span.parentSpanId,
+        traceState: span.traceState,
         name: span.name,
         kind: span.kind,
         beganNs: BigInt(span.startTimeUnixNano),

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { fakeHost } from 'gw2api/testing';
-import { systemClock } from '#src/plugin/internal.js';
+import { fakeHost, ManualClock } from 'gw2api/testing';
+import { systemClock, type Clock } from '#src/plugin/internal.js';
 import { attribute, listJson } from '#src/telemetry/otel/attributes.js';
 import { openOtlpSink } from '#src/telemetry/otel/otlp-sink.js';
 import { targetOf } from '#src/telemetry/otel/otlp-target.js';
@@ -38,11 +38,11 @@ describe('exports of spans', () => {
     await once(server, 'close');
   });
 
-  function open() {
+  function open(clock: Clock = systemClock) {
     const { log, logged } = fakeHost();
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const service = { name: 's', version: '1', instance: 'i' };
-    const sink = openOtlpSink({ url, headers: {}, service, log, clock: systemClock });
+    const sink = openOtlpSink({ url, headers: {}, service, log, clock });
     return { sink, lost: () => logged.map(({ fields }) => fields as Loss) };
   }
 
@@ -65,6 +65,62 @@ describe('exports of spans', () => {
     await sink.close();
     expect(lost().map(({ spans }) => spans)).to.deep.equal([2]);
     expect(lost()[0]!.err.message).to.contain('too old');
+  });
+
+  /** A clock that moves by hand, and the times that were waited for. */
+  function watchedClock() {
+    const hand = new ManualClock();
+    const waits: number[] = [];
+    const setTimer: Clock['setTimer'] = (callback, ms) => {
+      waits.push(ms);
+      return hand.setTimer(callback, ms);
+    };
+    return { hand, waits, clock: { now: hand.now, monotonicMs: hand.monotonicMs, setTimer } };
+  }
+
+  it('are sent again when the collector says, within a minute, else after a backoff with jitter', async () => {
+    for (const [header, least, most] of [
+      ['7', 7000, 7000],
+      ['Thu, 01 Jan 2026 00:00:21 GMT', 20_000, 20_000], // the queue has waited for a second
+      ['3600', 60_000, 60_000],
+      ['0', 1000, 1000],
+      ['-5', 1000, 1000],
+      ['soon', 500, 1000],
+      [undefined, 500, 1000],
+    ] as const) {
+      const { hand, waits, clock } = watchedClock();
+      posts = [];
+      answer = (res) => {
+        if (posts.length > 1) res.end('{}');
+        else res.writeHead(429, header === undefined ? {} : { 'retry-after': header }).end();
+      };
+      const { sink, lost } = open(clock);
+      sink.add(spans(1));
+      hand.pass(1000);
+      await eventually(() => waits.length === 3); // of the queue, of the answer, and the pause
+      expect(waits[2], header).to.be.within(least, most);
+      hand.pass(waits[2]! - 1);
+      expect(posts).to.have.length(1);
+      hand.pass(1);
+      await eventually(() => posts.length === 2);
+      await sink.close();
+      expect(lost()).to.deep.equal([]);
+    }
+  });
+
+  it('are lost where the collector asks for further pauses after a minute', async () => {
+    const { hand, waits, clock } = watchedClock();
+    answer = (res) => res.writeHead(503, { 'retry-after': '45' }).end();
+    const { sink, lost } = open(clock);
+    sink.add(spans(3));
+    hand.pass(1000);
+    await eventually(() => waits.length === 3);
+    hand.pass(45_000);
+    await eventually(() => waits.length === 5);
+    hand.pass(15_000);
+    await eventually(() => lost().length === 1);
+    expect([posts.length, waits[4], lost()[0]!.spans]).to.deep.equal([3, 15_000, 3]);
+    await sink.close();
   });
 
   it('are not sent again where the answer to them does not end', async () => {
@@ -111,6 +167,7 @@ function spans(count: number): readonly SpanData[] {
     traceId: '1'.repeat(32),
     spanId: '1'.repeat(16),
     parent: undefined,
+    state: undefined,
     name: 'a',
     kind: 'internal',
     beganMs: 1,

@@ -26,6 +26,7 @@ export function callSpan(call: TracedCall, { request, conventions, parent, isAns
     traceId: context.traceId,
     spanId: call.spanId ?? randomId(8),
     parent,
+    state: context.state,
     name: model === undefined ? operation : `${operation} ${cut(model)}`,
     kind: 'client',
     beganMs: call.beganMs,

@@ -17,24 +17,44 @@ export interface ExportFailure {
   /** Spans that the collector has refused; undefined: it has taken none. */
   readonly refused?: number;
   readonly isTransient: boolean;
+  /** Time after which the collector wants to be asked again. */
+  readonly retryAfterMs?: number | undefined;
 }
 
-/** Sends an export; a failure that OTLP calls transient is tried again for some seconds. Undefined: it is done. */
+/**
+ * Sends an export; a failure that OTLP calls transient is tried again for some seconds, or as long as the collector has
+ * asked for (opentelemetry.io/docs/specs/otlp, "OTLP/HTTP Throttling"). Undefined: it is done.
+ */
 export async function failureOfExport(
   body: Buffer,
   target: ExportTarget,
 ): Promise<ExportFailure | undefined> {
   const { clock, signal } = target;
-  const untilMs = clock.monotonicMs() + exportMs;
-  for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
+  const beganMs = clock.monotonicMs();
+  for (let backoffMs = firstPauseMs; ; backoffMs *= 2) {
     const failure = await failureOfAttempt(body, target);
-    if (!failure?.isTransient || clock.monotonicMs() + pauseMs >= untilMs) return failure;
+    if (!failure?.isTransient) return failure;
+    const pauseMs = pauseOf(failure, backoffMs, clock.monotonicMs() - beganMs);
+    if (pauseMs === undefined) return failure;
     await sleep(clock, pauseMs, signal);
     if (signal.aborted) return failure;
   }
 }
 
+/** Pause before the next attempt, after `spentMs`: as asked for, else a backoff with jitter. Undefined: no time is left. */
+function pauseOf({ retryAfterMs }: ExportFailure, backoffMs: number, spentMs: number): number | undefined {
+  if (retryAfterMs !== undefined) {
+    const leftMs = throttledMs - spentMs;
+    return leftMs > 0 ? Math.min(Math.max(retryAfterMs, firstPauseMs), leftMs) : undefined;
+  }
+  const pauseMs = backoffMs * (0.5 + Math.random() / 2);
+  return spentMs + pauseMs < exportMs ? pauseMs : undefined;
+}
+
 const exportMs = 10_000;
+
+/** Max time of an export whose collector asks for pauses; the spans of further requests wait in the queue. */
+const throttledMs = 60_000;
 const firstPauseMs = 1000;
 const answerMs = 5000;
 
@@ -46,11 +66,12 @@ async function failureOfAttempt(
     const limit = AbortSignal.any([signal, timeoutSignal(clock, answerMs)]);
     const response = await request(url, { method: 'POST', headers, body, dispatcher, signal: limit });
     const answer = await textOf(response.body); // or its connection could not be used again
-    const { statusCode } = response;
+    const { statusCode, headers: told } = response;
     if (statusCode >= 200 && statusCode < 300) return refusalIn(answer);
     return {
       error: new Error(`The collector answered ${statusCode}.`),
       isTransient: transientStatuses.has(statusCode),
+      retryAfterMs: retryAfterOf(told['retry-after'], clock.now()),
     };
   } catch (error) {
     return { error, isTransient: true };
@@ -58,6 +79,14 @@ async function failureOfAttempt(
 }
 
 const transientStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** Milliseconds of a `retry-after`, which has seconds or a date; undefined where it says neither. */
+function retryAfterOf(header: string | string[] | undefined, nowMs: number): number | undefined {
+  if (typeof header !== 'string' || header.trim() === '') return undefined;
+  const seconds = Number(header);
+  const ms = Number.isNaN(seconds) ? Date.parse(header) - nowMs : seconds * 1000;
+  return Number.isNaN(ms) ? undefined : ms;
+}
 
 /** Text of an answer; '' where it is too long or does not end: the status has told if the spans were taken. */
 async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {

@@ -42,11 +42,12 @@ const kinds = { internal: 1, server: 2, client: 3 } as const;
 const [sampled, isParentKnown, isParentRemote] = [0x1, 0x100, 0x200];
 
 function spanJson(span: SpanData, offsetMs: number): string {
-  const { traceId, spanId, parent, name, kind, beganMs, endedMs, attributes, error } = span;
+  const { traceId, spanId, parent, state, name, kind, beganMs, endedMs, attributes, error } = span;
   const isRemote = kind === 'server' && parent !== undefined;
   const flags = sampled | isParentKnown | (isRemote ? isParentRemote : 0);
   return (
     `{"traceId":"${traceId}","spanId":"${spanId}",${parent ? `"parentSpanId":"${parent.spanId}",` : ''}` +
+    (state === undefined ? '' : `"traceState":${JSON.stringify(state)},`) +
     `"flags":${flags},"name":${textJson(name)},"kind":${kinds[kind]},` +
     `"startTimeUnixNano":"${unixNano(offsetMs + beganMs)}","endTimeUnixNano":"${unixNano(offsetMs + endedMs)}",` +
     `"attributes":${listJson(attributes)},"status":${error === undefined ? unset : failedBy(error)}}`

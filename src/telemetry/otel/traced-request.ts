@@ -31,6 +31,8 @@ export interface TracedRequest {
 /** One span, with its times as `TracedRequest` has them. */
 export interface SpanData extends SpanIds {
   readonly parent: SpanIds | undefined;
+  /** `tracestate` of the trace, which all its spans have. */
+  readonly state: string | undefined;
   readonly name: string;
   readonly kind: 'server' | 'internal' | 'client';
   readonly beganMs: number;
