@@ -1,4 +1,4 @@
-import { timeoutSignal, type Clock, type ListedModel, type Logger } from '../plugin/internal.js';
+import { limited, type Clock, type ListedModel, type Logger } from '../plugin/internal.js';
 import type { KnownModels } from './known-models.js';
 
 /** A slot that can be asked for its models. */
@@ -66,8 +66,8 @@ export class ModelLists {
     const { known, log, clock } = this.#options;
     const before = this.#lists.get(source)?.models ?? [];
     try {
-      const signal = AbortSignal.any([this.#closing.signal, timeoutSignal(clock, timeoutMs)]);
-      const models = await source.listModels(signal);
+      const limit = { until: this.#closing.signal, ms: timeoutMs };
+      const models = await limited(clock, limit, (signal) => source.listModels(signal));
       this.#lists.set(source, { models, dueMs: clock.now() + listedMs });
     } catch (error) {
       log.debug({ err: error, slot: source.id }, 'The models of a slot could not be listed.');

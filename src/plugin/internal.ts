@@ -167,7 +167,7 @@ export type { CallFailure, GatewayErrorOptions } from './error.js';
 export { isRequestHeader } from './http/headers.js';
 export type { SseBodyOptions } from './http/sse-body.js';
 export type { SsePiece } from './http/sse-text.js';
-export { every, sleep } from './clock.js';
+export { every, limited, sleep } from './clock.js';
 export { fromMeter, toMeter } from './limits/limit-window.js';
 export type { LimitHolder } from './limits/limit-window.js';
 export { Deadline } from './limits/deadline.js';

@@ -1,6 +1,7 @@
+import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { ManualClock } from 'gw2api/testing';
-import { every, sleep, systemClock, timeoutSignal } from '#src/plugin/internal.js';
+import { every, limited, sleep, systemClock, timeoutSignal } from '#src/plugin/internal.js';
 
 describe('the clock of the machine', () => {
   it('runs a timer once, and none that was cancelled', async () => {
@@ -71,5 +72,32 @@ describe('a manual clock', () => {
     expect(signal.aborted).to.equal(false);
     clock.pass(1);
     expect(signal.reason).to.be.an.instanceOf(DOMException).with.property('name', 'TimeoutError');
+  });
+
+  it('ends limited work at its time, or where its caller goes', async () => {
+    const clock = new ManualClock();
+    const caller = new AbortController();
+    const ended = (signal: AbortSignal) =>
+      new Promise<unknown>((resolve) => {
+        if (signal.aborted) resolve(signal.reason);
+        signal.addEventListener('abort', () => resolve(signal.reason));
+      });
+    const late = limited(clock, { until: caller.signal, ms: 10 }, ended);
+    clock.pass(10);
+    expect(await late).to.have.property('name', 'TimeoutError');
+    const left = limited(clock, { until: caller.signal, ms: 10 }, ended);
+    caller.abort('gone');
+    expect(await left).to.equal('gone');
+    expect(await limited(clock, { until: caller.signal, ms: 10 }, ended)).to.equal('gone');
+  });
+
+  it('leaves nothing with a caller that lives on after limited work', async () => {
+    const clock = new ManualClock();
+    const { signal: until } = new AbortController();
+    expect(await limited(clock, { until, ms: 10 }, async () => 'done')).to.equal('done');
+    const failed = limited(clock, { until, ms: 10 }, async () => Promise.reject(new Error('failed')));
+    await failed.catch(() => undefined);
+    expect(getEventListeners(until, 'abort')).to.deep.equal([]);
+    expect(clock.timers).to.equal(0);
   });
 });

@@ -62,7 +62,7 @@ interface ExportedSpan {
   readonly kind: number;
   readonly startTimeUnixNano: string;
   readonly endTimeUnixNano: string;
-  readonly status: { readonly code: number };
+  readonly status?: { readonly code: number };
   readonly attributes: KeyValues;
 }
 
@@ -116,7 +116,7 @@ function spansIn({ resourceSpans }: Export): readonly CollectedSpan[] {
         kind: span.kind,
         beganNs: BigInt(span.startTimeUnixNano),
         endedNs: BigInt(span.endTimeUnixNano),
-        status: span.status.code,
+        status: span.status?.code ?? 0,
         attributes: named(span.attributes),
         resource: named(resource.attributes),
       })),

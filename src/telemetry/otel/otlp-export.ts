@@ -1,5 +1,5 @@
 import { request, type Dispatcher } from 'undici';
-import { isRecord, sleep, timeoutSignal, type Clock } from '../../plugin/internal.js';
+import { isRecord, limited, sleep, type Clock } from '../../plugin/internal.js';
 import { cut } from './attributes.js';
 
 export interface ExportTarget {
@@ -58,24 +58,29 @@ const throttledMs = 60_000;
 const firstPauseMs = 1000;
 const answerMs = 5000;
 
-async function failureOfAttempt(
-  body: Buffer,
-  { url, headers, dispatcher, clock, signal }: ExportTarget,
-): Promise<ExportFailure | undefined> {
+async function failureOfAttempt(body: Buffer, target: ExportTarget): Promise<ExportFailure | undefined> {
+  const { clock, signal: until } = target;
   try {
-    const limit = AbortSignal.any([signal, timeoutSignal(clock, answerMs)]);
-    const response = await request(url, { method: 'POST', headers, body, dispatcher, signal: limit });
-    const answer = await textOf(response.body); // or its connection could not be used again
-    const { statusCode, headers: told } = response;
-    if (statusCode >= 200 && statusCode < 300) return refusalIn(answer);
-    return {
-      error: new Error(`The collector answered ${statusCode}.`),
-      isTransient: transientStatuses.has(statusCode),
-      retryAfterMs: retryAfterOf(told['retry-after'], clock.now()),
-    };
+    return await limited(clock, { until, ms: answerMs }, (signal) => ask(body, target, signal));
   } catch (error) {
     return { error, isTransient: true };
   }
+}
+
+async function ask(
+  body: Buffer,
+  { url, headers, dispatcher, clock }: ExportTarget,
+  signal: AbortSignal,
+): Promise<ExportFailure | undefined> {
+  const response = await request(url, { method: 'POST', headers, body, dispatcher, signal });
+  const answer = await textOf(response.body); // or its connection could not be used again
+  const { statusCode, headers: told } = response;
+  if (statusCode >= 200 && statusCode < 300) return refusalIn(answer);
+  return {
+    error: new Error(`The collector answered ${statusCode}.`),
+    isTransient: transientStatuses.has(statusCode),
+    retryAfterMs: retryAfterOf(told['retry-after'], clock.now()),
+  };
 }
 
 const transientStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);

@@ -50,14 +50,13 @@ function spanJson(span: SpanData, offsetMs: number): string {
     (state === undefined ? '' : `"traceState":${JSON.stringify(state)},`) +
     `"flags":${flags},"name":${textJson(name)},"kind":${kinds[kind]},` +
     `"startTimeUnixNano":"${unixNano(offsetMs + beganMs)}","endTimeUnixNano":"${unixNano(offsetMs + endedMs)}",` +
-    `"attributes":${listJson(attributes)},"status":${error === undefined ? unset : failedBy(error)}}`
+    `"attributes":${listJson(attributes)}${error === undefined ? '' : failedBy(error)}}`
   );
 }
 
-const unset = '{"code":0}';
-
+/** Status of a span that ended with an error; without one it is unset. */
 function failedBy(error: string): string {
-  return `{"code":2,"message":${textJson(error)}}`;
+  return `,"status":{"code":2,"message":${textJson(error)}}`;
 }
 
 /** Nanoseconds, to the microsecond: as one number they would not be exact, and two small ones are written faster. */
