@@ -118,7 +118,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   const { openClient, onChoice } = options.dry ?? {};
   const parts = { models, plugins, openClient, onChoice, priceGaps };
   const pool = { log, clock, ...durable, slots: config.slots, ...parts };
-  const watched = await openSlots({ ...pool, keepsMessages: config.ledger.errorTexts }, options, onClose);
+  const watched = await openSlots(pool, options, onClose);
   const { slots } = watched;
   const slotSources = new SlotSources(slots, { store: durable.store, log });
   const modelLists = new ModelLists({ log, clock, known: knownModels, sources: () => slots.modelSources() });
@@ -161,8 +161,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   };
 }
 
-type PoolOptions = Omit<SlotPoolOptions, 'store'> &
-  Pick<Services, 'store' | 'clock'> & { readonly keepsMessages: boolean };
+type PoolOptions = Omit<SlotPoolOptions, 'store'> & Pick<Services, 'store' | 'clock'>;
 
 /** Opens the pool, and has it watched where it serves. */
 async function openSlots(

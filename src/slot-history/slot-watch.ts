@@ -15,8 +15,6 @@ interface SlotWatchOptions {
   readonly store: SlotHistory;
   readonly log: Logger;
   readonly clock: Clock;
-  /** True where the history keeps messages too: upstreams quote prompts in theirs. */
-  readonly keepsMessages: boolean;
 }
 
 /** Writes changes of slots, and samples of their usage windows, into the history. */
@@ -75,8 +73,7 @@ export class SlotWatch {
   async changes(slot: string, limit: number): Promise<readonly SlotChange[]> {
     this.look();
     await this.#flush();
-    const changes = await this.#options.store.changes(slot, limit);
-    return this.#options.keepsMessages ? changes : changes.map(withoutMessage);
+    return this.#options.store.changes(slot, limit);
   }
 
   #flush(): Promise<void> {
@@ -101,8 +98,7 @@ export class SlotWatch {
     if (before?.text === text) return;
     const atMs = Math.max(change.atMs, (before?.atMs ?? 0) + 1);
     this.#seen.set(slot.id, { text, atMs });
-    const noted = { ...change, atMs };
-    this.#changes.push(this.#options.keepsMessages ? noted : withoutMessage(noted));
+    this.#changes.push({ ...change, atMs });
     if (this.#changes.length > maxWaiting) this.#changes.shift();
   }
 
@@ -170,13 +166,9 @@ function changeOf(slot: SlotStatus, nowMs: number): SlotChange {
     ...(reason !== null && { reason }),
     ...(untilMs !== null && { untilMs }),
     models: models.map(({ model }) => model).toSorted(),
-    ...(cause && { code: cause.code, message: cause.message.slice(0, maxMessage) }),
+    ...(cause && { code: cause.code }),
     ...(cause && cause.status !== null && { status: cause.status }),
   };
-}
-
-function withoutMessage({ message: _, ...change }: SlotChange): SlotChange {
-  return change;
 }
 
 /** Time after a change within which all that changes is one look. */
@@ -186,4 +178,3 @@ const sampleEveryMs = 60_000;
 const maxWaiting = 20 * maxSlotChanges;
 /** Samples of one statement: databases limit its parameters. */
 const batch = 500;
-const maxMessage = 300;

@@ -11,8 +11,8 @@ describe('the watch over slots', () => {
   let clock: ManualClock;
   let store: MemorySlotHistory;
   let slots: SlotStatus[];
-  const open = (history: SlotHistory = store, host = fakeHost(), keepsMessages = true) => {
-    const watch = new SlotWatch({ store: history, log: host.log, clock, keepsMessages });
+  const open = (history: SlotHistory = store, host = fakeHost()) => {
+    const watch = new SlotWatch({ store: history, log: host.log, clock });
     watch.start(() => slots);
     return { watch, host };
   };
@@ -48,7 +48,6 @@ describe('the watch over slots', () => {
             models: [],
             status: 529,
             code: 'overloaded',
-            message: 'Busy.',
           },
         ],
         [250, { slot: 'a', state: 'ready', models: [] }],
@@ -56,29 +55,6 @@ describe('the watch over slots', () => {
     );
     await watch.close();
     expect(clock.timers).to.equal(0);
-  });
-
-  it('keeps no message where it may not, and shows none that is there already', async () => {
-    const cause = { status: 529, code: 'overloaded', message: 'Busy.', header: null, atMs: clock.now() };
-    const cooling = status('a', { state: 'cooling', reason: 'overloaded', cause });
-    slots = [cooling];
-    const before = open().watch;
-    await before.close();
-    clock.pass(1000);
-    slots = [status('a')];
-    const { watch } = open(store, fakeHost(), false);
-    await watch.changes('a', 1);
-    clock.pass(1000);
-    slots = [cooling];
-    const shown = await watch.changes('a', 10);
-    expect(shown.map(({ status: code, message }) => [code, message])).to.deep.equal([
-      [529, undefined],
-      [undefined, undefined],
-      [529, undefined],
-    ]);
-    const kept = await store.changes('a', 10);
-    expect(kept.map(({ message }) => message)).to.deep.equal([undefined, undefined, 'Busy.']);
-    await watch.close();
   });
 
   it('shows a state as it is when it is asked', async () => {

@@ -13,7 +13,6 @@ export function describeSlotHistory(storeNow: () => WholeStore): void {
         models: ['über', 'x'],
         status: 429,
         code: 'upstream_error',
-        message: 'Slow "down".',
       });
       await slotHistory.append([change('a', 5), change('b', 6), full]);
       await slotHistory.append([]);
@@ -27,7 +26,7 @@ export function describeSlotHistory(storeNow: () => WholeStore): void {
       const { slotHistory } = storeNow();
       const paused = { state: 'paused' } as const;
       await slotHistory.append([change('a', 5, paused)]);
-      await slotHistory.append([change('a', 6, { ...paused, message: 'again' }), change('a', 7)]);
+      await slotHistory.append([change('a', 6, { ...paused, code: 'again' }), change('a', 7)]);
       await slotHistory.append([change('a', 3, { state: 'draining' }), change('a', 8, { models: ['x'] })]);
       const kept = [change('a', 8, { models: ['x'] }), change('a', 7), change('a', 5, paused)];
       expect(await slotHistory.changes('a', 10)).to.deep.equal(kept);

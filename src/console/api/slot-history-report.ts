@@ -48,11 +48,6 @@ export const SlotChangeReport = Type.Object({
   cooling_models: Type.Array(Type.String()),
   status: Nullable(Type.Integer({ description: "HTTP status of the upstream's answer behind it." })),
   code: Nullable(Type.String()),
-  message: Nullable(
-    Type.String({
-      description: 'Of the failure, without credentials; null unless `ledger.errorTexts` is on.',
-    }),
-  ),
 });
 
 export function slotChangeReport(change: SlotChange): Static<typeof SlotChangeReport> {
@@ -64,6 +59,5 @@ export function slotChangeReport(change: SlotChange): Static<typeof SlotChangeRe
     cooling_models: [...change.models],
     status: change.status ?? null,
     code: change.code ?? null,
-    message: change.message ?? null,
   };
 }

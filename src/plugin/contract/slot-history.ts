@@ -12,10 +12,9 @@ export interface SlotChange {
   readonly untilMs?: number;
   /** Upstream models that cool down on their own. */
   readonly models: readonly string[];
-  /** HTTP status, code and message of the failure behind it, without credentials. */
+  /** HTTP status and code of the failure behind it; its message is not kept, for upstreams quote prompts in theirs. */
   readonly status?: number;
   readonly code?: string;
-  readonly message?: string;
 }
 
 /** Used part of a slot's usage window at a time. */

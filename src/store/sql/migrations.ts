@@ -95,11 +95,10 @@ export const migrations: readonly Migration[] = [
   { name: '0018-ledger-errors', up: ledgerErrorsTable },
   { name: '0019-ledger-pairs', up: ledgerPairs },
   {
-    name: '0019-status-of-slot-changes',
+    name: '0020-slot-changes-without-messages',
     async up(db) {
       await db.schema.alterTable('slot_changes').addColumn('status', 'integer').execute();
-      // Upstreams have written them, and they were kept whatever `ledger.errorTexts` said.
-      await db.updateTable('slot_changes').set({ message: null }).execute();
+      await db.schema.alterTable('slot_changes').dropColumn('message').execute();
     },
   },
 ];

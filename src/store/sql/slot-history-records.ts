@@ -9,7 +9,6 @@ export interface SlotChangeRecord {
   readonly models: string;
   readonly status: number | null;
   readonly code: string | null;
-  readonly message: string | null;
 }
 
 /** Row of a sample of a usage window. */

@@ -117,7 +117,6 @@ function toRecord(change: SlotChange): SlotChangeRecord {
     models: JSON.stringify(change.models),
     status: change.status ?? null,
     code: change.code ?? null,
-    message: change.message ?? null,
   };
 }
 
@@ -132,7 +131,6 @@ function fromRecord(record: SlotChangeRecord): SlotChange {
     models: JSON.parse(record.models) as readonly string[],
     ...(record.status !== null && { status: record.status }),
     ...(record.code !== null && { code: record.code }),
-    ...(record.message !== null && { message: record.message }),
   };
 }
 

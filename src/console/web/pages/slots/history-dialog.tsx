@@ -65,7 +65,7 @@ interface ChangeProps {
 }
 
 function Change({ change, ms, isLast }: ChangeProps) {
-  const { at, state, reason, cooling_models: models, status, code, message } = change;
+  const { at, state, reason, cooling_models: models, status, code } = change;
   return (
     <li>
       <span class="num" title={longTime(new Date(at))}>
@@ -79,7 +79,7 @@ function Change({ change, ms, isLast }: ChangeProps) {
         </p>
         {models.length > 0 && <p class="dim wrap">Not for {models.join(', ')}.</p>}
         {code !== null && state !== 'ready' && (
-          <p class="dim wrap">{message ?? causeText({ status, code, header: null })}</p>
+          <p class="dim wrap">{causeText({ status, code, header: null })}</p>
         )}
       </div>
     </li>
