@@ -114,6 +114,23 @@ function describePairs(name: string, makePlace: () => Promise<Place<StoreSetting
       );
     });
 
+    it('leave out an hour that cannot be summed, and go on with older ones', async () => {
+      const counted = await answers();
+      const badMs = t0 + 3 * hour;
+      await execute(
+        place.where.kind === 'sqlite'
+          ? sql`create trigger refused before insert on ledger_pairs when new.at = ${sql.lit(badMs)}
+                begin select raise(abort, 'no'); end`
+          : sql`alter table ledger_pairs add check (at <> ${sql.lit(badMs)})`,
+      );
+      const refused = await store.sumPairs?.(badMs + hour, 10).catch(String);
+      expect(refused).to.match(/: no$|check constraint/);
+      expect(await store.sumPairs?.(badMs + hour, 10)).to.equal(3);
+      const summed = await execute(sql`select at, has_sums from ledger_pair_hours order by at`);
+      expect(summed).to.deep.equal([1, 1, 1, 0].map((has_sums, nth) => ({ at: t0 + nth * hour, has_sums })));
+      expect(await answers()).to.deep.equal(counted);
+    });
+
     it('are made by the housekeeper ten minutes after the hour', async () => {
       const clock = clockAt(() => t0 + 3 * hour + 10 * 60_000 - 1);
       const keeper = new Housekeeper({

@@ -4,7 +4,7 @@ import { groupColumnOf, hourMs, hourOf } from '../../ledger/usage.js';
 import { unsummedHours, type CountedHour } from './pair-hours.js';
 import { pairKey, pairKind } from './pair-tables.js';
 import { groupedBy, type Dialect } from './parts.js';
-import { groupColumns, sumColumns, type Tables } from './tables.js';
+import { sumColumns, type Tables } from './tables.js';
 import { sumsOfRows } from './usage-source.js';
 import { sql } from './kysely.js';
 
@@ -16,7 +16,8 @@ interface PairHours {
 
 /**
  * Sums hours by pairs of groups, the newest first, and those again that have got more requests since. Returns the number
- * of hours; fewer than `limit` means that none are left.
+ * of hours; fewer than `limit` means that none are left. An hour that fails is left out: it would keep all older ones
+ * from being summed.
  */
 export async function sumPairs(
   db: Kysely<Tables>,
@@ -25,26 +26,34 @@ export async function sumPairs(
 ): Promise<number> {
   const hours = await unsummedHours(db, hourOf(beforeMs), limit);
   for (const hour of hours) {
-    const isSummed = hour.requests <= maxRequests[dialect];
-    if (isSummed) await sumHour(db, dialect, hour.atMs);
-    await note(db, hour, isSummed);
+    const isSmall = hour.requests <= maxRequests[dialect];
+    try {
+      if (isSmall) await sumHour(db, dialect, hour.atMs);
+    } catch (error) {
+      await note(db, hour, false);
+      throw error;
+    }
+    await note(db, hour, isSmall);
   }
   return hours.length;
 }
 
-/** Instances that sum an hour at the same time take turns: by the file lock on SQLite, by an advisory lock on PostgreSQL. */
+/**
+ * Instances that sum an hour at the same time take turns: by the file lock on SQLite, by an advisory lock on PostgreSQL.
+ * The latter sums one pair after the other, as the time of a statement is limited; rows that come meanwhile are among
+ * some pairs only, but then the hour is summed again.
+ */
 async function sumHour(db: Kysely<Tables>, dialect: Dialect, atMs: number): Promise<void> {
-  const statement = insertPairs(atMs);
-  if (dialect === 'sqlite') return void (await statement.execute(db));
+  if (dialect === 'sqlite') return void (await insertPairs(atMs, groupPairs).execute(db));
   await db.transaction().execute(async (transaction) => {
     await sql`select pg_advisory_xact_lock(${lockId}, ${atMs / hourMs}::integer)`.execute(transaction);
-    await statement.execute(transaction);
+    for (const pair of groupPairs) await insertPairs(atMs, [pair]).execute(transaction);
   });
 }
 
 /** Replaces the sums of an hour: it keeps its pairs, and gets more of them. */
-function insertPairs(atMs: number): RawBuilder<unknown> {
-  const columns = refs(groupColumns);
+function insertPairs(atMs: number, pairs: readonly GroupPair[]): RawBuilder<unknown> {
+  const columns = refs([...new Set(pairs.flat())].map((group) => groupColumnOf[group]));
   const values = refs([...pairKey, ...sumColumns]);
   const replaced = sumColumns.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`);
   return sql`
@@ -54,7 +63,7 @@ function insertPairs(atMs: number): RawBuilder<unknown> {
     )
     insert into ledger_pairs (${sql.join(values)})
     select ${sql.join(values)} from (${sql.join(
-      groupPairs.map((pair) => sumsOfPair(pair, atMs)),
+      pairs.map((pair) => sumsOfPair(pair, atMs)),
       sql` union all `,
     )}) as pairs where true
     on conflict (${sql.join(refs(pairKey))}) do update set ${sql.join(replaced)}
