@@ -97,6 +97,21 @@ describe('the queue of spans', () => {
     expect(await buffersOf(true)).to.be.lessThan(4);
   });
 
+  it('exports what is added in any moment about the end of an export', async () => {
+    for (let ticks = 0; ticks < 10; ticks += 1) {
+      const texts: string[] = [];
+      const send = async (body: Buffer) => texts.push(body.toString()) > 0;
+      const own = new SpanQueue({ frame, clock: systemClock, send, onDropped: () => undefined });
+      own.add('a', 1);
+      const closed = own.close();
+      for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
+      own.add('b', 1);
+      await own.close();
+      await closed;
+      expect(texts, `after ${ticks} ticks`).to.deep.equal(['<éa>', '<éb>']);
+    }
+  });
+
   it('exports what is left when it closes, after the export under way', async () => {
     queue.add('x'.repeat(200_000), 1);
     queue.add('y'.repeat(200_000), 1);

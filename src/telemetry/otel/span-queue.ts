@@ -77,11 +77,9 @@ export class SpanQueue {
     void this.#start();
   }
 
-  #start(): Promise<void> {
-    this.#exporting ??= this.#exportAll().finally(() => {
-      this.#exporting = undefined;
-    });
-    return this.#exporting;
+  async #start(): Promise<void> {
+    if (this.#waiting.length > 0) this.#exporting ??= this.#exportAll();
+    await this.#exporting;
   }
 
   async #exportAll(): Promise<void> {
@@ -90,6 +88,7 @@ export class SpanQueue {
       const isTaken = await this.#options.send(body.close(), body.spans);
       if (isTaken && body.capacity === bodyBytes) this.#spare = body.release(); // else a socket may still read it
     }
+    this.#exporting = undefined; // at once: what is added from now on needs another run
   }
 }
 
