@@ -1,10 +1,19 @@
-import type { UsageGroup, UsageQuery } from '../plugin/internal.js';
+import type { LedgerFilter, UsageGroup, UsageQuery } from '../plugin/internal.js';
 import { conditionsOf, groupColumnOf, groupOfField, type ColumnGroup } from './usage.js';
 
-/** Two groups that the requests of an hour are summed by together. */
-export type GroupPair = readonly [ColumnGroup, ColumnGroup];
+/** Group of a pair; those of `failed` are the answered requests and the failed ones. */
+type PairGroup = ColumnGroup | 'failed';
 
-const groups = Object.keys(groupColumnOf) as readonly ColumnGroup[]; // the keys are groups
+/** Column of a group of a pair, in the rows. */
+export const pairColumnOf = {
+  ...groupColumnOf,
+  failed: 'failed',
+} as const satisfies Readonly<Record<PairGroup, string>>;
+
+/** Two groups that the requests of an hour are summed by together. */
+export type GroupPair = readonly [PairGroup, PairGroup];
+
+const groups = Object.keys(pairColumnOf) as readonly PairGroup[]; // the keys are groups
 
 /** Each two groups, once. */
 export const groupPairs: readonly GroupPair[] = groups.flatMap((first, at) =>
@@ -23,10 +32,9 @@ export interface PairReading {
 /** Pair whose sums answer a query; undefined: there is none. */
 export function hourlyPair(query: UsageQuery): PairReading | undefined {
   const { by } = query;
-  const names = new Map<UsageGroup | undefined, string>();
-  for (const [field, value] of Object.entries(conditionsOf(query)))
-    if (value !== undefined) names.set(groupOfField.get(field), String(value));
-  const asked = new Set([...names.keys(), ...(by === null ? [] : [by])]);
+  const names = namesIn(conditionsOf(query));
+  const asked = new Set<PairGroup | UsageGroup | undefined>([...names.keys(), ...(by === null ? [] : [by])]);
+  if (asked.size === 1 && asked.has('failed')) asked.add('format'); // each request has one
   const pair = groupPairs.find((each) => asked.size === 2 && each.every((group) => asked.has(group)));
   if (!pair) return undefined;
   const [first, second] = pair;
@@ -35,4 +43,16 @@ export function hourlyPair(query: UsageQuery): PairReading | undefined {
     names: [names.get(first), names.get(second)],
     by: by === first ? 0 : by === second ? 1 : null,
   };
+}
+
+/** Names that a filter asks for, by their group; undefined for conditions on something else. */
+function namesIn({
+  failed,
+  ...others
+}: LedgerFilter): ReadonlyMap<PairGroup | UsageGroup | undefined, string> {
+  const names = new Map<PairGroup | UsageGroup | undefined, string>();
+  for (const [field, value] of Object.entries(others))
+    if (value !== undefined) names.set(groupOfField.get(field), String(value));
+  if (failed !== undefined) names.set('failed', failed ? '1' : '0');
+  return names;
 }

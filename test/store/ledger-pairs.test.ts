@@ -14,7 +14,7 @@ const hour = 3_600_000;
 const t0 = Date.UTC(2026, 2, 4);
 const endMs = t0 + 5 * hour;
 
-/** One or two conditions with or without a group: two groups together. */
+/** Conditions with or without a group: two groups together. */
 const queries: readonly Pick<UsageQuery, 'by' | 'where'>[] = [
   { by: 'slot', where: { format: 'chat' } },
   { by: 'key', where: { format: 'chat' } },
@@ -24,9 +24,19 @@ const queries: readonly Pick<UsageQuery, 'by' | 'where'>[] = [
   { by: null, where: { slot: 's1', model: 'ab' } },
   { by: 'slot', where: { slot: 's1', model: 'ab' } },
   { by: 'model', where: { slot: '' } },
+  { by: null, where: { failed: true } },
+  { by: null, where: { failed: false } },
+  { by: 'model', where: { failed: true } },
+  { by: 'team', where: { failed: false } },
+  { by: null, where: { failed: true, keyId: 'k2' } },
+  { by: 'slot', where: { failed: true, slot: 's1' } },
+  { by: 'slot', where: { model: 'none' } },
+];
+
+/** Three groups together, of which the failed requests are counted one by one. */
+const queriesOfThree: typeof queries = [
   { by: 'slot', where: { failed: false, format: 'chat' } },
   { by: null, where: { failed: false, keyId: 'k1', model: 'b' } },
-  { by: 'slot', where: { model: 'none' } },
 ];
 
 describe('the sums of pairs of groups', function () {
@@ -50,13 +60,13 @@ function describePairs(name: string, makePlace: () => Promise<Place<StoreSetting
     });
 
     /** The answers to all queries, by the hour, by two hours from an uneven one on, and in one bucket. */
-    async function answers(): Promise<readonly (readonly UsageSum[])[]> {
+    async function answers(of = [...queries, ...queriesOfThree]): Promise<readonly (readonly UsageSum[])[]> {
       const spans = [
         { fromMs: t0 - hour, toMs: endMs + 3 * hour, stepMs: hour },
         { fromMs: t0 + hour, toMs: endMs, stepMs: 2 * hour },
         { fromMs: t0, toMs: endMs, stepMs: 5 * hour },
       ];
-      const asked = queries.flatMap((query) => spans.map((span) => ({ ...span, ...query })));
+      const asked = of.flatMap((query) => spans.map((span) => ({ ...span, ...query })));
       return Promise.all(asked.map((query) => store.ledger.usage(query)));
     }
 
@@ -79,6 +89,8 @@ function describePairs(name: string, makePlace: () => Promise<Place<StoreSetting
       expect(await answers()).to.deep.equal(counted);
       await execute(sql`delete from ledger where failed = 0 and at < ${t0 + 4 * hour}`);
       expect(await answers()).to.deep.equal(counted);
+      await execute(sql`delete from ledger where at < ${t0 + 4 * hour}`);
+      expect(await answers([...queries])).to.deep.equal(counted.slice(0, queries.length * 3));
     });
 
     it('do not hold for an hour with a later request, until it is summed again', async () => {

@@ -156,8 +156,8 @@ export interface UsageQuery {
   /** Only requests with this key. */
   readonly keyId?: string;
   /**
-   * Only requests that match. Conditions and `by` together on one hourly group, or on two columns of groups, are
-   * answered by the hourly sums; others are counted from the rows.
+   * Only requests that match. Conditions and `by` together on one hourly group, or on two of the columns of groups and
+   * `failed`, are answered by the hourly sums; others are counted from the rows.
    */
   readonly where?: Omit<LedgerFilter, 'fromMs' | 'toMs'>;
   /**

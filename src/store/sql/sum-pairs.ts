@@ -1,6 +1,6 @@
 import type { Kysely, RawBuilder } from 'kysely';
-import { groupPairs, type GroupPair } from '../../ledger/hourly-pair.js';
-import { groupColumnOf, hourMs, hourOf } from '../../ledger/usage.js';
+import { groupPairs, pairColumnOf, type GroupPair } from '../../ledger/hourly-pair.js';
+import { hourMs, hourOf } from '../../ledger/usage.js';
 import { unsummedHours, type CountedHour } from './pair-hours.js';
 import { pairKey, pairKind } from './pair-tables.js';
 import { groupedBy, type Dialect } from './parts.js';
@@ -53,7 +53,7 @@ async function sumHour(db: Kysely<Tables>, dialect: Dialect, atMs: number): Prom
 
 /** Replaces the sums of an hour: it keeps its pairs, and gets more of them. */
 function insertPairs(atMs: number, pairs: readonly GroupPair[]): RawBuilder<unknown> {
-  const columns = refs([...new Set(pairs.flat())].map((group) => groupColumnOf[group]));
+  const columns = refs([...new Set(pairs.flat())].map((group) => pairColumnOf[group]));
   const values = refs([...pairKey, ...sumColumns]);
   const replaced = sumColumns.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`);
   return sql`
@@ -71,7 +71,7 @@ function insertPairs(atMs: number, pairs: readonly GroupPair[]): RawBuilder<unkn
 }
 
 function sumsOfPair(pair: GroupPair, atMs: number): RawBuilder<unknown> {
-  const [first, second] = pair.map((group) => sql.ref(groupColumnOf[group]));
+  const [first, second] = pair.map((group) => sql`cast(${sql.ref(pairColumnOf[group])} as text)`);
   const sums = sumColumns.map((column) => sql`sum(${sql.ref(column)}) as ${sql.ref(column)}`);
   const kind = sql.lit(pairKind(pair));
   return sql`
