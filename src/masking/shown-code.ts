@@ -1,4 +1,4 @@
-import { isErrorCode } from '../plugin/internal.js';
+import { errorCodes, isErrorCode } from '../plugin/internal.js';
 import type { TextMask } from './text-mask.js';
 
 /**
@@ -7,9 +7,11 @@ import type { TextMask } from './text-mask.js';
  */
 export function shownCode(code: unknown, maskOf: () => TextMask): string {
   if (typeof code !== 'string') return 'other';
-  if (code.length <= 64 && words.test(code)) return code;
+  if (wellKnown.has(code)) return code;
   return isErrorCode(code) && maskOf()(code, code.length) === code ? code : 'other';
 }
 
-/** Codes that no credential looks like, our own among them. */
-const words = /^[a-z]+(?:_[a-z]+)*$/;
+/** Our own codes and types of errors, which are most, and need no mask: a secret may be of small letters alone. */
+const wellKnown: ReadonlySet<string> = new Set(
+  Object.entries(errorCodes).flatMap(([code, { type }]) => [code, type]),
+);

@@ -3,11 +3,13 @@ import { shownCode } from '#src/masking/shown-code.js';
 import { textMask } from '#src/masking/text-mask.js';
 
 describe('a shown error code', () => {
-  const shown = (code: unknown) => shownCode(code, () => textMask(['k7Qm2xV9pLw4Rt8Zb1Nc']));
+  const shown = (code: unknown) =>
+    shownCode(code, () => textMask(['k7Qm2xV9pLw4Rt8Zb1Nc', 'correct_horse_staple']));
 
   it('is the code where that is an identifier', () => {
     for (const code of [
       'overloaded_error',
+      'insufficient_quota',
       'ThrottlingException',
       'com.amazon.coral.service#UnrecognizedClientException',
       'RESOURCE_EXHAUSTED',
@@ -22,6 +24,8 @@ describe('a shown error code', () => {
       'Your prompt "my secret diary" is refused',
       'k7Qm2xV9pLw4Rt8Zb1Nc',
       'key=k7Qm2xV9pLw4Rt8Zb1Nc',
+      'correct_horse_staple',
+      'no_correct_horse_staple',
       'invalid:k7Qm2xV9pLw4Rt8Zb1Nc',
       'sk-ant-api03-AnotherOne123456',
       'x'.repeat(65),
