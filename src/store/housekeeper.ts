@@ -95,8 +95,8 @@ export class Housekeeper {
     const { store, clock, log } = this.#options;
     const beforeMs = clock.now() - lateMs;
     try {
-      for (let step = 0; step < maxSteps && !this.#isClosed; step += 1) {
-        if (((await store.sumPairs?.(beforeMs, stepHours)) ?? 0) < stepHours) break;
+      for (let hours = 0; hours < maxHours && !this.#isClosed; hours += 1) {
+        if (!(await store.sumPairs?.(beforeMs, 1))) break; // close waits for this one hour
         await breath();
       }
       return true;
@@ -124,8 +124,7 @@ const historyDays = 30;
 const roundMs = 60_000;
 /** Time after an hour for the rows of its last requests to come. */
 const lateMs = 10 * 60_000;
-/** Hours of one step, and steps of one round: after an update there are some thousand hours to sum. */
-const stepHours = 10;
-const maxSteps = 24;
+/** Hours of one round: after an update there are some thousand to sum. */
+const maxHours = 240;
 /** Rows, or pages, of one step: SQLite takes some milliseconds for them, in which nothing else is written. */
 const stepRows = 200;

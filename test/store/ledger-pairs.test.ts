@@ -159,6 +159,23 @@ function describePairs(name: string, makePlace: () => Promise<Place<StoreSetting
       );
     });
 
+    it('are made hour by hour, so that a gateway that closes waits for one of them', async () => {
+      let hours = 0;
+      const sumPairs = async (_: number, limit: number) => {
+        void keeper.close();
+        return (hours += limit);
+      };
+      const keeper = new Housekeeper({
+        store: { ...store, sumPairs },
+        live: new MemoryHub().connect(),
+        keepDays: { ledger: 90, audit: 365 },
+        log: quiet,
+        clock: clockAt(() => t0),
+      });
+      await keeper.cleanUp();
+      expect(hours).to.equal(1);
+    });
+
     it('that cannot be made are a line of the log, and tried again', async () => {
       const { log, logged } = fakeHost();
       let tries = 0;
