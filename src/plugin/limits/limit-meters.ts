@@ -35,11 +35,14 @@ export class LimitMeters {
     return { used: fromMeter(limit, reading?.used ?? 0), resetsInMs };
   }
 
-  /** Opens the meter of a day or a month that is missing; where the ledger cannot be read, it stays missing. */
+  /**
+   * Opens the missing meter of a day or a month for a minute: the instances that serve may know of more use than the
+   * ledger. Where the ledger cannot be read, the meter stays missing.
+   */
   async restore(window: LimitWindow): Promise<void> {
     const { period, meter } = window;
     if (!period || (await this.#host.live.meters.read(meter))) return;
-    await this.#openFromLedger(window, period).catch(() => undefined); // requests log it, and count all the same
+    await this.#openFromLedger(window, period, minuteMs).catch(() => undefined); // requests log it
   }
 
   /** Adds the use of a settled request, in the unit of the limit. */
@@ -76,7 +79,7 @@ export class LimitMeters {
     const { live, log } = this.#host;
     const { meter, holder, limit } = window;
     try {
-      await this.#openFromLedger(window, period);
+      await this.#openFromLedger(window, period, this.#ttlMs(period));
     } catch (error) {
       const known = this.#known.get(meter)?.used ?? 0;
       log.warn(
@@ -88,11 +91,11 @@ export class LimitMeters {
   }
 
   /** The ledger may lack rows that are spooled, but were counted here. */
-  async #openFromLedger(window: LimitWindow, period: Period): Promise<void> {
+  async #openFromLedger(window: LimitWindow, period: Period, ttlMs: number): Promise<void> {
     const { live, clock } = this.#host;
     const { meter } = window;
     const used = await within(this.#usedIn(window, period), timeoutMs, silence, clock.setTimer);
-    await live.meters.open(meter, Math.max(used, this.#known.get(meter)?.used ?? 0), this.#ttlMs(period));
+    await live.meters.open(meter, Math.max(used, this.#known.get(meter)?.used ?? 0), ttlMs);
   }
 
   #note(meter: string, reading: MeterReading | undefined): void {

@@ -244,6 +244,19 @@ describe('limit meters', () => {
     expect((await hub.connect().meters.read(day().meter))?.used).to.equal(7);
   });
 
+  it('are opened by somebody who only looks for no longer than a minute, as the ledger may lack requests', async () => {
+    const meters = connect();
+    await store.ledger.append([row(nowMs, 100)]);
+    await meters.add(day(), 5); // its row is spooled
+    hub = new MemoryHub({ now });
+    await connect().restore(day());
+    expect(await usedIn(meters)).to.equal(100);
+    await meters.add(day(), 2);
+    await store.ledger.append([row(nowMs, 5), row(nowMs, 2)]);
+    nowMs += 60_000;
+    expect(await usedIn(meters)).to.equal(107);
+  });
+
   it('do not wait for a ledger that is silent', async () => {
     const meters = connect(() => new Promise(() => undefined));
     expect(await usedIn(meters)).to.equal(0);
