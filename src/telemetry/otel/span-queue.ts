@@ -83,12 +83,17 @@ export class SpanQueue {
   }
 
   async #exportAll(): Promise<void> {
-    for (let body = this.#waiting.shift(); body; body = this.#waiting.shift()) {
-      this.#bytes -= body.capacity;
-      const isTaken = await this.#options.send(body.close(), body.spans);
-      if (isTaken && body.capacity === bodyBytes) this.#spare = body.release(); // else a socket may still read it
+    try {
+      for (let body = this.#waiting.shift(); body; body = this.#waiting.shift()) await this.#export(body);
+    } finally {
+      this.#exporting = undefined; // at once: what is added from now on needs another run
     }
-    this.#exporting = undefined; // at once: what is added from now on needs another run
+  }
+
+  async #export(body: ExportBody): Promise<void> {
+    this.#bytes -= body.capacity;
+    const isTaken = await this.#options.send(body.close(), body.spans);
+    if (isTaken && body.capacity === bodyBytes) this.#spare = body.release(); // else a socket may still read it
   }
 }
 
