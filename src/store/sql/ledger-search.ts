@@ -17,7 +17,7 @@ export interface LedgerSearch {
   readonly first: Condition | undefined;
   /** Conditions that filter the rows found. */
   readonly others: readonly Condition[];
-  /** Those of them that have an index. */
+  /** Indexed ones among `others`. */
   readonly indexed: readonly IndexedCondition[];
 }
 

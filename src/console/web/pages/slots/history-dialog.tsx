@@ -51,9 +51,7 @@ function Changes({ changes }: { readonly changes: readonly SlotChange[] }) {
           );
         })}
       </ol>
-      <p class="dim">
-        The latest 500 changes of the last 30 days are kept; here are {changes.length} of them.
-      </p>
+      <p class="dim">Changes shown: {changes.length}. The latest 500 of the last 30 days are kept.</p>
     </>
   );
 }
