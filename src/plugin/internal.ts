@@ -18,6 +18,7 @@ export type {
   AuditPage,
 } from './contract/audit.js';
 export type { Subject } from './contract/store.js';
+export { isSamePerson } from './same-person.js';
 export { maxSlotChanges } from './contract/slot-history.js';
 export type { SlotChange, SlotHistory, WindowSample } from './contract/slot-history.js';
 export { definitionFault } from './contract/definition.js';

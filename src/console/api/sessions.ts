@@ -5,6 +5,7 @@ import {
   callerKey,
   GatewayError,
   isGatewayError,
+  isSamePerson,
   requireMasterKey,
   type Actor,
   type ConsoleSession,
@@ -13,7 +14,6 @@ import {
 import { LoginGuard } from './login-guard.js';
 import type { Panel } from './panel.js';
 import { csrfCookie, sessionCookie, setSessionCookies } from './people/cookies.js';
-import { isSamePerson } from './people/identity.js';
 import { newToken, SessionTokens, sha256 } from './session-tokens.js';
 
 interface BegunSession {

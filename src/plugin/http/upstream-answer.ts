@@ -27,8 +27,8 @@ export function foreign(slot: string, what: string, { kind, cause }: ForeignOpti
 
 /**
  * Error of a refused call, from the upstream's own status, `error.type`, message, `details` and retry
- * headers; the code is the upstream's own, else the type (design §6), else that of the status. Also accepts bodies that are not JSON
- * or have another shape.
+ * headers; the code is the upstream's own, else the type (design §6), else that of the status. Also accepts
+ * bodies that are not JSON or have another shape.
  */
 export function refusal({ status, headers }: Answer, body: string): GatewayError {
   const { error, message: bare } = jsonFields(body);

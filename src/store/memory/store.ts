@@ -1,6 +1,7 @@
 import type { LRUCache } from 'lru-cache';
 import {
   growingCache,
+  isSamePerson,
   type Binding,
   type CacheStats,
   type Caches,
@@ -155,8 +156,7 @@ function keepSlots(byId: LRUCache<string, StoredSlot>): Store['slots'] {
 
 /** True for a session of the same person with another role. */
 function isOfOtherRole(one: ConsoleSession, { subject, actor }: ConsoleSession): boolean {
-  if (!one.subject || !subject || one.actor.role === actor.role) return false;
-  return one.subject.issuer === subject.issuer && one.subject.id === subject.id;
+  return one.actor.role !== actor.role && isSamePerson(one.subject, subject);
 }
 
 function keepSessions(byHash: LRUCache<string, ConsoleSession>, now: () => number): Store['sessions'] {

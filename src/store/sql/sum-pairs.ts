@@ -92,7 +92,7 @@ async function note(db: Kysely<Tables>, { atMs, requests }: CountedHour, isSumme
   `.execute(db);
 }
 
-/** Max requests of an hour that is summed: it is one statement, and SQLite writes nothing else meanwhile. */
+/** Max requests of an hour that is summed: SQLite does so in one statement, and writes nothing else meanwhile. */
 const maxRequests = { sqlite: 20_000, postgres: 1_000_000 } as const;
 
 /** Advisory lock class, unique on the database; see migrate.ts for the lock of the migrations. */

@@ -261,7 +261,7 @@ interface PairHourRecord {
   /** When it begins. */
   readonly at: number;
   readonly requests: number;
-  /** 0: there are no sums, as there would be too many. */
+  /** 0: there are no sums, as the hour has too many requests, or could not be summed. */
   readonly has_sums: number;
 }
 

@@ -23,11 +23,6 @@ export function subjectOf({ iss, sub }: Claims): Subject {
   return { issuer: String(iss), id: String(sub) };
 }
 
-/** False where one of them is not known. */
-export function isSamePerson(one: Subject | undefined, other: Subject | undefined): boolean {
-  return one !== undefined && one.issuer === other?.issuer && one.id === other.id;
-}
-
 function roleOf(groups: readonly string[], { adminGroups, viewerGroups }: IdentityRules): Role | undefined {
   const own = new Set(groups);
   if (adminGroups.some((group) => own.has(group))) return 'admin';
