@@ -27,9 +27,12 @@ export type Listener = (...args: Parameters<RequestListener>) => unknown;
 export class Kit {
   readonly #closers: (() => unknown)[] = [];
 
-  /** A real HTTP server; gives its base URL. */
+  /** A real HTTP server that takes addresses of any length, as some kinds put the model there; gives its base URL. */
   async serve(listener: Listener): Promise<string> {
-    const server = createServer((request, response) => void listener(request, response));
+    const server = createServer(
+      { maxHeaderSize: 2 ** 20 },
+      (request, response) => void listener(request, response),
+    );
     this.#closers.push(() => server.closeAllConnections());
     return this.#listen(server);
   }
