@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { definePlugin, isLoopback, Type, type Caller } from 'gw2api/plugin';
+import { definePlugin, isLoopback, sendsKey, Type, type Caller } from 'gw2api/plugin';
 import { keyCaller } from './shared/key-caller.js';
 
 /** Authentication: refuses requests without a known key (contract §5). */
@@ -25,11 +25,10 @@ export default definePlugin({
     const isWelcome = (name: string) => anonymous === 'everyone' || isLoopback(name);
     return async function auth(ctx, next) {
       const { headers, host: named } = ctx;
-      const sendsKey = headers['x-api-key'] !== undefined || headers.authorization !== undefined;
       // The name that was called is checked too: a page of another site may resolve its own to this machine.
       const isRefused =
         anonymous === true && ctx.state.operation === 'route' && isForeignPage(headers, named);
-      const isAnonymous = !sendsKey && isWelcome(ctx.hostname) && !isRefused;
+      const isAnonymous = !sendsKey(headers) && isWelcome(ctx.hostname) && !isRefused;
       ctx.state.caller = isAnonymous ? anonymousCaller : await keyCaller(headers, host);
       await next();
     };

@@ -8,6 +8,7 @@ import {
   type Clock,
   type Live,
   type Logger,
+  sentKey,
 } from '../plugin/internal.js';
 import { isClearlyWorse, minRequests } from './evidence.js';
 import {
@@ -75,7 +76,7 @@ export class Canary {
   ): CanaryPlace | undefined | Promise<CanaryPlace | undefined> {
     const { id, percent } = this.#options;
     const session = sessionName(headers, { from: defaultStickyFrom });
-    const credential = headers.authorization ?? String(headers['x-api-key'] ?? '');
+    const credential = headers.authorization ?? sentKey(headers) ?? '';
     const unit = unitOf(id, session === undefined ? name : `${credential}\0${session}`);
     const side = sideOf(unit, percent);
     if (!side) return undefined;

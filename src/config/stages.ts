@@ -183,6 +183,8 @@ const secretHeaders: ReadonlySet<string> = new Set([
   'cookie',
   'proxy-authorization',
   'x-api-key',
+  'api-key',
+  'x-goog-api-key',
 ]);
 
 /** Names that are those of another enabled entry too; an entry without one has the name of its plugin. */

@@ -7,6 +7,7 @@ import {
   type LimitHolder,
   type Meters,
   type Store,
+  sendsKey,
 } from '../plugin/internal.js';
 import type { DryRequest } from './outcome.js';
 import type { DrySettings, UsedLimits } from './settings.js';
@@ -48,7 +49,7 @@ export class DryKeys {
     const lower = Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
     );
-    if (key === null || 'authorization' in lower || 'x-api-key' in lower) return lower;
+    if (key === null || sendsKey(lower)) return lower;
     return { 'x-api-key': await this.#textOf(key), ...lower };
   }
 

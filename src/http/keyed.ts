@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { GatewayError, type Format, type Operation } from '../plugin/internal.js';
+import { GatewayError, holdsContractKey, type Format, type Operation } from '../plugin/internal.js';
 import type { CoreContext, CoreMiddleware } from './exchange.js';
 import type { RouteContext } from './route-context.js';
 
@@ -29,12 +29,15 @@ export function keyed(
   };
 }
 
-/** Moves a key from the header of its format to the one that all stages know as a secret. */
+/**
+ * Moves a key from the header of its format to the one that all stages know as a secret, unless a header of
+ * contract §5.1 holds one.
+ */
 function takeKey(headers: IncomingHttpHeaders, keyHeader: string): void {
   const key = headers[keyHeader];
   if (key === undefined || keyHeader === 'x-api-key' || keyHeader === 'authorization') return;
   delete headers[keyHeader];
-  headers['x-api-key'] ??= key;
+  if (!holdsContractKey(headers)) headers['x-api-key'] = key;
 }
 
 function shuttingDown(ctx: CoreContext): GatewayError {

@@ -3,23 +3,31 @@ import type { Keys } from './contract/host.js';
 import { GatewayError } from './error.js';
 
 /**
- * The key that a caller sent: `x-api-key`, else `Authorization: Bearer`. Throws `missing_api_key` (contract
- * §5).
+ * The key that a caller sent: `x-api-key`, else `Authorization: Bearer`; where neither holds one, `api-key`, else
+ * `x-goog-api-key`. Throws `missing_api_key` (contract §5), which says what is wrong with what was sent.
  */
 export function callerKey(headers: IncomingHttpHeaders): string {
   const key = sentKey(headers);
   if (key !== undefined) return key;
-  throw new GatewayError(
-    'missing_api_key',
-    'No API key was sent. Send it as "Authorization: Bearer <key>" or as "x-api-key: <key>".',
-  );
+  throw new GatewayError('missing_api_key', `${faultOf(headers.authorization ?? '')} ${advice}`);
 }
 
 /** The key that a caller sent; undefined without one. */
 export function sentKey(headers: IncomingHttpHeaders): string | undefined {
-  const apiKey = headers['x-api-key'];
-  return (typeof apiKey === 'string' ? apiKey.trim() : '') || bearerToken(headers.authorization) || undefined;
+  return contractKey(headers) || textOf(headers['api-key']) || textOf(headers['x-goog-api-key']) || undefined;
 }
+
+/** True for a caller whose key stands in a header of contract §5.1; keys in other headers do not count then. */
+export function holdsContractKey(headers: IncomingHttpHeaders): boolean {
+  return contractKey(headers) !== '';
+}
+
+/** True for a caller that sends a header for keys, whatever it holds. */
+export function sendsKey(headers: IncomingHttpHeaders): boolean {
+  return keyHeaders.some((name) => headers[name] !== undefined);
+}
+
+const keyHeaders = ['x-api-key', 'authorization', 'api-key', 'x-goog-api-key'] as const;
 
 /**
  * Checks that a key is the master key (contract §5). Throws `invalid_api_key` for an unknown key, and
@@ -33,6 +41,28 @@ export async function requireMasterKey(key: string, keys: Keys, area: string): P
     throw new GatewayError('forbidden', `A protocol key may call /v1/* only; ${area} needs the master key.`);
 }
 
+function contractKey(headers: IncomingHttpHeaders): string {
+  return textOf(headers['x-api-key']) || bearerToken(headers.authorization);
+}
+
+function textOf(header: string | readonly string[] | undefined): string {
+  return typeof header === 'string' ? header.trim() : '';
+}
+
 function bearerToken(authorization: string | undefined): string {
   return authorization?.match(/^bearer +(.+)$/i)?.[1]?.trim() ?? '';
+}
+
+const advice = 'Send the key as "Authorization: Bearer <key>" or as "x-api-key: <key>".';
+
+/** Sentence about a header `authorization` without a bearer token; it quotes nothing of what may be a key. */
+function faultOf(authorization: string): string {
+  const [scheme = '', ...rest] = authorization.trim().split(/\s+/);
+  if (scheme === '') return 'No API key was sent.';
+  if (/^bearer$/i.test(scheme)) return 'The header "Authorization" has the word Bearer, but no key after it.';
+  if (/^basic$/i.test(scheme))
+    return 'The header "Authorization" uses the scheme Basic, which is not supported here.';
+  if (rest.length === 0)
+    return 'The header "Authorization" holds a text without the word Bearer in front of it.';
+  return 'The header "Authorization" uses another scheme than Bearer, which is not supported here.';
 }

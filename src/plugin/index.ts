@@ -1,7 +1,7 @@
 /** `gw2api/plugin`: the public API of stages. */
 export { cacheMarkers, mapCacheMarkers, maxCacheMarkers } from './cache-markers.js';
 export { callerClaims } from './caller-claims.js';
-export { callerKey } from './caller-key.js';
+export { callerKey, sendsKey } from './caller-key.js';
 export { systemClock, timeoutSignal } from './clock.js';
 export type { Clock } from './clock.js';
 export type { Caller, CallerClaims } from './contract/caller.js';

@@ -3,7 +3,7 @@ export * from './index.js';
 export * from './format/index.js';
 export * from './upstream/index.js';
 export * from './raw/index.js';
-export { requireMasterKey, sentKey } from './caller-key.js';
+export { holdsContractKey, requireMasterKey, sentKey } from './caller-key.js';
 export type { Actor, Role } from './contract/actor.js';
 export { accountFields, normalizeAccount } from './contract/account.js';
 export type { RefusedAnswer } from './contract/account.js';

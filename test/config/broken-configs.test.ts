@@ -191,6 +191,8 @@ const broken: readonly Broken[] = [
       '    when: { sample: 0.1, not: {} }',
       '  - use: auth',
       '    when: { header: { "x team": red, X-Api-Key: secret }, not: { header: { Authorization: x } } }',
+      '  - use: auth',
+      '    when: { header: { api-key: a, X-Goog-Api-Key: b } }',
     ].join('\n'),
     says: [
       'gateway.yaml:3:13 pipeline[0].when.haeder: is not a known key; did you mean "header"?',
@@ -201,6 +203,8 @@ const broken: readonly Broken[] = [
       'gateway.yaml:7:23 pipeline[2].when.header.x team: is not the name of a header',
       `gateway.yaml:7:38 pipeline[2].when.header.X-Api-Key: ${secretHeader}`,
       `gateway.yaml:7:76 pipeline[2].when.not.header.Authorization: ${secretHeader}`,
+      `gateway.yaml:9:23 pipeline[3].when.header.api-key: ${secretHeader}`,
+      `gateway.yaml:9:35 pipeline[3].when.header.X-Goog-Api-Key: ${secretHeader}`,
     ],
   },
   {

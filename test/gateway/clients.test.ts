@@ -294,6 +294,15 @@ describe('other clients', () => {
       expect((await pair.post('/v1/messages', body, wrong)).status).to.equal(401);
     });
 
+    for (const name of ['api-key', 'x-goog-api-key'])
+      it(`send their key as ${name}, which no upstream sees`, async () => {
+        const headers = { [name]: masterKey, authorization: '' };
+        expect((await pair.post('/v1/chat/completions', ask('Hello!'), headers)).status).to.equal(200);
+        expect(JSON.stringify(modelCalls(pair).at(-1)?.headers)).to.not.include(masterKey);
+        const wrong = { ...headers, 'x-api-key': 'wrong' };
+        expect((await pair.post('/v1/chat/completions', ask('Hello!'), wrong)).status).to.equal(401);
+      });
+
     it('name no API version, and get the older one', async () => {
       await (await pair.post('/v1/messages', ask('Hello!'))).text();
       expect(modelCalls(pair).at(-1)?.headers).to.include({ 'anthropic-version': '2023-06-01' });

@@ -66,6 +66,39 @@ describe('auth', () => {
       expect(callerKey({ authorization: `${scheme}  top ` })).to.equal('top');
   });
 
+  it('reads api-key and x-goog-api-key where the headers of the contract hold no key', () => {
+    for (const name of ['api-key', 'x-goog-api-key']) {
+      expect(callerKey({ [name]: ' top ' }), name).to.equal('top');
+      expect(callerKey({ [name]: 'top', authorization: 'Basic dG9w', 'x-api-key': '' }), name).to.equal(
+        'top',
+      );
+      expect(callerKey({ [name]: 'other', authorization: 'Bearer top' }), name).to.equal('top');
+      expect(callerKey({ [name]: 'other', 'x-api-key': 'top' }), name).to.equal('top');
+    }
+    expect(callerKey({ 'x-goog-api-key': 'other', 'api-key': 'top' })).to.equal('top');
+  });
+
+  const faults: readonly (readonly [authorization: string, sentence: RegExp])[] = [
+    ['', /^No API key was sent\. /],
+    ['sk-gw-1', /^The header "Authorization" holds a text without the word Bearer in front of it\. /],
+    ['Bearer', /^The header "Authorization" has the word Bearer, but no key after it\. /],
+    [
+      'Basic c2stZ3ctMTo=',
+      /^The header "Authorization" uses the scheme Basic, which is not supported here\. /,
+    ],
+    ['Token sk-gw-1', /^The header "Authorization" uses another scheme than Bearer, which is not supported/],
+  ];
+  for (const [authorization, sentence] of faults)
+    it(`says what is wrong with ${JSON.stringify(authorization)}, and quotes no key`, async () => {
+      const { body } = await run({ authorization });
+      const { code, message } = (body as { error: { code: string; message: string } }).error;
+      expect(code).to.equal('missing_api_key');
+      expect(message)
+        .to.match(sentence)
+        .and.include('"Authorization: Bearer <key>"')
+        .and.not.match(/sk-gw-1|c2st/);
+    });
+
   it('passes over an empty x-api-key', () => {
     expect(callerKey({ 'x-api-key': ' ', authorization: 'Bearer top' })).to.equal('top');
   });

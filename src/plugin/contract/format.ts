@@ -92,7 +92,7 @@ export interface FormatDefinition<Options extends TSchema = TSchema> {
   readonly body: object;
   /**
    * Header in which its callers also send their key, such as `x-goog-api-key`. On its paths it becomes
-   * `x-api-key`, unless that is sent too, so that no stage sees it under its own name.
+   * `x-api-key`, unless that or `Authorization: Bearer` holds a key, so that no stage sees it under its own name.
    */
   readonly keyHeader?: string;
   /** True for a format whose body is a Messages request, which goes upstream as it came. */
