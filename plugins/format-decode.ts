@@ -1,4 +1,5 @@
 import {
+  continuePausedTurns,
   definePlugin,
   formatContext,
   GatewayError,
@@ -6,8 +7,11 @@ import {
   mayUseModel,
   reportDropped,
   Type,
+  type GatewayState,
+  type Host,
   type Intercept,
   type MessagesRequest,
+  type ModelCall,
   type Models,
   type StageContext,
 } from 'gw2api/plugin';
@@ -51,8 +55,11 @@ export default definePlugin({
     }
     return {
       middleware: formatDecode,
-      applies: (ctx) => intercepts.has(ctx),
-      intercept: (request, call, ctx) => (intercepts.get(ctx) ?? goOn)(request, call, ctx),
+      applies: (ctx) => intercepts.has(ctx) || mayPause(ctx.state, host.formats),
+      intercept(request, call, ctx) {
+        const ofFormat = intercepts.get(ctx) ?? goOn;
+        return ofFormat(request, mayPause(ctx.state, host.formats) ? continued(call) : call, ctx);
+      },
     };
   },
 });
@@ -60,6 +67,22 @@ export default definePlugin({
 type DecodeContext = StageContext<'body' | 'caller', 'request' | 'delivery'>;
 
 const goOn: Intercept = (request, call) => call(request);
+
+/** True if a server tool may pause the turn of a caller whose format cannot continue it. */
+function mayPause(
+  { format, request: { tools } }: Pick<GatewayState, 'format' | 'request'>,
+  formats: Host['formats'],
+): boolean {
+  if (formats.get(format).keepsBytes) return false;
+  return tools?.some(({ type = 'custom' }) => type !== 'custom') ?? false;
+}
+
+const continuePaused = continuePausedTurns(4);
+
+/** The call, continued where the model pauses its turn. */
+function continued(call: ModelCall): ModelCall {
+  return (request, options) => continuePaused(request, (further) => call(further, options));
+}
 
 /** The fields of a translated request that an upstream counts; it refuses all others. */
 function countable(request: MessagesRequest): MessagesRequest {

@@ -1,5 +1,4 @@
 import {
-  continuePausedTurns,
   definePlugin,
   headerChoice,
   Type,
@@ -15,7 +14,6 @@ export default definePlugin({
   api: 1,
   requires: ['request'],
   provides: ['request', 'additions'],
-  intercepts: true,
   options: Type.Object({
     /** The upstream's name for this kind of tool. */
     type: Type.String({ minLength: 1, default: 'web_search_20250305' }),
@@ -24,20 +22,14 @@ export default definePlugin({
   }),
   setup({ type, maxUses }, host) {
     const tool: Tool = { type, name: toolName, ...(maxUses && { max_uses: maxUses }) };
-    return {
-      middleware(ctx, next) {
-        const { state } = ctx;
-        const asked = headerChoice(ctx.headers, 'x-gw-web-search', ['true', 'false']);
-        if (asked !== 'false' && hasRoom(state.request, host.models.find(state.request.model))) {
-          state.request = withFields(state.request, { tools: [...(state.request.tools ?? []), tool] });
-          state.additions = { ...state.additions, tools: [...state.additions.tools, tool] };
-        }
-        return next();
-      },
-      // Callers of other dialects cannot continue a turn that our tool has paused.
-      applies: ({ state: { format, additions } }) =>
-        !host.formats.get(format).keepsBytes && additions.tools.includes(tool),
-      intercept: continuePausedTurns(4),
+    return function webSearchTool(ctx, next) {
+      const { state } = ctx;
+      const asked = headerChoice(ctx.headers, 'x-gw-web-search', ['true', 'false']);
+      if (asked !== 'false' && hasRoom(state.request, host.models.find(state.request.model))) {
+        state.request = withFields(state.request, { tools: [...(state.request.tools ?? []), tool] });
+        state.additions = { ...state.additions, tools: [...state.additions.tools, tool] };
+      }
+      return next();
     };
   },
 });

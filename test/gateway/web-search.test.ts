@@ -95,11 +95,52 @@ describe('the web_search tool', () => {
         expect(last.at(-1)).to.have.property('role', 'assistant');
       });
 
-    it('goes on four times at most', async () => {
+    it('goes on four times at most, and the answer is then cut', async () => {
       const calls = callsTo(pair.simulator).length;
       const response = await pair.post('/v1/chat/completions', chat('[[sim:pause n=9]] Search!'));
       expect(response.status).to.equal(200);
+      expect(await response.json()).to.have.nested.property('choices[0].finish_reason', 'length');
       expect(callsTo(pair.simulator)).to.have.length(calls + 5);
+      const responses = await pair.post('/v1/responses', {
+        model: 'sonnet-5',
+        input: '[[sim:pause n=9]] Search!',
+      });
+      const body = await responses.json();
+      expect(body).to.include({ status: 'incomplete' });
+      expect(body).to.have.nested.property('incomplete_details.reason', 'max_output_tokens');
+    });
+  });
+
+  describe('of a caller, in a turn that it pauses', () => {
+    let plain: Pair;
+    before(async () => {
+      plain = await startPair({ pipeline: stages({ without: ['web-search-tool', 'persona-inject'] }) });
+    });
+    after(() => plain.close());
+
+    it('is continued for Chat', async () => {
+      const response = await plain.post('/v1/chat/completions', {
+        model: 'sonnet-5',
+        messages: [{ role: 'user', content: '[[sim:pause n=2]] Search!' }],
+        web_search_options: {},
+      });
+      const body = (await response.json()) as { choices: [{ message: object; finish_reason: string }] };
+      expect(body.choices[0].finish_reason).to.equal('stop');
+      expect(body.choices[0].message).to.have.property('content').that.includes('That is all it can say.');
+      expect(callsTo(plain.simulator)).to.have.length(3);
+    });
+
+    it('is continued for Responses, its searches too', async () => {
+      const response = await plain.post('/v1/responses', {
+        model: 'sonnet-5',
+        input: '[[sim:pause n=1]] Search!',
+        tools: [{ type: 'web_search' }],
+      });
+      const body = (await response.json()) as { status: string; output: { type: string; status: string }[] };
+      expect(body.status).to.equal('completed');
+      const items = body.output.map(({ type, status }) => `${type} ${status}`);
+      expect(items).to.include('web_search_call completed');
+      expect(JSON.stringify(body.output)).to.include('That is all it can say.');
     });
   });
 });

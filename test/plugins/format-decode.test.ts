@@ -1,6 +1,16 @@
 import { expect } from 'chai';
 import type { Decoded, GatewayState, Intercept, ModelCall } from '#src/plugin/internal.js';
-import { fakeFormat, fakeHost, fakeModels, replyOf, runStage, type StageOptions } from 'gw2api/testing';
+import {
+  collectEvents,
+  eventsOf,
+  fakeFormat,
+  fakeHost,
+  fakeModels,
+  messageEvents,
+  replyOf,
+  runStage,
+  type StageOptions,
+} from 'gw2api/testing';
 import formatDecode from '#plugins/format-decode.js';
 import type { FormatName } from '../support/formats.js';
 
@@ -74,6 +84,53 @@ describe('format-decode', () => {
     await run({ decoded: { intercept }, call });
     await run({ call });
     expect(asked).to.deep.equal([7, undefined]);
+  });
+
+  describe('where a server tool pauses the turn', () => {
+    const search = { type: 'web_search_20250305', name: 'web_search' };
+    const look = { name: 'look', input_schema: {} };
+
+    /** Number of calls for an answer that pauses once. */
+    const calls = async (
+      format: FormatName,
+      tools: unknown,
+      { keepsBytes = false, ...decoded }: Partial<Decoded> & { readonly keepsBytes?: boolean } = {},
+    ) => {
+      let count = 0;
+      const call: ModelCall = async () => {
+        count += 1;
+        const stopReason = count === 1 ? 'pause_turn' : 'end_turn';
+        return replyOf(eventsOf(messageEvents({ stopReason })));
+      };
+      const get = (name: FormatName) => ({ ...fakeFormat(name, decoded), keepsBytes });
+      const host = fakeHost({ models, formats: { get } });
+      const { state } = await run({ host, state: { format }, call }, { tools });
+      await collectEvents(state.reply.events);
+      return count;
+    };
+
+    it('continues it for callers who cannot, whoever offers the tool', async () => {
+      expect(await calls('chat', [look, search])).to.equal(2);
+      expect(await calls('responses', [{ type: 'code_execution_20250825', name: 'run' }])).to.equal(2);
+    });
+
+    it('leaves it to callers who can', async () => {
+      expect(await calls('messages', [search], { keepsBytes: true })).to.equal(1);
+    });
+
+    it('leaves requests without a server tool alone', async () => {
+      for (const tools of [undefined, [], [look, { ...look, type: 'custom' }]])
+        expect(await calls('chat', tools)).to.equal(1);
+    });
+
+    it('continues each call of the format’s own interceptor', async () => {
+      const intercept: Intercept = async (request, call) => {
+        const { events } = await call(request);
+        await collectEvents(events);
+        return call(request);
+      };
+      expect(await calls('chat', [search], { intercept })).to.equal(3);
+    });
   });
 
   it('names what was dropped in x-gw-dropped', async () => {

@@ -1,14 +1,6 @@
 import { expect } from 'chai';
-import type { GatewayState, MessagesRequest, ModelCall } from 'gw2api/plugin';
-import {
-  collectEvents,
-  eventsOf,
-  fakeHost,
-  fakeModels,
-  messageEvents,
-  replyOf,
-  runStage,
-} from 'gw2api/testing';
+import type { GatewayState, MessagesRequest } from 'gw2api/plugin';
+import { fakeHost, fakeModels, runStage } from 'gw2api/testing';
 import webSearchTool, { hasRoom } from '#plugins/web-search-tool.js';
 
 describe('web-search-tool', () => {
@@ -63,22 +55,6 @@ describe('web-search-tool', () => {
   it('adds nothing for a model that cannot search', async () => {
     const host = fakeHost({ models: fakeModels({ id: 'test-model', webSearch: false }) });
     expect((await run({}, { host })).state.request.tools).to.equal(undefined);
-  });
-
-  it('continues paused turns for callers who cannot, and only then', async () => {
-    const calls = async (state: Partial<GatewayState>) => {
-      const stopReasons = ['pause_turn', 'end_turn'] as const;
-      let count = 0;
-      const call: ModelCall = async () =>
-        replyOf(eventsOf(messageEvents({ stopReason: stopReasons[count++] ?? 'end_turn' })));
-      const { state: after } = await run(state, { call });
-      await collectEvents(after.reply.events);
-      return count;
-    };
-    expect(await calls({ format: 'chat' })).to.equal(2);
-    expect(await calls({ format: 'messages' })).to.equal(1);
-    const withOwn = asking({ tools: [{ name: 'web_search' }] });
-    expect(await calls({ format: 'chat', request: withOwn })).to.equal(1);
   });
 });
 

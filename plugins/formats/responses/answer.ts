@@ -150,6 +150,7 @@ function usageOf(ending: { usage: Usage } | undefined): object | null {
 const reasons: Readonly<Record<string, string>> = {
   max_tokens: 'max_output_tokens',
   model_context_window_exceeded: 'max_output_tokens',
+  pause_turn: 'max_output_tokens', // still paused after all continuations
   refusal: 'content_filter',
 };
 

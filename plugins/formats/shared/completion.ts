@@ -11,6 +11,7 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   tool_use: 'tool_calls',
   max_tokens: 'length',
   model_context_window_exceeded: 'length',
+  pause_turn: 'length', // still paused after all continuations
   refusal: 'content_filter',
 };
 

@@ -2,7 +2,15 @@ import type { ModelEvents } from './events.js';
 import { EventStream } from './event-stream.js';
 import { MessageFold, mergeUsage } from './fold.js';
 import { mapEvents, tapEvents, type EventMap } from './map-events.js';
-import type { ContentBlock, MessagesRequest, Usage } from '../contract/messages.js';
+import type {
+  ContentBlock,
+  Message,
+  MessagesRequest,
+  MessagesResponse,
+  MessagesStreamEvent,
+  StopReason,
+  Usage,
+} from '../contract/messages.js';
 import type { ModelCall, ModelReply } from '../contract/state.js';
 import { addUsage } from './usage.js';
 import { withFields } from '../raw/with-fields.js';
@@ -48,18 +56,24 @@ class JoinedAnswer {
     const fold = new MessageFold();
     this.#fold = fold;
     this.calls += 1;
-    const seen = tapEvents(events, (event) => fold.add(event));
+    // An `error` event, which ends the answer, is passed on.
+    const seen = tapEvents(events, (event) => void (event.type === 'error' || fold.add(event)));
     return mapEvents(seen, this.#handlers(this.calls === 1, this.calls <= this.#limit));
   }
 
   #handlers(isFirst: boolean, mayContinue: boolean): EventMap {
+    const pauses = (reason: StopReason | null | undefined) => mayContinue && reason === 'pause_turn';
     return {
-      ...(isFirst ? {} : this.#splice()),
+      ...(!isFirst && this.#splice()),
+      message_start: (event) => {
+        this.isPaused = pauses(event.message.stop_reason);
+        if (!isFirst) return this.#spliceStart(event.message);
+        return this.isPaused ? { ...event, message: { ...event.message, stop_reason: null } } : event;
+      },
       message_delta: (event) => {
-        this.isPaused = mayContinue && event.delta.stop_reason === 'pause_turn';
+        this.isPaused = pauses(event.delta.stop_reason ?? (this.isPaused ? 'pause_turn' : null));
         if (this.isPaused) return [];
-        const usage = addUsage(this.#usage, mergeUsage(this.#startUsage, event.usage));
-        return isFirst ? event : { ...event, usage };
+        return isFirst ? event : { ...event, usage: this.#usageWith(event.usage) };
       },
       message_stop: (event) => (this.isPaused ? [] : event),
     };
@@ -67,14 +81,31 @@ class JoinedAnswer {
 
   #splice(): EventMap {
     return {
-      message_start: ({ message }) => {
-        this.#startUsage = message.usage;
-        return [];
-      },
       content_block_start: (event) => ({ ...event, index: event.index + this.#offset }),
       content_block_delta: (event) => ({ ...event, index: event.index + this.#offset }),
       content_block_stop: (event) => ({ ...event, index: event.index + this.#offset }),
     };
+  }
+
+  /** Events in place of a further start: some servers send a whole answer in it. */
+  #spliceStart({ content, stop_reason, stop_sequence, usage }: MessagesResponse): MessagesStreamEvent[] {
+    this.#startUsage = usage;
+    const blocks = content.flatMap((content_block, at): MessagesStreamEvent[] => {
+      const index = this.#offset + at;
+      return [
+        { type: 'content_block_start', index, content_block },
+        { type: 'content_block_stop', index },
+      ];
+    });
+    if (stop_reason === null || this.isPaused) return blocks;
+    return [
+      ...blocks,
+      { type: 'message_delta', delta: { stop_reason, stop_sequence }, usage: this.#usageWith(undefined) },
+    ];
+  }
+
+  #usageWith(last: Usage | undefined): Usage {
+    return addUsage(this.#usage, mergeUsage(this.#startUsage, last));
   }
 
   /**
@@ -84,7 +115,8 @@ class JoinedAnswer {
   continuing(request: MessagesRequest): MessagesRequest {
     this.#keep();
     const content = this.#content.filter((block) => block.type !== 'text' || block.text !== '');
-    return { ...request, messages: [...request.messages, { role: 'assistant', content }] };
+    const turn: readonly Message[] = content.length > 0 ? [{ role: 'assistant', content }] : [];
+    return withFields(request, { messages: [...request.messages, ...turn] });
   }
 
   /** Keeps the content and usage of a paused answer. */

@@ -5,8 +5,10 @@ import {
   GatewayError,
   type ContentBlock,
   type MessagesRequest,
+  type MessagesStreamEvent,
   type ModelCall,
   type ModelReply,
+  type StopReason,
 } from 'gw2api/plugin';
 import { collectEvents, eventsOf, messageEvents, replyOf, type MessageOptions } from 'gw2api/testing';
 
@@ -81,6 +83,35 @@ describe('continuePausedTurns', () => {
     expect(requests).to.have.length(2);
   });
 
+  it('joins answers that stand whole in their start', async () => {
+    const { reply, requests } = await ask(
+      4,
+      whole([text('Let me look.'), search], 'pause_turn', 3),
+      whole([found, text('It is ')], 'pause_turn', 4),
+      whole([text('so.')], 'end_turn', 5),
+    );
+    const events = await collectEvents(reply.events);
+    expect(events.filter(({ type }) => type === 'message_start')).to.have.length(1);
+    const message = await foldMessage(eventsOf(events));
+    expect(message.content).to.deep.equal([text('Let me look.'), search, found, text('It is '), text('so.')]);
+    expect(message).to.include({ stop_reason: 'end_turn' });
+    expect(message.usage).to.deep.equal({ input_tokens: 12, output_tokens: 3 });
+    expect(requests[1]!.messages[1]!.content).to.deep.equal([text('Let me look.'), search]);
+  });
+
+  it('asks once more with the same messages where a paused turn says nothing', async () => {
+    const { reply, requests } = await ask(4, paused([text('')]), { text: 'Done.' });
+    expect((await foldMessage(reply.events)).stop_reason).to.equal('end_turn');
+    expect(requests[1]!.messages).to.deep.equal([question]);
+  });
+
+  it('passes on what came before an error of the upstream', async () => {
+    const error = { type: 'error', error: { type: 'overloaded_error', message: 'Busy.' } } as const;
+    const events = messageEvents({ text: 'So far.' }).slice(0, 3);
+    const { reply } = await ask(4, [...events, error]);
+    expect(await collectEvents(reply.events)).to.deep.equal([...events, error]);
+  });
+
   it('breaks the stream where a further call fails', async () => {
     const failure = new GatewayError('upstream_timeout', 'Too slow.');
     const { reply } = await ask(4, paused([search]), failure);
@@ -98,13 +129,33 @@ function paused(content: readonly ContentBlock[], more: MessageOptions = {}): Me
   return { content, stopReason: 'pause_turn', ...more };
 }
 
+/** Events of an answer of which all stands in its start. */
+function whole(
+  content: readonly ContentBlock[],
+  reason: StopReason,
+  input_tokens: number,
+): readonly MessagesStreamEvent[] {
+  const start = messageEvents({})[0]!;
+  if (start.type !== 'message_start') throw new Error('A message begins with message_start.');
+  const usage = { input_tokens, output_tokens: 1 };
+  const message = { ...start.message, content, stop_reason: reason, usage };
+  return [{ ...start, message }, { type: 'message_stop' }];
+}
+
+function isList(answer: unknown): answer is readonly MessagesStreamEvent[] {
+  return Array.isArray(answer);
+}
+
 /** Asks a model that gives the answers in turn. */
-async function ask(limit: number, ...answers: readonly (MessageOptions | Error)[]) {
+async function ask(
+  limit: number,
+  ...answers: readonly (MessageOptions | readonly MessagesStreamEvent[] | Error)[]
+) {
   const requests: MessagesRequest[] = [];
   const call: ModelCall = async (request) => {
     const answer = answers[requests.push(request) - 1];
     if (answer instanceof Error) throw answer;
-    return replyOf(eventsOf(...messageEvents(answer)));
+    return replyOf(eventsOf([...(isList(answer) ? answer : messageEvents(answer))]));
   };
   const reply: ModelReply = await continuePausedTurns(limit)({ model: 'm', messages: [question] }, call);
   return { reply, requests };

@@ -97,7 +97,7 @@ describe('chat replies', () => {
   for (const [reason, finish] of Object.entries({
     end_turn: 'stop',
     stop_sequence: 'stop',
-    pause_turn: 'stop',
+    pause_turn: 'length',
     constructor: 'stop',
     tool_use: 'tool_calls',
     max_tokens: 'length',
