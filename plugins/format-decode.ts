@@ -4,8 +4,8 @@ import {
   formatContext,
   GatewayError,
   headerChoice,
+  lossReport,
   mayUseModel,
-  reportDropped,
   Type,
   type GatewayState,
   type Host,
@@ -36,13 +36,12 @@ export default definePlugin({
       const mustBeWhole = headerChoice(ctx.headers, 'x-gw-delivery', ['verified']) !== undefined;
       const format = host.formats.get(state.format);
       let decoded = await format.decode(state.body, formatContext(host, ctx));
-      if (decoded.dropped.length > 0) {
-        if (unsupported === 'reject') throw unsupportedFields(decoded.dropped);
-        reportDropped(ctx.response, decoded.dropped);
-      }
+      const losses = lossReport(ctx.response);
+      if (decoded.dropped.length > 0) losses.addOwn(decoded.dropped, { reject: unsupported === 'reject' });
       const isCount = state.operation === 'count-tokens' && !format.keepsBytes;
       if (isCount) decoded = { ...decoded, request: countable(decoded.request) };
       state.request = underCatalogId(decoded.request, host.models);
+      losses.decoded({ request: state.request, pathOf: decoded.pathOf, unsupported });
       if (!mayUseModel(state.caller, state.request.model, host.models))
         throw new GatewayError(
           'forbidden',
@@ -96,10 +95,6 @@ function countable(request: MessagesRequest): MessagesRequest {
     ...(thinking && { thinking }),
     ...(output_config && { output_config }),
   };
-}
-
-function unsupportedFields(fields: readonly string[]): GatewayError {
-  return new GatewayError('invalid_request', `${fields.join(', ')}: cannot be expressed upstream.`);
 }
 
 /**

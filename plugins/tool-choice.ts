@@ -1,4 +1,4 @@
-import { definePlugin, reportDropped, type MessagesRequest, type Tool, type ToolChoice } from 'gw2api/plugin';
+import { definePlugin, reportLosses, type MessagesRequest, type Tool, type ToolChoice } from 'gw2api/plugin';
 import { strictSchema, withoutRootRef } from 'gw2api/plugin/format';
 
 /** Approximates forced tool choice for models that do not support it (contract §4.4). */
@@ -13,7 +13,11 @@ export default definePlugin({
       if (model?.forcedToolChoice === false) {
         const { request, changed } = unforced(ctx.state.request);
         ctx.state.request = request;
-        reportDropped(ctx.response, changed);
+        reportLosses(
+          ctx.response,
+          request,
+          changed.map((path) => ({ path, kind: 'mend' })),
+        );
       }
       return next();
     };

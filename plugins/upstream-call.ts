@@ -6,6 +6,7 @@ import {
   durationMs,
   FirstContent,
   forwardedHeaders,
+  lossReport,
   toGatewayError,
   withFields,
   withHeaders,
@@ -25,11 +26,11 @@ import {
   type Operation,
   type SlotCall,
   type SlotLease,
+  type StageContext,
 } from 'gw2api/plugin';
 import { callSignal } from 'gw2api/plugin/raw';
 import { isHeaderValue } from 'gw2api/plugin/upstream';
 import { countTokens, provenance } from './shared/count-tokens.js';
-import { dropReport, type DropReport } from './shared/drop-report.js';
 import { failoverCounter, type CountFailover } from './shared/failovers.js';
 
 /** Calls the upstream, with failover to another slot before the commit point (design §4, contract §6). */
@@ -59,15 +60,7 @@ export default definePlugin({
     const countFailover = failoverCounter(host.metrics);
     return async function upstreamCall(ctx, next) {
       const { state } = ctx;
-      const prepare = (request: MessagesRequest, lease: SlotLease): SlotCall => ({
-        request: outgoing(request, nameFor(request, lease, host.models), state.operation),
-        headers: forwardedHeaders(ctx.headers),
-        search: host.formats.get(state.format).keepsBytes ? ctx.search : '',
-        signal: callSignal(state),
-        addedTools: state.additions.tools,
-        isWhole: state.delivery === 'whole',
-        ...timeouts,
-      });
+      const prepare = preparation(ctx, host, timeouts);
       // Set as each call begins, so that they are on an answer that some other stage makes of a failure.
       let shown: readonly [slot?: string | undefined, attempts?: number] = [];
       const setHeaders = (slot: string | undefined, attempts: number): void => {
@@ -88,7 +81,6 @@ export default definePlugin({
             firstContentMs,
             waitIfWithinMs,
             setHeaders,
-            report: dropReport(ctx),
             countFailover,
             clock: host.clock,
             models: host.models,
@@ -110,6 +102,31 @@ function isShort(model: string): boolean {
   return model !== '' && model.length <= 200;
 }
 
+/** Makes the calls of one request. */
+function preparation(
+  ctx: StageContext<'request' | 'delivery' | 'picker', never>,
+  host: Host,
+  timeouts: Pick<SlotCall, 'headersTimeoutMs' | 'idleTimeoutMs'>,
+): Prepare {
+  const { state } = ctx;
+  const losses = lossReport(ctx.response);
+  const { keepsBytes } = host.formats.get(state.format);
+  const headers = forwardedHeaders(ctx.headers);
+  return (request, lease) => ({
+    request: outgoing(request, nameFor(request, lease, host.models), state.operation),
+    headers,
+    search: keepsBytes ? ctx.search : '',
+    signal: callSignal(state),
+    addedTools: state.additions.tools,
+    isWhole: state.delivery === 'whole',
+    isTranslated: !keepsBytes,
+    profile: host.models.profile(request.model),
+    unsupported: losses.unsupported,
+    report: (found, options) => losses.setCall(found, request, options),
+    ...timeouts,
+  });
+}
+
 type CallState = Pick<GatewayState, 'delivery' | 'picker' | 'request' | 'signal' | 'onSettled' | 'trace'>;
 type Prepare = (request: MessagesRequest, lease: SlotLease) => SlotCall;
 
@@ -118,7 +135,6 @@ interface Calling extends Pick<Host, 'clock' | 'models'> {
   readonly firstContentMs: number;
   readonly waitIfWithinMs: number;
   readonly setHeaders: (slot: string, attempts: number) => void;
-  readonly report: DropReport;
   readonly countFailover: CountFailover;
 }
 
@@ -137,8 +153,7 @@ function outgoing(request: MessagesRequest, model: string, operation: Operation)
  * until its events have ended.
  */
 function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelCall {
-  const { attempts, firstContentMs, waitIfWithinMs, setHeaders, report, countFailover, clock, models } =
-    calling;
+  const { attempts, firstContentMs, waitIfWithinMs, setHeaders, countFailover, clock, models } = calling;
   const { delivery, trace } = state;
   const meter = usageMeter(trace);
   return async (request, options) => {
@@ -160,7 +175,6 @@ function modelCall(state: CallState, prepare: Prepare, calling: Calling): ModelC
           timer,
           through: options?.through,
           firstContentMs,
-          report,
           clock,
         });
         timer.end();
@@ -213,7 +227,7 @@ async function leaseFor(request: MessagesRequest, { picker, onSettled }: CallSta
 }
 
 interface Asking
-  extends Required<Pick<CommitOptions, 'delivery' | 'see' | 'through'>>, Pick<Calling, 'clock' | 'report'> {
+  extends Required<Pick<CommitOptions, 'delivery' | 'see' | 'through'>>, Pick<Calling, 'clock'> {
   /** Number of this attempt, from 1. */
   readonly attempts: number;
   readonly timer: CallTimer;
@@ -225,7 +239,7 @@ async function ask(
   lease: SlotLease,
   call: SlotCall,
   model: string,
-  { attempts, timer, firstContentMs, delivery, see, through, report, clock }: Asking,
+  { attempts, timer, firstContentMs, delivery, see, through, clock }: Asking,
 ): Promise<ModelReply> {
   const { slot } = lease;
   let answered: ModelReply['headers'] | undefined;
@@ -253,7 +267,7 @@ async function ask(
       onCommit,
       onEnd,
     });
-    if (dropped) report(dropped);
+    if (dropped) call.report?.(dropped);
     const upstreamModel = call.request.model;
     const answer = { status, headers, model, upstreamModel, slot: slot.id, attempts, events: reply };
     return leftOut?.length ? { ...answer, leftOut } : answer;

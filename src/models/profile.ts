@@ -2,8 +2,8 @@ import type { ModelProfile } from '../plugin/internal.js';
 
 /** Profile merged with that learned from a refusal, which takes precedence but never raises a cap. */
 export function corrected(profile: ModelProfile, by: ModelProfile): ModelProfile {
-  const { contextWindow, thinking, canStopThinking, efforts } = { ...profile, ...by };
-  return present({ ...caps(profile, by), contextWindow, thinking, canStopThinking, efforts });
+  const { contextWindow, thinking, canStopThinking, efforts, sampling } = { ...profile, ...by };
+  return present({ ...caps(profile, by), contextWindow, thinking, canStopThinking, efforts, sampling });
 }
 
 /** The profile that holds in either of two upstreams: a request may go to any of them. */

@@ -12,6 +12,7 @@ export type { Host } from './contract/host.js';
 export { keyLimits, windowLimits } from './contract/key-limits.js';
 export type { KeyLimits } from './contract/key-limits.js';
 export type { Json } from './contract/live.js';
+export type { Loss } from './contract/loss.js';
 export type { Logger } from './contract/logger.js';
 export type {
   BlockOf,
@@ -66,7 +67,9 @@ export { textReply } from './events/text-reply.js';
 export { addUsage, usageBody, usageMeter } from './events/usage.js';
 export { formatContext } from './format-context.js';
 export { wrapCall } from './interceptors.js';
-export { reportDropped } from './http/dropped-header.js';
+export { extrasOf, withExtras } from './extras.js';
+export type { Extras } from './extras.js';
+export { lossReport, reportDropped, reportLosses } from './losses/loss-report.js';
 export { headerChoice } from './http/header-choice.js';
 export { answerHeaders, forwardedHeaders } from './http/headers.js';
 export { isLoopback } from './http/loopback.js';

@@ -1,3 +1,5 @@
+import type { Loss } from 'gw2api/plugin';
+
 /**
  * Beta flags that Bedrock takes. It refuses a request with any other one (`invalid beta flag`), among them those
  * of prompt caching, files, code execution, memory and the count of thinking tokens.
@@ -30,8 +32,8 @@ const aliases: ReadonlyMap<string, string> = new Map([
 export interface SortedBetas {
   /** Flags for the body, each once. */
   readonly passed: readonly string[];
-  /** Paths of those left out, for `x-gw-dropped`. */
-  readonly dropped: readonly string[];
+  /** Flags left out, for `x-gw-dropped`. */
+  readonly dropped: readonly Loss[];
 }
 
 /** Sorts the flags of an `anthropic-beta` header into those of `known`, by their names there, and the rest. */
@@ -46,7 +48,7 @@ export function sortBetas(header: string | undefined, known: ReadonlySet<string>
     if (known.has(name)) passed.add(name);
     else dropped.add(`anthropic-beta: ${flag}`);
   }
-  return { passed: [...passed], dropped: [...dropped] };
+  return { passed: [...passed], dropped: [...dropped].map((path) => ({ path, kind: 'mend' })) };
 }
 
 const none: SortedBetas = { passed: [], dropped: [] };

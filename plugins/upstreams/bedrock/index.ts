@@ -14,6 +14,7 @@ import {
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
 import { diagnoseByProbe } from '../shared/diagnose-by-probe.js';
+import { reportTo } from '../shared/dropped.js';
 import { betaNames, sortBetas } from './betas.js';
 import { frameEvents } from './frame-events.js';
 import { countBody, invokeBody, invokeHeaders } from './invoke-body.js';
@@ -68,6 +69,7 @@ class BedrockUpstream implements Upstream {
   async generate(call: UpstreamCall): Promise<UpstreamReply> {
     const { request, headers: asked } = call;
     const betas = sortBetas(asked['anthropic-beta'], this.#betas);
+    reportTo(call, betas.dropped);
     const body = requestBytes(invokeBody(request, asked, betas.passed));
     const answer = await this.#post(`${modelPath(request.model)}/invoke-with-response-stream`, call, body);
     const { status, mediaType } = answer;
@@ -77,7 +79,7 @@ class BedrockUpstream implements Upstream {
       throw foreign(this.#slot, `${status} ${mediaType}`.trim(), { kind: 'bedrock' });
     }
     const headers = withRequestId(answer.headers);
-    return { status, headers, events: answer.events(frameEvents()), dropped: betas.dropped };
+    return { status, headers, events: answer.events(frameEvents()) };
   }
 
   /** Count of Bedrock, or an estimate for models and accounts that it does not count for. */

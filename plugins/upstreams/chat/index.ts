@@ -14,6 +14,7 @@ import {
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
 import type { Static } from 'typebox';
+import { reportTo } from '../shared/dropped.js';
 import { oneBatch } from '../shared/one-batch.js';
 import { listModels, probeByModels, type Endpoint } from '../shared/openai-models.js';
 import { openaiRefusal } from '../shared/openai-refusal.js';
@@ -71,7 +72,8 @@ class ChatUpstream implements Upstream {
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
   async generate(call: UpstreamCall): Promise<UpstreamReply> {
-    const { body, dropped, leftOut, names } = chatRequest(call.request, this.#capabilities, call.addedTools);
+    const { body, losses, leftOut, names } = chatRequest(call.request, this.#capabilities, call);
+    reportTo(call, losses, this.#capabilities.unsupported);
     const sent = Buffer.from(JSON.stringify(body));
     const answer = await this.#http.send({ ...this.#request('/chat/completions'), body: sent }, call);
     const { status, headers } = answer;
@@ -81,7 +83,7 @@ class ChatUpstream implements Upstream {
     const translator = new ChatAnswer({ model, vendor, names, requestBytes: sent.length, onLeftOut });
     const isStream = status === 200 && answer.mediaType === 'text/event-stream';
     const events = isStream ? answer.translated(translator) : await this.#whole(answer, translator);
-    return { status, headers, events, dropped, leftOut };
+    return { status, headers, events, leftOut };
   }
 
   /** Over new connections, so that the network path is tested and not an open connection. */

@@ -13,6 +13,7 @@ import {
   type UpstreamQuery,
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
+import { reportTo } from '../shared/dropped.js';
 import { oneBatch } from '../shared/one-batch.js';
 import { listModels, probeByModels, type Endpoint } from '../shared/openai-models.js';
 import { openaiRefusal } from '../shared/openai-refusal.js';
@@ -50,7 +51,8 @@ class ResponsesUpstream implements Upstream {
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
   async generate(call: UpstreamCall): Promise<UpstreamReply> {
-    const { body, dropped, leftOut, names } = responsesRequest(call.request, this.#settings, call.addedTools);
+    const { body, losses, leftOut, names } = responsesRequest(call.request, this.#settings, call);
+    reportTo(call, losses, this.#settings.unsupported);
     const sent = Buffer.from(JSON.stringify(body));
     const answer = await this.#http.send({ ...this.#request('/responses'), body: sent }, call);
     const { status, headers } = answer;
@@ -59,7 +61,7 @@ class ResponsesUpstream implements Upstream {
     const translator = new ResponseEvents({ model, vendor, names, requestBytes: sent.length });
     const isStream = status === 200 && answer.mediaType === 'text/event-stream';
     const events = isStream ? answer.translated(translator) : await this.#whole(answer, translator);
-    return { status, headers, events, dropped, leftOut };
+    return { status, headers, events, leftOut };
   }
 
   /** Over new connections, so that the network path is tested and not an open connection. */

@@ -1,18 +1,32 @@
-import { GatewayError } from 'gw2api/plugin';
+import { GatewayError, type Loss, type SlotCall } from 'gw2api/plugin';
 
-/** Paths within a Messages request that an upstream cannot express. */
+/** Parts of a Messages request that an upstream is not sent as they came, each path once. */
 export class Dropped {
-  readonly #paths = new Set<string>();
+  readonly #losses = new Map<string, Loss>();
 
   /** `path` as in an error message: `messages[2].content[1]`, `tools[0]`. */
-  add(path: string): void {
-    this.#paths.add(path.replaceAll(/[^\x21-\x7e]|,/g, '?'));
+  add(path: string, kind: Loss['kind'] = 'setting'): void {
+    if (!this.#losses.has(path)) this.#losses.set(path, { path, kind });
   }
 
-  /** Paths in the order in which they were found. Throws `invalid_request` if the slot rejects a loss. */
-  settle(unsupported: 'report' | 'reject'): readonly string[] {
-    const paths = [...this.#paths];
-    if (paths.length === 0 || unsupported === 'report') return paths;
-    throw new GatewayError('invalid_request', `${paths.join(', ')}: cannot be expressed upstream.`);
+  /** Losses in the order in which they were found. */
+  get losses(): readonly Loss[] {
+    return [...this.#losses.values()];
   }
+}
+
+/**
+ * Reports losses before a call is sent. Throws `invalid_request` for more than mends if the slot rejects a loss, or
+ * the gateway does.
+ */
+export function reportTo(
+  { report }: Pick<SlotCall, 'report'>,
+  losses: readonly Loss[],
+  unsupported: 'report' | 'reject' = 'report',
+): void {
+  const isRejecting = unsupported === 'reject';
+  if (report) return report(losses, isRejecting ? { reject: true } : {});
+  const lost = losses.filter(({ kind }) => kind !== 'mend').map(({ path }) => path);
+  if (isRejecting && lost.length > 0)
+    throw new GatewayError('invalid_request', `${lost.join(', ')}: cannot be expressed upstream.`);
 }

@@ -6,6 +6,7 @@ import { closeObjects } from '../schema/closed.js';
 import { checkDefinition, type ApiLevel } from './definition.js';
 import type { Caller } from './caller.js';
 import type { Intercept, ModelReply, StageContext } from './state.js';
+import type { Loss } from './loss.js';
 import type { MessagesRequest } from './messages.js';
 import type { CatalogModel, Models } from './models.js';
 import type { Logger } from './logger.js';
@@ -47,7 +48,12 @@ export interface Decoded {
   /** True if the caller asked for a stream. */
   readonly stream: boolean;
   /** Fields that Messages cannot express, as the caller wrote their paths: `logprobs`, `tools[2]`. */
-  readonly dropped: readonly string[];
+  readonly dropped: readonly (string | Loss)[];
+  /**
+   * Caller's path of a part of `request`: `stop` for `stop_sequences`. Called only where something is reported;
+   * undefined for a part that the caller did not send. Absent: the paths are the same.
+   */
+  readonly pathOf?: ((path: string) => string | undefined) | undefined;
   /** Wraps the call of this request: the fan-out of `n` and of several prompts. */
   readonly intercept?: Intercept | undefined;
 }

@@ -42,6 +42,8 @@ export interface ModelProfile {
   readonly canStopThinking?: boolean;
   /** Supported levels of `output_config.effort`. */
   readonly efforts?: readonly string[];
+  /** Sampling parameters of a Messages upstream; absent: unknown. */
+  readonly sampling?: CatalogModel['sampling'];
 }
 
 export interface Models {

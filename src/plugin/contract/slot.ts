@@ -1,6 +1,8 @@
 import type { CallSignal } from '../http/call-signal.js';
 import type { EventStream } from '../events/event-stream.js';
+import type { ReportLosses } from './loss.js';
 import type { MessagesRequest, Tool } from './messages.js';
+import type { ModelProfile } from './models.js';
 
 export type SlotState = 'ready' | 'cooling' | 'rejected' | 'paused' | 'draining';
 export type CoolReason = 'rate_limited' | 'overloaded' | 'unreachable' | 'window_exhausted';
@@ -40,6 +42,14 @@ export interface SlotCall {
   readonly addedTools?: readonly Tool[] | undefined;
   /** False: the answer is let out as it comes; a fault after its first content can no longer be cured by another call. */
   readonly isWhole?: boolean;
+  /** True where the caller's format is not Messages: what its receiver would refuse is narrowed by the upstream kind. */
+  readonly isTranslated?: boolean;
+  /** Limits and capabilities of the request's model, `sampling` included. */
+  readonly profile?: ModelProfile | undefined;
+  /** Handling of losses that `format-decode` names: reported, or refused with 400. */
+  readonly unsupported?: 'report' | 'reject';
+  /** Called before the request is sent. Absent: nobody is told. */
+  readonly report?: ReportLosses;
 }
 
 export interface UpstreamReply {
@@ -47,7 +57,10 @@ export interface UpstreamReply {
   /** Lower case; several of one name joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
   readonly events: EventStream;
-  /** Paths of the request that this upstream cannot express: they reach the caller in `x-gw-dropped`. */
+  /**
+   * Paths of the request that this upstream cannot express, for a kind that does not call `report`: they reach the
+   * caller in `x-gw-dropped`.
+   */
   readonly dropped?: readonly string[] | undefined;
   /** Tools of `addedTools` that the upstream was not sent, since it cannot be told of them. */
   readonly leftOut?: readonly Tool[] | undefined;

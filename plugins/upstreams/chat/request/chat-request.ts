@@ -1,4 +1,5 @@
-import type { MessagesRequest, TextBlock, Tool } from 'gw2api/plugin';
+import type { Loss, MessagesRequest, TextBlock, Tool } from 'gw2api/plugin';
+import type { CallTerms } from '../../shared/call-terms.js';
 import { Dropped } from '../../shared/dropped.js';
 import { ToolNames } from '../../shared/tool-names.js';
 import { checkShape } from '../../shared/request-shape.js';
@@ -14,8 +15,8 @@ import { toolFields } from './tools.js';
 
 export interface ChatRequest {
   readonly body: ChatBody;
-  /** Paths in the Messages request that the server cannot be told: `top_k`, `messages[2].content[1]`. */
-  readonly dropped: readonly string[];
+  /** Parts of the Messages request that the server cannot be told: `top_k`, `messages[2].content[1]`. */
+  readonly losses: readonly Loss[];
   /** Tools of the gateway that are not sent. */
   readonly leftOut: readonly Tool[];
   /** Names of the tools that the answer names. */
@@ -23,20 +24,20 @@ export interface ChatRequest {
 }
 
 /**
- * Chat Completions request, streamed, in the server's dialect. Throws `invalid_request` for a wrong field, and for what it cannot
- * express if the slot says `unsupported: reject`. `addedTools`: those that the gateway has added.
+ * Chat Completions request, streamed, in the server's dialect. Throws `invalid_request` for a wrong
+ * field. `terms`: what else the call says of its request.
  */
 export function chatRequest(
   request: MessagesRequest,
   capabilities: Capabilities,
-  addedTools: readonly Tool[] = [],
+  terms: CallTerms = {},
 ): ChatRequest {
   checkShape(request);
   const conversion: Conversion = {
     capabilities,
     dropped: new Dropped(),
     names: new ToolNames(),
-    addedTools,
+    addedTools: terms.addedTools ?? [],
     leftOut: [],
   };
   const { fields, instruction } = outputOf(request, conversion);
@@ -51,7 +52,7 @@ export function chatRequest(
   };
   reportUnread(request, conversion.dropped);
   const { dropped, leftOut, names } = conversion;
-  return { body, dropped: dropped.settle(capabilities.unsupported), leftOut, names };
+  return { body, losses: dropped.losses, leftOut, names };
 }
 
 function withSystem(request: MessagesRequest, instruction: TextBlock): MessagesRequest {

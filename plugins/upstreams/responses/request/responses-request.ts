@@ -1,4 +1,5 @@
-import type { MessagesRequest, Tool, ToolChoice } from 'gw2api/plugin';
+import type { Loss, MessagesRequest, Tool, ToolChoice } from 'gw2api/plugin';
+import type { CallTerms } from '../../shared/call-terms.js';
 import { Dropped } from '../../shared/dropped.js';
 import { nearestEffort, thinkingWish } from '../../shared/effort.js';
 import { reportLostTool } from '../../shared/lost-tool.js';
@@ -15,8 +16,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export interface ResponsesRequest {
   readonly body: { readonly input: readonly InputItem[]; readonly [field: string]: unknown };
-  /** Paths in the Messages request that Responses cannot express. */
-  readonly dropped: readonly string[];
+  /** Parts of the Messages request that Responses cannot express. */
+  readonly losses: readonly Loss[];
   /** Tools of the gateway that are not sent. */
   readonly leftOut: readonly Tool[];
   /** Names of the tools that the answer names. */
@@ -24,20 +25,20 @@ export interface ResponsesRequest {
 }
 
 /**
- * Responses request, streamed and not stored. Throws `invalid_request` for a wrong field, and for what cannot be expressed if the slot
- * says `unsupported: reject`. `addedTools`: those that the gateway has added.
+ * Responses request, streamed and not stored. Throws `invalid_request` for a wrong
+ * field. `terms`: what else the call says of its request.
  */
 export function responsesRequest(
   request: MessagesRequest,
   settings: ResponsesSettings,
-  addedTools: readonly Tool[] = [],
+  terms: CallTerms = {},
 ): ResponsesRequest {
   checkShape(request);
   const conversion: Conversion = {
     settings,
     dropped: new Dropped(),
     names: new ToolNames(),
-    addedTools,
+    addedTools: terms.addedTools ?? [],
     leftOut: [],
   };
   const { dropped, leftOut, names } = conversion;
@@ -54,7 +55,7 @@ export function responsesRequest(
     ...(settings.encryptedReasoning && { include: ['reasoning.encrypted_content'] }),
   };
   reportUnread(request, dropped);
-  return { body, dropped: dropped.settle(settings.unsupported), leftOut, names };
+  return { body, losses: dropped.losses, leftOut, names };
 }
 
 function instructionsOf({ system = '' }: MessagesRequest): Fields {

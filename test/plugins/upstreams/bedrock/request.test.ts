@@ -17,7 +17,10 @@ describe('the beta flags for Bedrock', () => {
       'context-1m-2025-08-07, advanced-tool-use-2025-11-20,tool-search-tool-2025-10-19,,prompt-caching-2024-07-31, x';
     expect(sortBetas(header, known)).to.deep.equal({
       passed: ['context-1m-2025-08-07', 'tool-search-tool-2025-10-19'],
-      dropped: ['anthropic-beta: prompt-caching-2024-07-31', 'anthropic-beta: x'],
+      dropped: ['anthropic-beta: prompt-caching-2024-07-31', 'anthropic-beta: x'].map((path) => ({
+        path,
+        kind: 'mend',
+      })),
     });
   });
 

@@ -85,9 +85,11 @@ describe('a Chat request', () => {
   it('reports no tool that the gateway itself has added', () => {
     const search: Tool = { name: 'web_search', type: 'web_search_20250305' };
     const request = { model: 'm', messages: [], tools: [search, see] };
-    const capabilities = capabilitiesOf({ preset: 'generic', unsupported: 'reject' }, 'slot-a');
-    expect(chatRequest(request, capabilities, [search]).body.tools).to.have.length(1);
-    expect(() => chatRequest(request, capabilities)).to.throw(GatewayError, /^tools\[0\]:/);
+    const capabilities = capabilitiesOf({ preset: 'generic', unsupported: 'report' }, 'slot-a');
+    const { body, losses } = chatRequest(request, capabilities, { addedTools: [search] });
+    expect([body.tools, losses]).to.have.nested.property('[0].length', 1);
+    expect(losses).to.deep.equal([]);
+    expect(chatRequest(request, capabilities).losses).to.deep.equal([{ path: 'tools[0]', kind: 'setting' }]);
   });
 
   it('chooses tools by a word, by name, or by what it offers', () => {

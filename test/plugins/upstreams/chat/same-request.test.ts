@@ -13,8 +13,8 @@ const openai = capabilitiesOf({ preset: 'openai', unsupported: 'report' }, 'slot
 /** The body that a Chat server gets for the body of a Chat client, and what is lost on its way. */
 function passedOn(body: unknown) {
   const decoded = decodeChat(body, context);
-  const { body: sent, dropped } = chatRequest(decoded.request, openai);
-  return { sent, dropped: [...decoded.dropped, ...dropped] };
+  const { body: sent, losses } = chatRequest(decoded.request, openai);
+  return { sent, dropped: [...decoded.dropped, ...losses] };
 }
 
 /** Recordings that say more than Messages can carry. */

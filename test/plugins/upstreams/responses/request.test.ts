@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { GatewayError, type Message, type MessagesRequest, type Tool } from '#src/plugin/internal.js';
 import type { ResponsesSettings } from '#plugins/upstreams/responses/options.js';
 import { responsesRequest } from '#plugins/upstreams/responses/request/responses-request.js';
+import { reportTo } from '#plugins/upstreams/shared/dropped.js';
 import { sealReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
 import { frozen } from '../../formats/contexts.js';
 
@@ -16,7 +17,9 @@ const defaults: ResponsesSettings = {
 
 function translate(fields: Partial<MessagesRequest>, settings: Partial<ResponsesSettings> = {}) {
   const request = frozen({ model: 'gpt', messages: [{ role: 'user', content: 'hi' } as const], ...fields });
-  return responsesRequest(request, { ...defaults, ...settings });
+  const translation = responsesRequest(request, { ...defaults, ...settings });
+  reportTo({}, translation.losses, settings.unsupported);
+  return { ...translation, dropped: translation.losses.map(({ path }) => path) };
 }
 
 const inputOf = (messages: readonly Message[]) => translate({ messages }).body.input;

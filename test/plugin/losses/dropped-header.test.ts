@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { reportDropped } from 'gw2api/plugin';
-import { droppedHeader } from '#src/plugin/http/dropped-header.js';
+import { droppedHeader } from '#src/plugin/losses/dropped-header.js';
 
 describe('droppedHeader', () => {
   it('holds only what a header can', () => {

@@ -1,0 +1,140 @@
+import type { Loss, LossOptions } from '../contract/loss.js';
+import type { MessagesRequest } from '../contract/messages.js';
+import { GatewayError } from '../error.js';
+import { droppedHeader } from './dropped-header.js';
+import { originalPath } from './original-path.js';
+
+/** Part of a response that a report needs. */
+export interface Answer {
+  /** Empty or undefined if the header is not set. */
+  get(header: string): string | undefined;
+  set(header: string, value: string): void;
+  remove?(header: string): void;
+  readonly headerSent?: boolean;
+}
+
+/** Decoded request with the caller's names of its parts. */
+export interface DecodedPaths {
+  readonly request: MessagesRequest;
+  readonly pathOf?: ((path: string) => string | undefined) | undefined;
+  readonly unsupported: 'report' | 'reject';
+}
+
+/** Losses of one request, from its decoder, its stages and its last call, as `x-gw-dropped` names them. */
+export class LossReport {
+  readonly #answer: Answer;
+  readonly #own: Loss[] = [];
+  readonly #ofStages: Loss[] = [];
+  #ofCall: readonly Loss[] = [];
+  #decoded: DecodedPaths | undefined;
+
+  constructor(answer: Answer) {
+    this.#answer = answer;
+  }
+
+  get unsupported(): DecodedPaths['unsupported'] {
+    return this.#decoded?.unsupported ?? 'report';
+  }
+
+  /** Takes what paths of stages and calls are translated by. */
+  decoded(paths: DecodedPaths): void {
+    this.#decoded = paths;
+  }
+
+  /** Adds losses by the caller's own paths. */
+  addOwn(given: readonly (string | Loss)[], options?: LossOptions): void {
+    const losses = asLosses(given);
+    this.#refuse(losses, options);
+    this.#own.push(...losses);
+    this.#write();
+  }
+
+  /** Adds losses by paths of the Messages request that a stage has got. */
+  addStage(losses: readonly (string | Loss)[], request: MessagesRequest, options?: LossOptions): void {
+    const named = this.#named(asLosses(losses), request);
+    this.#refuse(named, options);
+    this.#ofStages.push(...named);
+    this.#write();
+  }
+
+  /** Replaces the losses of the former call. */
+  setCall(losses: readonly (string | Loss)[], request: MessagesRequest, options?: LossOptions): void {
+    if (losses.length === 0 && this.#ofCall.length === 0) return;
+    const named = this.#named(asLosses(losses), request);
+    this.#refuse(named, options);
+    this.#ofCall = named;
+    this.#write();
+  }
+
+  #named(losses: readonly Loss[], sent: MessagesRequest): readonly Loss[] {
+    const decoded = this.#decoded;
+    if (!decoded) return losses;
+    return losses.flatMap((loss) => {
+      const original = originalPath(loss.path, sent, decoded.request);
+      const path = original && (decoded.pathOf ? decoded.pathOf(original) : original);
+      return path ? [{ ...loss, path }] : [];
+    });
+  }
+
+  #refuse(losses: readonly Loss[], { reject = this.unsupported === 'reject' }: LossOptions = {}): void {
+    const lost = losses.filter(({ kind }) => kind !== 'mend');
+    if (!reject || lost.length === 0) return;
+    const paths = [...new Set(lost.map(({ path }) => path))];
+    throw new GatewayError(
+      'invalid_request',
+      `${droppedHeader(paths)}: cannot be expressed upstream. Leave it out, or set "unsupported: report".`,
+    );
+  }
+
+  #write(): void {
+    const answer = this.#answer;
+    if (answer.headerSent) return;
+    const losses = [...this.#own, ...this.#ofStages, ...this.#ofCall];
+    const paths = new Set(
+      order.flatMap((kind) => losses.filter((loss) => loss.kind === kind).map(({ path }) => oneItem(path))),
+    );
+    if (paths.size > 0) answer.set(header, droppedHeader([...paths]));
+    else answer.remove?.(header);
+  }
+}
+
+const header = 'x-gw-dropped';
+
+/** Path as one item of a list: names of a caller may hold commas. */
+function oneItem(path: string): string {
+  return path.replaceAll(',', '?');
+}
+
+/** The header is cut at its end. */
+const order = ['content', 'setting', 'mend'] as const satisfies readonly Loss['kind'][];
+
+/** Reports by the response that they belong to. */
+const reports = new WeakMap<object, LossReport>();
+
+/** Report of a response; the same for each call. */
+export function lossReport(answer: Answer): LossReport {
+  const known = reports.get(answer);
+  if (known) return known;
+  const report = new LossReport(answer);
+  reports.set(answer, report);
+  return report;
+}
+
+/** Losses with the kind of a setting for plain paths. */
+function asLosses(losses: readonly (string | Loss)[]): readonly Loss[] {
+  return losses.map((loss) => (typeof loss === 'string' ? { path: loss, kind: 'setting' } : loss));
+}
+
+/** Adds paths of the caller's body that could not be passed on as they are to `x-gw-dropped`. */
+export function reportDropped(answer: Answer, paths: readonly (string | Loss)[]): void {
+  if (paths.length > 0) lossReport(answer).addOwn(paths, { reject: false });
+}
+
+/** The same for a stage that names parts of the Messages request which it has got: `tools[0].strict`. */
+export function reportLosses(
+  answer: Answer,
+  request: MessagesRequest,
+  losses: readonly (string | Loss)[],
+): void {
+  if (losses.length > 0) lossReport(answer).addStage(losses, request);
+}
