@@ -67,19 +67,26 @@ function readAssistant(
     ...readContent(message, path, dropped),
     ...(refusal ? [{ type: 'text', text: refusal } as const] : []),
     ...(tool_calls ?? []).map((call, nth) =>
-      readCall(call, `${path}.tool_calls[${nth}]`, `call_${at}_${nth}`),
+      readCall(call, { path: `${path}.tool_calls[${nth}]`, ownId: `call_${at}_${nth}`, dropped }),
     ),
-    ...(legacy ? [readCall({ function: legacy }, path, legacyId(at), 'function_call')] : []),
+    ...(legacy
+      ? [readCall({ function: legacy }, { path, ownId: legacyId(at), field: 'function_call', dropped })]
+      : []),
   ];
   transcript.add('assistant', mark(blocks, message));
 }
 
-/** `ownId` for a call that came without an id. */
+interface CallPlace {
+  readonly path: string;
+  /** Id of a call that came without one. */
+  readonly ownId: string;
+  readonly field?: 'function' | 'function_call';
+  readonly dropped: UnsupportedFields;
+}
+
 function readCall(
   { id, function: called, custom }: ChatToolCall,
-  path: string,
-  ownId: string,
-  field = 'function',
+  { path, ownId, field = 'function', dropped }: CallPlace,
 ): BlockOf<'tool_use'> {
   const use = { type: 'tool_use', id: toolUseId(id || ownId) } as const;
   if (custom) return { ...use, name: upstreamToolName(custom), input: { input: custom.input ?? '' } };
@@ -87,7 +94,7 @@ function readCall(
   return {
     ...use,
     name: upstreamToolName({ name }),
-    input: parseArguments(text, `${path}.${field}.arguments`),
+    input: parseArguments(text, `${path}.${field}.arguments`, dropped),
   };
 }
 

@@ -16,6 +16,8 @@ export interface Reading {
   readonly transcript: Transcript;
   readonly toolbox: Toolbox;
   readonly dropped: UnsupportedFields;
+  /** Ids of the calls that have an output in the input. */
+  readonly answered: ReadonlySet<unknown>;
 }
 
 /** `path` is where the item stands in the body: `input[2]`. */
@@ -73,12 +75,12 @@ const readers: Readonly<Record<string, ItemReader>> = {
     else transcript.addSystem(readTexts(content, `${path}.content`, dropped));
   },
   function_call: (item, path, reading) => {
-    if (isCut(item)) return reading.dropped.add(path);
+    if (isUnanswered(item, reading)) return reading.dropped.add(path);
     const call = check.functionCall(item, path);
-    addCall(call, parseArguments(call.arguments, `${path}.arguments`), reading);
+    addCall(call, parseArguments(call.arguments, `${path}.arguments`, reading.dropped), reading);
   },
   custom_tool_call: (item, path, reading) => {
-    if (isCut(item)) return reading.dropped.add(path);
+    if (isUnanswered(item, reading)) return reading.dropped.add(path);
     const call = check.customCall(item, path);
     addCall(call, { input: call.input }, reading);
   },
@@ -99,9 +101,17 @@ const readers: Readonly<Record<string, ItemReader>> = {
   tool_search_output: () => undefined,
 };
 
-/** A call that `max_tokens` ended in the middle was never made, and its arguments are no JSON. */
-function isCut({ status }: InputItem): boolean {
-  return status === 'incomplete';
+/** True for a call that was cut and never made; one that has an output keeps its place beside it. */
+function isUnanswered({ status, call_id }: InputItem, { answered }: Reading): boolean {
+  return status === 'incomplete' && !answered.has(call_id);
+}
+
+/** Ids of the calls whose outputs are among the items. */
+export function answeredCalls(items: readonly InputItem[]): ReadonlySet<unknown> {
+  const outputs = items.filter(
+    ({ type }) => type === 'function_call_output' || type === 'custom_tool_call_output',
+  );
+  return new Set(outputs.map(({ call_id }) => call_id));
 }
 
 type Call = Pick<Static<typeof functionCall>, 'call_id' | 'name' | 'namespace'>;

@@ -2,7 +2,7 @@ import { textReply, type Intercept } from 'gw2api/plugin';
 import type { Decoded, FormatContext } from 'gw2api/plugin/format';
 import { responsesBody, type ResponsesBody } from './body.js';
 import { itemPath, readInput, type ResponsesInput } from './input.js';
-import { readItem } from './items.js';
+import { answeredCalls, readItem } from './items.js';
 import { addWebSearchTool, readChoice, readTools, type DeclaredTools } from './tools.js';
 import { buildRequest } from '../shared/build-request.js';
 import { bodyCheck, invalidField } from '../shared/body.js';
@@ -71,10 +71,12 @@ function readTranscript(
 ): Transcript {
   const transcript = new Transcript();
   if (instructions) transcript.addSystem([{ type: 'text', text: instructions }]);
+  const answered = answeredCalls(items);
   items.forEach((item, at) => {
     readItem(item, itemPath(at, carried), {
       transcript,
       toolbox,
+      answered,
       dropped: at < carried ? new UnsupportedFields() : dropped,
     });
   });

@@ -8,7 +8,13 @@ import {
   type StopReason,
   type Usage,
 } from 'gw2api/plugin';
-import { dispatch, type DispatchTable, errorFromEvent, type StopDetails } from 'gw2api/plugin/format';
+import {
+  cutStopReason,
+  dispatch,
+  type DispatchTable,
+  errorFromEvent,
+  type StopDetails,
+} from 'gw2api/plugin/format';
 import { type Block, OpenBlock, type Part } from './block.js';
 import type { EventReader } from './relay.js';
 
@@ -47,6 +53,8 @@ export class AnswerReader implements EventReader {
   readonly #open = new Map<number, OpenBlock>();
   #ending: Ending | undefined;
   #isComplete = false;
+  /** True once a tool call has ended whose arguments are not complete JSON. */
+  #hasCutCall = false;
 
   constructor(makePart: (block: Block) => Part | undefined, writer: AnswerWriter) {
     this.#makePart = makePart;
@@ -75,13 +83,13 @@ export class AnswerReader implements EventReader {
       usage: mergeUsage(message.usage, undefined),
     };
     this.#writer.start(message);
-    for (const start of message.content) this.#begin(start).close(false);
+    for (const start of message.content) this.#close(this.#begin(start), false);
   }
 
   /** @internal */
   openBlock({ index, content_block: start }: EventOf<'content_block_start'>): void {
     if (!this.#ending) return;
-    this.#open.get(index)?.close(true);
+    this.#close(this.#open.get(index), true);
     this.#open.delete(index); // keeps the order in which the blocks began
     this.#open.set(index, this.#begin(start));
   }
@@ -93,7 +101,7 @@ export class AnswerReader implements EventReader {
 
   /** @internal */
   closeBlock(index: number): void {
-    this.#open.get(index)?.close(false);
+    this.#close(this.#open.get(index), false);
     this.#open.delete(index);
   }
 
@@ -112,9 +120,18 @@ export class AnswerReader implements EventReader {
   stop(): void {
     if (!this.#ending) return;
     const isCut = this.#ending.stopReason !== 'tool_use'; // with `tool_use`, calls are complete even without their end
-    for (const block of this.#open.values()) block.close(isCut);
+    for (const block of this.#open.values()) this.#close(block, isCut);
     this.#isComplete = true;
-    this.#writer.end(this.#ending);
+    const { stopReason } = this.#ending;
+    this.#writer.end({
+      ...this.#ending,
+      stopReason: this.#hasCutCall ? cutStopReason(stopReason) : stopReason,
+    });
+  }
+
+  #close(block: OpenBlock | undefined, isCut: boolean): void {
+    block?.close(isCut);
+    this.#hasCutCall ||= block?.isCutCall ?? false;
   }
 
   #begin(start: ContentBlock): OpenBlock {

@@ -1,27 +1,38 @@
-import { isTooDeep } from 'gw2api/plugin/format';
+import { finishedMembers, isTooDeep } from 'gw2api/plugin/format';
 import { invalidField, isRecord } from './body.js';
+import type { UnsupportedFields } from './unsupported-fields.js';
 
 /**
- * Parses a tool call's input from the JSON text of other formats; `""` is `{}`. Throws `invalid_request` at
- * `path` for anything but a JSON object.
+ * Parses a tool call's input from the JSON text of other formats; blank text and `null` are `{}`. Of a text
+ * that is no JSON, because the answer was cut within it, the finished members are left, which is reported.
+ * Throws `invalid_request` at `path` for any other value than an object.
  */
-export function parseArguments(text: unknown, path: string): Readonly<Record<string, unknown>> {
-  const input = typeof text === 'string' ? parseJson(text, path) : (text ?? {});
+export function parseArguments(
+  text: unknown,
+  path: string,
+  dropped: UnsupportedFields,
+): Readonly<Record<string, unknown>> {
+  const input = (typeof text === 'string' ? parseJson(text, path, dropped) : text) ?? {};
   if (!isRecord(input)) throw invalidField(path, 'must be the JSON text of an object');
   return input;
 }
 
-function parseJson(text: string, path: string): unknown {
+function parseJson(text: string, path: string, dropped: UnsupportedFields): unknown {
   if (text.trim() === '') return {};
-  const value = valueOf(text, path);
+  const value = valueOf(text);
+  if (value === undefined) {
+    dropped.add(path);
+    return finishedMembers(text);
+  }
   if (isTooDeep(value, text)) throw invalidField(path, 'must not be nested that deeply');
   return value;
 }
 
-function valueOf(text: string, path: string): unknown {
+/** Undefined for a text that is no JSON. */
+function valueOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw invalidField(path, 'must be JSON, which this text is not');
+    return undefined; // cut by `max_tokens`
   }
 }

@@ -1,5 +1,5 @@
 import type { ContentBlock, Delta } from 'gw2api/plugin';
-import { type Citation, dispatch, type DispatchTable } from 'gw2api/plugin/format';
+import { type Citation, dispatch, type DispatchTable, isCutInput } from 'gw2api/plugin/format';
 import type { BinaryString, PlainDelta } from 'gw2api/plugin/raw';
 
 /** One content block while it arrives. */
@@ -10,7 +10,7 @@ export interface Block<Start extends ContentBlock = ContentBlock> {
   readonly text: string;
   readonly signature: string;
   readonly citations: readonly Citation[];
-  /** The answer ended within this block. */
+  /** The answer ended within this block, or its tool call is not complete JSON. */
   readonly isCut: boolean;
 }
 
@@ -32,6 +32,8 @@ export class OpenBlock implements Block {
   signature: string;
   readonly citations: Citation[];
   isCut = false;
+  /** A tool call whose arguments are not complete JSON. */
+  isCutCall = false;
   #part: Part | undefined;
   #half = '';
 
@@ -59,8 +61,9 @@ export class OpenBlock implements Block {
   }
 
   close(isCut: boolean): void {
-    this.isCut = isCut;
-    if (this.text === '' && 'input' in this.start) this.#write(JSON.stringify(this.start.input));
+    if (this.text === '' && 'input' in this.start) this.#write(inputText(this.start.input));
+    this.isCutCall = this.start.type === 'tool_use' && isCutInput(this.text);
+    this.isCut = isCut || this.isCutCall;
     if (this.#half !== '') this.#part?.write?.(this.#half);
     this.#part?.close?.();
   }
@@ -74,6 +77,11 @@ export class OpenBlock implements Block {
     const ready = this.#half === '' ? whole : whole.slice(0, -1);
     if (ready !== '') this.#part?.write?.(ready);
   }
+}
+
+/** JSON text of an input that the block began with; some services send it as a text. */
+function inputText(input: unknown): string {
+  return typeof input === 'string' ? input : JSON.stringify(input ?? {});
 }
 
 function endsInHalf(text: string): boolean {

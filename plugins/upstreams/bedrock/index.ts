@@ -13,6 +13,7 @@ import {
   type UpstreamQuery,
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
+import { withObjectInputs } from '../shared/call-inputs.js';
 import { diagnoseByProbe } from '../shared/diagnose-by-probe.js';
 import { reportTo } from '../shared/dropped.js';
 import { betaNames, sortBetas } from './betas.js';
@@ -67,9 +68,10 @@ class BedrockUpstream implements Upstream {
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
   async generate(call: UpstreamCall): Promise<UpstreamReply> {
-    const { request, headers: asked } = call;
+    const { request, cut } = withObjectInputs(call.request);
+    const { headers: asked } = call;
     const betas = sortBetas(asked['anthropic-beta'], this.#betas);
-    reportTo(call, betas.dropped);
+    reportTo(call, [...cut, ...betas.dropped]);
     const body = requestBytes(invokeBody(request, asked, betas.passed));
     const answer = await this.#post(`${modelPath(request.model)}/invoke-with-response-stream`, call, body);
     const { status, mediaType } = answer;
@@ -84,7 +86,7 @@ class BedrockUpstream implements Upstream {
 
   /** Count of Bedrock, or an estimate for models and accounts that it does not count for. */
   async countTokens(call: UpstreamCall): Promise<TokenCount> {
-    const { stream: _, ...request } = call.request;
+    const { stream: _, ...request } = withObjectInputs(call.request).request;
     const { passed } = sortBetas(call.headers['anthropic-beta'], this.#betas);
     const body = Buffer.from(JSON.stringify(countBody(request, call.headers, passed)));
     const answer = await this.#post(`${modelPath(baseModel(request.model))}/count-tokens`, call, body);

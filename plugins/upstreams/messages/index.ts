@@ -23,6 +23,8 @@ import {
   type UpstreamQuery,
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
+import { withObjectInputs } from '../shared/call-inputs.js';
+import { reportTo } from '../shared/dropped.js';
 import { oneBatch } from '../shared/one-batch.js';
 import { withoutSealed } from '../shared/reasoning-envelope.js';
 import { listModels } from './model-list.js';
@@ -55,7 +57,9 @@ class MessagesUpstream implements Upstream {
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
   async generate(call: UpstreamCall): Promise<UpstreamReply> {
-    const answer = await this.#post('/v1/messages', call, call.request);
+    const { request, cut } = withObjectInputs(call.request);
+    reportTo(call, cut);
+    const answer = await this.#post('/v1/messages', call, request);
     const { status, headers } = answer;
     if (status === 200 && answer.mediaType === 'text/event-stream')
       return { status, headers, events: answer.events() };
@@ -66,7 +70,8 @@ class MessagesUpstream implements Upstream {
   /** Upstream's count, or an estimate if it has no such endpoint. Other failures throw as in `generate`. */
   async countTokens(call: UpstreamCall): Promise<TokenCount> {
     const { stream: _, ...request } = call.request;
-    const answer = await this.#post('/v1/messages/count_tokens', call, request);
+    const counted = withObjectInputs(request).request;
+    const answer = await this.#post('/v1/messages/count_tokens', call, counted);
     const text = await textOf(answer);
     if (answer.status >= 400 && !lacksEndpoint(answer, text)) throw refusal(answer, text);
     const inputTokens = answer.status === 200 ? tokensIn(text) : undefined;

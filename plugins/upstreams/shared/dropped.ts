@@ -4,6 +4,10 @@ import { GatewayError, type Loss, type SlotCall } from 'gw2api/plugin';
 export class Dropped {
   readonly #losses = new Map<string, Loss>();
 
+  constructor(losses: readonly Loss[] = []) {
+    for (const { path, kind } of losses) this.add(path, kind);
+  }
+
   /** `path` as in an error message: `messages[2].content[1]`, `tools[0]`. */
   add(path: string, kind: Loss['kind'] = 'setting'): void {
     if (!this.#losses.has(path)) this.#losses.set(path, { path, kind });

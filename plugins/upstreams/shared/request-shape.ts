@@ -57,7 +57,7 @@ const block = tagged({
   ...parts,
   thinking: { thinking: text, signature: Type.Optional(text) },
   redacted_thinking: { data: text },
-  tool_use: call,
+  tool_use: { ...call, input: optional(Type.Record(text, Type.Unknown())) },
   server_tool_use: call,
   tool_result: {
     tool_use_id: text,

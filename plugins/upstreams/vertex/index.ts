@@ -13,6 +13,8 @@ import {
   type UpstreamQuery,
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
+import { withObjectInputs } from '../shared/call-inputs.js';
+import { reportTo } from '../shared/dropped.js';
 import { diagnoseByProbe } from '../shared/diagnose-by-probe.js';
 import { googleError, googleRefusal } from '../shared/google-refusal.js';
 import { modelSegment, predictBody, predictHeaders, regionUrl, withVersion } from './wire.js';
@@ -55,7 +57,9 @@ class VertexUpstream implements Upstream {
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
   async generate(call: UpstreamCall): Promise<UpstreamReply> {
-    const { request, headers: asked } = call;
+    const { request, cut } = withObjectInputs(call.request);
+    reportTo(call, cut);
+    const { headers: asked } = call;
     const path = `${modelSegment(request.model)}:streamRawPredict`;
     const answer = await this.#post(path, call, predictBody(request, asked));
     const { status, headers, mediaType } = answer;
@@ -68,7 +72,7 @@ class VertexUpstream implements Upstream {
 
   /** Count of the upstream, or an estimate in regions without one. */
   async countTokens(call: UpstreamCall): Promise<TokenCount> {
-    const { stream: _, ...request } = call.request;
+    const { stream: _, ...request } = withObjectInputs(call.request).request;
     const answer = await this.#post(countPath, call, withVersion(request, call.headers));
     const text = await answer.text(maxErrorBytes);
     if (answer.status >= 400 && !lacksCounts(answer, text)) throw googleRefusal(answer, text);

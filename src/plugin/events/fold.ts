@@ -10,8 +10,8 @@ import type {
   MessagesStreamEvent,
   Usage,
 } from '../contract/messages.js';
-import { isTooDeep } from '../http/parse-json.js';
 import type { PlainDelta } from '../raw/plain-delta.js';
+import { cutStopReason, isCutInput, toolInput } from './tool-input.js';
 import { errorFromEvent, interruptedError } from './upstream-error.js';
 import { addFields } from '../raw/with-fields.js';
 
@@ -60,8 +60,10 @@ export class MessageFold {
 
   /** The message so far; throws `upstream_interrupted` before `message_stop`. */
   message(): MessagesResponse {
-    if (!this.#message || !this.#stopped) throw interruptedError();
-    return this.partial() as MessagesResponse; // there is a message
+    const message = this.#stopped ? this.partial() : undefined;
+    if (!message) throw interruptedError();
+    const isCut = this.#blocks.some(isCutCall);
+    return isCut ? { ...message, stop_reason: cutStopReason(message.stop_reason) } : message;
   }
 
   /** The message so far, undefined before `message_start`. */
@@ -138,24 +140,26 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/**
- * Completes a block. A tool's input is the JSON of its deltas, their raw text if cut (by `max_tokens`), or
- * the initial input without deltas; null citations are left out, because some clients refuse them.
- */
-function closeBlock({ block, json }: OpenBlock): ContentBlock {
-  const copy = { ...block };
-  if (json) copy['input'] = parseInput(json);
-  if (copy['citations'] === null) delete copy['citations'];
-  return copy as unknown as ContentBlock; // built from a block
+/** True for a client's tool call whose input is not complete JSON. */
+function isCutCall(open: OpenBlock): boolean {
+  return open.block.type === 'tool_use' && isCutInput(inputText(open));
 }
 
-function parseInput(json: string): unknown {
-  try {
-    const input: unknown = JSON.parse(json);
-    return isTooDeep(input, json) ? json : input; // it could not be serialized again
-  } catch {
-    return json; // cut by `max_tokens`: the raw text is the honest answer
-  }
+/** JSON text of a tool's input; some services begin the block with it. */
+function inputText({ block, json = '' }: OpenBlock): string {
+  return json === '' ? asText(block['input']) : json;
+}
+
+/**
+ * Completes a block. A tool's input is the JSON of its deltas, its finished members if that is cut, or the
+ * initial input without deltas; null citations are left out, because some clients refuse them.
+ */
+function closeBlock(open: OpenBlock): ContentBlock {
+  const copy = { ...open.block };
+  const json = inputText(open);
+  if (json !== '') copy['input'] = toolInput(json).input;
+  if (copy['citations'] === null) delete copy['citations'];
+  return copy as unknown as ContentBlock; // built from a block
 }
 
 /**

@@ -8,6 +8,7 @@ export type { StoredResponse } from '../contract/store.js';
 export { dispatch } from '../dispatch.js';
 export type { DispatchTable } from '../dispatch.js';
 export { errorFromEvent, interruptedError } from '../events/upstream-error.js';
+export { cutStopReason, finishedMembers, isCutInput } from '../events/tool-input.js';
 export { isTooDeep } from '../http/parse-json.js';
 export { sseData, sseEvent } from '../http/sse-text.js';
 export { samplingOf } from '../sampling.js';

@@ -24,6 +24,7 @@ export type {
 export { dispatch } from '../dispatch.js';
 export type { DispatchTable } from '../dispatch.js';
 export { MessageFold } from '../events/fold.js';
+export { cutStopReason, isCutInput, toolInput } from '../events/tool-input.js';
 export { interruptedError } from '../events/upstream-error.js';
 export { abortSignal } from '../http/call-signal.js';
 export { defaultAnthropicVersion, isHeaderValue } from '../http/headers.js';

@@ -26,13 +26,31 @@ describe('foldMessage', () => {
     expect(message.content[0]).to.deep.include({ name: 'rollDie', input: { player: 'player2' } });
   });
 
-  it('keeps the raw text of an input that max_tokens has cut', async function () {
+  it('has the finished members of an input that max_tokens has cut', async function () {
     if (!hasFixtures) this.skip();
     const message = await fold(fixture('max-tokens-inside-tool-json'));
     expect(message.stop_reason).to.equal('max_tokens');
-    expect(message.content.at(-1))
-      .to.have.property('input')
-      .that.matches(/^\{"filename": "taxes\.txt/);
+    expect(message.content.at(-1)).to.have.deep.property('input', { filename: 'taxes.txt' });
+  });
+
+  it('is not complete where a tool call is cut, whatever its stop reason says', async () => {
+    for (const reason of ['tool_use', 'end_turn']) {
+      const cut = tool('toolu_1', 'sh', '{"cmd":"rm -rf /tmp/a');
+      const message = await fold([...made(messageStart()), ...cut, ...end(reason)]);
+      expect(message.stop_reason).to.equal('max_tokens');
+      expect(message.content[0]).to.have.deep.property('input', {});
+    }
+    const whole = tool('toolu_1', 'sh', '{"cmd":"ls"}');
+    const message = await fold([...made(messageStart()), ...whole, ...end('tool_use')]);
+    expect(message.stop_reason).to.equal('tool_use');
+  });
+
+  it('has an object of an input that a block begins with as a text', async () => {
+    const content_block = { type: 'tool_use', id: 'a', name: 'f', input: '{"x":1,"y":"' } as const;
+    const start = { type: 'content_block_start', index: 0, content_block } as const;
+    const message = await fold([...made(messageStart(), start), ...end('tool_use')]);
+    expect(message.content[0]).to.have.deep.property('input', { x: 1 });
+    expect(message.stop_reason).to.equal('max_tokens');
   });
 
   it('has no content where there were no blocks', async function () {

@@ -52,6 +52,16 @@ describe('chat replies', () => {
     });
   });
 
+  it('are cut, with the text of the arguments as it came, where a tool call is cut', async () => {
+    const cut = tool('toolu_1', 'sh', '{"cmd":"rm -rf /tmp/a');
+    const reply = await whole(chat, body, replyOf([...made(messageStart()), ...cut, ...end('tool_use')]));
+    expect(reply).to.have.nested.property('choices[0].finish_reason', 'length');
+    expect(reply).to.have.nested.property(
+      'choices[0].message.tool_calls[0].function.arguments',
+      '{"cmd":"rm -rf /tmp/a',
+    );
+  });
+
   for (const [what, before, content] of [
     ['nothing', [], null],
     ['a part of an answer', text('I'), 'I'],

@@ -183,6 +183,16 @@ describe('responses replies', () => {
     expect(response.output.at(-1)?.arguments).to.match(/^\{"filename": "taxes\.txt/);
   });
 
+  it('call it incomplete also where the service says that the call is whole', async () => {
+    const cut = tool('toolu_1', 'sh', '{"cmd":"rm -rf /tmp/a');
+    const response = await answered([...made(messageStart()), ...cut, ...end('tool_use')]);
+    expect(response).to.deep.include({
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
+    });
+    expect(response.output[0]).to.include({ status: 'incomplete', arguments: '{"cmd":"rm -rf /tmp/a' });
+  });
+
   it('show web searches with their query, and their pages where the caller asked for them', async function () {
     if (fixtureNames().length === 0) this.skip();
     const [search, message] = (await answered(fixture('web-search-caller-direct'))).output;

@@ -1,5 +1,6 @@
 import type { Loss, MessagesRequest, TextBlock, Tool } from 'gw2api/plugin';
 import type { CallTerms } from '../../shared/call-terms.js';
+import { withObjectInputs } from '../../shared/call-inputs.js';
 import { Dropped } from '../../shared/dropped.js';
 import { ToolNames } from '../../shared/tool-names.js';
 import { checkShape } from '../../shared/request-shape.js';
@@ -28,14 +29,15 @@ export interface ChatRequest {
  * field. `terms`: what else the call says of its request.
  */
 export function chatRequest(
-  request: MessagesRequest,
+  given: MessagesRequest,
   capabilities: Capabilities,
   terms: CallTerms = {},
 ): ChatRequest {
+  const { request, cut } = withObjectInputs(given);
   checkShape(request);
   const conversion: Conversion = {
     capabilities,
-    dropped: new Dropped(),
+    dropped: new Dropped(cut),
     names: new ToolNames(),
     addedTools: terms.addedTools ?? [],
     leftOut: [],

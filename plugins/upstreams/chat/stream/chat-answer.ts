@@ -219,6 +219,7 @@ export class ChatAnswer implements SseTranslator {
     const finish = {
       finishReason: this.#finishReason,
       hasCalls: this.#calls.count > 0,
+      isCut: this.#calls.hasCut,
       stopSequence: this.#stopSequence,
       refusal: this.#refusal,
     };

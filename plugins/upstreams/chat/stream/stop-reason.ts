@@ -4,6 +4,8 @@ import type { StopReason } from 'gw2api/plugin';
 export interface Finish {
   readonly finishReason: string | undefined;
   readonly hasCalls: boolean;
+  /** A tool call ends in the middle of its arguments. */
+  readonly isCut: boolean;
   /** Stop sequence that ended it, if the server names it (vLLM). */
   readonly stopSequence: string | undefined;
   /** Text of a refusal. */
@@ -11,9 +13,9 @@ export interface Finish {
 }
 
 /** Stop reason of Messages. An answer with tool calls waits for their results, whatever its server says. */
-export function stopReason({ finishReason, hasCalls, stopSequence, refusal }: Finish): StopReason {
+export function stopReason({ finishReason, hasCalls, isCut, stopSequence, refusal }: Finish): StopReason {
   if (refusal !== '' || refusals.has(finishReason)) return 'refusal';
-  if (cuts.has(finishReason)) return 'max_tokens';
+  if (isCut || cuts.has(finishReason)) return 'max_tokens';
   if (hasCalls) return 'tool_use';
   return stopSequence === undefined ? 'end_turn' : 'stop_sequence';
 }

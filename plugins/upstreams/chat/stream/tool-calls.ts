@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Blocks } from '../../shared/blocks.js';
+import { isCutInput } from 'gw2api/plugin/upstream';
 import { fieldsOf, textOf } from '../../shared/fields.js';
 import { JsonEnd } from './json-end.js';
 import { malformed } from '../../shared/malformed.js';
@@ -17,6 +18,7 @@ export class ToolCalls {
   readonly #waiting: ToolCall[] = [];
   #current: ToolCall | undefined;
   #heldLength = 0;
+  #length = 0;
 
   constructor(blocks: Blocks, names: ToolNames) {
     this.#blocks = blocks;
@@ -27,13 +29,18 @@ export class ToolCalls {
     return this.#calls.length;
   }
 
+  /** True if the arguments of a call are not complete JSON, whatever the server says of its answer. */
+  get hasCut(): boolean {
+    return this.#calls.some(({ text }) => isCutInput(text));
+  }
+
   /** Adds an entry of `tool_calls`. */
   add(entry: unknown): void {
     const delta = deltaOf(entry);
     const call = this.#find(delta) ?? this.#begin(delta);
     call.name ||= delta.name;
     if (call.json.isComplete && delta.arguments.trim() === '') return;
-    call.json.add(delta.arguments);
+    this.#keep(call, delta.arguments);
     if (call === this.#current) this.#write(delta.arguments);
     else this.#hold(call, delta.arguments);
     this.#advance();
@@ -70,6 +77,7 @@ export class ToolCalls {
       index,
       name,
       json: new JsonEnd(),
+      text: '',
       held: '',
     };
     this.#calls.push(call);
@@ -99,6 +107,13 @@ export class ToolCalls {
     if (json !== '') this.#blocks.json(json);
   }
 
+  #keep(call: ToolCall, json: string): void {
+    this.#length += json.length;
+    if (this.#length > maxLength) throw malformed('too long arguments of its tool calls');
+    call.json.add(json);
+    call.text += json;
+  }
+
   /** Keeps the arguments of a call that waits; those of a closed one are too late. */
   #hold(call: ToolCall, json: string): void {
     if (!this.#waiting.includes(call)) return;
@@ -114,6 +129,8 @@ interface ToolCall {
   readonly index: number | undefined;
   name: string;
   readonly json: JsonEnd;
+  /** All of its arguments. */
+  text: string;
   /** Arguments that came before its block could be opened. */
   held: string;
 }
@@ -127,6 +144,7 @@ interface CallDelta {
 
 const maxCalls = 256;
 const maxHeldLength = 16 * 1024 * 1024;
+const maxLength = 32 * 1024 * 1024;
 
 function deltaOf(entry: unknown): CallDelta {
   const { id, index, function: called } = fieldsOf(entry);

@@ -1,5 +1,6 @@
 import type { Loss, MessagesRequest, Tool, ToolChoice } from 'gw2api/plugin';
 import type { CallTerms } from '../../shared/call-terms.js';
+import { withObjectInputs } from '../../shared/call-inputs.js';
 import { Dropped } from '../../shared/dropped.js';
 import { nearestEffort, thinkingWish } from '../../shared/effort.js';
 import { reportLostTool } from '../../shared/lost-tool.js';
@@ -29,14 +30,15 @@ export interface ResponsesRequest {
  * field. `terms`: what else the call says of its request.
  */
 export function responsesRequest(
-  request: MessagesRequest,
+  given: MessagesRequest,
   settings: ResponsesSettings,
   terms: CallTerms = {},
 ): ResponsesRequest {
+  const { request, cut } = withObjectInputs(given);
   checkShape(request);
   const conversion: Conversion = {
     settings,
-    dropped: new Dropped(),
+    dropped: new Dropped(cut),
     names: new ToolNames(),
     addedTools: terms.addedTools ?? [],
     leftOut: [],

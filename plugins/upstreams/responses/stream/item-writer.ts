@@ -1,5 +1,7 @@
+import { isCutInput } from 'gw2api/plugin/upstream';
 import type { Blocks } from '../../shared/blocks.js';
 import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';
+import { malformed } from '../../shared/malformed.js';
 import { sealReasoning } from '../../shared/reasoning-envelope.js';
 import type { ToolNames } from '../../shared/tool-names.js';
 
@@ -21,6 +23,8 @@ export interface OpenItem {
   hasBegun: boolean;
   /** True once some of its text has been written. */
   hasText: boolean;
+  /** Arguments of a call, as far as they came. */
+  json: string;
 }
 
 /** Writer of output items as content blocks. */
@@ -29,6 +33,8 @@ export class ItemWriter {
   readonly #vendor: string;
   readonly #names: ToolNames;
   hasCalls = false;
+  /** True once a call has ended that is not complete, whatever the server says of its answer. */
+  isCut = false;
   isRefused = false;
 
   constructor(blocks: Blocks, { vendor, names }: AnswerTerms) {
@@ -65,6 +71,8 @@ export class ItemWriter {
   json(open: OpenItem, json: string): void {
     if (json === '' || !open.hasBegun) return;
     open.hasText = true;
+    open.json += json;
+    if (open.json.length > maxJsonLength) throw malformed('too long arguments of a tool call');
     this.#blocks.json(json);
   }
 
@@ -73,6 +81,11 @@ export class ItemWriter {
     const end = ends[textOf(item['type'])];
     end?.(this, open, item);
     this.#blocks.end();
+  }
+
+  /** Leaves an item that the answer does not end. */
+  leave({ item, json }: OpenItem): void {
+    this.isCut ||= item['type'] === 'function_call' && isCutInput(json);
   }
 
   endMessage(open: OpenItem, { content }: Fields): void {
@@ -87,6 +100,7 @@ export class ItemWriter {
     if (!open.hasBegun) this.#beginCall(item);
     open.hasBegun = true;
     if (!open.hasText) this.json(open, textOf(item['arguments']));
+    this.isCut ||= item['status'] === 'incomplete' || isCutInput(open.json);
   }
 
   /** The whole item goes into the envelope: encrypted reasoning is of use with its summary alone. */
@@ -119,6 +133,8 @@ export class ItemWriter {
     open.hasBegun = true;
   }
 }
+
+const maxJsonLength = 32 * 1024 * 1024;
 
 function partText(part: unknown): string {
   return textOf(fieldsOf(part)['text']);

@@ -65,7 +65,13 @@ export class ResponseEvents implements SseTranslator {
     if (this.#current && this.#current.index !== index) return this.#hold({ ...event, type }, length);
     this.#start({});
     const { item } = event;
-    this.#current ??= this.#writer.begin({ index, item: fieldsOf(item), hasBegun: false, hasText: false });
+    this.#current ??= this.#writer.begin({
+      index,
+      item: fieldsOf(item),
+      hasBegun: false,
+      hasText: false,
+      json: '',
+    });
     write(this.#writer, this.#current, event);
     if (type === 'response.output_item.done') this.#endItem();
   }
@@ -103,10 +109,16 @@ export class ResponseEvents implements SseTranslator {
   /** Ends the answer; items that no event has brought are in the response itself. */
   #end(response: Fields): void {
     this.#start(response);
-    while (this.#current) this.#endItem();
+    while (this.#current) {
+      this.#writer.leave(this.#current);
+      this.#endItem();
+    }
     if (this.#blocks.isEmpty)
       for (const item of listOf(response['output']).map(fieldsOf))
-        this.#writer.end(this.#writer.begin({ index: 0, item, hasBegun: false, hasText: false }), item);
+        this.#writer.end(
+          this.#writer.begin({ index: 0, item, hasBegun: false, hasText: false, json: '' }),
+          item,
+        );
     this.#blocks.end();
     const delta = { stop_reason: this.#stopReason(response), stop_sequence: null };
     const usage = usageOf(response['usage']) ?? this.#estimatedUsage();
@@ -130,6 +142,7 @@ export class ResponseEvents implements SseTranslator {
     const reason = fieldsOf(incomplete_details)['reason'];
     if (this.#writer.isRefused || reason === 'content_filter') return 'refusal';
     if (reason === 'max_output_tokens' || reason === 'max_tokens') return 'max_tokens';
+    if (this.#writer.isCut) return 'max_tokens';
     return this.#writer.hasCalls ? 'tool_use' : 'end_turn';
   }
 

@@ -34,6 +34,31 @@ function calling(args: string) {
 
 describe('a Chat request', () => {
   describe('its messages', () => {
+    it('keep the finished members of arguments that were cut, which is reported', () => {
+      const path = 'messages[1].tool_calls[0].function.arguments';
+      for (const [args, input] of [
+        ['{"city":"Par', {}],
+        ['{"cmd":"ls","cwd":"/tm', { cmd: 'ls' }],
+        ['{x', {}],
+      ] as const) {
+        const [cut] = calling(args).messages;
+        const answer = { role: 'tool', tool_call_id: 'a', content: 'Cut.' };
+        const { request, dropped } = decode({ messages: [user, cut, answer] });
+        expect(request.messages[1]!.content).to.deep.include({ type: 'tool_use', id: 'a', name: 'f', input });
+        expect(dropped).to.deep.equal([path]);
+      }
+      const legacy = { role: 'assistant', function_call: { name: 'f', arguments: '{"a":1,' } };
+      expect(decode({ messages: [user, legacy] }).dropped).to.deep.equal([
+        'messages[1].function_call.arguments',
+      ]);
+    });
+
+    it('have no input where the arguments are null', () => {
+      const { request, dropped } = decode({ messages: [user, ...calling('null').messages] });
+      expect(request.messages[1]!.content[0]).to.have.deep.property('input', {});
+      expect(dropped).to.deep.equal([]);
+    });
+
     it('make system text of system and developer messages, wherever they stand', () => {
       const { request } = decode({
         messages: [
@@ -554,7 +579,7 @@ describe('a Chat request', () => {
         content({ type: 'image_url', image_url: { url: 'ftp://x' } }),
         /^messages\[0\]\.content\[0\]\.image_url: must be/,
       ],
-      [calling('{x'), /^messages\[0\]\.tool_calls\[0\]\.function\.arguments: must be JSON/],
+      [calling('7'), /^messages\[0\]\.tool_calls\[0\]\.function\.arguments: must be the JSON text of an/],
       [
         calling('[1]'),
         /^messages\[0\]\.tool_calls\[0\]\.function\.arguments: must be the JSON text of an object/,

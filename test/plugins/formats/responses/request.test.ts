@@ -132,7 +132,20 @@ describe('a Responses request', () => {
       expect(answer!.content).to.deep.equal([thought, redacted, said('So')]);
     });
 
-    it('leaves out and reports a call that was cut', async () => {
+    it('keeps the finished members of a call that was cut beside its output, which is reported', async () => {
+      const cut = call('a', 'f', { arguments: '{"cmd":"ls","cwd":"/tm' });
+      for (const item of [cut, { ...cut, status: 'incomplete' }]) {
+        const { request, dropped } = await decode({ input: [user, item, output('a')] });
+        const [, called, answered] = request.messages;
+        expect(called!.content).to.deep.equal([
+          { type: 'tool_use', id: 'a', name: 'f', input: { cmd: 'ls' } },
+        ]);
+        expect(answered!.content).to.deep.equal([{ type: 'tool_result', tool_use_id: 'a', content: 'R' }]);
+        expect(dropped).to.deep.equal(['input[1].arguments']);
+      }
+    });
+
+    it('leaves out and reports a call that was cut and has no output', async () => {
       const { request, dropped } = await decode({
         input: [user, call('a', 'f', { arguments: '{"x', status: 'incomplete' }), user],
       });
@@ -406,7 +419,7 @@ describe('a Responses request', () => {
       [[5], /^input\[0\]: must be an object/],
       [[{ role: 'robot', content: 'x' }], /^input\[0\]\.role: must be one of "user"/],
       [[{ type: 'function_call', name: 'f' }], 'input[0].call_id: is required'],
-      [[call('a', 'f', { arguments: '{x' })], /^input\[0\]\.arguments: must be JSON/],
+      [[call('a', 'f', { arguments: '[1]' })], /^input\[0\]\.arguments: must be the JSON text of an object/],
       [[{ role: 'user', content: [{ type: 'input_audio' }] }], /^input\[0\]\.content\[0\]: has the type/],
       [
         [{ role: 'user', content: [{ type: 'input_image', file_id: 'f' }] }],

@@ -85,6 +85,18 @@ describe('messages upstream', () => {
     });
   });
 
+  it('posts an object for the input of a call that was cut, and reports it', async () => {
+    const use = (input: unknown) => ({ type: 'tool_use', id: 'a', name: 'f', input }) as const;
+    const calling = (input: unknown) => ({ role: 'assistant', content: [use(input)] }) as const;
+    const request = { model: 'm', messages: [calling('{"a":1,"b":"x')] };
+    const { body } = await seen('', {}, { request });
+    expect(JSON.parse(body)).to.deep.equal({ model: 'm', messages: [calling({ a: 1 })] });
+    const upstream = await kit.open(await kit.serve(good));
+    const reported: unknown[] = [];
+    await upstream.generate(aCall({ request, report: (losses) => reported.push(...losses) }));
+    expect(reported).to.deep.equal([{ path: 'messages[0].content[0].input', kind: 'content' }]);
+  });
+
   it('posts the request as it is given to the path below the base URL, with the caller\u2019s query', async () => {
     const { request, body } = await seen('', {}, { search: '?beta=true' });
     expect(request.method).to.equal('POST');

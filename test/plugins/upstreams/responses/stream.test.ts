@@ -99,6 +99,22 @@ describe('a Responses stream as Messages events', () => {
     }
   });
 
+  it('is cut where the arguments of a call are, whatever its server says', async () => {
+    const cut = { ...call, arguments: '{"cmd":"rm -rf /tmp/a' };
+    const { arguments: delta, ...begun } = cut;
+    const added = { type: 'response.output_item.added', output_index: 0, item: begun };
+    const piece = { type: 'response.function_call_arguments.delta', output_index: 0, delta };
+    for (const events of [
+      [added, piece, done(0, cut)],
+      [added, piece],
+      [done(0, cut)],
+      [done(0, { ...call, status: 'incomplete' })],
+    ]) {
+      const message = await messageOf(translated(streamOf(created, ...events, completed())));
+      expect(message.stop_reason).to.equal('max_tokens');
+    }
+  });
+
   it('has tools by the caller\u2019s names', async () => {
     const names = new ToolNames();
     const long = `mcp__${'x'.repeat(80)}`;

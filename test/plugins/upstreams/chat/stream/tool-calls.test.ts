@@ -176,7 +176,30 @@ describe('the tool calls of a Chat server', () => {
       '[DONE]',
     );
     expect(message.stop_reason).to.equal('max_tokens');
-    expect(message.content[0]).to.deep.include({ input: '{"x' });
+    expect(message.content[0]).to.deep.include({ input: {} });
+  });
+
+  it('are cut where their arguments are, also where the server says otherwise', async () => {
+    for (const finish of ['tool_calls', 'stop'])
+      for (const args of ['{"cmd":"rm -rf /tmp/a', '{"cmd":"ls"', '{"n":1}}', 'rm']) {
+        const { events, message } = await translate(
+          chunk({ tool_calls: [call({ index: 0, id: 'a', name: 'sh', args })] }),
+          chunk({}, finish),
+          '[DONE]',
+        );
+        expect(message.stop_reason, args).to.equal('max_tokens');
+        const ends = events.filter(({ type }) => type === 'message_delta').map(({ json }) => json);
+        expect(ends, args).to.have.nested.property('[0].delta.stop_reason', 'max_tokens');
+      }
+  });
+
+  it('are cut where one of several is', async () => {
+    const { message } = await translate(
+      chunk({ tool_calls: [call({ index: 0, id: 'a', name: 'sh', args: '{"cmd":"l' })] }),
+      chunk({ tool_calls: [call({ index: 1, id: 'b', name: 'sh', args: '{"cmd":"ls"}' })] }, 'tool_calls'),
+      '[DONE]',
+    );
+    expect(message.stop_reason).to.equal('max_tokens');
   });
 
   it('come after the text before them, and before the text within them', async () => {
