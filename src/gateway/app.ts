@@ -2,7 +2,7 @@ import Koa from 'koa';
 import { createPage } from '../console/api/page.js';
 import { Gateway } from './gateway.js';
 import { errorBoundary } from '../http/boundary.js';
-import type { CoreState } from '../http/exchange.js';
+import type { CoreContext, CoreState } from '../http/exchange.js';
 import type { Health } from '../http/health.js';
 import type { RouteContext } from '../http/route-context.js';
 import { createRoutes } from '../http/routes.js';
@@ -28,11 +28,13 @@ function createApp(gateway: Gateway): Koa<CoreState, object> {
   const handlersOf = perRuntime((runtime) => {
     const serving = routeContextOf(gateway, runtime, loadPanel);
     const routes = createRoutes(serving);
-    return { route: routes.middleware, unrouted: answerUnrouted(serving, routes, [admin]) };
+    const unrouted = answerUnrouted(serving, routes, [admin]);
+    return { route: routes.middleware, unrouted, speak: (ctx: CoreContext) => routes.speak(ctx) };
   });
   app.use(gateway.exchanges.middleware);
   const secrets = knownSecrets(gateway.services.slots, () => gateway.runtime);
-  app.use(errorBoundary((ctx) => requestMask({ ctx, state: ctx.state }, secrets)));
+  const maskOf = (ctx: CoreContext) => requestMask({ ctx, state: ctx.state }, secrets);
+  app.use(errorBoundary(maskOf, (ctx) => handlersOf(gateway.runtime).speak(ctx)));
   app.use(gateway.wrongKeys.middleware);
   app.use((ctx, next) => {
     const { canaryHere } = gateway;

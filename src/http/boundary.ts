@@ -1,5 +1,6 @@
 import {
   GatewayError,
+  changedError,
   errorCodes,
   isGatewayError,
   isHeaderValue,
@@ -9,13 +10,14 @@ import {
 } from '../plugin/internal.js';
 import { shownCode } from '../masking/shown-code.js';
 import type { TextMask } from '../masking/text-mask.js';
+import type { Dialect } from './dialect.js';
 import type { CoreContext, CoreMiddleware, CoreState } from './exchange.js';
 
 /** Mask for what the upstreams of a request have said. */
 type MaskOf = (ctx: CoreContext) => TextMask;
 
-/** Makes the one place where an error becomes bytes, and is logged. */
-export function errorBoundary(maskOf: MaskOf): CoreMiddleware {
+/** Makes the one place where an error becomes bytes, and is logged. `speak`: for requests that no format has taken. */
+export function errorBoundary(maskOf: MaskOf, speak: Dialect): CoreMiddleware {
   return async function boundary(ctx, next) {
     const { state } = ctx;
     try {
@@ -25,6 +27,7 @@ export function errorBoundary(maskOf: MaskOf): CoreMiddleware {
       if (ctx.req.socket.destroyed && state.trace.failure === undefined) return; // caused by the caller's disconnect
       const error = fromThrown(thrown, failureOf(state, thrown));
       logError(ctx, { error, thrown, hasBegun: false }, maskOf);
+      if (!state.formatError) speak(ctx);
       respond(ctx, state, error);
     }
   };
@@ -36,7 +39,7 @@ function failureOf({ trace, requestId }: CoreState, thrown: unknown): string | u
   return by && `The stage ${JSON.stringify(by.stage)} failed on request ${requestId}; the log says why.`;
 }
 
-/** Answers with the error object of contract §2.3 and nothing beside it. */
+/** Answers with the error object of contract §2.3, and with what the caller's format has beside it. */
 function respond(ctx: CoreContext, state: CoreState, error: GatewayError): void {
   if (ctx.headerSent) {
     ctx.res.destroy();
@@ -54,9 +57,9 @@ function respond(ctx: CoreContext, state: CoreState, error: GatewayError): void 
 }
 
 /** The error object, or the caller's format's own; a format that fails at it gets none. */
-function bodyOf(error: GatewayError, { formatError, log }: CoreState): string {
+function bodyOf(error: GatewayError, { formatError, requestId, log }: CoreState): string {
   try {
-    return JSON.stringify(formatError?.(error) ?? error);
+    return JSON.stringify(formatError?.(error, { requestId }) ?? error);
   } catch (cause) {
     log.error({ err: cause }, 'A format could not write an error.');
     return JSON.stringify(error);
@@ -82,19 +85,12 @@ function fromThrown(thrown: unknown, message?: string): GatewayError {
 
 /** The error where all of it can be sent, else what of it can be. Throws where its parts cannot be read. */
 function answerable(error: GatewayError, expected: string | undefined): GatewayError {
-  const { code, type, message, status, details, headers, failure, cause } = error;
+  const { code, type, message, status, details, headers } = error;
   const isSound = [code, type, message].every((part) => typeof part === 'string') && isErrorStatus(status);
   if (!isSound) return unforeseen(error, expected);
   const fields = Object.entries(Object(headers) as object).filter(isHeader);
   JSON.stringify(details); // throws if it cannot be sent
-  return new GatewayError(code, message, {
-    status,
-    type,
-    details,
-    headers: Object.fromEntries(fields),
-    ...(failure && { failure }),
-    ...(cause !== undefined && { cause }),
-  });
+  return changedError(error, { headers: Object.fromEntries(fields) });
 }
 
 function unforeseen(cause: unknown, message = toGatewayError(undefined).message): GatewayError {

@@ -8,6 +8,7 @@ import {
   type Actor,
   type Additions,
   type CoreKey,
+  type Format,
   type GatewayError,
   type GatewayState,
   type Logger,
@@ -20,7 +21,7 @@ import {
 export type CoreState = { -readonly [Key in Exclude<CoreKey, 'trace'>]: GatewayState[Key] } & {
   readonly trace: RequestTrace;
   /** Error bodies of the format whose path it is, where these are its own. */
-  formatError?: ((error: GatewayError) => object) | undefined;
+  formatError?: NonNullable<Format['error']> | undefined;
   /** Authenticated operator of a request to the panel or `/admin/*`. */
   actor?: Actor;
 } & Partial<Omit<GatewayState, CoreKey>>;

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError, holdsContractKey, type Format, type Operation } from '../plugin/internal.js';
+import { dialectOf } from './dialect.js';
 import type { CoreContext, CoreMiddleware } from './exchange.js';
 import type { RouteContext } from './route-context.js';
 
@@ -10,11 +11,11 @@ export function keyed(
   format: Format | undefined,
   answer: (ctx: CoreContext) => Promise<void> | void = requireResponse,
 ): CoreMiddleware {
-  const writeError = format?.error?.bind(format);
+  const speak = format && dialectOf([format]);
   const keyHeader = format?.keyHeader?.toLowerCase();
   return async (ctx) => {
     if (format) ctx.state.format = format.name;
-    if (writeError) ctx.state.formatError = writeError;
+    speak?.(ctx);
     if (keyHeader !== undefined) takeKey(ctx.req.headers, keyHeader);
     if (!serving.takesRequests) throw shuttingDown(ctx);
     ctx.state.operation = operation;

@@ -1,5 +1,12 @@
 import { Router } from '@koa/router';
-import { connectionOf, GatewayError, type Format, type FormatRoute } from '../plugin/internal.js';
+import {
+  connectionOf,
+  GatewayError,
+  type Format,
+  type FormatRoute,
+  type Operation,
+} from '../plugin/internal.js';
+import { dialectOf, sharedDialect } from './dialect.js';
 import type { CoreContext, CoreMiddleware, CoreState } from './exchange.js';
 import { healthReport } from './health.js';
 import { listModels, showModel } from './models.js';
@@ -19,6 +26,8 @@ export interface Routes {
   readonly routers: readonly GatewayRouter[];
   /** The format that a path belongs to, by whatever method. */
   formatOf(path: string): Format | undefined;
+  /** Gives a request that no route has taken the error bodies of its path. */
+  speak(ctx: CoreContext): void;
 }
 
 /**
@@ -49,17 +58,39 @@ export function createRoutes(serving: RouteContext): Routes {
   const call = calls.routes() as unknown as CoreMiddleware; // the router's own context type is wider
   const other = others.routes() as unknown as CoreMiddleware; // likewise
   const routers = [calls, others];
+  const formatOf = (path: string) =>
+    layersAt(routers, path).flatMap((layer) => owners.get(String(layer.path)) ?? [])[0];
+  const shared = sharedDialect(serving.formats);
   return {
     middleware: (ctx, next) => call(ctx, () => other(ctx, next)),
     routers,
-    formatOf: (path) => layersAt(routers, path).flatMap((layer) => owners.get(String(layer.path)) ?? [])[0],
+    formatOf,
+    speak(ctx) {
+      const owner = pathsUpFrom(ctx.path).flatMap((path) => formatOf(path) ?? [])[0];
+      if (owner) dialectOf([owner])(ctx);
+      else if (/^\/(v1|models|usage)(\/|$)/.test(ctx.path)) shared(ctx);
+    },
   };
 }
 
+/** A path and those above it, up to three: `/v1/messages/batches/1` is about Messages. */
+function pathsUpFrom(path: string): readonly string[] {
+  const parts = path.slice(0, 200).split('/').slice(0, 6);
+  return [0, 1, 2, 3].map((count) => parts.slice(0, parts.length - count).join('/')).filter(Boolean);
+}
+
 function addCatalogRoutes(router: GatewayRouter, serving: RouteContext): void {
-  router.get('{/v1}/models', keyed(serving, 'models', undefined, answerModels(serving)));
-  router.get('{/v1}/models/:id', keyed(serving, 'models', undefined, answerModel(serving)));
-  router.get('{/v1}/usage', keyed(serving, 'usage', undefined, answerUsage(serving)));
+  const speak = sharedDialect(serving.formats);
+  const add = (path: string, operation: Operation, answer: (ctx: CoreContext) => void) => {
+    const answered = keyed(serving, operation, undefined, answer);
+    router.get(path, (ctx, next) => {
+      speak(ctx);
+      return answered(ctx, next);
+    });
+  };
+  add('{/v1}/models', 'models', answerModels(serving));
+  add('{/v1}/models/:id', 'models', answerModel(serving));
+  add('{/v1}/usage', 'usage', answerUsage(serving));
 }
 
 /** A path of a format: through the stages, and then to the route's own handler where it has one. */

@@ -54,9 +54,12 @@ const errorSchema = {
         type: { type: 'string' },
         code: { type: 'string' },
         message: { type: 'string' },
+        param: { type: ['string', 'null'], description: 'On OpenAI paths: the field at fault.' },
         details: { description: "An upstream's own, where it sent them." },
       },
     },
+    type: { const: 'error', description: 'On Messages paths.' },
+    request_id: { type: 'string', description: 'On Messages paths.' },
   },
 };
 

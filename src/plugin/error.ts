@@ -41,6 +41,8 @@ export interface GatewayErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** An upstream's `error.details`, unchanged. */
   readonly details?: unknown;
+  /** Path of the field at fault, as the caller wrote it; by default the one that an `invalid_request` begins with. */
+  readonly param?: string | undefined;
   /** Kind of upstream failure, for the slot's state and for failover; never sent to a caller. */
   readonly failure?: CallFailure;
   readonly cause?: unknown;
@@ -70,6 +72,7 @@ export class GatewayError extends Error {
   readonly type: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly details: unknown;
+  readonly param: string | undefined;
   readonly failure: CallFailure | undefined;
 
   /** `code`: one of `errorCodes`, or an upstream's own, which needs `status` and `type` beside it. */
@@ -82,6 +85,8 @@ export class GatewayError extends Error {
     this.type = options.type ?? known.type;
     this.headers = options.headers ?? {};
     this.details = options.details;
+    this.param =
+      options.param ?? (code === 'invalid_request' && !options.failure ? pathIn(message) : undefined);
     this.failure = options.failure;
   }
 
@@ -101,17 +106,36 @@ export function isGatewayError(error: unknown): error is GatewayError {
   }
 }
 
-/** Copy of an error with further response headers; its own headers win. */
-export function withHeaders(error: GatewayError, headers: Readonly<Record<string, string>>): GatewayError {
-  const { code, message, status, type, details, failure, cause } = error;
+/** Path at the start of a message: `messages[2].content: must be a text`. */
+function pathIn(message: string): string | undefined {
+  return /^([\w$.[\]-]{1,200}): /.exec(message)?.[1];
+}
+
+/** Parts of an error that a copy has otherwise. */
+export interface ErrorChanges extends GatewayErrorOptions {
+  readonly code?: string;
+  readonly message?: string;
+}
+
+/** Copy of an error with other parts. */
+export function changedError(error: GatewayError, changes: ErrorChanges): GatewayError {
+  const { failure, cause, status, type, headers, details, param } = error;
+  const { code = error.code, message = error.message, ...others } = changes;
   return new GatewayError(code, message, {
     status,
     type,
+    headers,
     details,
-    headers: { ...headers, ...error.headers },
+    param,
     ...(failure && { failure }),
     ...(cause !== undefined && { cause }),
+    ...others,
   });
+}
+
+/** Copy of an error with further response headers; its own headers win. */
+export function withHeaders(error: GatewayError, headers: Readonly<Record<string, string>>): GatewayError {
+  return changedError(error, { headers: { ...headers, ...error.headers } });
 }
 
 /** Converts a thrown value to a GatewayError; an unexpected one becomes `internal` without its text. */

@@ -45,7 +45,7 @@ export type {
 } from './contract/state.js';
 export type { ProtocolKey, ResponseQuota } from './contract/store.js';
 export type { CallTimer, Trace } from './contract/trace.js';
-export { GatewayError, isGatewayError, toGatewayError, withHeaders } from './error.js';
+export { changedError, GatewayError, isGatewayError, toGatewayError, withHeaders } from './error.js';
 export type { ErrorCode } from './error.js';
 export { estimateTokens } from './estimate.js';
 export { globMatcher } from './glob.js';

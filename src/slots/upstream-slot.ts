@@ -1,4 +1,5 @@
 import {
+  changedError,
   GatewayError,
   isGatewayError,
   isHeaderValue,
@@ -285,12 +286,9 @@ function refusedAnswer(error: unknown): RefusedAnswer | undefined {
 }
 
 function asRefusal(error: GatewayError, headers: RefusedAnswer['headers']): GatewayError {
-  const { code, message, details } = error;
-  return new GatewayError(code, message, {
+  return changedError(error, {
     status: 401,
     type: 'authentication_error',
-    headers: error.headers,
-    details,
     failure: { kind: 'status', status: 401, headers },
     cause: error,
   });

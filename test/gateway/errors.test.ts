@@ -322,7 +322,7 @@ describe('errors', () => {
           expect(events).not.to.include('[DONE]');
           expect(events.slice(0, -1).some((event) => 'error' in (event as object))).to.equal(false);
           const { error } = events.at(-1) as { error: object };
-          expect(error).to.have.keys('type', 'code', 'message');
+          expect(error).to.have.keys('type', 'code', 'message', 'param');
           expect(error).to.include({ message });
         });
       }

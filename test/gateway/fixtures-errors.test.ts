@@ -58,7 +58,9 @@ describe('a recorded error', () => {
       const response = await gateway.post(path, request('Hi'));
       expect(response.status).to.equal(status);
       expect(await response.json()).to.deep.equal({
+        type: 'error',
         error: { type, code, message, ...(details ? { details } : {}) },
+        request_id: response.headers.get('request-id'),
       });
       const keptHeaders = Object.entries(headers).filter(([name]) => kept.test(name));
       for (const [name, value] of keptHeaders) expect(response.headers.get(name), name).to.equal(value);

@@ -58,10 +58,19 @@ export async function errorIn(response: Response): Promise<ErrorAnswer> {
 export function readError(status: number, text: string): ErrorAnswer {
   const body = JSON.parse(text) as { error: ErrorAnswer }; // checked by the keys
   const keys = Object.keys(body.error).filter((key) => key !== 'details');
-  if (Object.keys(body).join() !== 'error' || keys.join() !== 'type,code,message')
-    throw new Error(`not an error object: ${text}`);
-  return { ...body.error, status };
+  const shape = `${Object.keys(body).join()} ${keys.join()}`;
+  if (!shapes.has(shape)) throw new Error(`not an error object: ${text}`);
+  const { param: _, ...error } = body.error as ErrorAnswer & { param?: unknown };
+  return { ...error, status };
 }
+
+/** Members of error bodies: the contract's, and those that Messages, OpenAI and shared paths have beside them. */
+const shapes: ReadonlySet<string> = new Set([
+  'error type,code,message',
+  'type,error,request_id type,code,message',
+  'error type,code,message,param',
+  'type,error,request_id type,code,message,param',
+]);
 
 export interface RawRequest {
   /** In place of the URL's, and sent as it stands here. */

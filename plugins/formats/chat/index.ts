@@ -6,6 +6,7 @@ import { chatReply } from './reply.js';
 import { decodeChat } from './request.js';
 import { chatStream } from './stream.js';
 import { toolNames } from './tools.js';
+import { openaiError } from '../shared/error.js';
 import { withPrivateUser } from '../shared/private-user.js';
 import { sseComment } from '../shared/sse.js';
 
@@ -40,6 +41,7 @@ export default defineFormat({
       stream: (reply) => chatStream(reply.events, answered(request, reply, context)),
     };
   },
+  error: openaiError,
 });
 
 function chatRequest(body: ChatBody, context: FormatContext): ChatRequest {

@@ -4,6 +4,7 @@ import type { CompletionsRequest } from './choice.js';
 import { completionsReply } from './reply.js';
 import { type CompletionsBody, completionsBody, decodeCompletions, promptsOf } from './request.js';
 import { completionsStream } from './stream.js';
+import { openaiError } from '../shared/error.js';
 import { withPrivateUser } from '../shared/private-user.js';
 import { sseComment } from '../shared/sse.js';
 
@@ -38,6 +39,7 @@ export default defineFormat({
       stream: (reply) => completionsStream(reply.events, answered(request, reply, context)),
     };
   },
+  error: openaiError,
 });
 
 /** Choices are ordered by prompt: all `n` of the first one come first. */

@@ -1,11 +1,18 @@
 import {
   foldMessage,
+  type GatewayError,
   Type,
   type MessagesRequest,
   type MessagesResponse,
   type ModelEvents,
 } from 'gw2api/plugin';
-import { answeringModel, defineFormat, sseEvent, type Decoded } from 'gw2api/plugin/format';
+import {
+  answeringModel,
+  defineFormat,
+  sseEvent,
+  type Decoded,
+  type FailedRequest,
+} from 'gw2api/plugin/format';
 import { messagesStream } from './stream.js';
 import { bodyCheck } from '../shared/body.js';
 
@@ -54,7 +61,17 @@ export default defineFormat({
       stream: (reply) => messagesStream(reply.events, answeringModel(model, reply, context)),
     };
   },
+  error: messagesErrorBody,
+  requestIdHeader: 'request-id',
 });
+
+/**
+ * Error body of the Messages API: the contract's object with `type` and `request_id` beside it. The id is that of
+ * the header `request-id`, an upstream's own where it has refused the call.
+ */
+function messagesErrorBody(error: GatewayError, { requestId }: FailedRequest): object {
+  return { type: 'error', ...error.toJSON(), request_id: error.headers['request-id'] ?? requestId };
+}
 
 /** The whole message, under the model's name that the caller used. */
 async function messagesReply(events: ModelEvents, model: string): Promise<MessagesResponse> {

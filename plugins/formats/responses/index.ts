@@ -13,6 +13,7 @@ import { decodeResponses } from './request.js';
 import { routes } from './routes.js';
 import { responsesStream } from './stream.js';
 import { toolNames } from './tools.js';
+import { openaiError } from '../shared/error.js';
 import { withPrivateUser } from '../shared/private-user.js';
 import { sseComment } from '../shared/sse.js';
 
@@ -36,6 +37,7 @@ export default defineFormat({
       stream: (reply) => responsesStream(reply.events, answered(request, reply, context)),
     };
   },
+  error: openaiError,
 });
 
 /** Encoder of a compaction, which is never streamed. */

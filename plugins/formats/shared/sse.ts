@@ -1,6 +1,7 @@
 import type { GatewayError } from 'gw2api/plugin';
 import { sseData } from 'gw2api/plugin/format';
 import { toBinaryString, type BinaryString } from 'gw2api/plugin/raw';
+import { openaiError } from './error.js';
 
 /** Success marker at the end of a stream, in the formats other than Messages. */
 export const sseDone = sseData('[DONE]');
@@ -10,7 +11,7 @@ export const sseComment = ': keep-alive\n\n';
 
 /** Final event of a broken Chat Completions or Completions stream: the error object, without `[DONE]`. */
 export function chatError(error: GatewayError): string {
-  return sseData(JSON.stringify(error));
+  return sseData(JSON.stringify(openaiError(error)));
 }
 
 /** A text as it stands in JSON, without the quotes. */

@@ -1,4 +1,4 @@
-import { GatewayError } from 'gw2api/plugin';
+import { changedError, type GatewayError } from 'gw2api/plugin';
 import { jsonFields, refusal } from 'gw2api/plugin/upstream';
 import { usedUpSeconds } from './rate-limit-headers.js';
 import { fieldsOf, listOf, textOf, type Fields } from './fields.js';
@@ -19,7 +19,13 @@ export function openaiRefusal(answer: AnswerHead, body: string, nowMs: number): 
   if (message === '') return cooled(answer, refusal(answer, body), nowMs);
   const code = codeOf(error, message);
   const type = textOf(error['type']);
-  const known = { message, ...(code && { code }), ...(messagesTypes.has(type) && { type }) };
+  const param = textOf(error['param']);
+  const known = {
+    message,
+    ...(code && { code }),
+    ...(messagesTypes.has(type) && { type }),
+    ...(param && { param }),
+  };
   return cooled(answer, refusal(answer, JSON.stringify({ error: known })), nowMs);
 }
 
@@ -72,16 +78,14 @@ const messagesTypes: ReadonlySet<string> = new Set([
 /** Error whose slot cools down as long as the account is without credit, or as its limits say. */
 function cooled({ status, headers }: AnswerHead, error: GatewayError, nowMs: number): GatewayError {
   if (status !== 429 || headers['retry-after'] !== undefined) return error;
-  const { code, message, type, details } = error;
-  const seconds = code === 'insufficient_quota' ? quotaSeconds : usedUpSeconds(headers, nowMs);
+  const seconds = error.code === 'insufficient_quota' ? quotaSeconds : usedUpSeconds(headers, nowMs);
   if (seconds === undefined) return error;
-  return new GatewayError(code, message, {
+  const failure = {
+    kind: 'status',
     status,
-    type,
-    headers: error.headers,
-    details,
-    failure: { kind: 'status', status, headers: { ...headers, 'retry-after': String(seconds) } },
-  });
+    headers: { ...headers, 'retry-after': String(seconds) },
+  } as const;
+  return changedError(error, { failure });
 }
 
 /** Time after which an account without credit is asked again. */

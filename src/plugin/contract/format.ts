@@ -101,6 +101,8 @@ export interface FormatDefinition<Options extends TSchema = TSchema> {
    * `x-api-key`, unless that or `Authorization: Bearer` holds a key, so that no stage sees it under its own name.
    */
   readonly keyHeader?: string;
+  /** Further answer header with the request's id, such as `request-id`; an upstream's own id wins. */
+  readonly requestIdHeader?: string;
   /** True for a format whose body is a Messages request, which goes upstream as it came. */
   readonly keepsBytes?: boolean;
   /** Throws `invalid_request` naming the field (`messages[2].content: …`). */
@@ -110,7 +112,13 @@ export interface FormatDefinition<Options extends TSchema = TSchema> {
   /** JSON body of a token count; default `{"input_tokens"}`, or an OAuth account's usage windows (contract §2.2). */
   count?(inputTokens: number): object;
   /** JSON body of an error on a path of this format; default the error object (contract §2.3). */
-  error?(error: GatewayError): object;
+  error?(error: GatewayError, request: FailedRequest): object;
+}
+
+/** Request that an error answers. */
+export interface FailedRequest {
+  /** The caller's `X-Request-ID`, or the gateway's own id. */
+  readonly requestId: string;
 }
 
 /** Options as their schema types them; without a schema there are none. */
@@ -142,6 +150,7 @@ export const formatFields = {
   routes: true,
   body: true,
   keyHeader: true,
+  requestIdHeader: true,
   keepsBytes: true,
   decode: true,
   encoder: true,

@@ -24,12 +24,13 @@ const statuses: Readonly<Record<string, number>> = {
  */
 export function errorFromEvent(event: MessagesStreamEvent): GatewayError {
   const read = readError('error' in event && event.error);
-  const { type = 'api_error', code = 'api_error', message, details } = read;
+  const { type = 'api_error', code = 'api_error', message, details, param } = read;
   const status = Object.hasOwn(statuses, type) ? statuses[type] : undefined;
   return new GatewayError(code, message ?? 'The upstream reported an error without saying what it was.', {
     status: status ?? 502,
     type,
     details,
+    param,
     failure: { kind: 'status', status: status ?? 502, headers: {} },
   });
 }
@@ -55,6 +56,7 @@ export function readError(error: unknown): UpstreamError {
     code: [asText(fields['code']), type].find((text) => text !== undefined && isErrorCode(text)),
     message: asText(fields['message']),
     details: fields['details'] ?? undefined,
+    param: asText(fields['param']),
   };
 }
 
@@ -63,6 +65,8 @@ interface UpstreamError {
   readonly code: string | undefined;
   readonly message: string | undefined;
   readonly details: unknown;
+  /** Path of the field at fault. */
+  readonly param: string | undefined;
 }
 
 function asText(value: unknown): string | undefined {

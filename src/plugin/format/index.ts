@@ -1,7 +1,7 @@
 /** `gw2api/plugin/format`: what a format needs besides `gw2api/plugin`. */
 export { answeringModel } from '../answering-model.js';
 export { defineFormat } from '../contract/format.js';
-export type { Decoded, FormatContext, FormatRoute } from '../contract/format.js';
+export type { Decoded, FailedRequest, FormatContext, FormatRoute } from '../contract/format.js';
 export type { CacheControl, Citation, StopDetails, Thinking } from '../contract/messages.js';
 export type { ModelProfile } from '../contract/models.js';
 export type { StoredResponse } from '../contract/store.js';

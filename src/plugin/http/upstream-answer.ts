@@ -37,12 +37,14 @@ export function refusal({ status, headers }: Answer, body: string): GatewayError
     code = typeOf(status),
     message,
     details,
+    param,
   } = readError(error === undefined ? { message: bare } : error);
   return new GatewayError(code, message ?? wordsFor(status, body), {
     status,
     type,
     headers: answerHeaders(headers),
     details,
+    param,
     failure: { kind: 'status', status, headers },
   });
 }

@@ -1,0 +1,6 @@
+import type { GatewayError } from 'gw2api/plugin';
+
+/** Error body of the OpenAI formats: the contract's object with `param`, null where the field at fault is unknown. */
+export function openaiError({ type, code, message, param, details }: GatewayError): object {
+  return { error: { type, code, message, param: param ?? null, ...(details !== undefined && { details }) } };
+}
