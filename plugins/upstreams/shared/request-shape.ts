@@ -36,19 +36,25 @@ function tagged(fields: Readonly<Record<string, Readonly<Record<string, TSchema>
   return Type.Unsafe({ type: 'object', required: ['type'], properties: { type: text }, allOf: rules });
 }
 
-const source = tagged({
+const bytes = {
   base64: { media_type: text, data: text },
   text: { data: text },
   url: { url: text },
   file: { file_id: text },
-});
+};
 
 const cacheControl = optional(Type.Object({ type: text }));
 
-const parts = {
+const simpleParts = {
   text: { text, cache_control: cacheControl },
-  image: { source },
-  document: { source, title: optional(text) },
+  image: { source: tagged(bytes) },
+};
+
+const content = Type.Union([text, Type.Array(tagged(simpleParts))]);
+
+const parts = {
+  ...simpleParts,
+  document: { source: tagged({ ...bytes, content: { content } }), title: optional(text) },
 };
 
 const call = { id: text, name: Type.String({ minLength: 1 }) };

@@ -24,6 +24,7 @@ export type Source =
   | { readonly type: 'base64'; readonly media_type: string; readonly data: string }
   | { readonly type: 'url'; readonly url: string }
   | { readonly type: 'text'; readonly media_type: string; readonly data: string }
+  | { readonly type: 'content'; readonly content: string | readonly ContentBlock[] }
   | { readonly type: 'file'; readonly file_id: string };
 
 export interface ImageBlock extends Block {

@@ -2,6 +2,7 @@ import type { ContentBlock } from 'gw2api/plugin';
 import { dispatch, type CacheControl, type DispatchTable } from 'gw2api/plugin/upstream';
 import type { Capabilities } from '../capabilities.js';
 import type { ChatContent, ChatPart } from './chat-body.js';
+import { contentOfDocument } from '../../shared/document-content.js';
 import type { Dropped } from '../../shared/dropped.js';
 import type { AddedTools } from '../../shared/lost-tool.js';
 import type { ToolNames } from '../../shared/tool-names.js';
@@ -23,8 +24,14 @@ export function partsOf(
   return content.flatMap((block, at) => partOf(block, `${path}[${at}]`, conversion));
 }
 
-/** Part of one block; none, and a report, if the server has no such part. */
+/** Parts of one block; none, and a report, if the server has no such part. */
 export function partOf(block: ContentBlock, path: string, conversion: Conversion): readonly ChatPart[] {
+  const nested = block.type === 'document' ? contentOfDocument(block) : undefined;
+  if (nested) return nested.flatMap((each) => plainPart(each.block, path + each.path, conversion));
+  return plainPart(block, path, conversion);
+}
+
+function plainPart(block: ContentBlock, path: string, conversion: Conversion): readonly ChatPart[] {
   const part = dispatch(writers, block, conversion.capabilities);
   if (!part) conversion.dropped.add(path);
   return part ? [part] : [];

@@ -1,7 +1,8 @@
 import type { BlockOf, Message, MessagesRequest } from 'gw2api/plugin';
+import { asError, saysError } from '../../shared/error-result.js';
 import { assistantMessage } from './assistant.js';
 import { callId } from './call-id.js';
-import type { ChatMessage, ChatPart, ToolMessage } from './chat-body.js';
+import type { ChatContent, ChatMessage, ChatPart, ToolMessage } from './chat-body.js';
 import { contentOf, partOf, partsOf, type Conversion } from './content.js';
 import { answersInOrder, spaced, withPrefill } from './turns.js';
 
@@ -73,20 +74,24 @@ function toolMessage(
 ): { readonly message: ToolMessage; readonly others: readonly ChatPart[] } {
   const parts = partsOf(content, path, conversion);
   const texts = parts.filter(({ type }) => type === 'text');
-  const text = contentOf(texts, '\n', false);
   return {
     message: {
       role: 'tool',
       tool_call_id: callId(tool_use_id, conversion.capabilities),
-      content: is_error && typeof text === 'string' ? asError(text) : text,
+      content: resultOf(texts, is_error === true),
     },
     others: parts.filter(({ type }) => type !== 'text'),
   };
 }
 
-/** Chat has no field for a failed call: the text says so. */
-function asError(text: string): string {
-  return /^\W*error/i.test(text) ? text : `Error: ${text}`;
+/** Chat has no field for a failed call: the text says so, the first part of several. */
+function resultOf(texts: readonly ChatPart[], isError: boolean): ChatContent {
+  const content = contentOf(texts, '\n', false);
+  if (!isError) return content;
+  if (typeof content === 'string') return asError(content);
+  const [first] = content;
+  const isSaid = first?.type === 'text' && saysError(first.text);
+  return isSaid ? content : [{ type: 'text', text: 'Error' }, ...content];
 }
 
 function systemMessage(parts: readonly ChatPart[], { capabilities }: Conversion): readonly ChatMessage[] {

@@ -1,5 +1,6 @@
 import type { MessagesRequest, Tool, ToolChoice } from 'gw2api/plugin';
 import { reportLostTool } from '../../shared/lost-tool.js';
+import { reportUnreadTool } from '../../shared/unread-tool.js';
 import type { ChatTool } from './chat-body.js';
 import type { Conversion } from './content.js';
 
@@ -28,8 +29,7 @@ function functionOf(tool: Tool, path: string, conversion: Conversion): readonly 
     reportLostTool(tool, path, conversion);
     return [];
   }
-  for (const field in tool)
-    if (!readFields.has(field) && tool[field] != null) dropped.add(`${path}.${field}`);
+  reportUnreadTool(tool, path, dropped);
   if (strict && !capabilities.strictTools) dropped.add(`${path}.strict`);
   return [
     {
@@ -43,11 +43,6 @@ function functionOf(tool: Tool, path: string, conversion: Conversion): readonly 
     },
   ];
 }
-
-/** Fields of a tool that are passed on, and those whose loss changes nothing that is said. */
-const readFields: ReadonlySet<string> = new Set(
-  'name type description input_schema strict cache_control eager_input_streaming'.split(' '),
-);
 
 /** Tools and choice in the server's words; one by name is said by offering that tool alone, where need be. */
 function chosenTools(

@@ -1,4 +1,5 @@
 import type { BlockOf, ContentBlock, Message } from 'gw2api/plugin';
+import { asError, saysError } from '../../shared/error-result.js';
 import { openReasoning } from '../../shared/reasoning-envelope.js';
 import { shortCallId } from '../../shared/short-names.js';
 import type { InputItem, InputPart } from './input-items.js';
@@ -77,14 +78,15 @@ function callOutput(
     typeof content === 'string'
       ? [{ type: 'input_text', text: content } as const]
       : content.flatMap((block, at) => partOf(block, `${path}.content[${at}]`, conversion));
-  const texts = parts.flatMap((part) => (part.type === 'input_text' ? [part.text] : []));
-  const output = texts.length === parts.length ? marked(texts.join('\n'), is_error) : parts;
+  const output = outputOf(parts, is_error === true);
   return { type: 'function_call_output', call_id: shortCallId(tool_use_id), output };
 }
 
-/** Responses has no field for a failed call: the text says so. */
-function marked(text: string, isError: boolean | undefined): string {
-  return isError && !/^\W*error/i.test(text) ? `Error: ${text}` : text;
+/** Responses has no field for a failed call: the text says so, the first part of several. */
+function outputOf(parts: readonly InputPart[], isError: boolean): string | readonly InputPart[] {
+  const texts = parts.flatMap((part) => (part.type === 'input_text' ? [part.text] : []));
+  if (texts.length === parts.length) return isError ? asError(texts.join('\n')) : texts.join('\n');
+  return isError && !saysError(texts[0]) ? [{ type: 'input_text', text: 'Error' }, ...parts] : parts;
 }
 
 /** Reasoning of this vendor as it came, but for its id: nothing is stored that the id could refer to. */

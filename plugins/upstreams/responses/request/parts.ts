@@ -1,5 +1,6 @@
 import type { ContentBlock } from 'gw2api/plugin';
 import { dispatch, type DispatchTable } from 'gw2api/plugin/upstream';
+import { contentOfDocument } from '../../shared/document-content.js';
 import type { Dropped } from '../../shared/dropped.js';
 import type { AddedTools } from '../../shared/lost-tool.js';
 import type { ToolNames } from '../../shared/tool-names.js';
@@ -13,8 +14,14 @@ export interface Conversion extends AddedTools {
   readonly names: ToolNames;
 }
 
-/** Part of one block; none, and a report, if there is no such part. */
+/** Parts of one block; none, and a report, if there is no such part. */
 export function partOf(block: ContentBlock, path: string, conversion: Conversion): readonly InputPart[] {
+  const nested = block.type === 'document' ? contentOfDocument(block) : undefined;
+  if (nested) return nested.flatMap((each) => plainPart(each.block, path + each.path, conversion));
+  return plainPart(block, path, conversion);
+}
+
+function plainPart(block: ContentBlock, path: string, conversion: Conversion): readonly InputPart[] {
   const part = dispatch(writers, block, conversion.settings);
   if (!part) conversion.dropped.add(path);
   return part ? [part] : [];
@@ -29,8 +36,8 @@ const writers: Partial<DispatchTable<ContentBlock, ResponsesSettings, InputPart 
   document: ({ source, title }, { files }) => {
     if (source.type === 'text')
       return { type: 'input_text', text: title ? `${title}\n\n${source.data}` : source.data };
-    if (!files || source.type === 'file') return undefined;
-    if (source.type === 'url') return { type: 'input_file', file_url: source.url };
+    if (files && source.type === 'url') return { type: 'input_file', file_url: source.url };
+    if (!files || source.type !== 'base64') return undefined;
     const file_data = `data:${source.media_type};base64,${source.data}`;
     return { type: 'input_file', filename: title ?? 'document.pdf', file_data };
   },

@@ -8,6 +8,7 @@ import { shortUser } from '../../shared/short-names.js';
 import { ToolNames } from '../../shared/tool-names.js';
 import { checkShape } from '../../shared/request-shape.js';
 import { reportUnread } from '../../shared/unread.js';
+import { reportUnreadTool } from '../../shared/unread-tool.js';
 import type { ResponsesSettings } from '../options.js';
 import { inputItems } from './input.js';
 import type { InputItem } from './input-items.js';
@@ -89,6 +90,7 @@ function functionOf(tool: Tool, path: string, conversion: Conversion): readonly 
     reportLostTool(tool, path, conversion);
     return [];
   }
+  reportUnreadTool(tool, path, dropped);
   if (strict && !strictTools) dropped.add(`${path}.strict`);
   return [
     {

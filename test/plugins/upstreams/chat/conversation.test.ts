@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Message } from '#src/plugin/internal.js';
+import type { ContentBlock, Message } from '#src/plugin/internal.js';
 import { sealReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
 import { translate, translated } from './translate.js';
 
@@ -29,6 +29,12 @@ const chatToolTurn = [
   { role: 'tool', tool_call_id: 'call_1', content: 'one' },
   { role: 'tool', tool_call_id: 'call_2', content: 'two' },
 ];
+
+const other = { type: 'redacted_thinking', data: 'x' } as const;
+
+function documentOf(content: string | readonly ContentBlock[]): ContentBlock {
+  return { type: 'document', title: 'Notes', source: { type: 'content', content } };
+}
 
 describe('the conversation of a Chat request', () => {
   it('begins with the system text in one message, in the role that the server knows', () => {
@@ -114,6 +120,33 @@ describe('the conversation of a Chat request', () => {
       ])[1];
     expect(failed('no such file')).to.include({ content: 'Error: no such file' });
     expect(failed('Error: no such file')).to.include({ content: 'Error: no such file' });
+  });
+
+  it('says so before parts that bear a marker, too', () => {
+    const failed = (said: string) => {
+      const part = { ...text(said), cache_control: { type: 'ephemeral' } } as const;
+      const messages: readonly Message[] = [
+        { role: 'assistant', content: [call('call_1')] },
+        {
+          role: 'user',
+          content: [{ type: 'tool_result', tool_use_id: 'call_1', content: [part], is_error: true }],
+        },
+      ];
+      return (translated(messages, { preset: 'openrouter' })[1] as { content: readonly object[] }).content;
+    };
+    expect(failed('gone')[0]).to.deep.equal(text('Error'));
+    expect(failed('gone')[1]).to.include(text('gone'));
+    expect(failed('ERROR 5')).to.have.length(1);
+  });
+
+  it('has the texts and images of documents that are made of blocks, and reports their other blocks', () => {
+    const { body, dropped } = translate({
+      messages: [{ role: 'user', content: [documentOf([text('one'), png, other]), documentOf('two')] }],
+    });
+    expect(body['messages']).to.deep.equal([
+      { role: 'user', content: [text('Notes'), text('one'), pngPart, text('Notes'), text('two')] },
+    ]);
+    expect(dropped).to.deep.equal(['messages[0].content[0].source.content[2]']);
   });
 
   it('has images as data URLs and URLs, as far as the server takes them', () => {

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { GatewayError, type Message, type MessagesRequest, type Tool } from '#src/plugin/internal.js';
+import {
+  GatewayError,
+  type ContentBlock,
+  type Message,
+  type MessagesRequest,
+  type Tool,
+} from '#src/plugin/internal.js';
 import type { ResponsesSettings } from '#plugins/upstreams/responses/options.js';
 import { responsesRequest } from '#plugins/upstreams/responses/request/responses-request.js';
 import { reportTo } from '#plugins/upstreams/shared/dropped.js';
@@ -83,6 +89,44 @@ describe('a Responses request', () => {
     expect(none.dropped).to.deep.equal(['messages[0].content[0]']);
   });
 
+  it('has the texts and images of documents that are made of blocks, and reports their other blocks', () => {
+    const png = { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' } } as const;
+    const other = { type: 'redacted_thinking', data: 'x' } as const;
+    const documentOf = (content: string | readonly ContentBlock[]): ContentBlock => ({
+      type: 'document',
+      title: 'Notes',
+      source: { type: 'content', content },
+    });
+    const notes = documentOf([{ type: 'text', text: 'one' }, png, other]);
+    const result = { type: 'tool_result', tool_use_id: 'call_1', content: [documentOf('two')] } as const;
+    const { body, dropped } = translate({ messages: [{ role: 'user', content: [result, notes] }] });
+    expect(body.input).to.deep.equal([
+      { type: 'function_call_output', call_id: 'call_1', output: 'Notes\ntwo' },
+      {
+        type: 'message',
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'Notes' },
+          { type: 'input_text', text: 'one' },
+          { type: 'input_image', image_url: 'https://a.example/b.png', detail: 'auto' },
+        ],
+      },
+    ]);
+    expect(dropped).to.deep.equal(['messages[0].content[1].source.content[2]']);
+  });
+
+  it('says of a failed call that it failed, before an image too', () => {
+    const png = { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' } } as const;
+    const failed = (...content: readonly ContentBlock[]) => {
+      const result = { type: 'tool_result', tool_use_id: 'call_1', content, is_error: true } as const;
+      return (inputOf([{ role: 'user', content: [result] }])[0] as { output: readonly object[] }).output;
+    };
+    expect(failed(png)[0]).to.deep.equal({ type: 'input_text', text: 'Error' });
+    expect(failed(png)).to.have.length(2);
+    expect(failed({ type: 'text', text: 'Error: no display' }, png)).to.have.length(2);
+    expect(failed({ type: 'text', text: 'no display' })).to.equal('Error: no display');
+  });
+
   it('gives reasoning back to its own vendor without an id, and to no other', () => {
     const item = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'gAAA' };
     const thought = (vendor: string) => ({
@@ -118,6 +162,12 @@ describe('a Responses request', () => {
     );
     const server = { name: 'web_search', type: 'web_search_20250305' };
     expect(translate({ tools: [server] }).dropped).to.deep.equal(['tools[0]']);
+  });
+
+  it('reports what a tool has besides, and of the request', () => {
+    const tool = { ...look, input_examples: [{ at: 'it' }], defer_loading: true, cache_control: null };
+    const { dropped } = translate({ tools: [tool], stop_sequences: ['END'] });
+    expect(dropped).to.have.members(['tools[0].input_examples', 'tools[0].defer_loading', 'stop_sequences']);
   });
 
   it('shortens names of tools that are too long, alike in tools, choice and history', () => {

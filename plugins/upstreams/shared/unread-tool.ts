@@ -1,0 +1,13 @@
+import type { Tool } from 'gw2api/plugin';
+import type { Dropped } from './dropped.js';
+
+/** Fields of a tool that are passed on, and those whose loss changes nothing that is said. */
+const readFields: ReadonlySet<string> = new Set(
+  'name type description input_schema strict cache_control eager_input_streaming'.split(' '),
+);
+
+/** Reports all other fields of a tool. */
+export function reportUnreadTool(tool: Tool, path: string, dropped: Dropped): void {
+  for (const field in tool)
+    if (!readFields.has(field) && tool[field] != null) dropped.add(`${path}.${field}`);
+}
