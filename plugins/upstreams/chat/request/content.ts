@@ -33,7 +33,7 @@ export function partOf(block: ContentBlock, path: string, conversion: Conversion
 
 function plainPart(block: ContentBlock, path: string, conversion: Conversion): readonly ChatPart[] {
   const part = dispatch(writers, block, conversion.capabilities);
-  if (!part) conversion.dropped.add(path);
+  if (!part) conversion.dropped.add(path, 'content');
   return part ? [part] : [];
 }
 

@@ -23,7 +23,7 @@ export function partOf(block: ContentBlock, path: string, conversion: Conversion
 
 function plainPart(block: ContentBlock, path: string, conversion: Conversion): readonly InputPart[] {
   const part = dispatch(writers, block, conversion.settings);
-  if (!part) conversion.dropped.add(path);
+  if (!part) conversion.dropped.add(path, 'content');
   return part ? [part] : [];
 }
 

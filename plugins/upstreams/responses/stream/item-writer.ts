@@ -2,6 +2,7 @@ import { isCutInput } from 'gw2api/plugin/upstream';
 import type { Blocks } from '../../shared/blocks.js';
 import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';
 import { malformed } from '../../shared/malformed.js';
+import { pageCitation } from '../../shared/page-citation.js';
 import { sealReasoning } from '../../shared/reasoning-envelope.js';
 import type { ToolNames } from '../../shared/tool-names.js';
 
@@ -25,6 +26,8 @@ export interface OpenItem {
   hasText: boolean;
   /** Arguments of a call, as far as they came. */
   json: string;
+  /** True once it has cited a page. */
+  hasCitations: boolean;
 }
 
 /** Writer of output items as content blocks. */
@@ -32,9 +35,11 @@ export class ItemWriter {
   readonly #blocks: Blocks;
   readonly #vendor: string;
   readonly #names: ToolNames;
-  hasCalls = false;
   /** True once a call has ended that is not complete, whatever the server says of its answer. */
   isCut = false;
+  readonly #calls = new Set<string>();
+  /** Types of the other items of which something has been written. */
+  readonly #types = new Set<unknown>();
   isRefused = false;
 
   constructor(blocks: Blocks, { vendor, names }: AnswerTerms) {
@@ -43,17 +48,36 @@ export class ItemWriter {
     this.#names = names;
   }
 
-  begin({ item, ...open }: OpenItem): OpenItem {
-    const isCall = item['type'] === 'function_call';
-    if (isCall) this.#beginCall(item);
-    return { ...open, item, hasBegun: isCall };
+  get hasCalls(): boolean {
+    return this.#calls.size > 0;
+  }
+
+  /** Begins the item of an index; `item`: as far as it is known. */
+  begin(index: unknown, item: Fields): OpenItem {
+    const hasBegun = item['type'] === 'function_call';
+    if (hasBegun) this.#beginCall(item);
+    return { index, item, hasBegun, hasText: false, hasCitations: false, json: '' };
+  }
+
+  /** True for a call that has been written, and for another item where one of its type has. */
+  hasWritten(item: Fields): boolean {
+    const { type } = item;
+    return type === 'function_call' ? this.#calls.has(callIdOf(item)) : this.#types.has(type);
   }
 
   text(open: OpenItem, text: string): void {
     if (text === '') return;
     if (this.#blocks.open !== 'text') this.#blocks.begin({ type: 'text', text: '' });
     open.hasText = true;
+    this.#types.add('message');
     this.#blocks.text(text);
+  }
+
+  cite(open: OpenItem, annotation: unknown): void {
+    if (this.#blocks.open !== 'text') return;
+    open.hasCitations = true;
+    for (const citation of pageCitation(fieldsOf(annotation)))
+      this.#blocks.delta({ type: 'citations_delta', citation });
   }
 
   refusal(open: OpenItem, text: string): void {
@@ -76,6 +100,11 @@ export class ItemWriter {
     this.#blocks.json(json);
   }
 
+  /** Writes what of whole arguments has not been streamed. */
+  wholeJson(open: OpenItem, json: string): void {
+    if (json.startsWith(open.json)) this.json(open, json.slice(open.json.length));
+  }
+
   /** Ends an item, with what of it has not been streamed. */
   end(open: OpenItem, item: Fields): void {
     const end = ends[textOf(item['type'])];
@@ -89,17 +118,18 @@ export class ItemWriter {
   }
 
   endMessage(open: OpenItem, { content }: Fields): void {
-    if (open.hasText) return;
-    for (const part of listOf(content).map(fieldsOf)) {
-      if (part['type'] === 'refusal') this.refusal(open, textOf(part['refusal']));
-      else this.text(open, textOf(part['text']));
+    const { hasText, hasCitations } = open;
+    for (const { type, text, refusal, annotations } of listOf(content).map(fieldsOf)) {
+      if (!hasText && type === 'refusal') this.refusal(open, textOf(refusal));
+      else if (!hasText) this.text(open, textOf(text));
+      if (!hasCitations) for (const annotation of listOf(annotations)) this.cite(open, annotation);
     }
   }
 
   endCall(open: OpenItem, item: Fields): void {
     if (!open.hasBegun) this.#beginCall(item);
     open.hasBegun = true;
-    if (!open.hasText) this.json(open, textOf(item['arguments']));
+    this.wholeJson(open, textOf(item['arguments']));
     this.isCut ||= item['status'] === 'incomplete' || isCutInput(open.json);
   }
 
@@ -118,20 +148,21 @@ export class ItemWriter {
     });
   }
 
-  #beginCall({ call_id, id, name }: Fields): void {
-    this.hasCalls = true;
-    this.#blocks.begin({
-      type: 'tool_use',
-      id: textOf(call_id) || textOf(id),
-      name: this.#names.own(textOf(name)),
-      input: {},
-    });
+  #beginCall(item: Fields): void {
+    const id = callIdOf(item);
+    this.#calls.add(id);
+    this.#blocks.begin({ type: 'tool_use', id, name: this.#names.own(textOf(item['name'])), input: {} });
   }
 
   #beginThinking(open: OpenItem): void {
     if (!open.hasBegun) this.#blocks.begin({ type: 'thinking', thinking: '', signature: '' });
     open.hasBegun = true;
+    this.#types.add('reasoning');
   }
+}
+
+function callIdOf({ call_id, id }: Fields): string {
+  return textOf(call_id) || textOf(id);
 }
 
 const maxJsonLength = 32 * 1024 * 1024;

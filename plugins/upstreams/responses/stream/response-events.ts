@@ -61,17 +61,11 @@ export class ResponseEvents implements SseTranslator {
     if (lifecycle) return lifecycle(this, event);
     const write = itemEvents[type];
     if (!write) return;
-    const { output_index: index } = event;
+    const item = fieldsOf(event['item']);
+    const index = event['output_index'] ?? event['item_id'] ?? item['id'];
     if (this.#current && this.#current.index !== index) return this.#hold({ ...event, type }, length);
     this.#start({});
-    const { item } = event;
-    this.#current ??= this.#writer.begin({
-      index,
-      item: fieldsOf(item),
-      hasBegun: false,
-      hasText: false,
-      json: '',
-    });
+    this.#current ??= this.#writer.begin(index, item);
     write(this.#writer, this.#current, event);
     if (type === 'response.output_item.done') this.#endItem();
   }
@@ -109,16 +103,7 @@ export class ResponseEvents implements SseTranslator {
   /** Ends the answer; items that no event has brought are in the response itself. */
   #end(response: Fields): void {
     this.#start(response);
-    while (this.#current) {
-      this.#writer.leave(this.#current);
-      this.#endItem();
-    }
-    if (this.#blocks.isEmpty)
-      for (const item of listOf(response['output']).map(fieldsOf))
-        this.#writer.end(
-          this.#writer.begin({ index: 0, item, hasBegun: false, hasText: false, json: '' }),
-          item,
-        );
+    this.#endItems(listOf(response['output']).map(fieldsOf));
     this.#blocks.end();
     const delta = { stop_reason: this.#stopReason(response), stop_sequence: null };
     const usage = usageOf(response['usage']) ?? this.#estimatedUsage();
@@ -127,6 +112,19 @@ export class ResponseEvents implements SseTranslator {
       ModelEvent.of({ type: 'message_stop' }),
     );
     this.isOver = true;
+  }
+
+  /** Ends the items that no event has ended, and writes those of `output` that no event has brought. */
+  #endItems(output: readonly Fields[]): void {
+    while (this.#current) {
+      const { index, item } = this.#current;
+      const whole = output.find(({ id }, at) => at === index || (id !== undefined && id === item['id']));
+      if (whole && (item['type'] ?? whole['type']) === whole['type']) this.#writer.end(this.#current, whole);
+      else this.#writer.leave(this.#current);
+      this.#endItem();
+    }
+    const missing = output.filter((item) => !this.#writer.hasWritten(item));
+    for (const item of missing) this.#writer.end(this.#writer.begin(undefined, item), item);
   }
 
   /** Usage of a server that does not count: unknown is not zero. */
@@ -170,6 +168,7 @@ type ItemEvent = (writer: ItemWriter, open: OpenItem, event: Fields) => void;
 const itemEvents: Readonly<Record<string, ItemEvent | undefined>> = {
   'response.output_item.added': () => undefined,
   'response.output_text.delta': (writer, open, { delta }) => writer.text(open, textOf(delta)),
+  'response.output_text.annotation.added': (writer, open, { annotation }) => writer.cite(open, annotation),
   'response.refusal.delta': (writer, open, { delta }) => writer.refusal(open, textOf(delta)),
   'response.reasoning_summary_part.added': (writer, open) => {
     if (open.hasText) writer.thinking(open, '\n\n');
@@ -177,6 +176,8 @@ const itemEvents: Readonly<Record<string, ItemEvent | undefined>> = {
   'response.reasoning_summary_text.delta': (writer, open, { delta }) => writer.thinking(open, textOf(delta)),
   'response.reasoning_text.delta': (writer, open, { delta }) => writer.thinking(open, textOf(delta)),
   'response.function_call_arguments.delta': (writer, open, { delta }) => writer.json(open, textOf(delta)),
+  'response.function_call_arguments.done': (writer, open, { arguments: json }) =>
+    writer.wholeJson(open, textOf(json)),
   'response.output_item.done': (writer, open, { item }) => writer.end(open, fieldsOf(item)),
 };
 

@@ -181,6 +181,86 @@ describe('a Responses stream as Messages events', () => {
     expect((await messageOf(whole)).content).to.deep.equal(message.content);
   });
 
+  it('has calls that only the end of their item, or of the response, has', async () => {
+    const other = { ...call, id: 'fc_2', call_id: 'call_2' };
+    const message = { type: 'message', content: [{ type: 'output_text', text: 'Hi' }] };
+    const added = (item: object) => ({ type: 'response.output_item.added', output_index: 1, item });
+    const { output_index: _, ...unnumbered } = done(0, call);
+    const spoken = text(0, 'Hi');
+    for (const events of [
+      [...spoken, completed({ output: [message, call] })],
+      [...spoken, done(0, message), completed({ output: [message, call] })],
+      [...spoken, added({ ...call, arguments: '' }), completed({ output: [message, call] })],
+      [...spoken, added({ ...call, arguments: '' }), done(1, call), completed({ output: [message, call] })],
+      [
+        ...spoken,
+        added({ ...call, arguments: '' }),
+        { type: 'response.function_call_arguments.delta', output_index: 1, delta: '{"at":' },
+        completed({ output: [message, call] }),
+      ],
+      [...spoken, done(1, call), completed()],
+      [
+        ...spoken,
+        done(0, message),
+        added({ ...call, arguments: '' }),
+        { type: 'response.function_call_arguments.done', output_index: 1, arguments: call.arguments },
+        completed(),
+      ],
+      [...spoken.map((event) => ({ ...event, output_index: undefined })), unnumbered, completed()],
+      [done(0, call), completed({ output: [message, call] })],
+    ]) {
+      const { content, stop_reason } = await messageOf(translated(streamOf(created, ...events)));
+      const calls = content.filter(({ type }) => type === 'tool_use');
+      expect(calls, JSON.stringify(events)).to.deep.equal([
+        { type: 'tool_use', id: 'call_1', name: 'look', input: { at: 'it' } },
+      ]);
+      expect(said(content).text).to.equal('Hi');
+      expect(stop_reason).to.equal('tool_use');
+    }
+    const both = [created, done(0, call), completed({ output: [call, other] })];
+    const ids = (await messageOf(translated(streamOf(...both)))).content.map((block) => block['id']);
+    expect(ids).to.deep.equal(['call_1', 'call_2']);
+  });
+
+  it('cites the pages of its annotations, each once', async () => {
+    const annotation = {
+      type: 'url_citation',
+      url: 'https://a.example/1',
+      title: 'One',
+      start_index: 0,
+      end_index: 2,
+    };
+    const file = { type: 'file_citation', file_id: 'file_1', index: 1 };
+    const untitled = { ...annotation, url: 'https://a.example/2', title: null };
+    const part = { type: 'output_text', text: 'Hi', annotations: [annotation, file, untitled] };
+    const added = [annotation, file, untitled].map((each, annotation_index) => ({
+      type: 'response.output_text.annotation.added',
+      output_index: 0,
+      annotation_index,
+      annotation: each,
+    }));
+    const item = { type: 'message', content: [part] };
+    for (const events of [
+      [...text(0, 'Hi'), ...added, done(0, item), completed({ output: [item] })],
+      [...text(0, 'Hi'), done(0, item), completed({ output: [item] })],
+      [...text(0, 'Hi'), completed({ output: [item] })],
+      [completed({ output: [item] })],
+    ]) {
+      const { content } = await messageOf(translated(streamOf(created, ...events)));
+      const cited = [
+        ['https://a.example/1', 'One'],
+        ['https://a.example/2', 'https://a.example/2'],
+      ].map(([url, title]) => ({
+        type: 'web_search_result_location',
+        url,
+        title,
+        cited_text: '',
+        encrypted_index: '',
+      }));
+      expect(content).to.deep.equal([{ type: 'text', text: 'Hi', citations: cited }]);
+    }
+  });
+
   it('fails with the error of the response, at the status of its code', () => {
     const error = { code: 'rate_limit_exceeded', message: 'Slow down.' };
     for (const event of [
