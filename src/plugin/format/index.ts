@@ -13,5 +13,7 @@ export { isTooDeep } from '../http/parse-json.js';
 export { sseData, sseEvent } from '../http/sse-text.js';
 export { samplingOf } from '../sampling.js';
 export { compileCheck, formatPath } from '../schema/check.js';
+export { fitSchema } from '../schema/fit/fit-schema.js';
+export type { FittedSchema } from '../schema/fit/fit-schema.js';
 export { withoutRootRef } from '../schema/schema-refs.js';
 export { strictSchema } from '../schema/strict-schema.js';
