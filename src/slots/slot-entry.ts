@@ -53,6 +53,8 @@ export class SlotEntry {
   readonly #shared: SharedSlotState;
   readonly #lastError: LwwRegister<FailureCause | null>;
   readonly firstTokens = new FirstTokenTimes();
+  /** Server errors since the last success, as far as this instance knows. */
+  serverErrors = 0;
   #operatorState: OperatorState;
   #config: SlotConfig;
   #slot: UpstreamSlot;
@@ -120,6 +122,7 @@ export class SlotEntry {
 
   /** Clears the last error after a successful call or probe, unless a cooldown is still active. */
   noteSuccess(nowMs: number): void {
+    this.serverErrors = 0;
     if (this.#lastError.value && this.coolDowns.list(nowMs).length === 0) this.#lastError.set(null);
   }
 
@@ -165,6 +168,7 @@ export class SlotEntry {
   reset(): void {
     this.operatorState = undefined;
     this.#lastError.set(null);
+    this.serverErrors = 0;
     this.#slot.health.clearFailures();
   }
 

@@ -3,9 +3,12 @@ import {
   ModelEvent,
   errorFromEvent,
   interruptedError,
+  isErrorBody,
   isGatewayError,
+  jsonFields,
   toGatewayError,
 } from '../plugin/internal.js';
+import { BareJson } from './bare-json.js';
 import type { BodyReader } from './body.js';
 import { EventParser } from './event-parser.js';
 import { WholeEvents } from './whole-events.js';
@@ -19,6 +22,7 @@ const maxEventBytes = 32 * 1024 * 1024;
  * event.
  */
 export class MessageReader implements BodyReader {
+  readonly #bare = new BareJson();
   readonly #bytes = new WholeEvents();
   readonly #parser = new EventParser({
     onEvent: (event) => this.#receive(event),
@@ -34,7 +38,7 @@ export class MessageReader implements BodyReader {
 
   /** Parses bytes and returns the events that they complete. */
   read(bytes: Buffer): readonly ModelEvent[] {
-    if (this.isOver) return [];
+    if (this.isOver || this.#bare.takes(bytes)) return [];
     const whole = this.#bytes.read(bytes);
     if (whole.length > 0) this.#parser.feed(whole);
     if (this.#bytes.heldBytes > maxEventBytes) this.#refuseLength();
@@ -51,6 +55,7 @@ export class MessageReader implements BodyReader {
   /** Ends the stream cleanly and returns its last event, if that is complete except for its empty line. */
   finish(): readonly ModelEvent[] {
     this.#isEnding = true;
+    this.#failure ??= bareError(this.#bare.text);
     return this.read(emptyLine);
   }
 
@@ -72,10 +77,17 @@ export class MessageReader implements BodyReader {
 
   #receive(event: ModelEvent): void {
     if (this.isOver || (this.#isEnding && !isWhole(event))) return;
+    if (event.type === 'error') return this.#fail(event);
     if (this.#isRestart(event) || this.#lacksStart(event)) return;
     this.#events.push(event);
     if (event.type === 'message_stop') this.#isComplete = true;
-    if (event.type === 'error') this.#failure = errorIn(event);
+  }
+
+  /** Ends the answer with an error event, which some servers send as a plain text. */
+  #fail(event: ModelEvent): void {
+    const { event: readable, error } = readErrorEvent(event);
+    this.#events.push(readable);
+    this.#failure = error;
   }
 
   #receiveUnnamed(data: string): void {
@@ -116,8 +128,9 @@ const withinMessage: ReadonlySet<string> = new Set([
 
 const emptyLine = Buffer.from('\n\n');
 
-/** Half an event is no JSON. */
+/** Half an event is no JSON; an error may be a plain text. */
 function isWhole(event: ModelEvent): boolean {
+  if (event.type === 'error' && !/^\s*[{[]/.test(event.data)) return true;
   try {
     return event.json.type === event.type;
   } catch (error) {
@@ -131,10 +144,18 @@ function tooLong(): GatewayError {
   return new GatewayError('upstream_invalid_response', message, { failure: { kind: 'foreign' } });
 }
 
-function errorIn(event: ModelEvent): GatewayError {
+function readErrorEvent(event: ModelEvent): { event: ModelEvent; error: GatewayError } {
   try {
-    return errorFromEvent(event.json);
-  } catch (error) {
-    return toGatewayError(error);
+    return { event, error: errorFromEvent(event.json) };
+  } catch {
+    const { type, message } = errorFromEvent({ type: 'error', error: event.data }); // not JSON: the server's words
+    const told = { type: 'error', error: { type, message } } as const;
+    return { event: ModelEvent.of(told), error: errorFromEvent(told) };
   }
+}
+
+/** Error of a JSON text in place of events; undefined for another text. */
+function bareError(text: string | undefined): GatewayError | undefined {
+  const body = text === undefined ? {} : jsonFields(text);
+  return isErrorBody(body) ? errorFromEvent({ ...body, type: 'error' }) : undefined;
 }

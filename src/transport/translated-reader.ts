@@ -1,10 +1,13 @@
 import {
   GatewayError,
   interruptedError,
+  isErrorBody,
+  jsonFields,
   toGatewayError,
   type ModelEvent,
   type SseTranslator,
 } from '../plugin/internal.js';
+import { BareJson } from './bare-json.js';
 import type { BodyReader } from './body.js';
 import { EventParser } from './event-parser.js';
 import { WholeEvents } from './whole-events.js';
@@ -15,6 +18,7 @@ const maxEventBytes = 32 * 1024 * 1024;
 /** Reader of another protocol's server-sent events, in any split of their bytes, for its translator. */
 export class TranslatedReader implements BodyReader {
   readonly #translator: SseTranslator;
+  readonly #bare = new BareJson();
   readonly #bytes = new WholeEvents();
   readonly #parser = new EventParser({
     onEvent: ({ data, type }) => this.#receive(data, type),
@@ -32,6 +36,7 @@ export class TranslatedReader implements BodyReader {
   }
 
   read(bytes: Buffer): readonly ModelEvent[] {
+    if (this.#bare.takes(bytes)) return [];
     const whole = this.#bytes.read(bytes);
     if (whole.length > 0) this.#parser.feed(whole);
     if (this.#bytes.heldBytes > maxEventBytes) this.#refuseLength();
@@ -44,6 +49,8 @@ export class TranslatedReader implements BodyReader {
 
   /** Ends the answer; an event that is not complete is left out. */
   finish(): readonly ModelEvent[] {
+    const { text } = this.#bare;
+    if (text !== undefined && isErrorBody(jsonFields(text))) this.#receive(text, 'error');
     this.#end();
     return this.#take();
   }

@@ -10,7 +10,9 @@ import { requestBytes } from 'gw2api/plugin/raw';
 import {
   defaultAnthropicVersion,
   defineUpstream,
+  errorFromEvent,
   foreign,
+  isErrorBody,
   jsonFields,
   refusal,
   type DiagnosisStep,
@@ -116,6 +118,8 @@ async function wholeMessage(slot: string, answer: HttpAnswer): Promise<MessagesR
   if (status >= 400) throw refusal(answer, text);
   const message = status === 200 ? messageIn(text) : undefined;
   if (message) return message;
+  const body = status === 200 ? jsonFields(text) : {};
+  if (isErrorBody(body)) throw errorFromEvent({ ...body, type: 'error' });
   throw foreign(slot, `${status} ${mediaType}`.trim(), { kind: 'messages' });
 }
 

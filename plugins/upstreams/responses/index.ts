@@ -2,6 +2,7 @@ import type { EventStream, ModelEvent } from 'gw2api/plugin';
 import {
   defineUpstream,
   foreign,
+  isErrorBody,
   jsonFields,
   type DiagnosisStep,
   type HttpAnswer,
@@ -95,7 +96,7 @@ class ResponsesUpstream implements Upstream {
     const text = await (status === 200 ? answer.text() : answer.text(maxErrorBytes));
     if (status >= 400) throw openaiRefusal(answer, text, this.#now());
     const response = status === 200 ? jsonFields(text) : {};
-    if (!Array.isArray(response['output']) && !response['error'])
+    if (!Array.isArray(response['output']) && !isErrorBody(response))
       throw foreign(this.#slot, `${status} ${mediaType}`.trim(), { kind: 'responses' });
     const events: ModelEvent[] = [];
     translator.readWhole(response, events);

@@ -1,7 +1,6 @@
 import { changedError, type GatewayError } from 'gw2api/plugin';
-import { jsonFields, refusal } from 'gw2api/plugin/upstream';
-import { usedUpSeconds } from './rate-limit-headers.js';
-import { fieldsOf, listOf, textOf, type Fields } from './fields.js';
+import { errorFields, errorType, jsonFields, refusal } from 'gw2api/plugin/upstream';
+import { fieldsOf, textOf, type Fields } from './fields.js';
 
 /** Status line and headers of an answer. */
 export interface AnswerHead {
@@ -9,83 +8,59 @@ export interface AnswerHead {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/**
- * Error of a call that a Chat server refuses, from any of the bodies that are in use: `{error: {message, type,
- * code}}`, `{error: "text"}`, `{detail}`, `{message}`, or one of them in a list.
- */
-export function openaiRefusal(answer: AnswerHead, body: string, nowMs: number): GatewayError {
-  const error = errorIn(body);
-  const message = messageOf(error);
-  if (message === '') return cooled(answer, refusal(answer, body), nowMs);
-  const code = codeOf(error, message);
-  const type = textOf(error['type']);
-  const param = textOf(error['param']);
-  const known = {
-    message,
-    ...(code && { code }),
-    ...(messagesTypes.has(type) && { type }),
-    ...(param && { param }),
-  };
-  return cooled(answer, refusal(answer, JSON.stringify({ error: known })), nowMs);
-}
-
-/** The fields of the error; a text is its message. */
-function errorIn(body: string): Fields {
-  const fields = jsonFields(body);
-  const first = fieldsOf(listOf(fields)[0] ?? fields);
-  const { error } = first;
-  return typeof error === 'string' ? { ...first, message: error } : fieldsOf(error ?? first);
+/** Error of a call that a server of the OpenAI formats refuses, with a type of the Messages API. */
+export function openaiRefusal(answer: AnswerHead, body: string, nowMs = Date.now()): GatewayError {
+  const error = errorFields(jsonFields(body));
+  const refused = refusal(answer, body, nowMs);
+  const message = messageOf(error, refused.message);
+  const type = typeOf(answer.status, textOf(error['type']));
+  const code = isTooLong(refused.code, message) ? 'context_length_exceeded' : refused.code;
+  return outOfCredit(changedError(refused, { code, message, type }), answer);
 }
 
 /** Message of an error; a router's own one with that of the provider behind it. */
-function messageOf({ message, detail, metadata }: Fields): string {
-  const own = textOf(message) || textOf(detail) || detailsIn(detail);
+function messageOf({ message, metadata }: Fields, words: string): string {
   const { raw } = fieldsOf(metadata);
-  return typeof raw === 'string' && own !== '' ? `${own}: ${raw.slice(0, 1000)}` : own;
+  return typeof raw === 'string' && textOf(message) !== '' ? `${words}: ${raw.slice(0, 1000)}` : words;
 }
 
-/** FastAPI's list of wrong fields: `[{loc, msg}]`. */
-function detailsIn(detail: unknown): string {
-  return listOf(detail)
-    .slice(0, 10)
-    .map((each) => {
-      const { loc, msg } = fieldsOf(each);
-      return `${listOf(loc).join('.')}: ${textOf(msg)}`;
-    })
-    .join('; ');
-}
-
-/** Code of an error, else its type; too long a prompt has one code for all servers, by which `fallback` routes. */
-function codeOf({ code, type }: Fields, message: string): string {
-  const own = textOf(code) || textOf(type);
-  const isTooLong = tooLong.test(own.slice(0, 200)) || tooLong.test(message.slice(0, 1000));
-  return isTooLong ? 'context_length_exceeded' : own;
+/** True for too long a prompt, which has one code for all servers, by which `fallback` routes. */
+function isTooLong(code: string, message: string): boolean {
+  return tooLong.test(code) || tooLong.test(message.slice(0, 1000));
 }
 
 const tooLong = /context[ _](?:length|window|size)|prompt is too long/i;
 
-/** Error types that Messages has, too; others say no more than the status. */
-const messagesTypes: ReadonlySet<string> = new Set([
-  'invalid_request_error',
+/** Type that the Messages API has for a status; its own where the status says less, and Messages has it, too. */
+function typeOf(status: number, own: string): string {
+  const ofStatus = errorType(status);
+  return messagesTypes.has(own) && !sayMore.has(ofStatus) ? own : ofStatus;
+}
+
+/** Types by status that other servers call `invalid_request_error`, which clients do not expect with a 403 or 404. */
+const sayMore: ReadonlySet<string> = new Set([
   'authentication_error',
+  'billing_error',
   'permission_error',
   'not_found_error',
+  'request_too_large',
   'rate_limit_error',
+]);
+
+/** Error types that Messages has, too; others say no more than the status. */
+const messagesTypes: ReadonlySet<string> = new Set([
+  ...sayMore,
+  'invalid_request_error',
   'overloaded_error',
   'api_error',
 ]);
 
-/** Error whose slot cools down as long as the account is without credit, or as its limits say. */
-function cooled({ status, headers }: AnswerHead, error: GatewayError, nowMs: number): GatewayError {
-  if (status !== 429 || headers['retry-after'] !== undefined) return error;
-  const seconds = error.code === 'insufficient_quota' ? quotaSeconds : usedUpSeconds(headers, nowMs);
-  if (seconds === undefined) return error;
-  const failure = {
-    kind: 'status',
-    status,
-    headers: { ...headers, 'retry-after': String(seconds) },
-  } as const;
-  return changedError(error, { failure });
+/** Error of an account without credit, whose slot cools down for longer than one that was too fast. */
+function outOfCredit(error: GatewayError, { status, headers }: AnswerHead): GatewayError {
+  const isTooFast = status !== 429 || error.code !== 'insufficient_quota';
+  if (isTooFast || headers['retry-after'] !== undefined) return error;
+  const waiting = { ...headers, 'retry-after': String(quotaSeconds) };
+  return changedError(error, { failure: { kind: 'status', status, headers: waiting } });
 }
 
 /** Time after which an account without credit is asked again. */

@@ -4,7 +4,7 @@ import { fieldsOf, textOf, type Fields } from './fields.js';
 
 /** Error that a server reports inside a 200, as if it had refused the call with the status that it names. */
 export function streamError(error: unknown): GatewayError {
-  return openaiRefusal({ status: statusOf(fieldsOf(error)), headers: {} }, JSON.stringify({ error }), 0);
+  return openaiRefusal({ status: statusOf(fieldsOf(error)), headers: {} }, JSON.stringify({ error }));
 }
 
 function statusOf({ status, status_code: statusCode, code, type }: Fields): number {

@@ -1,6 +1,7 @@
 import { GatewayError } from '../error.js';
 import { isErrorCode } from '../error-code.js';
-import type { MessagesStreamEvent } from '../contract/messages.js';
+import { errorFields } from './error-shapes.js';
+import { withNamedWait } from '../http/named-wait.js';
 
 /**
  * HTTP status of the error types of the Messages API, for errors that arrive without one: inside a stream.
@@ -22,16 +23,20 @@ const statuses: Readonly<Record<string, number>> = {
 /**
  * Converts an upstream's `error` event to a GatewayError with the status of its type; 502 for unknown types.
  */
-export function errorFromEvent(event: MessagesStreamEvent): GatewayError {
-  const read = readError('error' in event && event.error);
-  const { type = 'api_error', code = 'api_error', message, details, param } = read;
-  const status = Object.hasOwn(statuses, type) ? statuses[type] : undefined;
+export function errorFromEvent(event: object): GatewayError {
+  const fields = errorFields(event);
+  const { type: own, code: ownCode, message, details, param, status: named } = readError(fields);
+  const type = own ?? (named === undefined ? 'api_error' : errorType(named));
+  const code = ownCode ?? (own === undefined ? type : 'api_error');
+  const status = (Object.hasOwn(statuses, type) ? statuses[type] : named) ?? 502;
+  const headers = withNamedWait({ status, headers: {} }, fields, Date.now());
   return new GatewayError(code, message ?? 'The upstream reported an error without saying what it was.', {
-    status: status ?? 502,
+    status,
     type,
+    headers,
     details,
     param,
-    failure: { kind: 'status', status: status ?? 502, headers: {} },
+    failure: { kind: 'status', status, headers },
   });
 }
 
@@ -57,6 +62,7 @@ export function readError(error: unknown): UpstreamError {
     message: asText(fields['message']),
     details: fields['details'] ?? undefined,
     param: asText(fields['param']),
+    status: [fields['status'], fields['code'], fields['status_code']].map(Number).find(isErrorStatus),
   };
 }
 
@@ -67,8 +73,32 @@ interface UpstreamError {
   readonly details: unknown;
   /** Path of the field at fault. */
   readonly param: string | undefined;
+  /** HTTP status that the error itself names. */
+  readonly status: number | undefined;
+}
+
+function isErrorStatus(status: number): boolean {
+  return Number.isInteger(status) && status >= 400 && status <= 599;
 }
 
 function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** `error.type` of an answer that names none. */
+const typeOfStatus: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  500: 'api_error',
+  503: 'overloaded_error',
+  529: 'overloaded_error',
+};
+
+/** `error.type` of a status, for errors that name none. */
+export function errorType(status: number): string {
+  return typeOfStatus[status] ?? (status < 500 ? 'invalid_request_error' : 'upstream_error');
 }

@@ -1,5 +1,7 @@
 import { GatewayError } from '../error.js';
-import { readError } from '../events/upstream-error.js';
+import { errorFields } from '../events/error-shapes.js';
+import { errorType, readError } from '../events/upstream-error.js';
+import { withNamedWait } from './named-wait.js';
 import { answerHeaders } from './headers.js';
 
 /** Status line and headers of an upstream's answer. */
@@ -27,18 +29,14 @@ export function foreign(slot: string, what: string, { kind, cause }: ForeignOpti
 
 /**
  * Error of a refused call, from the upstream's own status, `error.type`, message, `details` and retry
- * headers; the code is the upstream's own, else the type (design §6), else that of the status. Also accepts
- * bodies that are not JSON or have another shape.
+ * headers; the code is the upstream's own, else the type (design §6), else that of the status. Accepts bodies of
+ * other shapes, too (`errorFields`), and that are not JSON. A wait that the body names becomes `retry-after`.
  */
-export function refusal({ status, headers }: Answer, body: string): GatewayError {
-  const { error, message: bare } = jsonFields(body);
-  const {
-    type = typeOf(status),
-    code = typeOf(status),
-    message,
-    details,
-    param,
-  } = readError(error === undefined ? { message: bare } : error);
+export function refusal(answer: Answer, body: string, nowMs = Date.now()): GatewayError {
+  const { status } = answer;
+  const error = errorFields(jsonFields(body));
+  const headers = withNamedWait(answer, error, nowMs);
+  const { type = errorType(status), code = errorType(status), message, details, param } = readError(error);
   return new GatewayError(code, message ?? wordsFor(status, body), {
     status,
     type,
@@ -90,21 +88,4 @@ function titleIn(page: string): string | undefined {
   if (textAt === 0) return undefined;
   const end = page.indexOf('<', textAt);
   return page.slice(textAt, end === -1 ? undefined : end);
-}
-
-/** `error.type` of an answer that names none. */
-const typeOfStatus: Readonly<Record<number, string>> = {
-  401: 'authentication_error',
-  402: 'billing_error',
-  403: 'permission_error',
-  404: 'not_found_error',
-  413: 'request_too_large',
-  429: 'rate_limit_error',
-  500: 'api_error',
-  503: 'overloaded_error',
-  529: 'overloaded_error',
-};
-
-function typeOf(status: number): string {
-  return typeOfStatus[status] ?? (status < 500 ? 'invalid_request_error' : 'upstream_error');
 }

@@ -13,6 +13,12 @@ export function retryAt(headers: Headers, nowMs: number): GivenTime | undefined 
   return times.find((each) => each !== undefined && each.untilMs > nowMs);
 }
 
+/** True for a reply that names a wait of zero, and no used-up window. */
+export function mayRetryAtOnce(headers: Headers): boolean {
+  const waits = [headers['retry-after-ms'], headers['retry-after']].filter((wait) => wait !== undefined);
+  return waits.length > 0 && waits.every((wait) => toNumber(wait) === 0) && !isExhausted(headers);
+}
+
 /**
  * Time that a reply asks a client to wait before a retry, milliseconds; undefined if it names none, or if a
  * usage window is used up.

@@ -1,5 +1,5 @@
 import type { CallFailure, CoolReason } from '../../plugin/internal.js';
-import { retryAt } from './retry-at.js';
+import { mayRetryAtOnce, retryAt } from './retry-at.js';
 import { exhaustedUntil, isExhausted } from './windows.js';
 
 export interface Cooling {
@@ -76,21 +76,30 @@ const kinds: Readonly<Record<Exclude<CallFailure['kind'], 'status' | 'timeout'>,
 
 type EffectOfStatus = (headers: Readonly<Record<string, string>>, nowMs: number) => Effect;
 
-/**
- * Effects by status. 402 (account has not paid) and 408 (request arrived too late) do not change the slot's
- * state.
- */
+/** Effects by status. 408 (request arrived too late) does not change the slot's state. */
 const statuses: Readonly<Record<number, EffectOfStatus>> = {
   401: () => ({ state: 'rejected', elsewhere: true, again: false }),
-  402: () => ({ state: 'untouched', elsewhere: true, again: false }),
+  402: unpaid,
   408: () => tryAgain,
   429: rateLimited,
   503: overloaded,
   529: overloaded,
 };
 
+/** Cooldown of an account that has not paid, whatever the model. */
+function unpaid(headers: Readonly<Record<string, string>>, nowMs: number): Effect {
+  const state: Cooling = {
+    scope: 'slot',
+    reason: 'rate_limited',
+    untilMs: undefined,
+    ...retryAt(headers, nowMs),
+  };
+  return { state, elsewhere: true, again: false };
+}
+
 /** Cooldown after a 429, without a retry in this slot: an earlier retry would only be refused again. */
 function rateLimited(headers: Readonly<Record<string, string>>, nowMs: number): Effect {
+  if (mayRetryAtOnce(headers)) return tryAgain;
   const limited: Cooling = {
     scope: 'model',
     reason: 'rate_limited',
@@ -98,6 +107,16 @@ function rateLimited(headers: Readonly<Record<string, string>>, nowMs: number): 
     ...retryAt(headers, nowMs),
   };
   return { state: exhaustion(headers, nowMs) ?? limited, elsewhere: true, again: false };
+}
+
+/** Cooldown of a slot that has only failed lately: its errors are no longer about one request. */
+export function brokenSlot(effect: Effect): Effect {
+  return { ...unreachable, again: false, elsewhere: effect.elsewhere };
+}
+
+/** True for a failure that counts towards a broken slot. */
+export function isServerError(failure: CallFailure, { state }: Effect): boolean {
+  return failure.kind === 'status' && failure.status >= 500 && state === 'untouched';
 }
 
 function overloaded(): Effect {

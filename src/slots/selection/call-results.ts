@@ -1,6 +1,13 @@
 import type { CallFailure, FailoverTerms, GatewayError } from '../../plugin/internal.js';
 import { announcedCause, causeOf, type FailureCause } from '../health/failure-cause.js';
-import { effectOf, exhaustion, type Cooling } from '../health/transitions.js';
+import {
+  brokenSlot,
+  effectOf,
+  exhaustion,
+  isServerError,
+  type Cooling,
+  type Effect,
+} from '../health/transitions.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import type { SessionBinding } from '../sticky/session-binding.js';
 import type { Lease } from './lease.js';
@@ -49,7 +56,7 @@ export class CallResults {
     if (failure.kind === 'status') slot.health.gauge.read(failure.headers);
     if (this.#retries.resends(entry, failure)) return true;
     const nowMs = this.#context.now();
-    const effect = effectOf(failure, nowMs);
+    const effect = this.#effect(entry, failure, nowMs);
     this.#retries.failed(entry, {
       failure,
       effect,
@@ -62,6 +69,14 @@ export class CallResults {
     this.#weigh(lease, failure, nowMs);
     this.#apply(lease, effect.state, error, nowMs);
     return true;
+  }
+
+  /** Effect of a failure; of the fifth server error in a row without a success, and those after it, a cooldown. */
+  #effect(entry: SlotEntry, failure: CallFailure, nowMs: number): Effect {
+    const effect = effectOf(failure, nowMs);
+    if (!isServerError(failure, effect)) return effect;
+    entry.serverErrors += 1;
+    return entry.serverErrors < maxServerErrors ? effect : brokenSlot(effect);
   }
 
   /** Applies the effect of a failure on the state of its slot. */
@@ -103,3 +118,6 @@ export class CallResults {
     cool(lease, cooling, { cause, policy: lease.entry.config.cooldown }, this.#context);
   }
 }
+
+/** Server errors in a row that are no longer about one request. */
+const maxServerErrors = 5;

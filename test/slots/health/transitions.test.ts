@@ -43,6 +43,18 @@ describe('transitions', () => {
     });
   }
 
+  it('cools a slot whose account has not paid, whatever the model', () => {
+    const { state, elsewhere, again } = after(402);
+    expect(state).to.deep.include({ scope: 'slot', reason: 'rate_limited' });
+    expect({ elsewhere, again }).to.deep.equal({ elsewhere: true, again: false });
+  });
+
+  it('takes a 429 with a wait of zero to be tried again at once', () => {
+    const atOnce = { state: 'untouched', elsewhere: true, again: true };
+    expect(after(429, { 'retry-after': '0' })).to.deep.equal(atOnce);
+    expect(after(429, { 'retry-after-ms': '0', 'retry-after': '0' })).to.deep.equal(atOnce);
+  });
+
   it('takes a call that timed out to another slot, and does not wait for this one twice', () => {
     expect(effectOf({ kind: 'timeout' }, nowMs)).to.include({ elsewhere: true, again: false });
   });

@@ -1,5 +1,5 @@
 import { ModelEvent, type Usage } from 'gw2api/plugin';
-import { interruptedError, type SseTranslator } from 'gw2api/plugin/upstream';
+import { interruptedError, isErrorBody, type SseTranslator } from 'gw2api/plugin/upstream';
 import { Blocks } from '../../shared/blocks.js';
 import { estimate } from '../../shared/estimate.js';
 import { citationsIn } from './citations.js';
@@ -62,6 +62,7 @@ export class ChatAnswer implements SseTranslator {
   read(data: string, name: string | undefined, events: ModelEvent[]): void {
     this.#blocks.events = events;
     if (data === '[DONE]') return this.#complete();
+    if (name === 'error' && !/^\s*[{[]/.test(data)) return this.#fail(data); // some servers send a plain text
     const chunk = this.#parse(data);
     if (chunk) this.#readChunk(chunk, name === 'error');
   }
@@ -95,8 +96,7 @@ export class ChatAnswer implements SseTranslator {
 
   #readChunk(chunk: Fields, isError: boolean): void {
     const { error } = chunk;
-    if (isError || (error !== undefined && error !== null) || chunk['object'] === 'error')
-      this.#fail(error ?? chunk);
+    if (isError || isErrorBody(chunk)) this.#fail(error ?? chunk);
     const choice = firstChoice(chunk['choices']);
     this.#counts.read(chunk, choice ?? fieldsOf(undefined));
     if (choice) this.#readChoice(chunk, choice);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ModelEvent, type StopReason, type Usage } from 'gw2api/plugin';
-import { interruptedError, type SseTranslator } from 'gw2api/plugin/upstream';
+import { interruptedError, isErrorBody, jsonFields, type SseTranslator } from 'gw2api/plugin/upstream';
 import { Blocks } from '../../shared/blocks.js';
 import { estimate } from '../../shared/estimate.js';
 import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';
@@ -39,14 +39,14 @@ export class ResponseEvents implements SseTranslator {
   /** Adds what a server-sent event says. Throws the failure of the response, and for what is no JSON. */
   read(data: string, name: string | undefined, events: ModelEvent[]): void {
     this.#blocks.events = events;
-    const event = fieldsOf(parse(data));
+    const event = fieldsOf(name === 'error' ? parsedError(data) : parse(data));
     this.#handle(textOf(event['type']) || (name ?? ''), event, data.length);
   }
 
   /** Adds a whole answer that was not streamed. */
   readWhole(response: Fields, events: ModelEvent[]): void {
     this.#blocks.events = events;
-    if (response['error']) throw streamError(response['error']);
+    if (isErrorBody(response)) throw streamError(response['error'] ?? response);
     this.#start(response);
     this.#end(response);
   }
@@ -180,6 +180,12 @@ const itemEvents: Readonly<Record<string, ItemEvent | undefined>> = {
     writer.wholeJson(open, textOf(json)),
   'response.output_item.done': (writer, open, { item }) => writer.end(open, fieldsOf(item)),
 };
+
+/** An error event, which some servers send as a plain text. */
+function parsedError(data: string): unknown {
+  const fields = jsonFields(data);
+  return Object.keys(fields).length > 0 ? fields : { error: data };
+}
 
 function parse(data: string): unknown {
   try {

@@ -230,7 +230,7 @@ describe('the upstream chat', () => {
       const limits = { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '1m0.5s' };
       const error = await failed(429, { error: { message: 'Slow.', type: 'tokens' } }, limits);
       expect(error).to.deep.include({ status: 429, type: 'rate_limit_error' });
-      expect(error.headers).to.deep.equal(limits);
+      expect(error.headers).to.deep.equal({ ...limits, 'retry-after': '61' });
       expect(error.failure).to.have.nested.property('headers.retry-after', '61');
     });
 
