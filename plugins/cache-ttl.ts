@@ -68,10 +68,15 @@ interface Marking {
   readonly ttl: Ttl;
 }
 
-/** Adds a marker to the last block that may have one, unless the request has the max number of them. */
+/**
+ * Adds a marker to the last block that may have one, unless the request has the max number of them. Late system
+ * text gets none: it may be written into the turn before it.
+ */
 export function markLastBlock(request: MessagesRequest, { markers, ttl }: Marking): MessagesRequest {
   const { messages } = request;
-  const at = messages.findLastIndex(({ content }) => asBlocks(content).some(isMarkable));
+  const at = messages.findLastIndex(
+    ({ role, content }) => role !== 'system' && asBlocks(content).some(isMarkable),
+  );
   const message = messages[at];
   if (!message || markers >= maxCacheMarkers) return request;
   const content = withMarkerOnLast(asBlocks(message.content), ttl);

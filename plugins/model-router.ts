@@ -23,7 +23,7 @@ const RouteOption = Type.Object({
   minTokens: Type.Optional(Type.Integer({ minimum: 1 })),
   /** Max estimated tokens of the prompt. */
   maxTokens: Type.Optional(Type.Integer({ minimum: 1 })),
-  /** Pattern in the text of the last message, in RE2 syntax. */
+  /** Pattern in the text of the last message that is not a system message, in RE2 syntax. */
   pattern: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
 });
 
@@ -76,9 +76,9 @@ function headerTest(name: string, globs: readonly string[]): Test {
   return (_, { [name]: value }) => value !== undefined && matches([value].flat().join(', '));
 }
 
-/** Texts of the last message. */
+/** Texts of the last message, system messages aside. */
 function textsOf({ messages }: MessagesRequest): readonly string[] {
-  const { content = '' } = messages.at(-1) ?? {};
+  const { content = '' } = messages.findLast((message) => message?.role !== 'system') ?? {};
   if (typeof content === 'string') return [content];
   return content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
 }

@@ -37,11 +37,13 @@ export default definePlugin({
 const toolName = 'web_search';
 
 /**
- * True if the tool may be added: the caller has no web search of its own and forces no tool, and the model
- * can search (unknown ones can).
+ * True if the tool may be added: the caller has no web search of its own, and the model can search (unknown ones
+ * can). It stays where the caller wants no tool or one by name, since a prompt cache is lost where tools come and
+ * go; only a choice of any tool leaves it out, which it could be taken for.
  */
 export function hasRoom({ tools, tool_choice }: MessagesRequest, model: CatalogModel | undefined): boolean {
-  const isFree = tool_choice === undefined || tool_choice === null || tool_choice.type === 'auto';
+  const choice: unknown = tool_choice?.type; // `required` is not in Messages, but callers send it
+  const isFree = choice !== 'any' && choice !== 'required';
   const own: unknown = tools ?? []; // not validated: its items may have any type
   return isFree && model?.webSearch !== false && Array.isArray(own) && !own.some(isWebSearch);
 }

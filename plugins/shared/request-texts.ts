@@ -23,8 +23,9 @@ export function mapTexts(
     if (isObject(changed)) done?.add(changed);
     return changed;
   };
-  const messages = mapList(request.messages, change);
+  // In the order of the prompt: what depends on the texts before, as numbers do, is the same in the next turn.
   const prompt = system ? mapText(request.system, map) : request.system;
+  const messages = mapList(request.messages, change);
   if (messages === request.messages && prompt === request.system) return request;
   const changed = { messages, ...(prompt !== undefined && { system: prompt }) };
   return withFields(request, changed as Partial<MessagesRequest>); // mapped texts keep the shape

@@ -87,3 +87,5 @@ export { hasMoreValues } from './schema/json-values.js';
 export { Type } from './schema/type.js';
 export { Duration, Size, durationMs, sizeBytes } from './schema/units.js';
 export { stickyKey } from './sticky.js';
+export { toolLoop } from './tool-loop.js';
+export type { ToolLoop } from './tool-loop.js';

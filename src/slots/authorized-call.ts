@@ -6,19 +6,22 @@ import type { SlotCall, UpstreamCall } from '../plugin/internal.js';
  */
 export function authorized(call: SlotCall, authorize: UpstreamCall['authorize']): UpstreamCall {
   const { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs } = call;
-  const { hasContent, addedTools, isWhole = true } = call;
-  return hasContent
-    ? {
-        request,
-        headers,
-        search,
-        signal,
-        headersTimeoutMs,
-        idleTimeoutMs,
-        hasContent,
-        addedTools,
-        isWhole,
-        authorize,
-      }
-    : { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, addedTools, isWhole, authorize };
+  const { hasContent, addedTools, isTranslated = false, isWhole = true } = call;
+  const { profile, unsupported = 'report', report } = call;
+  return {
+    request,
+    headers,
+    search,
+    signal,
+    headersTimeoutMs,
+    idleTimeoutMs,
+    addedTools,
+    isTranslated,
+    isWhole,
+    profile,
+    unsupported,
+    report,
+    hasContent,
+    authorize,
+  };
 }

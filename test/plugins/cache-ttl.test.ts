@@ -103,6 +103,19 @@ describe('cache-ttl', () => {
     ]);
   });
 
+  it('passes over late system text, which may be written into the turn before', () => {
+    const sent: MessagesRequest = {
+      model: 'm',
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'system', content: '9 left' },
+      ],
+    };
+    const [said, late] = markLastBlock(sent, { markers: 0, ttl: '1h' }).messages;
+    expect(said).to.have.nested.property('content[0].cache_control');
+    expect(late).to.equal(sent.messages[1]);
+  });
+
   it('marks nothing where four are set, or nothing can be marked', () => {
     const full = request(marker(), marker(), marker(), marker());
     expect(markLastBlock(full, { markers: 4, ttl: '1h' })).to.equal(full);

@@ -70,6 +70,9 @@ describe('model-router', () => {
     });
     expect(await routed(routes, said('Hi', 'Translate this.'))).to.equal('haiku-5');
     expect(await routed(routes, said('Translate this.', 'Thanks'))).to.equal('sonnet-5');
+    const { messages } = said('Translate this.');
+    const late = { role: 'system', content: '9 tokens left' } as const;
+    expect(await routed(routes, { messages: [...messages, late] })).to.equal('haiku-5');
     expect(await routed(routes, { messages: [] })).to.equal('sonnet-5');
     expect(await routed([{ to: 'haiku-5', pattern: '^(a+)+$' }], said(`${'a'.repeat(50_000)}b`))).to.equal(
       'sonnet-5',

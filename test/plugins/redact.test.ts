@@ -90,6 +90,15 @@ describe('redact', () => {
     expect((await through(within)).sent).to.equal(within);
   });
 
+  it('numbers values in the order of the prompt, so that the system prompt is the same in every turn', async () => {
+    const first = { ...request('Hi'), system: [{ type: 'text', text: mail }] as const };
+    const messages = [...first.messages, { role: 'user', content: `I am ${other}` } as const];
+    for (const asked of [first, { ...first, messages }]) {
+      const { sent } = await through(asked, messageEvents(), { system: true });
+      expect(sent.system).to.deep.equal([{ type: 'text', text: '[EMAIL_1]' }]);
+    }
+  });
+
   it('sends on the very request in which there is nothing to replace', async () => {
     const asked = request([{ type: 'text', text: 'Hi' }]);
     expect((await through(asked)).sent).to.equal(asked);

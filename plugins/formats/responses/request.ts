@@ -70,7 +70,7 @@ function readTranscript(
   dropped: UnsupportedFields,
 ): Transcript {
   const transcript = new Transcript();
-  if (instructions) transcript.addSystem([{ type: 'text', text: instructions }]);
+  if (instructions) transcript.addInstructions([{ type: 'text', text: instructions }]);
   const answered = answeredCalls(items);
   items.forEach((item, at) => {
     readItem(item, itemPath(at, carried), {
@@ -80,7 +80,7 @@ function readTranscript(
       dropped: at < carried ? new UnsupportedFields() : dropped,
     });
   });
-  transcript.addSystem(notes.map((text) => ({ type: 'text', text })));
+  transcript.addInstructions(notes.map((text) => ({ type: 'text', text })));
   return transcript;
 }
 

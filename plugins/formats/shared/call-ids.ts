@@ -31,7 +31,7 @@ export function withUniqueCalls(messages: readonly Message[]): readonly Message[
   const ids = new CallIds();
   let asked = new Map<string, Queue>();
   return messages.map((message) => {
-    if (typeof message.content === 'string') return message;
+    if (typeof message.content === 'string' || message.role === 'system') return message;
     const pending = asked;
     asked = new Map();
     const content = message.content.map((block) => renamed(block, { ids, asked, pending }));

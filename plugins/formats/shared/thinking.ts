@@ -1,4 +1,4 @@
-import type { CatalogModel, Message } from 'gw2api/plugin';
+import { toolLoop, type CatalogModel, type Message } from 'gw2api/plugin';
 import type { ModelProfile, Thinking } from 'gw2api/plugin/format';
 import { present } from './body.js';
 import type { UnsupportedFields } from './unsupported-fields.js';
@@ -125,10 +125,8 @@ function budgetOf(
  * True if the turn with the tool calls lacks thinking, which a budget demands from the start of a tool loop.
  */
 function isInLoopWithoutThinking(messages: readonly Message[]): boolean {
-  const [calls, results] = messages
-    .slice(-2)
-    .map(({ content }) => (typeof content === 'string' ? [] : content));
-  const isLoop = results?.[0]?.type === 'tool_result';
-  const first = calls?.[0]?.type;
-  return isLoop && first !== 'thinking' && first !== 'redacted_thinking';
+  const loop = toolLoop(messages);
+  if (!loop || typeof loop.calls.content === 'string') return loop !== undefined;
+  const first = loop.calls.content[0]?.type;
+  return first !== 'thinking' && first !== 'redacted_thinking';
 }

@@ -1,25 +1,39 @@
 import type { BlockOf, ContentBlock, Message, TextBlock } from 'gw2api/plugin';
 
-type Role = 'user' | 'assistant';
+type Role = Message['role'];
 
 interface Turn {
   readonly role: Role;
   readonly blocks: readonly ContentBlock[];
 }
 
-/** A conversation on its way into Messages form: roles take turns, and each tool result follows its call. */
+/**
+ * A conversation on its way into Messages form: roles take turns, each tool result follows its call, and late
+ * system text stays in place, since a prompt cache would lose all that comes after a changed beginning.
+ */
 export class Transcript {
   readonly #system: TextBlock[] = [];
   readonly #turns: Turn[] = [];
 
-  /** Adds to the system text, wherever in the conversation it stood. */
-  addSystem(blocks: readonly TextBlock[]): void {
+  /** Adds to the system text at the front. */
+  addInstructions(blocks: readonly TextBlock[]): void {
     for (const block of blocks) this.#system.push(block);
   }
 
+  /** Adds system text where it stands: at the front before the first turn, else as a system turn. */
+  addSystem(blocks: readonly TextBlock[]): void {
+    if (this.#turns.length === 0) this.addInstructions(blocks);
+    else this.#add('system', blocks);
+  }
+
   /** Adds a turn of `role`; blank texts are left out. */
-  add(role: Role, blocks: readonly ContentBlock[]): void {
-    this.#turns.push({ role, blocks: blocks.filter((block) => !isBlank(block)) });
+  add(role: Exclude<Role, 'system'>, blocks: readonly ContentBlock[]): void {
+    this.#add(role, blocks);
+  }
+
+  #add(role: Role, blocks: readonly ContentBlock[]): void {
+    const kept = blocks.filter((block) => !isBlank(block));
+    if (kept.length > 0) this.#turns.push({ role, blocks: kept });
   }
 
   get system(): readonly TextBlock[] {
@@ -64,21 +78,19 @@ function mergeNeighbours(turns: readonly Turn[]): readonly Turn[] {
   return merged;
 }
 
-/** Moves each tool result to the turn after its call; one without an earlier call stays in place. */
+/** Moves each tool result to a turn right after its call; one without an earlier call stays in place. */
 function answerCalls(turns: readonly Turn[]): readonly Turn[] {
   const unclaimed = resultsById(turns);
-  const moved = new Map<number, ContentBlock[]>();
-  turns.forEach(({ blocks }, at) => {
-    const results = blocks
+  const answers = turns.map(({ blocks }, at) =>
+    blocks
       .filter((block) => block.type === 'tool_use')
-      .flatMap(({ id }) => unclaimed.get(id)?.claim(at) ?? []);
-    if (results.length > 0) moved.set(at + 1, results);
-  });
-  const claimed = new Set([...moved.values()].flat());
-  return turns.map(({ role, blocks }, at) => ({
-    role,
-    blocks: [...(moved.get(at) ?? []), ...blocks.filter((block) => !claimed.has(block))],
-  }));
+      .flatMap(({ id }) => unclaimed.get(id)?.claim(at) ?? []),
+  );
+  const claimed = new Set<ContentBlock>(answers.flat());
+  return turns.flatMap(({ role, blocks }, at): readonly Turn[] => [
+    { role, blocks: blocks.filter((block) => !claimed.has(block)) },
+    { role: 'user', blocks: answers[at] ?? [] },
+  ]);
 }
 
 function resultsById(turns: readonly Turn[]): ReadonlyMap<string, Unclaimed> {

@@ -16,6 +16,7 @@ import {
 import { withObjectInputs } from '../shared/call-inputs.js';
 import { diagnoseByProbe } from '../shared/diagnose-by-probe.js';
 import { reportTo } from '../shared/dropped.js';
+import { withoutLateSystem } from '../shared/late-system.js';
 import { betaNames, sortBetas } from './betas.js';
 import { frameEvents } from './frame-events.js';
 import { countBody, invokeBody, invokeHeaders } from './invoke-body.js';
@@ -72,7 +73,7 @@ class BedrockUpstream implements Upstream {
     const { headers: asked } = call;
     const betas = sortBetas(asked['anthropic-beta'], this.#betas);
     reportTo(call, [...cut, ...betas.dropped]);
-    const body = requestBytes(invokeBody(request, asked, betas.passed));
+    const body = requestBytes(invokeBody(withoutLateSystem(request, call), asked, betas.passed));
     const answer = await this.#post(`${modelPath(request.model)}/invoke-with-response-stream`, call, body);
     const { status, mediaType } = answer;
     if (status >= 400) throw bedrockRefusal(answer, await answer.text(maxErrorBytes));
@@ -86,7 +87,7 @@ class BedrockUpstream implements Upstream {
 
   /** Count of Bedrock, or an estimate for models and accounts that it does not count for. */
   async countTokens(call: UpstreamCall): Promise<TokenCount> {
-    const { stream: _, ...request } = withObjectInputs(call.request).request;
+    const { stream: _, ...request } = withoutLateSystem(withObjectInputs(call.request).request, call);
     const { passed } = sortBetas(call.headers['anthropic-beta'], this.#betas);
     const body = Buffer.from(JSON.stringify(countBody(request, call.headers, passed)));
     const answer = await this.#post(`${modelPath(baseModel(request.model))}/count-tokens`, call, body);

@@ -6,7 +6,7 @@ export const capabilityFields = {
   systemRole: Type.Enum(['system', 'developer'], { description: 'Role of the system text.' }),
   systemAnywhere: Type.Boolean({
     description:
-      'System messages may stand between other messages; otherwise all of them are moved to the first one.',
+      'System messages may stand between other messages; otherwise late ones are added to the user message before, marked with [System].',
   }),
   textParts: Type.Boolean({
     description: 'Several texts of a user go as a list of parts; otherwise as one string.',
@@ -34,7 +34,7 @@ export const capabilityFields = {
   }),
   userAfterTool: Type.Boolean({
     description:
-      'A user message may follow a tool message; otherwise a short assistant message is put between them.',
+      'A user message may follow a tool message; otherwise a short assistant message is put between them, and late system text is added to the tool message.',
   }),
   reasoning: Type.Enum(['effort', 'object', 'thinking', 'none'], {
     description:

@@ -28,6 +28,7 @@ import {
 import { withObjectInputs } from '../shared/call-inputs.js';
 import { reportTo } from '../shared/dropped.js';
 import { oneBatch } from '../shared/one-batch.js';
+import { withoutLateSystem } from '../shared/late-system.js';
 import { withoutSealed } from '../shared/reasoning-envelope.js';
 import { listModels } from './model-list.js';
 import { eventsOf } from './whole-message.js';
@@ -61,7 +62,7 @@ class MessagesUpstream implements Upstream {
   async generate(call: UpstreamCall): Promise<UpstreamReply> {
     const { request, cut } = withObjectInputs(call.request);
     reportTo(call, cut);
-    const answer = await this.#post('/v1/messages', call, request);
+    const answer = await this.#post('/v1/messages', call, withoutLateSystem(request, call));
     const { status, headers } = answer;
     if (status === 200 && answer.mediaType === 'text/event-stream')
       return { status, headers, events: answer.events() };
@@ -72,7 +73,7 @@ class MessagesUpstream implements Upstream {
   /** Upstream's count, or an estimate if it has no such endpoint. Other failures throw as in `generate`. */
   async countTokens(call: UpstreamCall): Promise<TokenCount> {
     const { stream: _, ...request } = call.request;
-    const counted = withObjectInputs(request).request;
+    const counted = withoutLateSystem(withObjectInputs(request).request, call);
     const answer = await this.#post('/v1/messages/count_tokens', call, counted);
     const text = await textOf(answer);
     if (answer.status >= 400 && !lacksEndpoint(answer, text)) throw refusal(answer, text);

@@ -1,4 +1,4 @@
-import type { ContentBlock, Message, MessagesRequest } from 'gw2api/plugin';
+import { toolLoop, type ContentBlock, type Message, type MessagesRequest } from 'gw2api/plugin';
 
 /**
  * Origin of a thinking block that its vendor has not signed as Messages does. It travels in the block's
@@ -82,9 +82,8 @@ function isSealedBlock(block: ContentBlock | null): boolean {
 
 /** True within a tool loop whose turn has lost its thinking: with a budget, the upstream demands it there. */
 function mustThink(messages: readonly Message[]): boolean {
-  const [calls, results] = messages.slice(-2);
-  const isLoop = Array.isArray(results?.content) && results.content[0]?.type === 'tool_result';
-  return isLoop && calls !== undefined && hasSealed(calls);
+  const loop = toolLoop(messages);
+  return loop !== undefined && hasSealed(loop.calls);
 }
 
 function withoutBudget<Request extends Pick<MessagesRequest, 'thinking'>>(request: Request): Request {

@@ -17,6 +17,7 @@ import { withObjectInputs } from '../shared/call-inputs.js';
 import { reportTo } from '../shared/dropped.js';
 import { diagnoseByProbe } from '../shared/diagnose-by-probe.js';
 import { googleError, googleRefusal } from '../shared/google-refusal.js';
+import { withoutLateSystem } from '../shared/late-system.js';
 import { modelSegment, predictBody, predictHeaders, regionUrl, withVersion } from './wire.js';
 
 const options = Type.Object(
@@ -61,7 +62,7 @@ class VertexUpstream implements Upstream {
     reportTo(call, cut);
     const { headers: asked } = call;
     const path = `${modelSegment(request.model)}:streamRawPredict`;
-    const answer = await this.#post(path, call, predictBody(request, asked));
+    const answer = await this.#post(path, call, predictBody(withoutLateSystem(request, call), asked));
     const { status, headers, mediaType } = answer;
     if (status === 200 && mediaType === 'text/event-stream')
       return { status, headers, events: answer.events() };
@@ -72,7 +73,7 @@ class VertexUpstream implements Upstream {
 
   /** Count of the upstream, or an estimate in regions without one. */
   async countTokens(call: UpstreamCall): Promise<TokenCount> {
-    const { stream: _, ...request } = withObjectInputs(call.request).request;
+    const { stream: _, ...request } = withoutLateSystem(withObjectInputs(call.request).request, call);
     const answer = await this.#post(countPath, call, withVersion(request, call.headers));
     const text = await answer.text(maxErrorBytes);
     if (answer.status >= 400 && !lacksCounts(answer, text)) throw googleRefusal(answer, text);

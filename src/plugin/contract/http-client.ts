@@ -46,7 +46,7 @@ export interface RequestTerms {
   /** Max silence within the answer; default 30 s. */
   readonly idleTimeoutMs?: number;
   /** Exempts the answer from the idle timeout while it returns false. */
-  readonly hasContent?: () => boolean;
+  readonly hasContent?: (() => boolean) | undefined;
 }
 
 /**

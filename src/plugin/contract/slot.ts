@@ -37,7 +37,7 @@ export interface SlotCall {
    * False until the first content: the idle timeout does not apply before it, since that wait has a limit of
    * its own.
    */
-  readonly hasContent?: () => boolean;
+  readonly hasContent?: (() => boolean) | undefined;
   /** Tools in `request` that the gateway itself has added: without them the caller misses nothing. */
   readonly addedTools?: readonly Tool[] | undefined;
   /** False: the answer is let out as it comes; a fault after its first content can no longer be cured by another call. */
@@ -49,7 +49,7 @@ export interface SlotCall {
   /** Handling of losses that `format-decode` names: reported, or refused with 400. */
   readonly unsupported?: 'report' | 'reject';
   /** Called before the request is sent. Absent: nobody is told. */
-  readonly report?: ReportLosses;
+  readonly report?: ReportLosses | undefined;
 }
 
 export interface UpstreamReply {

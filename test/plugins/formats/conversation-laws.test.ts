@@ -41,8 +41,8 @@ function blocksOf({ content }: Message): readonly ContentBlock[] {
 
 /** What must hold of every list of messages that we send. */
 function expectValid(messages: readonly Message[]): void {
+  expect(messages[0]).to.have.property('role', 'user');
   messages.forEach((message, at) => {
-    expect(message.role).to.be.oneOf(['user', 'assistant']);
     expect(message.role).to.not.equal(messages[at - 1]?.role);
     const types = blocksOf(message).map(({ type }) => type);
     expect(types).to.not.have.length(0);

@@ -18,7 +18,7 @@ export function assistantMessage(
   if (said.length === 0 && calls.length === 0) return undefined;
   return {
     role: 'assistant',
-    content: said.length === 0 ? null : contentOf(said, '', false),
+    content: said.length === 0 ? null : contentOf(said, '', conversion.capabilities.cacheControl),
     ...reasoningFields(blocks, conversion),
     ...(calls.length > 0 && { tool_calls: calls }),
   };

@@ -1,8 +1,14 @@
 import type { CacheControl } from 'gw2api/plugin/upstream';
 
+export interface TextPart {
+  readonly type: 'text';
+  readonly text: string;
+  readonly cache_control?: CacheControl;
+}
+
 /** Content part as a Chat server takes it. */
 export type ChatPart =
-  | { readonly type: 'text'; readonly text: string; readonly cache_control?: CacheControl }
+  | TextPart
   | { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
   | { readonly type: 'file'; readonly file: { readonly filename: string; readonly file_data: string } };
 

@@ -63,7 +63,10 @@ function image(url: string): ChatPart {
   return { type: 'image_url', image_url: { url } };
 }
 
-/** Parts as one string where they are texts, unless the server needs the list: for its markers, or to tell texts apart. */
+/**
+ * Parts as one string where they are texts, unless the server needs the list: to tell texts apart, or for its
+ * markers. Those move from turn to turn, so that a server that takes them gets several texts always as a list.
+ */
 export function contentOf(parts: readonly ChatPart[], separator: string, asParts: boolean): ChatContent {
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part] : []));
   if (texts.length < parts.length || texts.some(isMarked)) return parts;

@@ -1,49 +1,53 @@
 import type { BlockOf, Message, MessagesRequest } from 'gw2api/plugin';
-import { asError, saysError } from '../../shared/error-result.js';
+import { asError } from '../../shared/error-result.js';
 import { assistantMessage } from './assistant.js';
 import { callId } from './call-id.js';
-import type { ChatContent, ChatMessage, ChatPart, ToolMessage } from './chat-body.js';
+import type { ChatMessage, ChatPart, TextPart, ToolMessage } from './chat-body.js';
 import { contentOf, partOf, partsOf, type Conversion } from './content.js';
+import { withoutSystem } from './late-system.js';
 import { answersInOrder, spaced, withPrefill } from './turns.js';
 
-/** Messages of a request: system text first, each tool message right after its call. */
+/**
+ * Messages of a request: system text first, each tool message right after its call. Late system text stays
+ * behind what was said before it, so that the messages of the next turn begin with these.
+ */
 export function chatMessages(request: MessagesRequest, conversion: Conversion): readonly ChatMessage[] {
   const { capabilities } = conversion;
-  const turns = request.messages.flatMap((message, at) => turnOf(message, `messages[${at}]`, conversion));
-  const { systemAnywhere } = capabilities;
+  const { messages } = request;
+  const begin = firstTurn(messages);
   const system = [
     ...partsOf(request.system ?? [], 'system', conversion),
-    ...(systemAnywhere ? [] : turns.flatMap(({ system }) => system)),
+    ...messages
+      .slice(0, begin)
+      .flatMap(({ content }, at) => partsOf(content, `messages[${at}].content`, conversion)),
   ];
-  const messages = answersInOrder(
-    turns.flatMap(({ messages, system }) => [
-      ...(systemAnywhere ? systemMessage(system, conversion) : []),
-      ...messages,
-    ]),
+  const turns = answersInOrder(
+    messages
+      .slice(begin)
+      .flatMap((message, at) => messagesOf(message, `messages[${begin + at}]`, conversion)),
   );
+  const taken = capabilities.systemAnywhere ? turns : withoutSystem(turns, capabilities);
   return [
     ...systemMessage(system, conversion),
     ...withPrefill(
-      capabilities.userAfterTool ? messages : spaced(messages),
+      capabilities.userAfterTool ? taken : spaced(taken),
       conversion,
-      `messages[${request.messages.length - 1}]`,
+      `messages[${messages.length - 1}]`,
     ),
   ];
 }
 
-interface Turn {
-  readonly system: readonly ChatPart[];
-  readonly messages: readonly ChatMessage[];
+/** Index of the first message that is not a system one. */
+function firstTurn(messages: readonly Message[]): number {
+  const at = messages.findIndex(({ role }) => role !== 'system');
+  return at === -1 ? messages.length : at;
 }
 
-function turnOf(message: Message, path: string, conversion: Conversion): readonly Turn[] {
+function messagesOf(message: Message, path: string, conversion: Conversion): readonly ChatMessage[] {
   const { role, content } = message;
-  if (role === 'system') return [{ system: partsOf(content, `${path}.content`, conversion), messages: [] }];
-  const messages =
-    role === 'assistant'
-      ? [assistantMessage(message, path, conversion) ?? []].flat()
-      : userMessages(content, `${path}.content`, conversion);
-  return [{ system: [], messages }];
+  if (role === 'system') return systemMessage(partsOf(content, `${path}.content`, conversion), conversion);
+  if (role === 'user') return userMessages(content, `${path}.content`, conversion);
+  return [assistantMessage(message, path, conversion) ?? []].flat();
 }
 
 /** Tool messages, then a user message of what else was said, and of the images that the tools have given. */
@@ -62,7 +66,8 @@ function userMessages(
       for (const part of others) parts.push(part);
     } else for (const part of partOf(block, `${path}[${at}]`, conversion)) parts.push(part);
   });
-  const said = contentOf(parts, '\n\n', conversion.capabilities.textParts);
+  const { textParts, cacheControl } = conversion.capabilities;
+  const said = contentOf(parts, '\n\n', textParts || cacheControl);
   return said.length === 0 ? tools : [...tools, { role: 'user', content: said }];
 }
 
@@ -73,28 +78,25 @@ function toolMessage(
   conversion: Conversion,
 ): { readonly message: ToolMessage; readonly others: readonly ChatPart[] } {
   const parts = partsOf(content, path, conversion);
-  const texts = parts.filter(({ type }) => type === 'text');
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part] : []));
   return {
     message: {
       role: 'tool',
       tool_call_id: callId(tool_use_id, conversion.capabilities),
-      content: resultOf(texts, is_error === true),
+      content: contentOf(is_error ? failed(texts) : texts, '\n', conversion.capabilities.cacheControl),
     },
     others: parts.filter(({ type }) => type !== 'text'),
   };
 }
 
-/** Chat has no field for a failed call: the text says so, the first part of several. */
-function resultOf(texts: readonly ChatPart[], isError: boolean): ChatContent {
-  const content = contentOf(texts, '\n', false);
-  if (!isError) return content;
-  if (typeof content === 'string') return asError(content);
-  const [first] = content;
-  const isSaid = first?.type === 'text' && saysError(first.text);
-  return isSaid ? content : [{ type: 'text', text: 'Error' }, ...content];
+/** Chat has no field for a failed call: the text says so, the first one of several. */
+function failed(texts: readonly TextPart[]): readonly TextPart[] {
+  const [first = { type: 'text', text: '' }, ...rest] = texts;
+  return [{ ...first, text: asError(first.text) }, ...rest];
 }
 
 function systemMessage(parts: readonly ChatPart[], { capabilities }: Conversion): readonly ChatMessage[] {
   if (parts.length === 0) return [];
-  return [{ role: capabilities.systemRole, content: contentOf(parts, '\n\n', false) }];
+  const { systemRole, cacheControl } = capabilities;
+  return [{ role: systemRole, content: contentOf(parts, '\n\n', cacheControl) }];
 }

@@ -59,16 +59,46 @@ describe('a Chat request', () => {
       expect(dropped).to.deep.equal([]);
     });
 
-    it('make system text of system and developer messages, wherever they stand', () => {
+    it('make system text of system and developer messages, where they stand', () => {
       const { request } = decode({
         messages: [
           { role: 'system', content: 'a' },
+          { role: 'developer', content: 'b' },
           user,
-          { role: 'developer', content: [said('b'), said('c')] },
+          { role: 'developer', content: [said('c'), said('d')] },
+          { role: 'system', content: 'e' },
         ],
       });
-      expect(request.system).to.deep.equal([said('a'), said('b'), said('c')]);
-      expect(request.messages).to.deep.equal([{ role: 'user', content: [said('Hi')] }]);
+      expect(request.system).to.deep.equal([said('a'), said('b')]);
+      expect(request.messages).to.deep.equal([
+        { role: 'user', content: [said('Hi')] },
+        { role: 'system', content: [said('c'), said('d'), said('e')] },
+      ]);
+    });
+
+    it('have each result right behind its call, and late system text after it', () => {
+      const calls = { role: 'assistant', tool_calls: [call('a', 'f', '{}'), call('b', 'f', '{}')] };
+      const { request } = decode({
+        messages: [
+          user,
+          calls,
+          { role: 'system', content: '10 tokens left' },
+          { role: 'tool', tool_call_id: 'b', content: 'B' },
+          user,
+          { role: 'tool', tool_call_id: 'a', content: 'A' },
+        ],
+      });
+      expect(request.messages.slice(2)).to.deep.equal([
+        {
+          role: 'user',
+          content: [
+            { type: 'tool_result', tool_use_id: 'a', content: 'A' },
+            { type: 'tool_result', tool_use_id: 'b', content: 'B' },
+          ],
+        },
+        { role: 'system', content: [said('10 tokens left')] },
+        { role: 'user', content: [said('Hi')] },
+      ]);
     });
 
     it('become one where neighbours have the same role', () => {

@@ -59,12 +59,17 @@ describe('a Responses request', () => {
       ).to.deep.equal(asText);
     });
 
-    it('makes system text of instructions first, then of system and developer messages', async () => {
+    it('makes system text of instructions first, then of system and developer messages where they stand', async () => {
       const { request } = await decode({
         instructions: 'a',
-        input: [user, { role: 'developer', content: 'b' }, { role: 'system', content: 'c' }],
+        input: [{ role: 'developer', content: 'b' }, user, { role: 'system', content: 'c' }, user],
       });
-      expect(request.system).to.deep.equal([said('a'), said('b'), said('c')]);
+      expect(request.system).to.deep.equal([said('a'), said('b')]);
+      expect(request.messages).to.deep.equal([
+        { role: 'user', content: [said('Hi')] },
+        { role: 'system', content: [said('c')] },
+        { role: 'user', content: [said('Hi')] },
+      ]);
     });
 
     it('carries images and files', async () => {

@@ -45,17 +45,40 @@ describe('the conversation of a Chat request', () => {
     expect(first('developer')).to.include({ role: 'developer' });
   });
 
-  it('has no system message in the middle, unless the server takes one there', () => {
-    const messages: readonly Message[] = [
-      { role: 'user', content: 'hi' },
-      { role: 'system', content: 'Mode: plan.' },
-      { role: 'assistant', content: 'Hello' },
-      { role: 'user', content: 'go on' },
-    ];
-    const roles = (systemAnywhere: boolean) =>
-      translated(messages, { systemAnywhere }).map((message) => (message as Message).role);
-    expect(roles(false)).to.deep.equal(['system', 'user', 'assistant', 'user']);
-    expect(roles(true)).to.deep.equal(['user', 'system', 'assistant', 'user']);
+  const late: readonly Message[] = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'hi' },
+    { role: 'system', content: 'Mode: plan.' },
+    { role: 'assistant', content: 'Hello' },
+    { role: 'system', content: 'Mode: act.' },
+  ];
+
+  it('has late system text where it stood, in system messages if the server takes them there', () => {
+    expect(translated(late, { systemAnywhere: true })).to.deep.equal(late);
+  });
+
+  it('has it as marked text in the user message before, else in one of its own', () => {
+    expect(translated(late)).to.deep.equal([
+      late[0],
+      { role: 'user', content: [text('hi'), text('[System] Mode: plan.')] },
+      late[3],
+      { role: 'user', content: '[System] Mode: act.' },
+    ]);
+    expect(translated(late, { textParts: false })[1]).to.deep.equal({
+      role: 'user',
+      content: 'hi\n\n[System] Mode: plan.',
+    });
+  });
+
+  it('has it behind tool messages as a user message, or in the last one where no user may follow', () => {
+    const [user, assistant, results] = toolTurn;
+    const messages = [user!, assistant!, late[2]!, results!];
+    const system = '[System] Mode: plan.';
+    expect(translated(messages)).to.deep.equal([...chatToolTurn, { role: 'user', content: system }]);
+    expect(translated(messages, { userAfterTool: false })).to.deep.equal([
+      ...chatToolTurn.slice(0, 3),
+      { role: 'tool', tool_call_id: 'call_2', content: `two\n\n${system}` },
+    ]);
   });
 
   it('has parallel tool calls in one message, and each result in a tool message right after it', () => {
@@ -122,7 +145,7 @@ describe('the conversation of a Chat request', () => {
     expect(failed('Error: no such file')).to.include({ content: 'Error: no such file' });
   });
 
-  it('says so before parts that bear a marker, too', () => {
+  it('says so in the same words where a part bears a marker', () => {
     const failed = (said: string) => {
       const part = { ...text(said), cache_control: { type: 'ephemeral' } } as const;
       const messages: readonly Message[] = [
@@ -134,9 +157,8 @@ describe('the conversation of a Chat request', () => {
       ];
       return (translated(messages, { preset: 'openrouter' })[1] as { content: readonly object[] }).content;
     };
-    expect(failed('gone')[0]).to.deep.equal(text('Error'));
-    expect(failed('gone')[1]).to.include(text('gone'));
-    expect(failed('ERROR 5')).to.have.length(1);
+    expect(failed('gone')[0]).to.include(text('Error: gone'));
+    expect(failed('ERROR 5')[0]).to.include(text('ERROR 5'));
   });
 
   it('has the texts and images of documents that are made of blocks, and reports their other blocks', () => {
@@ -194,6 +216,25 @@ describe('the conversation of a Chat request', () => {
       { role: 'system', content: [marked] },
       { role: 'user', content: [marked] },
     ]);
+  });
+
+  it('has several texts as parts for a server that takes markers, wherever the marker is now', () => {
+    const [a, b] = [text('a'), text('b')];
+    const marked = { ...b, cache_control: { type: 'ephemeral' } } as const;
+    const turns = (last: ContentBlock): readonly Message[] => [
+      { role: 'assistant', content: [call('call_1'), a, last] },
+      { role: 'user', content: [{ ...result('call_1', ''), is_error: true, content: [a, last] }] },
+    ];
+    const unmarked = (messages: readonly Message[]) =>
+      JSON.parse(
+        JSON.stringify(translated(messages, { cacheControl: true }), (key, value: unknown) =>
+          key === 'cache_control' ? undefined : value,
+        ),
+      ) as unknown;
+    expect(unmarked(turns(marked))).to.deep.equal(translated(turns(b), { cacheControl: true }));
+    expect(translated(turns(b), { cacheControl: true })[1]).to.deep.include({
+      content: [text('Error: a'), b],
+    });
   });
 
   it('tells several texts of a user apart, or joins them for a server that takes strings alone', () => {

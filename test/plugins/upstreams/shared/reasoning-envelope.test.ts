@@ -40,6 +40,7 @@ describe('the envelope of thinking without a signature', () => {
         messages: [
           { role: 'assistant', content: [thought, use] },
           { role: 'user', content: [answer] },
+          { role: 'system', content: '10 tokens left' },
         ],
       });
     expect(loop('enabled', sealed)).not.to.have.property('thinking');

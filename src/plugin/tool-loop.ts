@@ -1,0 +1,19 @@
+import type { Message } from './contract/messages.js';
+
+/** Tool loop in which a conversation ends: the turn with the calls, and the user turn with their results. */
+export interface ToolLoop {
+  readonly calls: Message;
+  readonly results: Message;
+}
+
+/**
+ * Tool loop at the end of a conversation, system messages aside; undefined where it ends otherwise. The
+ * messages of a caller are not validated, and may hold anything.
+ */
+export function toolLoop(messages: readonly (Message | null)[]): ToolLoop | undefined {
+  const at = messages.findLastIndex((message) => message?.role === 'assistant');
+  const calls = messages[at];
+  const results = messages.slice(at + 1).find((message) => message?.role !== 'system');
+  if (!calls || !results || !Array.isArray(results.content)) return undefined;
+  return results.content[0]?.type === 'tool_result' ? { calls, results } : undefined;
+}
