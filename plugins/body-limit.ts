@@ -20,6 +20,7 @@ export default definePlugin({
   name: 'body-limit',
   api: 1,
   provides: ['body'],
+  reads: ['pathModel'],
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
     /** Max body size in bytes, after decompression. */
@@ -34,20 +35,26 @@ export default definePlugin({
     return async function bodyLimit(ctx, next) {
       const type = ctx.get('content-type');
       if (!isJson(type)) throw wrongType(type);
-      const { format } = ctx.state;
+      const { format, pathModel } = ctx.state;
       const signal = callSignal(ctx.state);
       const isPlain = (ctx.headers['content-encoding'] ?? 'identity') === 'identity';
-      ctx.state.body = isPlain
+      const body = isPlain
         ? parseBytes(
             await readBytes(ctx.req, maxBytes, signal),
             host.formats.get(format).keepsBytes,
             maxValues,
           )
         : parseText(await unlessLeft(signal, decoding(ctx)), maxValues);
+      ctx.state.body = pathModel === undefined ? body : withModel(body, pathModel);
       await next();
     };
   },
 });
+
+/** A body under the model that its path names. */
+function withModel(body: unknown, model: string): unknown {
+  return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body, model } : body;
+}
 
 type Decoder = (ctx: Koa.Context) => Promise<unknown>;
 

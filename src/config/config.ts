@@ -158,6 +158,8 @@ export interface Config {
     readonly workers: number | 'auto';
     /** Trusts the headers `x-forwarded-*`. */
     readonly trustProxy: boolean;
+    /** Paths that stand for those of the routes: prefixes, probes and their like. */
+    readonly aliases: readonly string[];
     /** Drain delay: the time for which new requests are still served after SIGTERM. */
     readonly drainDelayMs: number;
     readonly shutdownTimeoutMs: number;

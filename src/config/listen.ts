@@ -1,4 +1,5 @@
 import { durationMs } from '../plugin/internal.js';
+import { toAliases } from './path-aliases.js';
 import type { Config } from './config.js';
 import type { SchemaError } from '../plugin/internal.js';
 import type { RawConfig } from './schema.js';
@@ -11,6 +12,7 @@ export function toListen(raw: RawConfig['listen'], { HOST, PORT }: Environment):
     port: PORT ? Number(PORT) : raw.port,
     workers: raw.workers,
     trustProxy: raw.trustProxy,
+    aliases: toAliases(raw.aliases),
     drainDelayMs: durationMs(raw.drainDelay),
     shutdownTimeoutMs: durationMs(raw.shutdownTimeout),
     headersTimeoutMs: durationMs(raw.headersTimeout),

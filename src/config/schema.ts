@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { aliasPattern } from './path-aliases.js';
 import { PanelSchema } from './panel.js';
 import { TelemetrySchema } from './telemetry.js';
 import { Closed, Duration, Percentage, Type, type Operation } from '../plugin/internal.js';
@@ -155,6 +156,11 @@ const Listen = Closed(
     port: Type.Integer({ minimum: 0, maximum: 65_535, default: 8787 }),
     workers: Type.Unsafe<number | 'auto'>({ type: ['integer', 'string'], minimum: 1, default: 1 }),
     trustProxy: Type.Boolean({ default: false }),
+    aliases: Type.Unsafe<boolean | readonly string[]>({
+      type: ['boolean', 'array'],
+      items: Type.String({ pattern: aliasPattern }),
+      default: true,
+    }),
     drainDelay: Duration({ default: '0s' }),
     shutdownTimeout: Duration({ default: '30s' }),
     headersTimeout: Duration({ default: '30s' }),

@@ -1,6 +1,7 @@
 import Koa from 'koa';
 import { createPage } from '../console/api/page.js';
 import { Gateway } from './gateway.js';
+import { answerAliases } from '../http/aliases.js';
 import { errorBoundary } from '../http/boundary.js';
 import type { CoreContext, CoreState } from '../http/exchange.js';
 import type { Health } from '../http/health.js';
@@ -28,8 +29,12 @@ function createApp(gateway: Gateway): Koa<CoreState, object> {
   const handlersOf = perRuntime((runtime) => {
     const serving = routeContextOf(gateway, runtime, loadPanel);
     const routes = createRoutes(serving);
-    const unrouted = answerUnrouted(serving, routes, [admin]);
-    return { route: routes.middleware, unrouted, speak: (ctx: CoreContext) => routes.speak(ctx) };
+    return {
+      route: routes.middleware,
+      alias: answerAliases(routes, config.listen.aliases),
+      unrouted: answerUnrouted(serving, routes, [admin]),
+      speak: (ctx: CoreContext) => routes.speak(ctx),
+    };
   });
   app.use(gateway.exchanges.middleware);
   const secrets = knownSecrets(gateway.services.slots, () => gateway.runtime);
@@ -45,6 +50,7 @@ function createApp(gateway: Gateway): Koa<CoreState, object> {
   app.use(admin.middleware);
   app.use(consoleApi(gateway, loadPanel));
   app.use(createPage());
+  app.use((ctx, next) => handlersOf(gateway.canaryHere.runtimeOf(ctx)).alias(ctx, next));
   app.use((ctx, next) => handlersOf(gateway.runtime).unrouted(ctx, next));
   // The boundary answers every error; only sockets that broke during a response are left.
   app.on('error', (error: Error) => gateway.services.log.debug({ err: error }, 'A response broke off.'));

@@ -24,6 +24,8 @@ export interface Routes {
   /** Answers a request that has a route. */
   readonly middleware: CoreMiddleware;
   readonly routers: readonly GatewayRouter[];
+  /** Routes that an alias may lead to, by their path, with the format whose they are. */
+  readonly doors: ReadonlyMap<string, Format | undefined>;
   /** The format that a path belongs to, by whatever method. */
   formatOf(path: string): Format | undefined;
   /** Gives a request that no route has taken the error bodies of its path. */
@@ -46,6 +48,10 @@ export function createRoutes(serving: RouteContext): Routes {
       if (route.websocket) others.register(route.path, ['GET'], webSocketRoute(serving, format));
     }
   }
+  const doors = new Map<string, Format | undefined>([
+    ...owners,
+    ...[...modelPaths, ...healthPaths].map(alone),
+  ]);
   for (const route of serving.pipeline.routes) {
     const format = serving.formats.find(({ name }) => name === route.format);
     if (format) owners.set(route.path, format);
@@ -53,8 +59,6 @@ export function createRoutes(serving: RouteContext): Routes {
     router.register(route.path, [route.method], stageRoute(serving, format, route));
   }
   addCatalogRoutes(others, serving);
-  for (const path of ['/', '/health', '{/v1}/meta']) others.get(path, answerHealth(serving));
-  others.get('/metrics', answerMetrics(serving));
   const call = calls.routes() as unknown as CoreMiddleware; // the router's own context type is wider
   const other = others.routes() as unknown as CoreMiddleware; // likewise
   const routers = [calls, others];
@@ -64,6 +68,7 @@ export function createRoutes(serving: RouteContext): Routes {
   return {
     middleware: (ctx, next) => call(ctx, () => other(ctx, next)),
     routers,
+    doors,
     formatOf,
     speak(ctx) {
       const owner = pathsUpFrom(ctx.path).flatMap((path) => formatOf(path) ?? [])[0];
@@ -71,6 +76,14 @@ export function createRoutes(serving: RouteContext): Routes {
       else if (/^\/(v1|models|usage)(\/|$)/.test(ctx.path)) shared(ctx);
     },
   };
+}
+
+const modelPaths = ['{/v1}/models', '{/v1}/models/:id'] as const;
+const healthPaths = ['/', '/health', '{/v1}/meta'] as const;
+
+/** A path that is no format's. */
+function alone(path: string): [string, undefined] {
+  return [path, undefined];
 }
 
 /** A path and those above it, up to three: `/v1/messages/batches/1` is about Messages. */
@@ -88,9 +101,12 @@ function addCatalogRoutes(router: GatewayRouter, serving: RouteContext): void {
       return answered(ctx, next);
     });
   };
-  add('{/v1}/models', 'models', answerModels(serving));
-  add('{/v1}/models/:id', 'models', answerModel(serving));
+  const [list, one] = modelPaths;
+  add(list, 'models', answerModels(serving));
+  add(one, 'models', answerModel(serving));
   add('{/v1}/usage', 'usage', answerUsage(serving));
+  for (const path of healthPaths) router.get(path, answerHealth(serving));
+  router.get('/metrics', answerMetrics(serving));
 }
 
 /** A path of a format: through the stages, and then to the route's own handler where it has one. */

@@ -2,6 +2,7 @@ import { GatewayError, type Format } from '../plugin/internal.js';
 import type { CoreContext, CoreMiddleware } from './exchange.js';
 import { keyed } from './keyed.js';
 import { layersAt, type Matcher } from './layers.js';
+import { nothingAt } from './nothing-at.js';
 import type { Routes } from './routes.js';
 import type { RouteContext } from './route-context.js';
 
@@ -15,7 +16,8 @@ export function answerUnrouted(
   others: readonly Matcher[],
 ): CoreMiddleware {
   const routers = [...routes.routers, ...others];
-  const refuse = (ctx: CoreContext) => refuseUnrouted(ctx, allowedMethods(routers, ctx.path));
+  const refuse = (ctx: CoreContext) =>
+    refuseUnrouted(ctx, allowedMethods(routers, ctx.path), () => nothingAt(ctx, routes.doors));
   const throughStages = (format: Format | undefined) => keyed(serving, 'other', format, refuse);
   return async (ctx, next) => {
     const isOurs = /^\/v1(\/|$)/.test(ctx.path) || allowedMethods(routers, ctx.path).length > 0;
@@ -25,8 +27,12 @@ export function answerUnrouted(
 }
 
 /** Answers 405 with `allow` if there are `allowed` methods, else 404; OPTIONS gets the allowed methods. */
-export function refuseUnrouted(ctx: CoreContext, allowed: readonly string[]): void {
-  if (allowed.length === 0) throw new GatewayError('not_found', `There is nothing at ${ctx.path}.`);
+export function refuseUnrouted(
+  ctx: CoreContext,
+  allowed: readonly string[],
+  nothing = () => `There is nothing at ${ctx.path}.`,
+): void {
+  if (allowed.length === 0) throw new GatewayError('not_found', nothing());
   const allow = [...allowed, 'OPTIONS'].join(', ');
   if (ctx.method !== 'OPTIONS') {
     const message = `${ctx.path} does not take ${ctx.method}; it takes ${allowed.join(', ')}.`;

@@ -103,6 +103,8 @@ export interface GatewayState {
   readonly onSettled: (listener: (outcome: Outcome) => void | Promise<void>) => void;
   readonly trace: Trace;
 
+  /** By the core: the model that the path names, in place of that of the body; absent: none. */
+  pathModel: string;
   /** By auth. */
   caller: Caller;
   /** By body-limit: the parsed JSON body. */
